@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { containerGcMetrics } from '../../src/agent/containergc/metrics.ts';
 import { imageGcMetrics, showPlan as showImagePlan } from '../../src/agent/imagegc/metrics.ts';
-import { reportMetrics, showLeftovers } from '../../src/agent/report/metrics.ts';
+import { reportMetrics, showOrphans } from '../../src/agent/report/metrics.ts';
 import { localStorageMetrics, podStorageMetrics } from '../../src/agent/localstorage/metrics.ts';
 import { agentMetrics } from '../../src/commands/agent/metrics.ts';
 import { controllerMetrics } from '../../src/commands/controller/metrics.ts';
@@ -95,7 +95,7 @@ function showEmptyImagePlan(registry: Registry): void {
 function showNothingLeft(registry: Registry): void {
   const none = { count: 0, bytes: 0 };
   const orphans = { podDirectories: none, logDirectories: none, podCgroups: none };
-  showLeftovers(reportMetrics(registry), { orphans, snapshots: { count: 0 } });
+  showOrphans(reportMetrics(registry), { orphans, snapshots: { count: 0 } });
 }
 
 function showNoStorage(registry: Registry): void {

@@ -12,7 +12,7 @@ export function unknownField(name: string, known: readonly string[]): string {
 }
 
 /** Formats any value for a message: short and in one line. */
-export function shown(value: unknown): string {
+export function formatValue(value: unknown): string {
   if (value === undefined) return 'absent';
   if (typeof value === 'string') return JSON.stringify(value.length > 64 ? `${value.slice(0, 64)}…` : value);
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);

@@ -50,7 +50,7 @@ export interface StoragePod extends NodePod {
 }
 
 /** A measured size. The kubelet measures every one to two minutes. */
-export interface StorageFigure {
+export interface StorageMeasurement {
   readonly bytes: number;
   /** Unix milliseconds; undefined = unknown. */
   readonly atMs: number | undefined;
@@ -59,17 +59,17 @@ export interface StorageFigure {
 /** The usage of one pod on its node. The kubelet did not report undefined or missing values; upstream counts them as 0. */
 export interface PodStorageUsage {
   /** Writable layers, logs, emptyDirs on disk, configMaps, etc-hosts. */
-  readonly total: StorageFigure | undefined;
+  readonly total: StorageMeasurement | undefined;
   /** By the name of the volume, including memory-backed ones. */
-  readonly volumes: ReadonlyMap<string, StorageFigure>;
+  readonly volumes: ReadonlyMap<string, StorageMeasurement>;
   /** In the order of the statistics. */
   readonly containers: readonly ContainerStorageUsage[];
 }
 
 export interface ContainerStorageUsage {
   readonly name: string;
-  readonly layer: StorageFigure | undefined;
-  readonly logs: StorageFigure | undefined;
+  readonly layer: StorageMeasurement | undefined;
+  readonly logs: StorageMeasurement | undefined;
 }
 
 /** The usage of all pods of a node at one time. */
@@ -100,7 +100,7 @@ export interface StorageExcess {
 }
 
 /** The usage of one limit. */
-export interface LimitReading extends StorageExcess {
+export interface LimitUsage extends StorageExcess {
   /** Unix milliseconds of the measurement; if unknown, of the read. */
   readonly measuredAtMs: number;
 }

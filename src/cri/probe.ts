@@ -5,7 +5,7 @@ import { RuntimeError } from './runtime.ts';
 const probeDeadlineMs = 3000;
 
 /** Whether a CRI v1 runtime responds on the socket; rejects only when the signal aborts. */
-export async function answersCri(socket: string, signal: AbortSignal): Promise<boolean> {
+export async function servesCri(socket: string, signal: AbortSignal): Promise<boolean> {
   const runtime = criRuntime({ socket, statusDeadlineMs: probeDeadlineMs });
   try {
     await runtime.version(signal);

@@ -13,7 +13,7 @@ const wellKnownSockets: readonly string[] = [
 /** An existing socket; `answers` = it serves CRI v1, undefined = not tested. */
 interface FoundSocket {
   readonly path: string;
-  readonly answers: boolean | undefined;
+  readonly servesCri: boolean | undefined;
 }
 
 /**
@@ -21,7 +21,7 @@ interface FoundSocket {
  * serves no CRI.
  */
 export function chooseSocket(found: readonly FoundSocket[]): string | undefined {
-  return (found.find(({ answers }) => answers === true) ?? found[0])?.path;
+  return (found.find(({ servesCri }) => servesCri === true) ?? found[0])?.path;
 }
 
 /** Path of `unix:///path` or `/path`; throws on anything else. */
@@ -33,23 +33,23 @@ export function socketPath(value: string): string {
 
 interface SocketSearch {
   /** The user's choice, used without a test. */
-  readonly wanted?: string | undefined;
+  readonly configured?: string | undefined;
   /** Default: the well-known sockets. */
   readonly places?: readonly string[];
   /** Whether the socket serves CRI v1. Called only if several sockets exist; rejects when the signal aborts. */
-  readonly answers: (path: string, signal: AbortSignal) => Promise<boolean>;
+  readonly servesCri: (path: string, signal: AbortSignal) => Promise<boolean>;
 }
 
 /** The path of the runtime's socket; throws with the list of places if there is none. */
 export async function findSocket(
-  { wanted, places = wellKnownSockets, answers }: SocketSearch,
+  { configured, places = wellKnownSockets, servesCri }: SocketSearch,
   signal: AbortSignal,
 ): Promise<string> {
-  if (wanted !== undefined && wanted !== '') return socketPath(wanted);
+  if (configured !== undefined && configured !== '') return socketPath(configured);
   const existing = await existingOf(places);
   const found: FoundSocket[] = [];
   for (const path of existing) {
-    found.push({ path, answers: existing.length > 1 ? await answers(path, signal) : undefined });
+    found.push({ path, servesCri: existing.length > 1 ? await servesCri(path, signal) : undefined });
   }
   const socket = chooseSocket(found);
   if (socket === undefined)

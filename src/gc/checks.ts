@@ -5,7 +5,7 @@ import type { Clock } from '../runtime/scheduling/clock.ts';
 import { errorLine } from '../runtime/errors.ts';
 import { jumpMs, momentOf, type Moment } from '../runtime/scheduling/jump.ts';
 import type { Check, Stop } from './execute.ts';
-import { Live } from './live.ts';
+import { LiveQuery } from './live.ts';
 
 /** Synchronised clocks differ by less. With a larger skew, dustpan does not judge ages. */
 const tolerableSkewMs = 60_000;
@@ -20,7 +20,7 @@ export function skewText(clockSkewMs: number): string | undefined {
 }
 
 /** Stops the pass when `stopReason` returns a reason. */
-export const goOn = <D>(name: string, stopReason: () => string | undefined): Check<D> => ({
+export const stopIf = <D>(name: string, stopReason: () => string | undefined): Check<D> => ({
   name,
   objection: () => {
     const why = stopReason();
@@ -29,7 +29,7 @@ export const goOn = <D>(name: string, stopReason: () => string | undefined): Che
 });
 
 /** Returns a query that resolves to its error instead of rejecting, so that a check decides what follows. */
-export const orError =
+export const resultOrError =
   <D, R>(query: (decision: D, signal: AbortSignal) => Promise<R>) =>
   async (decision: D, signal: AbortSignal): Promise<R | Error> => {
     try {
@@ -50,18 +50,18 @@ interface ConfirmedOptions<R> {
 
 /** The API server's response right before a deletion or removal. */
 export class Confirmed<D, R extends { readonly clockSkewMs: number }> {
-  readonly #live: Live<D, R | Error>;
+  readonly #live: LiveQuery<D, R | Error>;
   /** Stops the pass when the API server cannot be read, or when the policies have changed since the plan. */
   readonly check: Check<D>;
 
   constructor({ clock, confirm, isSame, unreadable }: ConfirmedOptions<R>) {
-    const live = new Live<D, R | Error>({ clock, ask: orError((_, signal) => confirm(signal)) });
+    const live = new LiveQuery<D, R | Error>({ clock, query: resultOrError((_, signal) => confirm(signal)) });
     this.#live = live;
     this.check = {
       name: 'policiesUnchanged',
       live,
       objection: (decision) => {
-        const response = live.answer(decision);
+        const response = live.response(decision);
         if (response instanceof Error) return unreadable(response);
         return response !== undefined && isSame(response)
           ? undefined
@@ -71,14 +71,14 @@ export class Confirmed<D, R extends { readonly clockSkewMs: number }> {
   }
 
   /** The last successful response; undefined = there is none. */
-  for(decision: D): R | undefined {
-    const response = this.#live.answer(decision);
+  response(decision: D): R | undefined {
+    const response = this.#live.response(decision);
     return response instanceof Error ? undefined : response;
   }
 
   /** Milliseconds that the own clock is ahead of the API server's; 0 without a response. */
   clockSkewMs(decision: D): number {
-    return this.for(decision)?.clockSkewMs ?? 0;
+    return this.response(decision)?.clockSkewMs ?? 0;
   }
 }
 
@@ -127,7 +127,7 @@ interface PassStart {
 
 /** Stops the pass when the cached policies have changed since the plan, or the clock has jumped since the pass began. */
 export const nodeUnchanged = <D>({ governance, clock, policy, began }: PassStart): Check<D> =>
-  goOn('nodeUnchanged', () => {
+  stopIf('nodeUnchanged', () => {
     const now = governance();
     if (now.kind === 'keep' || !isSamePolicy(now.policy, policy)) return 'policies have changed';
     return jumpMs(began, momentOf(clock)) === 0 ? undefined : 'the clock has jumped';

@@ -2,7 +2,7 @@ import type { Reason } from '../api/reasons.ts';
 import type { Clock } from '../runtime/scheduling/clock.ts';
 import type { Logger } from '../runtime/logging/logger.ts';
 import type { Outcome } from './decision.ts';
-import { liveMs, type Live } from './live.ts';
+import { liveMs, type LiveQuery } from './live.ts';
 
 /**
  * Why a decision is not executed. `keep`: keep this object. `gone`: it no longer exists. `stop`: start nothing more in this pass;
@@ -21,7 +21,7 @@ export interface Stop {
 export interface Check<D> {
   readonly name: string;
   /** The live query whose response the check needs; undefined = it needs only the memory of this process. */
-  readonly live?: Pick<Live<D, unknown>, 'refresh' | 'isFresh'>;
+  readonly live?: Pick<LiveQuery<D, unknown>, 'refresh' | 'isFresh'>;
   /** Called after the live response, and again right before the action. Synchronous, so that nothing can change in between. */
   objection(decision: D): Objection | undefined;
   /** The objection after three responses in a row that became stale before the action; default: the pass stops. */

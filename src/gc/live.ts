@@ -7,7 +7,7 @@ interface LiveOptions<D, R> {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** Decisions with the same key share a response; undefined = the decision needs none. Default: all share one. */
   readonly key?: (decision: D) => string | undefined;
-  readonly ask: (decision: D, signal: AbortSignal) => Promise<R>;
+  readonly query: (decision: D, signal: AbortSignal) => Promise<R>;
   /** Most decisions that may share one response, however fresh it is. */
   readonly maxDecisions?: number;
 }
@@ -21,7 +21,7 @@ interface Known<D, R> {
 }
 
 /** Responses to a query of the API server or the runtime right before an action; a stale one is queried again. */
-export class Live<D, R> {
+export class LiveQuery<D, R> {
   readonly #options: LiveOptions<D, R>;
   readonly #known = new Map<string, Known<D, R>>();
 
@@ -48,7 +48,7 @@ export class Live<D, R> {
   }
 
   /** The last response; undefined = the decision needs none, or none has arrived. */
-  answer(decision: D): R | undefined {
+  response(decision: D): R | undefined {
     return this.#known.get(this.#keyOf(decision) ?? '')?.response?.value;
   }
 
@@ -68,7 +68,7 @@ export class Live<D, R> {
 
   #send(key: string, decision: D, signal: AbortSignal): Known<D, R> {
     const requestedAtMs = this.#options.clock.monotonicMs();
-    const pending = this.#options.ask(decision, signal).then((value) => {
+    const pending = this.#options.query(decision, signal).then((value) => {
       known.response = { value };
       return value;
     });

@@ -6,7 +6,7 @@ import { InputError } from './input-error.ts';
 import { kinds, readObjects, readPods } from './kube-objects.ts';
 import { readNodeFolder } from './node-folder.ts';
 import { readPolicyFiles, readSnapshotPolicies } from './policies.ts';
-import { kindMissingNote, type ByUid, type World } from './world.ts';
+import { kindMissingNote, type ByUid, type PlanFacts } from './plan-facts.ts';
 
 interface SnapshotSource {
   readonly directory: string;
@@ -16,7 +16,11 @@ interface SnapshotSource {
 }
 
 /** Reads a snapshot directory; throws InputError for the first file that cannot be used. */
-export async function readSnapshot({ directory, policyFiles, onProgress }: SnapshotSource): Promise<World> {
+export async function readSnapshot({
+  directory,
+  policyFiles,
+  onProgress,
+}: SnapshotSource): Promise<PlanFacts> {
   const names = await namesIn(directory);
   if (names === undefined) throw new InputError(directory, '', 'there is no such directory');
   checkIsSnapshot(directory, names);

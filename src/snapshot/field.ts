@@ -1,4 +1,4 @@
-import { isObject, shown } from '../api/json.ts';
+import { isObject, formatValue } from '../api/json.ts';
 import { parseRfc3339 } from '../runtime/text/rfc3339.ts';
 import { InputError } from './input-error.ts';
 
@@ -35,7 +35,7 @@ export class Field {
   }
 
   mustBe(what: string): InputError {
-    return this.wrong(`must be ${what}, is ${shown(this.#value)}`);
+    return this.wrong(`must be ${what}, is ${formatValue(this.#value)}`);
   }
 
   object(): JsonObject {

@@ -6,7 +6,7 @@ import { jobCodec, namespaceCodec, nodeCodec, podCodec, replicaSetCodec } from '
 import { errorLine } from '../runtime/errors.ts';
 import type { Field } from './field.ts';
 import { readList, type OnProgress } from './files.ts';
-import type { ByUid } from './world.ts';
+import type { ByUid } from './plan-facts.ts';
 
 /** A kind of object, and the codec that is also used for a live cluster. */
 interface Kind<T extends Identified> {

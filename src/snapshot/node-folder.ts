@@ -6,7 +6,7 @@ import { findFile, namesIn, readWhole } from './files.ts';
 import { InputError } from './input-error.ts';
 import { logListingOf } from './log-listing.ts';
 import { checkUsage, diskOf, usageOf } from './stats.ts';
-import { inOrder, type NodePart } from './world.ts';
+import { inOrder, type NodePart } from './plan-facts.ts';
 
 /** The folder of one node in a snapshot. */
 interface NodeFolder {

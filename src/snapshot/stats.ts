@@ -1,7 +1,7 @@
 import type { StorageUsage } from '../api/local-storage.ts';
 import { storageUsageOf } from '../node/kubelet/summary.ts';
 import type { Field } from './field.ts';
-import type { NodePart } from './world.ts';
+import type { NodePart } from './plan-facts.ts';
 
 /** The image file system of a kubelet's `/stats/summary`; undefined = not known. */
 export function diskOf(stats: Field): NodePart['disk'] {

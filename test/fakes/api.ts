@@ -1,4 +1,4 @@
-import { refusal } from '../../src/kube/http/response-error.ts';
+import { responseError } from '../../src/kube/http/response-error.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from '../../src/kube/http/transport.ts';
 import { ApiServer, type ApiResponse } from '../sandbox/api-server.ts';
 import type { DirectStore } from '../sandbox/direct-store.ts';
@@ -119,7 +119,7 @@ export class FakeApi implements KubeTransport {
     signal.throwIfAborted();
     const { status, body } = response;
     if (status < 300 || typeof body === 'function') return response;
-    throw refusal(request, { status, headers: {}, body: Buffer.from(body) });
+    throw responseError(request, { status, headers: {}, body: Buffer.from(body) });
   }
 
   #apiRequest({

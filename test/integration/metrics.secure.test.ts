@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { certify } from '../sandbox/kubelet/certificate.ts';
 import { startSandbox, type Sandbox } from '../sandbox/server.ts';
 import { build, RunningController, until, type Built } from './built.ts';
-import { scene } from './controller/environment.ts';
+import { fillCluster } from './controller/environment.ts';
 
 const material = certify(['IP:127.0.0.1']);
 let built: Built;
@@ -28,7 +28,7 @@ beforeAll(async () => {
       { name: 'stranger', token: 'stranger', rules: [] },
     ],
   });
-  scene(sandbox, 0);
+  fillCluster(sandbox, 0);
   controller = new RunningController(built, sandbox.kubeconfigFile, [
     ...['--health-probe-bind-address=127.0.0.1:0', '--leader-elect=false'],
     ...['--metrics-secure', `--metrics-cert-dir=${directory}`, '--metrics-auth'],

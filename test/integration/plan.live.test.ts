@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/server.ts';
-import { policy as policyOf, scene as fill } from './controller/environment.ts';
+import { policy as policyOf, fillCluster as fill } from './controller/environment.ts';
 import { dustpan, planned, policy, inputOfEachTest } from './plan.fixture.ts';
 
 let sandbox: Sandbox | undefined;

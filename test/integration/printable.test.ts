@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { hostile, raw } from '../hostile.ts';
 import type { CriSandbox } from '../sandbox/cri/server.ts';
 import { startSandbox, type Sandbox } from '../sandbox/server.ts';
-import { AgentBed, nodeName, nodesPolicy } from './agent/environment.ts';
+import { AgentEnvironment, nodeName, nodesPolicy } from './agent/environment.ts';
 import { builtForFile, RunningController, until } from './built.ts';
-import { podCount, policy, scene as fill } from './controller/environment.ts';
+import { podCount, policy, fillCluster as fill } from './controller/environment.ts';
 import { dustpan, policy as policyFile, inputOfEachTest } from './plan.fixture.ts';
 
 /** Fields that users write into the API and that the API server does not validate. */
@@ -165,7 +165,7 @@ describe.each(['text', 'json'])('--log-format=%s', (format) => {
   });
 
   test('agent: its log, its Events and its report', async () => {
-    const bed = new AgentBed(built);
+    const bed = new AgentEnvironment(built);
     const api = await bed.startApi();
     const cri = await bed.startCri({
       name: `containerd${hostile}`,

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AgentBed } from './agent/environment.ts';
+import { AgentEnvironment } from './agent/environment.ts';
 import type { PlanDocument } from '../../src/commands/plan/document.ts';
 import type { Built } from './built.ts';
 
@@ -23,7 +23,7 @@ interface Ran {
 }
 
 /** A node and its cluster, of which snapshots are taken. */
-export class SnapshotFixture extends AgentBed {
+export class SnapshotFixture extends AgentEnvironment {
   readonly directory = this.path('snapshot');
   readonly #main: string;
 

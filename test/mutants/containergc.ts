@@ -145,7 +145,7 @@ export const containerGcMutants: MutantGroup = {
     ['check: one listing for all kinds', checks, 'key: ({ target }) => target.kind, ', ''],
     ['check: one listing for any number', checks, ', maxDecisions: removalsPerListing', ''],
     ['check: a runtime that is not ready', checks, 'await runtime.checkReady(signal);', ''],
-    ['memory: a found pod must look gone twice again', act, "pods.answer(decision) === 'exists'", 'false'],
+    ['memory: a found pod must look gone twice again', act, "pods.response(decision) === 'exists'", 'false'],
     [
       'UnknownState: stopped first when its pod is gone',
       act,

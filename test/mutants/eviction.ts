@@ -54,10 +54,10 @@ export const evictionMutants: MutantGroup = {
       'usedBytes * 100 > limitBytes * percent',
       'usedBytes * 100 >= limitBytes * percent',
     ],
-    ['KeepMarked: the pod', plan, "if (isKeepMarked(pod)) return 'KeepMarked';", ''],
-    ['KeepMarked: the namespace', plan, "isKeepMarked(namespace) ? 'KeepMarked' : undefined", 'undefined'],
+    ['KeepMarked: the pod', plan, "if (hasKeepLabel(pod)) return 'KeepMarked';", ''],
+    ['KeepMarked: the namespace', plan, "hasKeepLabel(namespace) ? 'KeepMarked' : undefined", 'undefined'],
     ['KeepMarked: the node', plan, "|| reason === 'KeepMarked' ? reason", '? reason'],
-    ['KeepMarked: the pod, read live', checks, "isKeepMarked(pod) ? 'KeepMarked' : undefined", 'undefined'],
+    ['KeepMarked: the pod, read live', checks, "hasKeepLabel(pod) ? 'KeepMarked' : undefined", 'undefined'],
     [
       'CriticalPod: as remembered',
       plan,
@@ -95,8 +95,8 @@ export const evictionMutants: MutantGroup = {
     [
       'EvictionForbidden: also where budgets are ignored',
       checks,
-      'respectPodDisruptionBudgets || right.answer(eviction) === true',
-      'respectPodDisruptionBudgets || right.answer(eviction) !== true',
+      'respectPodDisruptionBudgets || right.response(eviction) === true',
+      'respectPodDisruptionBudgets || right.response(eviction) !== true',
     ],
     [
       'EvictionForbidden: is not BudgetBlocked',
@@ -148,8 +148,8 @@ export const evictionMutants: MutantGroup = {
     [
       'check: the state of the process',
       checks,
-      "goOn<PodEviction>('goOn', halted)",
-      "goOn<PodEviction>('goOn', () => undefined)",
+      "stopIf<PodEviction>('mayContinue', halted)",
+      "stopIf<PodEviction>('mayContinue', () => undefined)",
     ],
     ['check: the live policies are unchanged', checks, '({ same }) => same', '() => true'],
     ['check: the policies cannot be read', checks, "error: new Error('confirming policies', { cause }),", ''],

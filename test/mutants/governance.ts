@@ -43,7 +43,7 @@ export const governanceMutants: MutantGroup = {
     [
       'KeepMarked',
       governance,
-      "if (isKeepMarked(node)) return { kind: 'keep', reason: 'KeepMarked', policy };",
+      "if (hasKeepLabel(node)) return { kind: 'keep', reason: 'KeepMarked', policy };",
       '',
     ],
     ['KeepMarked: only true', matching, "=== 'true'", '!== undefined'],

@@ -91,7 +91,7 @@ export const localStorageMutants: MutantGroup = {
       "'kubernetes.io/config.mirror'",
       "'kubernetes.io/config.hash'",
     ],
-    ['KeepMarked', plan, "if (keepMarked) return because('KeepMarked', { on: 'pod' });", ''],
+    ['KeepMarked', plan, "if (isOptedOut) return because('KeepMarked', { on: 'pod' });", ''],
     ['Finished: succeeded', phase, "phase === 'Succeeded' || ", ''],
     ['Finished: failed', phase, " || phase === 'Failed'", ''],
     [

@@ -80,7 +80,7 @@ function record(
     case 'kept':
       metrics.skipped.inc({ reason: outcome.reason });
       log.debug({ ...fields, kept: outcome.reason }, `keeping ${nouns[target.kind]} after live check`);
-      if (pod !== undefined && outcome.reason === 'InUse' && pods.answer(decision) === 'exists')
+      if (pod !== undefined && outcome.reason === 'InUse' && pods.response(decision) === 'exists')
         onPodFound(pod.uid);
       return;
     case 'gone':
@@ -156,7 +156,7 @@ class Remover {
 
   /** The container in the last listing, which is newer than the plan. */
   #listed(removal: ContainerRemoval & { readonly target: JudgedContainer }): RuntimeContainer | undefined {
-    const listed = this.#checks.listing.answer(removal);
+    const listed = this.#checks.listing.response(removal);
     if (listed === undefined || listed instanceof Error) return undefined;
     return listed.containers.find(({ id }) => id === removal.target.id);
   }

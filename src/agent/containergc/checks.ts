@@ -7,12 +7,12 @@ import {
   clocksAgree,
   confirmedNode,
   nodeUnchanged,
-  orError,
+  resultOrError,
   stopFor,
   type ConfirmedNode,
 } from '../../gc/checks.ts';
 import type { Check } from '../../gc/execute.ts';
-import { Live } from '../../gc/live.ts';
+import { LiveQuery } from '../../gc/live.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Moment } from '../../runtime/scheduling/jump.ts';
@@ -55,8 +55,8 @@ export interface ContainerChecks {
   /** Conditions that must hold right before a removal, in this order. */
   readonly checks: readonly Checked[];
   readonly node: ConfirmedNode<ContainerRemoval>;
-  readonly pods: Live<ContainerRemoval, PodAnswer>;
-  readonly listing: Live<ContainerRemoval, Listed | Error>;
+  readonly pods: LiveQuery<ContainerRemoval, PodAnswer>;
+  readonly listing: LiveQuery<ContainerRemoval, Listed | Error>;
 }
 
 export function containerChecks(
@@ -65,14 +65,14 @@ export function containerChecks(
 ): ContainerChecks {
   const { runtime, clock, governance, confirm } = deps;
   const node = confirmedNode<ContainerRemoval>({ confirm, policy, clock });
-  const pods = new Live<ContainerRemoval, PodAnswer>({
+  const pods = new LiveQuery<ContainerRemoval, PodAnswer>({
     ...{ clock, key: (removal) => podThatMustBeGone(removal)?.uid },
-    ask: (removal, signal) => readPod(removal, deps, signal),
+    query: (removal, signal) => readPod(removal, deps, signal),
   });
-  const listing = new Live<ContainerRemoval, Listed | Error>({
+  const listing = new LiveQuery<ContainerRemoval, Listed | Error>({
     // Each kind has a listing of its own: sandboxes depend on the containers that are left.
     ...{ clock, key: ({ target }) => target.kind, maxDecisions: removalsPerListing },
-    ask: orError((_, signal) => list(runtime, signal)),
+    query: resultOrError((_, signal) => list(runtime, signal)),
   });
   const isAged = ({ target }: ContainerRemoval): boolean =>
     target.kind === 'Container' && rule.minimumAgeMs > 0;
@@ -115,11 +115,11 @@ const podIsGone = ({ node, pods }: LiveAnswers): Checked => ({
   name: 'podIsGone',
   live: pods,
   objection: (removal) => {
-    const answer = pods.answer(removal);
+    const answer = pods.response(removal);
     if (answer === 'unknown') return { kind: 'keep', reason: 'PodsUnknown' };
     if (answer !== 'exists') return undefined;
     const uid = podThatMustBeGone(removal)?.uid;
-    const isListed = node.for(removal)?.pods.some((pod) => pod.uid === uid);
+    const isListed = node.response(removal)?.pods.some((pod) => pod.uid === uid);
     return isListed === true ? undefined : { kind: 'keep', reason: 'InUse' };
   },
 });
@@ -128,8 +128,8 @@ const stillUnused = ({ node, listing }: LiveAnswers, { pods, clock }: ContainerC
   name: 'stillUnused',
   live: listing,
   objection: (removal) => {
-    const listed = listing.answer(removal);
-    const live = node.for(removal);
+    const listed = listing.response(removal);
+    const live = node.response(removal);
     if (listed instanceof Error) return stopFor(listed);
     if (listed === undefined || live === undefined) return stopFor(unlisted);
     const verdict = recheck(removal, {

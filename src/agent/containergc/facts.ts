@@ -29,7 +29,7 @@ export interface ContainerGcFacts {
 }
 
 export type KnownPod = Pick<NodePod, 'uid' | 'configHash'> &
-  Partial<Pick<NodePod, 'keepMarked' | 'phase' | 'evicted' | 'deletionAtMs'>>;
+  Partial<Pick<NodePod, 'isOptedOut' | 'phase' | 'evicted' | 'deletionAtMs'>>;
 
 /** For how many passes in a row each pod UID looked gone. */
 export type Sightings = ReadonlyMap<string, number>;

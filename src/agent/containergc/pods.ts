@@ -55,7 +55,7 @@ export class PodStates {
     this.#known = containers !== undefined && sandboxes !== undefined && pods !== undefined;
     const listed = pods ?? [];
     this.#uids = new Set(listed.map(({ uid }) => uid));
-    this.#optedOut = new Set(listed.filter(({ keepMarked }) => keepMarked === true).map(({ uid }) => uid));
+    this.#optedOut = new Set(listed.filter(({ isOptedOut }) => isOptedOut === true).map(({ uid }) => uid));
     this.#over = uidsWhereAll(listed, (pod) => endOf(pod, now) !== undefined);
     this.#finished = uidsWhereAll(listed, isFinished);
     const sources = (sandboxes ?? []).map((sandbox) => [podUidOf(sandbox), sourceOf(sandbox)] as const);

@@ -5,12 +5,12 @@ import {
   clocksAgree,
   confirmedNode,
   nodeUnchanged,
-  orError,
+  resultOrError,
   stopFor,
   type ConfirmedNode,
 } from '../../gc/checks.ts';
 import type { Check } from '../../gc/execute.ts';
-import { Live } from '../../gc/live.ts';
+import { LiveQuery } from '../../gc/live.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { Moment } from '../../runtime/scheduling/jump.ts';
 import type { ImageGcFacts, ImageRemoval } from './facts.ts';
@@ -40,17 +40,17 @@ export function imageChecks(
   const unchanged = nodeUnchanged<ImageRemoval>({ governance, clock, policy, began });
   const node = confirmedNode<ImageRemoval>({ confirm, policy, clock });
   // Listed again for each image: a container may have been created since the last listing.
-  const listing = new Live<ImageRemoval, Omit<ImageGcFacts, 'disk'> | Error>({
+  const listing = new LiveQuery<ImageRemoval, Omit<ImageGcFacts, 'disk'> | Error>({
     ...{ clock, maxDecisions: 1 },
-    ask: orError((_, signal) => observe(signal)),
+    query: resultOrError((_, signal) => observe(signal)),
   });
   const stillUnused: Check<ImageRemoval> = {
     name: 'stillUnused',
     live: listing,
     objection: (decision) => {
-      const facts = listing.answer(decision);
+      const facts = listing.response(decision);
       if (facts === undefined || facts instanceof Error) return stopFor(facts ?? unlisted);
-      const pods = podsOfBoth(facts.pods, node.for(decision)?.pods ?? []);
+      const pods = podsOfBoth(facts.pods, node.response(decision)?.pods ?? []);
       const kept = recheckImage(decision.target.id, { ...facts, pods, disk: undefined }, { rule, now });
       if (kept === undefined) return undefined;
       return kept === 'Gone' ? { kind: 'gone' } : { kind: 'keep', reason: kept };

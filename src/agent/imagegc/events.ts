@@ -1,7 +1,7 @@
 import type { RuntimeContainerStats } from '../../cri/runtime.ts';
 import type { ImageReason } from '../../gc/reasons/images.ts';
 import type { EventSpec, ObjectRef } from '../../kube/events/recorder.ts';
-import { kubeletSizeText, sizeText } from '../../runtime/text/size-text.ts';
+import { shortSizeText, sizeText } from '../../runtime/text/size-text.ts';
 import { hasCapacity, usedPercentOf, type DiskSpace } from './disk.ts';
 import { bytesOf, type ImageDecision } from './facts.ts';
 
@@ -51,7 +51,7 @@ function insufficient(disk: DiskSpace | undefined): string {
   const used =
     disk === undefined || usedPercent === undefined
       ? ''
-      : ` (${usedPercent}% of ${kubeletSizeText(disk.capacityBytes)} used)`;
+      : ` (${usedPercent}% of ${shortSizeText(disk.capacityBytes)} used)`;
   return `Insufficient free disk space on the node's image filesystem${used}.`;
 }
 

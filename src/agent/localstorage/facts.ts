@@ -1,6 +1,6 @@
 import type {
   EvictionSignal,
-  LimitReading,
+  LimitUsage,
   StorageLimit,
   StoragePod,
   StorageUsage,
@@ -53,5 +53,5 @@ export interface LocalStoragePlan {
 
 export interface PodReading {
   readonly pod: StoragePod;
-  readonly reading: LimitReading;
+  readonly reading: LimitUsage;
 }

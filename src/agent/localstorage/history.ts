@@ -1,4 +1,4 @@
-import { exceeds, type LimitReading, type StoragePod, type StorageWarning } from '../../api/local-storage.ts';
+import { exceeds, type LimitUsage, type StoragePod, type StorageWarning } from '../../api/local-storage.ts';
 import type { LocalStoragePolicy } from '../../api/policy/policy.ts';
 import type { LimitWarning, LocalStoragePlan, PodReading } from './facts.ts';
 import { growthPerMinute, observeTrend, windowMs, type Trend } from './growth.ts';
@@ -108,7 +108,7 @@ function withHistory(
 
 /** Time until the pod exceeds the usage at which the policy evicts; 0 = it does already. */
 function secondsLeft(
-  { usedBytes, limit }: LimitReading,
+  { usedBytes, limit }: LimitUsage,
   growth: number | undefined,
   evictAtPercent: number,
 ): number | undefined {
@@ -119,5 +119,5 @@ function secondsLeft(
 
 const keyOf = ({ pod, reading }: PodReading): string => key(pod.uid, reading);
 
-const key = (podUid: string, { signal, subject = '' }: Pick<LimitReading, 'signal' | 'subject'>): string =>
+const key = (podUid: string, { signal, subject = '' }: Pick<LimitUsage, 'signal' | 'subject'>): string =>
   `${podUid}/${signal}/${subject}`;

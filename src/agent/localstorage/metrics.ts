@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import {
   evictionSignals,
   usageOfPod,
-  type StorageFigure,
+  type StorageMeasurement,
   type StoragePod,
   type StorageUsage,
 } from '../../api/local-storage.ts';
@@ -154,7 +154,7 @@ function usedBytes(
   return sums;
 }
 
-const bytesOf = (measured: StorageFigure | undefined): number => measured?.bytes ?? 0;
+const bytesOf = (measured: StorageMeasurement | undefined): number => measured?.bytes ?? 0;
 
 const maxPods = 256;
 

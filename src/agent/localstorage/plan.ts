@@ -1,6 +1,6 @@
 import { isFinished } from '../../api/pod-phase.ts';
 import { isCritical } from '../../api/critical-pod.ts';
-import { exceeds, usageOfPod, type LimitReading, type StoragePod } from '../../api/local-storage.ts';
+import { exceeds, usageOfPod, type LimitUsage, type StoragePod } from '../../api/local-storage.ts';
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import { isInvalid, type LocalStoragePolicy, type Policy } from '../../api/policy/policy.ts';
 import type { StorageKeepReason } from '../../api/reasons.ts';
@@ -78,12 +78,12 @@ interface Judged {
   readonly eviction?: PodEviction;
   readonly kept?: KeptPod;
   /** Empty for a pod that gets no warnings. */
-  readonly readings: readonly LimitReading[];
+  readonly readings: readonly LimitUsage[];
 }
 
 function judge(pod: StoragePod, known: Known): Judged {
   const { policy, rule } = known;
-  const kept = (why: Because, readings: readonly LimitReading[] = []): Judged => ({
+  const kept = (why: Because, readings: readonly LimitUsage[] = []): Judged => ({
     ...{ pod, readings },
     kept: keep(pod, why, policy),
   });
@@ -100,7 +100,7 @@ function judge(pod: StoragePod, known: Known): Judged {
 
 const evict = (
   pod: StoragePod,
-  excess: LimitReading,
+  excess: LimitUsage,
   { policy, rule }: { readonly policy: Policy; readonly rule: LocalStoragePolicy },
 ): PodEviction => ({
   ...decided(pod, policy),
@@ -112,14 +112,14 @@ const evict = (
 });
 
 /** Reason to keep a pod whatever it uses. */
-function holdOf({ keepMarked, phase, deletionAtMs }: StoragePod): Because | undefined {
-  if (keepMarked) return because('KeepMarked', { on: 'pod' });
+function holdOf({ isOptedOut, phase, deletionAtMs }: StoragePod): Because | undefined {
+  if (isOptedOut) return because('KeepMarked', { on: 'pod' });
   if (isFinished({ phase })) return because('Finished', { phase });
   return deletionAtMs === undefined ? undefined : because('Terminating', { deletionAtMs });
 }
 
 interface Measured {
-  readonly readings: readonly LimitReading[];
+  readonly readings: readonly LimitUsage[];
   /** Some measurements are too old, so that an excess may have been missed. */
   readonly isPartly: boolean;
 }
@@ -136,7 +136,7 @@ function measure(
     return because('UsageUnknown', { isUsageKnown: usage !== undefined });
   const all = readLimits(limits, used, usage);
   // Absolute: after the clock was set back, measurements are in the future.
-  const isFresh = ({ measuredAtMs }: LimitReading): boolean =>
+  const isFresh = ({ measuredAtMs }: LimitUsage): boolean =>
     Math.abs(now.getTime() - measuredAtMs) <= maxAgeMs;
   const readings = all.filter(isFresh);
   if (readings.length === 0) return because('UsageUnknown', { isUsageKnown: true });
@@ -146,7 +146,7 @@ function measure(
 const hasDefaults = ({ defaultLimits }: LocalStoragePolicy): boolean =>
   Object.values(defaultLimits).some((limit) => limit !== undefined);
 
-const critical = ({ configHash, priority }: StoragePod, readings: readonly LimitReading[]): Because =>
+const critical = ({ configHash, priority }: StoragePod, readings: readonly LimitUsage[]): Because =>
   because('CriticalPod', { isMirror: configHash !== undefined, priority, fullest: fullestOf(readings) });
 
 const underLimit = ({ readings, isPartly }: Measured, { evictAtPercent }: LocalStoragePolicy): Because =>
@@ -154,13 +154,13 @@ const underLimit = ({ readings, isPartly }: Measured, { evictAtPercent }: LocalS
     ? because('UsageUnknown', { isUsageKnown: true })
     : because('UnderLimit', { fullest: fullestOf(readings), evictAtPercent });
 
-const fullestOf = (readings: readonly LimitReading[]): LimitReading | undefined =>
+const fullestOf = (readings: readonly LimitUsage[]): LimitUsage | undefined =>
   readings.toSorted(byFullness)[0];
 
 /** One warning for each limit, at the highest level that is exceeded. */
 function warningsOf(
   pod: StoragePod,
-  readings: readonly LimitReading[],
+  readings: readonly LimitUsage[],
   { policy, rule: { warnAtPercent } }: Governed,
 ): LimitWarning[] {
   return readings.flatMap((excess) => {

@@ -3,9 +3,9 @@ import {
   fullness,
   type ContainerStorageUsage,
   type EvictionSignal,
-  type LimitReading,
+  type LimitUsage,
   type PodStorageUsage,
-  type StorageFigure,
+  type StorageMeasurement,
   type StorageUsage,
 } from '../../api/local-storage.ts';
 import type { BindingLimit } from './facts.ts';
@@ -16,7 +16,7 @@ export function readLimits(
   limits: PodLimits,
   usage: PodStorageUsage,
   nodeUsage: Pick<StorageUsage, 'atMs' | 'dedicatedImageFs'>,
-): readonly LimitReading[] {
+): readonly LimitUsage[] {
   return [
     ...limits.emptyDirs.flatMap(({ name, ...limit }) =>
       reading({ signal: 'emptydirfs.limit', subject: name }, usage.volumes.get(name), { limit, nodeUsage }),
@@ -39,7 +39,7 @@ export function readLimits(
 }
 
 /** The first limit whose usage exceeds this part of it. */
-export const firstExcess = (readings: readonly LimitReading[], percent: number): LimitReading | undefined =>
+export const firstExcess = (readings: readonly LimitUsage[], percent: number): LimitUsage | undefined =>
   readings.find(({ usedBytes, limit }) => exceeds(usedBytes, limit.bytes, percent));
 
 /** Orders limits, the fullest first. */
@@ -49,16 +49,16 @@ export function byFullness(a: Measured, b: Measured): number {
   return left === right ? 0 : right - left;
 }
 
-type Measured = Pick<LimitReading, 'usedBytes' | 'limit'>;
+type Measured = Pick<LimitUsage, 'usedBytes' | 'limit'>;
 
 function reading(
   of: { readonly signal: EvictionSignal; readonly subject: string | undefined },
-  measured: StorageFigure | undefined,
+  measured: StorageMeasurement | undefined,
   {
     limit,
     nodeUsage,
   }: { readonly limit: BindingLimit | undefined; readonly nodeUsage: Pick<StorageUsage, 'atMs'> },
-): LimitReading[] {
+): LimitUsage[] {
   if (measured === undefined || Number.isNaN(measured.bytes) || limit === undefined) return [];
   return [{ ...of, usedBytes: measured.bytes, ...limit, measuredAtMs: measured.atMs ?? nodeUsage.atMs }];
 }
@@ -67,7 +67,7 @@ function reading(
 function usageOf(
   { layer, logs }: ContainerStorageUsage,
   { dedicatedImageFs }: Pick<StorageUsage, 'dedicatedImageFs'>,
-): StorageFigure | undefined {
+): StorageMeasurement | undefined {
   const parts = [logs, dedicatedImageFs ? undefined : layer].filter((part) => part !== undefined);
   if (parts.length === 0) return undefined;
   const times = parts.flatMap(({ atMs }) => atMs ?? []);

@@ -2,7 +2,7 @@ import type { StorageInventory } from '../../api/local-storage.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { ContainerInventory, ImageInventory, NodePassReport } from '../../api/report/node-pass.ts';
 import type { RuntimeVersion } from '../../cri/runtime.ts';
-import type { FileSystemFigures, MountedImageDisk } from '../../node/disk/filesystem.ts';
+import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
 import type { OrphansFound } from '../../node/storage/orphans.ts';
 import type { SnapshotsFound } from '../../node/storage/snapshots-finder.ts';
 
@@ -26,7 +26,7 @@ export interface ReportFacts {
   readonly snapshots: SnapshotsFound | undefined;
   readonly imageDisk: MountedImageDisk | undefined;
   /** The disk of the kubelet's root directory. */
-  readonly nodeDisk: FileSystemFigures | undefined;
+  readonly nodeDisk: FileSystemStats | undefined;
   /** Failed reads for this report, the worst first. */
   readonly troubles: readonly ReportTrouble[];
 }

@@ -1,9 +1,9 @@
 import type { CountAndBytes } from '../../api/report/node-pass.ts';
 import type { ImageGcPolicy } from '../../api/policy/policy.ts';
-import type { FileSystemFigures } from '../../node/disk/filesystem.ts';
+import type { FileSystemStats } from '../../node/disk/filesystem.ts';
 import type { Claim, ReportFacts } from './facts.ts';
 
-type DiskFigures = Pick<FileSystemFigures, 'capacityBytes' | 'availableBytes' | 'inodes' | 'inodesFree'>;
+type DiskFigures = Pick<FileSystemStats, 'capacityBytes' | 'availableBytes' | 'inodes' | 'inodesFree'>;
 type Finding = Pick<Claim, 'status' | 'reason' | 'message'>;
 
 /** The free parts of a file system below which the kubelet evicts and removes all unused images: its defaults on Linux (evictionHard). An agent cannot read the real settings before Kubernetes 1.36. */

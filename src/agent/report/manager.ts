@@ -10,7 +10,7 @@ import type {
 } from '../../api/report/node-pass.ts';
 import type { ContainerRuntime, RuntimeVersion } from '../../cri/runtime.ts';
 import type { NodeReports, ReportingNode } from '../../kube/actions/node-report.ts';
-import type { FileSystemFigures, MountedImageDisk } from '../../node/disk/filesystem.ts';
+import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
 import type { OrphanFinder } from '../../node/storage/orphans-finder.ts';
 import type { OrphansFound, KnownPods } from '../../node/storage/orphans.ts';
 import type { SnapshotFinder } from '../../node/storage/snapshots-finder.ts';
@@ -20,7 +20,7 @@ import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { hasNewRequests, isWorthWriting } from './change.ts';
 import type { ReportFacts, ReportTrouble, UnitPasses } from './facts.ts';
-import { showLeftovers, showReport, type ReportMetrics } from './metrics.ts';
+import { showOrphans, showReport, type ReportMetrics } from './metrics.ts';
 import { planReport, planStorage } from './plan.ts';
 
 export interface ReportDeps {
@@ -39,7 +39,7 @@ export interface ReportDeps {
   readonly runtime: Pick<ContainerRuntime, 'listSandboxes' | 'listContainers'>;
   readonly imageDisk: (signal: AbortSignal) => Promise<MountedImageDisk>;
   /** The file system of the kubelet's root directory. */
-  readonly nodeDisk: (signal: AbortSignal) => Promise<FileSystemFigures>;
+  readonly nodeDisk: (signal: AbortSignal) => Promise<FileSystemStats>;
   readonly orphans: Pick<OrphanFinder, 'find'>;
   readonly snapshots: Pick<SnapshotFinder, 'find'>;
   readonly reports: NodeReports;
@@ -178,7 +178,7 @@ export class ReportManager {
     );
     const counted = await this.#tried(snapshots.find(signal), signal);
     this.#orphans = { orphans: found ?? before?.orphans, snapshots: counted, atMs };
-    showLeftovers(metrics, this.#orphans);
+    showOrphans(metrics, this.#orphans);
     return this.#orphans;
   }
 
@@ -213,6 +213,6 @@ interface Orphans {
 interface Disks {
   readonly atMs: number;
   readonly imageDisk: MountedImageDisk | undefined;
-  readonly nodeDisk: FileSystemFigures | undefined;
+  readonly nodeDisk: FileSystemStats | undefined;
   readonly troubles: readonly ReportTrouble[];
 }

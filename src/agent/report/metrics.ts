@@ -57,7 +57,7 @@ export function showReport(metrics: ReportMetrics, { conditions = [] }: NodeGCRe
 }
 
 /** Shows orphaned resources; a kind that cannot be counted has no series. */
-export function showLeftovers(
+export function showOrphans(
   metrics: ReportMetrics,
   { orphans, snapshots }: Pick<ReportFacts, 'orphans' | 'snapshots'>,
 ): void {

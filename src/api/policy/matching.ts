@@ -7,7 +7,7 @@ export const KEEP_LABEL = 'gc.dustpan.dev/keep';
 type Labels = Readonly<Record<string, string>>;
 
 /** Whether an object has the keep label. An unknown object has none. */
-export const isKeepMarked = (object: { readonly labels: Labels } | undefined): boolean =>
+export const hasKeepLabel = (object: { readonly labels: Labels } | undefined): boolean =>
   object?.labels[KEEP_LABEL] === 'true';
 
 type AnyPolicy = Policy | InvalidPolicy;

@@ -1,4 +1,4 @@
-import { isKeepMarked, nodeMatcher } from './matching.ts';
+import { hasKeepLabel, nodeMatcher } from './matching.ts';
 import { isInvalid, type InvalidPolicy, type NodesPolicy, type Policy } from './policy.ts';
 import type { NodeKeepReason } from '../reasons.ts';
 
@@ -37,7 +37,7 @@ function governanceOf(
     return { kind: 'keep', reason: 'NodeUnknown', policy: undefined };
   const policy = governorOf(node.labels);
   if (policy === undefined) return { kind: 'keep', reason: 'NoPolicy', policy };
-  if (isKeepMarked(node)) return { kind: 'keep', reason: 'KeepMarked', policy };
+  if (hasKeepLabel(node)) return { kind: 'keep', reason: 'KeepMarked', policy };
   if (isInvalid(policy) || policy.nodes === undefined)
     return { kind: 'keep', reason: 'InvalidPolicy', policy };
   return { kind: 'governed', policy, nodes: policy.nodes };

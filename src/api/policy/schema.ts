@@ -1,6 +1,6 @@
 import { Environment } from '@marcbachmann/cel-js';
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { isObject, shown, unknownField } from '../json.ts';
+import { isObject, formatValue, unknownField } from '../json.ts';
 
 /** The parts of a CRD's schema that are needed for nulls, rules and messages. A validator that ajv made of the schema checks the rest. */
 export interface Schema {
@@ -129,7 +129,7 @@ function problemOf(error: ErrorObject, { value, schema, path }: Place): string {
     case 'uniqueItems':
       return `${path}[${String(params['j'])}]: must not be given twice`;
     default:
-      return `${path}: ${demand(error, schema)}, is ${shown(value)}`;
+      return `${path}: ${demand(error, schema)}, is ${formatValue(value)}`;
   }
 }
 
@@ -162,7 +162,7 @@ const rulesOf = (schema: Schema): readonly Rule[] => schema['x-kubernetes-valida
 
 function brokenRules({ value, schema, path }: Place): readonly string[] {
   const broken = rulesOf(schema).filter(({ rule }) => !isFulfilled(rule, value));
-  const actual = typeof value === 'object' ? '' : `, is ${shown(value)}`;
+  const actual = typeof value === 'object' ? '' : `, is ${formatValue(value)}`;
   return broken.map(({ message, fieldPath = '' }) => `${path}${fieldPath}: ${message}${actual}`);
 }
 

@@ -79,7 +79,7 @@ export interface NodePod {
   /** The UID of the static pod that this pod mirrors; its containers have it as a label. undefined = an ordinary pod. */
   readonly configHash: string | undefined;
   /** Opted out: the label gc.dustpan.dev/keep is "true", or the pod has more containers or volumes than are read. */
-  readonly keepMarked: boolean;
+  readonly isOptedOut: boolean;
   /** As written in the spec: containers, init and ephemeral containers, image volumes. undefined = more than are kept: any image may be one of them. */
   readonly images: readonly string[] | undefined;
 }

@@ -96,7 +96,7 @@ class Agent {
       ...{ transport: cluster.transport, clock, random: Math.random, log, metrics: metrics.reflector },
       nodeName: config.nodeName,
       onNews: () => {
-        this.#loops.hear(stop);
+        this.#loops.wakeAll(stop);
       },
     });
     this.#recorder = eventRecorder(base);
@@ -144,13 +144,13 @@ class Agent {
     const watch = new RuntimeWatch({
       ...{ runtime: counted, socket, log },
       onReady: () => {
-        this.#loops.hurry(this.#stop);
+        this.#loops.wakePasses(this.#stop);
       },
     });
     this.#runtimeTrouble = () => watch.check();
     const units = this.#units(counted, watch);
     await this.#untilStopped(
-      this.#loops.run({ ...units, runtime: (signal) => watch.look(signal) }, this.#stop),
+      this.#loops.run({ ...units, runtime: (signal) => watch.probe(signal) }, this.#stop),
     );
     // Events are flushed meanwhile.
     writing.abort();
@@ -169,7 +169,7 @@ class Agent {
       ...{ caches: this.#caches, recorder: this.#recorder, state: this.#state, runtimeWatch, onProgress },
       runtime,
       onPass: () => {
-        this.#loops.tell();
+        this.#loops.wakeReport();
       },
     });
   }

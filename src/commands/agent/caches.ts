@@ -51,7 +51,7 @@ export function agentCaches(deps: AgentCachesDeps): AgentCaches {
   const governance = (): NodeGovernance =>
     governNode(policies.view.synced ? policySet.ranked : undefined, node());
   const update = (isNews: boolean): void => {
-    ready.look();
+    ready.check();
     // A watch that stops working is no change of the policy.
     const changed = policies.view.synced && nodes.view.synced && governor.changed(governance());
     if (changed || isNews) onNews();

@@ -3,15 +3,15 @@ import { Heartbeat } from '../../runtime/scheduling/heartbeat.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { loop, type LoopOptions, type PassResult } from '../../runtime/scheduling/loop.ts';
 import { SpreadWake } from '../../runtime/scheduling/spread-wake.ts';
-import { Turns } from '../../runtime/scheduling/turns.ts';
+import { Mutex } from '../../runtime/scheduling/mutex.ts';
 import { Wake } from '../../runtime/scheduling/wake.ts';
 import type { AgentConfig } from './command.ts';
 import {
   firstDelays,
   firstStorageMs,
   loopJitter as jitter,
-  newsSpreadMs,
-  loggedSpreadMs,
+  passSpreadMs,
+  reportSpreadMs,
   type FirstDelays,
 } from './spread.ts';
 
@@ -53,7 +53,7 @@ export class AgentLoops {
   readonly #passSpread: SpreadWake;
   readonly #reportSpread: SpreadWake;
   #hasReported = false;
-  readonly #turns = new Turns();
+  readonly #turns = new Mutex();
   readonly #first: FirstDelays;
 
   constructor(deps: AgentLoopsDeps) {
@@ -68,12 +68,12 @@ export class AgentLoops {
     this.#first = firstDelays(containerGcPeriodMs, random());
     this.#passSpread = new SpreadWake({
       ...{ clock, random },
-      spreadMs: newsSpreadMs(containerGcPeriodMs),
+      spreadMs: passSpreadMs(containerGcPeriodMs),
       wakes: [this.#wakes.containers, this.#wakes.images],
     });
     this.#reportSpread = new SpreadWake({
       ...{ clock, random },
-      spreadMs: loggedSpreadMs(containerGcPeriodMs),
+      spreadMs: reportSpreadMs(containerGcPeriodMs),
       wakes: [this.#wakes.report],
     });
   }
@@ -90,18 +90,18 @@ export class AgentLoops {
   }
 
   /** Wakes the passes soon, after a change on this node. */
-  hurry(signal: AbortSignal): void {
+  wakePasses(signal: AbortSignal): void {
     this.#passSpread.trigger(signal);
   }
 
   /** Wakes passes and report after a change that all agents may see at once. The first report has its own delay. */
-  hear(signal: AbortSignal): void {
+  wakeAll(signal: AbortSignal): void {
     this.#passSpread.trigger(signal);
     if (this.#hasReported) this.#reportSpread.trigger(signal);
   }
 
   /** Wakes the report. */
-  tell(): void {
+  wakeReport(): void {
     this.#wakes.report.trigger();
   }
 
@@ -142,10 +142,10 @@ export class AgentLoops {
     let imageLoop: Promise<void> | undefined;
     const containersFirst = async (pass: AbortSignal): Promise<void> => {
       try {
-        await this.#turns.take(() => containers(pass), pass);
+        await this.#turns.run(() => containers(pass), pass);
       } finally {
         imageLoop ??= this.#loop(
-          (next) => this.#turns.take(() => images(next), next),
+          (next) => this.#turns.run(() => images(next), next),
           {
             ...{ name: 'imagegc', intervalMs: imageGcPeriodMs, jitter },
             ...{ wake: this.#wakes.images, heartbeat: this.#beats.images },

@@ -1,14 +1,14 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { faceMetrics, type FaceMetrics } from '../cli/process-metrics.ts';
+import { componentMetrics, type ComponentMetrics } from '../cli/process-metrics.ts';
 import type { RuntimeCall } from './runtime-calls.ts';
 
-export interface AgentMetrics extends FaceMetrics {
+export interface AgentMetrics extends ComponentMetrics {
   readonly runtimeCall: (call: RuntimeCall) => void;
 }
 
 /** Metrics of the agent process: those of every component, and calls of the container runtime. */
 export function agentMetrics(registry: Registry): AgentMetrics {
-  return { ...faceMetrics(registry), runtimeCall: runtimeMetrics([registry]) };
+  return { ...componentMetrics(registry), runtimeCall: runtimeMetrics([registry]) };
 }
 
 /** From a fast list to the deadline of a removal; few, because each bucket is a series on every node. */

@@ -1,5 +1,5 @@
 import type { ContainerRuntime, RuntimeVersion } from '../../cri/runtime.ts';
-import { answersCri } from '../../cri/probe.ts';
+import { servesCri } from '../../cri/probe.ts';
 import { findSocket } from '../../cri/sockets.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
@@ -35,7 +35,7 @@ export class RuntimeWatch implements Pick<Check, 'check'> {
   }
 
   /** Checks once; rejects only when aborted. */
-  async look(signal: AbortSignal): Promise<void> {
+  async probe(signal: AbortSignal): Promise<void> {
     const { runtime } = this.#deps;
     try {
       const version = await runtime.version(signal);
@@ -98,7 +98,7 @@ export async function waitForSocket(
 /** Returns the path, an error if there is none, or undefined when the signal aborted. */
 async function search(socket: string | undefined, signal: AbortSignal): Promise<string | Error | undefined> {
   try {
-    return await findSocket({ wanted: socket, answers: answersCri }, signal);
+    return await findSocket({ configured: socket, servesCri: servesCri }, signal);
   } catch (err) {
     return signal.aborted || !(err instanceof Error) ? undefined : err;
   }

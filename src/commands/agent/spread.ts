@@ -29,9 +29,9 @@ export const firstStorageMs = (localStoragePeriodMs: number, random: number): nu
   random * Math.min(localStoragePeriodMs, longestNewsMs);
 
 /** The longest delay of passes after a change. */
-export const newsSpreadMs = (containerGcPeriodMs: number): number =>
+export const passSpreadMs = (containerGcPeriodMs: number): number =>
   Math.min(longestNewsMs, containerGcPeriodMs / newsPart);
 
 /** The longest delay of a report after a change: nothing waits for it, and a write costs the API server far more than a pass costs a node. */
-export const loggedSpreadMs = (containerGcPeriodMs: number): number =>
+export const reportSpreadMs = (containerGcPeriodMs: number): number =>
   Math.min(longestStartMs, containerGcPeriodMs);

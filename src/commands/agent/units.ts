@@ -17,7 +17,7 @@ import { podLookup } from '../../kube/actions/pod-lookup.ts';
 import {
   imageDisk,
   statFsReader,
-  type FileSystemFigures,
+  type FileSystemStats,
   type MountedImageDisk,
 } from '../../node/disk/filesystem.ts';
 import { KubeletUsage } from '../../node/kubelet/source.ts';
@@ -98,7 +98,7 @@ export function buildAgentUnits(counted: AgentUnitsDeps): Omit<Passes, 'runtime'
 interface Place {
   readonly logs: LocalLogs;
   readonly imageDisk: (signal: AbortSignal) => Promise<MountedImageDisk>;
-  readonly nodeDisk: (signal: AbortSignal) => Promise<FileSystemFigures>;
+  readonly nodeDisk: (signal: AbortSignal) => Promise<FileSystemStats>;
 }
 
 /** Inventories of the last passes; undefined = the last pass had none. */

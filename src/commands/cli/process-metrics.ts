@@ -4,7 +4,7 @@ import type { ApiCall } from '../../kube/http/http-transport.ts';
 import type { ReflectorMetrics } from '../../kube/cache/reflector.ts';
 import type { PassResult } from '../../runtime/scheduling/loop.ts';
 
-export interface FaceMetrics {
+export interface ComponentMetrics {
   readonly call: (call: ApiCall) => void;
   readonly pass: (loop: string, periodMs: number) => (result: PassResult) => void;
   readonly reflector: ReflectorMetrics;
@@ -14,7 +14,7 @@ export interface FaceMetrics {
 const seconds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 
 /** The metrics of every long-running component: requests to the API server, passes of loops, watches, Events. */
-export function faceMetrics(registry: Registry): FaceMetrics {
+export function componentMetrics(registry: Registry): ComponentMetrics {
   const registers: [Registry] = [registry];
   return {
     call: callMetrics(registers),
@@ -24,7 +24,7 @@ export function faceMetrics(registry: Registry): FaceMetrics {
   };
 }
 
-function callMetrics(registers: [Registry]): FaceMetrics['call'] {
+function callMetrics(registers: [Registry]): ComponentMetrics['call'] {
   const requests = new Counter({
     name: 'dustpan_rest_client_requests_total',
     help: '[ALPHA] Requests to the API server, by status code and method.',
@@ -44,7 +44,7 @@ function callMetrics(registers: [Registry]): FaceMetrics['call'] {
   };
 }
 
-function passMetrics(registers: [Registry]): FaceMetrics['pass'] {
+function passMetrics(registers: [Registry]): ComponentMetrics['pass'] {
   const passes = new Counter({
     name: 'dustpan_loop_passes_total',
     help: '[ALPHA] Passes of each loop, by result; one that ends early because policies have changed is a success.',
@@ -84,7 +84,7 @@ function passMetrics(registers: [Registry]): FaceMetrics['pass'] {
 
 const drops = ['queue_full', 'spam', 'rejected', 'unreachable', 'shutdown'] satisfies EventDrop[];
 
-function eventMetrics(registers: [Registry]): FaceMetrics['events'] {
+function eventMetrics(registers: [Registry]): ComponentMetrics['events'] {
   const sent = new Counter({
     name: 'dustpan_events_sent_total',
     help: '[ALPHA] Requests that wrote an Event or the count of a series.',

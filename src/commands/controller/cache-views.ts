@@ -13,7 +13,7 @@ export class Edge {
     this.#onTrue = onTrue;
   }
 
-  look(): void {
+  check(): void {
     const held = this.#holds();
     if (held && !this.#held) this.#onTrue();
     this.#held = held;
@@ -57,7 +57,7 @@ export class PodCache extends Trusted<PodFacts> implements PodStore {
     if (missing.length === 0) return true;
     this.#keys.current = new Set([...this.#keys.current, ...missing]);
     this.reflector.relist(`policies read the labels ${missing.join(', ')}`);
-    this.#ready.look();
+    this.#ready.check();
     return false;
   }
 }

@@ -62,7 +62,7 @@ export function controllerCaches(deps: CacheDeps): Caches {
     deps.onReady,
   );
   const checkReady = (): void => {
-    ready.look();
+    ready.check();
   };
   const { policies, operator } = watchedPolicies(deps, (resource, onChange) =>
     reflect(resource, () => {

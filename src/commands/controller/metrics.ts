@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { faceMetrics, type FaceMetrics } from '../cli/process-metrics.ts';
+import { componentMetrics, type ComponentMetrics } from '../cli/process-metrics.ts';
 
-export interface ControllerMetrics extends FaceMetrics {
+export interface ControllerMetrics extends ComponentMetrics {
   readonly leading: (leading: boolean) => void;
   readonly slowRenewal: () => void;
 }
@@ -24,7 +24,7 @@ export function controllerMetrics(registry: Registry, lease: string): Controller
   leading.set({ name: lease }, 0);
   slow.inc({ name: lease }, 0);
   return {
-    ...faceMetrics(registry),
+    ...componentMetrics(registry),
     leading: (leads) => {
       leading.set({ name: lease }, leads ? 1 : 0);
     },

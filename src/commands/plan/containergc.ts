@@ -3,7 +3,7 @@ import { observeGone } from '../../agent/containergc/pods.ts';
 import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import { containerReasons } from '../../gc/reasons/containers.ts';
 import { summarize } from '../../gc/summary.ts';
-import type { NodePart } from '../../snapshot/world.ts';
+import type { NodePart } from '../../snapshot/plan-facts.ts';
 import { listed, totalsOf, type PlanOptions, type UnitPlan } from './document.ts';
 
 /** Plans the first pass of the agent's container GC on a node. */

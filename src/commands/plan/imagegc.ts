@@ -3,7 +3,7 @@ import { observeImages } from '../../agent/imagegc/records.ts';
 import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import { imageReasons } from '../../gc/reasons/images.ts';
 import { summarize } from '../../gc/summary.ts';
-import type { NodePart } from '../../snapshot/world.ts';
+import type { NodePart } from '../../snapshot/plan-facts.ts';
 import { listed, totalsOf, type PlanOptions, type UnitPlan } from './document.ts';
 
 /** Plans the agent's image GC on a node. Images that are not known have no decision. */

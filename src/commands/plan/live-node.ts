@@ -13,7 +13,7 @@ import { StateFile } from '../../node/disk/state-file.ts';
 import { emptyState, type AgentState } from '../../node/disk/state-format.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import { inOrder, type NodePart } from '../../snapshot/world.ts';
+import { inOrder, type NodePart } from '../../snapshot/plan-facts.ts';
 import { withKubelet } from '../agent/kubelet-usage.ts';
 import type { ThisNode } from '../cli/config.ts';
 

@@ -18,7 +18,7 @@ import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { OnProgress } from '../../snapshot/files.ts';
 import { readPolicyFiles } from '../../snapshot/policies.ts';
-import { kindMissingNote, type ByUid, type World } from '../../snapshot/world.ts';
+import { kindMissingNote, type ByUid, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import { usingCluster, type Connected } from '../cli/connect.ts';
 import type { PlanConfig } from './command.ts';
 import { readThisNode } from './live-node.ts';
@@ -26,7 +26,7 @@ import { readThisNode } from './live-node.ts';
 type LiveConfig = Pick<PlanConfig, 'kube' | 'policyFiles' | 'node'>;
 
 /** Reads the cluster of the kubeconfig and, with `--cri-socket`, this node; rejects when an object that every plan needs cannot be read. */
-export const readCluster = (config: LiveConfig, onProgress: OnProgress): Promise<World> =>
+export const readCluster = (config: LiveConfig, onProgress: OnProgress): Promise<PlanFacts> =>
   usingCluster(config.kube, (cluster) => new ClusterReader(cluster, onProgress).read(config));
 
 class ClusterReader {
@@ -41,7 +41,7 @@ class ClusterReader {
     this.#onProgress = onProgress;
   }
 
-  async read({ policyFiles, node }: LiveConfig): Promise<World> {
+  async read({ policyFiles, node }: LiveConfig): Promise<PlanFacts> {
     const policies = policyFiles.length > 0 ? await readPolicyFiles(policyFiles) : await this.#policies();
     // The node is read before the pods: a pod that is created meanwhile is then known, though its containers are not.
     const needsUsage = hasStorageRule(policies);

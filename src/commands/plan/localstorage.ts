@@ -10,14 +10,14 @@ import { evictionReasons, type LabelEvidence } from '../../gc/reasons/evictions.
 import { storageReasons, storageWarnings } from '../../gc/reasons/storage.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { NamespaceFacts } from '../../kube/cache/objects.ts';
-import { byName, type NodePart, type World } from '../../snapshot/world.ts';
+import { byName, type NodePart, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import { listed, totalsOf, type PlanOptions, type UnitPlan } from './document.ts';
 
 /**
  * Plans the evictions that agents request in their reports, as the controller does: node by node, the most excessive first. Checks that need a
  * live read of the pod and its disruption budgets are left out.
  */
-export function planRequested(facts: World, options: PlanOptions): readonly UnitPlan[] {
+export function planRequested(facts: PlanFacts, options: PlanOptions): readonly UnitPlan[] {
   const eviction = evictionFacts(facts);
   if (eviction === undefined) return [];
   const given = { policies: facts.policies ?? [], now: options.now, monotonicMs: 0 };
@@ -33,7 +33,7 @@ export function planRequested(facts: World, options: PlanOptions): readonly Unit
 }
 
 /** undefined = no report requests an eviction, or too little is known to decide. */
-function evictionFacts({ policies, pods, nodes, namespaces, reports }: World): EvictionFacts | undefined {
+function evictionFacts({ policies, pods, nodes, namespaces, reports }: PlanFacts): EvictionFacts | undefined {
   const requesting = reports.filter(({ requests }) => requests.length > 0);
   if (requesting.length === 0 || !policies || !pods || !nodes || !namespaces) return undefined;
   return {

@@ -1,9 +1,9 @@
 import { hasStorageRule } from '../../api/policy/matching.ts';
 import { isInvalid } from '../../api/policy/policy.ts';
-import type { NodePart, World } from '../../snapshot/world.ts';
+import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 
 /** What is not known, and the consequence; one sentence each. */
-export function notesOn(facts: World): readonly string[] {
+export function notesOn(facts: PlanFacts): readonly string[] {
   const rules = rulesOf(facts);
   return [
     ...policyNotes(facts),
@@ -14,7 +14,7 @@ export function notesOn(facts: World): readonly string[] {
   ];
 }
 
-function policyNotes({ policies }: World): readonly string[] {
+function policyNotes({ policies }: PlanFacts): readonly string[] {
   if (policies === undefined) return ['No policies are known: nothing would be removed.'];
   if (policies.length === 0) return ['There is no GCPolicy: nothing would be removed.'];
   return policies.flatMap((policy) =>
@@ -26,7 +26,7 @@ function policyNotes({ policies }: World): readonly string[] {
   );
 }
 
-function clusterNotes({ pods, nodes, namespaces }: World): readonly string[] {
+function clusterNotes({ pods, nodes, namespaces }: PlanFacts): readonly string[] {
   const consequences = [
     ['Pods', pods, 'no pod is deleted or counts as gone, and no image is removed'],
     [
@@ -41,7 +41,7 @@ function clusterNotes({ pods, nodes, namespaces }: World): readonly string[] {
   );
 }
 
-function reportNotes({ reports: { length: count } }: World): readonly string[] {
+function reportNotes({ reports: { length: count } }: PlanFacts): readonly string[] {
   if (count === 0) return [];
   const subject = count === 1 ? 'One node has' : `${count} nodes have`;
   return [
@@ -83,7 +83,7 @@ interface Rules {
   readonly localStorage: boolean;
 }
 
-function rulesOf({ policies = [] }: World): Rules {
+function rulesOf({ policies = [] }: PlanFacts): Rules {
   const nodes = policies.flatMap((policy) => (isInvalid(policy) ? [] : (policy.nodes ?? [])));
   return {
     images: nodes.some(({ imageGC }) => imageGC !== undefined),

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { readSnapshot } from '../../snapshot/directory.ts';
 import { InputError } from '../../snapshot/input-error.ts';
-import type { World } from '../../snapshot/world.ts';
+import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { exitCode, UsageError } from '../cli/exit.ts';
 import { Progress } from '../cli/progress.ts';
@@ -10,7 +10,7 @@ import type { PlanConfig, PlanInputs } from './command.ts';
 import type { PlanDocument } from './document.ts';
 import { planTable } from './table.ts';
 import { decisionsInPiece, planJson, planYaml } from './text.ts';
-import { planWorld } from './world.ts';
+import { planUnits } from './units.ts';
 
 /** Prints what would be removed; resolves with the exit code. Prints nothing before the whole plan is known. */
 export async function runPlan(config: PlanConfig, { stdout, stderr }: System): Promise<number> {
@@ -19,7 +19,7 @@ export async function runPlan(config: PlanConfig, { stdout, stderr }: System): P
     const facts = await readFacts(config, progress);
     progress.phase('planning');
     const { kept, assumeElapsed, now = clock.now() } = config;
-    const plan = planWorld(facts, { now, kept, assumeElapsed });
+    const plan = planUnits(facts, { now, kept, assumeElapsed });
     const isTerminal = process.stdout.isTTY;
     // On a terminal the progress line would mix with the output.
     if (isTerminal) progress.end();
@@ -50,7 +50,7 @@ async function textOf(plan: PlanDocument, config: PlanConfig): Promise<Iterable<
 }
 
 /** Reads the snapshot or the cluster that the flags name; throws UsageError for unusable input. */
-export async function readFacts(config: PlanInputs, progress: Progress): Promise<World> {
+export async function readFacts(config: PlanInputs, progress: Progress): Promise<PlanFacts> {
   const { snapshot: directory, policyFiles } = config;
   const onProgress = (file: string, items: number): void => {
     progress.step(`reading ${basename(file)}: ${items}`);

@@ -4,11 +4,11 @@ import { noneMissing } from '../../controllers/podgc/nodes.ts';
 import { observe } from '../../controllers/podgc/observe.ts';
 import { planPodGc } from '../../controllers/podgc/plan.ts';
 import { podReasons } from '../../gc/reasons/pods.ts';
-import type { ByUid, World } from '../../snapshot/world.ts';
+import type { ByUid, PlanFacts } from '../../snapshot/plan-facts.ts';
 import { listed, totalsOf, type PlanOptions, type UnitPlan } from './document.ts';
 
 /** Plans the controller's pod GC. Pods that are not known have no decision. */
-export function planPods(facts: World, options: PlanOptions): UnitPlan {
+export function planPods(facts: PlanFacts, options: PlanOptions): UnitPlan {
   const plan = planPodGc(factsOf(facts, options), { policies: facts.policies ?? [], now: options.now });
   const decisions = listed(decisionsOf(plan), podReasons, { ...options, node: null });
   if (plan.policies.length === 0) return { decisions, totals: undefined };
@@ -24,7 +24,7 @@ export function planPods(facts: World, options: PlanOptions): UnitPlan {
 }
 
 /** The facts that the controller would have in its first pass. */
-function factsOf(facts: World, { assumeElapsed, now }: PlanOptions): PodGcFacts {
+function factsOf(facts: PlanFacts, { assumeElapsed, now }: PlanOptions): PodGcFacts {
   const observed = observe(
     {
       pods: store(facts.pods),

@@ -1,4 +1,4 @@
-import { kubeletSizeText } from '../../runtime/text/size-text.ts';
+import { shortSizeText } from '../../runtime/text/size-text.ts';
 import { ageText, columns, firstOf, type Column } from '../cli/table.ts';
 import type { PlanDocument, Totals } from './document.ts';
 
@@ -23,7 +23,7 @@ export function reportedLines(plan: PlanDocument, width: number): readonly strin
   const layout: readonly Column<ReportedNode>[] = [
     { title: 'NODE', text: ({ node }) => node, max: 40 },
     { title: 'IMAGES', text: ({ images }) => String(images), right: true },
-    { title: 'CAN FREE', text: ({ bytes }) => kubeletSizeText(bytes), right: true },
+    { title: 'CAN FREE', text: ({ bytes }) => shortSizeText(bytes), right: true },
     { title: 'CONTAINERS', text: ({ containers }) => String(containers), right: true },
     { title: 'STATE', text: ({ state = '' }) => state },
     { title: 'REPORT', text: ({ reportedAt }) => ageText(reportedAt, now), right: true },

@@ -1,4 +1,4 @@
-import { kubeletSizeText } from '../../runtime/text/size-text.ts';
+import { shortSizeText } from '../../runtime/text/size-text.ts';
 import { columns, paragraph as paragraphOf, red, shortId, type Column } from '../cli/table.ts';
 import type { Decision, PlanDocument, PlanOptions, PolicyCount, Summary, Totals } from './document.ts';
 import { groupsOf, placeText, type Group } from './groups.ts';
@@ -59,8 +59,8 @@ const trippedTroubles = (one: Totals): readonly string[] =>
 
 function shortTrouble(one: Summary): readonly string[] {
   if (one.state !== 'Short') return [];
-  const wanted = kubeletSizeText(one.wantedBytes);
-  const planned = kubeletSizeText(one.plannedBytes);
+  const wanted = shortSizeText(one.wantedBytes);
+  const planned = shortSizeText(one.plannedBytes);
   return [
     `${placeText(one)}: the image file system is ${one.usedPercent ?? '?'} % full: ${wanted} must be freed, but only ${planned} can be.`,
   ];
@@ -94,7 +94,7 @@ function totalsTable(totals: readonly Totals[]): readonly string[] {
     { title: 'REMOVE', text: (one) => number(one.planned), right: true },
     { title: 'KEEP', text: ({ kept }) => number(kept), right: true },
     { title: 'WAITING', text: ({ waiting }) => number(waiting), right: true },
-    { title: 'FREES', text: ({ bytes = 0 }) => (bytes === 0 ? '' : kubeletSizeText(bytes)), right: true },
+    { title: 'FREES', text: ({ bytes = 0 }) => (bytes === 0 ? '' : shortSizeText(bytes)), right: true },
     { title: 'STATE', text: ({ state }) => state ?? '' },
   ];
   return planned.length === 0 ? [] : columns(layout, planned, width);
@@ -134,7 +134,7 @@ function removedLayout(isMixed: boolean): readonly Column<Decision>[] {
     { title: 'VERDICT', text: ({ verdict }) => verdict },
     reasonColumn,
     { title: 'MODE', text: ({ mode }) => (isMixed ? (mode ?? '') : '') },
-    { title: 'BYTES', text: ({ bytes }) => (bytes === null ? '' : kubeletSizeText(bytes)), right: true },
+    { title: 'BYTES', text: ({ bytes }) => (bytes === null ? '' : shortSizeText(bytes)), right: true },
     objectColumn,
   ];
 }

@@ -1,4 +1,4 @@
-import type { FileSystemFigures } from '../../node/disk/filesystem.ts';
+import type { FileSystemStats } from '../../node/disk/filesystem.ts';
 import { isImageFsDedicated } from '../../node/kubelet/summary.ts';
 import { each, fields, isObject, named, type JsonObject } from './pick.ts';
 
@@ -45,8 +45,8 @@ function jsonOf(answer: Buffer): unknown {
 /** File systems as measured by this process; undefined = could not be measured. */
 export interface MeasuredDisks {
   readonly imageFs:
-    (FileSystemFigures & { readonly usedBytes: number; readonly inodesUsed: number }) | undefined;
-  readonly fs: FileSystemFigures | undefined;
+    (FileSystemStats & { readonly usedBytes: number; readonly inodesUsed: number }) | undefined;
+  readonly fs: FileSystemStats | undefined;
 }
 
 /** The stats without the kubelet's summary. Without `pods`, their usage is not known. */
@@ -88,7 +88,7 @@ const imageFsJson = ({
   ...{ usedBytes, inodesUsed },
 });
 
-const statsJson = ({ capacityBytes, availableBytes, inodes, inodesFree }: FileSystemFigures): JsonObject => ({
+const statsJson = ({ capacityBytes, availableBytes, inodes, inodesFree }: FileSystemStats): JsonObject => ({
   ...{ capacityBytes, availableBytes },
   ...(inodes !== undefined && { inodes }),
   ...(inodesFree !== undefined && { inodesFree }),

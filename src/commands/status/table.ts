@@ -1,4 +1,4 @@
-import { kubeletSizeText } from '../../runtime/text/size-text.ts';
+import { shortSizeText } from '../../runtime/text/size-text.ts';
 import { ageText, firstOf, paragraph, red } from '../cli/table.ts';
 import type { Trouble } from './trouble.ts';
 import type { StatusView } from './view.ts';
@@ -30,7 +30,7 @@ function totalLines({ totals, nodes }: StatusView): readonly string[] {
   const { policies, podsDue, podsDueInDryRun, podsDeleted, reclaimableBytes, reclaimedBytes } = totals;
   const share = podsDueInDryRun === podsDue ? 'all' : `${podsDueInDryRun} of them`;
   const dryRun = podsDueInDryRun === 0 ? ',' : `, ${share} under DryRun policies;`;
-  const freed = `${kubeletSizeText(reclaimableBytes)} can be freed, ${kubeletSizeText(reclaimedBytes)} were freed`;
+  const freed = `${shortSizeText(reclaimableBytes)} can be freed, ${shortSizeText(reclaimedBytes)} were freed`;
   const pods = [
     counted(policies, 'policy', 'policies'),
     `pods: ${podsDue} due${dryRun} ${podsDeleted} deleted`,

@@ -1,5 +1,5 @@
 import { resolvedTarget } from '../../agent/containergc/log-names.ts';
-import type { World } from '../../snapshot/world.ts';
+import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { PlanObject } from '../plan/document.ts';
 import type { Question } from './command.ts';
 import { ambiguous, missing, type Target } from './found.ts';
@@ -7,7 +7,7 @@ import { ambiguous, missing, type Target } from './found.ts';
 type ContainerQuestion = Exclude<Question, { kind: 'pod' }>;
 
 /** Finds the container or sandbox whose id begins with the text, or the log at a path. */
-export function findContainer(question: ContainerQuestion, facts: World): Target {
+export function findContainer(question: ContainerQuestion, facts: PlanFacts): Target {
   return question.text.startsWith('/') ? findLog(question, facts) : findById(question, facts);
 }
 
@@ -17,7 +17,7 @@ interface Candidate {
   readonly text: string;
 }
 
-function findById({ text, node }: ContainerQuestion, facts: World): Target {
+function findById({ text, node }: ContainerQuestion, facts: PlanFacts): Target {
   const all = candidatesOf(facts);
   const exact = all.filter(({ id }) => id === text);
   const found = exact.length > 0 ? exact : all.filter(({ id }) => id.startsWith(text));
@@ -36,7 +36,7 @@ function findById({ text, node }: ContainerQuestion, facts: World): Target {
   };
 }
 
-function candidatesOf({ parts }: World): readonly Candidate[] {
+function candidatesOf({ parts }: PlanFacts): readonly Candidate[] {
   return parts.flatMap(({ name: node, containers = [], sandboxes = [] }) => [
     ...containers.map(({ id, name }) => ({
       id,
@@ -53,7 +53,7 @@ function candidatesOf({ parts }: World): readonly Candidate[] {
 /** Longer than usual, to distinguish ids with the same beginning. */
 const shortId = (id: string): string => id.slice(0, 16);
 
-function missingText(text: string, { parts }: World): string {
+function missingText(text: string, { parts }: PlanFacts): string {
   const unknown = parts.filter(
     ({ containers, sandboxes }) => containers === undefined || sandboxes === undefined,
   );
@@ -64,7 +64,7 @@ function missingText(text: string, { parts }: World): string {
 }
 
 /** Everything in a pod's log directory, except rotated logs, is removed or kept with it, and so is a link into it. */
-function findLog({ text, node }: ContainerQuestion, facts: World): Target {
+function findLog({ text, node }: ContainerQuestion, facts: PlanFacts): Target {
   const path = text.length > 1 ? text.replace(/\/+$/, '') : text;
   const parts = facts.parts.filter(({ logs }) =>
     [...(logs?.entries.map((entry) => entry.path) ?? []), ...(logs?.directories ?? [])].some((one) =>

@@ -8,7 +8,7 @@ import { evictionReasons } from '../../gc/reasons/evictions.ts';
 import { imageReasons } from '../../gc/reasons/images.ts';
 import { podReasons } from '../../gc/reasons/pods.ts';
 import { storageReasons, storageWarnings } from '../../gc/reasons/storage.ts';
-import type { NodePart, World } from '../../snapshot/world.ts';
+import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { Decision, PlanDocument } from '../plan/document.ts';
 import type { AskedObject, Found } from './found.ts';
 
@@ -57,7 +57,7 @@ function nearestTo(path: string | undefined, decisions: readonly Decision[]): re
   return path !== undefined && exact.length > 0 ? exact : decisions;
 }
 
-function explanationOf(decision: Decision, { parts }: World): Explanation {
+function explanationOf(decision: Decision, { parts }: PlanFacts): Explanation {
   const { meaning, change, caution = null } = meaningOf(decision);
   const { object } = decision;
   const part = object.kind === 'Image' ? parts.find(({ name }) => name === object.node) : undefined;

@@ -1,4 +1,4 @@
-import type { World } from '../../snapshot/world.ts';
+import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { ObjectFilter } from '../plan/document.ts';
 import { firstOf } from '../cli/table.ts';
 
@@ -14,7 +14,7 @@ export interface Found {
   readonly kind: 'found';
   readonly object: AskedObject;
   /** Without the nodes and reports that have nothing to do with the object. */
-  readonly facts: World;
+  readonly facts: PlanFacts;
   /** Selects the decisions about the object. */
   readonly only: ObjectFilter;
   /** The path of a log: a decision about this path precedes one about its directory. */

@@ -2,7 +2,7 @@ import { imageIndex } from '../../api/image-index.ts';
 import { parseImageReference, repositoryOf } from '../../api/image-reference.ts';
 import type { RuntimeImage } from '../../cri/runtime.ts';
 import { nearest } from '../../runtime/text/nearest.ts';
-import type { NodePart, World } from '../../snapshot/world.ts';
+import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import { shortId } from '../cli/table.ts';
 import type { Question } from './command.ts';
 import { ambiguous, missing, type Target } from './found.ts';
@@ -10,7 +10,7 @@ import { ambiguous, missing, type Target } from './found.ts';
 type ImageQuestion = Exclude<Question, { kind: 'pod' }>;
 
 /** Finds an image on each node that has it: by a name as in the spec of a pod, by a digest, or by the beginning of its id. */
-export function findImage({ text, node }: ImageQuestion, facts: World): Target {
+export function findImage({ text, node }: ImageQuestion, facts: PlanFacts): Target {
   const known = facts.parts.filter(({ images }) => images !== undefined);
   if (known.length === 0) return missing(`the images of ${namesOf(facts.parts)} are not known`);
   const found = known.map((part) => ({ part, ids: idsOf(text, part.images ?? []) }));

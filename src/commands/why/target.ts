@@ -1,14 +1,14 @@
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import { nearest } from '../../runtime/text/nearest.ts';
-import type { NodePart, World } from '../../snapshot/world.ts';
+import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { Question } from './command.ts';
 import { findContainer } from './container.ts';
 import { missing, type Target } from './found.ts';
 import { findImage } from './image.ts';
 
 /** Finds the object of a question. */
-export function findTarget(question: Question, facts: World): Target {
+export function findTarget(question: Question, facts: PlanFacts): Target {
   if (question.kind === 'pod') return findPod(question, withRequestsFor(question, facts));
   const { node } = question;
   const parts = node === undefined ? facts.parts : facts.parts.filter(({ name }) => name === node);
@@ -18,7 +18,7 @@ export function findTarget(question: Question, facts: World): Target {
 }
 
 /** Keeps only the reports that request the eviction of a pod with this name. */
-function withRequestsFor({ name }: Extract<Question, { kind: 'pod' }>, facts: World): World {
+function withRequestsFor({ name }: Extract<Question, { kind: 'pod' }>, facts: PlanFacts): PlanFacts {
   const isRequesting = ({ requests }: NodeReportFacts) => requests.some(({ pod }) => pod.name === name);
   return { ...facts, reports: facts.reports.filter(isRequesting) };
 }
@@ -33,7 +33,7 @@ function notRead(node: string | undefined, parts: readonly NodePart[]): string {
 /** As in kubectl. */
 const defaultNamespace = 'default';
 
-function findPod(question: Extract<Question, { kind: 'pod' }>, facts: World): Target {
+function findPod(question: Extract<Question, { kind: 'pod' }>, facts: PlanFacts): Target {
   const { namespace = defaultNamespace, name } = question;
   const { pods } = facts;
   if (pods === undefined) return missing('pods are not known: the snapshot has no pods.json');

@@ -6,7 +6,7 @@ import { exitCode, UsageError } from '../cli/exit.ts';
 import { formatted } from '../cli/output.ts';
 import { Progress } from '../cli/progress.ts';
 import { readFacts } from '../plan/plan.ts';
-import { planWorld } from '../plan/world.ts';
+import { planUnits } from '../plan/units.ts';
 import type { System } from '../cli/system.ts';
 import type { Question, WhyConfig } from './command.ts';
 import { explain, type ExplanationDocument } from './explain.ts';
@@ -39,7 +39,7 @@ async function explained(
   }
   progress.phase('planning');
   const { now = clock.now(), assumeElapsed } = plan;
-  return explain(planWorld(target.facts, { now, kept: false, assumeElapsed, only: target.only }), target);
+  return explain(planUnits(target.facts, { now, kept: false, assumeElapsed, only: target.only }), target);
 }
 
 /** Adds the namespace to a question about a pod; rejects a question that cannot be answered on this machine. */

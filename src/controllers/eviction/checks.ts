@@ -1,11 +1,11 @@
 import { isFinished } from '../../api/pod-phase.ts';
 import { isCritical } from '../../api/critical-pod.ts';
-import { isKeepMarked } from '../../api/policy/matching.ts';
+import { hasKeepLabel } from '../../api/policy/matching.ts';
 import type { Confirmation } from '../../api/policy/policy-view.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
-import { Confirmed, goOn } from '../../gc/checks.ts';
+import { Confirmed, stopIf } from '../../gc/checks.ts';
 import type { Check, Objection } from '../../gc/execute.ts';
-import { Live } from '../../gc/live.ts';
+import { LiveQuery } from '../../gc/live.ts';
 import type { PodEvictions } from '../../kube/actions/eviction.ts';
 import type { LivePod } from '../../kube/actions/live-pod.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
@@ -43,15 +43,15 @@ export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
     ...{ clock, confirm, unreadable },
     isSame: ({ same }) => same,
   });
-  const pods = new Live<PodEviction, LivePod | undefined>({
+  const pods = new LiveQuery<PodEviction, LivePod | undefined>({
     ...{ clock, key: ({ target }) => target.uid },
-    ask: ({ target }, signal) => evictions.readPodLive(target, signal),
+    query: ({ target }, signal) => evictions.readPodLive(target, signal),
   });
   const podUnchanged: Check<PodEviction> = {
     name: 'podUnchanged',
     live: pods,
     objection: (eviction) => {
-      const pod = pods.answer(eviction);
+      const pod = pods.response(eviction);
       return pod === undefined ? { kind: 'gone' } : keepFor(recheckPod(eviction.target, pod));
     },
   };
@@ -69,14 +69,14 @@ export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
     },
   };
   const checks = [
-    goOn<PodEviction>('goOn', halted),
+    stopIf<PodEviction>('mayContinue', halted),
     confirmed.check,
     ...[podUnchanged, stillDecided, freshByServerClock, mayEvict(deps)],
   ];
   return { checks, agreed };
 
   function agreed(planned: PodEviction): Agreed | undefined {
-    const pod = pods.answer(planned);
+    const pod = pods.response(planned);
     const eviction = decideAgain(planned);
     return pod === undefined || eviction?.verdict !== 'Evict' ? undefined : { eviction, pod };
   }
@@ -84,17 +84,17 @@ export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
 
 /** A DELETE needs no right to evict, but it must not replace an eviction that is not allowed (ADR 0033). */
 function mayEvict({ clock, evictions }: EvictionCheckDeps): Check<PodEviction> {
-  const right = new Live<PodEviction, boolean>({
+  const right = new LiveQuery<PodEviction, boolean>({
     clock,
     key: ({ target }) => (target.rule.respectPodDisruptionBudgets ? undefined : target.namespace),
-    ask: ({ target }, signal) => evictions.mayEvict(target.namespace, signal),
+    query: ({ target }, signal) => evictions.mayEvict(target.namespace, signal),
   });
   return {
     name: 'mayEvict',
     live: right,
     objection: (eviction) =>
       keepFor(
-        eviction.target.rule.respectPodDisruptionBudgets || right.answer(eviction) === true
+        eviction.target.rule.respectPodDisruptionBudgets || right.response(eviction) === true
           ? undefined
           : 'EvictionForbidden',
       ),
@@ -115,7 +115,7 @@ function recheckPod({ uid, node }: RequestedPod, pod: LivePod): EvictionKeepReas
   if (pod.isTerminating) return 'Terminating';
   if (isFinished(pod)) return 'Finished';
   if (isCritical(pod)) return 'CriticalPod';
-  return isKeepMarked(pod) ? 'KeepMarked' : undefined;
+  return hasKeepLabel(pod) ? 'KeepMarked' : undefined;
 }
 
 /** Why the caches forbid the eviction now; undefined = they do not. */

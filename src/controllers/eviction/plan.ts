@@ -1,6 +1,6 @@
 import { isFinished } from '../../api/pod-phase.ts';
 import { exceeds, fullness, type EvictionRequest } from '../../api/local-storage.ts';
-import { isKeepMarked } from '../../api/policy/matching.ts';
+import { hasKeepLabel } from '../../api/policy/matching.ts';
 import { nodeGovernance, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { LocalStoragePolicy, Policy } from '../../api/policy/policy.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
@@ -105,7 +105,7 @@ const evidenceOf = ({ namespace, request }: RequestedPod): RequestEvidence => ({
 
 /** The first object with the keep label: the node, the namespace or the pod. */
 function labelledBy({ node, namespace }: RequestedPod, { nodes, namespaces }: EvictionFacts): string {
-  const has = (one: Labelled | undefined): boolean => one !== undefined && isKeepMarked(one);
+  const has = (one: Labelled | undefined): boolean => one !== undefined && hasKeepLabel(one);
   if (has(nodes.get(node))) return `node ${node}`;
   return has(namespaces.get(namespace)) ? `namespace ${namespace}` : 'the pod';
 }
@@ -140,16 +140,16 @@ function judgePod(target: RequestedPod, facts: EvictionFacts): EvictionKeepReaso
 function judgeLabels(pod: KnownPod, { namespaces, memory }: EvictionFacts): EvictionKeepReason | undefined {
   const reason = judgeNamespace(namespaces.get(pod.namespace));
   if (reason !== undefined) return reason;
-  if (isKeepMarked(pod)) return 'KeepMarked';
+  if (hasKeepLabel(pod)) return 'KeepMarked';
   return memory.critical.has(pod.uid) ? 'CriticalPod' : undefined;
 }
 
 /** Why the namespace (undefined = not known) forbids every eviction; undefined = it does not. Agents cannot read namespaces. */
 export function judgeNamespace(
-  namespace: Parameters<typeof isKeepMarked>[0] | undefined,
+  namespace: Parameters<typeof hasKeepLabel>[0] | undefined,
 ): 'NamespaceUnknown' | 'KeepMarked' | undefined {
   if (namespace === undefined) return 'NamespaceUnknown';
-  return isKeepMarked(namespace) ? 'KeepMarked' : undefined;
+  return hasKeepLabel(namespace) ? 'KeepMarked' : undefined;
 }
 
 function judgeLife(pod: KnownPod, { memory }: EvictionFacts): EvictionKeepReason | undefined {

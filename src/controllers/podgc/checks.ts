@@ -1,9 +1,9 @@
-import { isKeepMarked } from '../../api/policy/matching.ts';
+import { hasKeepLabel } from '../../api/policy/matching.ts';
 import type { Confirmation, PolicyView, RankedPolicies } from '../../api/policy/policy-view.ts';
 import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
-import { clocksAgree, Confirmed, goOn } from '../../gc/checks.ts';
+import { clocksAgree, Confirmed, stopIf } from '../../gc/checks.ts';
 import type { Check } from '../../gc/execute.ts';
-import { Live } from '../../gc/live.ts';
+import { LiveQuery } from '../../gc/live.ts';
 import type { ClusterActions } from '../../kube/actions/cluster.ts';
 import type { NamespaceFacts, NodeFacts } from '../../kube/cache/objects.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
@@ -55,8 +55,8 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
   });
   const isOptedOut = keepLabels(deps);
   const checks: readonly Check<PodDeletion>[] = [
-    goOn('leaseHeld', () => (holdsLease() ? undefined : 'the lease is lost')),
-    goOn('planCurrent', () => (isStale() ? 'the plan is out of date' : undefined)),
+    stopIf('leaseHeld', () => (holdsLease() ? undefined : 'the lease is lost')),
+    stopIf('planCurrent', () => (isStale() ? 'the plan is out of date' : undefined)),
     // Before the policies: a slow read of a node keeps the pods of that node, and does not make the policies stale for all others.
     nodeStillGone(deps),
     confirmed.check,
@@ -71,10 +71,10 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
 
 /** Re-checks the node of an orphan, or of a pod on a node out of service: one GET for all its pods. */
 function nodeStillGone({ cluster, clock, log }: PodCheckDeps): Check<PodDeletion> {
-  const live = new Live<PodDeletion, LiveNode>({
+  const live = new LiveQuery<PodDeletion, LiveNode>({
     clock,
     key: ({ reason, target }) => (dependsOnNode(reason) ? target.node : undefined),
-    ask: async ({ target: { node = '' } }, signal) => {
+    query: async ({ target: { node = '' } }, signal) => {
       try {
         return { node: await cluster.getNode(node, signal) };
       } catch (err) {
@@ -87,7 +87,7 @@ function nodeStillGone({ cluster, clock, log }: PodCheckDeps): Check<PodDeletion
     name: 'nodeStillGone',
     live,
     objection: (deletion) => {
-      const node = live.answer(deletion);
+      const node = live.response(deletion);
       const reason = node && recheckNode(deletion.reason, node);
       return reason && { kind: 'keep', reason };
     },
@@ -108,7 +108,7 @@ export function recheckNode(reason: PodDeleteReason, live: LiveNode): PodKeepRea
   if (live === 'unreadable') return 'NodeUnknown';
   if (reason === 'Orphaned') return live.node === undefined ? undefined : 'NodeExists';
   if (live.node === undefined) return 'NodeUnknown';
-  if (isKeepMarked(live.node)) return 'KeepMarked';
+  if (hasKeepLabel(live.node)) return 'KeepMarked';
   return isOutOfService(live.node) ? undefined : 'NodeRecovered';
 }
 
@@ -117,8 +117,8 @@ function keepLabels({ namespaces, nodes }: PodCheckDeps): (deletion: PodDeletion
   const namespaceUids = uidsByName(namespaces);
   const nodeUids = uidsByName(nodes);
   return ({ target: { namespace, node = '' } }) =>
-    isKeepMarked(namespaces.items.get(namespaceUids.get(namespace) ?? '')) ||
-    isKeepMarked(nodes.items.get(nodeUids.get(node) ?? ''));
+    hasKeepLabel(namespaces.items.get(namespaceUids.get(namespace) ?? '')) ||
+    hasKeepLabel(nodes.items.get(nodeUids.get(node) ?? ''));
 }
 
 const uidsByName = ({ items }: Store<NamespaceFacts | NodeFacts>): ReadonlyMap<string, string> =>

@@ -1,4 +1,4 @@
-import { isKeepMarked, podMatcher } from '../../api/policy/matching.ts';
+import { hasKeepLabel, podMatcher } from '../../api/policy/matching.ts';
 import { isInvalid, type InvalidPolicy, type PodsPolicy, type Policy } from '../../api/policy/policy.ts';
 import type { NodeFacts, PodFacts } from '../../kube/cache/objects.ts';
 import {
@@ -80,15 +80,15 @@ export function listIn<K, T>(lists: Map<K, T[]>, key: K): T[] {
 function exclusions({ namespaces, nodes }: PodGcFacts): (pod: PodFacts) => Because | undefined {
   const optedOut = (on: string): Because => ({ reason: 'KeepMarked', evidence: { on } });
   const keptNodes = new Set(
-    [...(nodes ?? new Map<string, NodeFacts>())].flatMap(([name, node]) => (isKeepMarked(node) ? name : [])),
+    [...(nodes ?? new Map<string, NodeFacts>())].flatMap(([name, node]) => (hasKeepLabel(node) ? name : [])),
   );
   const keptNamespaces = new Set(
-    [...namespaces].flatMap(([name, labels]) => (isKeepMarked({ labels }) ? name : [])),
+    [...namespaces].flatMap(([name, labels]) => (hasKeepLabel({ labels }) ? name : [])),
   );
   return (pod) => {
     const { namespace, nodeName = '' } = pod;
     if (!namespaces.has(namespace)) return { reason: 'NamespaceUnknown', evidence: { namespace } };
-    if (isKeepMarked(pod)) return optedOut('the pod');
+    if (hasKeepLabel(pod)) return optedOut('the pod');
     if (keptNamespaces.has(namespace)) return optedOut(`namespace ${namespace}`);
     return keptNodes.has(nodeName) ? optedOut(`node ${nodeName}`) : undefined;
   };

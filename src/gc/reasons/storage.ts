@@ -1,4 +1,4 @@
-import type { EvictionSignal, LimitReading } from '../../api/local-storage.ts';
+import type { EvictionSignal, LimitUsage } from '../../api/local-storage.ts';
 import { KEEP_LABEL } from '../../api/policy/matching.ts';
 import type { NoEvidence, ReasonCatalog } from './entry.ts';
 import { nodeReasons, type NodeEvidence } from './nodes.ts';
@@ -7,7 +7,7 @@ import { keepLabelField, labelRemoved, timeText } from './words.ts';
 
 /** A limit whose usage exceeds `evictAtPercent`. */
 interface EvictEvidence {
-  readonly excess: LimitReading;
+  readonly excess: LimitUsage;
   readonly evictAtPercent: number;
   readonly respectsBudgets: boolean;
 }
@@ -18,7 +18,7 @@ export interface StorageEvidence
     Pick<NodeEvidence, 'NoPolicy' | 'InvalidPolicy' | 'NodeUnknown'> {
   UnderLimit: {
     /** undefined = the pod has no measured limit. */
-    readonly fullest: LimitReading | undefined;
+    readonly fullest: LimitUsage | undefined;
     readonly evictAtPercent: number;
   };
   NoLimit: {
@@ -28,7 +28,7 @@ export interface StorageEvidence
   CriticalPod: {
     readonly isMirror: boolean;
     readonly priority: number | undefined;
-    readonly fullest: LimitReading | undefined;
+    readonly fullest: LimitUsage | undefined;
   };
   KeepMarked: { readonly on: 'pod' | 'node' };
   Finished: { readonly phase: string };
@@ -44,7 +44,7 @@ export interface StorageEvidence
 }
 
 export interface WarnEvidence {
-  readonly excess: LimitReading;
+  readonly excess: LimitUsage;
   /** The highest exceeded level. */
   readonly percent: number;
   readonly warnAtPercent: readonly number[];
@@ -170,7 +170,7 @@ export const storageWarnings: ReasonCatalog<Record<EvictionSignal, WarnEvidence>
   'ephemeralcontainerfs.limit': warning,
 };
 
-const fieldsOf = (evictAtPercent: number, limit: LimitReading | undefined): string =>
+const fieldsOf = (evictAtPercent: number, limit: LimitUsage | undefined): string =>
   [evictField(evictAtPercent), ...(limit === undefined ? [] : defaultField(limit))].join(', ');
 
 /** The field that sets the eviction level. */
@@ -184,5 +184,5 @@ const defaultOf: Readonly<Record<EvictionSignal, string>> = {
 };
 
 /** The field that sets a default limit; none if the pod declares the limit. */
-const defaultField = ({ signal, isDefault, limit }: LimitReading): readonly string[] =>
+const defaultField = ({ signal, isDefault, limit }: LimitUsage): readonly string[] =>
   isDefault ? [`nodes.localStorageEviction.defaultLimits.${defaultOf[signal]}=${limit.text}`] : [];

@@ -17,7 +17,7 @@ import type {
   StorageLimit,
   StoragePod,
 } from '../../api/local-storage.ts';
-import { isKeepMarked } from '../../api/policy/matching.ts';
+import { hasKeepLabel } from '../../api/policy/matching.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { bounded, bounds, isCut } from '../../runtime/bounds.ts';
 import {
@@ -114,7 +114,7 @@ function nodePodFacts(
     deletionAtMs: meta.deletionTimestamp && meta.deletionTimestamp.seconds * 1000,
     configHash: configHashOf(meta, spec),
     priority: spec.priority,
-    keepMarked: isKeepMarked(meta) || !isRead,
+    isOptedOut: hasKeepLabel(meta) || !isRead,
     images: images && shared.images.share(images),
     storage: isRead ? shared.storage.share(storageOf(spec)) : noStorageSpec,
   };

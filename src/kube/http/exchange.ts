@@ -1,6 +1,6 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
-import type { Turns } from '../../runtime/scheduling/turns.ts';
+import type { Mutex } from '../../runtime/scheduling/mutex.ts';
 import { onAbort } from './abort.ts';
 import { connectionError, timeoutError } from './connection-errors.ts';
 import { acceptJson } from './media-types.ts';
@@ -68,7 +68,7 @@ export class Exchange {
   }
 
   /** Reads the whole body, and closes. Holds `large` while it reads a long one. */
-  async whole(large: Turns): Promise<KubeResponse> {
+  async whole(large: Mutex): Promise<KubeResponse> {
     const { status } = this;
     const { headers } = this.#response;
     try {
@@ -120,7 +120,7 @@ class OversizeError extends Error {
 }
 
 /** Rejects with OversizeError over the limit. */
-async function readBody(response: AsyncIterable<Buffer>, name: string, large: Turns): Promise<Buffer> {
+async function readBody(response: AsyncIterable<Buffer>, name: string, large: Mutex): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   let release: (() => void) | undefined;
@@ -142,13 +142,13 @@ async function readBody(response: AsyncIterable<Buffer>, name: string, large: Tu
 const never = new AbortController().signal;
 
 /** Waits for the lock. Returns the function that releases it. */
-const acquire = (lock: Turns): Promise<() => void> =>
+const acquire = (lock: Mutex): Promise<() => void> =>
   new Promise((acquired) => {
     const task = (): Promise<void> =>
       new Promise((release) => {
         acquired(release);
       });
-    void lock.take(task, never);
+    void lock.run(task, never);
   });
 
 /** Ends a request at its deadline or when the signal aborts, and remembers which of both happened. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/scheduling/clock.ts';
-import { Turns } from '../../runtime/scheduling/turns.ts';
+import { Mutex } from '../../runtime/scheduling/mutex.ts';
 import { untilAborted } from './abort.ts';
 import { ConnectionError } from './connection-errors.ts';
 import type { Credentials, Endpoint } from '../auth/credentials.ts';
@@ -7,7 +7,7 @@ import { openExchange, type Attempt, type Exchange } from './exchange.ts';
 import { ConnectionPool } from './pool.ts';
 import { retrying } from './retry.ts';
 import { RateLimit } from './rate-limit.ts';
-import { refusal } from './response-error.ts';
+import { responseError } from './response-error.ts';
 import { ApiError, type KubeRequest, type KubeResponse, type KubeTransport } from './transport.ts';
 
 interface TransportOptions {
@@ -54,7 +54,7 @@ class KeepAliveTransport implements HttpTransport {
   readonly #options: TransportOptions;
   readonly #host: string;
   /** Held while a long body is read. */
-  readonly #large = new Turns();
+  readonly #large = new Mutex();
   readonly #pool: ConnectionPool;
   readonly #rateLimit: RateLimit;
   #isClosed = false;
@@ -131,7 +131,7 @@ class KeepAliveTransport implements HttpTransport {
     const { exchange, resent } = await this.#dial(attempt, signal);
     // A redirect, such as a proxy's to its login page, has not executed the request either.
     if (exchange.status < 300) return exchange;
-    const error = refusal(attempt.request, await exchange.whole(this.#large));
+    const error = responseError(attempt.request, await exchange.whole(this.#large));
     error.resent = resent;
     throw error;
   }

@@ -5,7 +5,7 @@ import { Status } from '../gen/meta.ts';
 import { ApiError, type KubeRequest, type KubeResponse } from './transport.ts';
 
 /** Builds the error of a rejected request. Prefers the server's own sentence: it names verb, resource and user. */
-export function refusal(request: KubeRequest, { status, headers, body }: KubeResponse): ApiError {
+export function responseError(request: KubeRequest, { status, headers, body }: KubeResponse): ApiError {
   const reported = readStatus(body);
   const answer = reported?.message ?? firstLine(body);
   const { reason = '', causes = [], explanations = [] } = reported ?? {};

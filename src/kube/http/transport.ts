@@ -43,7 +43,7 @@ export class ApiError extends Error {
   readonly explanations: readonly string[];
   readonly retryAfterMs: number | undefined;
   /** The server's own sentence; '' when the response has none. */
-  readonly answer: string;
+  readonly serverMessage: string;
   /** The request was sent before, on a connection that broke: the server may have executed it then. */
   resent = false;
 
@@ -64,7 +64,7 @@ export class ApiError extends Error {
     this.causes = facts.causes ?? [];
     this.explanations = facts.explanations ?? [];
     this.retryAfterMs = facts.retryAfterMs;
-    this.answer = facts.answer ?? '';
+    this.serverMessage = facts.answer ?? '';
   }
 }
 

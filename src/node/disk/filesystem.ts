@@ -4,7 +4,7 @@ import type { ContainerRuntime } from '../../cri/runtime.ts';
 import { within } from './within.ts';
 
 /** Size and free space of a file system. `availableBytes` is available to ordinary users, as the kubelet counts. */
-export interface FileSystemFigures {
+export interface FileSystemStats {
   readonly capacityBytes: number;
   readonly availableBytes: number;
   /** undefined = the file system does not count them (btrfs). */
@@ -13,7 +13,7 @@ export interface FileSystemFigures {
 }
 
 /** Reads size and free space of the file system that `path` is on; rejects after a few seconds, in one line that names the path. */
-export type StatFs = (path: string, signal: AbortSignal) => Promise<FileSystemFigures>;
+export type StatFs = (path: string, signal: AbortSignal) => Promise<FileSystemStats>;
 
 type RawStats = Readonly<Record<'bsize' | 'blocks' | 'bavail' | 'files' | 'ffree', bigint>>;
 
@@ -49,7 +49,7 @@ export function statFsReader({
 }
 
 /** Limits the free part to 0 and the capacity: some network file systems report impossible values. */
-function converted({ bsize, blocks, bavail, files, ffree }: RawStats): FileSystemFigures {
+function converted({ bsize, blocks, bavail, files, ffree }: RawStats): FileSystemStats {
   const counted = files > 0n;
   return {
     capacityBytes: Number(blocks * bsize),
@@ -91,7 +91,7 @@ export async function imageDisk(
 export function usedPercent({
   capacityBytes,
   availableBytes,
-}: Pick<FileSystemFigures, 'capacityBytes' | 'availableBytes'>): number {
+}: Pick<FileSystemStats, 'capacityBytes' | 'availableBytes'>): number {
   if (capacityBytes <= 0) return 0;
   const percent = 100 - Number((BigInt(availableBytes) * 100n) / BigInt(capacityBytes));
   return Math.min(Math.max(percent, 0), 100);

@@ -74,7 +74,7 @@ const noFileSystems = 'failed to get rootFs info';
 const isolationOff =
   '; with localStorageCapacityIsolation: false the kubelet measures no local storage, and dustpan evicts no pod of this node';
 
-function refusal({ status, answer }: ApiError, path: string): KubeletError {
+function refusal({ status, serverMessage: answer }: ApiError, path: string): KubeletError {
   const detail = answer === '' ? '' : `: ${answer}`;
   if (status === 401)
     return new KubeletError(

@@ -1,14 +1,14 @@
 import type {
   ContainerStorageUsage,
   PodStorageUsage,
-  StorageFigure,
+  StorageMeasurement,
   StorageUsage,
 } from '../../api/local-storage.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 const nothing: Json = Object.freeze({});
-const noVolumes: ReadonlyMap<string, StorageFigure> = new Map();
+const noVolumes: ReadonlyMap<string, StorageMeasurement> = new Map();
 
 /**
  * Reads the local storage usage from a kubelet's `/stats/summary`, by the kubelet's pod UIDs: for a static pod the `configHash` of its mirror.
@@ -45,8 +45,8 @@ export function podUsageOf(pod: unknown): readonly (readonly [uid: string, usage
 }
 
 /** Without volumes of claims: they are not local storage of the pod. */
-function volumesOf(volumes: unknown): ReadonlyMap<string, StorageFigure> {
-  const found = list(volumes).flatMap((volume): (readonly [string, StorageFigure])[] => {
+function volumesOf(volumes: unknown): ReadonlyMap<string, StorageMeasurement> {
+  const found = list(volumes).flatMap((volume): (readonly [string, StorageMeasurement])[] => {
     const { name, pvcRef } = object(volume);
     const size = sizeOf(volume);
     return typeof name !== 'string' || pvcRef !== undefined || size === undefined ? [] : [[name, size]];
@@ -60,7 +60,7 @@ function containerOf(container: unknown): readonly ContainerStorageUsage[] {
   return [{ name, layer: sizeOf(rootfs), logs: sizeOf(logs) }];
 }
 
-function sizeOf(stats: unknown): StorageFigure | undefined {
+function sizeOf(stats: unknown): StorageMeasurement | undefined {
   const { usedBytes, time } = object(stats);
   const bytes = bytesOf(usedBytes);
   return bytes === undefined ? undefined : { bytes, atMs: timeOf(time) };

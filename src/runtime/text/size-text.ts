@@ -1,7 +1,7 @@
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
 /** Bytes in the kubelet's form, with one decimal: `1.5 GiB`. */
-export function kubeletSizeText(bytes: number): string {
+export function shortSizeText(bytes: number): string {
   const power = powerOf(bytes);
   return `${power === 0 ? bytes : (bytes / 1024 ** power).toFixed(1)} ${units[power] ?? ''}`;
 }

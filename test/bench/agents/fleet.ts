@@ -116,7 +116,8 @@ export class Fleet {
       onNews: () => {
         const { watchers } = this.#options;
         const sharing = index === 0 ? this.#agents.slice(watchers) : [];
-        for (const { loops } of [...this.#agents.slice(index, index + 1), ...sharing]) loops.hurry(signal);
+        for (const { loops } of [...this.#agents.slice(index, index + 1), ...sharing])
+          loops.wakePasses(signal);
       },
     });
     this.#watchers.push({ caches, done: caches.run(signal) });
@@ -137,7 +138,7 @@ export class Fleet {
     const isBusy = index / this.#options.nodes.length >= 1 - this.#options.busy;
     const pass = (unit: 'imagegc' | 'containergc', removed: number) => () => {
       report.observe(simulatedPass(unit, removed));
-      loops.tell();
+      loops.wakeReport();
       return Promise.resolve();
     };
     const idle = (): Promise<void> => Promise.resolve();

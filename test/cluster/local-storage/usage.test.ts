@@ -108,7 +108,7 @@ test('the declarations of a pod are the same in JSON and protobuf', async () => 
   const json = await listPods('application/json');
   const byName = (list: readonly NodePodFacts[]): object =>
     Object.fromEntries(
-      list.map(({ name, storage, priority, keepMarked }) => [name, { storage, priority, keepMarked }]),
+      list.map(({ name, storage, priority, isOptedOut }) => [name, { storage, priority, isOptedOut }]),
     );
   expect(byName(await listPods())).toEqual(byName(json));
   expect(json.find(({ name }) => name === 'disk')?.storage).toMatchObject({

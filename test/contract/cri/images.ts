@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { answersCri } from '../../../src/cri/probe.ts';
+import { servesCri } from '../../../src/cri/probe.ts';
 import { soonMeasured, noImage } from './environment.ts';
 import type { CriEnvironment } from './environment.ts';
 
@@ -15,7 +15,7 @@ export function imageSuite(environment: CriEnvironment): void {
         version: expect.stringMatching(/^v?\d/) as string,
         apiVersion: 'v1',
       });
-      expect(await answersCri(target.socket, signal)).toBe(true);
+      expect(await servesCri(target.socket, signal)).toBe(true);
     });
   });
 

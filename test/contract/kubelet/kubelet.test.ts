@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import type { PodStorageUsage, StorageFigure } from '../../../src/api/local-storage.ts';
+import type { PodStorageUsage, StorageMeasurement } from '../../../src/api/local-storage.ts';
 import { tokenCredentials, type ClusterConnection } from '../../../src/kube/auth/credentials.ts';
 import { KubeletUsage, type KubeletUsageOptions } from '../../../src/node/kubelet/source.ts';
 import { storageUsageOf } from '../../../src/node/kubelet/summary.ts';
@@ -17,7 +17,7 @@ import { startSandboxKubelet } from './sandbox-kubelet.ts';
 function usageOf(
   { total, volumes, containers }: PodStorageUsage,
   container: string,
-): readonly (StorageFigure | undefined)[] {
+): readonly (StorageMeasurement | undefined)[] {
   const { layer, logs } = containers.find(({ name }) => name === container) ?? {};
   return [volumes.get('data'), volumes.get('shm'), layer, logs, total];
 }

@@ -2,14 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startSandbox, type SandboxOptions } from '../../sandbox/server.ts';
-import { AgentBed, nodeName, type RunningAgent } from './environment.ts';
+import { AgentEnvironment, nodeName, type RunningAgent } from './environment.ts';
 import { builtForFile, until } from '../built.ts';
 
 const built = builtForFile();
-let bed: AgentBed;
+let bed: AgentEnvironment;
 
 beforeEach(() => {
-  bed = new AgentBed(built);
+  bed = new AgentEnvironment(built);
 });
 afterEach(async () => {
   await bed.stop();

@@ -14,7 +14,7 @@ import { policyManifest } from '../../manifests.ts';
 export const nodeName = 'node-1';
 
 /** The directories of a node, with an API server, a container runtime and agents. */
-export class AgentBed {
+export class AgentEnvironment {
   readonly root = mkdtempSync(join(tmpdir(), 'dustpan-agent-'));
   readonly agents: RunningAgent[] = [];
   readonly #built: Pick<Built, 'main'>;

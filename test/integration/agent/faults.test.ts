@@ -2,14 +2,14 @@ import { chmodSync, chownSync, copyFileSync, mkdirSync, writeFileSync } from 'no
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { CriSandbox } from '../../sandbox/cri/server.ts';
-import { AgentBed, nodesPolicy, type RunningAgent } from './environment.ts';
+import { AgentEnvironment, nodesPolicy, type RunningAgent } from './environment.ts';
 import { builtForFile, until } from '../built.ts';
 
 const built = builtForFile();
-let bed: AgentBed;
+let bed: AgentEnvironment;
 
 beforeEach(async () => {
-  bed = new AgentBed(built);
+  bed = new AgentEnvironment(built);
   await bed.startApi();
 });
 afterEach(async () => {

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { AgentBed, nodesPolicy, type RunningAgent } from './environment.ts';
+import { AgentEnvironment, nodesPolicy, type RunningAgent } from './environment.ts';
 import { builtForFile, until } from '../built.ts';
 
 const built = builtForFile();
-let bed: AgentBed;
+let bed: AgentEnvironment;
 
 beforeEach(async () => {
-  bed = new AgentBed(built);
+  bed = new AgentEnvironment(built);
   await bed.startApi();
   await bed.startCri();
 });

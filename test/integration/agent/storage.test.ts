@@ -4,17 +4,17 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Manifest } from '../../sandbox/direct-store.ts';
 import { certify } from '../../sandbox/kubelet/certificate.ts';
 import { startKubeletSandbox, type KubeletSandbox } from '../../sandbox/kubelet/server.ts';
-import { AgentBed, nodeName, nodesPolicy, type RunningAgent } from './environment.ts';
+import { AgentEnvironment, nodeName, nodesPolicy, type RunningAgent } from './environment.ts';
 import { builtForFile, until } from '../built.ts';
 
 const mib = 1024 ** 2;
 
 const built = builtForFile();
-let bed: AgentBed;
+let bed: AgentEnvironment;
 let kubelet: KubeletSandbox;
 
 beforeEach(async () => {
-  bed = new AgentBed(built);
+  bed = new AgentEnvironment(built);
   const api = await bed.startApi();
   await bed.startCri();
   kubelet = await startKubeletSandbox({ nodeName, token: api.token });

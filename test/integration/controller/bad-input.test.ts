@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/server.ts';
 import { builtForFile, RunningController, until } from '../built.ts';
-import { conditionOf, podCount, policy, scene } from './environment.ts';
+import { conditionOf, podCount, policy, fillCluster } from './environment.ts';
 
 const built = builtForFile();
 let sandbox: Sandbox | undefined;
@@ -29,7 +29,7 @@ async function start(
   args: readonly string[] = [],
 ): Promise<[Sandbox, RunningController]> {
   sandbox = await startSandbox(options);
-  scene(sandbox, 5);
+  fillCluster(sandbox, 5);
   if (options.crds !== false) sandbox.store.apply(policy('Enforce'));
   const user = options.users?.[0]?.name;
   const kubeconfig = user === undefined ? sandbox.kubeconfigFile : sandbox.kubeconfigOf(user);
@@ -118,7 +118,7 @@ test('waits for missing CRDs and logs it; then it works', async () => {
 
 test('no policy: logged, nothing deleted', async () => {
   sandbox = await startSandbox();
-  scene(sandbox, 5);
+  fillCluster(sandbox, 5);
   controller = new RunningController(built, sandbox.kubeconfigFile);
   const running = controller;
   await until('it is logged', () => running.messages.includes('no GCPolicy exists, nothing is collected'));

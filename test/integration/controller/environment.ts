@@ -8,7 +8,7 @@ export const policy = (
 ): Manifest => policyManifest('default', { mode, pods });
 
 /** Finished pods p0000, p0001, … on a node that exists, and the namespace of the lease. */
-export function scene(sandbox: Sandbox, count: number): void {
+export function fillCluster(sandbox: Sandbox, count: number): void {
   sandbox.store.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'dustpan-system' } });
   sandbox.store.apply({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } });
   for (let i = 0; i < count; i++)

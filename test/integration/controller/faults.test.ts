@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
 import { builtForFile, RunningController, until } from '../built.ts';
-import { conditionOf, podCount, policy, scene } from './environment.ts';
+import { conditionOf, podCount, policy, fillCluster } from './environment.ts';
 
 const built = builtForFile();
 let sandbox: Sandbox;
@@ -16,7 +16,7 @@ afterEach(async () => {
 async function open(count: number): Promise<void> {
   const users = ['first', 'second'].map((name) => ({ name, token: `token-${name}`, allow: () => true }));
   sandbox = await startSandbox({ users });
-  scene(sandbox, count);
+  fillCluster(sandbox, count);
 }
 
 function start(user: 'first' | 'second', ...args: string[]): RunningController {

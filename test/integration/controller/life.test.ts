@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
 import { builtForFile, RunningController, until } from '../built.ts';
-import { conditionOf, podCount, policy, scene } from './environment.ts';
+import { conditionOf, podCount, policy, fillCluster } from './environment.ts';
 
 const built = builtForFile();
 let sandbox: Sandbox;
@@ -14,7 +14,7 @@ afterEach(async () => {
 
 async function open(count: number): Promise<void> {
   sandbox = await startSandbox();
-  scene(sandbox, count);
+  fillCluster(sandbox, count);
 }
 
 function start(...args: string[]): RunningController {
@@ -70,7 +70,7 @@ test('another replica follows a killed leader after the lease has expired, and c
   const old = holder();
   start(...quickLease);
   first.kill('SIGKILL');
-  scene(sandbox, 3);
+  fillCluster(sandbox, 3);
   await until('another leads', () => holder() !== old && holder() !== '');
   await until('collected again', () => podCount(sandbox) === 0);
 });

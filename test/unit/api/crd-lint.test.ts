@@ -53,7 +53,7 @@ test.each([
     { ...described, type: 'object', maxProperties: 1, additionalProperties: { type: 'boolean' } },
   ],
   [
-    'spec: the message of rule true does not say what must be',
+    'spec: the message of rule true does not begin with \"must\"',
     { ...text, 'x-kubernetes-validations': [{ ...rule, message: 'is wrong' }] },
   ],
 ])('%s', (line, field) => {

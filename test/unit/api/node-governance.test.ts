@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { governNode, isSamePolicy } from '../../../src/api/policy/node-governance.ts';
 import type { InvalidPolicy, Policy } from '../../../src/api/policy/policy.ts';
 import { labelled, node, policy } from '../../builders.ts';
-import { evictPolicy, keepMark } from '../controllers/eviction/builders.ts';
+import { evictPolicy, keepLabel } from '../controllers/eviction/builders.ts';
 
 const broken: InvalidPolicy = {
   ...{ name: 'broken', uid: 'uid-broken', generation: 1, priority: 9, problems: ['spec.nodes: bad'] },
@@ -10,7 +10,7 @@ const broken: InvalidPolicy = {
 const gpu = evictPolicy({}, { name: 'gpu', priority: 5, selector: labelled('gpu', 'yes') });
 const all = evictPolicy({}, { name: 'all' });
 const gpuNode = node('n', { labels: { gpu: 'yes' } });
-const keptNode = node('n', { labels: keepMark });
+const keptNode = node('n', { labels: keepLabel });
 
 test.each<{
   readonly name: string;

@@ -5,22 +5,22 @@ const { signal } = new AbortController();
 
 test.each([
   { name: 'none', found: [], expected: undefined },
-  { name: 'one, not tested', found: [{ path: '/a', answers: undefined }], expected: '/a' },
-  { name: 'one that serves no CRI', found: [{ path: '/a', answers: false }], expected: '/a' },
+  { name: 'one, not tested', found: [{ path: '/a', servesCri: undefined }], expected: '/a' },
+  { name: 'one that serves no CRI', found: [{ path: '/a', servesCri: false }], expected: '/a' },
   {
     name: 'the first that serves CRI',
     found: [
-      { path: '/a', answers: false },
-      { path: '/b', answers: true },
-      { path: '/c', answers: true },
+      { path: '/a', servesCri: false },
+      { path: '/b', servesCri: true },
+      { path: '/c', servesCri: true },
     ],
     expected: '/b',
   },
   {
     name: 'the first if none serves CRI',
     found: [
-      { path: '/a', answers: false },
-      { path: '/b', answers: false },
+      { path: '/a', servesCri: false },
+      { path: '/b', servesCri: false },
     ],
     expected: '/a',
   },
@@ -47,6 +47,9 @@ test.each([
 });
 
 test("uses the user's socket without a test", async () => {
-  const search = { wanted: 'unix:///nowhere/x.sock', answers: () => Promise.reject(new Error('tested')) };
+  const search = {
+    configured: 'unix:///nowhere/x.sock',
+    servesCri: () => Promise.reject(new Error('tested')),
+  };
   expect(await findSocket(search, signal)).toBe('/nowhere/x.sock');
 });

@@ -7,8 +7,8 @@ import {
   firstDelays,
   firstStorageMs,
   loopJitter,
-  newsSpreadMs,
-  loggedSpreadMs,
+  passSpreadMs,
+  reportSpreadMs,
 } from '../../../src/commands/agent/spread.ts';
 import { reflectorBackoff } from '../../../src/kube/http/backoff.ts';
 import { refreshMs } from '../../../src/kube/events/series.ts';
@@ -101,13 +101,13 @@ test('interval of reports', () => {
 
 test('delay of changes', () => {
   const [, , each, all] = row('news', 'PATCH nodegcreports');
-  expect(each).toBe(`1, within ${seconds(loggedSpreadMs(periodMs))} s`);
-  expect(all).toBe(perSecond(1, seconds(loggedSpreadMs(periodMs))));
+  expect(each).toBe(`1, within ${seconds(reportSpreadMs(periodMs))} s`);
+  expect(all).toBe(perSecond(1, seconds(reportSpreadMs(periodMs))));
   const [, over] = row('a policy changes');
-  expect(over).toContain(`${seconds(newsSpreadMs(100 * periodMs))} s, or a sixth`);
-  expect(over).toContain(`reports: ${seconds(loggedSpreadMs(100 * periodMs))} s, or that period`);
-  expect(loggedSpreadMs(6_000)).toBe(6_000);
-  expect(newsSpreadMs(6_000)).toBe(1_000);
+  expect(over).toContain(`${seconds(passSpreadMs(100 * periodMs))} s, or a sixth`);
+  expect(over).toContain(`reports: ${seconds(reportSpreadMs(100 * periodMs))} s, or that period`);
+  expect(reportSpreadMs(6_000)).toBe(6_000);
+  expect(passSpreadMs(6_000)).toBe(1_000);
   expect(row('pods are to be evicted')[1]).toBe(
     `${seconds(firstStorageMs(100 * periodMs, almostOne))} s, or one \`--local-storage-period\` if that is shorter`,
   );

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { execute, type Check, type Objection, type StepResult } from '../../../src/gc/execute.ts';
-import { Live, liveMs } from '../../../src/gc/live.ts';
+import { LiveQuery, liveMs } from '../../../src/gc/live.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 
 /** One live check: the duration of each query, the objects that it keeps, and whether decisions share its responses. */
@@ -47,10 +47,10 @@ async function run({ checks, steps, stepCount, concurrency, objects }: Given): P
     checks[check]?.isShared === true ? 'shared' : String(object);
   const checkAt = ({ takesMs, keeps, stopsAt }: Given['checks'][number], i: number): Check<number> => {
     let queries = 0;
-    const live = new Live<number, true>({
+    const live = new LiveQuery<number, true>({
       clock,
       key: (object) => keyOf(i, object),
-      ask: async (object) => {
+      query: async (object) => {
         const key = keyOf(i, object);
         events.push({ kind: 'query', check: i, key, atMs: clock.monotonicMs() });
         // Other workers continue meanwhile.

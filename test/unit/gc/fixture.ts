@@ -7,7 +7,7 @@ import {
   type Objection,
   type StepResult,
 } from '../../../src/gc/execute.ts';
-import { Live } from '../../../src/gc/live.ts';
+import { LiveQuery } from '../../../src/gc/live.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 
 interface Pass {
@@ -45,10 +45,10 @@ export class PassFixture {
   /** A live check whose queries take `takesMs`; `shared`: all decisions share a response. */
   check(name: string, options: CheckOptions = {}): Check<string> {
     const { objection = () => undefined, takesMs = () => 0, shared = false, ...rest } = options;
-    const live = new Live<string, true>({
+    const live = new LiveQuery<string, true>({
       clock: this.clock,
       key: (target) => (shared ? 'shared' : target),
-      ask: (target) => {
+      query: (target) => {
         this.calls.push(`query ${name} ${target}`);
         this.clock.advance(takesMs());
         return Promise.resolve(true);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Check, Objection, StepResult } from '../../../src/gc/execute.ts';
-import { Live, liveMs } from '../../../src/gc/live.ts';
+import { LiveQuery, liveMs } from '../../../src/gc/live.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { PassFixture, series } from './fixture.ts';
 
@@ -70,9 +70,9 @@ describe('a response', () => {
 
   test('that is an error fails the decision, and is shared as well', async () => {
     const fixture = new PassFixture();
-    const live = new Live<string, never>({
+    const live = new LiveQuery<string, never>({
       clock: fixture.clock,
-      ask: (target) => {
+      query: (target) => {
         fixture.calls.push(`query ${target}`);
         return Promise.reject(new Error('no response'));
       },
@@ -105,9 +105,9 @@ describe('a response', () => {
   test('is not awaited after a shutdown, and nothing is removed', async () => {
     const fixture = new PassFixture();
     const stop = new AbortController();
-    const live = new Live<string, never>({
+    const live = new LiveQuery<string, never>({
       clock: fixture.clock,
-      ask: (_, signal) =>
+      query: (_, signal) =>
         new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => {
             reject(new Error('aborted'));
@@ -122,11 +122,11 @@ describe('a response', () => {
 });
 
 describe('a live response', () => {
-  const own = (clock: FakeClock): Live<string, string> =>
-    new Live({
+  const own = (clock: FakeClock): LiveQuery<string, string> =>
+    new LiveQuery({
       clock,
       key: (target) => (target === 'none' ? undefined : target),
-      ask: (target) => Promise.resolve(`response for ${target}`),
+      query: (target) => Promise.resolve(`response for ${target}`),
     });
   const never = new AbortController().signal;
 
@@ -134,7 +134,7 @@ describe('a live response', () => {
     const live = own(new FakeClock());
     await live.refresh('a', never);
     await live.refresh('b', never);
-    expect([live.answer('a'), live.answer('b')]).toEqual(['response for a', 'response for b']);
+    expect([live.response('a'), live.response('b')]).toEqual(['response for a', 'response for b']);
   });
 
   test('is not fresh before it arrives', async () => {
@@ -149,6 +149,6 @@ describe('a live response', () => {
   test('is not needed by a decision without a key', async () => {
     const live = own(new FakeClock());
     await live.refresh('none', never);
-    expect([live.isFresh('none'), live.answer('none')]).toEqual([true, undefined]);
+    expect([live.isFresh('none'), live.response('none')]).toEqual([true, undefined]);
   });
 });

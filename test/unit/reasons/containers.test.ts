@@ -8,7 +8,7 @@ import {
 } from '../../../src/api/reasons.ts';
 import type { ContainerGcPolicy } from '../../../src/api/policy/policy.ts';
 import type { LogEntry, LogListing } from '../../../src/node/logs/list.ts';
-import type { NodePart } from '../../../src/snapshot/world.ts';
+import type { NodePart } from '../../../src/snapshot/plan-facts.ts';
 import { node } from '../../builders.ts';
 import { container, sandbox } from '../../fakes/runtime.ts';
 import {

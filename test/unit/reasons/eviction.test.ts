@@ -7,11 +7,11 @@ import { explain } from '../../../src/gc/reasons/entry.ts';
 import { evictionReasons } from '../../../src/gc/reasons/evictions.ts';
 import { node, now, pod, terminating } from '../../builders.ts';
 import {
-  asks,
+  evictionRequest,
   byUid,
   evictPolicy,
   facts,
-  keepMark,
+  keepLabel,
   namespace,
   reportOf,
   running,
@@ -25,9 +25,9 @@ const deferred = (reason: DeferralReason): Partial<EvictionFacts> => ({
 const reached: Readonly<Record<EvictionKeepReason, Partial<EvictionFacts>>> = {
   PodGone: { pods: new Map() },
   PodMoved: { pods: byUid(pod('a', { ...running, nodeName: 'node-2' })) },
-  RequestStale: { reports: [reportOf('node-1', asks('a', { observedAtMs: 0 }))] },
-  PolicyChanged: { reports: [reportOf('node-1', asks('a', { observedBytes: 1 }))] },
-  KeepMarked: { nodes: new Map([['node-1', node('node-1', { labels: keepMark })]]) },
+  RequestStale: { reports: [reportOf('node-1', evictionRequest('a', { observedAtMs: 0 }))] },
+  PolicyChanged: { reports: [reportOf('node-1', evictionRequest('a', { observedBytes: 1 }))] },
+  KeepMarked: { nodes: new Map([['node-1', node('node-1', { labels: keepLabel })]]) },
   CriticalPod: { memory: { ...noMemory, critical: new Set(['uid-a']) } },
   Finished: { pods: byUid(pod('a')) },
   Terminating: { pods: byUid(pod('a', { ...running, ...terminating })) },
@@ -43,7 +43,7 @@ test.each(Object.entries(reached))('the controller keeps a pod: %s', (reason, ov
   expect(planEvictions(facts(over), given)).toMatchObject([{ verdict: 'Keep', reason }]);
 });
 
-const labels = keepMark;
+const labels = keepLabel;
 test.each<{ readonly on: string; readonly over: Partial<EvictionFacts> }>([
   { on: 'node node-1', over: { nodes: new Map([['node-1', node('node-1', { labels })]]) } },
   { on: 'namespace default', over: { namespaces: new Map([['default', namespace('default', labels)]]) } },

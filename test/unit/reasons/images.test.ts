@@ -9,7 +9,7 @@ import {
 } from '../../../src/api/reasons.ts';
 import type { ImageGcPolicy } from '../../../src/api/policy/policy.ts';
 import type { ImageRecord } from '../../../src/node/disk/state-format.ts';
-import type { NodePart } from '../../../src/snapshot/world.ts';
+import type { NodePart } from '../../../src/snapshot/plan-facts.ts';
 import { node, now } from '../../builders.ts';
 import { container, image } from '../../fakes/runtime.ts';
 import { facts, governedBy, imageRule, usedMinutesAgo, verdicts } from '../agent/imagegc/builders.ts';

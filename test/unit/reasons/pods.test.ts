@@ -16,7 +16,13 @@ import {
   terminating,
 } from '../../builders.ts';
 import { FakeCluster } from '../../fakes/cluster.ts';
-import { bed, expireAll, orphan, orphanPolicy, type Bed } from '../controllers/podgc/environment.ts';
+import {
+  environmentOf,
+  expireAll,
+  orphan,
+  orphanPolicy,
+  type Environment,
+} from '../controllers/podgc/environment.ts';
 import { decided, invalidPolicy, keepMark, podsBy, type Fixture } from './reasons.fixture.ts';
 
 type PodReason = PodDeleteReason | PodKeepReason;
@@ -92,24 +98,24 @@ test.each(Object.entries(planned))('a plan decides %s', (reason, fixture) => {
 });
 
 /** Fixtures whose first pass plans a deletion that the live check then prevents. */
-const live: Readonly<Record<LiveReason, () => Bed>> = {
+const live: Readonly<Record<LiveReason, () => Environment>> = {
   NodeExists: () => {
     const cluster = new FakeCluster([orphan], [node('node-1')]);
     cluster.unseenNodes.set('uid-node-gone', node('node-gone'));
-    return bed(cluster, orphanAtOnce);
+    return environmentOf(cluster, orphanAtOnce);
   },
   NodeUnknown: () => {
     const cluster = new FakeCluster([orphan], [node('node-1')]);
     cluster.fault((verb) => (verb === 'get' ? new Error('server down') : undefined));
-    return bed(cluster, orphanAtOnce);
+    return environmentOf(cluster, orphanAtOnce);
   },
   NodeRecovered: () => {
     const cluster = new FakeCluster([stuck], [outOfServiceNode]);
     Object.assign(cluster, { getNode: () => Promise.resolve(node('node-1')) });
-    return bed(cluster, policy({ pods: { outOfService: true } }));
+    return environmentOf(cluster, policy({ pods: { outOfService: true } }));
   },
   ClockUnsure: () => {
-    const made = bed(new FakeCluster([pod('a', finished)], [node('node-1')]), expireAll());
+    const made = environmentOf(new FakeCluster([pod('a', finished)], [node('node-1')]), expireAll());
     made.policies.confirm = () => Promise.resolve({ same: true, clockSkewMs: 3_600_000 });
     return made;
   },

@@ -2,11 +2,11 @@ import type { NodeReportFacts } from '../../../src/kube/cache/node-report-facts.
 import type { InvalidPolicy, NodesPolicy, Policy, PodsPolicy } from '../../../src/api/policy/policy.ts';
 import type { Decision, PlanOptions } from '../../../src/commands/plan/document.ts';
 import type { Unit } from '../../../src/gc/decision.ts';
-import { planWorld } from '../../../src/commands/plan/world.ts';
+import { planUnits } from '../../../src/commands/plan/units.ts';
 import { nodePodCodec, type NodePodFacts } from '../../../src/kube/cache/node-pods.ts';
 import type { JobFacts, NamespaceFacts, NodeFacts, PodFacts } from '../../../src/kube/cache/objects.ts';
 import { emptyState } from '../../../src/node/disk/state-format.ts';
-import type { NodePart, World } from '../../../src/snapshot/world.ts';
+import type { NodePart, PlanFacts } from '../../../src/snapshot/plan-facts.ts';
 import { node, nodesRules, now, policy } from '../../builders.ts';
 
 /** The facts of one row; the defaults are one empty node and one empty namespace. */
@@ -29,7 +29,7 @@ export interface Fixture {
 export function decided(fixture: Fixture, unit: Unit): readonly Decision[] {
   const { assumeElapsed = false } = fixture;
   const options: PlanOptions = { now, kept: true, assumeElapsed };
-  return planWorld(worldOf(fixture), options).decisions.filter((one) => one.unit === unit);
+  return planUnits(worldOf(fixture), options).decisions.filter((one) => one.unit === unit);
 }
 
 export const podsBy = (over: Partial<PodsPolicy>): { readonly policies: readonly [Policy] } => ({
@@ -58,7 +58,7 @@ export const boundPod = (name: string, images: readonly string[] = []): NodePodF
     status: { phase: 'Pending' },
   });
 
-function worldOf(fixture: Fixture): World {
+function worldOf(fixture: Fixture): PlanFacts {
   const {
     pods = [],
     policies = [],

@@ -60,7 +60,7 @@ const planned: Readonly<Record<EvictionSignal | StorageKeepReason, Fixture>> = {
   UnderLimit: { ...by(), ...withPod(scratch, { volumes: { tmp: 10 } }) },
   NoLimit: { ...by(), ...withPod({}, overPod) },
   CriticalPod: { ...by(), ...withPod(scratch, overVolume, { priority: 2_000_000_000 }) },
-  KeepMarked: { ...by(), ...withPod(scratch, overVolume, { keepMarked: true }) },
+  KeepMarked: { ...by(), ...withPod(scratch, overVolume, { isOptedOut: true }) },
   Finished: { ...by(), ...withPod(scratch, overVolume, { phase: 'Failed' }) },
   Terminating: { ...by(), ...withPod(scratch, overVolume, { deletionAtMs: 1 }) },
   UsageUnknown: { ...by(), ...withPod(scratch, undefined) },

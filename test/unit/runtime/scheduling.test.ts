@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { inSlices } from '../../../src/runtime/scheduling/slices.ts';
 import { SpreadWake } from '../../../src/runtime/scheduling/spread-wake.ts';
-import { Turns } from '../../../src/runtime/scheduling/turns.ts';
+import { Mutex } from '../../../src/runtime/scheduling/mutex.ts';
 import { Wake } from '../../../src/runtime/scheduling/wake.ts';
 import { SettlingClock, settled } from '../../fakes/settling-clock.ts';
 
@@ -9,7 +9,7 @@ const never = new AbortController().signal;
 
 test('tasks run one after the other, in the order of the calls, also after a failure', async () => {
   const clock = new SettlingClock();
-  const mutex = new Turns();
+  const mutex = new Mutex();
   const steps: string[] = [];
   const task =
     (name: string, ms: number, fails = false) =>
@@ -21,9 +21,9 @@ test('tasks run one after the other, in the order of the calls, also after a fai
       return name;
     };
   const results = Promise.allSettled([
-    mutex.take(task('a', 30, true), never),
-    mutex.take(task('b', 10), never),
-    mutex.take(task('c', 1), never),
+    mutex.run(task('a', 30, true), never),
+    mutex.run(task('b', 10), never),
+    mutex.run(task('c', 1), never),
   ]);
   for (let ms = 0; ms < 60; ms++) await clock.advance(1);
   expect(steps).toEqual(['a starts', 'a ends', 'b starts', 'b ends', 'c starts', 'c ends']);
@@ -32,11 +32,11 @@ test('tasks run one after the other, in the order of the calls, also after a fai
 
 test('a task whose signal aborts while it waits does not start', async () => {
   const clock = new SettlingClock();
-  const mutex = new Turns();
+  const mutex = new Mutex();
   const stop = new AbortController();
-  const first = mutex.take(() => clock.sleep(10, never), never);
+  const first = mutex.run(() => clock.sleep(10, never), never);
   let started = false;
-  const second = mutex.take(() => {
+  const second = mutex.run(() => {
     started = true;
     return Promise.resolve();
   }, stop.signal);

@@ -84,7 +84,7 @@ test('everything of a pod that only the API server has is kept', async () => {
 
 test('the containers of a pod that just got the keep label are kept', async () => {
   const node = await nodeWithRemovals();
-  node.live = { pods: [nodePod('pod', [], { uid: 'uid-pod', keepMarked: true })] };
+  node.live = { pods: [nodePod('pod', [], { uid: 'uid-pod', isOptedOut: true })] };
   await node.pass();
   const ids = node.runtime.containers.map(({ id }) => id);
   expect(ids).toEqual(expect.arrayContaining(['c0', 'c1', 'c2']));

@@ -37,7 +37,7 @@ test.each([
 test.each<{ name: string; live: Partial<NodeConfirmation> }>([
   { name: 'lists it as running', live: { pods: listed({ phase: 'Running' }) } },
   { name: 'finds it but does not list it', live: { pods: [] } },
-  { name: 'lists it with the keep label', live: { pods: listed({ ...evicted, keepMarked: true }) } },
+  { name: 'lists it with the keep label', live: { pods: listed({ ...evicted, isOptedOut: true }) } },
 ])('everything of an evicted pod is kept when the API server $name', async ({ live }) => {
   const node = nodeWithEnded(listed(evicted), live);
   await node.passTwice();

@@ -102,7 +102,7 @@ test.each<Row>([
   },
   {
     name: 'evicted with the keep label: everything is kept',
-    node: { ...gone, ...goneLogs, pods: [evictedPod('gone', { keepMarked: true })] },
+    node: { ...gone, ...goneLogs, pods: [evictedPod('gone', { isOptedOut: true })] },
     removed: [],
     kept: ['g KeepMarked', 'gone-sandbox KeepMarked', 'pods/default_gone_uid-gone KeepMarked'],
   },
@@ -136,7 +136,7 @@ test.each<Row>([
   {
     name: 'everything of a pod with the keep label is kept, whatever the limits, and counts for none',
     node: {
-      pods: [{ ...apiPod('pod'), keepMarked: true }, finishedPod('other')],
+      pods: [{ ...apiPod('pod'), isOptedOut: true }, finishedPod('other')],
       containers: [...attempts(2), dead('lost', 60, { state: 'Unknown' }), dead('o', 90, { pod: 'other' })],
       sandboxes: [down('pod', 60), down('pod', 30, { id: 'newest' })],
       logs: [log('default_pod_uid-pod/main/0.log.20260101-000001')],

@@ -25,7 +25,7 @@ import {
   staticSource,
 } from './builders.ts';
 
-const optedOut = { uid: 'uid-pod', configHash: undefined, keepMarked: true };
+const optedOut = { uid: 'uid-pod', configHash: undefined, isOptedOut: true };
 const old = dead('old', 60, { attempt: 0 });
 const newer = dead('newer', 50, { attempt: 1 });
 const view = (over: Partial<LiveView> = {}): LiveView => ({
@@ -133,7 +133,7 @@ describe('a container', () => {
     {
       name: 'of an evicted pod that got the keep label',
       dependsOn: 'podGone',
-      live: { sandboxes: [], pods: [evictedPod('pod', { keepMarked: true })] },
+      live: { sandboxes: [], pods: [evictedPod('pod', { isOptedOut: true })] },
       expected: 'KeepMarked',
     },
     {

@@ -38,7 +38,7 @@ export const nodePod = (name: string, images: readonly string[], over: Partial<N
   evicted: false,
   deletionAtMs: undefined,
   configHash: undefined,
-  keepMarked: false,
+  isOptedOut: false,
   images,
   ...over,
 });

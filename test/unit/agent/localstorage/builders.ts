@@ -5,7 +5,7 @@ import type {
   DeclaredInitContainer,
   PodStorageSpec,
   PodStorageUsage,
-  StorageFigure,
+  StorageMeasurement,
   StorageLimit,
   StoragePod,
   StorageUsage,
@@ -55,7 +55,7 @@ export const storagePod = (
 ): StoragePod => ({
   ...{ uid: `uid-${name}`, name, namespace: 'web', phase: 'Running', evicted: false },
   ...{ deletionAtMs: undefined, configHash: undefined, images: [] },
-  ...{ priority: 0, keepMarked: false, storage: spec(storage) },
+  ...{ priority: 0, isOptedOut: false, storage: spec(storage) },
   ...over,
 });
 
@@ -68,7 +68,7 @@ export interface Used {
 }
 
 function podUsage({ total, volumes = {}, containers = {}, atMs = now.getTime() }: Used): PodStorageUsage {
-  const measured = (size: number): StorageFigure => ({ bytes: size * mib, atMs });
+  const measured = (size: number): StorageMeasurement => ({ bytes: size * mib, atMs });
   const optional = (size: number | undefined) => (size === undefined ? undefined : measured(size));
   return {
     total: optional(total),

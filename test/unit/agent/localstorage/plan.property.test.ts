@@ -45,7 +45,7 @@ const storage = fc.record({
 const state = fc.record({
   phase: fc.constantFrom('Running', 'Running', 'Running', 'Pending', 'Failed', 'Succeeded'),
   isDeleted: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
-  keepMarked: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
+  isOptedOut: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
   priority: fc.constantFrom(undefined, 0, 1_999_999_999, 2_000_000_000, 2_000_001_000),
   configHash: fc.constantFrom(undefined, undefined, undefined, 'hash'),
 });
@@ -124,7 +124,7 @@ test(
         const { evictions } = planLocalStorage(facts, how);
         expect(podsOf(facts, evictions)).toHaveLength(evictions.length);
         for (const pod of podsOf(facts, evictions)) {
-          expect(pod.keepMarked).toBe(false);
+          expect(pod.isOptedOut).toBe(false);
           expect(pod.deletionAtMs).toBeUndefined();
           expect(['Running', 'Pending']).toContain(pod.phase);
           expect(pod.priority ?? 0).toBeLessThan(2_000_000_000);

@@ -194,7 +194,7 @@ test.each<{ readonly name: string; readonly pod: NonNullable<PlanRow['pod']>; re
   { name: 'the lowest critical priority', pod: { priority: 2_000_000_000 }, expected: critical },
   { name: 'the priority below it', pod: { priority: 1_999_999_999 }, expected: overTmp },
   { name: 'no priority', pod: { priority: undefined }, expected: overTmp },
-  { name: 'a pod with the keep label', pod: { keepMarked: true }, expected: 'Keep p KeepMarked' },
+  { name: 'a pod with the keep label', pod: { isOptedOut: true }, expected: 'Keep p KeepMarked' },
   { name: 'a succeeded pod', pod: { phase: 'Succeeded' }, expected: 'Keep p Finished' },
   { name: 'a failed pod', pod: { phase: 'Failed' }, expected: 'Keep p Finished' },
   { name: 'a deleted pod', pod: { deletionAtMs: minutesAgo(1) }, expected: 'Keep p Terminating' },

@@ -18,7 +18,7 @@ test.each<PlanRow & { readonly name: string; readonly expected: readonly string[
     expected: [tmp80, 'ephemeralpodfs.limit - 95', 'ephemeralcontainerfs.limit main 80'],
   },
   { name: 'a critical pod', pod: { priority: 2_000_001_000 }, used: overVolume, expected: [tmp95] },
-  { name: 'none for a pod with the keep label', pod: { keepMarked: true }, used: overVolume, expected: [] },
+  { name: 'none for a pod with the keep label', pod: { isOptedOut: true }, used: overVolume, expected: [] },
   { name: 'none for a finished pod', pod: { phase: 'Failed' }, used: overVolume, expected: [] },
   {
     name: 'none for a deleted pod',

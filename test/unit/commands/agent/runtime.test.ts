@@ -21,18 +21,18 @@ const away = new RuntimeError('Version: the socket /x.sock is missing', 'unavail
 test('a runtime counts as unavailable until its first response', async () => {
   const { watch, readied } = watching();
   expect([watch.check(), watch.version]).toEqual(['not asked yet', undefined]);
-  await watch.look(never);
+  await watch.probe(never);
   expect([watch.check(), watch.version?.name, readied()]).toEqual([undefined, 'containerd', 1]);
 });
 
 test('a lost and a restored runtime are reported once each, and wake waiting code', async () => {
   const { runtime, log, watch, readied } = watching();
-  await watch.look(never);
-  await watch.look(never);
+  await watch.probe(never);
+  await watch.probe(never);
   runtime.fail('version', { error: away, times: 3 });
-  for (let look = 0; look < 3; look++) await watch.look(never);
+  for (let look = 0; look < 3; look++) await watch.probe(never);
   expect(watch.check()).toBe(away.message);
-  await watch.look(never);
+  await watch.probe(never);
   expect(log.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
     'info container runtime answers',
     'warn container runtime is not available, nothing is collected until it is',
@@ -44,17 +44,17 @@ test('a lost and a restored runtime are reported once each, and wake waiting cod
 test('a runtime that is not ready counts as unavailable', async () => {
   const { runtime, log, watch, readied } = watching();
   runtime.notReady = 'Starting';
-  await watch.look(never);
+  await watch.probe(never);
   expect([watch.check(), watch.version, readied()]).toEqual(['Status: not ready: Starting', undefined, 0]);
   runtime.notReady = undefined;
-  await watch.look(never);
+  await watch.probe(never);
   expect([watch.check(), readied()]).toEqual([undefined, 1]);
   expect(log.lines.map(({ level }) => level)).toEqual(['warn', 'info']);
 });
 
 test('a shutdown does not make the runtime unavailable', async () => {
   const { watch, log } = watching();
-  await expect(watch.look(AbortSignal.abort())).rejects.toThrow();
+  await expect(watch.probe(AbortSignal.abort())).rejects.toThrow();
   expect(log.lines).toEqual([]);
 });
 

@@ -3,8 +3,8 @@ import { AgentLoops, type Passes } from '../../../../src/commands/agent/loops.ts
 import {
   firstDelays,
   firstStorageMs,
-  newsSpreadMs,
-  loggedSpreadMs,
+  passSpreadMs,
+  reportSpreadMs,
 } from '../../../../src/commands/agent/spread.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
 import { SettlingClock } from '../../../fakes/settling-clock.ts';
@@ -30,8 +30,8 @@ test('the first local-storage pass is within one period, and within seconds', ()
 });
 
 test('a report after a policy change is delayed by a part of a short period, and never for long', () => {
-  expect([6_000, minute, 10 * minute].map(newsSpreadMs)).toEqual([1_000, 10_000, 10_000]);
-  expect([6_000, minute, 10 * minute].map(loggedSpreadMs)).toEqual([6_000, minute, minute]);
+  expect([6_000, minute, 10 * minute].map(passSpreadMs)).toEqual([1_000, 10_000, 10_000]);
+  expect([6_000, minute, 10 * minute].map(reportSpreadMs)).toEqual([6_000, minute, minute]);
 });
 
 interface Told {
@@ -55,7 +55,7 @@ function start(random: number) {
   const pass = (name: keyof Passes) => () => {
     told.push({ pass: name, atMs: clock.monotonicMs() });
     if (name === 'report') asks.isUntold = false;
-    if (name === 'containers' || name === 'storage') loops.tell();
+    if (name === 'containers' || name === 'storage') loops.wakeReport();
     return Promise.resolve();
   };
   void loops.run(
@@ -69,7 +69,7 @@ function start(random: number) {
   const times = (name: keyof Passes): readonly number[] =>
     told.filter(({ pass: one }) => one === name).map(({ atMs }) => atMs);
   const hear = (): void => {
-    loops.hear(stop.signal);
+    loops.wakeAll(stop.signal);
   };
   return {
     clock,
@@ -104,7 +104,7 @@ test('after a policy change, agents report one after the other, each after its p
   for (const { hear } of agents) hear();
   await advance(64);
   const waited = agents.map(({ times }) => (times('report').find((atMs) => atMs > heardMs) ?? NaN) - heardMs);
-  const spreadMs = loggedSpreadMs(minute);
+  const spreadMs = reportSpreadMs(minute);
   for (const [i, ms] of waited.entries()) expect(ms).toBeGreaterThanOrEqual((i / 20) * spreadMs);
   for (const ms of waited) expect(ms).toBeLessThanOrEqual(spreadMs + 1_000);
 });
@@ -152,6 +152,6 @@ describe('a new eviction request', () => {
     await advance(agent, 20);
     expect(since()).toHaveLength(1);
     await advance(agent, 5);
-    expect(since()[1]).toBe(heardMs + 0.9 * loggedSpreadMs(minute));
+    expect(since()[1]).toBe(heardMs + 0.9 * reportSpreadMs(minute));
   });
 });

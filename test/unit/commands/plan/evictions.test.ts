@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { EvictionRequest } from '../../../../src/api/local-storage.ts';
 import type { NodeReportFacts } from '../../../../src/kube/cache/node-report-facts.ts';
 import { node, now, pod } from '../../../builders.ts';
-import { asks, evictPolicy, mebibyte, running } from '../../controllers/eviction/builders.ts';
+import { evictionRequest, evictPolicy, mebibyte, running } from '../../controllers/eviction/builders.ts';
 import { report } from '../../controllers/policystatus/builders.ts';
 import { decided, type Fixture as Scene } from '../../reasons/reasons.fixture.ts';
 
@@ -13,7 +13,9 @@ const scene = (over: Partial<Scene> = {}): Scene => ({
   policies: [evictPolicy()],
   nodes: [node('node-1')],
   pods: ['a', 'b'].map((name) => pod(name, { ...running, nodeName: 'node-1' })),
-  reports: [reportOf('node-1', asks('a'), asks('b', { observedBytes: 200 * mebibyte }))],
+  reports: [
+    reportOf('node-1', evictionRequest('a'), evictionRequest('b', { observedBytes: 200 * mebibyte })),
+  ],
   ...over,
 });
 
@@ -33,7 +35,7 @@ test('evictions that agents of other nodes request are decided as by the control
 });
 
 test('keeps a pod whose eviction the controller would refuse, with its reason', () => {
-  const stale = asks('a', { observedAtMs: now.getTime() - 7 * 60_000 });
+  const stale = evictionRequest('a', { observedAtMs: now.getTime() - 7 * 60_000 });
   const refused = scene({ reports: [reportOf('node-1', stale)] });
   expect(lines(refused)).toEqual(['- a Keep RequestStale']);
   expect(decided(refused, 'localstorage')[0]?.detail).toMatch(/too old, or from the future\.$/);

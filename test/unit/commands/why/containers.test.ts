@@ -6,7 +6,7 @@ import {
   nodeKeepReasons,
 } from '../../../../src/api/reasons.ts';
 import type { LogEntry, LogListing } from '../../../../src/node/logs/list.ts';
-import type { NodePart } from '../../../../src/snapshot/world.ts';
+import type { NodePart } from '../../../../src/snapshot/plan-facts.ts';
 import { container, sandbox } from '../../../fakes/runtime.ts';
 import { minutesAgo, node } from '../../../builders.ts';
 import {
@@ -253,7 +253,7 @@ const rows: readonly Row[] = [
   },
   {
     ...{ reason: 'KeepMarked', name: 'dead-1' },
-    part: { pods: [{ ...boundPod('pod'), keepMarked: true }], containers: [dead('dead-1', 60)] },
+    part: { pods: [{ ...boundPod('pod'), isOptedOut: true }], containers: [dead('dead-1', 60)] },
     field: 'metadata.labels["gc.dustpan.dev/keep"]=true',
     why: 'Pod default/pod has the label gc.dustpan.dev/keep: "true".',
   },

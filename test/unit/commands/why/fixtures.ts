@@ -7,7 +7,7 @@ import type {
   Policy,
   TerminatedPolicy,
 } from '../../../../src/api/policy/policy.ts';
-import { planWorld } from '../../../../src/commands/plan/world.ts';
+import { planUnits } from '../../../../src/commands/plan/units.ts';
 import type { Question } from '../../../../src/commands/why/command.ts';
 import { explain, type Explanation } from '../../../../src/commands/why/explain.ts';
 import { whyTable } from '../../../../src/commands/why/table.ts';
@@ -15,7 +15,7 @@ import { findTarget } from '../../../../src/commands/why/target.ts';
 import type { JobFacts, NamespaceFacts, NodeFacts, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import type { NodePodFacts } from '../../../../src/kube/cache/node-pods.ts';
 import { emptyState } from '../../../../src/node/disk/state-format.ts';
-import type { NodePart, World } from '../../../../src/snapshot/world.ts';
+import type { NodePart, PlanFacts } from '../../../../src/snapshot/plan-facts.ts';
 import { node, nodesRules, now, policy } from '../../../builders.ts';
 import { nodePod } from '../../agent/imagegc/builders.ts';
 import { terminated } from '../../controllers/podgc/rows.ts';
@@ -36,7 +36,7 @@ export const finished = (over: Partial<TerminatedPolicy> = {}, ...pods: readonly
   pods,
 });
 
-export function factsOf(facts: Facts): World {
+export function factsOf(facts: Facts): PlanFacts {
   const { pods = [], nodes = [node('node-1')], part, jobs } = facts;
   const names = facts.namespaces ?? [...new Set(pods.map(({ namespace }) => namespace))];
   return {
@@ -73,7 +73,7 @@ export const partOf = (over: Partial<NodePart>): NodePart => ({
 /** A pod of node-1 that names these images. */
 export const boundPod = (name: string, images: readonly string[] = []): NodePodFacts => ({
   ...nodePod(name, images),
-  ...{ resourceVersion: '1', priority: undefined, keepMarked: false },
+  ...{ resourceVersion: '1', priority: undefined, isOptedOut: false },
   storage: { emptyDirs: [], containers: [], initContainers: [], overheadBytes: undefined },
 });
 
@@ -95,7 +95,7 @@ interface Explained {
 
 interface Asked {
   readonly question: Question;
-  readonly facts: World;
+  readonly facts: PlanFacts;
   readonly assumeElapsed?: boolean;
 }
 
@@ -103,7 +103,7 @@ interface Asked {
 export function explained({ question, facts, assumeElapsed = false }: Asked): Explained {
   const target = findTarget(question, facts);
   if (target.kind !== 'found') throw new Error(target.message);
-  const plan = planWorld(target.facts, { now, kept: false, assumeElapsed, only: target.only });
+  const plan = planUnits(target.facts, { now, kept: false, assumeElapsed, only: target.only });
   const document = explain(plan, target);
   expect(document.explanations).toHaveLength(1);
   const [explanation] = document.explanations;

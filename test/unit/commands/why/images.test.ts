@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
 import { imageKeepReasons, imageRemoveReasons, nodeKeepReasons } from '../../../../src/api/reasons.ts';
-import type { NodePart } from '../../../../src/snapshot/world.ts';
+import type { NodePart } from '../../../../src/snapshot/plan-facts.ts';
 import { container, image } from '../../../fakes/runtime.ts';
 import { minutesAgo, node } from '../../../builders.ts';
 import { imageRule, usedMinutesAgo } from '../../agent/imagegc/builders.ts';

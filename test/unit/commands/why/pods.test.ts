@@ -11,7 +11,14 @@ import {
   terminating,
   terminatedRule,
 } from '../../../builders.ts';
-import { aged, evicted, gone, orphaned, outOfServiceNode, terminated } from '../../controllers/podgc/rows.ts';
+import {
+  aged,
+  evicted,
+  onMissingNode,
+  orphaned,
+  outOfServiceNode,
+  terminated,
+} from '../../controllers/podgc/rows.ts';
 import { broken, expectExplanation, finished, type Facts, type ReasonRow } from './fixtures.ts';
 
 interface Row extends ReasonRow {
@@ -75,14 +82,14 @@ const rows: readonly Row[] = [
   },
   {
     reason: 'Orphaned',
-    facts: { policies: [orphaned()], pods: [pod('x', gone)] },
+    facts: { policies: [orphaned()], pods: [pod('x', onMissingNode)] },
     assumeElapsed: true,
     field: 'pods.orphaned.quarantine=40s',
     why: 'Node node-gone does not exist, and the quarantine of 40s is assumed to be over.',
   },
   {
     reason: 'Orphaned',
-    facts: { policies: [orphaned(0)], pods: [pod('x', gone)] },
+    facts: { policies: [orphaned(0)], pods: [pod('x', onMissingNode)] },
     field: 'pods.orphaned.quarantine=0s',
     why: 'Node node-gone does not exist, and the policy sets no quarantine.',
   },
@@ -230,13 +237,13 @@ const rows: readonly Row[] = [
   },
   {
     reason: 'Quarantined',
-    facts: { policies: [orphaned()], pods: [pod('x', gone)] },
+    facts: { policies: [orphaned()], pods: [pod('x', onMissingNode)] },
     field: 'pods.orphaned.quarantine=40s',
     why: 'Node node-gone does not exist; its quarantine of 40s is counted from now, because only the controller knows since when the node has been missing.',
   },
   {
     reason: 'Tripped',
-    facts: { policies: [orphaned(0, 20)], pods: [pod('x', gone)] },
+    facts: { policies: [orphaned(0, 20)], pods: [pod('x', onMissingNode)] },
     field: 'pods.safety.maxOrphanedNodesPercent=20',
     why: 'Node node-gone does not exist, but 50 % of all nodes are missing; over 20 % dustpan does not trust the list of nodes.',
   },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { pod, policy, terminatedRule } from '../../../builders.ts';
-import { aged, gone, orphaned } from '../../controllers/podgc/rows.ts';
+import { aged, onMissingNode, orphaned } from '../../controllers/podgc/rows.ts';
 import { explained, finished, flat, factsOf, type Facts } from './fixtures.ts';
 
 describe('the table', () => {
@@ -14,7 +14,7 @@ describe('the table', () => {
     );
 
   test('warns that the containers of an orphaned pod may still run', () => {
-    const facts = { policies: [orphaned()], pods: [pod('x', gone)] };
+    const facts = { policies: [orphaned()], pods: [pod('x', onMissingNode)] };
     for (const elapsed of [true, false]) {
       expect(table(facts, elapsed)).toContain('Caution Its containers may still be running');
       expect(table(facts, elapsed)).toContain('the live read of the node');
@@ -26,7 +26,7 @@ describe('the table', () => {
       'When 2026-01-15T13:00:05Z, in 1h1m, if nothing else changes.',
     );
     expect(table(finished({ ttlAfterFinishedMs: 30 * 86_400_000 }, aged('x', 60)))).toContain('in 30 days');
-    expect(table({ policies: [orphaned()], pods: [pod('x', gone)] })).toContain('in 40s');
+    expect(table({ policies: [orphaned()], pods: [pod('x', onMissingNode)] })).toContain('in 40s');
   });
 
   test('says that mode DryRun removes nothing', () => {

@@ -10,7 +10,7 @@ import type { NamespaceFacts } from '../../../../src/kube/cache/objects.ts';
 import { everything, node, nodesRules, now, pod, policy } from '../../../builders.ts';
 
 export const mebibyte = 1024 ** 2;
-export const keepMark = { 'gc.dustpan.dev/keep': 'true' };
+export const keepLabel = { 'gc.dustpan.dev/keep': 'true' };
 
 /** A policy that evicts on every node, without rules for pods. */
 export const evictPolicy = (
@@ -34,7 +34,7 @@ export const evictPolicy = (
 };
 
 /** A request for the pod `name`, whose emptyDir uses 130 MiB of 100, measured a minute ago. `name` may be `namespace/name`. */
-export function asks(name: string, over: Partial<EvictionRequest> = {}): EvictionRequest {
+export function evictionRequest(name: string, over: Partial<EvictionRequest> = {}): EvictionRequest {
   const [namespace, own] = name.includes('/') ? name.split('/') : ['default', name];
   return {
     pod: { namespace: namespace ?? 'default', name: own ?? name, uid: `uid-${name}` },
@@ -61,7 +61,7 @@ export const namespace = (name: string, labels: Record<string, string> = {}): Na
 
 /** node-1 requests the eviction of the pod `a`, which runs there. */
 export const facts = (over: Partial<EvictionFacts> = {}): EvictionFacts => ({
-  reports: [reportOf('node-1', asks('a'))],
+  reports: [reportOf('node-1', evictionRequest('a'))],
   pods: byUid(pod('a', running)),
   nodes: new Map([
     ['node-1', node('node-1')],

@@ -4,7 +4,7 @@ import { bounded, bounds } from '../../../../src/runtime/bounds.ts';
 import { labelled, minutesAgo, node, owner } from '../../../builders.ts';
 import { livePod } from '../../../fakes/evictions.ts';
 import { EvictionEnvironment, many } from './environment.ts';
-import { asks, evictPolicy, keepMark, mebibyte, namespace } from './builders.ts';
+import { evictionRequest, evictPolicy, keepLabel, mebibyte, namespace } from './builders.ts';
 import { report } from '../policystatus/builders.ts';
 
 describe('an eviction', () => {
@@ -63,7 +63,7 @@ describe('an eviction', () => {
   test('uses the grace of the policy, not of the request', async () => {
     const env = new EvictionEnvironment(livePod('a'));
     env.policies.ranked = [evictPolicy({ gracePeriodSeconds: 17 })];
-    env.request(asks('a', { gracePeriodSeconds: 0 }));
+    env.request(evictionRequest('a', { gracePeriodSeconds: 0 }));
     await env.pass();
     expect(env.evictions.acts).toEqual(['evict a grace 17']);
   });
@@ -86,7 +86,7 @@ describe('an eviction', () => {
   test('reports the newest measurement', async () => {
     const env = new EvictionEnvironment(livePod('a'));
     env.evictions.onRequest = (verb) => {
-      if (verb === 'get') env.request(asks('a', { observedBytes: 150 * mebibyte }));
+      if (verb === 'get') env.request(evictionRequest('a', { observedBytes: 150 * mebibyte }));
     };
     await env.pass();
     expect(env.recorder.events[0]?.note).toContain('150 MiB');
@@ -116,7 +116,7 @@ describe('sends no request', () => {
       name: 'if the report is from another node',
       change: (env) => {
         env.nodeReports.items.clear();
-        env.requestFrom('node-2', asks('a'));
+        env.requestFrom('node-2', evictionRequest('a'));
       },
     },
   ])('$name', async ({ change }) => {
@@ -139,7 +139,7 @@ describe('the live pod', () => {
     { name: 'failed', over: { phase: 'Failed' }, reason: 'Finished' },
     { name: 'a mirror', over: { configHash: 'abc' }, reason: 'CriticalPod' },
     { name: 'of the highest priority', over: { priority: 2_000_000_000 }, reason: 'CriticalPod' },
-    { name: 'labelled to keep', over: { labels: keepMark }, reason: 'KeepMarked' },
+    { name: 'labelled to keep', over: { labels: keepLabel }, reason: 'KeepMarked' },
   ] as const)('is kept if it is $name: $reason', async ({ over, reason }) => {
     const env = new EvictionEnvironment(livePod('a'));
     env.evictions.pods.clear();
@@ -181,12 +181,12 @@ describe('keeps the pod if, while it is read,', () => {
     {
       name: 'the namespace gets the keep label',
       reason: 'KeepMarked',
-      change: (env) => env.namespaces.items.set('uid-default', namespace('default', keepMark)),
+      change: (env) => env.namespaces.items.set('uid-default', namespace('default', keepLabel)),
     },
     {
       name: 'the node gets the keep label',
       reason: 'KeepMarked',
-      change: (env) => env.nodes.items.set('uid-node-1', node('node-1', { labels: keepMark })),
+      change: (env) => env.nodes.items.set('uid-node-1', node('node-1', { labels: keepLabel })),
     },
     {
       name: 'the node is deleted',
@@ -227,7 +227,7 @@ describe('keeps the pod if, while it is read,', () => {
       env.nodes.items.set('uid-node-1', node('node-1', { labels: { pool: 'x' } }));
       env.nodeReports.items.set(
         'report-node-1',
-        report('node-1', { policyUid: 'uid-other', requests: [asks('a')] }),
+        report('node-1', { policyUid: 'uid-other', requests: [evictionRequest('a')] }),
       );
     };
     await env.pass();
@@ -243,7 +243,7 @@ test.each([
 ])('with a measurement 5 min old and our clock $skew the server: $acts', async ({ skewMs, acts }) => {
   const env = new EvictionEnvironment(livePod('a'));
   env.confirm({ clockSkewMs: skewMs });
-  env.request(asks('a', { observedAtMs: minutesAgo(5) }));
+  env.request(evictionRequest('a', { observedAtMs: minutesAgo(5) }));
   await env.pass();
   expect(env.evictions.acts).toEqual(acts);
   expect(await env.skipped('RequestStale')).toBe(1 - acts.length);
@@ -252,8 +252,8 @@ test.each([
 test('evicts the pods of two nodes', async () => {
   const env = new EvictionEnvironment(livePod('a'), livePod('b', { nodeName: 'node-2' }));
   env.updatePod('uid-b', { nodeName: 'node-2' });
-  env.request(asks('a'));
-  env.requestFrom('node-2', asks('b'));
+  env.request(evictionRequest('a'));
+  env.requestFrom('node-2', evictionRequest('b'));
   await env.pass();
   expect([...env.evictions.acts].sort()).toEqual(['evict a', 'evict b']);
 });
@@ -275,7 +275,7 @@ test('remembers critical pods while a cache is not complete', async () => {
 test('metrics count requested pods and reasons to keep them', async () => {
   const env = new EvictionEnvironment(livePod('a'), livePod('b'));
   env.policies.ranked = [evictPolicy({}, { mode: 'DryRun' })];
-  env.request(asks('a'), asks('b', { observedAtMs: minutesAgo(30) }));
+  env.request(evictionRequest('a'), evictionRequest('b', { observedAtMs: minutesAgo(30) }));
   await env.pass();
   expect(await env.metric('dustpan_eviction_pending_pods')).toBe(2);
   expect(await env.kept('PolicyChanged')).toBe(2);

@@ -13,7 +13,7 @@ import { FakeClock } from '../../../fakes/clock.ts';
 import { FakeRecorder } from '../../../fakes/cluster.ts';
 import { FakeEvictions, livePod } from '../../../fakes/evictions.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
-import { asks, byUid, evictPolicy, namespace } from './builders.ts';
+import { evictionRequest, byUid, evictPolicy, namespace } from './builders.ts';
 import { report } from '../policystatus/builders.ts';
 
 interface FakeStore<T> {
@@ -49,7 +49,9 @@ export class EvictionEnvironment {
       this.pods.items.set(uid, facts);
     }
     this.request(
-      ...pods.map(({ uid, name, namespace: ns }) => asks(name, { pod: { namespace: ns, name, uid } })),
+      ...pods.map(({ uid, name, namespace: ns }) =>
+        evictionRequest(name, { pod: { namespace: ns, name, uid } }),
+      ),
     );
     const deps: EvictionDeps = {
       ...{ nodeReports: this.nodeReports, pods: this.pods, nodes: this.nodes, namespaces: this.namespaces },

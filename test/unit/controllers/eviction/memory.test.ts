@@ -7,7 +7,7 @@ import {
   triesBefore,
   type Result,
 } from '../../../../src/controllers/eviction/memory.ts';
-import { asks, evictedAt0, reportOf } from './builders.ts';
+import { evictionRequest, evictedAt0, reportOf } from './builders.ts';
 
 const blocked = (retryAfterMs?: number): Result => ({
   kind: 'deferred',
@@ -53,7 +53,7 @@ test.each([
     critical: new Set(['uid-a']),
     deferred: new Map([['uid-a', { reason: 'BudgetBlocked' as const, tries: 1, untilMs: 1 }]]),
   };
-  const kept = forgetOthers(memory, [reportOf('n', ...requested.map((name) => asks(name)))], pods);
+  const kept = forgetOthers(memory, [reportOf('n', ...requested.map((name) => evictionRequest(name)))], pods);
   expect([kept.critical.size, kept.deferred.size]).toEqual([left, left]);
   expect(kept.evicted.size).toBe(1);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Policy } from '../../../../src/api/policy/policy.ts';
 import { livePod } from '../../../fakes/evictions.ts';
 import { EvictionEnvironment, many } from './environment.ts';
-import { asks, evictPolicy } from './builders.ts';
+import { evictionRequest, evictPolicy } from './builders.ts';
 
 const blocked = { kind: 'blocked', message: 'The budget web needs 2.', retryAfterMs: undefined } as const;
 
@@ -11,7 +11,7 @@ describe('a budget that blocks', () => {
     const env = new EvictionEnvironment(livePod('a'));
     env.evictions.answers.set('a', blocked);
     for (let second = 0; second < 75; second += 5) {
-      env.request(asks('a', { observedAtMs: env.clock.now().getTime() }));
+      env.request(evictionRequest('a', { observedAtMs: env.clock.now().getTime() }));
       await env.pass();
       env.clock.advance(5_000);
     }
@@ -26,7 +26,7 @@ describe('a budget that blocks', () => {
 
     env.evictions.answers.clear();
     env.clock.advance(80_000);
-    env.request(asks('a', { observedAtMs: env.clock.now().getTime() }));
+    env.request(evictionRequest('a', { observedAtMs: env.clock.now().getTime() }));
     await env.pass();
     expect(env.recorder.reasons).toEqual(['EvictionBlocked Pod/a', 'Evicted Pod/a']);
     expect(await env.metric('dustpan_eviction_blocked_pods')).toBe(0);
@@ -39,7 +39,7 @@ describe('a budget that blocks', () => {
     env.request();
     await env.pass();
     expect(await env.metric('dustpan_eviction_blocked_pods')).toBe(0);
-    env.request(asks('a'));
+    env.request(evictionRequest('a'));
     await env.pass();
     expect(env.recorder.reasons).toEqual(['EvictionBlocked Pod/a', 'EvictionBlocked Pod/a']);
   });

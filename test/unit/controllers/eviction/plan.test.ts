@@ -6,12 +6,12 @@ import { noMemory } from '../../../../src/controllers/eviction/memory.ts';
 import { planEvictions } from '../../../../src/controllers/eviction/plan.ts';
 import { labelled, minutesAgo, node, nodesRules, now, pod, policy, terminating } from '../../../builders.ts';
 import {
-  asks,
+  evictionRequest,
   byUid,
   evictedAt0,
   evictPolicy,
   facts,
-  keepMark,
+  keepLabel,
   mebibyte,
   namespace,
   reportOf,
@@ -23,8 +23,8 @@ const verdicts = (over: Partial<EvictionFacts>, ...policies: readonly (Policy | 
   planEvictions(facts(over), given(...(policies.length > 0 ? policies : [evictPolicy()]))).map(verdictOf);
 const verdictOf = (one: EvictionDecision): string =>
   `${one.target.name} ${one.verdict === 'Evict' ? 'Evict' : one.reason}`;
-const requesting = (...requests: Parameters<typeof asks>[1][]): Partial<EvictionFacts> => ({
-  reports: [reportOf('node-1', ...requests.map((over) => asks('a', over)))],
+const requesting = (...requests: Parameters<typeof evictionRequest>[1][]): Partial<EvictionFacts> => ({
+  reports: [reportOf('node-1', ...requests.map((over) => evictionRequest('a', over)))],
 });
 const invalid: InvalidPolicy = {
   ...{ name: 'broken', uid: 'uid-broken', generation: 1, priority: 100 },
@@ -46,7 +46,7 @@ test.each<{
   { name: 'the node is not known', over: { nodes: new Map() }, expected: 'NodeUnknown' },
   {
     name: 'the node has the keep label',
-    over: { nodes: new Map([['node-1', node('node-1', { labels: keepMark })]]) },
+    over: { nodes: new Map([['node-1', node('node-1', { labels: keepLabel })]]) },
     expected: 'KeepMarked',
   },
   { name: 'no policy has rules for nodes', by: [noNodes], expected: 'PolicyChanged' },
@@ -65,12 +65,12 @@ test.each<{
   },
   {
     name: 'the agent applied another policy',
-    over: { reports: [{ ...reportOf('node-1', asks('a')), policyUid: 'uid-other' }] },
+    over: { reports: [{ ...reportOf('node-1', evictionRequest('a')), policyUid: 'uid-other' }] },
     expected: 'PolicyChanged',
   },
   {
     name: 'the agent applied an older generation',
-    over: { reports: [{ ...reportOf('node-1', asks('a')), policyGeneration: 0 }] },
+    over: { reports: [{ ...reportOf('node-1', evictionRequest('a')), policyGeneration: 0 }] },
     expected: 'PolicyChanged',
   },
   { name: 'the pod does not exist', over: { pods: new Map() }, expected: 'PodGone' },
@@ -102,12 +102,12 @@ test.each<{
   { name: 'the namespace is not known', over: { namespaces: new Map() }, expected: 'NamespaceUnknown' },
   {
     name: 'the namespace has the keep label',
-    over: { namespaces: new Map([['default', namespace('default', keepMark)]]) },
+    over: { namespaces: new Map([['default', namespace('default', keepLabel)]]) },
     expected: 'KeepMarked',
   },
   {
     name: 'the pod has the keep label',
-    over: { pods: byUid(pod('a', { ...running, labels: keepMark })) },
+    over: { pods: byUid(pod('a', { ...running, labels: keepLabel })) },
     expected: 'KeepMarked',
   },
   {
@@ -213,7 +213,7 @@ test('budgets and grace are those of the policy, never of the request', () => {
 });
 
 test('a node cannot request the pods of another node', () => {
-  const reports = ['node-1', 'node-2'].map((name) => reportOf(name, asks('a')));
+  const reports = ['node-1', 'node-2'].map((name) => reportOf(name, evictionRequest('a')));
   const decisions = planEvictions(facts({ reports }), given(evictPolicy()));
   expect(decisions.map((one) => `${one.target.node} ${verdictOf(one)}`).sort()).toEqual([
     'node-1 a Evict',
@@ -233,7 +233,7 @@ test('a pod with two requests is evicted once', () => {
 });
 
 test('the most excessive pod is first, in any order of nodes and requests', () => {
-  const of = (name: string, usedMb: number) => asks(name, { observedBytes: usedMb * mebibyte });
+  const of = (name: string, usedMb: number) => evictionRequest(name, { observedBytes: usedMb * mebibyte });
   const shuffled = fc.shuffledSubarray([of('a', 110), of('b', 300), of('c', 150), of('d', 150)], {
     minLength: 4,
   });
@@ -255,12 +255,12 @@ test('evicts no pod of another node, and none that is finished, terminating or h
   const anyPod = fc.record({
     nodeName: fc.constantFrom('node-1', 'node-2', undefined),
     phase: fc.constantFrom('Pending', 'Running', 'Unknown', 'Succeeded', 'Failed'),
-    labels: fc.constantFrom({}, keepMark),
+    labels: fc.constantFrom({}, keepLabel),
     deletionAtMs: fc.constantFrom(undefined, 1),
   });
   fc.assert(
     fc.property(anyPod, fc.constantFrom('node-1', 'node-2', 'node-3'), (over, requester) => {
-      const given = { reports: [reportOf(requester, asks('a'))], pods: byUid(pod('a', over)) };
+      const given = { reports: [reportOf(requester, evictionRequest('a'))], pods: byUid(pod('a', over)) };
       const isFree = Object.keys(over.labels).length === 0 && over.deletionAtMs === undefined;
       const isAlive = over.phase !== 'Succeeded' && over.phase !== 'Failed';
       const isEvictable = isFree && isAlive && over.nodeName === requester;

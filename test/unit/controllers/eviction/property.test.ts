@@ -11,7 +11,15 @@ import { noMemory } from '../../../../src/controllers/eviction/memory.ts';
 import { planEvictions } from '../../../../src/controllers/eviction/plan.ts';
 import { everything, labelled, minutesAgo, node, now, pod } from '../../../builders.ts';
 import { property, worlds } from '../../../property.ts';
-import { asks, byUid, evictedAt0, evictPolicy, keepMark, mebibyte, namespace } from './builders.ts';
+import {
+  evictionRequest,
+  byUid,
+  evictedAt0,
+  evictPolicy,
+  keepLabel,
+  mebibyte,
+  namespace,
+} from './builders.ts';
 
 const podNames = ['a', 'b', 'c', 'd', 'e', 'f'];
 const nodeNames = ['node-1', 'node-2', 'node-3'];
@@ -45,7 +53,7 @@ const pods = fc
                 pod(`${namespaceOf(name)}/${name}`, {
                   ...over,
                   uid: isRecreated ? `uid-new-${name}` : `uid-${name}`,
-                  labels: isKept ? keepMark : {},
+                  labels: isKept ? keepLabel : {},
                   deletionAtMs: isTerminating ? minutesAgo(1) : undefined,
                 }),
               ]
@@ -83,7 +91,9 @@ const reportOf = (name: string): fc.Arbitrary<RequestingNode> =>
         const { isOfAnother = false, over = {} } = each[i] ?? {};
         const namespaceAsked = isOfAnother ? 'elsewhere' : namespaceOf(podName);
         const uid = `uid-${podName}`;
-        return [asks(podName, { ...over, pod: { namespace: namespaceAsked, name: podName, uid } })];
+        return [
+          evictionRequest(podName, { ...over, pod: { namespace: namespaceAsked, name: podName, uid } }),
+        ];
       }),
     }));
 
@@ -114,7 +124,7 @@ const facts: fc.Arbitrary<EvictionFacts> = fc
           name,
           node(name, {
             labels: {
-              ...(keptNodes.includes(name) ? keepMark : {}),
+              ...(keptNodes.includes(name) ? keepLabel : {}),
               ...(labelledNodes.includes(name) ? { pool: 'x' } : {}),
             },
           }),
@@ -123,7 +133,7 @@ const facts: fc.Arbitrary<EvictionFacts> = fc
     namespaces: new Map(
       [
         namespace('default'),
-        ...(shop === 'unknown' ? [] : [namespace('shop', shop === 'kept' ? keepMark : {})]),
+        ...(shop === 'unknown' ? [] : [namespace('shop', shop === 'kept' ? keepLabel : {})]),
       ].map((one) => [one.name, one]),
     ),
     memory: {

@@ -2,17 +2,17 @@ import { expect, test } from 'vitest';
 import { disruptionTarget, throttledForMs } from '../../../../src/controllers/podgc/act.ts';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { node, now, pod, policy } from '../../../builders.ts';
-import { afterQuarantine, bed, type Bed } from './environment.ts';
+import { afterQuarantine, environmentOf, type Environment } from './environment.ts';
 
 /** A controller that must mark the pod `stuck` as failed before it deletes it. */
-const unscheduled = (over: Parameters<typeof bed>[2] = {}): Bed =>
-  bed(
+const unscheduled = (over: Parameters<typeof environmentOf>[2] = {}): Environment =>
+  environmentOf(
     [pod('stuck', { phase: 'Pending', deletionAtMs: 1, nodeName: undefined })],
     policy({ pods: { unscheduledTerminating: true } }),
     over,
   );
 
-test.each<{ name: string; change: (made: Bed, lose: () => void) => unknown }>([
+test.each<{ name: string; change: (made: Environment, lose: () => void) => unknown }>([
   {
     name: 'the lease is lost',
     change: (_, lose) => {

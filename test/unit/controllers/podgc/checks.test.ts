@@ -7,35 +7,35 @@ import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import { node, pod, policy, terminatedRule } from '../../../builders.ts';
 import {
   afterQuarantine,
-  bed,
+  environmentOf,
   expireAll,
   inTheMiddle,
   keepLabel,
   many,
   orphan,
   orphanPolicy,
-  type Bed,
+  type Environment,
 } from './environment.ts';
 import { outOfServiceNode } from './rows.ts';
 
 const unreadable = (): Promise<never> => Promise.reject(new Error('server down'));
 
 /** The reasons of the deletions that checks prevented. */
-async function skipped({ metrics }: Bed): Promise<unknown[]> {
+async function skipped({ metrics }: Environment): Promise<unknown[]> {
   const { values } = await metrics.skipped.get();
   return values.filter(({ value }) => value > 0).map(({ labels }) => labels.reason);
 }
 
 describe('live policies', () => {
   test('that differ from those of the plan prevent every deletion, without a failure', async () => {
-    const { cluster, policies, pass } = bed(many(20), expireAll());
+    const { cluster, policies, pass } = environmentOf(many(20), expireAll());
     policies.confirm = () => Promise.resolve({ same: false, clockSkewMs: 0 });
     await pass();
     expect(cluster.requests).toEqual([]);
   });
 
   test('that cannot be read prevent every deletion, and the pass fails', async () => {
-    const { cluster, policies, pass, reports } = bed(many(20), expireAll());
+    const { cluster, policies, pass, reports } = environmentOf(many(20), expireAll());
     policies.confirm = unreadable;
     await expect(pass()).rejects.toMatchObject({
       message: 'confirming policies',
@@ -46,7 +46,7 @@ describe('live policies', () => {
   });
 
   test('that cannot be read in the middle of a pass end it: it reports its deletions and fails', async () => {
-    const made = bed(many(500), expireAll());
+    const made = environmentOf(many(500), expireAll());
     const { cluster, reports } = made;
     const sent = inTheMiddle(made, () => {
       made.clock.advance(5_000);
@@ -59,7 +59,7 @@ describe('live policies', () => {
   });
 
   test('that are always read too slowly prevent every deletion, and the pass fails', async () => {
-    const { cluster, clock, policies, pass } = bed(many(1), expireAll());
+    const { cluster, clock, policies, pass } = environmentOf(many(1), expireAll());
     policies.confirm = () => {
       clock.advance(5_000);
       return Promise.resolve({ same: true, clockSkewMs: 0 });
@@ -96,7 +96,7 @@ describe('the live node of an orphan', () => {
     const both = policy({
       pods: { orphaned: { quarantineMs: 0 }, terminated: terminatedRule({ ttlAfterFinishedMs: 0 }) },
     });
-    const made = bed([orphan, ...many(2)], both);
+    const made = environmentOf([orphan, ...many(2)], both);
     made.cluster.fault((verb) => {
       if (verb === 'get') made.clock.advance(5_000);
       return undefined;
@@ -106,7 +106,7 @@ describe('the live node of an orphan', () => {
     expect(await skipped(made)).toEqual(['NodeUnknown']);
   });
 
-  test.each<{ name: string; change: (made: Bed, lose: () => void) => void }>([
+  test.each<{ name: string; change: (made: Environment, lose: () => void) => void }>([
     {
       name: 'the policy changes to DryRun',
       change: ({ policies }) => (policies.ranked = [{ ...orphanPolicy, mode: 'DryRun' }]),
@@ -132,14 +132,14 @@ describe('the live node of an orphan', () => {
 test('a node out of service that has the keep label now keeps its pods', async () => {
   const cluster = new FakeCluster([pod('stuck', { phase: 'Running', deletionAtMs: 1 })], [outOfServiceNode]);
   Object.assign(cluster, { getNode: () => Promise.resolve({ ...outOfServiceNode, labels: keepLabel }) });
-  await bed(cluster, policy({ pods: { outOfService: true } })).pass();
+  await environmentOf(cluster, policy({ pods: { outOfService: true } })).pass();
   expect(cluster.podNames).toEqual(['stuck']);
 });
 
 test('a quarantine does not continue while nodes are not synced', async () => {
   const cluster = new FakeCluster([orphan], [node('node-1')]);
   const nodes = { ...storeOf(cluster.nodes), synced: true };
-  const { clock, pass } = bed(cluster, orphanPolicy, { nodes });
+  const { clock, pass } = environmentOf(cluster, orphanPolicy, { nodes });
   await pass();
   nodes.synced = false;
   clock.advance(3_600_000);
@@ -154,14 +154,14 @@ test('a quarantine does not continue while nodes are not synced', async () => {
 
 describe('in the middle of a pass', () => {
   test('a new keep label on the namespace keeps the rest', async () => {
-    const made = bed(many(500), expireAll());
+    const made = environmentOf(many(500), expireAll());
     const sent = inTheMiddle(made, made.labelNamespace);
     await made.pass();
     expect(made.cluster.requests).toHaveLength(sent());
   });
 
   test('a cache that stops working ends the pass', async () => {
-    const made = bed(many(500), expireAll());
+    const made = environmentOf(many(500), expireAll());
     const sent = inTheMiddle(made, () => (made.policies.synced = false));
     await made.pass();
     expect(made.cluster.requests).toHaveLength(sent());
@@ -169,7 +169,7 @@ describe('in the middle of a pass', () => {
 
   test('a plan that is a minute old ends the pass, and the next one plans anew', async () => {
     let stale = 0;
-    const made = bed(many(500), expireAll(), { onStale: () => stale++ });
+    const made = environmentOf(many(500), expireAll(), { onStale: () => stale++ });
     const sent = inTheMiddle(made, () => {
       made.clock.advance(60_000);
     });
@@ -184,7 +184,7 @@ describe('in the middle of a pass', () => {
 test('with a skewed clock no ttl is judged, but thresholds are', async () => {
   const both = policy({ pods: { terminated: terminatedRule({ threshold: 3, ttlAfterFinishedMs: 0 }) } });
   const log = new RecordingLogger();
-  const made = bed(many(5), both, { log });
+  const made = environmentOf(many(5), both, { log });
   made.policies.confirm = () => Promise.resolve({ same: true, clockSkewMs: -3_600_000 });
   await made.pass();
   expect(made.cluster.podNames).toHaveLength(3);
@@ -201,14 +201,14 @@ describe('a pod that cannot be deleted', () => {
     { name: 'is always throttled', status: 429 },
     { name: 'is refused', status: 403 },
   ])('because it $name does not prevent the deletion of the others', async ({ status }) => {
-    const { cluster, pass } = bed(many(100), expireAll());
+    const { cluster, pass } = environmentOf(many(100), expireAll());
     cluster.fault((_, name) => (name === 'p0003' ? new ApiError('no', { status }) : undefined));
     await expect(pass()).rejects.toThrow('1 of 100 failed, the first default/p0003');
     expect(cluster.podNames).toEqual(['p0003']);
   });
 
   test('because the credentials are not accepted ends the pass', async () => {
-    const { cluster, pass } = bed(many(200), expireAll());
+    const { cluster, pass } = environmentOf(many(200), expireAll());
     cluster.fault((_, name) => (name === 'p0000' ? new ApiError('no', { status: 401 }) : undefined));
     await expect(pass()).rejects.toThrow('the first default/p0000');
     expect(cluster.requests.length).toBeLessThan(80);
@@ -217,7 +217,7 @@ describe('a pod that cannot be deleted', () => {
   test.each([new Error('connection refused'), new ApiError('pods is forbidden', { status: 403 })])(
     'for any pod ends the pass early: %s',
     async (cause) => {
-      const { cluster, pass } = bed(many(2_000), expireAll());
+      const { cluster, pass } = environmentOf(many(2_000), expireAll());
       cluster.fault(() => cause);
       await expect(pass()).rejects.toMatchObject({ cause });
       expect(cluster.requests.length).toBeLessThan(80);

@@ -3,13 +3,21 @@ import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { FakeCluster, storeOf } from '../../../fakes/cluster.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import { finalizerHeld, minutesAgo, node, owner, pod, policy, terminatedRule } from '../../../builders.ts';
-import { afterQuarantine, bed, breakerPolicy, expireAll, many, orphan, orphanPolicy } from './environment.ts';
+import {
+  afterQuarantine,
+  environmentOf,
+  breakerPolicy,
+  expireAll,
+  many,
+  orphan,
+  orphanPolicy,
+} from './environment.ts';
 import { outOfServiceNode } from './rows.ts';
 
 test('Enforce deletes due pods and records one Event for all pods of an owner', async () => {
   const job = owner('Job', 'report');
   const pods = [...many(3, { controller: job }), pod('runs', { phase: 'Running' })];
-  const { cluster, recorder, pass, reports, registry } = bed(pods, expireAll());
+  const { cluster, recorder, pass, reports, registry } = environmentOf(pods, expireAll());
   await pass();
   expect(cluster.podNames).toEqual(['runs']);
   expect(recorder.events).toHaveLength(1);
@@ -26,7 +34,7 @@ test('Enforce deletes due pods and records one Event for all pods of an owner', 
 });
 
 test('a large backlog is recorded on the policy first, then on every owner', async () => {
-  const { recorder, pass, reports } = bed(many(1_200), expireAll());
+  const { recorder, pass, reports } = environmentOf(many(1_200), expireAll());
   await pass();
   expect(reports).toMatchObject([{ deleted: 1_200 }]);
   expect(recorder.events).toHaveLength(1_201);
@@ -38,7 +46,10 @@ test('a large backlog is recorded on the policy first, then on every owner', asy
 });
 
 test('DryRun sends no request and counts the same', async () => {
-  const { cluster, recorder, pass, reports, registry } = bed(many(3), expireAll({ mode: 'DryRun' }));
+  const { cluster, recorder, pass, reports, registry } = environmentOf(
+    many(3),
+    expireAll({ mode: 'DryRun' }),
+  );
   await pass();
   expect(cluster.requests).toEqual([]);
   expect(recorder.events).toEqual([]);
@@ -51,7 +62,7 @@ test.each([
   { mode: 'DryRun', level: 'debug', message: 'would delete pod' },
 ] as const)('$mode logs one line with identity and reason of each pod', async ({ mode, level, message }) => {
   const log = new RecordingLogger();
-  await bed(many(1, { controller: owner('Job', 'report') }), expireAll({ mode }), { log }).pass();
+  await environmentOf(many(1, { controller: owner('Job', 'report') }), expireAll({ mode }), { log }).pass();
   const fields = {
     ...{ pod: { namespace: 'default', name: 'p0000' }, uid: 'uid-p0000', node: 'node-1' },
     ...{ owner: 'Job/report', phase: 'Succeeded', reason: 'Expired', policy: 'default' },
@@ -65,7 +76,7 @@ test('invented node names do not open the circuit breaker, names of former nodes
   const waiting = { phase: 'Pending', started: false } as const;
   const pods = ['x', 'y', 'z'].map((name) => pod(name, { ...waiting, nodeName: `invented-${name}` }));
   const nodes = ['1', '2', '3', '4'].map((n) => node(`node-${n}`));
-  const { cluster, pass, reports } = bed(new FakeCluster(pods, nodes), breakerPolicy());
+  const { cluster, pass, reports } = environmentOf(new FakeCluster(pods, nodes), breakerPolicy());
   await pass();
   expect(cluster.podNames).toEqual([]);
   expect(reports).toMatchObject([{ missingNodes: 0, trippedPercent: undefined, deleted: 3 }]);
@@ -79,7 +90,7 @@ test('invented node names do not open the circuit breaker, names of former nodes
 });
 
 test('an orphan is deleted after the quarantine: its node is read live, the pod is marked with the condition', async () => {
-  const { cluster, clock, pass } = bed([orphan], orphanPolicy);
+  const { cluster, clock, pass } = environmentOf([orphan], orphanPolicy);
   await pass();
   clock.advance(39_000);
   await pass();
@@ -92,7 +103,7 @@ test('an orphan is deleted after the quarantine: its node is read live, the pod 
 });
 
 test('one live GET serves all the pods of a node', async () => {
-  const { cluster, clock, pass } = bed(many(20, { nodeName: 'node-gone' }), orphanPolicy);
+  const { cluster, clock, pass } = environmentOf(many(20, { nodeName: 'node-gone' }), orphanPolicy);
   await pass();
   clock.advance(40_000);
   await pass();
@@ -113,7 +124,7 @@ test('a node that the live GET finds keeps its pods and restarts the quarantine'
 });
 
 test('a node that is back under its name during the quarantine keeps its pods', async () => {
-  const { cluster, clock, pass } = bed([orphan], orphanPolicy);
+  const { cluster, clock, pass } = environmentOf([orphan], orphanPolicy);
   await pass();
   clock.advance(30_000);
   cluster.nodes.set('back', node('node-gone'));
@@ -135,7 +146,7 @@ test('out of service: a node that has recovered keeps its pods', async () => {
   const stuck = pod('stuck', { phase: 'Running', deletionAtMs: minutesAgo(5) });
   const cluster = new FakeCluster([stuck], [outOfServiceNode]);
   const live = Object.assign(cluster, { getNode: () => Promise.resolve(node('node-1')) });
-  const { pass } = bed(live, policy({ pods: { outOfService: true } }));
+  const { pass } = environmentOf(live, policy({ pods: { outOfService: true } }));
   await pass();
   expect(cluster.podNames).toEqual(['stuck']);
 });
@@ -145,7 +156,7 @@ test('a pod whose mark fails is not deleted; the others are, and the pass fails'
   const both = policy({
     pods: { unscheduledTerminating: true, terminated: terminatedRule({ ttlAfterFinishedMs: 0 }) },
   });
-  const { cluster, pass, reports, registry } = bed(pods, both);
+  const { cluster, pass, reports, registry } = environmentOf(pods, both);
   cluster.fault((verb) => (verb === 'mark' ? new ApiError('boom', { status: 500 }) : undefined));
   await expect(pass()).rejects.toThrow('1 of 3 failed');
   expect(cluster.podNames).toEqual(['bad']);
@@ -156,7 +167,7 @@ test('a pod whose mark fails is not deleted; the others are, and the pass fails'
 });
 
 test('after a 429 the pass waits for its Retry-After and deletes every pod', async () => {
-  const { cluster, pass, clock } = bed(many(50), expireAll());
+  const { cluster, pass, clock } = environmentOf(many(50), expireAll());
   let throttled = 0;
   cluster.fault(() =>
     throttled++ < 5 ? new ApiError('too many', { status: 429, retryAfterMs: 3_000 }) : undefined,
@@ -168,7 +179,7 @@ test('after a 429 the pass waits for its Retry-After and deletes every pod', asy
 });
 
 test('a pod re-created under its name between plan and deletion is kept', async () => {
-  const { cluster, pass } = bed(many(1), expireAll());
+  const { cluster, pass } = environmentOf(many(1), expireAll());
   cluster.fault((verb, name) => {
     cluster.pods.clear();
     cluster.pods.set('new', pod(name, { uid: 'new', phase: 'Running' }));
@@ -182,7 +193,7 @@ test.each(['pods', 'nodes', 'namespaces'] as const)(
   'nothing is deleted while %s are not synced',
   async (cache) => {
     const cluster = new FakeCluster(many(3), [node('node-1')]);
-    const { pass } = bed(cluster, expireAll(), {
+    const { pass } = environmentOf(cluster, expireAll(), {
       [cache]: { ...storeOf(cluster.pods, false), covers: () => true },
     });
     await pass();
@@ -192,13 +203,13 @@ test.each(['pods', 'nodes', 'namespaces'] as const)(
 
 test('a pod that waits for its finalizers is reported once', async () => {
   const stuck = pod('stuck', { ...finalizerHeld, phase: 'Failed' });
-  const { recorder, pass } = bed([stuck, pod('runs', { phase: 'Running' })], expireAll());
+  const { recorder, pass } = environmentOf([stuck, pod('runs', { phase: 'Running' })], expireAll());
   for (let i = 0; i < 4; i++) await pass();
   expect(recorder.reasons).toEqual(['FinalizerHeld Pod/stuck']);
 });
 
 test('the circuit breaker is reported once when it opens, and again after it was closed', async () => {
-  const { cluster, recorder, pass, reports } = bed([orphan], breakerPolicy());
+  const { cluster, recorder, pass, reports } = environmentOf([orphan], breakerPolicy());
   await pass();
   await pass();
   expect(recorder.reasons).toEqual(['Tripped GCPolicy/default']);

@@ -24,7 +24,7 @@ export const breakerPolicy = (quarantineMs = 0): Policy =>
 export const orphan = pod('orphan', { nodeName: 'node-gone', phase: 'Running' });
 export const keepLabel = { 'gc.dustpan.dev/keep': 'true' } as const;
 
-export interface Bed {
+export interface Environment {
   readonly cluster: FakeCluster;
   readonly namespaces: Map<string, NamespaceFacts>;
   readonly recorder: FakeRecorder;
@@ -43,17 +43,17 @@ export interface Bed {
 }
 
 /** The controller and a cluster, or the pods of one with node-1. */
-export function bed(
+export function environmentOf(
   of: FakeCluster | readonly PodFacts[],
   governing: Policy,
   over: Partial<PodGcDeps> = {},
-): Bed {
+): Environment {
   const cluster = of instanceof FakeCluster ? of : new FakeCluster(of, [node('node-1')]);
   const registry = new Registry();
   const recorder = new FakeRecorder();
   const clock = new FakeClock();
   const metrics = podGcMetrics(registry);
-  const policies: Bed['policies'] = {
+  const policies: Environment['policies'] = {
     ...{ synced: true, ranked: [governing] },
     confirm: () => Promise.resolve({ same: true, clockSkewMs: 0 }),
   };
@@ -83,15 +83,15 @@ export function bed(
 }
 
 /** An orphan whose quarantine has just ended: the next pass would delete it. */
-export async function afterQuarantine(over: Partial<PodGcDeps> = {}): Promise<Bed> {
-  const made = bed([orphan], orphanPolicy, over);
+export async function afterQuarantine(over: Partial<PodGcDeps> = {}): Promise<Environment> {
+  const made = environmentOf([orphan], orphanPolicy, over);
   await made.pass();
   made.clock.advance(40_000);
   return made;
 }
 
 /** Calls `change` once during a pass, when the cluster has received 100 requests; returns a function that returns their number. */
-export function inTheMiddle({ cluster }: Pick<Bed, 'cluster'>, change: () => void): () => number {
+export function inTheMiddle({ cluster }: Pick<Environment, 'cluster'>, change: () => void): () => number {
   let sent = 0;
   cluster.fault(() => {
     if (sent === 0 && cluster.requests.length >= 100) {

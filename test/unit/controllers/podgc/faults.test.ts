@@ -6,14 +6,22 @@ import { recording } from '../../../fakes/event-recording.ts';
 import { led } from '../../../fakes/lease-candidate.ts';
 import { settled } from '../../../fakes/settling-clock.ts';
 import { node, owner, pod, policy, terminatedRule } from '../../../builders.ts';
-import { bed, breakerPolicy, expireAll, inTheMiddle, many, orphan, orphanPolicy } from './environment.ts';
+import {
+  environmentOf,
+  breakerPolicy,
+  expireAll,
+  inTheMiddle,
+  many,
+  orphan,
+  orphanPolicy,
+} from './environment.ts';
 
 test.each([
   { name: 'deleted', by: [] },
   { name: 'switched to DryRun', by: [expireAll({ mode: 'DryRun' })] },
   { name: 'replaced', by: [expireAll({ uid: 'uid-other', generation: 2 })] },
 ])('a policy that is $name in the middle of a pass: not one more request begins', async ({ by }) => {
-  const made = bed(many(500), expireAll());
+  const made = environmentOf(many(500), expireAll());
   const sent = inTheMiddle(made, () => (made.policies.ranked = by));
   await made.pass();
   expect(sent()).toBeGreaterThanOrEqual(100);
@@ -22,7 +30,7 @@ test.each([
 
 test('a leader that was paused beyond its lease in the middle of a pass deletes nothing more', async () => {
   const { clock, leader, server } = await led();
-  const made = bed(many(500), expireAll(), { holdsLease: () => leader.elector.holdsLease() });
+  const made = environmentOf(many(500), expireAll(), { holdsLease: () => leader.elector.holdsLease() });
   const sent = inTheMiddle(made, () => {
     // Time has passed, and no timer of this process has run.
     void clock.advance(20_000);
@@ -42,7 +50,7 @@ test('no orphan is deleted while half of the nodes are missing from the list for
     pods,
     names.map((name) => node(name)),
   );
-  const { clock, recorder, reports, pass, registry } = bed(cluster, breakerPolicy(40_000));
+  const { clock, recorder, reports, pass, registry } = environmentOf(cluster, breakerPolicy(40_000));
   await pass();
   const vanished = [...cluster.nodes].slice(50);
   for (const [uid] of vanished) cluster.nodes.delete(uid);
@@ -64,7 +72,7 @@ test('no orphan is deleted while half of the nodes are missing from the list for
 test.each([-3_600_000, 3_600_000])(
   'a wall clock that is set by %d ms neither ends nor restarts a quarantine',
   async (ms) => {
-    const { cluster, clock, pass } = bed([orphan], orphanPolicy);
+    const { cluster, clock, pass } = environmentOf([orphan], orphanPolicy);
     await pass();
     clock.advance(20_000);
     clock.stepWall(ms);
@@ -79,7 +87,7 @@ test.each([-3_600_000, 3_600_000])(
 test.each([-3_600_000, 3_600_000])('while the wall clock is off by %d ms, no ttl is judged', async (ms) => {
   const hour = policy({ pods: { terminated: terminatedRule({ ttlAfterFinishedMs: 3_600_000 }) } });
   const old = pod('old', { createdAtMs: 0, finishedAtMs: 0 });
-  const { cluster, clock, policies, pass } = bed([old], hour);
+  const { cluster, clock, policies, pass } = environmentOf([old], hour);
   clock.stepWall(ms);
   policies.confirm = () => Promise.resolve({ same: true, clockSkewMs: ms });
   await pass();
@@ -93,7 +101,7 @@ test.each([-3_600_000, 3_600_000])('while the wall clock is off by %d ms, no ttl
 /** Runs a pass with the real recorder, against a server for its Events. */
 async function recorded(pods: readonly PodFacts[], over: Partial<PodGcDeps> = {}) {
   const { recorder, server } = recording();
-  const { cluster, pass } = bed(pods, expireAll(), { recorder, ...over });
+  const { cluster, pass } = environmentOf(pods, expireAll(), { recorder, ...over });
   await pass();
   await settled();
   return { left: cluster.podNames, events: server.events };

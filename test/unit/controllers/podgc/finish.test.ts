@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { noneSeen, observeFinished } from '../../../../src/controllers/podgc/finish.ts';
 import { minutesAgo, now, owner, pod } from '../../../builders.ts';
 import { checkRow, terminated, type Row } from './rows.ts';
-import { bed } from './environment.ts';
+import { environmentOf } from './environment.ts';
 
 const minute = 60_000;
 const right = pod('right', { finishedAtMs: minutesAgo(5) });
@@ -50,7 +50,7 @@ test('accepts finish times that were in the future only because our clock was se
 test.each([0, 60 * minute, -60 * minute])(
   'a pod of a node whose clock is behind is deleted a ttl after it was first seen finished; wall clock set by %d ms',
   async (stepMs) => {
-    const { cluster, pass, clock } = bed([longBehind], halfAnHour);
+    const { cluster, pass, clock } = environmentOf([longBehind], halfAnHour);
     await pass();
     clock.advance(15 * minute);
     clock.stepWall(stepMs);
@@ -65,11 +65,11 @@ test.each([0, 60 * minute, -60 * minute])(
 );
 
 test('a restarted controller counts the ttl from its own first pass: later, never earlier', async () => {
-  const first = bed([longBehind], halfAnHour);
+  const first = environmentOf([longBehind], halfAnHour);
   const { cluster } = first;
   await first.pass();
   first.clock.advance(29 * minute);
-  const next = bed(cluster, halfAnHour, { clock: first.clock });
+  const next = environmentOf(cluster, halfAnHour, { clock: first.clock });
   await next.pass();
   first.clock.advance(29 * minute);
   await next.pass();

@@ -1,9 +1,10 @@
 import { test } from 'vitest';
 import type { NodeFacts, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { finalizerHeld, labelled, node, pod, policy, terminating } from '../../../builders.ts';
-import { checkRow, type Row, gone, outOfServiceNode, orphaned } from './rows.ts';
+import { checkRow, type Row, onMissingNode, outOfServiceNode, orphaned } from './rows.ts';
 
-const orphan = (name: string, over: Partial<PodFacts> = {}): PodFacts => pod(name, { ...gone, ...over });
+const orphan = (name: string, over: Partial<PodFacts> = {}): PodFacts =>
+  pod(name, { ...onMissingNode, ...over });
 const onOther = { nodeName: 'node-gone-2' } as const;
 const nodesUpTo = (count: number): readonly NodeFacts[] =>
   Array.from({ length: count }, (_, i) => node(`node-${i + 1}`));

@@ -10,7 +10,7 @@ import {
   terminating,
 } from '../../../builders.ts';
 import { keepLabel } from './environment.ts';
-import { checkRow, type Row, aged, gone, outOfServiceNode, terminated } from './rows.ts';
+import { checkRow, type Row, aged, onMissingNode, outOfServiceNode, terminated } from './rows.ts';
 
 /** One object for many pods, as in the cache. */
 const ofX = { labels: { app: 'x' } } as const;
@@ -37,7 +37,7 @@ const rows: readonly Row[] = [
     name: 'one decision per pod, by the first rule; in the order of the rules',
     pods: [
       pod('unscheduled', { phase: 'Pending', ...terminating, nodeName: undefined }),
-      pod('orphan', { ...gone, phase: 'Running' }),
+      pod('orphan', { ...onMissingNode, phase: 'Running' }),
       pod('service', { phase: 'Running', ...terminating }),
       aged('finished-orphan', 99, { nodeName: 'node-gone' }),
     ],
@@ -57,7 +57,7 @@ const rows: readonly Row[] = [
   },
   {
     name: 'none of several rules deletes a pod that only waits for its finalizers',
-    pods: [aged('done', 9), pod('held', { ...gone, phase: 'Failed', ...finalizerHeld })],
+    pods: [aged('done', 9), pod('held', { ...onMissingNode, phase: 'Failed', ...finalizerHeld })],
     policies: [policy({ pods: { terminated: expired, orphaned: { quarantineMs: 0 } } })],
     deleted: ['done Expired'],
     kept: ['held FinalizerHeld'],

@@ -41,7 +41,7 @@ const keptBy = ({ kept }: PodGcPlan): string[] =>
 export const aged = (name: string, minutes: number, over: Partial<PodFacts> = {}): PodFacts =>
   pod(name, { createdAtMs: minutesAgo(minutes), finishedAtMs: minutesAgo(minutes), ...over });
 export const evicted = { phase: 'Failed', reason: 'Evicted' } as const;
-export const gone = { nodeName: 'node-gone', phase: 'Running' } as const;
+export const onMissingNode = { nodeName: 'node-gone', phase: 'Running' } as const;
 export const outOfServiceNode = node('node-1', {
   ready: false,
   taintKeys: ['node.kubernetes.io/out-of-service'],

@@ -57,7 +57,7 @@ const facts = {
   deletionAtMs: Date.parse('2026-01-03T00:00:30Z'),
   configHash: 'h1',
   priority: 1000,
-  keepMarked: true,
+  isOptedOut: true,
   images: [],
   storage: {
     emptyDirs: [
@@ -159,7 +159,7 @@ describe('a pod of the node', () => {
     const expected = {
       ...{ uid: 'u', name: 'a', namespace: 'b', resourceVersion: '1', phase: '', images: [] },
       ...{ deletionAtMs: undefined, configHash: undefined, priority: undefined },
-      ...{ keepMarked: false, evicted: false },
+      ...{ isOptedOut: false, evicted: false },
       storage: { emptyDirs: [], containers: [], initContainers: [], overheadBytes: undefined },
     };
     expect(codec.fromJson(bare)).toEqual(expected);

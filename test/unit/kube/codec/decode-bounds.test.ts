@@ -226,7 +226,7 @@ describe('a pod of the node', () => {
     const containers = Array.from({ length: count }, (_, i) => container(`image-${i}`, `c-${i}`));
     for (const facts of [codec.fromJson({ metadata, spec: { containers } }), protobuf({ containers })]) {
       expect(facts.images).toHaveLength(count);
-      expect(facts.keepMarked).toBe(!isRead);
+      expect(facts.isOptedOut).toBe(!isRead);
       expect(facts.storage.containers).toHaveLength(isRead ? count : 0);
     }
   });
@@ -244,7 +244,7 @@ describe('a pod of the node', () => {
   test('is opted out with 257 volumes', () => {
     const volumes = Array.from({ length: 257 }, (_, i) => ({ name: `v-${i}`, emptyDir: {} }));
     expect(codec.fromJson({ metadata, spec: { volumes } })).toMatchObject({
-      keepMarked: true,
+      isOptedOut: true,
       images: [],
       storage: { emptyDirs: [] },
     });

@@ -3,7 +3,7 @@ import { governNode } from '../../api/policy/node-governance.ts';
 import { isInvalid } from '../../api/policy/policy.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
-import { byName, type World } from '../../snapshot/world.ts';
+import { byName, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import { planContainers } from './containergc.ts';
 import type { Decision, PlanDocument, PlanOptions, PolicyCount, Totals, UnitPlan } from './document.ts';
 import { planImages } from './imagegc.ts';
@@ -12,7 +12,7 @@ import { notesOn } from './notes.ts';
 import { planPods } from './podgc.ts';
 
 /** Plans what the controller and the agents would do, with their own plan functions: the cluster first, then node by node. */
-export function planWorld(facts: World, options: PlanOptions): PlanDocument {
+export function planUnits(facts: PlanFacts, options: PlanOptions): PlanDocument {
   const units = [planPods(facts, options), ...planRequested(facts, options), ...planNodes(facts, options)];
   const decisions = units.flatMap((unit) => unit.decisions);
   return {
@@ -27,7 +27,7 @@ export function planWorld(facts: World, options: PlanOptions): PlanDocument {
   };
 }
 
-function planNodes(facts: World, options: PlanOptions): readonly UnitPlan[] {
+function planNodes(facts: PlanFacts, options: PlanOptions): readonly UnitPlan[] {
   const nodes = facts.nodes && byName(facts.nodes);
   const namespaces = facts.namespaces && byName(facts.namespaces);
   return facts.parts.flatMap((part) => {
@@ -57,7 +57,7 @@ function reportTotals(report: NodeReportFacts): readonly Totals[] {
 }
 
 /** The valid policies, in the order in which they govern. */
-function policyCounts({ policies = [] }: World, decisions: readonly Decision[]): readonly PolicyCount[] {
+function policyCounts({ policies = [] }: PlanFacts, decisions: readonly Decision[]): readonly PolicyCount[] {
   const planned = new Map<string | null, number>();
   for (const { order, policy } of decisions)
     if (order !== null) planned.set(policy, (planned.get(policy) ?? 0) + 1);

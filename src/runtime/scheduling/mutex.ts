@@ -1,9 +1,9 @@
 /** A mutex: runs tasks one after the other, in the order of the calls. */
-export class Turns {
+export class Mutex {
   #last: Promise<unknown> = Promise.resolve();
 
   /** Rejects as the task does, or with the signal's reason if that aborts before the task starts. */
-  take<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  run<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const result = this.#last.then(() => {
       signal.throwIfAborted();
       return task();

@@ -17,7 +17,7 @@ import type { AgentState } from '../node/disk/state-format.ts';
 export type ByUid<T> = ReadonlyMap<string, T>;
 
 /** The facts of a plan, from a snapshot or a live cluster. undefined = not known. */
-export interface World {
+export interface PlanFacts {
   /** Highest priority first; undefined = not known. */
   readonly policies: readonly (Policy | InvalidPolicy)[] | undefined;
   readonly pods: ByUid<PodFacts> | undefined;
