@@ -1,6 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { quickPatches } from './kubelet-quick.ts';
@@ -57,19 +65,40 @@ function isExecutable(path: string): boolean {
 function versionRefusal(program: Program, path: string): string | undefined {
   const { stdout } = spawnSync(path, [...(program.versionArgs ?? [])], { encoding: 'utf8', timeout: 10_000 });
   const found = /(\d+\.\d+)\.\d+/.exec(stdout);
-  const wanted = /\d+\.\d+/.exec(pinnedVersion(program.group, program.module))?.[0];
+  const wanted = minorOf(pinnedVersion(program.group, program.module));
   if (!found) return 'it does not print its version';
-  return found[1] === wanted ? undefined : `${found[0]} is not ${String(wanted)}`;
+  return found[1] === wanted ? undefined : `${found[0]} is not ${wanted}`;
 }
 
+const goModules = join(repositoryRoot(), 'test/cluster/go');
+
 /** The directory of a group's Go module. */
-export function moduleFolder(group: Group): string {
-  return join(repositoryRoot(), 'test/cluster/go', group === 'kubelet-quick' ? 'kubernetes' : group);
+export function moduleFolder(group: Group, env: NodeJS.ProcessEnv = process.env): string {
+  const isKubernetes = group === 'kubernetes' || group === 'kubelet-quick';
+  return isKubernetes ? kubernetesFolder(given(env, 'DUSTPAN_KUBERNETES')) : join(goModules, group);
+}
+
+/** `kubernetes` has the default version; `kubernetes-1.36` and the like have the older ones that DUSTPAN_KUBERNETES selects. */
+function kubernetesFolder(minor: string | undefined): string {
+  const folder = join(goModules, 'kubernetes');
+  if (minor === undefined) return folder;
+  const pinned = minorOf(requiredVersion(folder, 'k8s.io/kubernetes'));
+  if (minor === pinned) return folder;
+  const older = readdirSync(goModules).flatMap((name) => /^kubernetes-(.+)$/.exec(name)?.[1] ?? []);
+  if (!older.includes(minor))
+    throw new Error(
+      `DUSTPAN_KUBERNETES=${minor}: no such version here; use one of ${[...older, pinned].join(', ')}`,
+    );
+  return `${folder}-${minor}`;
 }
 
 /** The version that go.mod requires of a module, with its leading v. */
-export function pinnedVersion(group: Group, module: string): string {
-  const lines = readFileSync(join(moduleFolder(group), 'go.mod'), 'utf8').split('\n');
+export function pinnedVersion(group: Group, module: string, env: NodeJS.ProcessEnv = process.env): string {
+  return requiredVersion(moduleFolder(group, env), module);
+}
+
+function requiredVersion(folder: string, module: string): string {
+  const lines = readFileSync(join(folder, 'go.mod'), 'utf8').split('\n');
   const words = lines.map((line) =>
     line
       .trim()
@@ -77,25 +106,29 @@ export function pinnedVersion(group: Group, module: string): string {
       .split(' '),
   );
   const version = words.find(([name, second]) => name === module && second?.startsWith('v'))?.[1];
-  if (version === undefined) throw new Error(`no version of ${module} in the go.mod of ${group}`);
+  if (version === undefined) throw new Error(`no version of ${module} in ${folder}/go.mod`);
   return version;
 }
 
-/** The cache directory of a group's binaries, by its pins and flags. */
+function minorOf(version: string): string {
+  return /\d+\.\d+/.exec(version)?.[0] ?? version;
+}
+
+/** Where a group's binaries are kept: a change of its pins or flags, and of no other group's, makes another folder. */
 export function cacheFolder(group: Group, env: NodeJS.ProcessEnv): string {
   const base = given(env, 'XDG_CACHE_HOME') ?? join(homedir(), '.cache');
   const cache = given(env, 'DUSTPAN_TESTBED_CACHE') ?? join(base, 'dustpan/testbed');
-  return join(cache, `${group}-${cacheKey(group)}`);
+  return join(cache, `${group}-${cacheKey(group, env)}`);
 }
 
 function given(env: NodeJS.ProcessEnv, name: string): string | undefined {
   return env[name] === '' ? undefined : env[name];
 }
 
-function cacheKey(group: Group): string {
+function cacheKey(group: Group, env: NodeJS.ProcessEnv): string {
   const hash = createHash('sha256');
-  for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(moduleFolder(group), file)));
-  hash.update(JSON.stringify(buildFlags(group, (module) => pinnedVersion(group, module))));
+  for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(moduleFolder(group, env), file)));
+  hash.update(JSON.stringify(buildFlags(group, (module) => pinnedVersion(group, module, env))));
   if (group === 'kubelet-quick') hash.update(JSON.stringify(quickPatches));
   return hash.update(`${process.platform} ${process.arch}`).digest('hex').slice(0, 16);
 }

@@ -34,8 +34,8 @@ export const quickPatches: readonly Patch[] = [
   },
   {
     file: 'pkg/kubelet/images/image_gc_manager.go',
-    from: '\t}, 5*time.Minute, wait.NeverStop)\n',
-    to: `\t}, ${quickPeriods.imageDetectionMs}*time.Millisecond, wait.NeverStop)\n`,
+    from: '\t}, 5*time.Minute',
+    to: `\t}, ${quickPeriods.imageDetectionMs}*time.Millisecond`,
   },
   {
     file: 'pkg/kubelet/eviction/eviction_manager.go',
