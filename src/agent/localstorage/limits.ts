@@ -9,7 +9,7 @@ export interface PodLimits {
   /** In the order of the spec. */
   readonly emptyDirs: readonly (BindingLimit & { readonly name: string })[];
   readonly pod: BindingLimit | undefined;
-  /** By name; only ordinary containers, as upstream. */
+  /** By name: of containers, and of sidecars that declare a limit. */
   readonly containers: ReadonlyMap<string, BindingLimit>;
 }
 
@@ -25,14 +25,18 @@ export function limitsOf(spec: PodStorageSpec, defaults: DefaultLimits): PodLimi
     }),
     // Only for the whole pod is a declared 0 a limit.
     pod: total === undefined ? defaultLimit(defaults.podBytes) : { limit: total, isDefault: false },
-    containers: new Map(
-      spec.containers.flatMap(({ name, limit }) => {
-        const binding = bindingLimit(limit, container);
-        return binding === undefined ? [] : [[name, binding] as const];
-      }),
-    ),
+    containers: new Map([
+      ...spec.containers.flatMap(({ name, limit }) => named(name, bindingLimit(limit, container))),
+      // The kubelet enforces these from Kubernetes 1.37 on.
+      ...spec.initContainers
+        .filter(({ restartable }) => restartable)
+        .flatMap(({ name, limit }) => named(name, bindingLimit(limit, undefined))),
+    ]),
   };
 }
+
+const named = <T>(name: string, value: T | undefined): readonly (readonly [string, T])[] =>
+  value === undefined ? [] : [[name, value]];
 
 /** Whether any limit binds the pod. */
 export const hasLimits = ({ emptyDirs, pod, containers }: PodLimits): boolean =>

@@ -1,5 +1,6 @@
 // @bed node imageFsMB=0
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { pinnedVersion } from '../programs/find.ts';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
@@ -145,6 +146,14 @@ async function evicted(
 
 const fewest = 10;
 
+/** Kubelets before 1.37 evict for the limit of no sidecar (docs/deviations.md). */
+const isOlderKubelet = Number(pinnedVersion('kubernetes', 'k8s.io/kubernetes').split('.')[1]) < 37;
+
+function omit<T>(record: Readonly<Record<string, T>>, name: string): Readonly<Record<string, T>> {
+  expect(Object.keys(record)).toContain(name);
+  return Object.fromEntries(Object.entries(record).filter(([key]) => key !== name));
+}
+
 async function byKubelet(): Promise<Readonly<Record<string, string>>> {
   await using cluster = await startNode('kubelet');
   return await evicted(cluster, ({ length }) => length >= fewest);
@@ -171,5 +180,6 @@ test('the kubelet and dustpan evict the same pods, for the same limit', async ()
   const kubelet = await byKubelet();
   expect(Object.keys(kubelet).length).toBeGreaterThanOrEqual(fewest);
   expect(Object.keys(pods).length - Object.keys(kubelet).length).toBeGreaterThanOrEqual(10);
-  expect(await byDustpan(Object.keys(kubelet))).toEqual(kubelet);
+  const dustpan = await byDustpan(Object.keys(kubelet));
+  expect(isOlderKubelet ? omit(dustpan, 'sidecar-over-its-own') : dustpan).toEqual(kubelet);
 }, 1_500_000);

@@ -62,7 +62,7 @@ test('a kubelet-quick differs from a kubelet in three periods and a switch', () 
   expect(places).toEqual([
     'ContainerGCPeriod = time.Minute',
     'ImageGCPeriod = 5 * time.Minute',
-    '}, 5*time.Minute, wait.NeverStop)',
+    '}, 5*time.Minute',
     'if m.localStorageCapacityIsolation {',
   ]);
   const [pinned, quick] = [cacheFolder('kubernetes', {}), cacheFolder('kubelet-quick', {})];

@@ -96,9 +96,12 @@ const parts = rows<Partial<PodStorageSpec>, readonly string[]>([
     both,
   ],
   [
-    'none for init containers and sidecars',
-    { containers: [], initContainers: [init('i', '1Mi'), sidecar('s', '1Mi')] },
-    [],
+    'sidecars only if they declare one; init containers never',
+    {
+      containers: [],
+      initContainers: [init('i', '1Mi'), sidecar('s', '1Mi'), sidecar('t'), sidecar('u', '0')],
+    },
+    ['s 1Mi'],
     both,
   ],
   [

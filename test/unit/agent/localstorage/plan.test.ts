@@ -121,9 +121,16 @@ test.each<PlanRow & { readonly name: string; readonly expected: string }>([
     expected: overMain,
   },
   {
-    name: 'a sidecar has no limit of its own',
+    name: 'a sidecar above the limit that it declares',
     storage: { ...limited, initContainers: [sidecar('s', '10Mi')] },
     used: { total: 90, containers: { s: { logs: 80 } } },
+    expected: 'Evict p ephemeralcontainerfs.limit s',
+  },
+  {
+    name: 'a sidecar without a limit has no default limit',
+    storage: { ...limited, initContainers: [sidecar('s')] },
+    used: { total: 90, containers: { s: { logs: 80 } } },
+    policy: { defaultLimits: { containerBytes: 10 * mib } },
     expected: underLimit,
   },
   {
