@@ -8,7 +8,6 @@ import type {
 } from '@kubernetes/client-node';
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
-import { Expiring } from '../../runtime/expiring.ts';
 import { asObject, asText, parseJson, type Unchecked } from '../codec/json.ts';
 import type { OnWire } from '../codec/wire.ts';
 import { isTransient } from '../http/retry.ts';
@@ -138,4 +137,28 @@ function userIn({ authenticated, user }: Unchecked<V1TokenReviewStatus>): User |
   const name = asText(username);
   if (authenticated !== true || name === '' || name === 'system:anonymous') return 'nobody';
   return { ...rest, user: name };
+}
+
+/** A cache whose entries each expire after their own time; with more than `limit` entries it drops the oldest. */
+class Expiring<T> {
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #limit: number;
+  readonly #known = new Map<string, { readonly untilMs: number; readonly value: T }>();
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>, limit: number) {
+    this.#clock = clock;
+    this.#limit = limit;
+  }
+
+  get(key: string): T | undefined {
+    const known = this.#known.get(key);
+    return known !== undefined && this.#clock.monotonicMs() < known.untilMs ? known.value : undefined;
+  }
+
+  remember(key: string, value: T, ttlMs: number): void {
+    this.#known.delete(key);
+    this.#known.set(key, { untilMs: this.#clock.monotonicMs() + ttlMs, value });
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > this.#limit && oldest !== undefined) this.#known.delete(oldest);
+  }
 }
