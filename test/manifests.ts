@@ -1,4 +1,4 @@
-import type { Manifest } from './sandbox/direct-store.ts';
+import type { Manifest } from './sandbox/api/direct-store.ts';
 
 /** A GCPolicy as a person writes it. */
 export const policyManifest = (name: string, spec: object = {}): Manifest => ({

@@ -1,10 +1,10 @@
 import { responseError } from '../../src/kube/http/response-error.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from '../../src/kube/http/transport.ts';
-import { ApiServer, type ApiResponse } from '../sandbox/api-server.ts';
-import type { DirectStore } from '../sandbox/direct-store.ts';
-import { Failure } from '../sandbox/failure.ts';
-import { asObject } from '../sandbox/json.ts';
-import type { Watch } from '../sandbox/watch.ts';
+import { ApiServer, type ApiResponse } from '../sandbox/api/api-server.ts';
+import type { DirectStore } from '../sandbox/api/direct-store.ts';
+import { Failure } from '../sandbox/api/failure.ts';
+import { asObject } from '../sandbox/api/json.ts';
+import type { Watch } from '../sandbox/api/watch.ts';
 
 /** Cuts every stream in the middle of its frames. */
 const chunkBytes = 1000;

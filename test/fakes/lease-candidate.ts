@@ -3,7 +3,7 @@ import type { LeaseElectorDeps, LeaseOutcome } from '../../src/kube/lease/lease.
 import type { EventSpec } from '../../src/kube/events/recorder.ts';
 import type { Lease } from '../../src/kube/lease/record.ts';
 import type { KubeRequest } from '../../src/kube/http/transport.ts';
-import { ApiServer } from '../sandbox/api-server.ts';
+import { ApiServer } from '../sandbox/api/api-server.ts';
 import { FakeApi } from './api.ts';
 import { SettlingClock, settled } from './settling-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';

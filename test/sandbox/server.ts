@@ -8,14 +8,14 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ContractServer } from '../contract/server.ts';
-import { ApiServer, failed, ofStatus, type ApiResponse } from './api-server.ts';
-import type { DirectStore } from './direct-store.ts';
-import { badRequest, Failure } from './failure.ts';
-import { Faults, type Fault } from './faults.ts';
-import { asObject, type JsonObject } from './json.ts';
-import { attributesOf, type ApiRequest } from './request.ts';
-import { authenticate, authorize, review, type SandboxUser } from './users.ts';
-import type { WatchSink } from './watch.ts';
+import { ApiServer, failed, ofStatus, type ApiResponse } from './api/api-server.ts';
+import type { DirectStore } from './api/direct-store.ts';
+import { badRequest, Failure } from './api/failure.ts';
+import { Faults, type Fault } from './api/faults.ts';
+import { asObject, type JsonObject } from './api/json.ts';
+import { attributesOf, type ApiRequest } from './api/request.ts';
+import { authenticate, authorize, review, type SandboxUser } from './api/users.ts';
+import type { WatchSink } from './api/watch.ts';
 
 export interface SandboxOptions {
   /** false = start without dustpan's CRDs, until `installCrds`. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { NodeGCReportStatus } from '../../../src/api/gen/nodegcreport.gen.ts';
 import { onTestFailed } from 'vitest';
 import { startCriSandbox, type CriSandbox, type CriSandboxOptions } from '../../sandbox/cri/server.ts';
-import type { Manifest } from '../../sandbox/direct-store.ts';
+import type { Manifest } from '../../sandbox/api/direct-store.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/server.ts';
 import { until, type Built } from '../built.ts';
 import { RunningProcess } from '../running-process.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Manifest } from '../../sandbox/direct-store.ts';
+import type { Manifest } from '../../sandbox/api/direct-store.ts';
 import { certify } from '../../sandbox/kubelet/certificate.ts';
 import { startKubeletSandbox, type KubeletSandbox } from '../../sandbox/kubelet/server.ts';
 import { AgentEnvironment, nodeName, nodesPolicy, type RunningAgent } from './environment.ts';

@@ -1,4 +1,4 @@
-import type { Manifest } from '../../sandbox/direct-store.ts';
+import type { Manifest } from '../../sandbox/api/direct-store.ts';
 import type { Sandbox } from '../../sandbox/server.ts';
 import { policyManifest } from '../../manifests.ts';
 

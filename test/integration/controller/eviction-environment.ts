@@ -1,7 +1,7 @@
-import type { Manifest } from '../../sandbox/direct-store.ts';
-import type { KubeObject } from '../../sandbox/json.ts';
+import type { Manifest } from '../../sandbox/api/direct-store.ts';
+import type { KubeObject } from '../../sandbox/api/json.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
-import type { SandboxUser } from '../../sandbox/users.ts';
+import type { SandboxUser } from '../../sandbox/api/users.ts';
 import { until } from '../built.ts';
 
 /** An eviction request of a node; the defaults are the pod's own values, measured now. */

@@ -1,5 +1,5 @@
 import type { status } from '@grpc/grpc-js';
-import { PlannedFaults } from '../faults.ts';
+import { PlannedFaults } from '../api/faults.ts';
 
 /** A call as the server received it. */
 export interface CriCall {

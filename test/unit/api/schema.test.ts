@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parsePolicy } from '../../../src/api/policy/policy-spec.ts';
 import type { Schema } from '../../../src/api/policy/schema.ts';
 import { storedSchema } from '../../../scripts/generate/schema.mjs';
-import { schemaChecker } from '../../sandbox/schema.ts';
+import { schemaChecker } from '../../sandbox/api/schema.ts';
 import { policyOf } from '../../contract/policies/table.ts';
 import { gcPolicyCrd, yamlObject } from './crd.ts';
 import { property } from '../../property.ts';

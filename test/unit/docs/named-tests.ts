@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** The root of the repository. */
-export const root = new URL('../../../', import.meta.url);
+export const root = new URL('../../..', import.meta.url);
 
 /** The text of a file by its path below the root. */
 export const textOf = (path: string): string => readFileSync(new URL(path, root), 'utf8');

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
-import { schemaChecker } from '../../../sandbox/schema.ts';
+import { schemaChecker } from '../../../sandbox/api/schema.ts';
 import { nodeGcReportCrd } from '../../api/crd.ts';
 
 const checkCrd = schemaChecker(nodeGcReportCrd);

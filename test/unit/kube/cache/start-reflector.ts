@@ -5,7 +5,7 @@ import { podsResource } from '../../../../src/kube/cache/resources.ts';
 import { FakeApi } from '../../../fakes/api.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
 import { ManualClock, until } from '../../../fakes/manual-clock.ts';
-import type { Manifest } from '../../../sandbox/direct-store.ts';
+import type { Manifest } from '../../../sandbox/api/direct-store.ts';
 
 export const refused = new Error('connection refused');
 

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
-import { closedSchema, storedSchema } from '../../scripts/generate/schema.mjs';
-import { checkSchema } from '../../src/api/policy/schema.ts';
+import { closedSchema, storedSchema } from '../../../scripts/generate/schema.mjs';
+import { checkSchema } from '../../../src/api/policy/schema.ts';
 import { isObject } from './json.ts';
 
 interface Checked {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { CriSandbox } from '../sandbox/cri/server.ts';
-import { startSandbox, type Sandbox } from '../sandbox/server.ts';
-import { policy as policyOf, fillCluster as fill } from './controller/environment.ts';
-import { dustpan, policy, inputOfEachTest } from './plan.fixture.ts';
+import type { CriSandbox } from '../../../sandbox/cri/server.ts';
+import { startSandbox, type Sandbox } from '../../../sandbox/server.ts';
+import { policy as policyOf, fillCluster as fill } from '../../controller/environment.ts';
+import { dustpan, policy, inputOfEachTest } from '../plan/fixture.ts';
 
 const input = inputOfEachTest();
 let api: Sandbox;

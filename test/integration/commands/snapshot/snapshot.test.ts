@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { SandboxUser } from '../sandbox/users.ts';
-import { nodeName, nodesPolicy } from './agent/environment.ts';
-import { builtForFile, until } from './built.ts';
-import { planned } from './plan.fixture.ts';
-import { files, secret, SnapshotFixture } from './snapshot.fixture.ts';
+import type { SandboxUser } from '../../../sandbox/api/users.ts';
+import { nodeName, nodesPolicy } from '../../agent/environment.ts';
+import { builtForFile, until } from '../../built.ts';
+import { planned } from '../plan/fixture.ts';
+import { files, secret, SnapshotFixture } from './fixture.ts';
 
 const built = builtForFile();
 let fixture: SnapshotFixture;

@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { StatusView } from '../../src/commands/status/view.ts';
-import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/server.ts';
-import type { SandboxUser } from '../sandbox/users.ts';
-import { builtForFile, until } from './built.ts';
+import type { StatusView } from '../../../src/commands/status/view.ts';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/server.ts';
+import type { SandboxUser } from '../../sandbox/api/users.ts';
+import { builtForFile, until } from '../built.ts';
 
 const built = builtForFile();
 let api: Sandbox;

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { builtForFile } from './built.ts';
+import { builtForFile } from '../built.ts';
 
 const built = builtForFile();
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Decision, PlanDocument } from '../../src/commands/plan/document.ts';
-import { examples, planned } from './plan.fixture.ts';
+import type { Decision, PlanDocument } from '../../../src/commands/plan/document.ts';
+import { examples, planned } from './plan/fixture.ts';
 
 const folders = readdirSync(examples, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())

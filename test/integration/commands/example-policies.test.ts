@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { minutesAgo, now } from '../builders.ts';
-import { list, planned, inputOfEachTest } from './plan.fixture.ts';
+import { minutesAgo, now } from '../../builders.ts';
+import { list, planned, inputOfEachTest } from './plan/fixture.ts';
 
 /** Checks the description of each file in examples/ with a small snapshot. */
 const folder = join(process.cwd(), 'examples');

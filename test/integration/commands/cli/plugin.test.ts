@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:
 import { dirname, join } from 'node:path';
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { build, type Built } from './built.ts';
+import { build, type Built } from '../../built.ts';
 
 const root = process.cwd();
 const repository = 'https://example.com/team/dustpan';

@@ -1,5 +1,5 @@
 import type { ApiServer } from './api-server.ts';
-import type { SandboxRequest } from './server.ts';
+import type { SandboxRequest } from '../server.ts';
 
 /** A fault of one request. */
 export type Fault =

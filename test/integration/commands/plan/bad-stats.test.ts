@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dustpan, inputOfEachTest } from './plan.fixture.ts';
+import { dustpan, inputOfEachTest } from './fixture.ts';
 
 const input = inputOfEachTest('storage-overrun');
 

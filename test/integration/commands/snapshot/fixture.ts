@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AgentEnvironment } from './agent/environment.ts';
-import type { PlanDocument } from '../../src/commands/plan/document.ts';
-import type { Built } from './built.ts';
+import { AgentEnvironment } from '../../agent/environment.ts';
+import type { PlanDocument } from '../../../../src/commands/plan/document.ts';
+import type { Built } from '../../built.ts';
 
 /** A value that no snapshot may contain. */
 export const secret = 'hunter2';

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
-import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/server.ts';
-import { policy as policyOf, fillCluster as fill } from './controller/environment.ts';
-import { dustpan, planned, policy, inputOfEachTest } from './plan.fixture.ts';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../../sandbox/server.ts';
+import { policy as policyOf, fillCluster as fill } from '../../controller/environment.ts';
+import { dustpan, planned, policy, inputOfEachTest } from './fixture.ts';
 
 let sandbox: Sandbox | undefined;
 const input = inputOfEachTest();

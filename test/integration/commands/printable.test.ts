@@ -1,12 +1,12 @@
 import { status as grpc } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { hostile, raw } from '../hostile.ts';
-import type { CriSandbox } from '../sandbox/cri/server.ts';
-import { startSandbox, type Sandbox } from '../sandbox/server.ts';
-import { AgentEnvironment, nodeName, nodesPolicy } from './agent/environment.ts';
-import { builtForFile, RunningController, until } from './built.ts';
-import { podCount, policy, fillCluster as fill } from './controller/environment.ts';
-import { dustpan, policy as policyFile, inputOfEachTest } from './plan.fixture.ts';
+import { hostile, raw } from '../../hostile.ts';
+import type { CriSandbox } from '../../sandbox/cri/server.ts';
+import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
+import { AgentEnvironment, nodeName, nodesPolicy } from '../agent/environment.ts';
+import { builtForFile, RunningController, until } from '../built.ts';
+import { podCount, policy, fillCluster as fill } from '../controller/environment.ts';
+import { dustpan, policy as policyFile, inputOfEachTest } from './plan/fixture.ts';
 
 /** Fields that users write into the API and that the API server does not validate. */
 function hostilePods(api: Sandbox): void {

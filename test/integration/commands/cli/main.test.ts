@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { builtForFile } from './built.ts';
+import { builtForFile } from '../../built.ts';
 
 const root = process.cwd();
 const built = builtForFile();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { CriSandbox } from '../sandbox/cri/server.ts';
-import { startSandbox, type Sandbox } from '../sandbox/server.ts';
-import { dustpan, planned, policy, inputOfEachTest } from './plan.fixture.ts';
+import type { CriSandbox } from '../../../sandbox/cri/server.ts';
+import { startSandbox, type Sandbox } from '../../../sandbox/server.ts';
+import { dustpan, planned, policy, inputOfEachTest } from './fixture.ts';
 
 const input = inputOfEachTest();
 let api: Sandbox;

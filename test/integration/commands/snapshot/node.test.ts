@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { nodeName, nodesPolicy } from './agent/environment.ts';
-import { startKubeletSandbox, type KubeletSandbox } from '../sandbox/kubelet/server.ts';
-import { builtForFile } from './built.ts';
-import { planned } from './plan.fixture.ts';
-import { withoutDisk, files, secret, SnapshotFixture } from './snapshot.fixture.ts';
+import { nodeName, nodesPolicy } from '../../agent/environment.ts';
+import { startKubeletSandbox, type KubeletSandbox } from '../../../sandbox/kubelet/server.ts';
+import { builtForFile } from '../../built.ts';
+import { planned } from '../plan/fixture.ts';
+import { withoutDisk, files, secret, SnapshotFixture } from './fixture.ts';
 
 const built = builtForFile();
 let fixture: SnapshotFixture;

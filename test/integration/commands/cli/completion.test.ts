@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { build, type Built } from './built.ts';
+import { build, type Built } from '../../built.ts';
 
 let built: Built;
 /** A directory on the PATH with the program under its names, and a directory whose file names are completed. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dustpan, policy, inputOfEachTest } from './plan.fixture.ts';
+import { dustpan, policy, inputOfEachTest } from './fixture.ts';
 
 const input = inputOfEachTest('image-disk-full');
 

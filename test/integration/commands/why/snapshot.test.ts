@@ -1,7 +1,7 @@
 import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
-import type { ExplanationDocument } from '../../src/commands/why/explain.ts';
-import { dustpan, planned, policy, inputOfEachTest } from './plan.fixture.ts';
+import type { ExplanationDocument } from '../../../../src/commands/why/explain.ts';
+import { dustpan, planned, policy, inputOfEachTest } from '../plan/fixture.ts';
 
 const input = inputOfEachTest();
 

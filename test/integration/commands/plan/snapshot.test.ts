@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Decision } from '../../src/commands/plan/document.ts';
-import { dustpan, list, planned, policy, inputOfEachTest } from './plan.fixture.ts';
+import type { Decision } from '../../../../src/commands/plan/document.ts';
+import { dustpan, list, planned, policy, inputOfEachTest } from './fixture.ts';
 
 const input = inputOfEachTest();
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { dustpan, inputOfEachTest, list, policy } from './plan.fixture.ts';
+import { dustpan, inputOfEachTest, list, policy } from './fixture.ts';
 
 const input = inputOfEachTest('image-disk-full');
 
