@@ -46,18 +46,19 @@ function scaleUp(value: bigint, power: number): bigint {
   return (value + divisor - 1n) / divisor;
 }
 
-const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
-const decimalSuffixes = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
+const binarySuffixes = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+const decimalSuffixes = ['k', 'M', 'G', 'T', 'P', 'E'];
 
 /** Formats bytes as Kubernetes does: the largest suffix without a fraction, `1536Mi` or `1500M`; no suffix for small values. */
 export function quantityText(bytes: number, form: 'binary' | 'decimal' = 'binary'): string {
   const isBinary = form === 'binary' && Math.abs(bytes) >= 1024;
   const [step, suffixes] = isBinary ? [1024, binarySuffixes] : [1000, decimalSuffixes];
   let value = bytes;
-  let power = 0;
-  while (value !== 0 && value % step === 0 && power < suffixes.length - 1) {
+  let suffix = '';
+  for (const larger of suffixes) {
+    if (value === 0 || value % step !== 0) break;
     value /= step;
-    power += 1;
+    suffix = larger;
   }
-  return `${value}${suffixes[power] ?? ''}`;
+  return `${value}${suffix}`;
 }
