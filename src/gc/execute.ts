@@ -148,8 +148,8 @@ class Pass<D> {
       const late = this.#objectionNow(decision);
       if (late !== undefined) return late;
       const result = await step(decision).catch(failure);
-      // The server works: it has refused this one object.
-      if (result.kind === 'keep') this.#failedInARow = 0;
+      // The server works: it has rejected this one object, or does not have it.
+      if (result.kind === 'keep' || result.kind === 'gone') this.#failedInARow = 0;
       if (result.kind !== 'throttled') return result;
       if (tries === maxThrottles) return { kind: 'failure', error: result.error };
       const pauseMs = Math.min(Math.max(result.forMs, 0), maxPauseMs);
@@ -225,11 +225,10 @@ interface Failure {
   readonly error: unknown;
 }
 
-/** Logs why a pass ended early: a warning if facts were not available or the pass has failed. */
+/** Logs why a pass ended early: a warning if facts were not available. The caller throws the error of a failed pass, and its loop logs it. */
 export function logStop(log: Pick<Logger, 'info' | 'warn'>, stopped: Stop | undefined): void {
-  if (stopped === undefined) return;
-  const isTrouble = stopped.unknown === true || stopped.error !== undefined;
-  log[isTrouble ? 'warn' : 'info']({ why: stopped.why }, 'pass ended early');
+  if (stopped === undefined || stopped.error !== undefined) return;
+  log[stopped.unknown === true ? 'warn' : 'info']({ why: stopped.why }, 'pass ended early');
 }
 
 const failure = (error: unknown): Failure => ({ kind: 'failure', error });

@@ -3,6 +3,7 @@ import { skewText } from '../../gc/checks.ts';
 import type { Outcome } from '../../gc/decision.ts';
 import { execute, logStop, type StepResult } from '../../gc/execute.ts';
 import type { NodeLogs } from '../../node/logs/logs.ts';
+import { isAbort } from '../../runtime/errors.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { containerChecks, type ContainerCheckDeps, type ContainerChecks, type PlanBasis } from './checks.ts';
@@ -50,7 +51,7 @@ export async function removeAll(
       giveUpAfter: Infinity,
       onOutcome: (outcome) => {
         // The shutdown interrupted the removal; the next pass repeats it.
-        if (outcome.kind === 'failed' && signal.aborted) return;
+        if (outcome.kind === 'failed' && signal.aborted && isAbort(outcome.error)) return;
         record(outcome, deps, checks);
       },
     },

@@ -79,7 +79,10 @@ export function containerChecks(
   const live = { node, pods, listing };
   const unchanged = nodeUnchanged<ContainerRemoval>({ governance, clock, policy, began });
   return {
-    checks: [unchanged, node.check, podIsGone(live), clocksAgree(node, isAged), stillUnused(live, deps)],
+    checks: [
+      ...[unchanged, node.check, notOptedOut(node, deps), podIsGone(live)],
+      ...[clocksAgree(node, isAged), stillUnused(live, deps)],
+    ],
     ...live,
   };
 }
@@ -107,6 +110,18 @@ async function list(runtime: ContainerCheckDeps['runtime'], signal: AbortSignal)
   ]);
   return { containers, sandboxes };
 }
+
+/** Keeps everything of a pod that has the keep label in the cache or in the response of the API server, even while the cache is not synced. */
+const notOptedOut = (node: ConfirmedNode<ContainerRemoval>, { pods }: ContainerCheckDeps): Checked => ({
+  name: 'notOptedOut',
+  objection: (removal) => {
+    const uid = removal.target.pod?.uid;
+    const known = [...(pods() ?? []), ...(node.response(removal)?.pods ?? [])];
+    return known.some((pod) => pod.uid === uid && pod.isOptedOut === true)
+      ? { kind: 'keep', reason: 'KeepMarked' }
+      : undefined;
+  },
+});
 
 type LiveAnswers = Omit<ContainerChecks, 'checks'>;
 

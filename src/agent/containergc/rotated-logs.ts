@@ -54,7 +54,7 @@ function planDirectory(
     const { path, bytes } = entry;
     const isDue = over.has(entry) && !isStillLive(entry, now);
     const because = kept ?? { reason: isDue ? 'RotatedLog' : 'UnderLimit', evidence: { limits } };
-    const target: LogFileTarget = { kind: 'LogFile', path, pod: undefined };
+    const target: LogFileTarget = { kind: 'LogFile', path, pod: directory.pod };
     return { entry, decision: decide({ target, policy, bytes }, because) };
   });
 }

@@ -15,7 +15,7 @@ import type { LocalStoragePlan, PodEviction } from './facts.ts';
 import { byFullness } from './readings.ts';
 
 /** The policy that a pass followed. */
-export type Governed = Extract<NodeRule<LocalStoragePolicy>, { kind: 'governed' }>;
+type Governed = Extract<NodeRule<LocalStoragePolicy>, { kind: 'governed' }>;
 
 export interface Decided {
   readonly governed: Governed;

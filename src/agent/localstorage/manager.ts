@@ -9,7 +9,7 @@ import type { Logger } from '../../runtime/logging/logger.ts';
 import { localStorageHigh } from './events.ts';
 import type { PodEviction } from './facts.ts';
 import { observeStorage, type StorageHistory } from './history.ts';
-import { inventoryOf, type Decided, type Governed } from './inventory.ts';
+import { inventoryOf, type Decided } from './inventory.ts';
 import {
   clearPlan,
   showPlan,
@@ -68,12 +68,11 @@ export class LocalStorageManager {
       return;
     }
     this.#state = 'working';
-    if (this.#deps.pods() === undefined) {
-      this.#reportNothing('the pods of the node are not known');
-      return;
-    }
-    const error = await this.#readUsage(signal);
-    this.#planAndReport({ governance, governed }, error);
+    const error = this.#deps.pods() === undefined ? undefined : await this.#readUsage(signal);
+    // Read after the usage: the eviction of a pod that was deleted meanwhile is not requested.
+    const pods = this.#deps.pods();
+    if (pods === undefined) this.#reportNothing('the pods of the node are not known');
+    else this.#planAndReport({ governance, governed, pods }, error);
     if (error !== undefined) throw error;
   }
 
@@ -110,13 +109,15 @@ export class LocalStorageManager {
   }
 
   #planAndReport(
-    { governance, governed }: { readonly governance: NodeGovernance; readonly governed: Governed },
+    {
+      governance,
+      governed,
+      pods,
+    }: Pick<Decided, 'governed' | 'pods'> & { readonly governance: NodeGovernance },
     error: Error | undefined,
   ): void {
     const { metrics, podMetrics, clock, log } = this.#deps;
     const now = clock.now();
-    // Read after the usage: the eviction of a pod that was deleted meanwhile is not requested.
-    const pods = this.#deps.pods() ?? [];
     const usage = this.#lastingUsage(now);
     const plan = planLocalStorage({ pods, usage }, { governance, now, staleAfterMs });
     const { rule: policy } = governed;

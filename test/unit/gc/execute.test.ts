@@ -140,15 +140,20 @@ describe('failures', () => {
     expect(stopped?.why).toBe('2 failures in a row');
   });
 
-  test('with an object in between that the server refuses to remove do not stop the pass', async () => {
+  test.each<{ readonly name: string; readonly result: StepResult; readonly kind: string }>([
+    {
+      name: 'the server rejects to remove',
+      result: { kind: 'keep', reason: 'BudgetBlocked' },
+      kind: 'b kept',
+    },
+    { name: 'is already gone', result: { kind: 'gone' }, kind: 'b gone' },
+  ])('with an object in between that $name do not stop the pass', async ({ result, kind }) => {
     const fixture = new PassFixture();
     const step = (target: string): Promise<StepResult> =>
-      target === 'b'
-        ? Promise.resolve({ kind: 'keep', reason: 'BudgetBlocked' })
-        : Promise.reject(new Error('500'));
+      target === 'b' ? Promise.resolve(result) : Promise.reject(new Error('500'));
     const { stopped } = await fixture.run({ execution: { steps: [step] } });
     expect(stopped).toBeUndefined();
-    expect(fixture.kinds).toEqual(['a failed', 'b kept', 'c failed']);
+    expect(fixture.kinds).toEqual(['a failed', kind, 'c failed']);
   });
 
   test('that every other removal would share stop the pass at once', async () => {
@@ -302,10 +307,15 @@ describe('a pass', () => {
 test.each([
   { stopped: { kind: 'stop', why: 'shutting down' }, level: 'info' },
   { stopped: { kind: 'stop', why: 'no response', unknown: true }, level: 'warn' },
-  { stopped: { kind: 'stop', why: 'no response', error: new Error('no response') }, level: 'warn' },
 ] as const)('an early end is logged: $stopped.why, $level', ({ stopped, level }) => {
   const log = new RecordingLogger();
   logStop(log, stopped);
   logStop(log, undefined);
   expect(log.lines).toMatchObject([{ level, message: 'pass ended early', fields: { why: stopped.why } }]);
+});
+
+test('the error of a failed pass is not logged here: its loop logs what the caller throws', () => {
+  const log = new RecordingLogger();
+  logStop(log, { kind: 'stop', why: 'no response', error: new Error('no response') });
+  expect(log.lines).toEqual([]);
 });

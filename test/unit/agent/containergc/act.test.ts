@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { legacyLinkOf, stopSeconds } from '../../../../src/agent/containergc/act.ts';
 import { changeAt, container } from '../../../fakes/runtime.ts';
-import { apiPod, attempts, dead, down } from './builders.ts';
+import { apiPod, attempts, dead, down, log, logsRule } from './builders.ts';
 import { governed, Node, nodePolicy, nodeWithPod } from './environment.ts';
 
 test('a container in unknown state of a gone pod is stopped before its removal', async () => {
@@ -100,6 +100,24 @@ test('failed removals in a row do not end the pass', async () => {
 });
 
 test('a removal that the shutdown interrupts does not count as failed', async () => {
+  const node = nodeWithPod();
+  node.governance = governed(nodePolicy({ logs: logsRule() }));
+  node.logs.add(log('default_gone_uid-gone/main/0.log'));
+  await node.pass();
+  node.clock.advance(60_000);
+  const abort = new AbortController();
+  node.logs.removeDirectory = (_, signal) => {
+    abort.abort();
+    return Promise.reject(signal.reason as Error);
+  };
+  await expect(node.pass(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
+  expect(node.warnings).toEqual([]);
+  expect(await node.registry.metrics()).toContain(
+    'dustpan_container_gc_errors_total{reason="OrphanedLogs"} 0',
+  );
+});
+
+test('a removal that fails during the shutdown is logged and counted', async () => {
   const node = nodeWithPod(...attempts(2));
   const abort = new AbortController();
   node.runtime.fail('removeContainer');
@@ -107,9 +125,9 @@ test('a removal that the shutdown interrupts does not count as failed', async ()
     abort.abort();
   });
   await expect(node.pass(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
-  expect(node.warnings).toEqual([]);
+  expect(node.warnings).toHaveLength(1);
   expect(await node.registry.metrics()).toContain(
-    'dustpan_container_gc_errors_total{reason="DeadContainer"} 0',
+    'dustpan_container_gc_errors_total{reason="DeadContainer"} 1',
   );
 });
 

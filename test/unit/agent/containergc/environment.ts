@@ -41,9 +41,9 @@ class FakeLogs implements NodeLogs {
     return Promise.resolve({ roots: this.roots, entries, directories: [], complete: true });
   }
 
-  removeDirectory(path: string): Promise<number> {
+  removeDirectory: NodeLogs['removeDirectory'] = (path) => {
     return this.#remove(`directory ${path}`, (other) => other.startsWith(`${path}/`));
-  }
+  };
 
   removeRotated(path: string): Promise<number> {
     return this.#remove(`rotated ${path}`, (other) => other === path);

@@ -82,14 +82,37 @@ test('everything of a pod that only the API server has is kept', async () => {
   expect(node.changes).toEqual([]);
 });
 
-test('the containers of a pod that just got the keep label are kept', async () => {
-  const node = await nodeWithRemovals();
-  node.live = { pods: [nodePod('pod', [], { uid: 'uid-pod', isOptedOut: true })] };
-  await node.pass();
-  const ids = node.runtime.containers.map(({ id }) => id);
-  expect(ids).toEqual(expect.arrayContaining(['c0', 'c1', 'c2']));
-  expect(ids).not.toContain('gone-0');
-});
+const rotatedLog = '/var/log/pods/default_pod_uid-pod/side/0.log.20260101-000001';
+const optedOut = nodePod('pod', [], { uid: 'uid-pod', isOptedOut: true });
+
+test.each<{ readonly name: string; readonly change: (node: Node) => void }>([
+  { name: 'the cache is stale', change: (node) => (node.live = { pods: [optedOut] }) },
+  {
+    name: 'the cache is not synced',
+    change: (node) => {
+      node.pods = undefined;
+      node.live = { pods: [optedOut] };
+    },
+  },
+  {
+    name: 'the cache gets the label during the pass',
+    change: (node) => {
+      node.runtime.before = (call) => {
+        if (call === 'listContainers' && node.confirmations > 0) node.pods = [optedOut];
+      };
+    },
+  },
+])(
+  'containers and rotated logs of a pod that just got the keep label are kept when $name',
+  async ({ change }) => {
+    const node = await nodeWithRemovals();
+    change(node);
+    await node.pass();
+    const ids = node.runtime.containers.map(({ id }) => id);
+    expect(ids).toEqual(expect.arrayContaining(['c0', 'c1', 'c2']));
+    expect(node.logs.paths).toContain(rotatedLog);
+  },
+);
 
 test('the API server is queried again after 5 s', async () => {
   const node = await nodeWithRemovals();

@@ -27,6 +27,8 @@ export class Node {
   ];
   used: Readonly<Record<string, Used>> = {};
   isDown = false;
+  /** Called while the usage is read. */
+  duringRead: () => void = () => undefined;
   reads = 0;
   closed = 0;
   inventory: StorageInventory | undefined;
@@ -57,6 +59,7 @@ export class Node {
 
   #read(): Promise<StorageUsage> {
     this.reads += 1;
+    this.duringRead();
     if (this.isDown) return Promise.reject(new Error('connect ECONNREFUSED'));
     const atMs = this.clock.now().getTime();
     const measured = Object.entries(this.used).map(([name, used]) => [name, { atMs, ...used }] as const);

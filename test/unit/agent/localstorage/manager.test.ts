@@ -137,18 +137,32 @@ describe('usage that is not known', () => {
     expect(node.events).toHaveLength(1);
   });
 
-  test('without the pods no usage is read and no eviction is requested', async () => {
+  test.each<{ readonly name: string; readonly lose: (node: Node) => void; readonly reads: number }>([
+    { name: 'before the read, which is left out', lose: (node) => (node.pods = undefined), reads: 1 },
+    {
+      name: 'during the read',
+      lose: (node) => {
+        node.duringRead = () => (node.pods = undefined);
+      },
+      reads: 2,
+    },
+  ])('pods that become unknown $name: the pass is Unknown and forgets nothing', async ({ lose, reads }) => {
     const node = new Node();
     await node.pass(full);
-    const pods = node.pods;
-    node.pods = undefined;
+    const { pods } = node;
+    const requests = (): number =>
+      node.log.lines.filter(({ message }) => message === 'requesting eviction').length;
+    const requested = requests();
+    lose(node);
     await node.pass();
-    expect(node.reads).toBe(1);
+    expect(node.reads).toBe(reads);
     expect(node.inventory).toBeUndefined();
     expect(node.last).toMatchObject({ result: 'Unknown', message: 'the pods of the node are not known' });
+    node.duringRead = () => undefined;
     node.pods = pods;
     await node.pass();
     expect(node.events).toHaveLength(1);
+    expect(requests()).toBe(requested);
   });
 
   test('an abort is not reported as a failure', async () => {
