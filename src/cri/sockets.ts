@@ -53,7 +53,7 @@ export async function findSocket(
   }
   const socket = chooseSocket(found);
   if (socket === undefined)
-    throw new Error(`no container runtime's socket found; looked for ${places.join(', ')}`);
+    throw new Error(`no container runtime's socket found; searched ${places.join(', ')}`);
   return socket;
 }
 

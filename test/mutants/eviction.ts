@@ -148,7 +148,7 @@ export const evictionMutants: MutantGroup = {
     [
       'check: the state of the process',
       checks,
-      "stopIf<PodEviction>('mayContinue', halted)",
+      "stopIf<PodEviction>('mayContinue', stopReason)",
       "stopIf<PodEviction>('mayContinue', () => undefined)",
     ],
     ['check: the live policies are unchanged', checks, '({ same }) => same', '() => true'],

@@ -10,7 +10,7 @@ import { containerChecks, type ContainerCheckDeps, type ContainerChecks, type Pl
 import type { ContainerGcTarget, ContainerRemoval, JudgedContainer, LogDirectoryTarget } from './facts.ts';
 import type { ContainerGcMetrics } from './metrics.ts';
 import { podThatMustBeGone } from './recheck.ts';
-import { actsOf, type Acts } from './report.ts';
+import { resultsOf, type RemovalResults } from './report.ts';
 
 export interface ActDeps extends ContainerCheckDeps {
   readonly runtime: ContainerCheckDeps['runtime'] &
@@ -38,7 +38,7 @@ export async function removeAll(
   deps: ActDeps,
   { removals, ...basis }: PlanBasis & { readonly removals: readonly ContainerRemoval[] },
   signal: AbortSignal,
-): Promise<Acts> {
+): Promise<RemovalResults> {
   const checks = containerChecks(deps, basis);
   const remover = new Remover(deps, checks, signal);
   const executed = await execute(
@@ -59,7 +59,7 @@ export async function removeAll(
   );
   logStop(deps.log, executed.stopped);
   const [first] = removals;
-  return actsOf(executed, first && skewText(checks.node.clockSkewMs(first)));
+  return resultsOf(executed, first && skewText(checks.node.clockSkewMs(first)));
 }
 
 function record(

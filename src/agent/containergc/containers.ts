@@ -11,7 +11,7 @@ import {
   type ContainerDecision,
   type ContainerGcFacts,
   type JudgedContainer,
-  type Ruled,
+  type PlanContext,
 } from './facts.ts';
 import { holdOf, quarantined, type PodsNow } from './pods.ts';
 
@@ -22,30 +22,30 @@ import { holdOf, quarantined, type PodsNow } from './pods.ts';
 export function planContainers(
   facts: ContainerGcFacts,
   pods: PodsNow,
-  ruled: Ruled,
+  context: PlanContext,
 ): readonly ContainerDecision<JudgedContainer>[] {
   const containers = (facts.containers ?? []).toSorted(byNewest).reverse();
   if (facts.sandboxes === undefined)
-    return containers.map((one) => about(one, { reason: 'ContainersUnknown', evidence: undefined }, ruled));
+    return containers.map((one) => about(one, { reason: 'ContainersUnknown', evidence: undefined }, context));
 
   const kept: ContainerDecision<JudgedContainer>[] = [];
   const gone: ContainerDecision<JudgedContainer>[] = [];
   const dead: RuntimeContainer[] = [];
   for (const container of containers) {
-    const because = keptOutright(container, facts, pods, ruled);
+    const because = keptOutright(container, facts, pods, context);
     const pod = podRefOf(container);
-    if (because !== undefined) kept.push(about(container, because, ruled));
-    else if (pods.standing(pod.uid) === 'Gone')
-      gone.push(about(container, { reason: 'PodGone', evidence: pods.ended(pod) }, ruled));
+    if (because !== undefined) kept.push(about(container, because, context));
+    else if (pods.stateOf(pod.uid) === 'Gone')
+      gone.push(about(container, { reason: 'PodGone', evidence: pods.ended(pod) }, context));
     else dead.push(container);
   }
-  return [...gone, ...planDead(dead, containers, pods, ruled), ...kept];
+  return [...gone, ...planDead(dead, containers, pods, context), ...kept];
 }
 
 const about = (
   container: RuntimeContainer,
   because: Because<ContainerReason>,
-  { policy }: Ruled,
+  { policy }: PlanContext,
 ): ContainerDecision<JudgedContainer> => decide({ target: containerTarget(container), policy }, because);
 
 /** Why the container is kept whatever the limits; undefined = the limits decide, or its pod is gone. */
@@ -53,19 +53,19 @@ function keptOutright(
   container: RuntimeContainer,
   facts: ContainerGcFacts,
   pods: PodsNow,
-  ruled: Ruled,
+  context: PlanContext,
 ): Because<ContainerReason> | undefined {
   const pod = podRefOf(container);
   if (container.state === 'Running') return { reason: 'Running', evidence: { kind: 'Container' } };
   if (podUidOf(container) === undefined) return { reason: 'NotKubelets', evidence: undefined };
-  const standing = pods.standing(pod.uid);
-  const hold = holdOf(standing);
+  const podState = pods.stateOf(pod.uid);
+  const hold = holdOf(podState);
   if (hold !== undefined) return { reason: hold, evidence: { pod } };
-  if (container.state === 'Unknown' && standing !== 'Gone')
-    return standing === 'Quarantined'
-      ? quarantined(pods.ended(pod), ruled)
+  if (container.state === 'Unknown' && podState !== 'Gone')
+    return podState === 'Quarantined'
+      ? quarantined(pods.ended(pod), context)
       : { reason: 'UnknownState', evidence: { pod } };
-  return keptByAge(container, facts, ruled, container.state === 'Created' && standing !== 'Gone');
+  return keptByAge(container, facts, context, container.state === 'Created' && podState !== 'Gone');
 }
 
 /** A container looks dead between its creation and its start; the kubelet gives the runtime two minutes for a call. */
@@ -74,17 +74,17 @@ const startingMs = 120_000;
 function keptByAge(
   container: RuntimeContainer,
   { clockUnsure = false, jumps = [] }: ContainerGcFacts,
-  ruled: Ruled,
+  context: PlanContext,
   mayStart: boolean,
 ): Because<'ClockUnsure' | 'TooYoung'> | undefined {
-  const { minimumAgeMs } = ruled.rule;
+  const { minimumAgeMs } = context.rule;
   const leastMs = mayStart ? Math.max(minimumAgeMs, startingMs) : minimumAgeMs;
   if (clockUnsure && leastMs > 0)
-    return { reason: 'ClockUnsure', evidence: undefined, eligibleAt: nextPass(ruled) };
+    return { reason: 'ClockUnsure', evidence: undefined, eligibleAt: nextPass(context) };
   const createdMs = Number((container.createdAtNs + msInNs - 1n) / msInNs);
   const wantedMs = leastMs + ageErrorMs(createdMs, jumps);
   // Compared to the nanosecond, as the kubelet does (pkg/kubelet/kuberuntime/kuberuntime_gc.go).
-  const latest = BigInt(Math.floor(ruled.now.getTime() - wantedMs)) * msInNs;
+  const latest = BigInt(Math.floor(context.now.getTime() - wantedMs)) * msInNs;
   if (container.createdAtNs <= latest) return undefined;
   const eligibleAtMs = createdMs + wantedMs;
   const evidence = { createdMs, eligibleAtMs, minimumAgeMs, mayStart };
@@ -98,13 +98,13 @@ function planDead(
   dead: readonly RuntimeContainer[],
   all: readonly RuntimeContainer[],
   pods: PodsNow,
-  ruled: Ruled,
+  context: PlanContext,
 ): readonly ContainerDecision<JudgedContainer>[] {
-  const over = overLimits(dead, ruled.rule);
+  const over = overLimits(dead, context.rule);
   const newest = new Set(units(all).map(([first]) => first));
   // Without any attempt the kubelet runs even a completed container of an unfinished pod again.
   const isNeeded = (container: RuntimeContainer): boolean =>
-    newest.has(container) && pods.standing(podRefOf(container).uid) !== 'Finished';
+    newest.has(container) && pods.stateOf(podRefOf(container).uid) !== 'Finished';
   const becauseOf = (
     container: RuntimeContainer,
     place: number,
@@ -112,13 +112,13 @@ function planDead(
   ): Because<ContainerReason> => {
     const pod = podRefOf(container);
     const { name } = container;
-    const evidence = { pod, container: name, place, attempts, total: dead.length, limits: ruled.rule };
+    const evidence = { pod, container: name, place, attempts, total: dead.length, limits: context.rule };
     if (over.has(container) && !isNeeded(container)) return { reason: 'DeadContainer', evidence };
-    if (pods.standing(pod.uid) === 'Quarantined') return quarantined(pods.ended(pod), ruled);
+    if (pods.stateOf(pod.uid) === 'Quarantined') return quarantined(pods.ended(pod), context);
     return { reason: place === 1 ? 'NewestAttempt' : 'UnderLimit', evidence };
   };
   return units(dead)
-    .flatMap((unit) => unit.map((one, i) => about(one, becauseOf(one, i + 1, unit.length), ruled)))
+    .flatMap((unit) => unit.map((one, i) => about(one, becauseOf(one, i + 1, unit.length), context)))
     .toSorted((a, b) => byNewest(b.target.container, a.target.container));
 }
 

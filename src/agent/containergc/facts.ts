@@ -43,7 +43,7 @@ export interface Given {
   readonly periodMs?: number;
 }
 
-export interface Ruled extends Omit<Given, 'governance'> {
+export interface PlanContext extends Omit<Given, 'governance'> {
   readonly policy: Policy;
   readonly rule: ContainerGcPolicy;
 }

@@ -12,7 +12,7 @@ import {
   type JudgedContainer,
   type LogDirectoryTarget,
   type LogLinkTarget,
-  type Ruled,
+  type PlanContext,
 } from './facts.ts';
 import { containerIdOfLink, logDirectories, namesBelow, resolvedTarget } from './log-names.ts';
 import { holdOf, quarantined, type PodsNow } from './pods.ts';
@@ -23,13 +23,18 @@ export function planLogs(
   facts: ContainerGcFacts,
   containers: readonly ContainerDecision<JudgedContainer>[],
   pods: PodsNow,
-  ruled: Ruled,
+  context: PlanContext,
 ): readonly ContainerDecision[] {
   if (facts.logs === undefined) return [];
   const kept = containers.filter(isKept).map(({ target }) => target.container);
-  const directories = planDirectories(facts, facts.logs, { pods, kept }, ruled);
+  const directories = planDirectories(facts, facts.logs, { pods, kept }, context);
   const removed = directories.filter(isRemoval).map(({ target }) => target);
-  const links = planLinks(facts.logs, facts.containers, new Set(removed.flatMap((one) => one.links)), ruled);
+  const links = planLinks(
+    facts.logs,
+    facts.containers,
+    new Set(removed.flatMap((one) => one.links)),
+    context,
+  );
   const rotated = planRotatedLogs(
     facts.logs,
     {
@@ -38,7 +43,7 @@ export function planLogs(
       removedContainers: containers.filter(isRemoval).map(({ target }) => target.container),
       runtimeKnown: facts.containers !== undefined && facts.sandboxes !== undefined,
     },
-    ruled,
+    context,
   );
   return [...directories, ...links, ...rotated];
 }
@@ -48,27 +53,27 @@ function planDirectories(
   facts: ContainerGcFacts,
   listing: LogListing,
   { pods, kept }: { readonly pods: PodsNow; readonly kept: readonly RuntimeContainer[] },
-  ruled: Ruled,
+  context: PlanContext,
 ): readonly ContainerDecision<LogDirectoryTarget>[] {
   const inUse = new Set(kept.flatMap((container) => podUidOf(container) ?? []));
   const unknown = facts.pods === undefined ? 'PodsUnknown' : 'ContainersUnknown';
   const kind = 'LogDirectory';
   const becauseOf = (pod: PodRef | undefined): Because<ContainerReason> => {
-    if (ruled.rule.logs?.orphanedDirectories !== true)
+    if (context.rule.logs?.orphanedDirectories !== true)
       return { reason: 'RuleOff', evidence: { kind, isWhole: false } };
     if (pod === undefined) return { reason: 'NotKubelets', evidence: undefined };
-    const standing = pods.standing(pod.uid);
-    const hold = holdOf(standing);
+    const podState = pods.stateOf(pod.uid);
+    const hold = holdOf(podState);
     if (hold !== undefined) return { reason: hold, evidence: { pod } };
-    if (standing === 'Quarantined') return quarantined(pods.ended(pod), ruled);
-    if (standing === 'Unknown') return { reason: unknown, evidence: undefined };
-    if (standing !== 'Gone' || inUse.has(pod.uid)) return { reason: 'InUse', evidence: { kind, pod } };
+    if (podState === 'Quarantined') return quarantined(pods.ended(pod), context);
+    if (podState === 'Unknown') return { reason: unknown, evidence: undefined };
+    if (podState !== 'Gone' || inUse.has(pod.uid)) return { reason: 'InUse', evidence: { kind, pod } };
     return { reason: 'OrphanedLogs', evidence: pods.ended(pod) };
   };
   const targets = linkTargets(listing);
   return logDirectories(listing).map(({ path, pod, bytes }) => {
     const links = targets.filter(({ target }) => target.startsWith(`${path}/`)).map((link) => link.path);
-    return decide({ target: { kind, path, pod, links }, policy: ruled.policy, bytes }, becauseOf(pod));
+    return decide({ target: { kind, path, pod, links }, policy: context.policy, bytes }, becauseOf(pod));
   });
 }
 
@@ -86,7 +91,7 @@ function planLinks(
   listing: LogListing,
   containers: readonly RuntimeContainer[] | undefined,
   removed: ReadonlySet<string>,
-  { policy, rule }: Ruled,
+  { policy, rule }: PlanContext,
 ): readonly ContainerDecision<LogLinkTarget>[] {
   const listed = new Set([...listing.directories, ...listing.entries.map(({ path }) => path)]);
   const kind = 'LogLink';

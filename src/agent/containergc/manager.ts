@@ -11,7 +11,7 @@ import { defaultPeriodMs, type ContainerGcFacts, type ContainerGcPlan, type Sigh
 import { clearPlan, showPlan } from './metrics.ts';
 import { planContainerGc } from './plan.ts';
 import { observeGone } from './pods.ts';
-import { inventoryOf, nothingDone, passReport, type Acts, type Outcome } from './report.ts';
+import { inventoryOf, nothingDone, passReport, type RemovalResults, type Outcome } from './report.ts';
 
 export interface ContainerGcDeps extends Omit<ActDeps, 'onPodFound'> {
   /** This node, for its Events; undefined = unknown. */
@@ -64,11 +64,11 @@ export class ContainerGcManager {
     const plan = planContainerGc(facts, { governance, now: clock.now(), periodMs });
     showPlan(metrics, plan, rule.policy.mode);
     log.debug({ due: plan.removals.length, kept: plan.kept.length }, 'planned pass');
-    const acts = await this.#act(plan, rule, began, signal);
+    const results = await this.#act(plan, rule, began, signal);
     return {
-      ...acts,
-      unknown: acts.unknown ?? unknownBecause(facts, plan),
-      error: acts.error ?? error,
+      ...results,
+      unknown: results.unknown ?? unknownBecause(facts, plan),
+      error: results.error ?? error,
       inventory: inventoryOf(facts, plan),
       planned: plan.removals.length,
     };
@@ -121,7 +121,7 @@ export class ContainerGcManager {
     { policy, rule }: Extract<NodeRule<ContainerGcPolicy>, { kind: 'governed' }>,
     began: Moment,
     signal: AbortSignal,
-  ): Promise<Acts> {
+  ): Promise<RemovalResults> {
     const { log } = this.#deps;
     if (policy.mode === 'DryRun') {
       for (const removal of removals) log.debug(fieldsOf(removal), 'would remove');

@@ -9,7 +9,7 @@ const modes = ['DryRun', 'Enforce'] as const;
 
 /** The metrics of containergc, counted from 0. The reason gives the kind: PodGone and DeadContainer are containers. */
 export function containerGcMetrics(registry: Registry) {
-  const metrics = { ...actMetrics([registry]), ...planMetrics([registry]) };
+  const metrics = { ...removalMetrics([registry]), ...planMetrics([registry]) };
   for (const reason of containerRemoveReasons) {
     metrics.collected.inc({ reason }, 0);
     metrics.errors.inc({ reason }, 0);
@@ -19,7 +19,7 @@ export function containerGcMetrics(registry: Registry) {
   return metrics;
 }
 
-function actMetrics(registers: [Registry]) {
+function removalMetrics(registers: [Registry]) {
   return {
     collected: new Counter({
       name: 'dustpan_container_garbage_collected_total',

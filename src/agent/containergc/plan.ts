@@ -28,12 +28,12 @@ export function planContainerGc(facts: ContainerGcFacts, { governance, ...given 
   const governed = nodeRule(governance, 'containerGC');
   if (governed.kind === 'keep') return { removals: [], kept: keepAll(facts, governed) };
   const { policy, rule } = governed;
-  const ruled = { ...given, policy, rule };
-  const pods = podsNow(facts, ruled);
-  const containers = planContainers(facts, pods, ruled);
+  const context = { ...given, policy, rule };
+  const pods = podsNow(facts, context);
+  const containers = planContainers(facts, pods, context);
   const left = facts.containers && containers.filter(isKept).map(({ target }) => target.container);
-  const sandboxes = planSandboxes(facts, left, pods, ruled);
-  const logs = planLogs(facts, containers, pods, ruled);
+  const sandboxes = planSandboxes(facts, left, pods, context);
+  const logs = planLogs(facts, containers, pods, context);
   const decisions: readonly ContainerDecision[] = [...containers, ...sandboxes, ...logs];
   return { removals: decisions.filter(isRemoval), kept: decisions.filter(isKept) };
 }

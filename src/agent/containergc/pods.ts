@@ -17,15 +17,15 @@ import { podOfDirectory } from './log-names.ts';
  * The state of a pod in one observation. Exists: in the API, or something of it is alive. Finished: in the API, Succeeded or Failed, and not
  * alive. OptedOut: has the keep label. Static: left to the kubelet. LooksGone: absent or over, and not alive.
  */
-type ObservedStanding = 'Exists' | 'Finished' | 'OptedOut' | 'Static' | 'LooksGone' | 'Unknown';
+type ObservedState = 'Exists' | 'Finished' | 'OptedOut' | 'Static' | 'LooksGone' | 'Unknown';
 
 /** A pod that looks gone is Quarantined in the first pass and Gone from the second on. */
-type Standing = Exclude<ObservedStanding, 'LooksGone'> | 'Gone' | 'Quarantined';
+type PodState = Exclude<ObservedState, 'LooksGone'> | 'Gone' | 'Quarantined';
 
 /** Why nothing of such a pod is removed, whatever the limits; undefined = the limits decide. */
-export function holdOf(standing: Standing | ObservedStanding): 'StaticPod' | 'KeepMarked' | undefined {
-  if (standing === 'Static') return 'StaticPod';
-  return standing === 'OptedOut' ? 'KeepMarked' : undefined;
+export function holdOf(state: PodState | ObservedState): 'StaticPod' | 'KeepMarked' | undefined {
+  if (state === 'Static') return 'StaticPod';
+  return state === 'OptedOut' ? 'KeepMarked' : undefined;
 }
 
 /** The kubelet generates a hash as the UID of a static pod; the API server generates UUIDs. */
@@ -72,7 +72,7 @@ export class PodStates {
     ]);
   }
 
-  standing(uid: string): ObservedStanding {
+  stateOf(uid: string): ObservedState {
     if (this.#isStatic(uid)) return 'Static';
     if (this.#optedOut.has(uid)) return 'OptedOut';
     if (!this.#known) return 'Unknown';
@@ -114,7 +114,7 @@ export function observeGone(
   now: Date,
 ): Sightings {
   const states = new PodStates(facts, now);
-  const gone = [...mentionedPods(facts)].filter((uid) => states.standing(uid) === 'LooksGone');
+  const gone = [...mentionedPods(facts)].filter((uid) => states.stateOf(uid) === 'LooksGone');
   return new Map(gone.map((uid) => [uid, (previous.get(uid) ?? 0) + 1]));
 }
 
@@ -134,7 +134,7 @@ const podsOfLogs = ({ roots, directories, entries }: LogListing): readonly strin
 
 /** The pods of a plan. */
 export interface PodsNow {
-  standing(uid: string): Standing;
+  stateOf(uid: string): PodState;
   /** Evidence about a pod that is over, or seems to be. */
   ended(pod: PodRef): ContainerEvidence['PodGone'];
 }
@@ -143,13 +143,13 @@ export interface PodsNow {
 export function podsNow(facts: ContainerGcFacts, given: Pick<Given, 'now' | 'assumeGone'>): PodsNow {
   const states = new PodStates(facts, given.now);
   const ends = new Map(facts.pods?.map((pod) => [pod.uid, endOf(pod, given.now)]));
-  const standing = (uid: string): Standing => {
-    const observed = states.standing(uid);
+  const stateOf = (uid: string): PodState => {
+    const observed = states.stateOf(uid);
     if (observed !== 'LooksGone') return observed;
     const passes = given.assumeGone === true ? twoPasses : (facts.sightings.get(uid) ?? 0);
     return passes >= twoPasses ? 'Gone' : 'Quarantined';
   };
-  return { standing, ended: (pod) => ({ pod, end: ends.get(pod.uid) }) };
+  return { stateOf, ended: (pod) => ({ pod, end: ends.get(pod.uid) }) };
 }
 
 /** Keeps what is left of a pod that looked gone in only one pass. */

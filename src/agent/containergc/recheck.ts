@@ -60,7 +60,7 @@ function recheckContainer(removal: Removed<'PodGone' | 'DeadContainer'>, view: L
   if (podUidOf(container) !== pod.uid) return 'InUse';
   if (removal.reason === 'PodGone') return recheckGone(pod.uid, view);
   if (container.state === 'Unknown') return 'UnknownState';
-  return holdOf(statesIn(view).standing(pod.uid)) ?? recheckAttempt(container, removal, view);
+  return holdOf(statesIn(view).stateOf(pod.uid)) ?? recheckAttempt(container, removal, view);
 }
 
 function recheckAttempt(
@@ -83,7 +83,7 @@ function recheckSandbox({ target, evidence }: Removed<'Sandbox'>, view: LiveView
   if (sandbox.state === 'Ready') return 'Running';
   if (view.containers.some(({ sandboxId }) => sandboxId === sandbox.id)) return 'InUse';
   if (evidence.isPodGone) return recheckGone(uid, view);
-  const hold = holdOf(statesIn(view).standing(uid));
+  const hold = holdOf(statesIn(view).stateOf(uid));
   if (hold !== undefined) return hold;
   const rivals = view.sandboxes.filter((one) => podUidOf(one) === uid);
   return isNewestOf(sandbox, rivals) ? 'NewestSandbox' : 'due';
@@ -98,8 +98,8 @@ function recheckDirectory({ pod }: LogDirectoryTarget, view: LiveView): Recheck 
 
 function recheckGone(uid: string, view: LiveView): Recheck {
   if (view.pods === undefined) return 'PodsUnknown';
-  const standing = statesIn(view).standing(uid);
-  return standing === 'LooksGone' ? 'due' : (holdOf(standing) ?? 'InUse');
+  const podState = statesIn(view).stateOf(uid);
+  return podState === 'LooksGone' ? 'due' : (holdOf(podState) ?? 'InUse');
 }
 
 const statesIn = (view: LiveView): PodStates => new PodStates(view, view.now);

@@ -10,7 +10,7 @@ import type {
 import { logDirectories } from './log-names.ts';
 
 /** Totals of an executed plan. */
-export interface Acts {
+export interface RemovalResults {
   readonly removed: number;
   readonly freedBytes: number;
   readonly failed: number;
@@ -22,7 +22,7 @@ export interface Acts {
 }
 
 /** The result of a pass. */
-export interface Outcome extends Acts {
+export interface Outcome extends RemovalResults {
   readonly inventory: ContainerInventory | undefined;
   readonly planned: number;
 }
@@ -39,10 +39,10 @@ export const nothingDone: Outcome = {
 };
 
 /** Sums up an executed plan; `clockSkew` explains why removals by age were called off. */
-export function actsOf(
+export function resultsOf(
   { outcomes, stopped }: Executed<ContainerRemoval>,
   clockSkew: string | undefined,
-): Acts {
+): RemovalResults {
   const done = outcomes.filter((one) => one.kind === 'done');
   const failed = outcomes.filter((one) => one.kind === 'failed');
   const isClockUnsure = outcomes.some((one) => one.kind === 'kept' && one.reason === 'ClockUnsure');

@@ -3,7 +3,13 @@ import type { LogsPolicy } from '../../api/policy/policy.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
 import type { ContainerReason } from '../../gc/reasons/containers.ts';
 import type { LogEntry, LogListing } from '../../node/logs/list.ts';
-import { decide, type Because, type ContainerDecision, type LogFileTarget, type Ruled } from './facts.ts';
+import {
+  decide,
+  type Because,
+  type ContainerDecision,
+  type LogFileTarget,
+  type PlanContext,
+} from './facts.ts';
 import { attemptOfLog, logDirectories, namesBelow, rotatedAt, type LogDirectory } from './log-names.ts';
 import { holdOf, type PodsNow } from './pods.ts';
 
@@ -21,7 +27,7 @@ interface Previous {
 export function planRotatedLogs(
   listing: LogListing,
   previous: Previous,
-  ruled: Ruled,
+  context: PlanContext,
 ): readonly ContainerDecision<LogFileTarget>[] {
   const isRemoved = removedWithContainer(listing, previous.removedContainers);
   return logDirectories(listing)
@@ -29,8 +35,8 @@ export function planRotatedLogs(
     .flatMap((directory) => {
       const entries = directory.entries.filter((entry) => !isRemoved(entry, directory));
       const rotated = entries.filter((entry) => isRotatedLog(entry, listing));
-      const kept = keptOutright(directory, previous, ruled);
-      return planDirectory({ ...directory, entries }, rotated, kept, ruled);
+      const kept = keptOutright(directory, previous, context);
+      return planDirectory({ ...directory, entries }, rotated, kept, context);
     })
     .toSorted((a, b) => byAge(a.entry, b.entry))
     .map(({ decision }) => decision);
@@ -45,7 +51,7 @@ function planDirectory(
   directory: LogDirectory,
   rotated: readonly LogEntry[],
   kept: Because<ContainerReason> | undefined,
-  { policy, rule: { logs: limits }, now }: Ruled,
+  { policy, rule: { logs: limits }, now }: PlanContext,
 ): readonly RotatedLog[] {
   const limited = rotated.filter((entry) => !isBeingCompressed(entry, now));
   const over =
@@ -63,13 +69,13 @@ function planDirectory(
 function keptOutright(
   { pod }: LogDirectory,
   { pods, runtimeKnown }: Previous,
-  { rule: { logs } }: Ruled,
+  { rule: { logs } }: PlanContext,
 ): Because<ContainerReason> | undefined {
   if (logs?.maxRotatedPerContainer === undefined && logs?.maxBytesPerPod === undefined)
     return { reason: 'RuleOff', evidence: { kind: 'LogFile', isWhole: false } };
   if (pod === undefined) return { reason: 'NotKubelets', evidence: undefined };
   if (!runtimeKnown) return { reason: 'ContainersUnknown', evidence: undefined };
-  const hold = holdOf(pods.standing(pod.uid));
+  const hold = holdOf(pods.stateOf(pod.uid));
   return hold && { reason: hold, evidence: { pod } };
 }
 

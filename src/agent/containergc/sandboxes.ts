@@ -9,7 +9,7 @@ import {
   type ContainerDecision,
   type ContainerGcFacts,
   type JudgedSandbox,
-  type Ruled,
+  type PlanContext,
 } from './facts.ts';
 import { holdOf, quarantined, type PodsNow } from './pods.ts';
 
@@ -21,15 +21,16 @@ export function planSandboxes(
   { sandboxes = [] }: ContainerGcFacts,
   left: readonly RuntimeContainer[] | undefined,
   pods: PodsNow,
-  ruled: Ruled,
+  context: PlanContext,
 ): readonly ContainerDecision<JudgedSandbox>[] {
   const inUse = left && new Set(left.map(({ sandboxId }) => sandboxId));
   const oldestFirst = sandboxes.toSorted(byNewest).reverse();
   const newest = new Set([...Map.groupBy(oldestFirst, podUidOf).values()].map((ofPod) => ofPod.at(-1)));
   return oldestFirst.map((sandbox) => {
     const because =
-      keptOutright(sandbox, inUse, pods, ruled) ?? becauseOfPod(sandbox, newest.has(sandbox), pods, ruled);
-    return decide({ target: sandboxTarget(sandbox), policy: ruled.policy }, because);
+      keptOutright(sandbox, inUse, pods, context) ??
+      becauseOfPod(sandbox, newest.has(sandbox), pods, context);
+    return decide({ target: sandboxTarget(sandbox), policy: context.policy }, because);
   });
 }
 
@@ -38,14 +39,14 @@ function keptOutright(
   sandbox: RuntimeSandbox,
   inUse: ReadonlySet<string> | undefined,
   pods: PodsNow,
-  ruled: Ruled,
+  context: PlanContext,
 ): Because<ContainerReason> | undefined {
   const kind = 'Sandbox';
-  if (!ruled.rule.sandboxes) return { reason: 'RuleOff', evidence: { kind, isWhole: false } };
+  if (!context.rule.sandboxes) return { reason: 'RuleOff', evidence: { kind, isWhole: false } };
   if (sandbox.state === 'Ready') return { reason: 'Running', evidence: { kind } };
   if (podUidOf(sandbox) === undefined) return { reason: 'NotKubelets', evidence: undefined };
   const pod = podRefOf(sandbox);
-  const hold = holdOf(pods.standing(pod.uid));
+  const hold = holdOf(pods.stateOf(pod.uid));
   if (hold !== undefined) return { reason: hold, evidence: { pod } };
   if (inUse === undefined) return { reason: 'ContainersUnknown', evidence: undefined };
   return inUse.has(sandbox.id) ? { reason: 'InUse', evidence: { kind, pod } } : undefined;
@@ -55,13 +56,13 @@ function becauseOfPod(
   sandbox: RuntimeSandbox,
   isNewest: boolean,
   pods: PodsNow,
-  ruled: Ruled,
+  context: PlanContext,
 ): Because<ContainerReason> {
   const pod = podRefOf(sandbox);
-  const standing = pods.standing(pod.uid);
+  const podState = pods.stateOf(pod.uid);
   const ended = pods.ended(pod);
-  if (standing === 'Gone') return { reason: 'Sandbox', evidence: { ...ended, isPodGone: true } };
+  if (podState === 'Gone') return { reason: 'Sandbox', evidence: { ...ended, isPodGone: true } };
   if (!isNewest) return { reason: 'Sandbox', evidence: { ...ended, isPodGone: false } };
-  if (standing === 'Quarantined') return quarantined(ended, ruled);
+  if (podState === 'Quarantined') return quarantined(ended, context);
   return { reason: 'NewestSandbox', evidence: { pod } };
 }

@@ -10,7 +10,7 @@ import { imageChecks, type ImageCheckDeps, type PlanBasis } from './checks.ts';
 import { bytesOverLow, hasCapacity } from './disk.ts';
 import type { ImageGcPlan, ImageRemoval } from './facts.ts';
 import { upstreamReason, type ImageGcMetrics } from './metrics.ts';
-import { actsOf, type Acts } from './report.ts';
+import { resultsOf, type RemovalResults } from './report.ts';
 
 interface ActDeps extends ImageCheckDeps {
   readonly runtime: Pick<ContainerRuntime, 'removeImage'>;
@@ -35,7 +35,7 @@ export async function removeImages(
   deps: ActDeps,
   planned: Planned,
   signal: AbortSignal,
-): Promise<Acts & { readonly disk: ImageDisk | undefined }> {
+): Promise<RemovalResults & { readonly disk: ImageDisk | undefined }> {
   const { clock, log } = deps;
   const { candidates } = planned.plan;
   const remover = new ImageRemover(deps, planned);
@@ -59,7 +59,7 @@ export async function removeImages(
   const [first] = candidates;
   const skew = first && skewText(node.clockSkewMs(first));
   const { missingBytes, disk } = remover;
-  return { ...actsOf({ ...executed, stopped }, missingBytes, skew), disk };
+  return { ...resultsOf({ ...executed, stopped }, missingBytes, skew), disk };
 }
 
 function record(outcome: Outcome<ImageRemoval>, { metrics, log, onRemoved }: ActDeps): void {

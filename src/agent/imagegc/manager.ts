@@ -23,7 +23,7 @@ import {
   outcomeOf,
   passReport,
   removedBy,
-  type Acts,
+  type RemovalResults,
   type DiskTrouble,
   type Outcome,
 } from './report.ts';
@@ -83,16 +83,16 @@ export class ImageGcManager {
       { state: plan.state, usedPercent: plan.usedPercent, due: plan.removals.length },
       'planned pass',
     );
-    const acts = rule.kind === 'governed' ? await this.#act(rule, { plan, observed }, signal) : undefined;
+    const results = rule.kind === 'governed' ? await this.#act(rule, { plan, observed }, signal) : undefined;
     const stateTrouble = await this.#writeState();
     const outcome = outcomeOf({
-      ...{ plan, acts, disk: observed.disk, diskTrouble: observed.trouble },
+      ...{ plan, results, disk: observed.disk, diskTrouble: observed.trouble },
       maximumAgeMs: rule.kind === 'governed' ? rule.rule.maximumAgeMs : undefined,
     });
-    if (rule.kind === 'governed') await this.#recordEvents({ plan, observed, acts }, outcome, signal);
+    if (rule.kind === 'governed') await this.#recordEvents({ plan, observed, results }, outcome, signal);
     onPass(
-      passReport(acts, { result: outcome.result, message: outcome.message ?? stateTrouble }, clock.now()),
-      inventoryOf(plan, removedBy(acts), acts?.disk ?? observed.disk),
+      passReport(results, { result: outcome.result, message: outcome.message ?? stateTrouble }, clock.now()),
+      inventoryOf(plan, removedBy(results), results?.disk ?? observed.disk),
     );
     if (outcome.result === 'Failed') throw new Error(outcome.message ?? 'collecting images');
   }
@@ -188,7 +188,7 @@ export class ImageGcManager {
     { policy, rule }: Extract<Rule, { kind: 'governed' }>,
     { plan, observed: { disk, now, began } }: PlannedPass,
     signal: AbortSignal,
-  ): Promise<ExecutedPass['acts']> {
+  ): Promise<ExecutedPass['results']> {
     const { clock, log } = this.#deps;
     if (policy.mode === 'DryRun') {
       for (const removal of plan.removals) log.debug(fieldsOf(removal), 'would remove image');
@@ -234,14 +234,14 @@ export class ImageGcManager {
   }
 
   async #diskUsage(
-    { plan, observed, acts }: ExecutedPass,
+    { plan, observed, results }: ExecutedPass,
     signal: AbortSignal,
   ): Promise<ReturnType<typeof diskUsage>> {
     const { runtime, logBytes } = this.#deps;
-    const removed = removedBy(acts);
+    const removed = removedBy(results);
     return diskUsage({
       kept: plan.kept.filter(({ target }) => !removed.has(target.id)),
-      disk: acts?.disk ?? observed.disk,
+      disk: results?.disk ?? observed.disk,
       stats: await this.#orUnknown(runtime.containerStats(signal)),
       logBytes: await this.#orUnknown(logBytes(signal)),
     });
@@ -290,5 +290,5 @@ interface PlannedPass {
 
 interface ExecutedPass extends PlannedPass {
   /** undefined = the pass was not to remove anything. */
-  readonly acts: (Acts & { readonly disk: ImageDisk | undefined }) | undefined;
+  readonly results: (RemovalResults & { readonly disk: ImageDisk | undefined }) | undefined;
 }

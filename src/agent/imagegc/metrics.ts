@@ -23,7 +23,7 @@ const keepReasons = [...imageKeepReasons, ...nodeKeepReasons];
 
 /** The metrics of imagegc, counted from 0. */
 export function imageGcMetrics(registry: Registry) {
-  const metrics = { ...actMetrics([registry]), ...planMetrics([registry]) };
+  const metrics = { ...removalMetrics([registry]), ...planMetrics([registry]) };
   for (const reason of imageRemoveReasons) metrics.removed.inc({ reason: upstreamReason[reason] }, 0);
   for (const stage of stages) metrics.errors.inc({ stage }, 0);
   for (const reason of keepReasons) {
@@ -33,7 +33,7 @@ export function imageGcMetrics(registry: Registry) {
   return metrics;
 }
 
-function actMetrics(registers: Registers) {
+function removalMetrics(registers: Registers) {
   return {
     removed: new Counter({
       name: 'dustpan_image_garbage_collected_total',

@@ -35,7 +35,7 @@ export function planImageGc(facts: ImageGcFacts, { governance, now }: Given): Im
   return withSteps({ facts, policy, rule, now }, eligible, kept);
 }
 
-interface Ruled {
+interface PlanContext {
   readonly rule: ImageGcPolicy;
   readonly now: Date;
 }
@@ -44,10 +44,10 @@ interface Ruled {
 export function recheckImage(
   id: string,
   facts: ImageGcFacts,
-  ruled: Ruled,
+  context: PlanContext,
 ): ImageKeepReason | 'Gone' | undefined {
-  const [fresh] = judge(facts, ruled.rule, ruled.now, id);
-  return fresh === undefined ? 'Gone' : keptBecause(fresh, facts, ruled)?.reason;
+  const [fresh] = judge(facts, context.rule, context.now, id);
+  return fresh === undefined ? 'Gone' : keptBecause(fresh, facts, context)?.reason;
 }
 
 interface Because<R extends ImageReason> {
@@ -109,7 +109,7 @@ function judge(
 function keptBecause(
   image: JudgedImage,
   facts: ImageGcFacts,
-  { rule, now }: Ruled,
+  { rule, now }: PlanContext,
 ): Because<ImageKeepReason> | undefined {
   const because = heldBecause(image, facts, rule) ?? unknownBecause(facts);
   if (because !== undefined) return because;
@@ -171,7 +171,7 @@ function byIdleSince(a: JudgedImage, b: JudgedImage): number {
   );
 }
 
-interface Steps extends Ruled {
+interface Steps extends PlanContext {
   readonly facts: ImageGcFacts;
   readonly policy: Policy;
 }

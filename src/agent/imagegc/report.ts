@@ -8,7 +8,7 @@ import { dryShortMessage, invalidCapacityMessage, shortMessage } from './events.
 import { bytesOf, type ImageDecision, type ImageGcPlan, type ImageRemoval } from './facts.ts';
 
 /** Totals of an executed plan. */
-export interface Acts {
+export interface RemovalResults {
   readonly removed: readonly ImageRemoval[];
   readonly failed: readonly ImageRemoval[];
   readonly freedBytes: number;
@@ -24,11 +24,11 @@ export interface Acts {
 }
 
 /** Sums up an executed plan; `clockSkew` explains why removals by age were called off. */
-export function actsOf(
+export function resultsOf(
   { outcomes, stopped }: Executed<ImageRemoval>,
   missingBytes: number,
   clockSkew: string | undefined,
-): Acts {
+): RemovalResults {
   const done = outcomes.filter((one) => one.kind === 'done');
   const failed = outcomes.filter((one) => one.kind === 'failed');
   const last = failed.at(-1);
@@ -52,7 +52,7 @@ export type DiskTrouble =
 interface PassFacts {
   readonly plan: ImageGcPlan;
   /** undefined = the pass was not to remove anything: no policy, or mode DryRun. */
-  readonly acts: Acts | undefined;
+  readonly results: RemovalResults | undefined;
   /** Measured before the pass. */
   readonly disk: DiskSpace | undefined;
   readonly diskTrouble: DiskTrouble | undefined;
@@ -78,14 +78,14 @@ const ended = (result: Outcome['result'], message: string | undefined, isExhaust
   isExhausted,
 });
 
-function failureOf({ plan, acts, diskTrouble, maximumAgeMs }: PassFacts): string | undefined {
-  const failure = acts && removalFailure(plan, acts, maximumAgeMs);
+function failureOf({ plan, results, diskTrouble, maximumAgeMs }: PassFacts): string | undefined {
+  const failure = results && removalFailure(plan, results, maximumAgeMs);
   if (failure !== undefined || diskTrouble === undefined) return failure;
   return diskTrouble.kind === 'error' ? diskTrouble.message : invalidCapacityMessage;
 }
 
-function removalFailure(plan: ImageGcPlan, acts: Acts, maximumAgeMs = 0): string | undefined {
-  const { failed, lastError = '', missingBytes, freedBytes, broken } = acts;
+function removalFailure(plan: ImageGcPlan, results: RemovalResults, maximumAgeMs = 0): string | undefined {
+  const { failed, lastError = '', missingBytes, freedBytes, broken } = results;
   if (broken !== undefined) return broken;
   if (failed.some(({ reason }) => reason === 'Age'))
     return `wanted to free images older than ${formatDuration(maximumAgeMs)}, encountered errors in image deletion: ${lastError}`;
@@ -93,12 +93,12 @@ function removalFailure(plan: ImageGcPlan, acts: Acts, maximumAgeMs = 0): string
   return `wanted to free ${plan.wantedBytes} bytes, but freed ${freedBytes} bytes space with errors in image deletion: ${lastError}`;
 }
 
-function resultOf({ plan, acts, disk }: PassFacts): Outcome {
+function resultOf({ plan, results, disk }: PassFacts): Outcome {
   if (plan.state === 'Unknown') return ended('Unknown', unknownMessage(plan));
-  if (acts === undefined) return dryRunResult(plan, disk);
-  if (acts.unknown !== undefined) return ended('Unknown', acts.unknown);
-  if (plan.wantedBytes > 0 && acts.missingBytes > 0) return shortResult(plan, acts, disk);
-  return ended(acts.removed.length > 0 ? 'Succeeded' : 'Idle', acts.stopped ?? acts.lastError);
+  if (results === undefined) return dryRunResult(plan, disk);
+  if (results.unknown !== undefined) return ended('Unknown', results.unknown);
+  if (plan.wantedBytes > 0 && results.missingBytes > 0) return shortResult(plan, results, disk);
+  return ended(results.removed.length > 0 ? 'Succeeded' : 'Idle', results.stopped ?? results.lastError);
 }
 
 /** The reasons why nothing can be decided. */
@@ -114,7 +114,7 @@ function dryRunResult(plan: ImageGcPlan, disk: DiskSpace | undefined): Outcome {
 
 function shortResult(
   plan: ImageGcPlan,
-  { removed, freedBytes, stopped }: Acts,
+  { removed, freedBytes, stopped }: RemovalResults,
   disk: DiskSpace | undefined,
 ): Outcome {
   if (stopped !== undefined) return ended('Short', stopped);
@@ -123,18 +123,22 @@ function shortResult(
   return ended('Short', shortMessage(disk, { wantedBytes: plan.wantedBytes, freedBytes }), true);
 }
 
-export function passReport(acts: Acts | undefined, { result, message }: Result, at: Date): NodePassReport {
+export function passReport(
+  results: RemovalResults | undefined,
+  { result, message }: Result,
+  at: Date,
+): NodePassReport {
   return {
     ...{ unit: 'imagegc', at, result, message },
-    removed: acts?.removed.length ?? 0,
-    freedBytes: acts?.freedBytes ?? 0,
-    errors: acts?.failed.length ?? 0,
+    removed: results?.removed.length ?? 0,
+    freedBytes: results?.freedBytes ?? 0,
+    errors: results?.failed.length ?? 0,
   };
 }
 
 /** Ids of the removed images. */
-export const removedBy = (acts: Acts | undefined): ReadonlySet<string> =>
-  new Set(acts?.removed.map(({ target }) => target.id));
+export const removedBy = (results: RemovalResults | undefined): ReadonlySet<string> =>
+  new Set(results?.removed.map(({ target }) => target.id));
 
 const maxOffenders = 10;
 

@@ -64,7 +64,7 @@ export class LocalStorageManager {
     const governance = this.#deps.governance();
     const governed = nodeRule(governance, 'localStorageEviction');
     if (governed.kind === 'keep') {
-      this.#standDown(isNodeUnknown(governance) ? 'the node or the policies are not known' : undefined);
+      this.#turnOff(isNodeUnknown(governance) ? 'the node or the policies are not known' : undefined);
       return;
     }
     this.#state = 'working';
@@ -77,7 +77,7 @@ export class LocalStorageManager {
   }
 
   /** Forgets everything when the policy has no rule; reports once that there is none. */
-  #standDown(undecided: string | undefined): void {
+  #turnOff(undecided: string | undefined): void {
     const state = undecided === undefined ? 'off' : 'unknown';
     if (state === 'off') {
       this.#history = new Map();

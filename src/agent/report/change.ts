@@ -24,7 +24,7 @@ export function isWorthWriting(
   if (isOld(ageMs, jitter) || hasNewRequests(previous, next)) return true;
   // After a restart the agent knows less than its last report.
   if (isBeforeFirstPass(next)) return false;
-  if (stateOf(previous) !== stateOf(next) || isStorageNews(previous, next)) return true;
+  if (stateOf(previous) !== stateOf(next) || isStorageChange(previous, next)) return true;
   return ageMs >= numbersMs && (workOf(previous) !== workOf(next) || inventoryDiffers(previous, next));
 }
 
@@ -107,7 +107,7 @@ const isSamePolicy = (one: NamedPolicy, other: NamedPolicy): boolean =>
   one?.uid === other?.uid && one?.observedGeneration === other?.observedGeneration;
 
 /** Whether an eviction request is new or gone, or a pod has come nearer to a limit. */
-export function isStorageNews(previous: NodeGCReportStatus, next: NodeGCReportStatus): boolean {
+export function isStorageChange(previous: NodeGCReportStatus, next: NodeGCReportStatus): boolean {
   return requestsOf(previous) !== requestsOf(next) || isNearer(previous, next);
 }
 

@@ -5,8 +5,8 @@ const longestStartMs = 60_000;
 /** By then the first passes have ended on most nodes, so that the first report includes them. */
 const reportLagMs = 2_000;
 /** A change that all agents see at the same moment, such as a new policy, takes effect within this time, or a part of their period. */
-const longestNewsMs = 10_000;
-const newsPart = 6;
+const longestSpreadMs = 10_000;
+const passSpreadPart = 6;
 
 /** The part of its period by which a pause of any loop may be longer. */
 export const loopJitter = 0.1;
@@ -26,11 +26,11 @@ export function firstDelays(containerGcPeriodMs: number, random: number): FirstD
 
 /** Delay of the first pass over local storage: short, because a pod to evict is reported as soon as it is found. */
 export const firstStorageMs = (localStoragePeriodMs: number, random: number): number =>
-  random * Math.min(localStoragePeriodMs, longestNewsMs);
+  random * Math.min(localStoragePeriodMs, longestSpreadMs);
 
 /** The longest delay of passes after a change. */
 export const passSpreadMs = (containerGcPeriodMs: number): number =>
-  Math.min(longestNewsMs, containerGcPeriodMs / newsPart);
+  Math.min(longestSpreadMs, containerGcPeriodMs / passSpreadPart);
 
 /** The longest delay of a report after a change: nothing waits for it, and a write costs the API server far more than a pass costs a node. */
 export const reportSpreadMs = (containerGcPeriodMs: number): number =>

@@ -16,7 +16,7 @@ export interface EvictionCheckDeps {
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   readonly evictions: Pick<PodEvictions, 'readPodLive' | 'mayEvict'>;
   /** Why the pass must end, by the state of this process: its lease, the policies, the caches. */
-  readonly halted: () => string | undefined;
+  readonly stopReason: () => string | undefined;
   /** Reads the policies live and compares them with those of the plan. */
   readonly confirm: (signal: AbortSignal) => Promise<Confirmation>;
   /** The decision by the caches now; undefined = the node does not request the eviction any more. */
@@ -38,7 +38,7 @@ export interface EvictionChecks {
 
 /** The conditions that must hold right before a pod is evicted. */
 export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
-  const { clock, evictions, halted, confirm, decideAgain } = deps;
+  const { clock, evictions, stopReason, confirm, decideAgain } = deps;
   const confirmed = new Confirmed<PodEviction, Confirmation>({
     ...{ clock, confirm, unreadable },
     isSame: ({ same }) => same,
@@ -69,7 +69,7 @@ export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
     },
   };
   const checks = [
-    stopIf<PodEviction>('mayContinue', halted),
+    stopIf<PodEviction>('mayContinue', stopReason),
     confirmed.check,
     ...[podUnchanged, stillDecided, freshByServerClock, mayEvict(deps)],
   ];

@@ -118,7 +118,7 @@ export class EvictionController {
   #actDeps(ranked: RankedPolicies): EvictionActDeps {
     return {
       ...this.#deps,
-      halted: () => this.#haltedBy(ranked),
+      stopReason: () => this.#stopReason(ranked),
       confirm: (signal) => this.#deps.policies.confirm(ranked, signal),
       decideAgain: (eviction) => this.#decideAgain(eviction, ranked),
       wasDeferred: (uid, reason) => triesBefore(this.#memory, uid, reason) > 0,
@@ -128,7 +128,7 @@ export class EvictionController {
     };
   }
 
-  #haltedBy(ranked: RankedPolicies): string | undefined {
+  #stopReason(ranked: RankedPolicies): string | undefined {
     const { policies, holdsLease } = this.#deps;
     if (!holdsLease()) return 'the lease is not held';
     if (policies.ranked !== ranked) return 'policies have changed';

@@ -12,7 +12,7 @@ export type Failure = (typeof failures)[number];
 
 /** The metrics of eviction, counted from 0. */
 export function evictionMetrics(registry: Registry) {
-  const metrics = { ...actMetrics([registry]), ...planMetrics([registry]) };
+  const metrics = { ...evictionCounters([registry]), ...planMetrics([registry]) };
   for (const signal of evictionSignals) {
     metrics.evictions.inc({ eviction_signal: signal }, 0);
     for (const reason of failures) metrics.errors.inc({ eviction_signal: signal, reason }, 0);
@@ -22,7 +22,7 @@ export function evictionMetrics(registry: Registry) {
   return metrics;
 }
 
-function actMetrics(registers: [Registry]) {
+function evictionCounters(registers: [Registry]) {
   return {
     evictions: new Counter({
       name: 'dustpan_evictions_total',

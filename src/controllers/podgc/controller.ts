@@ -22,8 +22,8 @@ import {
   notices,
   nothingNoticed,
   passReports,
-  takeCensus,
-  type Census,
+  countPlan,
+  type PlanCounts,
   type Noticed,
 } from './report.ts';
 
@@ -69,7 +69,7 @@ export class PodGcController {
     this.#seenFinished = seenFinished;
     metrics.missingNodes.set(missing.since.size);
     const plan = planPodGc(facts, { policies: ranked, now });
-    const census = takeCensus(plan);
+    const census = countPlan(plan);
     metrics.planSeconds.observe((clock.monotonicMs() - monotonicMs) / 1000);
     showPlan(metrics, plan, census);
     const { events, noticed } = notices(this.#noticed, plan, census);
@@ -136,7 +136,7 @@ export class PodGcController {
 
 interface Decided {
   readonly plan: PodGcPlan;
-  readonly census: Census;
+  readonly census: PlanCounts;
   readonly owners: PodGcFacts['replicaSetOwners'];
   readonly ranked: RankedPolicies;
 }

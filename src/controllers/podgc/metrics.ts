@@ -6,7 +6,7 @@ import {
   type PodKeepReason,
 } from '../../api/reasons.ts';
 import type { PodGcPlan } from './facts.ts';
-import { countOf, type Census } from './report.ts';
+import { countOf, type PlanCounts } from './report.ts';
 
 export type PodGcMetrics = ReturnType<typeof podGcMetrics>;
 
@@ -24,7 +24,7 @@ export const upstreamReason: Readonly<Record<PodDeleteReason, string>> = {
 
 /** The metrics of podgc, counted from 0. */
 export function podGcMetrics(registry: Registry) {
-  const metrics = { ...actMetrics([registry]), ...planMetrics([registry]) };
+  const metrics = { ...deletionMetrics([registry]), ...planMetrics([registry]) };
   for (const reason of podKeepReasons) metrics.kept.set({ reason }, 0);
   // Upstream's counters have the label namespace, so they have no series before the first deletion: a series that begins with 1 never increased.
   for (const reason of podDeleteReasons)
@@ -40,7 +40,7 @@ export function podGcMetrics(registry: Registry) {
   return metrics;
 }
 
-function actMetrics(registers: Registers) {
+function deletionMetrics(registers: Registers) {
   return {
     deletes: new Counter({
       name: 'dustpan_pod_gc_force_delete_pods_total',
@@ -115,7 +115,7 @@ function planMetrics(registers: Registers) {
 }
 
 /** Sets the gauges of one plan: due and kept pods by reason. */
-export function showPlan(metrics: PodGcMetrics, { policies }: PodGcPlan, { byPolicy }: Census): void {
+export function showPlan(metrics: PodGcMetrics, { policies }: PodGcPlan, { byPolicy }: PlanCounts): void {
   for (const mode of ['DryRun', 'Enforce'] as const) {
     const ofMode = policies.filter(({ policy }) => policy.mode === mode);
     const summaries = ofMode.flatMap(({ policy }) => byPolicy.get(policy) ?? []);

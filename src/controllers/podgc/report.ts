@@ -9,14 +9,14 @@ import { finalizerHeld, tripped } from './events.ts';
 import type { PodDeletion, PodGcPlan } from './facts.ts';
 
 /** The counts of one plan. */
-export interface Census {
+export interface PlanCounts {
   readonly byPolicy: ReadonlyMap<Policy | InvalidPolicy | undefined, Summary>;
   /** Pods that wait for their finalizers. */
   readonly heldPods: readonly PodFacts[];
 }
 
 /** Sums up a plan. */
-export function takeCensus(plan: PodGcPlan): Census {
+export function countPlan(plan: PodGcPlan): PlanCounts {
   const byPolicy = summarizeByPolicy(plan.deletions, plan.kept);
   const heldPods = countOf(byPolicy.values(), 'FinalizerHeld') === 0 ? [] : heldPodsOf(plan);
   return { byPolicy, heldPods };
@@ -40,7 +40,7 @@ type PodOutcome = Outcome<Pick<PodDeletion, 'policy'>>;
 /** The report of a pass for each valid policy with rules for pods, by UID of the policy. */
 export function passReports(
   plan: PodGcPlan,
-  { byPolicy }: Census,
+  { byPolicy }: PlanCounts,
   { outcomes, at }: { readonly outcomes: readonly PodOutcome[]; readonly at: Date },
 ): ReadonlyMap<string, PolicyPassReport> {
   const countWhere = (isOne: (outcome: PodOutcome) => boolean) => {
@@ -77,7 +77,7 @@ export const nothingNoticed: Noticed = { heldOnce: new Set(), heldReported: new 
 export function notices(
   noticed: Noticed,
   plan: PodGcPlan,
-  { heldPods }: Census,
+  { heldPods }: PlanCounts,
 ): { readonly events: readonly EventSpec[]; readonly noticed: Noticed } {
   const stuck = heldPods.filter(({ uid }) => noticed.heldOnce.has(uid) && !noticed.heldReported.has(uid));
   const open = plan.policies.flatMap(({ policy, missingNodes, trippedPercent: percent }) =>

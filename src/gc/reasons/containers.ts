@@ -106,7 +106,7 @@ export const containerReasons: ReasonCatalog<ContainerEvidence> = {
     sentence: (evidence) =>
       `It is not ready and has no containers, and ${podText(evidence.pod)} ${evidence.isPodGone ? endText(evidence) : 'has a newer sandbox'}.`,
     field: () => 'nodes.containerGC.sandboxes=true',
-    change: `A container of it stays, or nodes.containerGC.sandboxes is off. ${podLabel}`,
+    change: `A container of it is kept, or nodes.containerGC.sandboxes is off. ${podLabel}`,
   },
   OrphanedLogs: {
     meaning:
@@ -151,7 +151,7 @@ export const containerReasons: ReasonCatalog<ContainerEvidence> = {
   TooYoung: {
     meaning: "It has not been here for the policy's minimum age yet.",
     sentence: ({ createdMs, eligibleAtMs, minimumAgeMs, mayStart }) =>
-      `It was created at ${timeText(createdMs)}, and stays for at least ${formatDuration(eligibleAtMs - createdMs)}` +
+      `It was created at ${timeText(createdMs)}, and is kept for at least ${formatDuration(eligibleAtMs - createdMs)}` +
       `${mayStart && eligibleAtMs - createdMs > minimumAgeMs ? ', because it may be about to start' : ''}.`,
     field: ({ createdMs, eligibleAtMs, minimumAgeMs, mayStart }) =>
       mayStart && eligibleAtMs - createdMs > minimumAgeMs
@@ -187,7 +187,7 @@ export const containerReasons: ReasonCatalog<ContainerEvidence> = {
     change: 'Newer ones make it exceed a limit, its pod is gone, or somebody lowers a limit.',
   },
   InUse: {
-    meaning: 'Something that stays needs it.',
+    meaning: 'An object that is kept needs it.',
     sentence: ({ kind, pod }) => inUse[kind](podText(pod)),
     change:
       'Whatever needs it is removed: its pod, the containers of a sandbox or a log directory, the log of a link.',
@@ -237,11 +237,11 @@ const ruleField: Readonly<Record<Kind, string>> = {
   LogFile: 'nodes.containerGC.logs.maxRotatedPerContainer and maxBytesPerPod are not set',
 };
 
-const needed = (): string => 'Something that stays needs it.';
+const needed = (): string => 'An object that is kept needs it.';
 const inUse: Readonly<Record<Kind, (pod: string) => string>> = {
   Container: needed,
-  Sandbox: () => 'A container that stays belongs to it.',
-  LogDirectory: (pod) => `It holds the logs of ${pod}, which exists or has a container that stays.`,
+  Sandbox: () => 'A container that is kept belongs to it.',
+  LogDirectory: (pod) => `It holds the logs of ${pod}, which exists or has a container that is kept.`,
   LogLink: () => 'It points to a log that exists, or its container may still write one.',
   LogFile: needed,
 };

@@ -121,7 +121,7 @@ export const imageReasons: ReasonCatalog<ImageEvidence> = {
   TooYoung: {
     meaning: "It has not been here for the policy's minimum age yet.",
     sentence: ({ firstDetectedMs, minimumAgeMs, policyMinimumAgeMs }) =>
-      `It was first seen at ${timeText(firstDetectedMs)}, and stays for at least ${formatDuration(minimumAgeMs)}` +
+      `It was first seen at ${timeText(firstDetectedMs)}, and is kept for at least ${formatDuration(minimumAgeMs)}` +
       `${minimumAgeMs > policyMinimumAgeMs ? ', twice as long as others, because it was pulled again soon after a removal' : ''}.`,
     field: ({ minimumAgeMs, policyMinimumAgeMs }) =>
       `nodes.imageGC.minimumAge=${formatDuration(policyMinimumAgeMs)}` +

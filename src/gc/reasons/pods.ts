@@ -190,7 +190,7 @@ export const podReasons: ReasonCatalog<PodEvidence> = {
 function finishedText({ counted: count, held, threshold }: PlaceInLine): string {
   const more =
     held === 0 ? '' : ` (${held} more cannot be deleted now and ${held === 1 ? 'does' : 'do'} not count)`;
-  return `${count} ${count === 1 ? 'has' : 'have'} finished${more} and ${threshold} may stay`;
+  return `${count} ${count === 1 ? 'has' : 'have'} finished${more} and ${threshold} may be kept`;
 }
 
 const lineText = (line: PlaceInLine): string => `Of the pods of this policy, ${finishedText(line)}`;
@@ -232,7 +232,7 @@ function finishText({ reportedMs, countedMs, createdAtMs }: Finish): string {
 }
 
 const ttlText = ({ ttl }: Finish): string =>
-  `the ${formatDuration(ttl.ttlMs)} for which ${kindText(ttl)} may stay`;
+  `the ${formatDuration(ttl.ttlMs)} for which ${kindText(ttl)} may be kept`;
 
 function ttlField({ ttl }: Finish): string {
   return `${ttl.field}=${formatDuration(ttl.ttlMs)}`;

@@ -20,7 +20,7 @@ test('the table has verdict, reason, values, policy, field, time, and what would
   expect(stdout).toBe(
     [
       'Pod batch/report-1 (node node-1) will be deleted: Terminated',
-      '  Why        Of the pods of this policy, 5 have finished and 2 may stay; this',
+      '  Why        Of the pods of this policy, 5 have finished and 2 may be kept; this',
       '             one is the 2nd to be deleted: evicted pods first, then the oldest.',
       '  Policy     GCPolicy default (Enforce)',
       '  Field      pods.terminated.threshold=2',

@@ -252,12 +252,12 @@ describe('pods', () => {
   test('look gone although a ready sandbox and a running container without a pod exist', () => {
     const sandboxes = [sandbox('stray', { labels: {} })];
     const states = new PodStates({ containers: [container('c', { labels: {} })], sandboxes, pods: [] }, now);
-    expect(states.standing('uid-gone')).toBe('LooksGone');
-    expect(states.standing('')).toBe('LooksGone');
+    expect(states.stateOf('uid-gone')).toBe('LooksGone');
+    expect(states.stateOf('')).toBe('LooksGone');
   });
 
   test('are quarantined when they look gone and were not counted before', () => {
-    expect(podsNow(factsOf({}), { now }).standing('uid-gone')).toBe('Quarantined');
+    expect(podsNow(factsOf({}), { now }).stateOf('uid-gone')).toBe('Quarantined');
   });
 });
 

@@ -2,19 +2,19 @@ import { describe, expect, test } from 'vitest';
 import { diskUsage, freeDiskSpaceFailed } from '../../../../src/agent/imagegc/events.ts';
 import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
 import { strayContainers } from '../../../../src/agent/imagegc/holds.ts';
-import { outcomeOf, type Acts, type DiskTrouble } from '../../../../src/agent/imagegc/report.ts';
+import { outcomeOf, type RemovalResults, type DiskTrouble } from '../../../../src/agent/imagegc/report.ts';
 import { planImageGc, recheckImage } from '../../../../src/agent/imagegc/plan.ts';
 import { now } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
 import { facts, governedBy, imageRule, nodePod } from './builders.ts';
 
 const given = { governance: governedBy(imageRule()), now };
-const ruled = { rule: imageRule(), now };
+const context = { rule: imageRule(), now };
 const disk = { capacityBytes: 10_000, availableBytes: 1_000 };
 const planOf = (over: Partial<ImageGcFacts> = {}): ImageGcPlan =>
   planImageGc({ ...facts([image('a'), image('b')]), ...over }, given);
 const plan = planOf();
-const acts = (over: Partial<Acts> = {}): Acts => ({
+const results = (over: Partial<RemovalResults> = {}): RemovalResults => ({
   ...{ removed: [], failed: [], freedBytes: 0, missingBytes: 0, lastError: undefined },
   ...{ stopped: undefined, unknown: undefined, broken: undefined },
   ...over,
@@ -25,7 +25,7 @@ describe('a pass ends', () => {
   test.each<{
     readonly name: string;
     readonly plan?: ImageGcPlan;
-    readonly acts?: Acts;
+    readonly results?: RemovalResults;
     readonly diskTrouble?: DiskTrouble;
     readonly expected: readonly [string, string | undefined];
   }>([
@@ -43,16 +43,20 @@ describe('a pass ends', () => {
         "Insufficient free disk space on the node's image filesystem (90% of 9.8 KiB used). Deleting unused images would free 0 of 1000 bytes.",
       ],
     },
-    { name: 'with removals', acts: acts({ removed: plan.removals }), expected: ['Succeeded', undefined] },
-    { name: 'without removals', acts: acts(), expected: ['Idle', undefined] },
+    {
+      name: 'with removals',
+      results: results({ removed: plan.removals }),
+      expected: ['Succeeded', undefined],
+    },
+    { name: 'without removals', results: results(), expected: ['Idle', undefined] },
     {
       name: 'with a failed removal of an image that is too old',
-      acts: acts({ failed: aged, lastError: 'busy' }),
+      results: results({ failed: aged, lastError: 'busy' }),
       expected: ['Failed', 'wanted to free images older than 0s, encountered errors in image deletion: busy'],
     },
     {
       name: 'with failed removals and a full disk',
-      acts: acts({ failed: plan.removals, missingBytes: 1, lastError: 'busy' }),
+      results: results({ failed: plan.removals, missingBytes: 1, lastError: 'busy' }),
       expected: [
         'Failed',
         'wanted to free 1000 bytes, but freed 0 bytes space with errors in image deletion: busy',
@@ -60,12 +64,12 @@ describe('a pass ends', () => {
     },
     {
       name: 'with a failed removal and another image removed instead',
-      acts: acts({ removed: plan.removals, failed: plan.removals }),
+      results: results({ removed: plan.removals, failed: plan.removals }),
       expected: ['Succeeded', undefined],
     },
     {
       name: 'when the node can no longer be observed',
-      acts: acts({ broken: 'gone' }),
+      results: results({ broken: 'gone' }),
       expected: ['Failed', 'gone'],
     },
     {
@@ -90,30 +94,30 @@ describe('a pass ends', () => {
     },
     {
       name: 'undecided by a live check',
-      acts: acts({ unknown: 'no answer' }),
+      results: results({ unknown: 'no answer' }),
       expected: ['Unknown', 'no answer'],
     },
     {
       name: 'when it was stopped',
-      acts: acts({ stopped: 'policies have changed', missingBytes: 1 }),
+      results: results({ stopped: 'policies have changed', missingBytes: 1 }),
       expected: ['Short', 'policies have changed'],
     },
     {
       name: 'at maxImagesPerPass',
       plan: { ...plan, maxImages: 1 },
-      acts: acts({ removed: plan.removals, missingBytes: 1 }),
+      results: results({ removed: plan.removals, missingBytes: 1 }),
       expected: ['Short', 'maxImagesPerPass: 1, more images are due'],
     },
-  ])('$name', ({ plan: made = plan, acts: done, diskTrouble, expected }) => {
+  ])('$name', ({ plan: made = plan, results: done, diskTrouble, expected }) => {
     const { result, message } = outcomeOf({
-      ...{ plan: made, acts: done, disk, diskTrouble, maximumAgeMs: undefined },
+      ...{ plan: made, results: done, disk, diskTrouble, maximumAgeMs: undefined },
     });
     expect([result, message]).toEqual(expected);
   });
 
   test('exhausted when every removable image is removed and usage is above the low threshold', () => {
-    const done = acts({ removed: plan.removals, missingBytes: 1, freedBytes: 300 });
-    const pass = { plan: { ...plan, maxImages: 9 }, acts: done, disk };
+    const done = results({ removed: plan.removals, missingBytes: 1, freedBytes: 300 });
+    const pass = { plan: { ...plan, maxImages: 9 }, results: done, disk };
     expect(outcomeOf({ ...pass, diskTrouble: undefined, maximumAgeMs: undefined })).toEqual({
       ...{ result: 'Short', isExhausted: true },
       message:
@@ -130,9 +134,9 @@ describe('a pass ends', () => {
     { disk: { capacityBytes: 3 * 1024 ** 5, availableBytes: 0 }, expected: '(100% of 3072.0 TiB used).' },
     { disk: undefined, expected: "the node's image filesystem. " },
   ])('the message describes the disk as the kubelet does: $expected', ({ disk: full, expected }) => {
-    const done = acts({ removed: plan.removals, missingBytes: 1 });
+    const done = results({ removed: plan.removals, missingBytes: 1 });
     const { message } = outcomeOf({
-      ...{ plan: { ...plan, maxImages: 9 }, acts: done, disk: full },
+      ...{ plan: { ...plan, maxImages: 9 }, results: done, disk: full },
       ...{ diskTrouble: undefined, maximumAgeMs: undefined },
     });
     expect(message).toContain(expected);
@@ -178,8 +182,8 @@ describe('the disk usage', () => {
 });
 
 test('a re-check finds that an image is no longer listed', () => {
-  expect(recheckImage('sha256:a', facts([image('a')]), ruled)).toBeUndefined();
-  expect(recheckImage('sha256:x', facts([image('a')]), ruled)).toBe('Gone');
+  expect(recheckImage('sha256:a', facts([image('a')]), context)).toBeUndefined();
+  expect(recheckImage('sha256:x', facts([image('a')]), context)).toBe('Gone');
 });
 
 test('a container that the kubelet did not create has an unknown pod', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
-import { isStorageNews, isWorthWriting, storageLevels } from '../../../../src/agent/report/change.ts';
+import { isStorageChange, isWorthWriting, storageLevels } from '../../../../src/agent/report/change.ts';
 import type { ReportFacts } from '../../../../src/agent/report/facts.ts';
 import { planReport } from '../../../../src/agent/report/plan.ts';
 import { minutesAgo, now, policy } from '../../../builders.ts';
@@ -200,13 +200,13 @@ describe('warnings of a report that another program wrote', () => {
     },
     { name: 'a warning gets a level', before: status([warning()]), after: [warning(80)], news: true },
   ])('$name', ({ before, after, news }) => {
-    expect(isStorageNews(before, status(after))).toBe(news);
+    expect(isStorageChange(before, status(after))).toBe(news);
   });
 
   test('only the number counts if not all are listed', () => {
     const more = status([warning(80)], 40);
-    expect(isStorageNews({}, more)).toBe(true);
-    expect(isStorageNews(more, more)).toBe(false);
+    expect(isStorageChange({}, more)).toBe(true);
+    expect(isStorageChange(more, more)).toBe(false);
   });
 
   test('a missing level counts as 0', () => {

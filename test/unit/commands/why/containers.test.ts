@@ -162,13 +162,13 @@ const rows: readonly Row[] = [
     ...{ reason: 'TooYoung', name: 'dead-1', rule: { minimumAgeMs: 7_200_000 } },
     part: { pods, containers: [dead('dead-1', 60)] },
     field: 'nodes.containerGC.minimumAge=2h',
-    why: 'It was created at 2026-01-15T11:00:00Z, and stays for at least 2h.',
+    why: 'It was created at 2026-01-15T11:00:00Z, and is kept for at least 2h.',
   },
   {
     ...{ reason: 'TooYoung', name: 'dead-1' },
     part: { pods, containers: [dead('dead-1', 1, { state: 'Created' })] },
     field: null,
-    why: 'It was created at 2026-01-15T11:59:00Z, and stays for at least 2m, because it may be about to start.',
+    why: 'It was created at 2026-01-15T11:59:00Z, and is kept for at least 2m, because it may be about to start.',
   },
   {
     ...{ reason: 'NewestAttempt', name: 'dead-1' },
@@ -205,13 +205,13 @@ const rows: readonly Row[] = [
     ...{ reason: 'InUse', name: 'pod-sandbox' },
     part: { pods, containers: [dead('dead-1', 60)], sandboxes: [down('pod', 60)] },
     field: null,
-    why: 'A container that stays belongs to it.',
+    why: 'A container that is kept belongs to it.',
   },
   {
     ...{ reason: 'InUse', name: `/var/log/pods/${podLogs}` },
     part: { pods, logs: logsOf(log(`${podLogs}/main/0.log`)) },
     field: null,
-    why: 'It holds the logs of pod default/pod, which exists or has a container that stays.',
+    why: 'It holds the logs of pod default/pod, which exists or has a container that is kept.',
   },
   {
     ...{ reason: 'Quarantined', name: 'dead-1' },

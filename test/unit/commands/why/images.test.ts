@@ -116,7 +116,7 @@ const rows: readonly Row[] = [
     reason: 'TooYoung',
     rule: { minimumAgeMs: 90_000_000 },
     field: 'nodes.imageGC.minimumAge=25h',
-    why: 'It was first seen at 2026-01-14T12:00:00Z, and stays for at least 25h.',
+    why: 'It was first seen at 2026-01-14T12:00:00Z, and is kept for at least 25h.',
   },
   {
     reason: 'TooYoung',
@@ -128,7 +128,7 @@ const rows: readonly Row[] = [
       },
     }),
     field: 'nodes.imageGC.minimumAge=14h, nodes.imageGC.repullBackoff=true',
-    why: 'It was first seen at 2026-01-14T12:00:00Z, and stays for at least 28h, twice as long as others, because it was pulled again soon after a removal.',
+    why: 'It was first seen at 2026-01-14T12:00:00Z, and is kept for at least 28h, twice as long as others, because it was pulled again soon after a removal.',
   },
   {
     reason: 'UsedRecently',

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/controllers/podgc/events.ts';
 import type { PodDeletion, PodGcPlan } from '../../../../src/controllers/podgc/facts.ts';
 import { podGcMetrics, showPlan } from '../../../../src/controllers/podgc/metrics.ts';
-import { passReports, takeCensus } from '../../../../src/controllers/podgc/report.ts';
+import { passReports, countPlan } from '../../../../src/controllers/podgc/report.ts';
 import type { Policy } from '../../../../src/api/policy/policy.ts';
 import { countByPolicy } from '../../../../src/gc/summary.ts';
 import type { EventSpec } from '../../../../src/kube/events/recorder.ts';
@@ -116,7 +116,7 @@ const plan: PodGcPlan = {
 };
 
 test('the report of a policy has the outcomes of its own pods', () => {
-  const reports = passReports(plan, takeCensus(plan), {
+  const reports = passReports(plan, countPlan(plan), {
     outcomes: [
       ...[done(first), done(second), failed(second), done(first), failed(second)],
       ...[kept(first, 'ClockUnsure'), kept(first, 'NodeExists')],
@@ -136,7 +136,7 @@ test('the report of a policy has the outcomes of its own pods', () => {
 
 test('metrics have the due pods by reason and mode', async () => {
   const registry = new Registry();
-  showPlan(podGcMetrics(registry), plan, takeCensus(plan));
+  showPlan(podGcMetrics(registry), plan, countPlan(plan));
   const due = (await registry.metrics())
     .split('\n')
     .filter((line) => /^dustpan_pod_gc_due_pods.* [1-9]/.test(line));
