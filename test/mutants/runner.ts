@@ -57,7 +57,7 @@ export class MutantRunner {
     const all = await this.#vitest.globTestSpecifications();
     const found = all.filter(
       ({ moduleId }) =>
-        tests.some((start) => moduleId.includes(`/${start}`)) && !moduleId.endsWith('.property.test.ts'),
+        tests.some((start) => moduleId.includes(`/${start}`)) && !/[./]property\.test\.ts$/.test(moduleId),
     );
     if (found.length === 0) throw new Error(`no tests: ${tests.join()}`);
     return found;
