@@ -27,9 +27,9 @@ import { eventually, waitUntil } from '../servers/waiting.ts';
 /** Queries without data while nothing fails: their series appear with the first failure. */
 const mayBeEmpty: Readonly<Record<string, string>> = {
   'Watches: failed: {{job}} {{resource}}': 'no watch has failed, and its resource is not preset',
-  'Left of pods that are gone: {{kind}}':
-    'looked for every ten minutes; what cannot be seen at first has no figure until then',
-  'Bytes left of pods that are gone: {{kind}}': 'likewise',
+  'Orphaned resources of deleted pods: {{kind}}':
+    'the agent searches every ten minutes; a kind that it cannot count has no series',
+  'Bytes of orphaned resources of deleted pods: {{kind}}': 'likewise',
 };
 
 const reviews = [
