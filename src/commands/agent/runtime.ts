@@ -98,7 +98,7 @@ export async function waitForSocket(
 /** Returns the path, an error if there is none, or undefined when the signal aborted. */
 async function search(socket: string | undefined, signal: AbortSignal): Promise<string | Error | undefined> {
   try {
-    return await findSocket({ configured: socket, servesCri: servesCri }, signal);
+    return await findSocket({ configured: socket, servesCri }, signal);
   } catch (err) {
     return signal.aborted || !(err instanceof Error) ? undefined : err;
   }

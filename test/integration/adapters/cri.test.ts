@@ -80,8 +80,8 @@ describe('a socket without a runtime', () => {
 describe('finding the socket', () => {
   test('without a socket, the error lists the searched places', async () => {
     const places = [join(folder, 'a.sock'), join(folder, 'b.sock')];
-    await expect(findSocket({ places, servesCri: servesCri }, signal)).rejects.toThrow(
-      `no container runtime's socket found; looked for ${places.join(', ')}`,
+    await expect(findSocket({ places, servesCri }, signal)).rejects.toThrow(
+      `no container runtime's socket found; searched ${places.join(', ')}`,
     );
   });
 
@@ -89,14 +89,14 @@ describe('finding the socket', () => {
     const other = await startCriSandbox({ socket: join(folder, 'other.sock') });
     other.faults.next('Version', { kind: 'fail', code: status.UNIMPLEMENTED, message: 'unknown service' });
     const places = [await abandonedSocket(), other.socket, sandbox.socket];
-    expect(await findSocket({ places, servesCri: servesCri }, signal)).toBe(sandbox.socket);
+    expect(await findSocket({ places, servesCri }, signal)).toBe(sandbox.socket);
     other.stop();
   });
 
   test('a single socket is used though it does not respond yet', async () => {
     sandbox.faults.next('Version', { kind: 'fail', code: status.UNAVAILABLE });
     const places = [join(folder, 'none.sock'), sandbox.socket];
-    expect(await findSocket({ places, servesCri: servesCri }, signal)).toBe(sandbox.socket);
+    expect(await findSocket({ places, servesCri }, signal)).toBe(sandbox.socket);
     expect(sandbox.calls).toEqual([]);
   });
 });
