@@ -23,7 +23,7 @@ export const memoryEnvironment = 'MALLOC_ARENA_MAX=1';
 
 const about = `Runs on one node, next to its container runtime. If the policy that governs the node is in mode Enforce, removes unused images when the disk fills up or they are old, and dead containers, sandboxes and logs of deleted pods. Warns about pods near their local storage limits, and requests evictions of pods above them from the controller. A policy in mode DryRun, the default, only counts and explains. Results are in the NodeGCReport of the node. Runs until SIGTERM or SIGINT.
 
-To keep it near 60 MiB, start Node with ${memoryFlags}, and with ${memoryEnvironment} in its environment. NODE_OPTIONS accepts only ${heapFlags}.
+To keep it near 75 MiB, start Node with ${memoryFlags}, and with ${memoryEnvironment} in its environment. NODE_OPTIONS accepts only ${heapFlags}.
 
 Examples:
   # in a DaemonSet
