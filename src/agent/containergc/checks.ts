@@ -116,8 +116,8 @@ const notOptedOut = (node: ConfirmedNode<ContainerRemoval>, { pods }: ContainerC
   name: 'notOptedOut',
   objection: (removal) => {
     const uid = removal.target.pod?.uid;
-    const known = [...(pods() ?? []), ...(node.response(removal)?.pods ?? [])];
-    return known.some((pod) => pod.uid === uid && pod.isOptedOut === true)
+    const lists = [pods(), node.response(removal)?.pods];
+    return lists.some((list) => list?.some((pod) => pod.uid === uid && pod.isOptedOut === true))
       ? { kind: 'keep', reason: 'KeepMarked' }
       : undefined;
   },

@@ -77,8 +77,8 @@ export class LocalStorageManager {
   }
 
   /** Forgets everything when the policy has no rule; reports once that there is none. */
-  #turnOff(undecided: string | undefined): void {
-    const state = undecided === undefined ? 'off' : 'unknown';
+  #turnOff(unknownBecause: string | undefined): void {
+    const state = unknownBecause === undefined ? 'off' : 'unknown';
     if (state === 'off') {
       this.#history = new Map();
       this.#usage = undefined;
@@ -87,13 +87,16 @@ export class LocalStorageManager {
     if (this.#state === 'off' || this.#state === state) return;
     if (state === 'off') this.#deps.source.close();
     this.#state = state;
-    this.#reportNothing(undecided);
+    this.#reportNothing(unknownBecause);
   }
 
-  #reportNothing(undecided: string | undefined): void {
+  #reportNothing(unknownBecause: string | undefined): void {
     clearPlan(this.#deps.metrics);
     this.#deps.podMetrics?.used.reset();
-    this.#report({ result: undecided === undefined ? 'Idle' : 'Unknown', message: undecided }, undefined);
+    this.#report(
+      { result: unknownBecause === undefined ? 'Idle' : 'Unknown', message: unknownBecause },
+      undefined,
+    );
   }
 
   /** Stores the usage; returns the error if it could not be read. */

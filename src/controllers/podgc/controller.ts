@@ -69,20 +69,20 @@ export class PodGcController {
     this.#seenFinished = seenFinished;
     metrics.missingNodes.set(missing.since.size);
     const plan = planPodGc(facts, { policies: ranked, now });
-    const census = countPlan(plan);
+    const counts = countPlan(plan);
     metrics.planSeconds.observe((clock.monotonicMs() - monotonicMs) / 1000);
-    showPlan(metrics, plan, census);
-    const { events, noticed } = notices(this.#noticed, plan, census);
+    showPlan(metrics, plan, counts);
+    const { events, noticed } = notices(this.#noticed, plan, counts);
     this.#noticed = noticed;
     for (const event of events) {
       recorder.record(event);
       log.warn({ reason: event.reason, kind: event.regarding.kind, name: event.regarding.name }, event.note);
     }
     const kept = Object.fromEntries(
-      podKeepReasons.map((reason) => [reason, countOf(census.byPolicy.values(), reason)]),
+      podKeepReasons.map((reason) => [reason, countOf(counts.byPolicy.values(), reason)]),
     );
     log.debug({ kept, due: plan.deletions.length }, 'planned pass');
-    await this.#act({ plan, census, owners: facts.replicaSetOwners, ranked }, signal);
+    await this.#act({ plan, counts, owners: facts.replicaSetOwners, ranked }, signal);
   }
 
   #seesAll(ranked: RankedPolicies): boolean {
@@ -98,7 +98,7 @@ export class PodGcController {
     return all;
   }
 
-  async #act({ plan, census, owners, ranked }: Decided, signal: AbortSignal): Promise<void> {
+  async #act({ plan, counts, owners, ranked }: Decided, signal: AbortSignal): Promise<void> {
     const { clock, log, onPass } = this.#deps;
     const onNodeFound = (node: string): void => {
       this.#forgetMissing(node);
@@ -110,7 +110,7 @@ export class PodGcController {
       outcomes.filter(({ kind }) => kind === 'done').map(({ decision }) => decision),
       owners,
     );
-    onPass(passReports(plan, census, { outcomes, at: clock.now() }));
+    onPass(passReports(plan, counts, { outcomes, at: clock.now() }));
     throwIfFailed(executed);
   }
 
@@ -136,7 +136,7 @@ export class PodGcController {
 
 interface Decided {
   readonly plan: PodGcPlan;
-  readonly census: PlanCounts;
+  readonly counts: PlanCounts;
   readonly owners: PodGcFacts['replicaSetOwners'];
   readonly ranked: RankedPolicies;
 }
