@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { SkippedTests } from './test/steps/skipped.ts';
 
 // A copy for each project: vitest takes out of it what it has read.
 const define = () => ({ __DUSTPAN_VERSION__: '"test"', __DUSTPAN_REVISION__: '"test"' });
@@ -25,6 +26,7 @@ const decisions = {
 
 export default defineConfig({
   test: {
+    reporters: ['default', new SkippedTests()],
     coverage: {
       ...decisions,
       reporter: [['text', { skipFull: true }]],

@@ -8,6 +8,7 @@ import { runJobs, isEnding, toStdout, type Job } from './jail/jobs.ts';
 import type { Part } from './programs/parts.ts';
 import { repositoryRoot } from './repository.ts';
 import { cannotRun } from './jail/requirements.ts';
+import { addSkipped } from '../steps/skipped.ts';
 
 interface InJailOptions extends JailOptions {
   /** The parts that the command starts: their programs are found or built while there is a network. */
@@ -98,6 +99,7 @@ function jobOf({ files, ...bed }: SharedJail, command: readonly string[]): Job {
 function skipped(what: string, reason: string): number {
   const required = process.env['DUSTPAN_REQUIRE_CLUSTER'] === '1';
   log(`skipped: ${what} (${reason})${required ? ', but DUSTPAN_REQUIRE_CLUSTER=1 requires them' : ''}`);
+  addSkipped(`${what}: all tests (${reason})`);
   return required ? 1 : 0;
 }
 
