@@ -1,3 +1,7 @@
+import { load } from 'js-yaml';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { repositoryRoot } from '../cluster/repository.ts';
 import type { Cluster } from '../cluster/servers/cluster.ts';
 import { dustpanUser, mountServiceAccount, startDustpan } from '../cluster/controller/dustpan.ts';
 import type { DustpanProcess } from '../cluster/servers/dustpan-process.ts';
@@ -25,6 +29,14 @@ export const podPolicy = (mode: 'DryRun' | 'Enforce', threshold: number): object
   mode,
   pods: { terminated: { threshold }, outOfService: {}, orphaned: {}, unscheduledTerminating: {} },
 });
+
+/** The pods' part of the policy in README.md, which has nearly every field. */
+export async function readmePodPolicy(): Promise<object> {
+  const readme = await readFile(join(repositoryRoot(), 'README.md'), 'utf8');
+  const [, yaml] = /^```yaml\n(apiVersion: gc\.dustpan\.dev[^`]*)```$/m.exec(readme) ?? [];
+  const policy = load(yaml ?? '') as { readonly spec: { readonly pods: object } };
+  return { mode: 'DryRun', pods: policy.spec.pods };
+}
 
 /** Metrics of the controller, and its usage, at one moment. */
 export interface Scrape {
