@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { hasTest, root, textOf } from './named-tests.ts';
+import { hasTest, isRun, textOf } from './named-tests.ts';
 
 const [, ofProject = '', ofChart = ''] = textOf('docs/claims.md').split(/^## .*$/m);
 
@@ -45,7 +44,7 @@ describe.each([
   test.each(claims.flatMap(({ words, tests }) => tests.map((one) => ({ words, ...one }))))(
     '$words: $file has the test “$title”',
     ({ file, title }) => {
-      expect(existsSync(new URL(file, root))).toBe(true);
+      expect(isRun(file)).toBe(true);
       expect(hasTest(textOf(file), title)).toBe(true);
     },
   );

@@ -1,7 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { property, worlds } from '../../property.ts';
-import { hasTest, root, textOf } from './named-tests.ts';
+import { hasTest, isRun, root, textOf } from './named-tests.ts';
 
 const page = textOf('docs/reliability.md');
 
@@ -56,18 +56,52 @@ describe('docs/reliability.md', () => {
   });
 
   test.each(named)('$fault: $file has the test “$title”', ({ file, title, server }) => {
-    expect(existsSync(new URL(file, root))).toBe(true);
+    expect(isRun(file)).toBe(true);
     expect(hasTest(textOf(file), title)).toBe(true);
     expect(server).toBe(serverOf(file));
   });
 });
 
-test('finds a title that no test has', () => {
-  const text =
-    "test('one', () => {});\ntest.each([{ name: 'two' }])('three $name', () => {});\nconst other = 'four';";
-  expect(['one', 'two', 'three $name', 'four', 'on'].map((title) => hasTest(text, title))).toEqual([
-    ...[true, true, true, false, false],
-  ]);
+describe('a title that a page names', () => {
+  const table = "const rows = [{ name: 'row' }]; const apart = [{ name: 'no row' }];";
+
+  test.each([
+    { code: "test('one', () => {});", title: 'one', expected: true },
+    { code: "test('one', () => {});", title: 'on', expected: false },
+    { code: "const one = 'one';", title: 'one', expected: false },
+    { code: "test.each([1])('one %i', () => {});", title: 'one %i', expected: true },
+    { code: "test.each([{ name: 'row' }])('one $name', () => {});", title: 'row', expected: true },
+    { code: `${table} test.each(rows)('one $name', () => {});`, title: 'row', expected: true },
+    { code: `${table} test.each(rows)('one $name', () => {});`, title: 'no row', expected: false },
+    { code: `${table} test.each(rows)('one', () => {});`, title: 'row', expected: false },
+    { code: `${table} test.skip.each(rows)('one $name', () => {});`, title: 'row', expected: false },
+    { code: "test.skip('one', () => {});", title: 'one', expected: false },
+    { code: "test.todo('one');", title: 'one', expected: false },
+    { code: "test('one');", title: 'one', expected: false },
+    { code: "test('one', { skip: true }, () => {});", title: 'one', expected: false },
+    { code: "test.only('one', () => {});", title: 'one', expected: false },
+    { code: "test.fails('one', () => {});", title: 'one', expected: false },
+    { code: "test('one', ({ skip }) => { skip(); });", title: 'one', expected: false },
+    { code: "test('one', (ctx) => { ctx.skip(); });", title: 'one', expected: false },
+    { code: "test.skipIf(true)('one (needs x)', () => {});", title: 'one (needs x)', expected: false },
+    { code: "test.skipIf(!has)('one', () => {});", title: 'one', expected: false },
+    { code: "test.skipIf(!has)('one (needs x)', () => {});", title: 'one (needs x)', expected: true },
+    { code: "describe.skip('all', () => { test('one', () => {}); });", title: 'one', expected: false },
+    {
+      code: "describe.skipIf(!has)('all', () => { test('one', () => {}); });",
+      ...{ title: 'one', expected: false },
+    },
+    {
+      code: "const on = describe.skipIf(!has); on('all (needs x)', () => { test('one', () => {}); });",
+      ...{ title: 'one (needs x)', expected: true },
+    },
+    {
+      code: "const on = describe.skipIf(!has); on('all (needs x)', () => { test('one', () => {}); });",
+      ...{ title: 'one', expected: false },
+    },
+  ])('$title of $code counts: $expected', ({ code, title, expected }) => {
+    expect(hasTest(code, title)).toBe(expected);
+  });
 });
 
 test('the property tests of the plans have at least 10 000 random samples', property, () => {

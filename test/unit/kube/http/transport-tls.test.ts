@@ -27,7 +27,7 @@ function certify(dir: string, name: string): void {
   });
 }
 
-describe.skipIf(!hasOpenssl)('TLS', () => {
+describe.skipIf(!hasOpenssl)('TLS (needs openssl)', () => {
   const request = { ...get, retries: 0 };
   let dir: string;
   let server: Server;
