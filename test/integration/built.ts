@@ -43,8 +43,46 @@ export function builtForFile(): Pick<Built, 'main'> {
   };
 }
 
-/** A controller as a process, with its output. */
-export class RunningController extends RunningProcess {
+export interface LogLine {
+  readonly level: string;
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+/** The controller or an agent as a process, with its output. */
+export class RunningDustpan extends RunningProcess {
+  /** The lines of the log, in order; what Node itself prints is none. */
+  get lines(): LogLine[] {
+    const lines = this.stdout.split('\n').slice(0, -1);
+    return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as LogLine);
+  }
+
+  /** The messages of the log, in order. */
+  get messages(): string[] {
+    return this.lines.map(({ msg }) => msg);
+  }
+
+  /** The number of log lines with this message. */
+  timesLogged(message: string): number {
+    return this.messages.filter((one) => one === message).length;
+  }
+
+  /** The body of a page of the health server or of the metrics server. */
+  async page(server: 'health' | 'metrics', path: string): Promise<string> {
+    await until('it serves', () => this.#address(server) !== '');
+    const response = await fetch(`http://${this.#address(server)}${path}`);
+    return response.text();
+  }
+
+  #address(server: 'health' | 'metrics'): string {
+    const line = this.lines.find(({ msg }) => msg === 'serving metrics and health probes');
+    const address = line?.[server];
+    return typeof address === 'string' ? address : '';
+  }
+}
+
+/** A controller with short passes. */
+export class RunningController extends RunningDustpan {
   constructor(built: Pick<Built, 'main'>, kubeconfig: string, args: readonly string[] = []) {
     const flags = [
       '--pod-gc-period=1s',
@@ -52,12 +90,6 @@ export class RunningController extends RunningProcess {
       '--health-probe-bind-address=0',
     ];
     super([built.main, 'controller', `--kubeconfig=${kubeconfig}`, ...flags, ...args]);
-  }
-
-  /** The messages of the log, in order. */
-  get messages(): string[] {
-    const lines = this.stdout.split('\n').filter((line) => line.startsWith('{'));
-    return lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
   }
 }
 

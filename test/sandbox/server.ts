@@ -11,7 +11,7 @@ import type { ContractServer } from '../contract/server.ts';
 import { ApiServer, failed, ofStatus, type ApiResponse } from './api/api-server.ts';
 import type { DirectStore } from './api/direct-store.ts';
 import { badRequest, Failure } from './api/failure.ts';
-import { Faults, type Fault } from './api/faults.ts';
+import { Faults, type Fault, type Refusal } from './api/faults.ts';
 import { asObject, type JsonObject } from './api/json.ts';
 import { attributesOf, type ApiRequest } from './api/request.ts';
 import { authenticate, authorize, review, type SandboxUser } from './api/users.ts';
@@ -31,6 +31,8 @@ export interface SandboxRequest {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly user: string;
+  /** When it arrived, in milliseconds of the monotonic clock of this process. */
+  readonly atMs: number;
 }
 
 /** An API server in this process, over HTTP. */
@@ -110,7 +112,8 @@ async function serve(front: Front, incoming: IncomingMessage, response: ServerRe
   const url = new URL(incoming.url ?? '/', 'http://sandbox');
   const token = authorization.replace(/^Bearer /, '');
   const user = front.users.find((one) => one.token === token)?.name ?? '';
-  const request = { method, path: url.pathname, query: url.searchParams, user };
+  const atMs = performance.now();
+  const request = { method, path: url.pathname, query: url.searchParams, user, atMs };
   front.requests.push(request);
   const fault = front.faults.take(request);
   try {
@@ -142,13 +145,28 @@ function jsonOf(bytes: Buffer): JsonObject | undefined {
 }
 
 async function applyFault(fault: Fault | undefined): Promise<void> {
-  if (fault?.kind === 'delay') await delay(fault.ms);
-  // Ends when the client closes the connection, or the server stops.
-  if (fault?.kind === 'hang') await new Promise<never>(() => undefined);
-  if (fault?.kind !== 'status') return;
-  const { status, reason = '', message = `sandbox fault: ${status}`, retryAfterSeconds } = fault;
+  switch (fault?.kind) {
+    case 'delay':
+      await delay(fault.ms);
+      return;
+    case 'hang':
+      // Ends when the client closes the connection, or the server stops.
+      await new Promise<never>(() => undefined);
+      return;
+    case 'hold':
+      await fault.until;
+      await applyFault(fault.then);
+      return;
+    case 'status':
+      throw refusal(fault);
+    case 'cut':
+    case undefined:
+  }
+}
+
+function refusal({ status, reason = '', message, retryAfterSeconds }: Refusal): Failure {
   const details = retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } };
-  throw new Failure(message, { code: status, reason, ...details });
+  return new Failure(message ?? `sandbox fault: ${status}`, { code: status, reason, ...details });
 }
 
 function send(

@@ -52,7 +52,7 @@ test('170 pods with owner names of 1.4 MB: the controller stays below the memory
   await expect.poll(podCount, { ...eventually, timeout: 180_000 }).toBe(hostile + living.length);
   expect(usageOf(pid).peakMiB).toBeLessThan(limitMiB);
 
-  // Each is marked and deleted, 64 at a time; the responses contain the name.
+  // Each is marked and deleted, 32 at a time; the responses contain the name.
   const safety = { maxOrphanedNodesPercent: 100 };
   await applyPolicy(cluster, { orphaned: { quarantine: '1s' }, safety });
   await expect.poll(podCount, { ...eventually, timeout: 240_000 }).toBe(0);

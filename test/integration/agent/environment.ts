@@ -7,8 +7,7 @@ import { onTestFailed } from 'vitest';
 import { startCriSandbox, type CriSandbox, type CriSandboxOptions } from '../../sandbox/cri/server.ts';
 import type { Manifest } from '../../sandbox/api/direct-store.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/server.ts';
-import { until, type Built } from '../built.ts';
-import { RunningProcess } from '../running-process.ts';
+import { RunningDustpan, type Built } from '../built.ts';
 import { policyManifest } from '../../manifests.ts';
 
 export const nodeName = 'node-1';
@@ -121,44 +120,10 @@ interface AgentOptions {
   readonly uid?: number;
 }
 
-interface LogLine {
-  readonly level: string;
-  readonly msg: string;
-  readonly [field: string]: unknown;
-}
-
-/** An agent as a process, with its output. */
-export class RunningAgent extends RunningProcess {
+/** An agent with the Node flags of its memory budget. */
+export class RunningAgent extends RunningDustpan {
   constructor(built: Pick<Built, 'main'>, args: readonly string[], uid?: number) {
     super([...memoryFlags.split(' '), built.main, 'agent', ...args], uid);
-  }
-
-  get lines(): LogLine[] {
-    const lines = this.stdout.split('\n').slice(0, -1);
-    return lines.map((line) => JSON.parse(line) as LogLine);
-  }
-
-  /** The messages of the log, in order. */
-  get messages(): string[] {
-    return this.lines.map(({ msg }) => msg);
-  }
-
-  /** The body of a page of the health server or of the metrics server. */
-  async page(server: 'health' | 'metrics', path: string): Promise<string> {
-    await until('it serves', () => this.#address(server) !== '');
-    const answer = await fetch(`http://${this.#address(server)}${path}`);
-    return answer.text();
-  }
-
-  #address(server: 'health' | 'metrics'): string {
-    const line = this.lines.find(({ msg }) => msg === 'serving metrics and health probes');
-    const address = line?.[server];
-    return typeof address === 'string' ? address : '';
-  }
-
-  /** The number of log lines with this message. */
-  timesLogged(message: string): number {
-    return this.messages.filter((one) => one === message).length;
   }
 }
 

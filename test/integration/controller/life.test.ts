@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
-import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
-import { builtForFile, RunningController, until } from '../built.ts';
+import type { Refusal } from '../../sandbox/api/faults.ts';
+import { startSandbox, type Sandbox, type SandboxRequest } from '../../sandbox/server.ts';
+import { builtForFile, RunningController, until, type LogLine } from '../built.ts';
 import { conditionOf, podCount, policy, fillCluster } from './environment.ts';
 
 const built = builtForFile();
@@ -33,8 +34,9 @@ const holder = (): unknown =>
     sandbox.store.get('Lease', 'dustpan-controller', 'dustpan-system')?.['spec'] as
       Record<string, unknown> | undefined
   )?.['holderIdentity'];
-const deletes = (): number =>
-  sandbox.requests.filter(({ method, path }) => method === 'DELETE' && path.includes('/pods/')).length;
+const deletions = (): readonly SandboxRequest[] =>
+  sandbox.requests.filter(({ method, path }) => method === 'DELETE' && path.includes('/pods/'));
+const deletes = (): number => deletions().length;
 
 test('DryRun sends no request that writes to a pod; Enforce then collects', async () => {
   await open(30);
@@ -75,44 +77,71 @@ test('another replica follows a killed leader after the lease has expired, and c
   await until('collected again', () => podCount(sandbox) === 0);
 });
 
-test('a policy that becomes DryRun during a pass stops it', async () => {
-  await open(1_500);
-  sandbox.faults.next(({ method }) => method === 'DELETE', { kind: 'delay', ms: 20 }, 1_500);
-  sandbox.store.apply(policy('Enforce'));
-  start('--max-delete-qps=200');
-  await until('the pass has begun', () => deletes() > 20);
-  sandbox.store.apply(policy('DryRun'));
-  const at = podCount(sandbox);
-  await new Promise((resolve) => setTimeout(resolve, 2_000));
-  expect(podCount(sandbox)).toBeGreaterThan(at - 150);
-  const left = podCount(sandbox);
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
-  expect(podCount(sandbox)).toBe(left);
-});
+/** The requests of a pass in flight at most (docs/reliability.md). */
+const inFlight = 32;
 
-test('a policy that is deleted during a pass stops it', async () => {
-  await open(1_500);
-  sandbox.store.apply(policy('Enforce'));
-  start('--max-delete-qps=200');
-  await until('the pass has begun', () => deletes() > 20);
-  sandbox.store.delete('GCPolicy', 'default');
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
-  const left = podCount(sandbox);
-  expect(left).toBeGreaterThan(1_000);
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
-  expect(podCount(sandbox)).toBe(left);
-});
-
-test('waits for the end of many 429 responses with Retry-After; every pod is deleted in the end', async () => {
-  await open(100);
+/** Holds the first deletions of a pass, as many as it sends without a response; the returned function releases them. */
+function holdDeletions(then?: Refusal): () => void {
+  let release: () => void = () => undefined;
+  const until = new Promise<void>((resolve) => (release = resolve));
   sandbox.faults.next(
     ({ method }) => method === 'DELETE',
-    { kind: 'status', status: 429, retryAfterSeconds: 1 },
-    20,
+    { kind: 'hold', until, ...(then && { then }) },
+    inFlight,
   );
+  return release;
+}
+
+test.each([
+  {
+    name: 'becomes DryRun',
+    change: () => sandbox.store.apply(policy('DryRun')),
+    seen: 'MODIFIED',
+    left: 'dustpan_pod_gc_due_pods{reason="Expired",mode="DryRun"}',
+  },
+  {
+    name: 'is deleted',
+    change: () => {
+      sandbox.store.delete('GCPolicy', 'default');
+    },
+    seen: 'DELETED',
+    left: 'dustpan_pod_gc_kept_pods{reason="NoPolicy"}',
+  },
+])(
+  'a policy that $name during a pass stops it: the 32 requests in flight end, and no other begins',
+  async ({ change, seen, left }) => {
+    const pods = 300;
+    await open(pods);
+    const release = holdDeletions();
+    sandbox.store.apply(policy('Enforce'));
+    const controller = start();
+    await until('the pass waits for responses', () => deletes() === inFlight);
+    change();
+    const isSeen = ({ msg, change: how }: LogLine): boolean => msg === 'policies changed' && how === seen;
+    await until('the controller knows', () => controller.lines.some(isSeen));
+    release();
+    await until('the pass has ended', () => controller.messages.includes('pass ended early'));
+    // A pass that plans with the change.
+    await expect.poll(() => controller.page('metrics', '/metrics')).toContain(`${left} ${pods - inFlight}\n`);
+    expect(deletes()).toBe(inFlight);
+    expect(podCount(sandbox)).toBe(pods - inFlight);
+  },
+);
+
+test('responses 429 to all requests in flight: no other begins before the Retry-After has passed; then every pod is deleted', async () => {
+  const [pods, retryAfterSeconds] = [100, 2];
+  await open(pods);
+  const release = holdDeletions({ kind: 'status', status: 429, retryAfterSeconds });
   sandbox.store.apply(policy('Enforce'));
   start();
+  await until('the pass waits for responses', () => deletes() === inFlight);
+  const refusedMs = performance.now();
+  release();
   await until('all collected', () => podCount(sandbox) === 0);
+  const later = deletions().slice(inFlight);
+  expect(later).toHaveLength(pods);
+  const waitedMs = Math.min(...later.map(({ atMs }) => atMs)) - refusedMs;
+  expect(waitedMs).toBeGreaterThanOrEqual(1_000 * retryAfterSeconds);
 });
 
 test('reads a label that a new policy selects by before any decision', async () => {

@@ -1,15 +1,19 @@
 import type { ApiServer } from './api-server.ts';
 import type { SandboxRequest } from '../server.ts';
 
+export interface Refusal {
+  readonly kind: 'status';
+  readonly status: number;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly retryAfterSeconds?: number;
+}
+
 /** A fault of one request. */
 export type Fault =
-  | {
-      readonly kind: 'status';
-      readonly status: number;
-      readonly reason?: string;
-      readonly message?: string;
-      readonly retryAfterSeconds?: number;
-    }
+  | Refusal
+  /** Serves or refuses the request once the promise has resolved. */
+  | { readonly kind: 'hold'; readonly until: Promise<void>; readonly then?: Refusal }
   /** Serves the request after a delay. */
   | { readonly kind: 'delay'; readonly ms: number }
   /** Sends no response. */
