@@ -42,8 +42,11 @@ export async function startQuietNode(options: Partial<ClusterOptions> = {}): Pro
 }
 
 /** A node without a kubelet: its pods are those of the API, its containers those that a test makes. */
-export async function startNodeWithoutKubelet(): Promise<Cluster> {
-  const cluster = await startCluster({ parts: ['etcd', 'api', 'ctd'], crds: true, users: [agentUser] });
+export async function startNodeWithoutKubelet(
+  options: Pick<ClusterOptions, 'openssl'> = {},
+): Promise<Cluster> {
+  const parts = ['etcd', 'api', 'ctd'] as const;
+  const cluster = await startCluster({ parts, crds: true, users: [agentUser], ...options });
   await create(cluster, { apiVersion: 'v1', kind: 'Node', metadata: { name: cluster.node.name } });
   return cluster;
 }

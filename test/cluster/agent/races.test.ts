@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { memoryFlags } from '../../../src/commands/agent/command.ts';
 import { startAgent, stateFileOf, type AgentOptions } from './agent.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import {
@@ -21,7 +20,7 @@ import {
 import type { Cluster } from '../servers/cluster.ts';
 import { runContainer, runSandbox, type Sandbox } from '../node/crictl.ts';
 import type { BuiltImage } from '../node/image.ts';
-import { shiftedClock } from '../servers/shifted-clock.ts';
+import { shiftedClock, type ShiftedClock } from '../servers/shifted-clock.ts';
 import { create } from '../servers/kubectl.ts';
 import { eventually } from '../servers/waiting.ts';
 
@@ -45,6 +44,7 @@ const unusedGo = { highThresholdPercent: 100, lowThresholdPercent: 80, minimumAg
 
 let cluster: Cluster;
 let agent: DustpanProcess | undefined;
+let clock: ShiftedClock;
 let sandbox: Sandbox;
 /** The labels that the kubelet sets on its containers. */
 let labels: Readonly<Record<string, string>>;
@@ -52,7 +52,10 @@ let labels: Readonly<Record<string, string>>;
 const living = new Set(['bed.test/pause:1']);
 
 beforeAll(async () => {
-  cluster = await startNodeWithoutKubelet();
+  clock = shiftedClock(mkdtempSync(join(tmpdir(), 'agent-')));
+  clock.set(-24 * hourMs);
+  cluster = await startNodeWithoutKubelet({ openssl: clock.env });
+  clock.set(0);
   await bindPod('user', 'bed.test/elsewhere:1');
   const uid = await uidOf(cluster, 'user');
   sandbox = await runSandbox(cluster, { name: 'user', uid });
@@ -161,10 +164,9 @@ test('a clock that is moved by an hour, forward and back, makes no image or cont
     imageGC: patient,
     containerGC: { minimumAge: '30m', maxPerPodContainer: 0 },
   });
-  const clock = shiftedClock(mkdtempSync(join(tmpdir(), 'clock-')));
-  const at = await start({ nodeFlags: [...memoryFlags.split(' '), ...clock.nodeArgs] });
+  const at = await start({ env: clock.env });
   for (const offsetMs of [hourMs, 0, -hourMs, 0]) {
-    await clock.set(at, offsetMs);
+    clock.set(offsetMs);
     await Promise.all([passesOf(at, 'imagegc', 1), passesOf(at, 'containergc', 1)]);
     const passedMs = 1_000 * (await metric(at, lastPass));
     expect(Math.abs(passedMs - offsetMs - Date.now())).toBeLessThan(hourMs / 2);

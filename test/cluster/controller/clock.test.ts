@@ -1,3 +1,6 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Cluster } from '../servers/cluster.ts';
@@ -39,7 +42,10 @@ const holder = (): Promise<string> =>
   kubectl(cluster, ['get', 'lease', 'dustpan-controller', '-o', 'jsonpath={.spec.holderIdentity}']);
 
 beforeAll(async () => {
-  cluster = await startControlPlane();
+  clock = shiftedClock(mkdtempSync(join(tmpdir(), 'controller-')));
+  clock.set(-24 * hourMs);
+  cluster = await startControlPlane({ openssl: clock.env });
+  clock.set(0);
   const node = (name: string): string =>
     JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
   await kubectl(cluster, ['create', '-f', '-'], nodes.map(node).join('\n'));
@@ -48,9 +54,8 @@ beforeAll(async () => {
     terminated: { ttlAfterFinished: '30m' },
     orphaned: { quarantine: `${quarantineMs}ms` },
   });
-  clock = shiftedClock(cluster.dir);
   dustpan = await startController(cluster, {
-    nodeArgs: clock.nodeArgs,
+    env: clock.env,
     args: ['--leader-elect=true', '--leader-elect-resource-namespace=default', '--pod-gc-period=1s'],
   });
 });
@@ -76,7 +81,7 @@ test.each([
     await expect.poll(() => sample('pod_gc_missing_nodes'), eventually).toBe(1);
     await sleep(setAfterMs);
     const setAt = Date.now();
-    await clock.set(dustpan, shiftMs);
+    clock.set(shiftMs);
     const young = crypto.randomUUID();
     await etcdClient(cluster.etcdUrl).put([
       podEntry(`young-${name}`, { uid: young, finishedAt: ago(600_000) }),
@@ -99,7 +104,7 @@ test.each([
     expect(orphan?.atMs).toBeLessThan(setAt + quarantineMs);
     expect(await podUids(cluster)).toEqual(expect.arrayContaining([...living]));
 
-    await clock.set(dustpan, 0);
+    clock.set(0);
     await isCompleted({ cluster, living }, dustpan);
     expect((await deletes()).map((one) => one.name)).toEqual([`orphan-${name}`, `old-${name}`]);
     expect(dustpan.pid).toBe(pid);
@@ -108,20 +113,22 @@ test.each([
 );
 
 test('finished pods of nodes with wrong clocks stay for their TTL from when the controller first saw them finished', async () => {
-  const createdAt = ago(600_000);
+  const [createdAt, ttlMs] = [ago(600_000), 12_000];
+  const putAt = new Date();
   await etcdClient(cluster.etcdUrl).put([
     podEntry('behind', { createdAt, finishedAt: ago(hourMs) }),
     podEntry('ahead', { createdAt, finishedAt: ago(-hourMs) }),
     podEntry('never-set', { createdAt, finishedAt: new Date(123_000) }),
   ]);
-  const putAt = new Date();
   await etcdClient(cluster.etcdUrl).put([podEntry('old', { finishedAt: ago(3 * hourMs) })]);
-  const gone = async (): Promise<readonly string[]> =>
-    (await podDeletes(cluster, dustpanUser.name, putAt)).map((one) => one.name);
+  const deletes = () => podDeletes(cluster, dustpanUser.name, putAt);
+  const gone = async (): Promise<readonly string[]> => (await deletes()).map((one) => one.name);
   await expect.poll(gone, eventually).toEqual(['old']);
-  await sleep(5_000);
-  expect(await gone()).toEqual(['old']);
 
-  await applyPolicy(cluster, { terminated: { ttlAfterFinished: '8s' } });
-  await expect.poll(gone, eventually).toEqual(expect.arrayContaining(['behind', 'ahead', 'never-set']));
+  await applyPolicy(cluster, { terminated: { ttlAfterFinished: `${ttlMs}ms` } });
+  await expect.poll(gone, eventually).toHaveLength(4);
+  expect((await gone()).toSorted()).toEqual(['ahead', 'behind', 'never-set', 'old']);
+  // The controller cannot have seen them before they were put.
+  for (const { name, atMs } of await deletes())
+    if (name !== 'old') expect(atMs).toBeGreaterThanOrEqual(putAt.getTime() + ttlMs);
 });

@@ -62,6 +62,8 @@ export interface ClusterOptions {
   readonly users?: readonly User[];
   /** Installs crds/ and waits until they are served. */
   readonly crds?: boolean;
+  /** Added to the environment of openssl: with a clock that is behind, programs that are behind trust the certificates too. */
+  readonly openssl?: NodeJS.ProcessEnv;
   /** For each part; default 120 s. */
   readonly timeoutMs?: number;
 }
@@ -135,9 +137,10 @@ async function portsOf({ parts }: ClusterOptions): Promise<PartInputs['ports']> 
   return { etcd, peer, api: parts.includes('kubelet') ? 443 : api, kcm, sched };
 }
 
-async function writeApiFiles(dir: string, port: number, { users = [] }: ClusterOptions): Promise<string> {
+async function writeApiFiles(dir: string, port: number, options: ClusterOptions): Promise<string> {
+  const { users = [], openssl } = options;
   await writeFile(join(dir, 'audit.yaml'), auditPolicy);
-  await writePki(dir);
+  await writePki(dir, openssl);
   await writeIdentities(dir, `https://127.0.0.1:${port}`, identities(users));
   return await readFile(join(dir, 'pki/ca.crt'), 'utf8');
 }

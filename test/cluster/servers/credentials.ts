@@ -6,23 +6,27 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Writes pki/: a CA, the certificate with which API server and controller manager serve, and the key of service account tokens. */
-export async function writePki(dir: string): Promise<void> {
+/**
+ * Writes pki/: a CA, the certificate with which API server and controller manager serve, and the key of service account tokens.
+ * `env` is added to the environment of openssl.
+ */
+export async function writePki(dir: string, env: NodeJS.ProcessEnv = {}): Promise<void> {
   const pki = join(dir, 'pki');
   await mkdir(pki, { recursive: true });
   await writeKey(join(pki, 'sa.key'));
-  await renewCa(dir);
+  await renewCa(dir, env);
 }
 
 /** Writes another CA and its serving certificate for later starts; the key of tokens stays. */
-export async function renewCa(dir: string): Promise<void> {
+export async function renewCa(dir: string, env: NodeJS.ProcessEnv = {}): Promise<void> {
   const pki = join(dir, 'pki');
   await Promise.all(['ca', 'server'].map((name) => writeKey(join(pki, `${name}.key`))));
   await certify(pki, 'ca', {
+    env,
     extensions: ['basicConstraints=critical,CA:TRUE', 'keyUsage=critical,keyCertSign,cRLSign'],
   });
   const names = `subjectAltName=${serverNames.join(',')}`;
-  await certify(pki, 'server', { extensions: ['extendedKeyUsage=serverAuth', names] });
+  await certify(pki, 'server', { env, extensions: ['extendedKeyUsage=serverAuth', names] });
 }
 
 // The last two are on the jail's loopback device: the service address and the node's.
@@ -62,18 +66,20 @@ async function writeKey(file: string): Promise<void> {
 interface Certificate {
   readonly extensions: readonly string[];
   readonly subject?: string;
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 async function certify(
   pki: string,
   name: string,
-  { extensions, subject = `/CN=bed-${name}` }: Certificate,
+  { extensions, subject = `/CN=bed-${name}`, env }: Certificate,
 ): Promise<void> {
   const request = ['-subj', subject, '-days', '30'];
   const signer = name === 'ca' ? [] : ['-CA', 'ca.crt', '-CAkey', 'ca.key'];
   const added = extensions.flatMap((extension) => ['-addext', extension]);
   const files = ['-key', `${name}.key`, '-out', `${name}.crt`];
-  await run('openssl', ['req', '-x509', '-new', ...request, ...signer, ...added, ...files], { cwd: pki });
+  const args = ['req', '-x509', '-new', ...request, ...signer, ...added, ...files];
+  await run('openssl', args, { cwd: pki, env: { ...process.env, ...env } });
 }
 
 /** A user with a static token; RBAC defines its rights. */
