@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { agentRequests, startAgent } from './agent.ts';
-import type { DustpanProcess } from '../servers/dustpan-process.ts';
+import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
 import {
   applyPolicy,
   archiveOf,
@@ -21,7 +21,6 @@ import {
   listContainers,
   listSandboxes,
   metric,
-  passesOf,
   phases,
   podManifest,
   reportUnit,

@@ -247,25 +247,6 @@ export async function agentEvents(cluster: Cluster): Promise<readonly NodeEvent[
   return items.filter(isOurs);
 }
 
-/** Waits until so many passes with these results have begun and ended after this call. */
-export async function passesOf(
-  agent: DustpanProcess,
-  loop: 'imagegc' | 'containergc',
-  count: number,
-  results: readonly ('success' | 'error')[] = ['success', 'error'],
-): Promise<void> {
-  const passes = async (): Promise<number> => {
-    const metrics = await agent.metrics();
-    const counts = results.map((result) =>
-      metrics.get(`dustpan_loop_passes_total{loop="${loop}",result="${result}"}`),
-    );
-    return counts.reduce<number>((sum, passed = 0) => sum + passed, 0);
-  };
-  // One may be under way.
-  const expected = (await passes()) + count + 1;
-  await waitUntil(`${count} passes of ${loop}`, async () => (await passes()) >= expected);
-}
-
 /** One series, 0 when it is not there. */
 export async function metric(agent: DustpanProcess, series: string): Promise<number> {
   return (await agent.sample(series)) ?? 0;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseState } from '../../../src/node/disk/state-format.ts';
 import type { AgentState } from '../../../src/node/disk/state-format.ts';
 import { agentRequests, agentUser, startAgent, stateFileOf } from './agent.ts';
-import type { DustpanProcess } from '../servers/dustpan-process.ts';
+import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
 import {
   agentEvents,
   applyPolicy,
@@ -16,7 +16,6 @@ import {
   listContainers,
   listSandboxes,
   metric,
-  passesOf,
   phases,
   runningPods,
   startQuietNode,

@@ -3,7 +3,7 @@ import { readFileSync, statfsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseState } from '../../../src/node/disk/state-format.ts';
 import { agentRequests, startAgent, stateFileOf } from './agent.ts';
-import type { DustpanProcess } from '../servers/dustpan-process.ts';
+import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
 import {
   agentEvents,
   applyPolicy,
@@ -13,7 +13,6 @@ import {
   imageTags,
   listContainers,
   metric,
-  passesOf,
   phases,
   readReport,
   reportUnit,

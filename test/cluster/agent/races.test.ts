@@ -5,14 +5,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startAgent, stateFileOf, type AgentOptions } from './agent.ts';
-import type { DustpanProcess } from '../servers/dustpan-process.ts';
+import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
 import {
   applyPolicy,
   archiveOf,
   imageTags,
   listContainers,
   metric,
-  passesOf,
   podManifest,
   uidOf,
   startNodeWithoutKubelet,

@@ -60,8 +60,8 @@ export function startController(
   return startDustpan({ ...options, kubeconfig: cluster.kubeconfig(user), dir: cluster.dir });
 }
 
-/** Passes a second apart, each slow enough for a test to interrupt it. */
-export const slowPasses: readonly string[] = ['--pod-gc-period=1s', '--max-delete-qps=40'];
+/** Passes a second apart, each as fast as by default. */
+export const shortPeriod: readonly string[] = ['--pod-gc-period=1s'];
 
 const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 

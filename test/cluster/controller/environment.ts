@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Cluster } from '../servers/cluster.ts';
-import type { DustpanProcess } from '../servers/dustpan-process.ts';
+import { passesOf, type DustpanProcess, type LogLine } from '../servers/dustpan-process.ts';
 import { etcdClient, type EtcdEntry } from '../servers/etcd.ts';
 import { etcdEntry } from '../servers/etcd-objects.ts';
 import { policyManifest } from '../../manifests.ts';
@@ -84,21 +84,45 @@ interface Pass {
 const begun = 30;
 
 /** Counts in etcd: kubectl may be slower than a controller is for half a batch. */
-const podCount = (cluster: Cluster): Promise<number> =>
+export const podCount = (cluster: Cluster): Promise<number> =>
   etcdClient(cluster.etcdUrl).count('/registry/pods/default/');
 
-/** Makes a batch of finished pods and waits until a controller is busy with them. */
-export async function inTheMiddleOf(name: string, batch: number, { cluster, living }: Pass): Promise<void> {
-  await etcdClient(cluster.etcdUrl).put(numbered(name, batch).map((one) => podEntry(one)));
+const setMode = (cluster: Cluster, mode: 'DryRun' | 'Enforce'): Promise<string> =>
+  kubectl(cluster, [
+    'patch',
+    'gcpolicy',
+    'default',
+    '--type=merge',
+    '-p',
+    JSON.stringify({ spec: { mode } }),
+  ]);
+
+/** Makes a batch of finished pods, in a dry run, and waits until the controller is in the middle of the pass that deletes them. */
+export async function inTheMiddleOf(
+  name: string,
+  batch: number,
+  { cluster, living }: Pass,
+  dustpan: DustpanProcess,
+): Promise<void> {
+  await setMode(cluster, 'DryRun');
+  await etcdClient(cluster.etcdUrl).putFast(numbered(name, batch).map((one) => podEntry(one)));
+  const due = 'dustpan_pod_gc_due_pods{reason="Expired",mode="DryRun"}';
+  await expect.poll(() => dustpan.sample(due), eventually).toBe(batch);
+  await setMode(cluster, 'Enforce');
   const all = living.length + batch;
   await expect.poll(() => podCount(cluster), { ...eventually, interval: 20 }).toBeLessThan(all - begun);
   expect(await podCount(cluster)).toBeGreaterThan(living.length + begun);
 }
 
-/** Expects that nothing is deleted for a while and that all living pods exist. */
-export async function staysAsItIs(ms: number, { cluster, living }: Pass): Promise<void> {
+/** Expects that nothing is deleted for a while, in which passes run, and that all living pods exist. */
+export async function staysAsItIs(
+  ms: number,
+  { cluster, living }: Pass,
+  dustpan: DustpanProcess,
+): Promise<void> {
   const before = await podUids(cluster);
   await sleep(ms);
+  await passesOf(dustpan, 'podgc', 1);
   const after = await podUids(cluster);
   expect(after).toEqual(before);
   expect(living.filter((uid) => !after.includes(uid))).toEqual([]);
@@ -115,6 +139,23 @@ export async function isCompleted({ cluster, living }: Pass, dustpan: DustpanPro
     .toBe(living.length);
   await expect.poll(() => conditionOf(cluster, 'Degraded'), eventually).toBe('False AsPlanned');
   await expect.poll(() => dustpan.probe('/readyz'), eventually).toBe(200);
+}
+
+/** The log lines with this message that the program has written since. */
+export async function linesSince(
+  dustpan: DustpanProcess,
+  since: Date,
+  message: string,
+): Promise<readonly LogLine[]> {
+  const lines = await dustpan.logs();
+  return lines.filter(({ ts, msg }) => msg === message && Date.parse(ts) >= since.getTime());
+}
+
+/** Expects that the API server has deleted no pod twice for these users. */
+export async function nothingTwice(cluster: Cluster, users: readonly string[], since: Date): Promise<void> {
+  const all = await Promise.all(users.map((user) => podDeletes(cluster, user, since)));
+  const gone = all.flat().filter(({ code }) => code === 200);
+  expect(new Set(gone.map(({ name }) => name)).size).toBe(gone.length);
 }
 
 /** The pod deletions that this user has requested since, with time and status code. */

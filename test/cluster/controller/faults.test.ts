@@ -1,11 +1,22 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Cluster } from '../servers/cluster.ts';
-import { slowPasses, startControlPlane, startController } from './dustpan.ts';
-import { applyPolicy, inTheMiddleOf, isCompleted, numbered, runningPods } from './environment.ts';
+import { dustpanUser, shortPeriod, startControlPlane, startController } from './dustpan.ts';
+import {
+  applyPolicy,
+  inTheMiddleOf,
+  isCompleted,
+  linesSince,
+  nothingTwice,
+  numbered,
+  podCount,
+  runningPods,
+} from './environment.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
+import { eventually } from '../servers/waiting.ts';
 
-const batch = 400;
+const batch = 2_000;
+/** The requests of a pass in flight at most. */
+const inFlight = 32;
 
 let cluster: Cluster;
 let dustpan: DustpanProcess;
@@ -16,7 +27,7 @@ beforeAll(async () => {
   cluster = await startControlPlane();
   living = await runningPods(cluster, numbered('living', 20));
   await applyPolicy(cluster, { terminated: { ttlAfterFinished: '0s' } });
-  dustpan = await startController(cluster, { args: slowPasses });
+  dustpan = await startController(cluster, { args: shortPeriod });
 });
 
 afterAll(async () => {
@@ -24,27 +35,45 @@ afterAll(async () => {
   await cluster.stop();
 });
 
+/** Waits until the controller has logged that a pass failed. */
+async function passFails(since: Date): Promise<void> {
+  const failed = async () =>
+    (await linesSince(dustpan, since, 'pass failed')).filter((line) => line['loop'] === 'podgc');
+  await expect.poll(async () => (await failed()).length, eventually).toBeGreaterThan(0);
+}
+
 test.each(['api', 'etcd'] as const)(
-  '%s is killed during a pass and restarted: the pass completes later',
+  '%s is killed during a pass and restarted: the pass fails, and another completes the work, nothing twice',
   async (part) => {
     const { pid } = dustpan;
-    await inTheMiddleOf(part, batch, { cluster, living });
+    const began = new Date();
+    await inTheMiddleOf(part, batch, { cluster, living }, dustpan);
     await cluster.kill(part);
-    await sleep(5_000);
+    await passFails(began);
     expect(await dustpan.probe('/healthz')).toBe(200);
     await cluster.start(part);
     await isCompleted({ cluster, living }, dustpan);
+    await nothingTwice(cluster, [dustpanUser.name], began);
     expect(dustpan.pid).toBe(pid);
   },
 );
 
-test('the API server hangs during a pass and resumes: the pass completes later', async () => {
+test('the API server hangs beyond the deadline of a request: the pass fails and reports it, and another completes the work, nothing twice', async () => {
   const { pid } = dustpan;
-  await inTheMiddleOf('hang', batch, { cluster, living });
+  const began = new Date();
+  await inTheMiddleOf('hang', batch, { cluster, living }, dustpan);
   await cluster.kill('api', 'SIGSTOP');
-  await sleep(5_000);
+  const left = await podCount(cluster);
+  await passFails(began);
+  const refused = await linesSince(dustpan, began, 'deleting pod failed');
+  expect(refused.map(({ err }) => err)).toContainEqual(
+    expect.stringMatching(/ did not respond to DELETE \/api\/v1\/\S+ within 15 s/),
+  );
+  // etcd completes what it has received.
+  expect(await podCount(cluster)).toBeGreaterThanOrEqual(left - inFlight);
   expect(await dustpan.probe('/healthz')).toBe(200);
   await cluster.kill('api', 'SIGCONT');
   await isCompleted({ cluster, living }, dustpan);
+  await nothingTwice(cluster, [dustpanUser.name], began);
   expect(dustpan.pid).toBe(pid);
 });

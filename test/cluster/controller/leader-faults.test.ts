@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
-import { applyPolicy, inTheMiddleOf, isCompleted, numbered, podDeletes, runningPods } from './environment.ts';
-import { dustpanUser, slowPasses, startController } from './dustpan.ts';
+import {
+  applyPolicy,
+  inTheMiddleOf,
+  isCompleted,
+  nothingTwice,
+  numbered,
+  podDeletes,
+  runningPods,
+} from './environment.ts';
+import { dustpanUser, shortPeriod, startController } from './dustpan.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { eventually } from '../servers/waiting.ts';
 
@@ -11,6 +19,8 @@ const renewMs = 6_000;
 const retryMs = 500;
 /** Until the first act after the lease was won: one pass, on a busy machine. */
 const passMs = 15_000;
+
+const batch = 1_000;
 
 /** Two users, so that the audit log distinguishes the replicas. */
 const names = ['first', 'second'] as const;
@@ -31,7 +41,7 @@ async function start(name: Name): Promise<DustpanProcess> {
       `--leader-elect-lease-duration=${leaseMs}ms`,
       `--leader-elect-renew-deadline=${renewMs}ms`,
       `--leader-elect-retry-period=${retryMs}ms`,
-      ...slowPasses,
+      ...shortPeriod,
     ],
   });
   replicas.set(name, replica);
@@ -62,19 +72,12 @@ async function renewedAt(user: Name): Promise<number> {
   return Date.parse(renewals.at(-1)?.requestReceivedTimestamp ?? '');
 }
 
-/** Expects that no pod was deleted twice. */
-async function nothingTwice(since: Date): Promise<void> {
-  const all = await Promise.all(names.map((name) => podDeletes(cluster, name, since)));
-  const gone = all.flat().filter(({ code }) => code === 200);
-  expect(new Set(gone.map(({ name }) => name)).size).toBe(gone.length);
-}
-
 test('another replica follows a killed leader once its lease has expired; nothing is deleted twice', async () => {
   const began = new Date();
   const first = await start('first');
   await expect.poll(() => leads(first), eventually).toBe(true);
   const second = await start('second');
-  await inTheMiddleOf('killed', 300, { cluster, living });
+  await inTheMiddleOf('killed', batch, { cluster, living }, first);
   const killedAt = new Date();
   await first.kill('SIGKILL');
   // Half of the work is done; new pods take the names of the deleted ones.
@@ -87,20 +90,19 @@ test('another replica follows a killed leader once its lease has expired; nothin
   const [next] = await podDeletes(cluster, 'second', began);
   expect(next?.atMs).toBeGreaterThan((await renewedAt('first')) + leaseMs);
   expect(next?.atMs).toBeLessThan(killedAt.getTime() + leaseMs + 2 * 2.2 * retryMs + passMs);
-  await nothingTwice(began);
+  await nothingTwice(cluster, names, began);
 });
 
 test('a leader that is paused beyond its lease and resumed deletes nothing more, and exits', async () => {
   const [leader, standby] = [replicas.get('second'), await start('first')];
   if (leader === undefined) throw new Error('the test before has left no leader');
   const began = new Date();
-  const batch = numbered('paused', 300);
-  await inTheMiddleOf('paused', batch.length, { cluster, living });
+  await inTheMiddleOf('paused', batch, { cluster, living }, leader);
   await leader.kill('SIGSTOP');
   await isCompleted({ cluster, living }, standby);
   // The plan it was following has become wrong in each line; and the other is at work.
-  living = [...living, ...(await runningPods(cluster, batch))];
-  await inTheMiddleOf('resumed', 150, { cluster, living });
+  living = [...living, ...(await runningPods(cluster, numbered('paused', batch)))];
+  await inTheMiddleOf('resumed', batch, { cluster, living }, standby);
   const resumedAt = new Date();
   await leader.kill('SIGCONT');
   await expect.poll(() => leader.isRunning, eventually).toBe(false);
@@ -111,5 +113,5 @@ test('a leader that is paused beyond its lease and resumed deletes nothing more,
   // At most the request that it was about to send: the next check of the lease fails.
   expect(late.length).toBeLessThanOrEqual(1);
   expect(late.filter(({ code }) => code === 200)).toEqual([]);
-  await nothingTwice(began);
+  await nothingTwice(cluster, names, began);
 });

@@ -17,7 +17,8 @@ import {
   remainsOf,
 } from './containers.ts';
 import { startOtherKubelet } from './kubelet.ts';
-import { passesOf, keepingContainers } from '../agent/environment.ts';
+import { keepingContainers } from '../agent/environment.ts';
+import { passesOf } from '../servers/dustpan-process.ts';
 
 /** The same as the kubelet's flags; -1 = no limit. */
 interface Limits {

@@ -14,7 +14,7 @@ import {
   type Thresholds,
 } from './images.ts';
 import { imageRounds, megabyte } from './random-images.ts';
-import { passesOf } from '../agent/environment.ts';
+import { passesOf } from '../servers/dustpan-process.ts';
 
 const thresholds: Thresholds = { high: 63, low: 60, minimumAgeMs: 20_000 };
 const lower: Thresholds = { ...thresholds, high: 56, low: 55 };

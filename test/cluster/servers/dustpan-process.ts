@@ -6,6 +6,7 @@ import { repositoryRoot } from '../repository.ts';
 import { PartProcess } from './part-process.ts';
 import { freePorts } from './ports.ts';
 import { statusOf } from './probe.ts';
+import { waitUntil } from './waiting.ts';
 
 interface DustpanProcessOptions {
   /** The log is `log/NAME.log` below `dir`. */
@@ -21,7 +22,7 @@ interface DustpanProcessOptions {
   readonly args: readonly string[];
 }
 
-interface LogLine {
+export interface LogLine {
   readonly ts: string;
   readonly level: string;
   readonly msg: string;
@@ -157,4 +158,23 @@ export class DustpanProcess implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }
+}
+
+/** Waits until so many passes with these results have begun and ended after this call. */
+export async function passesOf(
+  program: DustpanProcess,
+  loop: 'imagegc' | 'containergc' | 'podgc',
+  count: number,
+  results: readonly ('success' | 'error')[] = ['success', 'error'],
+): Promise<void> {
+  const passes = async (): Promise<number> => {
+    const metrics = await program.metrics();
+    const counts = results.map((result) =>
+      metrics.get(`dustpan_loop_passes_total{loop="${loop}",result="${result}"}`),
+    );
+    return counts.reduce<number>((sum, passed = 0) => sum + passed, 0);
+  };
+  // One may be under way.
+  const expected = (await passes()) + count + 1;
+  await waitUntil(`${count} passes of ${loop}`, async () => (await passes()) >= expected);
 }
