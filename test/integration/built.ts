@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { RunningProcess } from './running-process.ts';
 
 /** The command, built for one test file: other tests may run the checkout's dist/. */
@@ -65,6 +65,27 @@ export class RunningDustpan extends RunningProcess {
   /** The number of log lines with this message. */
   timesLogged(message: string): number {
     return this.messages.filter((one) => one === message).length;
+  }
+
+  /** The value of a series of /metrics, by its name with labels; undefined when there is none. */
+  async sample(series: string): Promise<number | undefined> {
+    const lines = (await this.page('metrics', '/metrics')).split('\n');
+    const found = lines.find((line) => line.startsWith(`${series} `));
+    return found === undefined ? undefined : Number(found.slice(series.length + 1));
+  }
+
+  /** Waits until so many passes of a loop have begun and ended after this call. */
+  async passes(loop: string, count: number): Promise<void> {
+    const series = ['success', 'error'].map(
+      (result) => `dustpan_loop_passes_total{loop="${loop}",result="${result}"}`,
+    );
+    const passed = async (): Promise<number> => {
+      const counts = await Promise.all(series.map((one) => this.sample(one)));
+      return counts.reduce<number>((sum, one = 0) => sum + one, 0);
+    };
+    // One may be under way.
+    const enough = (await passed()) + count + 1;
+    await expect.poll(passed, { timeout: patienceMs }).toBeGreaterThanOrEqual(enough);
   }
 
   /** The body of a page of the health server or of the metrics server. */

@@ -94,12 +94,14 @@ test('unknown credentials: exit 1, one line', async () => {
 test('without the right to write its report: one log line, the passes continue, the process lives', async () => {
   const api = await bed.startApi(everythingBut('patch', 'nodegcreports/status'));
   await bed.startCri();
-  const agent = bed.startAgent([], { kubeconfig: api.kubeconfigOf('dustpan') });
+  const agent = bed.startAgent(['--v=4'], { kubeconfig: api.kubeconfigOf('dustpan') });
   await until('it is logged', () =>
     agent.stdout.includes('cannot patch resource \\"nodegcreports/status\\"'),
   );
-  await new Promise((resolve) => setTimeout(resolve, 3_000));
-  expect(agent.timesLogged('pass failed')).toBe(1);
+  await until('it fails again', () => agent.timesLogged('pass failed again') >= 2);
+  await agent.passes('imagegc', 2);
+  const warnings = agent.lines.filter(({ level }) => level === 'error' || level === 'warn');
+  expect(warnings.map(({ msg, loop }) => ({ msg, loop }))).toEqual([{ msg: 'pass failed', loop: 'report' }]);
   expect(agent.isRunning).toBe(true);
   expect(agent.stdout).not.toContain('    at ');
 });

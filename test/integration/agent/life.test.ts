@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { AgentEnvironment, nodesPolicy, type RunningAgent } from './environment.ts';
 import { builtForFile, until } from '../built.ts';
@@ -126,16 +126,25 @@ describe('a node with a running pod, dead containers, a deleted pod, and images'
   });
 
   test('SIGKILL during a pass, then a new agent: the history continues', async () => {
-    bed.api.store.apply(nodesPolicy('DryRun', collectAll));
-    const first = bed.startAgent();
-    await until('it wrote its state', () => existsSync(`${bed.path('state')}/state.json`));
-    first.kill('SIGKILL');
-    await first.ended();
-    const known = readFileSync(`${bed.path('state')}/state.json`, 'utf8');
+    bed.cri.faults.next('RemoveImage', { kind: 'hang' }, Infinity);
     bed.api.store.apply(nodesPolicy('Enforce', collectAll));
+    const first = bed.startAgent();
+    await until('a removal hangs', () => bed.cri.calls.some(({ method }) => method === 'RemoveImage'));
+    const detected = (): ReadonlyMap<string, string> => {
+      const text = readFileSync(`${bed.path('state')}/state.json`, 'utf8');
+      const { images } = JSON.parse(text) as { images: Record<string, { firstDetected: string }> };
+      return new Map(Object.entries(images).map(([id, { firstDetected }]) => [id, firstDetected]));
+    };
+    first.kill('SIGKILL');
+    expect(await first.ended()).toBe('SIGKILL');
+    const known = detected();
+    expect(known.size).toBe(4);
+    bed.cri.faults.clear();
+
     bed.startAgent();
     await until('the unused image is removed', () => !tags().includes(unused));
-    expect(known).toContain('firstDetected');
+    await until('it wrote its state', () => detected().size === 3);
+    for (const [id, at] of detected()) expect(at).toBe(known.get(id));
     expect(containers()).toContain('main 2 Running');
   });
 });

@@ -118,10 +118,12 @@ test('an untrusted certificate is rejected, with one log line', async () => {
   runPod('over');
   use({ over: 120 });
   writeFileSync(bed.path('other.crt'), certify([`DNS:${nodeName}`]).ca);
-  startAgent(`--kubelet-certificate-authority=${join(bed.root, 'other.crt')}`);
+  const agent = startAgent('--v=4', `--kubelet-certificate-authority=${join(bed.root, 'other.crt')}`);
   await until('degraded', () => bed.condition('Degraded') === 'True PassFailed');
   const message = bed.report()?.conditions?.find(({ type }) => type === 'Degraded')?.message;
   expect(message).toMatch(/certificate/);
   expect(message).toContain('other.crt');
+  await until('it fails again', () => agent.timesLogged('pass failed again') >= 2);
+  expect(agent.timesLogged('pass failed')).toBe(1);
   expect(kubelet.requests).toEqual([]);
 });

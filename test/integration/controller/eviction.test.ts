@@ -66,12 +66,18 @@ test('reports evicted pods that never end once, held by a finalizer or a hanging
   scene.pod('held', { metadata: { finalizers: ['example.com/backup'] } });
   scene.pod('hanging');
   scene.report('node-1', { name: 'held' }, { name: 'hanging' });
-  start();
+  const controller = start();
   await scene.untilGoing('held');
   await scene.untilGoing('hanging');
   // No report requests them any more.
   scene.report('node-1');
   await until('both are reported', () => scene.events('ExceededGracePeriod').length === 2);
+  await controller.passes('eviction', 2);
+  // Each of them and each eviction is one write: a repetition would be another.
+  const writes = scene.api.requests.filter(
+    ({ method, path }) => method !== 'GET' && path.includes('/events'),
+  );
+  expect(writes.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST', 'POST']);
   const reports = scene.events('ExceededGracePeriod');
   expect(reports.map(({ regarding }) => regarding)).toEqual(['Pod/hanging', 'Pod/held']);
   expect(reports[0]?.note).toMatch(

@@ -38,12 +38,28 @@ const deletions = (): readonly SandboxRequest[] =>
   sandbox.requests.filter(({ method, path }) => method === 'DELETE' && path.includes('/pods/'));
 const deletes = (): number => deletions().length;
 
+/** The requests of a pass in flight at most (docs/reliability.md). */
+const inFlight = 32;
+
+/** Holds the first deletions of a pass, as many as it sends without a response; the returned function releases them. */
+function holdDeletions(then?: Refusal): () => void {
+  let release: () => void = () => undefined;
+  const until = new Promise<void>((resolve) => (release = resolve));
+  sandbox.faults.next(
+    ({ method }) => method === 'DELETE',
+    { kind: 'hold', until, ...(then && { then }) },
+    inFlight,
+  );
+  return release;
+}
+
 test('DryRun sends no request that writes to a pod; Enforce then collects', async () => {
   await open(30);
   sandbox.store.apply(policy('DryRun'));
-  start();
+  const controller = start();
   await until('a pass is in the status', () => conditionOf(sandbox, 'Enforcing') === 'False ModeDryRun');
-  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  await controller.passes('podgc', 2);
+  expect(await controller.sample('dustpan_pod_gc_due_pods{reason="Expired",mode="DryRun"}')).toBe(30);
   const writes = sandbox.requests.filter(({ method, path }) => method !== 'GET' && path.includes('/pods'));
   expect(writes).toEqual([]);
   sandbox.store.apply(policy('Enforce'));
@@ -64,6 +80,24 @@ test('SIGTERM: exit 0, the lease is released, the next replica leads at once', a
   await until('the next one leads', () => holder() !== '');
 });
 
+test('SIGTERM during a pass: the 32 requests in flight end, no other begins, the lease is released, exit 0', async () => {
+  const pods = 300;
+  await open(pods);
+  const release = holdDeletions();
+  sandbox.store.apply(policy('Enforce'));
+  const controller = start();
+  await until('the pass waits for responses', () => deletes() === inFlight);
+  const ended = controller.stop();
+  await until('it stops', () => controller.messages.includes('stopping controller'));
+  expect(holder()).not.toBe('');
+  release();
+  expect(await ended).toBe(0);
+  expect(deletes()).toBe(inFlight);
+  expect(podCount(sandbox)).toBe(pods - inFlight);
+  expect(controller.lines.filter(({ msg }) => msg === 'deleted pod')).toHaveLength(inFlight);
+  expect(holder()).toBe('');
+});
+
 test('another replica follows a killed leader after the lease has expired, and continues its work', async () => {
   await open(3);
   sandbox.store.apply(policy('Enforce'));
@@ -76,21 +110,6 @@ test('another replica follows a killed leader after the lease has expired, and c
   await until('another leads', () => holder() !== old && holder() !== '');
   await until('collected again', () => podCount(sandbox) === 0);
 });
-
-/** The requests of a pass in flight at most (docs/reliability.md). */
-const inFlight = 32;
-
-/** Holds the first deletions of a pass, as many as it sends without a response; the returned function releases them. */
-function holdDeletions(then?: Refusal): () => void {
-  let release: () => void = () => undefined;
-  const until = new Promise<void>((resolve) => (release = resolve));
-  sandbox.faults.next(
-    ({ method }) => method === 'DELETE',
-    { kind: 'hold', until, ...(then && { then }) },
-    inFlight,
-  );
-  return release;
-}
 
 test.each([
   {
