@@ -4,10 +4,15 @@ import { execute, type Check, type Objection, type StepResult } from '../../../s
 import { LiveQuery, liveMs } from '../../../src/gc/live.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 
+/** Mostly short: the responses of several checks must be fresh together for an action. */
+const takesMs = fc.oneof(
+  { weight: 3, arbitrary: fc.integer({ min: 0, max: liveMs / 5 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 0, max: 1.2 * liveMs }) },
+);
 /** One live check: the duration of each query, the objects that it keeps, and whether decisions share its responses. */
 const checkOf = fc.record({
-  takesMs: fc.array(fc.integer({ min: 0, max: 1.2 * liveMs }), { minLength: 1, maxLength: 6 }),
-  keeps: fc.array(fc.nat(7)),
+  takesMs: fc.array(takesMs, { minLength: 1, maxLength: 6 }),
+  keeps: fc.array(fc.nat(7), { maxLength: 2 }),
   stopsAt: fc.option(fc.nat(40), { nil: undefined }),
   isShared: fc.boolean(),
 });
@@ -149,4 +154,18 @@ test('the queries about an object are sent in the order of the checks', async ()
     }),
     worlds,
   );
+});
+
+test('the random executions are such that many act, keep an object, query again, and stop after an action', async () => {
+  const all = await Promise.all(fc.sample(given, worlds.numRuns).map(run));
+  const isStop = (one: Event): boolean => one.kind === 'objection' && one.isStop;
+  const isAction = ({ kind }: Event): boolean => kind === 'action';
+  const keyOf = (one: Event): string[] => (one.kind === 'query' ? [`${one.check} ${one.key}`] : []);
+  const kinds: readonly ((events: readonly Event[]) => boolean)[] = [
+    (events) => events.some(isAction),
+    (events) => events.some((one) => one.kind === 'objection' && !one.isStop),
+    (events) => new Set(events.flatMap(keyOf)).size < events.flatMap(keyOf).length,
+    (events) => events.some(isStop) && events.slice(0, events.findIndex(isStop)).some(isAction),
+  ];
+  for (const kind of kinds) expect(all.filter(kind).length).toBeGreaterThan(worlds.numRuns / 10);
 });

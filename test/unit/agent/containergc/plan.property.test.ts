@@ -193,3 +193,11 @@ test('a kept newest attempt makes no other container exceed a limit', property, 
     worlds,
   );
 });
+
+test('the random nodes are such that each kind of garbage is removed in some of them', property, () => {
+  const reasons = fc
+    .sample(fc.tuple(facts, policies), worlds.numRuns)
+    .flatMap(([seen, policy]) => planned(seen, policy).removals.map(({ reason }) => reason));
+  for (const reason of ['Sandbox', 'PodGone', 'DeadContainer', 'OrphanedLogs', 'RotatedLog'])
+    expect(reasons.filter((one) => one === reason).length).toBeGreaterThan(worlds.numRuns / 20);
+});

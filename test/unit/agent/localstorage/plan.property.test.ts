@@ -218,3 +218,10 @@ test('a lower evictAtPercent evicts every pod that a higher one evicts', propert
     worlds,
   );
 });
+
+test('the random nodes are such that some pod is evicted in many of them', property, () => {
+  const evicting = fc
+    .sample(fc.tuple(cluster, given), worlds.numRuns)
+    .filter(([facts, how]) => planLocalStorage(facts, how).evictions.length > 0);
+  expect(evicting.length).toBeGreaterThan(worlds.numRuns / 5);
+});

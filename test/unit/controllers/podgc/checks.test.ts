@@ -54,8 +54,8 @@ describe('live policies', () => {
     });
     await expect(made.pass()).rejects.toThrow('confirming policies');
     expect(cluster.requests).toHaveLength(sent());
-    expect(reports.at(-1)?.deleted).toBe(500 - cluster.podNames.length);
-    expect(reports.at(-1)?.deleted).toBeGreaterThan(0);
+    expect(500 - cluster.podNames.length).toBe(sent());
+    expect(reports.at(-1)?.deleted).toBe(sent());
   });
 
   test('that are always read too slowly prevent every deletion, and the pass fails', async () => {
@@ -175,7 +175,7 @@ describe('in the middle of a pass', () => {
     });
     await made.pass();
     expect(made.cluster.requests).toHaveLength(sent());
-    expect(stale).toBeGreaterThan(0);
+    expect(stale).toBe(1);
     await made.pass();
     expect(made.cluster.podNames).toEqual([]);
   });

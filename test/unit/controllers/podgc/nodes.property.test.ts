@@ -72,3 +72,17 @@ test('without the nodes or the namespaces, no rule that needs them deletes a pod
     worlds,
   );
 });
+
+test(
+  'the random clusters are such that the circuit breaker is open in some of them, and orphans are deleted in others',
+  property,
+  () => {
+    const plans = fc.sample(fc.tuple(facts, given), worlds.numRuns).map(([seen, how]) => planned(seen, how));
+    const open = plans.filter(({ policies }) =>
+      policies.some(({ trippedPercent }) => trippedPercent !== undefined),
+    );
+    const deleting = plans.filter(({ deletions }) => deletions.some(({ reason }) => reason === 'Orphaned'));
+    expect(open.length).toBeGreaterThan(2);
+    expect(deleting.length).toBeGreaterThan(worlds.numRuns / 10);
+  },
+);
