@@ -1,3 +1,4 @@
+import type { V1Pod } from '@kubernetes/client-node';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { podReasons } from '../../../src/gc/reasons/pods.ts';
@@ -7,7 +8,7 @@ import { bold, dim, green, outcomeTable, red, sideBySide } from '../screen.ts';
 import { createPods } from './create.ts';
 import { groups, podName, policy } from './objects.ts';
 
-/** Shows how the controller deletes finished, orphaned and stuck pods; resolves with whether each deletion has a reason. */
+/** Shows how the controller deletes finished, orphaned and stuck pods; resolves with whether each group had the expected outcome, for a reason. */
 export async function podPart(context: Context): Promise<boolean> {
   await preparePods(context);
   const controller = context.started(startController(context));
@@ -69,9 +70,24 @@ async function showEnforce({ screen, send, env }: Context, controller: Program):
   }
 }
 
+/** What is lost, and what should be gone, by the pods that the API server has. */
+export function podProblems(names: readonly string[]): readonly string[] {
+  const there = new Set(names);
+  return groups.flatMap((group) => {
+    const found = Array.from({ length: group.count }, (_, i) => podName(group, i)).filter((name) =>
+      there.has(name),
+    );
+    const missing = group.left - found.length;
+    if (missing === 0) return [];
+    return [
+      `${missing > 0 ? 'lost' : 'still there'}: ${group.name} (${Math.abs(missing)} of ${group.count})`,
+    ];
+  });
+}
+
 /** Shows the outcome of each group of pods, with the reasons in the controller's log and in the plan. */
 async function showResult(
-  { screen, env }: Context,
+  { screen, env, send }: Context,
   before: readonly string[],
   controller: Program,
 ): Promise<boolean> {
@@ -93,6 +109,10 @@ async function showResult(
   screen.print();
   screen.explain(podReasons, new Set(outcomes.map(({ reason }) => reason)));
   screen.print();
+  const { items } = await send('GET', '/api/v1/pods');
+  const problems = podProblems((items as readonly V1Pod[]).map(({ metadata }) => metadata?.name ?? ''));
+  for (const problem of problems) screen.print(red(problem));
+  if (problems.length > 0) return false;
   const unexplained = gone.filter((name) => !deletedFor.has(name));
   if (unexplained.length > 0) {
     screen.print(red(`deleted without a line in the log: ${unexplained.join(', ')}`));
