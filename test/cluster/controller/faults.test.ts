@@ -9,9 +9,11 @@ import {
   nothingTwice,
   numbered,
   podCount,
+  podDeletes,
   runningPods,
 } from './environment.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
+import { create, kubectl } from '../servers/kubectl.ts';
 import { eventually } from '../servers/waiting.ts';
 
 const batch = 2_000;
@@ -75,5 +77,42 @@ test('the API server hangs beyond the deadline of a request: the pass fails and 
   await cluster.kill('api', 'SIGCONT');
   await isCompleted({ cluster, living }, dustpan);
   await nothingTwice(cluster, [dustpanUser.name], began);
+  expect(dustpan.pid).toBe(pid);
+});
+
+/** The API server's own limit: from now on it answers 429 to each deletion of a pod by the controller. */
+async function rejectDeletions(): Promise<void> {
+  const api = { apiVersion: 'flowcontrol.apiserver.k8s.io/v1', metadata: { name: 'no-deletions' } };
+  const limited = {
+    ...{ nominalConcurrencyShares: 0, lendablePercent: 0, borrowingLimitPercent: 0 },
+    limitResponse: { type: 'Reject' },
+  };
+  const rule = {
+    subjects: [{ kind: 'User', user: { name: dustpanUser.name } }],
+    resourceRules: [{ verbs: ['delete'], apiGroups: [''], resources: ['pods'], namespaces: ['*'] }],
+  };
+  const level = { priorityLevelConfiguration: api.metadata, matchingPrecedence: 2 };
+  await create(
+    cluster,
+    { ...api, kind: 'PriorityLevelConfiguration', spec: { type: 'Limited', limited } },
+    { ...api, kind: 'FlowSchema', spec: { ...level, rules: [rule] } },
+  );
+}
+
+test('the API server answers 429 to every deletion for a while: each request in flight waits for the Retry-After of at least 1 s, and all pods are deleted later, none twice', async () => {
+  const { pid } = dustpan;
+  const began = new Date();
+  await inTheMiddleOf('busy', batch, { cluster, living }, dustpan);
+  await rejectDeletions();
+  const throttled = async () =>
+    (await podDeletes(cluster, dustpanUser.name, began)).filter(({ code }) => code === 429);
+  await expect.poll(async () => (await throttled()).length, eventually).toBeGreaterThan(3 * inFlight);
+  await kubectl(cluster, ['delete', 'flowschema', 'no-deletions']);
+  await isCompleted({ cluster, living }, dustpan);
+  await nothingTwice(cluster, [dustpanUser.name], began);
+  // Two of 33 requests in a row are from one place in flight.
+  const at = (await throttled()).map(({ atMs }) => atMs).toSorted((a, b) => a - b);
+  const gaps = at.slice(inFlight).map((atMs, i) => atMs - (at[i] ?? 0));
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1_000);
   expect(dustpan.pid).toBe(pid);
 });
