@@ -105,6 +105,9 @@ export async function inTheMiddleOf(
   dustpan: DustpanProcess,
 ): Promise<void> {
   await setMode(cluster, 'DryRun');
+  // The API server shows a batch whole only to those who watch already, and passes that enforce must be over.
+  await dustpan.ready();
+  await passesOf(dustpan, 'podgc', 1);
   await etcdClient(cluster.etcdUrl).putFast(numbered(name, batch).map((one) => podEntry(one)));
   const due = 'dustpan_pod_gc_due_pods{reason="Expired",mode="DryRun"}';
   await expect.poll(() => dustpan.sample(due), eventually).toBe(batch);

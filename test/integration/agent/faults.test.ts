@@ -78,6 +78,8 @@ test('a runtime that stops and restarts: one log line each, and work continues',
   await until('it responds', () => agent.timesLogged('container runtime answers') === 1);
   cri.down();
   await until('it is logged', () => agent.timesLogged(away) === 1);
+  const failed = 'dustpan_runtime_operations_errors_total{operation_type="version"}';
+  await expect.poll(() => agent.sample(failed)).toBeGreaterThanOrEqual(3);
   expect(await isAlive(agent)).toBe(true);
   await cri.up();
   runFinishedPod(cri);
