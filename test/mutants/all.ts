@@ -1,13 +1,31 @@
 import { containerGcMutants } from './containergc.ts';
+import { criMutants } from './cri.ts';
 import { evictionMutants } from './eviction.ts';
 import { executeMutants } from './execute.ts';
 import { governanceMutants } from './governance.ts';
 import type { MutantGroup } from './group.ts';
 import { imageGcMutants } from './imagegc.ts';
+import { kubeActionMutants } from './kube/actions.ts';
+import { kubeAuthMutants } from './kube/auth.ts';
+import { kubeCacheMutants } from './kube/cache.ts';
+import { kubeCodecMutants } from './kube/codec.ts';
+import { kubeEventMutants } from './kube/events.ts';
+import { kubeHttpMutants } from './kube/http.ts';
+import { kubeLeaseMutants } from './kube/lease.ts';
 import { localStorageMutants } from './localstorage.ts';
+import { nodeLogMutants } from './node/logs.ts';
+import { nodeMeasureMutants } from './node/measured.ts';
+import {
+  containerGcPassMutants,
+  imageGcPassMutants,
+  localStoragePassMutants,
+  reportPassMutants,
+} from './passes/agents.ts';
+import { checkMutants } from './passes/checks.ts';
+import { evictionPassMutants, podGcPassMutants, policyStatusMutants } from './passes/controllers.ts';
 import { podGcMutants } from './podgc.ts';
 
-/** Every rule of every plan, broken once at least. */
+/** Every rule of every plan, and the rules of the executor and the adapters on which a deletion depends, broken once at least. */
 export const mutantGroups: readonly MutantGroup[] = [
   executeMutants,
   governanceMutants,
@@ -16,4 +34,22 @@ export const mutantGroups: readonly MutantGroup[] = [
   imageGcMutants,
   containerGcMutants,
   localStorageMutants,
+  checkMutants,
+  podGcPassMutants,
+  evictionPassMutants,
+  policyStatusMutants,
+  imageGcPassMutants,
+  containerGcPassMutants,
+  localStoragePassMutants,
+  reportPassMutants,
+  kubeActionMutants,
+  kubeLeaseMutants,
+  kubeCacheMutants,
+  kubeCodecMutants,
+  kubeHttpMutants,
+  kubeAuthMutants,
+  kubeEventMutants,
+  criMutants,
+  nodeLogMutants,
+  nodeMeasureMutants,
 ];

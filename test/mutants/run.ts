@@ -1,37 +1,49 @@
-// npm run mutants [-- UNIT…]: breaks each rule of each plan, one at a time and nowhere but in the memory of the test runner, and ends with 1
-// when no test notices.
+// npm run mutants [-- UNIT… --quick --seed TEXT]: breaks each rule, one at a time and nowhere but in the memory of the test runner, lists the
+// mutants that no test notices, and ends with 1 if there is one. --quick runs a part of them, always the same one unless --seed says otherwise,
+// and takes for granted that the tests pass on unbroken code: npm test has just run them.
 import { transform } from 'esbuild';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { mutantGroups } from './all.ts';
+import { parseArgs } from 'node:util';
+import { chosenGroups } from './choice.ts';
 import type { Mutant, MutantGroup } from './group.ts';
 import { MutantRunner } from './runner.ts';
 
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !mutantGroups.some(({ unit }) => unit === name));
-if (unknown.length > 0) throw new Error(`no such unit: ${unknown.join()}`);
-const groups = mutantGroups.filter(({ unit }) => wanted.length === 0 || wanted.includes(unit));
-
+const { values, positionals } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, seed: { type: 'string', default: '' } },
+  allowPositionals: true,
+});
+const groups = chosenGroups({ names: positionals, seed: values.quick ? values.seed : undefined });
+const startedMs = performance.now();
 const runner = await MutantRunner.start();
-const bad: string[] = [];
-for (const group of groups) bad.push(...(await runGroup(group)));
+const notKilled: string[] = [];
+for (const group of groups) notKilled.push(...(await runGroup(group)));
 await runner.close();
 const count = groups.reduce((sum, { mutants }) => sum + mutants.length, 0);
-process.stdout.write(`\n${bad.join('')}${count} mutants, ${bad.length} not killed\n`);
-process.exitCode = bad.length > 0 ? 1 : 0;
+process.stdout.write(
+  `\n${notKilled.join('')}${count} mutants, ${notKilled.length} not killed, ${secondsSince(startedMs)}\n`,
+);
+process.exitCode = notKilled.length > 0 ? 1 : 0;
 
-/** The lines of those that are not killed. */
+/** Describes the mutants that are not killed. */
 async function runGroup(group: MutantGroup): Promise<readonly string[]> {
-  const unbroken = await runner.failing(group.tests, undefined);
-  if (unbroken.length > 0) throw new Error(`${group.unit}: fails unbroken: ${unbroken.join()}`);
-  const notKilled: string[] = [];
+  if (!values.quick) await expectPass(group);
+  const alive: string[] = [];
   for (const mutant of group.mutants) {
-    const says = await judge(group, mutant);
-    const line = `${group.unit.padEnd(12)} ${says.padEnd(9)} ${mutant[0]}\n`;
-    process.stdout.write(line);
-    if (says !== 'killed') notKilled.push(line);
+    const [rule, file, from, to] = mutant;
+    const beganMs = performance.now();
+    const verdict = await judge(group, mutant);
+    process.stdout.write(`${group.unit.padEnd(12)} ${verdict.padEnd(9)} ${secondsSince(beganMs)} ${rule}\n`);
+    if (verdict !== 'killed')
+      alive.push(`${verdict}: ${group.unit}: ${rule}\n  ${file}\n  - ${from}\n  + ${to}\n`);
   }
-  return notKilled;
+  return alive;
+}
+
+/** Throws if a test fails without a mutant: it would kill them all. */
+async function expectPass({ unit, tests }: MutantGroup): Promise<void> {
+  const failing = await runner.failing(tests, undefined);
+  if (failing.length > 0) throw new Error(`${unit}: fails unbroken: ${failing.join()}`);
 }
 
 /** `killed`, or what is wrong: it survived, its text is not there, or it is no code. */
@@ -46,4 +58,8 @@ async function judge({ tests }: MutantGroup, [, file, from, to]: Mutant): Promis
   );
   if (!isCode) return 'no code';
   return (await runner.failing(tests, { path, text })).length === 0 ? 'SURVIVED' : 'killed';
+}
+
+function secondsSince(ms: number): string {
+  return `${((performance.now() - ms) / 1000).toFixed(1).padStart(4)} s`;
 }

@@ -23,7 +23,10 @@ export class MutantRunner {
       watch: false,
       bail: 1,
       pool: 'threads',
-      include: ['test/unit/**/*.test.ts'],
+      include: ['test/unit/**/*.test.ts', 'test/{contract,integration}/**/*.test.ts'],
+      provide: { servers: 'sandbox' },
+      // A mutant that makes a test wait for ever is killed by this; no test needs half as long.
+      ...{ testTimeout: 10_000, hookTimeout: 10_000 },
       reporters: [{}],
     };
     const vitest = await createVitest('test', options, {
@@ -40,33 +43,53 @@ export class MutantRunner {
     return new MutantRunner(vitest, served);
   }
 
-  /** The files of these tests that fail; property tests, which are slow and here for other reasons, are not among them. */
+  /** The files of these tests that fail; only those that import a broken file are run. */
   async failing(tests: readonly string[], broken: Broken | undefined): Promise<readonly string[]> {
-    const files = await this.#specifications(tests);
     const last = this.#served.broken;
     this.#served.broken = broken;
     for (const changed of [last, broken])
       if (changed !== undefined) this.#vitest.invalidateFile(changed.path);
+    const files = await this.#specifications(tests, broken?.path);
+    if (files.length === 0 && broken === undefined) throw new Error(`no tests: ${tests.join()}`);
+    if (files.length === 0) return [];
+    const hung = new AbortController();
+    const timer = setTimeout(() => {
+      hung.abort();
+      this.#terminate();
+    }, hangMs);
     const { testModules } = await this.#vitest.runTestSpecifications(files);
+    clearTimeout(timer);
+    if (hung.signal.aborted) return ['a loop without an end'];
     // It tells of all that it has ever run.
     const run = new Set(files.map(({ moduleId }) => moduleId));
     return testModules.filter((one) => run.has(one.moduleId) && !one.ok()).map(({ moduleId }) => moduleId);
   }
 
-  async #specifications(tests: readonly string[]): Promise<TestSpecification[]> {
-    const all = await this.#vitest.globTestSpecifications();
-    const found = all.filter(
+  /** The second request terminates the threads; the first would wait for them. */
+  #terminate(): void {
+    for (let request = 0; request < 2; request += 1) void this.#vitest.cancelCurrentRun('keyboard-input');
+  }
+
+  /** Property tests are slow and here for other reasons, so they are not among them. */
+  async #specifications(tests: readonly string[], path: string | undefined): Promise<TestSpecification[]> {
+    if (path !== undefined) this.#vitest.config.related = [path];
+    const all =
+      path === undefined
+        ? await this.#vitest.globTestSpecifications([...tests])
+        : await this.#vitest.getRelevantTestSpecifications([...tests]);
+    return all.filter(
       ({ moduleId }) =>
         tests.some((start) => moduleId.includes(`/${start}`)) && !/[./]property\.test\.ts$/.test(moduleId),
     );
-    if (found.length === 0) throw new Error(`no tests: ${tests.join()}`);
-    return found;
   }
 
   async close(): Promise<void> {
     await this.#vitest.close();
   }
 }
+
+/** A mutant that loops without a pause lets no timeout of a test pass; then the whole run ends after this time. */
+const hangMs = 20_000;
 
 interface Served {
   broken: Broken | undefined;
