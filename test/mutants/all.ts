@@ -12,17 +12,17 @@ import { kubeCodecMutants } from './kube/codec.ts';
 import { kubeEventMutants } from './kube/events.ts';
 import { kubeHttpMutants } from './kube/http.ts';
 import { kubeLeaseMutants } from './kube/lease.ts';
+import { kubeObjectMutants } from './kube/objects.ts';
 import { localStorageMutants } from './localstorage.ts';
 import { nodeLogMutants } from './node/logs.ts';
 import { nodeMeasureMutants } from './node/measured.ts';
-import {
-  containerGcPassMutants,
-  imageGcPassMutants,
-  localStoragePassMutants,
-  reportPassMutants,
-} from './passes/agents.ts';
 import { checkMutants } from './passes/checks.ts';
-import { evictionPassMutants, podGcPassMutants, policyStatusMutants } from './passes/controllers.ts';
+import { containerGcPassMutants } from './passes/containers.ts';
+import { evictionPassMutants } from './passes/evictions.ts';
+import { imageGcPassMutants } from './passes/images.ts';
+import { podGcPassMutants } from './passes/podgc.ts';
+import { localStoragePassMutants, reportPassMutants } from './passes/reports.ts';
+import { policyStatusMutants } from './passes/status.ts';
 import { podGcMutants } from './podgc.ts';
 
 /** Every rule of every plan, and the rules of the executor and the adapters on which a deletion depends, broken once at least. */
@@ -45,6 +45,7 @@ export const mutantGroups: readonly MutantGroup[] = [
   kubeActionMutants,
   kubeLeaseMutants,
   kubeCacheMutants,
+  kubeObjectMutants,
   kubeCodecMutants,
   kubeHttpMutants,
   kubeAuthMutants,

@@ -1,0 +1,168 @@
+import type { MutantGroup } from '../group.ts';
+
+const podAct = 'src/controllers/podgc/act.ts';
+const podGc = 'src/controllers/podgc/controller.ts';
+
+/** How a pass of podgc waits for its caches, sends its requests, and counts and explains what they did. */
+export const podGcPassMutants: MutantGroup = {
+  unit: 'podgc/pass',
+  reasons: [],
+  tests: ['controller', 'act', 'faults', 'events'].map(
+    (name) => `test/unit/controllers/podgc/${name}.test.ts`,
+  ),
+  mutants: [
+    ['check: all caches are complete', podGc, 'if (!this.#seesAll(ranked)) return;', ''],
+    ['check: the policies are complete', podGc, 'policies: policies.synced,', 'policies: true,'],
+    [
+      'check: the pods are complete',
+      podGc,
+      'pods: pods.synced && pods.covers(podLabelKeys(ranked))',
+      'pods: pods.covers(podLabelKeys(ranked))',
+    ],
+    [
+      'check: the pods have the labels of the policies',
+      podGc,
+      'pods: pods.synced && pods.covers(podLabelKeys(ranked))',
+      'pods: pods.synced',
+    ],
+    ['check: the nodes are complete', podGc, 'nodes: nodes.synced,', 'nodes: true,'],
+    ['check: the namespaces are complete', podGc, 'namespaces: namespaces.synced,', 'namespaces: true,'],
+    [
+      'reach: a dry run deletes nothing',
+      podGc,
+      "if (deletion.policy.mode === 'Enforce') return true;",
+      "if (deletion.policy.mode !== 'Enforce') log.debug({}, ''); return true;",
+    ],
+    ['memory: missing nodes', podGc, '    this.#missing = missing;\n', ''],
+    ['memory: finished pods', podGc, '    this.#seenFinished = seenFinished;\n', ''],
+    [
+      'memory: a node that was found is missing anew',
+      podGc,
+      'filter(([name]) => name !== node)',
+      'filter(() => true)',
+    ],
+    [
+      'memory: a node that was found does not clear the others',
+      podGc,
+      'filter(([name]) => name !== node)',
+      'filter(() => false)',
+    ],
+    [
+      'memory: a gap of some passes',
+      podGc,
+      'Math.max(maxPlanAgeMs, maxMissedPasses * this.#deps.periodMs)',
+      'Infinity',
+    ],
+    [
+      'memory: a gap by the period',
+      podGc,
+      'Math.max(maxPlanAgeMs, maxMissedPasses * this.#deps.periodMs)',
+      'maxPlanAgeMs',
+    ],
+    [
+      'event: only of deleted pods',
+      podGc,
+      "outcomes.filter(({ kind }) => kind === 'done').map",
+      'outcomes.map',
+    ],
+    ['event: of each owner', podGc, '      recorder.record(podsCollected(group));\n', ''],
+    ['event: of a backlog', podGc, 'if (collected.isBacklog)', 'if (false)'],
+    ['event: what a plan noticed', podGc, '      recorder.record(event);\n', ''],
+    ['event: what a plan noticed, once', podGc, '    this.#noticed = noticed;\n', ''],
+    [
+      'count: a pass is reported',
+      podGc,
+      'onPass(passReports(plan, counts, { outcomes, at: clock.now() }));',
+      '',
+    ],
+    ['count: a pass that failed', podGc, '    throwIfFailed(executed);\n', ''],
+    [
+      'request: only a pod that has not finished is marked',
+      podAct,
+      "if (!markFailed) return { kind: 'done' };",
+      '',
+    ],
+    [
+      'request: a pod that has not finished is marked',
+      podAct,
+      "if (!markFailed) return { kind: 'done' };",
+      "return { kind: 'done' };",
+    ],
+    [
+      'response: a pod that changed before its mark',
+      podAct,
+      "if (typeof marked === 'string') return { kind: 'gone' };",
+      "if (typeof marked === 'string') return { kind: 'done' };",
+    ],
+    [
+      'response: a pod that changed before its deletion',
+      podAct,
+      "result === 'deleted' ? 'done' : 'gone'",
+      "'done'",
+    ],
+    ['response: 429', podAct, 'statusOf(err) === 429', 'false'],
+    ['pace: Retry-After', podAct, 'retryAfterOf(err) ?? defaultPauseMs', 'defaultPauseMs'],
+    [
+      'pace: 429 without Retry-After',
+      podAct,
+      'retryAfterOf(err) ?? defaultPauseMs',
+      'retryAfterOf(err) ?? 0',
+    ],
+    [
+      'pace: the rate of the flag',
+      podAct,
+      'concurrency, giveUpAfter, maxPerSecond }',
+      'concurrency, giveUpAfter }',
+    ],
+    ['pace: requests at a time', podAct, 'const concurrency = 32;', 'const concurrency = 64;'],
+    ['stop: after failures in a row', podAct, 'const giveUpAfter = 16;', 'const giveUpAfter = 1600;'],
+    [
+      'stop: a stale plan starts the next pass',
+      podAct,
+      'if (executed.stopped !== undefined && isStale()) onStale();',
+      '',
+    ],
+    [
+      'stop: another stop does not start the next pass',
+      podAct,
+      'executed.stopped !== undefined && isStale()',
+      'executed.stopped !== undefined',
+    ],
+    [
+      'memory: a node that exists is found',
+      podAct,
+      "if (reason === 'NodeExists') onNodeFound(decision.target.node ?? '');",
+      '',
+    ],
+    ['count: a deletion', podAct, '        metrics.deleted.inc({ reason: decision.reason });\n', ''],
+    [
+      'count: a kept pod is no deletion',
+      podAct,
+      "if (outcome.kind !== 'kept') metrics.deletes",
+      'metrics.deletes',
+    ],
+    ['count: a failure', podAct, '    metrics.failed.inc({ reason: decision.reason });\n', ''],
+    ['count: why a pod is kept', podAct, '    metrics.skipped.inc({ reason });\n', ''],
+    ['count: a deletion is logged', podAct, "log.info(fieldsOf(decision), 'deleted pod');", ''],
+    [
+      'count: failures do not fill the log',
+      podAct,
+      "this.#failures <= maxFailureLines ? 'warn' : 'debug'",
+      "'warn'",
+    ],
+    ['count: a skew is logged once', podAct, '    if (this.#isSkewLogged) return;\n', ''],
+    ['count: a request in progress', podAct, '      metrics.window.dec();\n', ''],
+    [
+      'count: a long pass is not a hung one',
+      podAct,
+      'metrics.window.dec();\n      onProgress();',
+      'metrics.window.dec();',
+    ],
+    [
+      'count: a failed check fails the pass',
+      podAct,
+      'if (stopped?.error !== undefined) throw stopped.error;',
+      '',
+    ],
+  ],
+};
