@@ -109,7 +109,11 @@ interface Candidate {
 export function candidate(
   identity: string,
   server: LeaseServer,
-  { clock, obedient = true }: { clock: SettlingClock; obedient?: boolean },
+  {
+    clock,
+    obedient = true,
+    random = () => 0,
+  }: { clock: SettlingClock; obedient?: boolean; random?: () => number },
 ): Candidate {
   const connection = server.connect();
   const log = new RecordingLogger();
@@ -121,7 +125,7 @@ export function candidate(
     transport: connection,
     clock,
     log,
-    random: () => 0,
+    random,
     lease: place,
     identity,
     onEvent: (event) => events.push(event),

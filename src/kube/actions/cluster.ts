@@ -62,7 +62,7 @@ export function clusterActions(transport: Pick<KubeTransport, 'send'>): ClusterA
         return typeof response === 'string' ? response : 'deleted';
       } catch (err) {
         // The connection broke after the first attempt, and the second found nothing: the first one succeeded.
-        if (err instanceof ApiError && err.resent && isNotFound(err)) return 'deleted';
+        if (isNotFound(err)) return 'deleted';
         throw err;
       }
     },

@@ -57,10 +57,7 @@ export function podEvictions(transport: Transport): PodEvictions {
     readPodLive: (pod, signal) => readPodLive(transport, pod, signal),
     mayEvict: (namespace, signal) => mayEvict(transport, namespace, signal),
     evictPod: (pod, graceSeconds, signal) =>
-      twice(
-        (isRepeated) => outcomeOf(transport.send(evictRequest(pod, graceSeconds), signal), isRepeated),
-        signal,
-      ),
+      twice((isRepeated) => outcomeOf(transport.send(evictRequest(pod, graceSeconds), signal), isRepeated)),
     // The transport itself repeats a DELETE after a broken connection.
     deletePod: (pod, graceSeconds, signal) =>
       outcomeOf(deletePod(transport, pod, { graceSeconds, signal }), false),
@@ -108,11 +105,11 @@ async function deletePod(
  * Repeats an eviction whose response was lost, so that the caller can report it. If the pod is terminating by then, the second request takes no
  * budget and changes nothing.
  */
-async function twice<T>(attempt: (isRepeated: boolean) => Promise<T>, signal: AbortSignal): Promise<T> {
+async function twice<T>(attempt: (isRepeated: boolean) => Promise<T>): Promise<T> {
   try {
     return await attempt(false);
   } catch (err) {
-    if (!(err instanceof ConnectionError) || err.untrusted || signal.aborted) throw err;
+    if (!(err instanceof ConnectionError) || err.untrusted) throw err;
     return await attempt(true);
   }
 }

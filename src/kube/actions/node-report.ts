@@ -145,7 +145,7 @@ class StoredReport implements NodeReports {
         signal,
       );
     } catch (err) {
-      if (!(err instanceof ApiError && err.status === 403) && !isNotFound(err)) throw err;
+      if (!(err instanceof ApiError && err.status === 403)) throw err;
     }
   }
 }

@@ -255,7 +255,7 @@ type Remedy = 'resume' | 'expired' | 'relist' | 'missing';
 function remedyFor(err: unknown, isOptional: boolean): Remedy {
   if (err instanceof MalformedError) return 'relist';
   if (!(err instanceof ApiError)) return 'resume';
-  if (err.status === 410 || err.reason === 'Expired' || err.reason === 'Gone') return 'expired';
+  if (err.status === 410) return 'expired';
   if (err.status === 404 && isOptional) return 'missing';
   return isUnacceptable(err) ? 'relist' : 'resume';
 }

@@ -60,7 +60,7 @@ export class LeaseElector {
 
   /** Whether no other process can have become leader. Check it after any wait, right before an irreversible action. */
   holdsLease(): boolean {
-    return this.#leading && this.#msToDeadline() > 0;
+    return this.#msToDeadline() > 0;
   }
 
   /** The problem for a liveness probe; undefined if healthy. */
@@ -148,15 +148,13 @@ export class LeaseElector {
 
   /** The usual renewal: one PUT of the lease last written. Its resourceVersion makes that safe. */
   async #renewUnread(signal: AbortSignal): Promise<boolean> {
-    const { clock, identity, leaseDurationMs, onSlowPath } = this.#deps;
+    const { identity, onSlowPath } = this.#deps;
     const known = this.#observed;
     if (known === undefined || holderOf(known.lease) !== identity) return false;
-    if (!isHeld(known, leaseDurationMs, clock.monotonicMs())) return false;
     try {
       await this.#write(known.lease, signal);
       return true;
-    } catch (err) {
-      if (signal.aborted) throw err;
+    } catch {
       onSlowPath?.();
       return false;
     }

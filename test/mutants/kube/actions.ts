@@ -130,7 +130,6 @@ export const kubeActionMutants: MutantGroup = {
     ],
     ['response: only a broken connection is repeated', eviction, '!(err instanceof ConnectionError) || ', ''],
     ['response: a server that is not trusted is not asked again', eviction, ' || err.untrusted ||', ' ||'],
-    ['stop: no repetition during a shutdown', eviction, ' || signal.aborted) throw err;', ') throw err;'],
     ['response: 404 to a repeated eviction', eviction, "isRepeated ? 'evicted' : 'gone'", "'gone'"],
     [
       'response: 404 to an eviction that was sent once',
@@ -261,12 +260,6 @@ export const kubeActionMutants: MutantGroup = {
       'accept: acceptMetadata, timeoutMs, retries',
       'accept: acceptMetadata, retries',
     ],
-    [
-      'deadline: a lookup by UID',
-      lookup,
-      'AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])',
-      'signal',
-    ],
     ['request: a status alone', statusPatch, 'path: `${path}/status`', 'path'],
     ['response: a status of an object that is gone', statusPatch, "if (isNotFound(err)) return 'gone';", ''],
     [
@@ -317,14 +310,8 @@ export const kubeActionMutants: MutantGroup = {
     [
       'response: no right to take a report over',
       report,
-      '!(err instanceof ApiError && err.status === 403) && ',
-      '',
-    ],
-    [
-      'response: a report that is gone before its takeover',
-      report,
-      ' && !isNotFound(err)) throw err;',
-      ') throw err;',
+      'if (!(err instanceof ApiError && err.status === 403)) throw err;',
+      'throw err;',
     ],
     ['request: a field that is gone', report, ', ...gone.map((key) => [key, null] as const)', ''],
     [

@@ -10,7 +10,7 @@ const view = 'src/kube/cache/view.ts';
 export const kubeCacheMutants: MutantGroup = {
   unit: 'kube/cache',
   reasons: [],
-  tests: ['test/unit/kube/cache/'],
+  tests: ['test/unit/kube/cache/', 'test/unit/kube/http/retry'],
   mutants: [
     ['list: all pages', listWatch, "while (page.continueToken !== '')", 'while (false)'],
     ['list: a page after the first is retried', listWatch, ', retries: pageRetries }', ' }'],
@@ -116,9 +116,7 @@ export const kubeCacheMutants: MutantGroup = {
       'if (!isThrottled(error)) this.#resumeAt = undefined;',
       '',
     ],
-    ['watch: 410', reflector, 'err.status === 410 || ', ''],
-    ['watch: Expired', reflector, " || err.reason === 'Expired'", ''],
-    ['watch: Gone', reflector, " || err.reason === 'Gone'", ''],
+    ['watch: 410', reflector, "if (err.status === 410) return 'expired';", ''],
     [
       'watch: the list is made anew after 410',
       reflector,
@@ -273,7 +271,6 @@ export const kubeCacheMutants: MutantGroup = {
       'changeOf',
     ],
     ['stop: the last policy is handled', operator, '    await this.#handled;\n', ''],
-    ['response: the status of a policy that is gone', operator, "outcome === 'gone' ? null : meta", 'meta'],
     [
       'watch: a failed policy does not stop the others',
       operator,

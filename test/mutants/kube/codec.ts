@@ -16,7 +16,7 @@ const status = 'src/kube/codec/status.ts';
 export const kubeCodecMutants: MutantGroup = {
   unit: 'kube/codec',
   reasons: [],
-  tests: ['test/unit/kube/codec/'],
+  tests: ['test/unit/kube/codec/', 'test/unit/kube/http/transport.test'],
   mutants: [
     [
       'watch: an unknown event in protobuf',

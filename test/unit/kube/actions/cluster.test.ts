@@ -25,6 +25,7 @@ describe('deletePod', () => {
       expect.objectContaining({
         method: 'DELETE',
         path: '/api/v1/namespaces/a/pods/b',
+        timeoutMs: 15_000,
         body: {
           apiVersion: 'v1',
           kind: 'DeleteOptions',
@@ -33,6 +34,12 @@ describe('deletePod', () => {
         },
       }),
     ]);
+  });
+
+  test('escapes the names in its path', async () => {
+    const transport = new FakeTransport({});
+    await clusterActions(transport).deletePod({ ...pod, namespace: 'a/x', name: 'b?c' }, signal);
+    expect(transport.requests).toMatchObject([{ path: '/api/v1/namespaces/a%2Fx/pods/b%3Fc' }]);
   });
 
   test.each([
@@ -94,6 +101,7 @@ describe('markPodFailed', () => {
       expect.objectContaining({
         method: 'PATCH',
         path: '/api/v1/namespaces/a/pods/b/status',
+        timeoutMs: 15_000,
         query: { fieldManager: 'dustpan' },
         contentType: 'application/strategic-merge-patch+json',
         body: { metadata: { uid: 'u', resourceVersion: '7' }, status },
@@ -120,7 +128,9 @@ describe('getNode', () => {
     const transport = new FakeTransport({ send: () => ({ metadata: { name: 'n', uid: 'u' }, status }) });
     const node = await clusterActions(transport).getNode('n', signal);
     expect(node).toMatchObject({ name: 'n', ready: true, taintKeys: [], labels: {} });
-    expect(transport.requests).toMatchObject([{ method: 'GET', path: '/api/v1/nodes/n', retries: 0 }]);
+    expect(transport.requests).toMatchObject([
+      { method: 'GET', path: '/api/v1/nodes/n', retries: 0, timeoutMs: 15_000 },
+    ]);
   });
 
   test('is undefined only if the API server reports NotFound', async () => {

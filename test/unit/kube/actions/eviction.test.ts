@@ -22,7 +22,7 @@ describe('the request', () => {
     await evictions.evictPod(pod, 0, signal);
     const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace: 'a', name: 'b' } };
     expect(transport.requests).toMatchObject([
-      { method: 'POST', path: '/api/v1/namespaces/a/pods/b/eviction' },
+      { method: 'POST', path: '/api/v1/namespaces/a/pods/b/eviction', timeoutMs: 15_000 },
       { method: 'POST' },
     ]);
     expect(transport.requests.map(({ body }) => body)).toEqual([
@@ -126,11 +126,22 @@ test.each<{
 });
 
 test.each([{ status: 500 }, { status: 401 }, { status: 422 }, { status: 503 }])(
-  'any other status is an error: $status',
+  'any other status is an error, and the eviction is not repeated: $status',
   async (facts) => {
-    await expect(refusing(facts).evictPod(pod, undefined, signal)).rejects.toMatchObject(facts);
+    const { transport, evictions } = over(() => {
+      throw new ApiError('no', facts);
+    });
+    await expect(evictions.evictPod(pod, undefined, signal)).rejects.toMatchObject(facts);
+    expect(transport.requests).toHaveLength(1);
   },
 );
+
+test('a deletion that the transport has repeated has succeeded if the pod no longer exists', async () => {
+  const { evictions } = over(() => {
+    throw Object.assign(new ApiError('no', { status: 404, reason: 'NotFound' }), { resent: true });
+  });
+  expect(await evictions.deletePod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
+});
 
 describe('a conflict of a deletion that the transport has repeated', () => {
   const conflict = Object.assign(new ApiError('no', { status: 409, reason: 'Conflict' }), { resent: true });
@@ -211,7 +222,15 @@ describe('the live pod', () => {
       ...{ priority: 2_000_001_000, configHash: undefined },
       controller: { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 's', uid: '2' },
     });
-    expect(transport.requests).toMatchObject([{ method: 'GET', path: '/api/v1/namespaces/a/pods/b' }]);
+    expect(transport.requests).toMatchObject([
+      { method: 'GET', path: '/api/v1/namespaces/a/pods/b', timeoutMs: 15_000 },
+    ]);
+  });
+
+  test('is not read after an abort, which is not an error', async () => {
+    const reason = new Error('stopping');
+    const { evictions } = over(() => ({}));
+    await expect(evictions.readPodLive(pod, AbortSignal.abort(reason))).rejects.toBe(reason);
   });
 
   test('mirrors a static pod if its Node owns it', async () => {

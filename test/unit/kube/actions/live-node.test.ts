@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { liveNode } from '../../../../src/kube/actions/live-node.ts';
 import { ApiError, type KubeRequest } from '../../../../src/kube/http/transport.ts';
 import { ManualClock, until } from '../../../fakes/manual-clock.ts';
+import { settled } from '../../../fakes/settling-clock.ts';
 import { FakeTransport } from '../../../fakes/transport.ts';
 
 const never = new AbortController().signal;
@@ -33,12 +34,16 @@ function server(responses: Responses): FakeTransport {
   });
 }
 
-const read = (transport: FakeTransport, signal = never) =>
-  liveNode({ transport, clock: new ManualClock(), nodeName: 'node-1' })(signal);
+const read = (transport: FakeTransport, signal = never, clock = new ManualClock()) =>
+  liveNode({ transport, clock, nodeName: 'node-1' })(signal);
 
 test('reads policies, the node with its labels and the pods bound to it, each in one request', async () => {
   const transport = server(all);
-  const live = await read(transport);
+  const clock = new ManualClock();
+  const live = await read(transport, never, clock);
+  expect(clock.sleeping).toEqual([]);
+  expect(live.policies.serverTime).toBeUndefined();
+  expect(transport.requests[0]).toMatchObject({ timeoutMs: 10_000 });
   expect(live.node?.labels).toEqual({ 'gc.dustpan.dev/keep': 'true' });
   expect(live.pods.map(({ uid, images }) => [uid, images])).toEqual([
     ['uid-x', ['main:1']],
@@ -50,6 +55,12 @@ test('reads policies, the node with its labels and the pods bound to it, each in
     ['/api/v1/nodes', { fieldSelector: 'metadata.name=node-1' }],
     ['/api/v1/pods', { fieldSelector: 'spec.nodeName=node-1' }],
   ]);
+});
+
+test('returns the node of that name alone', async () => {
+  const other = { metadata: { name: 'node-2', uid: 'n2', resourceVersion: '4' } };
+  const both = () => ({ kind: 'NodeList', metadata: meta, items: [other, node] });
+  expect((await read(server({ ...all, '/api/v1/nodes': both }))).node?.uid).toBe('n1');
 });
 
 test('returns undefined for a missing node', async () => {
@@ -91,23 +102,50 @@ describe('rejects', () => {
     await expect(read(server(responses))).rejects.toThrow('not the whole list');
   });
 
-  test('an API server that hangs, after 10 s', async () => {
-    const clock = new ManualClock();
-    const transport = new FakeTransport({
-      send: () => ({ items: [] }),
-      async *stream(_request, signal) {
-        await new Promise((resolve) => {
-          signal.addEventListener('abort', resolve);
-        });
-        yield '';
-      },
+  test('a response that is no list of policies', async () => {
+    const responses = { ...all, '/apis/gc.dustpan.dev/v1alpha1/gcpolicies': () => ({ kind: 'Status' }) };
+    await expect(read(server(responses))).rejects.toThrow('not a list');
+  });
+
+  describe.each(Object.keys(all))('%s without a response', (path) => {
+    /** Responds to this request only when it is aborted. */
+    const hanging = (): FakeTransport => {
+      const respond = async (request: KubeRequest, signal: AbortSignal): Promise<unknown> => {
+        if (request.path === path)
+          await new Promise((resolve) => {
+            signal.addEventListener('abort', resolve);
+          });
+        return all[request.path]?.();
+      };
+      return new FakeTransport({
+        send: respond,
+        async *stream(request, signal) {
+          yield JSON.stringify(await respond(request, signal));
+        },
+      });
+    };
+
+    test('after 10 s', async () => {
+      const clock = new ManualClock();
+      const transport = hanging();
+      const reading = expect(read(transport, never, clock)).rejects.toThrow(
+        'no response of the API server within 10 s',
+      );
+      await until(() => transport.requests.length === 3);
+      await settled();
+      clock.advance(10_000);
+      await reading;
     });
-    const reading = expect(liveNode({ transport, clock, nodeName: 'node-1' })(never)).rejects.toThrow(
-      'no response of the API server within 10 s',
-    );
-    await until(() => clock.sleeping.length > 0);
-    clock.advance(10_000);
-    await reading;
+
+    test('at an abort, with its reason', async () => {
+      const stop = new AbortController();
+      const reason = new Error('stopping');
+      const transport = hanging();
+      const reading = expect(read(transport, stop.signal)).rejects.toBe(reason);
+      await until(() => transport.requests.length === 3);
+      stop.abort(reason);
+      await reading;
+    });
   });
 
   test('an abort, with its reason', async () => {

@@ -9,13 +9,13 @@ const node = { name: 'node-1', uid: 'n1' };
 const status: NodeGCReportStatus = { agentVersion: '1', reportTime: '2026-01-01T00:00:00Z' };
 
 interface Stored {
-  metadata: { ownerReferences: { uid: string }[] };
+  metadata: { uid?: string; ownerReferences: { uid: string }[] };
   status?: object;
 }
 
 /** An API server with one report. Records the verbs of its requests. */
 function server(stored?: Stored) {
-  const state = { stored, hasKind: true, mayChangeOwner: true, isBusy: false };
+  const state = { stored, hasKind: true, mayChangeOwner: true, isBusy: false, existsAtCreation: false };
   const verbs: string[] = [];
   const patches: unknown[] = [];
   const missing = new ApiError('not found', { status: 404, reason: 'NotFound' });
@@ -32,8 +32,10 @@ function server(stored?: Stored) {
       if (!state.hasKind) throw missing;
       if (state.isBusy && request.method === 'PATCH') throw new ApiError('busy', { status: 429 });
       if (request.method === 'POST') state.stored = request.body as Stored;
-      else if (state.stored === undefined) throw missing;
-      else if (request.method === 'PATCH') patch(request, state.stored);
+      if (request.method === 'POST' && state.existsAtCreation) throw new ApiError('exists', { status: 409 });
+      if (request.method === 'POST') return state.stored;
+      if (state.stored === undefined) throw missing;
+      if (request.method === 'PATCH') patch(request, state.stored);
       return state.stored;
     },
   });
@@ -52,6 +54,13 @@ test('creates a missing report, owned by its Node', async () => {
     metadata: { name: 'node-1', ownerReferences: owners },
   });
   expect(verbs).toEqual(['GET', 'POST', 'PATCH status']);
+});
+
+test('reads a report whose creation is a conflict', async () => {
+  const { state, verbs, reports } = server();
+  state.existsAtCreation = true;
+  expect(await reports.write(node, status, never)).toBe('written');
+  expect(verbs).toEqual(['GET', 'POST', 'GET', 'PATCH status']);
 });
 
 test('needs one request for each further write', async () => {
@@ -109,8 +118,11 @@ test('creates a deleted report again', async () => {
 });
 
 test('takes the report over if the Node was created again', async () => {
-  const { state, reports } = server(ours());
+  const { state, verbs, patches, reports } = server({ metadata: { ...ours().metadata, uid: 'r1' } });
+  await reports.write(node, status, never);
   await reports.write({ ...node, uid: 'n2' }, status, never);
+  expect(verbs).toEqual(['GET', 'PATCH status', 'GET', 'PATCH', 'PATCH status']);
+  expect(patches[1]).toMatchObject({ metadata: { uid: 'r1' } });
   expect(state.stored?.metadata.ownerReferences).toMatchObject([{ name: 'node-1', uid: 'n2' }]);
 });
 

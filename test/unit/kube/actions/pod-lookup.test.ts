@@ -70,7 +70,16 @@ test.each([
 ])('by name, $name: $expected', async ({ send, expected }) => {
   const transport = new FakeTransport({ send });
   expect(await podLookup(transport, 'node-1')(named, never)).toBe(expected);
-  expect(transport.requests[0]?.path).toBe('/api/v1/namespaces/shop/pods/web');
+  expect(transport.requests[0]).toMatchObject({
+    path: '/api/v1/namespaces/shop/pods/web',
+    timeoutMs: 10_000,
+  });
+});
+
+test('by UID if only the namespace is known', async () => {
+  const transport = new FakeTransport({ stream: () => [JSON.stringify(listOf([]))] });
+  expect(await podLookup(transport, 'n')({ ...unnamed, namespace: 'shop' }, never)).toBe('gone');
+  expect(transport.requests.map(({ path }) => path)).toEqual(['/api/v1/pods']);
 });
 
 test.each([

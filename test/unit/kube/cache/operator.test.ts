@@ -69,6 +69,17 @@ test('passes the whole object to the handler, for a deleted policy the last one'
   ]);
 });
 
+test('reports a deletion once', async () => {
+  const { feed, reported } = startOperator();
+  feed.set(a1, b1);
+  await quiet();
+  feed.relist(b1);
+  await quiet();
+  feed.set(storedPolicy('b', '2'));
+  await quiet();
+  expect(reported).toEqual(['ADDED a', 'ADDED b', 'DELETED a', 'MODIFIED b']);
+});
+
 test('reports nothing for a relist without changes', async () => {
   const { feed, reported } = startOperator();
   feed.set(a1, b1);

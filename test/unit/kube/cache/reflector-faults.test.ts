@@ -160,20 +160,22 @@ describe('faults', () => {
     await until(() => reflector.state === 'synced');
   });
 
-  test('lists if the server rejects the resourceVersion: its store may be a backup', async () => {
-    const api = apiWith('a');
-    const tooLarge = new ApiError('too large', {
-      status: 504,
-      reason: 'Timeout',
-      causes: ['ResourceVersionTooLarge'],
-    });
-    api.fail('watch', tooLarge);
-    const { clock } = start(api);
-    expect(await pause(clock)).toBe(800);
-    clock.advance(800);
-    await until(() => api.watching === 1);
-    expect(api.lists).toHaveLength(2);
-  });
+  test.each([
+    { name: 'too large', facts: { status: 504, reason: 'Timeout', causes: ['ResourceVersionTooLarge'] } },
+    { name: 'bad request', facts: { status: 400, reason: 'BadRequest' } },
+    { name: 'invalid', facts: { status: 422, reason: 'Invalid' } },
+  ])(
+    'lists if the server rejects the resourceVersion, its store may be a backup: $name',
+    async ({ facts }) => {
+      const api = apiWith('a');
+      api.fail('watch', new ApiError('no', facts));
+      const { clock } = start(api);
+      expect(await pause(clock)).toBe(800);
+      clock.advance(800);
+      await until(() => api.watching === 1);
+      expect(api.lists).toHaveLength(2);
+    },
+  );
 
   test('waits after a watch that ends at once without events', async () => {
     const api = apiWith('a');

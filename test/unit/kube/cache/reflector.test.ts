@@ -14,7 +14,7 @@ describe.each([{ jsonOnly: false }, { jsonOnly: true }])('in JSON: $jsonOnly', (
     api.jsonOnly = jsonOnly;
     const { reflector } = await startWatching(api);
     expect(names(reflector)).toEqual(['a', 'b', 'c', 'd', 'e']);
-    expect(api.lists).toHaveLength(3);
+    expect(api.lists.map(({ retries }) => retries)).toEqual([undefined, 4, 4]);
 
     api.objects.apply(pod('f'));
     api.objects.delete('Pod', 'a', 'a');
@@ -64,6 +64,17 @@ describe('the requests', () => {
     await until(() => api.watches.length === 2);
     expect(api.watches[1]?.query?.['resourceVersion']).toBe(api.objects.revision);
     expect(api.lists).toHaveLength(1);
+  });
+
+  test('a watch is resumed at the last event', async () => {
+    const api = apiWith('a');
+    const { clock } = await startWatching(api);
+    api.objects.apply(pod('b'));
+    await until(() => api.watching === 1);
+    clock.advance(1000);
+    api.endWatches();
+    await until(() => api.watches.length === 2);
+    expect(api.watches[1]?.query?.['resourceVersion']).toBe(api.objects.revision);
   });
 
   test('changes between two watches are not lost', async () => {
@@ -142,7 +153,62 @@ function namesDuringLists(api: FakeApi, reflector: Reflector<PodFacts>): readonl
   return seen;
 }
 
+describe('a change of the view', () => {
+  test('is reported after each batch, bookmarks are not', async () => {
+    const api = apiWith('a');
+    const { reflector, changes } = await startWatching(api);
+    api.objects.apply(pod('b'));
+    await until(() => reflector.items.size === 2);
+    await until(() => changes.length === 2);
+    api.server.bookmark();
+    api.objects.apply(pod('c'));
+    await until(() => reflector.items.size === 3);
+    expect(changes).toEqual([['a'], ['a', 'b'], ['a', 'b', 'c']]);
+  });
+
+  test('is reported if a bookmark follows in the same chunk', async () => {
+    const json = (value: object): string => `${JSON.stringify(value)}\n`;
+    async function* stream({ query }: KubeRequest): AsyncGenerator<Buffer> {
+      if (query?.['watch'] === undefined) {
+        yield Buffer.from(json({ kind: 'PodList', metadata: { resourceVersion: '1' }, items: [] }));
+        return;
+      }
+      const added = json({ type: 'ADDED', object: pod('b', { resourceVersion: '2' }) });
+      yield Buffer.from(added + json({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '3' } } }));
+      await new Promise(() => undefined);
+    }
+    const { reflector, changes } = start(apiWith(), {
+      transport: { send: () => Promise.reject(refused), stream },
+    });
+    await until(() => reflector.items.size === 1);
+    expect(changes).toEqual([[], ['b']]);
+  });
+});
+
 describe('relist', () => {
+  test('while the last page is read restarts the list', async () => {
+    const api = apiWith('a');
+    let isFirst = true;
+    const listed: string[] = [];
+    const { reflector } = start(api, {
+      resource: podsResource({
+        labelKeys: () => {
+          if (isFirst) reflector.relist('a policy reads another label');
+          isFirst = false;
+          return 'all';
+        },
+      }),
+      metrics: {
+        listed: (name) => listed.push(name),
+        watchStarted: () => undefined,
+        failed: () => undefined,
+      },
+    });
+    await until(() => api.watching === 1);
+    expect(api.lists).toHaveLength(2);
+    expect(listed).toEqual(['pods']);
+  });
+
   test('reads other labels; until it is complete the view is not synced', async () => {
     const api = apiWith();
     api.objects.apply(pod('a', { labels: { app: 'x', tier: 'y' } }));
@@ -229,7 +295,12 @@ describe('a kind that is not installed', () => {
   test('is empty and not synced until it is installed', async () => {
     const api = new FakeApi();
     const clock = new ManualClock();
-    const reflector = new Reflector({ transport: api, clock, log: silentLogger, random: () => 0, resource });
+    const sizes: number[] = [];
+    const onChange = (): number => sizes.push(reflector.items.size);
+    const reflector = new Reflector({
+      ...{ transport: api, clock, log: silentLogger, random: () => 0, resource },
+      onChange,
+    });
     const stop = new AbortController();
     onTestFinished(() => {
       stop.abort();
@@ -257,6 +328,7 @@ describe('a kind that is not installed', () => {
     api.endWatches();
     await until(() => reflector.state === 'missing');
     expect(stateOf(reflector)).toMatchObject({ synced: false, count: 0 });
+    expect(sizes).toEqual([1, 0]);
   });
 
   test('keeps the objects of a built-in kind after a 404', async () => {

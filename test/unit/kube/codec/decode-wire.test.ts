@@ -1,8 +1,11 @@
+import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { describe, expect, test } from 'vitest';
 import type { Page } from '../../../../src/kube/codec/list.ts';
 import { decodeList, decodeWatchEvent } from '../../../../src/kube/codec/decode.ts';
 import { FrameSplitter, MalformedError } from '../../../../src/kube/codec/frames.ts';
-import { Status } from '../../../../src/kube/gen/meta.ts';
+import { podFromJson } from '../../../../src/kube/codec/json.ts';
+import { Pod } from '../../../../src/kube/gen/core.ts';
+import { ListMeta, Status } from '../../../../src/kube/gen/meta.ts';
 import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { podCodec } from '../../../../src/kube/cache/resources.ts';
 import { envelope, frame, Wire } from '../../../fakes/api-wire.ts';
@@ -42,7 +45,17 @@ describe('lists', () => {
     expect(await decodeList(chunks(body), codec)).toEqual(expected);
   });
 
+  test('may have unknown fields', async () => {
+    const list = new BinaryWriter();
+    ListMeta.encode(ListMeta.fromPartial(meta), list.uint32(10).fork()).join();
+    list.uint32(26).bytes(Buffer.from('new'));
+    const page = await decodeList(chunks(envelope('PodList', list.finish())), codec);
+    expect(page).toEqual({ items: [], resourceVersion: '9', continueToken: 'next' });
+  });
+
   const whole = new Wire('Pod', false).list(objects, meta);
+  const renamed = (list: Buffer): Buffer =>
+    Buffer.from(list.toString('latin1').replace('PodList', 'PodLost'), 'latin1');
   test.each([
     { name: 'cut off in an object', body: whole.subarray(0, -10) },
     { name: 'cut off after the envelope', body: whole.subarray(0, 20) },
@@ -50,6 +63,25 @@ describe('lists', () => {
     {
       name: 'without a version',
       body: new Wire('Pod', false).list(objects, { resourceVersion: '', continue: '' }),
+    },
+    {
+      name: 'cut off between two objects',
+      body: whole.subarray(0, -Pod.encode(podFromJson(objects[1])).finish().length - 2),
+    },
+    { name: 'with half a field behind it', body: Buffer.concat([whole, Buffer.from([0x1a, 9, 1])]) },
+    { name: 'whose envelope names another kind', body: renamed(whole) },
+    { name: 'with a field that is no message', body: Buffer.concat([whole, Buffer.from([0x18, 1])]) },
+    {
+      name: 'with a field of impossible length',
+      body: Buffer.concat([whole, Buffer.from([0x1a]), Buffer.alloc(6, 0xff)]),
+    },
+    {
+      name: 'of a single object in JSON',
+      body: Buffer.from('{"kind":"Pod","metadata":{"resourceVersion":"1"}}'),
+    },
+    {
+      name: 'with an item that is no object',
+      body: Buffer.from('{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[1]}'),
     },
     { name: 'empty', body: Buffer.alloc(0) },
     { name: 'HTML', body: Buffer.from('<html>') },
@@ -84,7 +116,15 @@ describe('watch events', () => {
 
   test.each([
     { name: 'an unknown type', bytes: frame('NEW', envelope('Pod', new Uint8Array())) },
+    { name: 'an unknown type in JSON', bytes: Buffer.from('{"type":"NEW","object":{}}\n') },
     { name: 'no envelope', bytes: frame('ADDED', Buffer.from('nonsense')) },
+    {
+      name: 'another envelope',
+      bytes: frame(
+        'ERROR',
+        Buffer.concat([Buffer.from('k9s\0'), envelope('Status', new Uint8Array()).subarray(4)]),
+      ),
+    },
     { name: 'no object', bytes: frame('ADDED', new Uint8Array()) },
     { name: 'a bookmark without a version', bytes: frame('BOOKMARK', envelope('Pod', new Uint8Array())) },
     { name: 'invalid JSON', bytes: Buffer.from('{"type":\n') },

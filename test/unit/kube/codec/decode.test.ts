@@ -47,6 +47,38 @@ describe('pods', () => {
       expected: { finishedAtMs: Date.parse('2026-01-04T00:00:00Z') },
     },
     {
+      name: 'a later condition does not move the end of the last container',
+      status: {
+        phase: 'Succeeded',
+        conditions: [{ lastTransitionTime: '2026-01-04T00:00:00Z' }],
+        containerStatuses: [ended('2026-01-02T00:00:00Z')],
+      },
+      expected: { finishedAtMs: Date.parse('2026-01-02T00:00:00Z') },
+    },
+    {
+      name: 'an init container may end last',
+      status: {
+        phase: 'Succeeded',
+        containerStatuses: [ended('2026-01-02T00:00:00Z')],
+        initContainerStatuses: [ended('2026-01-03T00:00:00Z')],
+      },
+      expected: { finishedAtMs: Date.parse('2026-01-03T00:00:00Z') },
+    },
+    {
+      name: 'an ephemeral container may end last',
+      status: {
+        phase: 'Succeeded',
+        containerStatuses: [ended('2026-01-02T00:00:00Z')],
+        ephemeralContainerStatuses: [ended('2026-01-03T00:00:00Z')],
+      },
+      expected: { finishedAtMs: Date.parse('2026-01-03T00:00:00Z') },
+    },
+    {
+      name: 'a pod in phase Unknown has not ended',
+      status: { phase: 'Unknown', message: 'x', containerStatuses: [ended('2026-01-02T00:00:00Z')] },
+      expected: { phase: 'Unknown', message: '', finishedAtMs: undefined },
+    },
+    {
       name: 'without conditions the creation is the end',
       status: { phase: 'Failed' },
       expected: { finishedAtMs: Date.parse('2026-01-01T00:00:00Z') },
@@ -137,6 +169,20 @@ describe('pods', () => {
     expect(
       facts(pod({}, { ownerReferences: [{ kind: 'Node', name: 'n', uid: '1' }] })).controller,
     ).toBeUndefined();
+  });
+
+  test('values of another type in JSON are missing', () => {
+    const metadata = {
+      generation: '2',
+      deletionGracePeriodSeconds: '30',
+      labels: { app: 1, tier: 'x' },
+      finalizers: [1, 'a/b'],
+    };
+    const read = podCodec(() => 'all').fromJson(pod({ phase: 'Failed' }, metadata));
+    expect(plain(read)).toMatchObject({
+      ...{ generation: 0, deletionGracePeriodSeconds: undefined },
+      ...{ labels: { tier: 'x' }, finalizers: ['a/b'] },
+    });
   });
 
   test('only the required labels are kept', () => {

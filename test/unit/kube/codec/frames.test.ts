@@ -69,6 +69,12 @@ describe('FrameSplitter', () => {
     expect(() => new FrameSplitter().push(Buffer.from([0xff, 0xff, 0xff, 0xff, 0]))).toThrow(MalformedError);
   });
 
+  test('rejects an absurdly long line', () => {
+    const splitter = new FrameSplitter();
+    expect(splitter.push(Buffer.alloc(64 * 1024 * 1024, '{'))).toEqual([]);
+    expect(() => splitter.push(Buffer.from('{'))).toThrow(MalformedError);
+  });
+
   test('does not detect the form by an empty chunk', () => {
     const splitter = new FrameSplitter();
     expect(splitter.push(Buffer.alloc(0))).toEqual([]);

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
-import { expect, test } from 'vitest';
-import { onAbort, untilAborted } from '../../../../src/kube/http/abort.ts';
+import { describe, expect, test } from 'vitest';
+import { onAbort, stallGuard, untilAborted } from '../../../../src/kube/http/abort.ts';
+import { SettlingClock, settled } from '../../../fakes/settling-clock.ts';
 
 const listenersOf = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 const reason = new Error('stop');
@@ -71,6 +72,36 @@ test('a wait rejects with the reason of the abort', async () => {
   const wait = untilAborted(new Promise(() => undefined), signal);
   abort();
   await expect(wait).rejects.toBe(reason);
+});
+
+describe('a deadline', () => {
+  const started = () => {
+    const { signal, abort } = controller();
+    const clock = new SettlingClock();
+    return { clock, abort, guard: stallGuard(clock, 1_000, signal) };
+  };
+
+  test('aborts when it has passed', async () => {
+    const { clock, guard } = started();
+    await clock.advance(999);
+    expect([guard.stalled(), guard.signal.aborted]).toEqual([false, false]);
+    await clock.advance(1);
+    expect([guard.stalled(), guard.signal.aborted]).toEqual([true, true]);
+  });
+
+  test('never passes after its end', async () => {
+    const { clock, guard } = started();
+    guard.stop();
+    await clock.advance(1_000);
+    expect([guard.stalled(), guard.signal.aborted, clock.sleeping]).toEqual([false, false, 0]);
+  });
+
+  test('passes an abort on, with its reason', async () => {
+    const { guard, abort } = started();
+    abort();
+    await settled();
+    expect([guard.stalled(), guard.signal.reason]).toEqual([false, reason]);
+  });
 });
 
 function controller(): { signal: AbortSignal; abort: () => void } {

@@ -146,12 +146,34 @@ describe('an idle connection that the server has closed', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  test('fails a POST, which the server may have executed', async () => {
-    const { transport } = await startTransport([ok(), reset, ok()]);
+  test.each(['POST', 'PATCH'] as const)('fails a %s, which the server may have executed', async (method) => {
+    const { server, transport } = await startTransport([ok(), reset, ok()]);
     await transport.send(get, never);
-    await expect(transport.send({ ...get, method: 'POST' }, never)).rejects.toMatchObject({
-      code: 'ECONNRESET',
-    });
+    await expect(transport.send({ ...get, method }, never)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(server.seen).toHaveLength(2);
+  });
+
+  test('is replaced by a new one, not by another idle one, which the server may have closed too', async () => {
+    const waiting: (() => void)[] = [];
+    const together: Respond = (response, request) => {
+      waiting.push(() => {
+        ok()(response, request);
+      });
+      if (waiting.length === 2) for (const respond of waiting) respond();
+    };
+    const { server, transport } = await startTransport([together, together, reset, ok()]);
+    await Promise.all([transport.send(get, never), transport.send(get, never)]);
+    await transport.send({ ...get, retries: 0 }, never);
+    expect(server.seen).toHaveLength(4);
+    expect(server.connections.size).toBe(3);
+  });
+
+  test('is remembered by the rejection of the second attempt: the first may have succeeded', async () => {
+    const { transport } = await startTransport([ok(), reset, refuse(404), refuse(404)]);
+    await transport.send(get, never);
+    const request = { ...get, method: 'DELETE' } as const;
+    await expect(transport.send(request, never)).rejects.toMatchObject({ status: 404, resent: true });
+    await expect(transport.send(request, never)).rejects.toMatchObject({ status: 404, resent: false });
   });
 });
 
@@ -219,6 +241,13 @@ describe.each(methods)('deadline and abort of a %s', (method) => {
       await expect(
         transport.send({ ...get, method: method === 'GET' ? 'POST' : method }, signal),
       ).rejects.toMatchObject(error);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  test('a stream leaves no listener on its signal', async () => {
+    const { transport } = await startTransport([ok()]);
+    const { signal } = new AbortController();
+    for await (const chunk of transport.stream(request, signal)) expect(chunk).toBeInstanceOf(Buffer);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 

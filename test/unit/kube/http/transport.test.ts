@@ -131,6 +131,17 @@ describe('a request', () => {
   });
 });
 
+test('requests are limited to a rate', async () => {
+  const { url, clock } = await startTransport([ok()]);
+  const transport = createTransport({
+    ...{ endpoint: { server: url }, auth: tokenCredentials('t'), clock },
+    ...{ qps: 2, burst: 1 },
+  });
+  for (let i = 0; i < 3; i += 1) await transport.send(get, never);
+  expect(clock.monotonicMs()).toBe(1_000);
+  transport.close();
+});
+
 describe('a rejection', () => {
   const forbidden = 'pods "a" is forbidden: User "u" cannot delete resource "pods" in API group ""';
 
@@ -186,6 +197,12 @@ describe('a rejection', () => {
     await expect(transport.send({ ...get, retries: 0 }, never)).rejects.toThrow(message);
   });
 
+  test('with the JSON of a proxy has no reason, so it is not the absence of an object', async () => {
+    const body = JSON.stringify({ message: 'no such route', reason: 'NotFound' });
+    const { transport } = await startTransport([refuse(404, body)]);
+    await expect(transport.send(get, never)).rejects.toMatchObject({ status: 404, reason: '' });
+  });
+
   test.each(methods)('of a %s may be a redirect', async (method) => {
     const { server, transport } = await startTransport([refuse(302, '', { location: '/login' })]);
     await expect(transport.send({ ...get, method }, never)).rejects.toMatchObject({ status: 302 });
@@ -226,6 +243,13 @@ describe('rejected credentials', () => {
     const { server, transport } = await startTransport([onlyTwo], auth);
     await transport.send({ ...get, method }, never);
     expect(server.seen.map((r) => r.headers.authorization)).toEqual(['Bearer 1', 'Bearer 2']);
+  });
+
+  test('are not read again after a 403', async () => {
+    const auth = new Rotating();
+    const { server, transport } = await startTransport([refuse(403)], auth);
+    await expect(transport.send(get, never)).rejects.toMatchObject({ status: 403 });
+    expect({ sent: server.seen.length, refreshed: auth.refreshed }).toEqual({ sent: 1, refreshed: 0 });
   });
 
   test('are read again once for all requests that used them', async () => {

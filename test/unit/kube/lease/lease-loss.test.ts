@@ -76,6 +76,14 @@ test('after a pause longer than the deadline the first check fails, before any t
   expect(await leader.outcome).toBe('lost');
 });
 
+test('work that ends after the deadline ends with a lost lease', async () => {
+  const { clock, leader } = await led();
+  const paused = clock.advance(10_000);
+  leader.finish();
+  await paused;
+  expect(await leader.outcome).toBe('lost');
+});
+
 test('the deadline begins when the renewal is sent, not with its response', async () => {
   const { clock, leader } = await led();
   let respond = (): void => undefined;

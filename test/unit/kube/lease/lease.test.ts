@@ -46,6 +46,17 @@ test('a second candidate waits while the first renews', async () => {
   expect(leader.elector.isLeader).toBe(true);
 });
 
+test('candidates wait for up to 2.2 retry periods, so that they do not try together', async () => {
+  const server = new LeaseServer();
+  const clock = new SettlingClock();
+  server.overwrite({ holderIdentity: 'x', leaseDurationSeconds: 60 });
+  candidate('b', server, { clock, random: () => 1 });
+  await pass(clock, 4_000);
+  expect(server.requests).toHaveLength(1);
+  await pass(clock, 500);
+  expect(server.requests).toHaveLength(2);
+});
+
 test('a crashed leader is replaced one term after the last observed change of the lease, by the local clock alone', async () => {
   const { server, clock } = await led();
   // A renewTime of next year must not matter: the clocks of two nodes may differ.
@@ -123,6 +134,28 @@ test('a leader whose work ends releases the lease', async () => {
   expect(server.holder).toBe('');
 });
 
+test('a leader that releases the lease does not hold it any more', async () => {
+  const { leader } = await led();
+  let respond = (): void => undefined;
+  leader.connection.answersAfter = new Promise((resolve) => {
+    respond = resolve;
+  });
+  leader.stop();
+  await settled();
+  expect(leader.elector.isLeader).toBe(true);
+  expect(leader.elector.holdsLease()).toBe(false);
+  respond();
+  expect(await leader.outcome).toBe('released');
+});
+
+test('a lease that another process holds by now is not released', async () => {
+  const { server, leader } = await led();
+  leader.finish();
+  server.overwrite({ ...server.spec, holderIdentity: 'thief' });
+  expect(await leader.outcome).toBe('released');
+  expect(server.holder).toBe('thief');
+});
+
 test('a leader whose work fails releases the lease and throws the failure', async () => {
   const { server, leader } = await led();
   leader.finish(new Error('boom'));
@@ -190,6 +223,11 @@ test.each([
   {
     name: 'the deadline must allow retries',
     change: { retryPeriodMs: 9_000 },
+    expected: [/1.2 times/],
+  },
+  {
+    name: 'the deadline must be above 1.2 retry periods',
+    change: { renewDeadlineMs: 2_400 },
     expected: [/1.2 times/],
   },
   { name: 'the retry period must be above zero', change: { retryPeriodMs: 0 }, expected: [/above 0/] },

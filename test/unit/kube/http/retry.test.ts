@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { Backoff, reflectorBackoff } from '../../../../src/kube/http/backoff.ts';
+import { ConnectionError } from '../../../../src/kube/http/connection-errors.ts';
+import { backoffMs, isTransient, retrying } from '../../../../src/kube/http/retry.ts';
+import { ApiError } from '../../../../src/kube/http/transport.ts';
+
+const broken = (code: string): ConnectionError => new ConnectionError('broken', { code });
+const rejected = (status: number): ApiError => new ApiError('no', { status });
+
+test.each([
+  { err: rejected(429), expected: true },
+  { err: rejected(500), expected: true },
+  { err: rejected(503), expected: true },
+  { err: rejected(401), expected: false },
+  { err: rejected(404), expected: false },
+  { err: rejected(409), expected: false },
+  { err: broken('ECONNREFUSED'), expected: true },
+  { err: broken('CERT_HAS_EXPIRED'), expected: false },
+  { err: broken('EPROTO'), expected: false },
+  { err: new TypeError('a bug'), expected: false },
+])('is transient: $err.status $err.code: $expected', ({ err, expected }) => {
+  expect(isTransient(err)).toBe(expected);
+});
+
+test.each([
+  { attempt: 0, random: 0, ms: 125 },
+  { attempt: 0, random: 1, ms: 250 },
+  { attempt: 3, random: 1, ms: 2_000 },
+  { attempt: 20, random: 1, ms: 10_000 },
+])('the wait after attempt $attempt with jitter $random is $ms ms', ({ attempt, random, ms }) => {
+  expect(backoffMs(attempt, random)).toBe(ms);
+});
+
+test('the waits of a reflector are longer by up to their own length', () => {
+  const waits = [0, 0.5].map((random) => new Backoff(reflectorBackoff, () => random).next(0));
+  expect(waits).toEqual([800, 1_200]);
+});
+
+describe('nothing is sent again', () => {
+  /** Fails each time. Returns the number of attempts and of waits, and the error. */
+  async function failing(
+    options: { retries?: number; isOver?: () => boolean; during?: (stop: AbortController) => void } & {
+      inTheWait?: (stop: AbortController) => void;
+    },
+  ) {
+    const stop = new AbortController();
+    const count = { attempts: 0, waits: 0 };
+    const once = (): Promise<never> => {
+      count.attempts += 1;
+      options.during?.(stop);
+      return Promise.reject(broken('ECONNRESET'));
+    };
+    const sleep = (): Promise<void> => {
+      count.waits += 1;
+      options.inTheWait?.(stop);
+      return Promise.resolve();
+    };
+    const { retries = 1, isOver = () => false } = options;
+    const given = { retries, clock: { sleep }, random: () => 0, isOver };
+    const error = await retrying(once, given, stop.signal).catch((err: unknown) => err);
+    return { ...count, error };
+  }
+  const reason = new Error('stopping');
+  const abort = (stop: AbortController): void => {
+    stop.abort(reason);
+  };
+
+  test('when the retries are used up', async () => {
+    expect(await failing({ retries: 2 })).toMatchObject({ attempts: 3, waits: 2 });
+  });
+
+  test('after an abort, which is the error', async () => {
+    const expected = { attempts: 1, waits: 0, error: reason };
+    expect(await failing({ during: abort })).toEqual(expected);
+    expect(await failing({ during: abort, retries: 0 })).toEqual(expected);
+  });
+
+  test('after an abort in the wait', async () => {
+    expect(await failing({ inTheWait: abort })).toEqual({ attempts: 1, waits: 1, error: reason });
+  });
+
+  test('after the transport is closed', async () => {
+    expect(await failing({ isOver: () => true })).toMatchObject({ attempts: 1, waits: 0 });
+  });
+
+  test('after the transport is closed in the wait', async () => {
+    let isOver = false;
+    const close = (): void => {
+      isOver = true;
+    };
+    expect(await failing({ isOver: () => isOver, inTheWait: close })).toMatchObject({
+      attempts: 1,
+      waits: 1,
+    });
+  });
+});
