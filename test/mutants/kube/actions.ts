@@ -129,7 +129,7 @@ export const kubeActionMutants: MutantGroup = {
       'throw err;',
     ],
     ['response: only a broken connection is repeated', eviction, '!(err instanceof ConnectionError) || ', ''],
-    ['response: a server that is not trusted is not asked again', eviction, ' || err.untrusted ||', ' ||'],
+    ['response: a server that is not trusted is not asked again', eviction, ' || err.untrusted)', ')'],
     ['response: 404 to a repeated eviction', eviction, "isRepeated ? 'evicted' : 'gone'", "'gone'"],
     [
       'response: 404 to an eviction that was sent once',

@@ -46,12 +46,6 @@ export const checkMutants: MutantGroup = {
       'if (response instanceof Error) return undefined;',
     ],
     [
-      'check: policies that were not read',
-      checks,
-      'response !== undefined && isSame(response)',
-      'response === undefined || isSame(response)',
-    ],
-    [
       'check: a policy that no longer governs the node',
       checks,
       "governance.kind === 'governed' && isSamePolicy(governance.policy, policy)",
@@ -230,12 +224,6 @@ export const checkMutants: MutantGroup = {
     ],
     ['count: each outcome', execute, '    this.#outcomes.push(outcome);\n', ''],
     ['count: while the pass runs', execute, '    this.#execution.onOutcome(outcome);\n', ''],
-    [
-      'stop: the first stop is the reason',
-      execute,
-      "case 'stop':\n        this.#stopped ??= result;",
-      "case 'stop':\n        this.#stopped = result;",
-    ],
     [
       'count: a stop is logged',
       execute,

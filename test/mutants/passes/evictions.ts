@@ -115,12 +115,6 @@ export const evictionPassMutants: MutantGroup = {
       'evictions.deletePod(pod, gracePeriodSeconds, signal)',
       'evictions.deletePod(pod, undefined, signal)',
     ],
-    [
-      'check: no eviction that no check allows',
-      evictAct,
-      "if (agreed === undefined) throw new Error('no check has agreed to the eviction');",
-      '',
-    ],
     ['response: gone', evictAct, "return { kind: 'gone' };", "return { kind: 'done' };"],
     [
       'response: changed',

@@ -65,6 +65,23 @@ test('a marked orphan is not deleted if its node comes back during a slow mark',
   expect(cluster.podNames).toEqual(['orphan']);
 });
 
+test('a pod that has changed before its mark is not deleted', async () => {
+  const { cluster, pass, reports } = unscheduled();
+  cluster.fault(() => {
+    for (const [uid, one] of cluster.pods) cluster.pods.set(uid, { ...one, resourceVersion: '2' });
+    return undefined;
+  });
+  await pass();
+  expect(cluster.requests).toEqual(['mark stuck']);
+  expect(reports).toMatchObject([{ deleted: 0, failed: 0 }]);
+});
+
+test('each request and each outcome shows that a long pass is not a hung one', async () => {
+  let progress = 0;
+  await unscheduled({ onProgress: () => (progress += 1) }).pass();
+  expect(progress).toBe(3);
+});
+
 test('a delete that is throttled after the mark is tried again with the version after the mark', async () => {
   const { cluster, pass } = unscheduled();
   let throttled = false;

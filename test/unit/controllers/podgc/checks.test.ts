@@ -160,11 +160,31 @@ describe('in the middle of a pass', () => {
     expect(made.cluster.requests).toHaveLength(sent());
   });
 
-  test('a cache that stops working ends the pass', async () => {
+  test('a cache of policies that stops working ends the pass', async () => {
     const made = environmentOf(many(500), expireAll());
     const sent = inTheMiddle(made, () => (made.policies.synced = false));
     await made.pass();
     expect(made.cluster.requests).toHaveLength(sent());
+  });
+
+  test('a cache of namespaces that stops working ends the pass', async () => {
+    const namespaces = { ...storeOf(environmentOf([], expireAll()).namespaces), synced: true };
+    const made = environmentOf(many(500), expireAll(), { namespaces });
+    const sent = inTheMiddle(made, () => (namespaces.synced = false));
+    await made.pass();
+    expect(made.cluster.requests).toHaveLength(sent());
+  });
+
+  test('a lost lease ends the pass, and the next one does not start at once', async () => {
+    let [leads, stale] = [true, 0];
+    const made = environmentOf(many(500), expireAll(), {
+      holdsLease: () => leads,
+      onStale: () => (stale += 1),
+    });
+    const sent = inTheMiddle(made, () => (leads = false));
+    await made.pass();
+    expect(made.cluster.requests).toHaveLength(sent());
+    expect(stale).toBe(0);
   });
 
   test('a plan that is a minute old ends the pass, and the next one plans anew', async () => {
@@ -217,9 +237,11 @@ describe('a pod that cannot be deleted', () => {
   test.each([new Error('connection refused'), new ApiError('pods is forbidden', { status: 403 })])(
     'for any pod ends the pass early: %s',
     async (cause) => {
-      const { cluster, pass } = environmentOf(many(2_000), expireAll());
+      const log = new RecordingLogger();
+      const { cluster, pass } = environmentOf(many(2_000), expireAll(), { log });
       cluster.fault(() => cause);
       await expect(pass()).rejects.toMatchObject({ cause });
+      expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(10);
       expect(cluster.requests.length).toBeLessThan(80);
       expect(cluster.podNames).toHaveLength(2_000);
     },

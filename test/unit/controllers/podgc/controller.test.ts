@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { PodGcDeps } from '../../../../src/controllers/podgc/controller.ts';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { FakeCluster, storeOf } from '../../../fakes/cluster.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
@@ -11,6 +12,7 @@ import {
   many,
   orphan,
   orphanPolicy,
+  type Environment,
 } from './environment.ts';
 import { outOfServiceNode } from './rows.ts';
 
@@ -31,6 +33,22 @@ test('Enforce deletes due pods and records one Event for all pods of an owner', 
   expect(metrics).toContain('dustpan_pod_gc_force_delete_pods_total{namespace="default",reason="expired"} 3');
   expect(metrics).toContain('dustpan_pod_gc_deleted_pods_total{reason="Expired"} 3');
   expect(metrics).toContain('dustpan_pod_gc_delete_errors_total{reason="Expired"} 0');
+  expect(metrics).toContain('dustpan_pod_gc_delete_window 0');
+});
+
+test('the deletions of a pass are limited to a rate, and to 32 at a time', async () => {
+  const { cluster, clock, pass } = environmentOf(many(11), expireAll(), { maxDeletesPerSecond: 10 });
+  await pass();
+  expect(cluster.podNames).toEqual([]);
+  expect(clock.monotonicMs()).toBe(1_000);
+  const unlimited = environmentOf(many(100), expireAll());
+  let started = 0;
+  unlimited.cluster.fault(() => {
+    started ||= unlimited.cluster.requests.length;
+    return undefined;
+  });
+  await unlimited.pass();
+  expect(started).toBe(32);
 });
 
 test('a large backlog is recorded on the policy first, then on every owner', async () => {
@@ -116,11 +134,49 @@ test('a node that the live GET finds keeps its pods and restarts the quarantine'
   cluster.unseenNodes.set('u', node('node-gone'));
   await pass();
   expect(cluster.podNames).toEqual(['orphan']);
-  expect(await registry.metrics()).toContain('dustpan_pod_gc_skipped_pods_total{reason="NodeExists"} 1');
+  const metrics = await registry.metrics();
+  expect(metrics).toContain('dustpan_pod_gc_skipped_pods_total{reason="NodeExists"} 1');
+  expect(metrics).not.toContain('dustpan_pod_gc_force_delete_pods_total{');
   cluster.unseenNodes.clear();
   clock.advance(20_000);
   await pass();
   expect(cluster.podNames).toEqual(['orphan']);
+});
+
+test('a node that the live GET finds does not restart the quarantine of another, nor keep its pods', async () => {
+  const lost = pod('lost', { nodeName: 'node-lost', phase: 'Running' });
+  const { cluster, clock, pass } = environmentOf([orphan, lost], orphanPolicy);
+  await pass();
+  clock.advance(40_000);
+  cluster.unseenNodes.set('u', node('node-gone'));
+  await pass();
+  expect(cluster.podNames).toEqual(['orphan']);
+  cluster.pods.set('late', pod('late', { uid: 'late', nodeName: 'node-lost', phase: 'Running' }));
+  await pass();
+  expect(cluster.podNames).toEqual(['orphan']);
+});
+
+test.each([
+  { name: 'of five periods', gapMs: 100_000, left: [] },
+  { name: 'of more, in which the node may have been back', gapMs: 100_001, left: ['orphan'] },
+])('a gap between two passes $name', async ({ gapMs, left }) => {
+  const { cluster, clock, pass } = environmentOf([orphan], orphanPolicy);
+  await pass();
+  clock.advance(gapMs);
+  await pass();
+  expect(cluster.podNames).toEqual(left);
+});
+
+test('a pod whose finish lies in the future expires after it was first seen finished', async () => {
+  const minute = policy({ pods: { terminated: terminatedRule({ ttlAfterFinishedMs: 60_000 }) } });
+  const { cluster, clock, pass } = environmentOf([pod('p', { finishedAtMs: minutesAgo(-600) })], minute);
+  await pass();
+  clock.advance(59_000);
+  await pass();
+  expect(cluster.podNames).toEqual(['p']);
+  clock.advance(2_000);
+  await pass();
+  expect(cluster.podNames).toEqual([]);
 });
 
 test('a node that is back under its name during the quarantine keeps its pods', async () => {
@@ -179,7 +235,7 @@ test('after a 429 the pass waits for its Retry-After and deletes every pod', asy
 });
 
 test('a pod re-created under its name between plan and deletion is kept', async () => {
-  const { cluster, pass } = environmentOf(many(1), expireAll());
+  const { cluster, pass, recorder, reports } = environmentOf(many(1), expireAll());
   cluster.fault((verb, name) => {
     cluster.pods.clear();
     cluster.pods.set('new', pod(name, { uid: 'new', phase: 'Running' }));
@@ -187,19 +243,34 @@ test('a pod re-created under its name between plan and deletion is kept', async 
   });
   await pass();
   expect([...cluster.pods.keys()]).toEqual(['new']);
+  expect(recorder.events).toEqual([]);
+  expect(reports).toMatchObject([{ due: 1, deleted: 0, failed: 0 }]);
 });
 
-test.each(['pods', 'nodes', 'namespaces'] as const)(
-  'nothing is deleted while %s are not synced',
-  async (cache) => {
-    const cluster = new FakeCluster(many(3), [node('node-1')]);
-    const { pass } = environmentOf(cluster, expireAll(), {
-      [cache]: { ...storeOf(cluster.pods, false), covers: () => true },
-    });
-    await pass();
-    expect(cluster.requests).toEqual([]);
+test.each<{ name: string; breakIt: (made: Environment) => Partial<PodGcDeps> }>([
+  {
+    name: 'the pods are not synced',
+    breakIt: ({ cluster }) => ({ pods: { ...storeOf(cluster.pods, false), covers: () => true } }),
   },
-);
+  {
+    name: 'the pods lack the labels of the policies',
+    breakIt: ({ cluster }) => ({ pods: { ...storeOf(cluster.pods), covers: () => false } }),
+  },
+  { name: 'the nodes are not synced', breakIt: ({ cluster }) => ({ nodes: storeOf(cluster.nodes, false) }) },
+  {
+    name: 'the namespaces are not synced',
+    breakIt: ({ namespaces }) => ({ namespaces: storeOf(namespaces, false) }),
+  },
+  {
+    name: 'the policies are not synced',
+    breakIt: ({ policies }) => ({ policies: Object.assign(policies, { synced: false }) }),
+  },
+])('nothing is deleted while $name', async ({ breakIt }) => {
+  const made = environmentOf(many(3), expireAll());
+  const { pass } = environmentOf(made.cluster, expireAll(), breakIt(made));
+  await pass();
+  expect(made.cluster.requests).toEqual([]);
+});
 
 test('a pod that waits for its finalizers is reported once', async () => {
   const stuck = pod('stuck', { ...finalizerHeld, phase: 'Failed' });
