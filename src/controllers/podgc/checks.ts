@@ -49,7 +49,8 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
     confirm: (signal) => policies.confirm(ranked, signal),
     isSame: ({ same }) => same,
     unreadable: (cause) => ({
-      ...{ kind: 'stop', unknown: true, why: `policies cannot be read: ${errorLine(cause)}` },
+      kind: 'stop',
+      why: `policies cannot be read: ${errorLine(cause)}`,
       error: new Error('confirming policies', { cause }),
     }),
   });

@@ -22,6 +22,7 @@ export const checkMutants: MutantGroup = {
     'test/unit/agent/containergc/clock',
     'test/unit/agent/containergc/act',
     'test/unit/controllers/podgc/checks',
+    'test/unit/controllers/podgc/controller',
     'test/unit/controllers/podgc/faults',
     'test/unit/controllers/eviction/outcomes',
     'test/unit/runtime/scheduling',
@@ -142,12 +143,6 @@ export const checkMutants: MutantGroup = {
       'return undefined;',
     ],
     ['check: pods, the caches of namespaces', podChecks, '    !namespaces.synced ||\n', ''],
-    [
-      'check: pods, policies that cannot be read',
-      podChecks,
-      "...{ kind: 'stop', unknown: true, why",
-      "...{ kind: 'stop', why",
-    ],
     [
       'check: pods, one that has the keep label',
       podChecks,

@@ -215,6 +215,44 @@ describe('a server that throttles', () => {
   });
 });
 
+describe('a pause', () => {
+  const throttledFor = (...ms: readonly number[]): Execution<string>['steps'] => {
+    const left = [...ms];
+    return [
+      (): Promise<StepResult> => {
+        const forMs = left.shift();
+        return Promise.resolve(
+          forMs === undefined ? { kind: 'done' } : { kind: 'throttled', forMs, error: new Error('429') },
+        );
+      },
+    ];
+  };
+
+  test('is the longest that the server has requested', async () => {
+    const fixture = new PassFixture();
+    const clock = new ManualClock();
+    const steps = throttledFor(10_000, 1_000);
+    const pass = fixture.run({ decisions: ['a', 'b'], execution: { clock, concurrency: 2, steps } });
+    await settled();
+    clock.advance(9_999);
+    await settled();
+    expect(fixture.kinds).toEqual([]);
+    clock.advance(1);
+    await pass;
+    expect(fixture.kinds).toEqual(['a done', 'b done']);
+  });
+
+  test('ends with a shutdown', async () => {
+    const fixture = new PassFixture();
+    const stop = new AbortController();
+    const execution = { clock: new ManualClock(), steps: throttledFor(10_000) };
+    const pass = fixture.run({ execution, signal: stop.signal });
+    await settled();
+    stop.abort();
+    expect(await pass).toEqual({ outcomes: [], stopped: { kind: 'stop', why: 'shutting down' } });
+  });
+});
+
 describe('a pass', () => {
   test('ends when its target is met, before the next decision', async () => {
     const fixture = new PassFixture();
@@ -297,6 +335,20 @@ describe('a pass', () => {
     ];
     await fixture.run({ execution: { steps, maxPerSecond: 4 } });
     expect(started).toEqual([0, 250, 500]);
+  });
+
+  test('does not make up for a slow decision by a burst', async () => {
+    const fixture = new PassFixture();
+    const started: number[] = [];
+    const steps = [
+      (target: string): Promise<StepResult> => {
+        started.push(fixture.clock.monotonicMs());
+        if (target === 'a') fixture.clock.advance(1_000);
+        return Promise.resolve({ kind: 'done' });
+      },
+    ];
+    await fixture.run({ decisions: ['a', 'b', 'c', 'd'], execution: { steps, maxPerSecond: 4 } });
+    expect(started).toEqual([0, 1_000, 1_250, 1_500]);
   });
 
   test('without decisions has no outcomes', async () => {

@@ -68,6 +68,14 @@ describe('a response', () => {
     expect(fixture.calls).toEqual(['query listing a', 'remove a', 'remove b', 'query listing c', 'remove c']);
   });
 
+  test('serves the next step of its decision too', async () => {
+    const fixture = new PassFixture();
+    const checks = [fixture.check('listing', { shared: true, maxDecisions: 1 })];
+    const steps = [fixture.step('stop'), fixture.step('remove')];
+    await fixture.run({ decisions: ['a'], execution: { checks, steps } });
+    expect(fixture.calls).toEqual(['query listing a', 'stop a', 'remove a']);
+  });
+
   test('that is an error fails the decision, and is shared as well', async () => {
     const fixture = new PassFixture();
     const live = new LiveQuery<string, never>({

@@ -47,6 +47,16 @@ describe('while the caches are stale', () => {
   });
 });
 
+test('an image that is gone meanwhile is neither removed nor kept', async () => {
+  changeAt(node.runtime, 'listImages', 2, () => {
+    node.runtime.images = node.runtime.images.slice(1);
+  });
+  await node.pass();
+  expect(node.runtime.changes).not.toContain('removeImage a');
+  expect(node.log.lines.map(({ message }) => message)).toContain('image is already gone');
+  expect(await node.metric('dustpan_image_gc_skipped_images_total', { reason: 'Gone' })).toBeUndefined();
+});
+
 test('nothing is removed when the API server does not respond, and the report has the error', async () => {
   node.liveError = new Error('reading pods', { cause: new Error('connect ECONNREFUSED') });
   expect(await node.pass()).toMatchObject({

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Policy } from '../../../../src/api/policy/policy.ts';
 import { livePod } from '../../../fakes/evictions.ts';
 import { EvictionEnvironment, many } from './environment.ts';
-import { evictionRequest, evictPolicy } from './builders.ts';
+import { byUid, evictionRequest, evictPolicy, namespace } from './builders.ts';
 
 const blocked = { kind: 'blocked', message: 'The budget web needs 2.', retryAfterMs: undefined } as const;
 
@@ -69,6 +69,8 @@ describe('a failure', () => {
     env.evictions.answers.set('a', new Error('refused'));
     await expect(env.pass()).rejects.toThrow('evicting pods: 1 failed, the first default/a');
     expect(env.recorder.reasons).toEqual(['Evicted Pod/b']);
+    const labels = '{eviction_signal="emptydirfs.limit",reason="error"}';
+    expect(await env.metric('dustpan_eviction_errors_total', labels)).toBe(1);
     await env.pass();
     expect(env.evictions.acts.filter((act) => act === 'evict a')).toHaveLength(1);
     env.clock.advance(10_000);
@@ -210,6 +212,8 @@ test('after a throttled request it waits for the Retry-After, then evicts every 
     env.evictions.answers.set(name, { kind: 'throttled', retryAfterMs: 20_000 });
   await env.pass();
   expect(env.evictions.acts.length).toBeLessThanOrEqual(4);
+  const labels = '{eviction_signal="emptydirfs.limit",reason="throttled"}';
+  expect(await env.metric('dustpan_eviction_errors_total', labels)).toBe(env.evictions.acts.length);
   const sent = env.evictions.requests.length;
   env.evictions.answers.clear();
   env.clock.advance(19_999);
@@ -218,6 +222,26 @@ test('after a throttled request it waits for the Retry-After, then evicts every 
   env.clock.advance(1);
   await env.pass();
   expect(env.recorder.reasons).toHaveLength(20);
+});
+
+test('after a throttled request it waits for five minutes at most', async () => {
+  const env = new EvictionEnvironment(livePod('a'));
+  env.evictions.answers.set('a', { kind: 'throttled', retryAfterMs: 3_600_000 });
+  await env.pass();
+  env.evictions.answers.clear();
+  env.clock.advance(300_000);
+  await env.pass();
+  expect(env.recorder.reasons).toEqual(['Evicted Pod/a']);
+});
+
+test('the right to evict is checked in the namespace of each pod', async () => {
+  const env = new EvictionEnvironment(livePod('a'), livePod('other/b'));
+  env.namespaces.items = byUid(namespace('default'), namespace('other'));
+  env.policies.ranked = [evictPolicy({ respectPodDisruptionBudgets: false })];
+  await env.pass();
+  expect(env.evictions.requests).toEqual(
+    expect.arrayContaining(['may evict in default', 'may evict in other']),
+  );
 });
 
 test.each([
