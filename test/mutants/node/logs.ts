@@ -11,8 +11,6 @@ export const nodeLogMutants: MutantGroup = {
   tests: ['test/unit/node/logs'],
   mutants: [
     ['path: a directory that became a link', directory, 'rootFlags | constants.O_NOFOLLOW', 'rootFlags'],
-    ['path: another mount of the same file system', directory, ' || place.mount !== parent.mount)', ')'],
-    ['path: another file system', directory, 'place.device !== parent.device || ', ''],
     ['path: a mount below a directory', directory, 'parent !== undefined && (place', 'false && (place'],
     ['memory: the handle of a refused directory', directory, '      await handle.close();\n', ''],
     ['path: the size of a link', directory, 'lstat(this.#at(name))', 'stat(this.#at(name))'],

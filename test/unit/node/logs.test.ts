@@ -176,6 +176,51 @@ describeOnLinux('the removal of one log', () => {
     expect(existsSync(current)).toBe(true);
   });
 
+  test.each([
+    {
+      name: 'a rotated log that is not in the directory of a container',
+      path: () => inPod('x.gz'),
+      remove: (path: string) => logs.removeRotated(path, never),
+    },
+    {
+      name: 'the log of a container that is not in a directory',
+      path: () => at('pods', '0.log'),
+      remove: (path: string) => logs.removeContainerLog(path, never),
+    },
+    {
+      name: 'a link that is not directly below its root',
+      path: () => at('containers', 'directory', 'x.log'),
+      remove: (path: string) => logs.removeBrokenLink(path, never),
+    },
+  ])('refuses $name', async ({ path, remove }) => {
+    file(path());
+    expect(await causeOf(remove(path()))).toContain('it is not');
+    expect(existsSync(path())).toBe(true);
+  });
+
+  test.each(['', '.', '..'])('refuses the name %j, with which other names begin', async (name) => {
+    for (const other of ['0.log', '.hidden', '..hidden']) file(inPod('main', other));
+    expect(await causeOf(logs.removeContainerLog(`${inPod('main')}/${name}`, never))).toContain('refusing');
+    expect(readdirSync(inPod('main'))).toHaveLength(3);
+  });
+
+  test.each([
+    {
+      name: 'a rotated log',
+      path: () => inPod('main', rotated),
+      remove: (path: string) => logs.removeRotated(path, AbortSignal.abort()),
+    },
+    {
+      name: 'the log of a container',
+      path: () => inPod('main', '0.log'),
+      remove: (path: string) => logs.removeContainerLog(path, AbortSignal.abort()),
+    },
+  ])('removes nothing after an abort: $name', async ({ path, remove }) => {
+    file(path());
+    await expect(remove(path())).rejects.toMatchObject({ name: 'AbortError' });
+    expect(existsSync(path())).toBe(true);
+  });
+
   test('removes the log of a container with its rotations, and no other log', async () => {
     for (const name of ['1.log', '1.log.20260101-000000', '1.log.20260101-000000.gz', '10.log', '11.log.x'])
       file(inPod('main', name));
@@ -224,6 +269,13 @@ describeOnLinux('removeBrokenLink', () => {
     symlinkSync(inPod('main', '0.log'), linkPath());
     rmSync(at('pods'), { recursive: true });
     expect(await logs.removeBrokenLink(linkPath(), never)).toBe(false);
+    expect(readdirSync(at('containers'))).toHaveLength(1);
+  });
+
+  test('keeps every link after an abort', async () => {
+    symlinkSync(inPod('main', '0.log'), linkPath());
+    const removing = logs.removeBrokenLink(linkPath(), AbortSignal.abort());
+    await expect(removing).rejects.toMatchObject({ name: 'AbortError' });
     expect(readdirSync(at('containers'))).toHaveLength(1);
   });
 
