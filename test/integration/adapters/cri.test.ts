@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { criRuntime } from '../../../src/cri/client.ts';
 import { servesCri } from '../../../src/cri/probe.ts';
 import type { ContainerRuntime } from '../../../src/cri/runtime.ts';
 import { findSocket } from '../../../src/cri/sockets.ts';
+import { isCut } from '../../../src/runtime/bounds.ts';
 import { startCriSandbox } from '../../sandbox/cri/server.ts';
 import type { CriSandbox } from '../../sandbox/cri/server.ts';
 
@@ -93,6 +94,17 @@ describe('finding the socket', () => {
     other.stop();
   });
 
+  test('a file that is no socket is no runtime', async () => {
+    const plain = join(folder, 'plain');
+    writeFileSync(plain, '');
+    expect(await findSocket({ places: [plain, sandbox.socket], servesCri }, signal)).toBe(sandbox.socket);
+  });
+
+  test('an abort ends the search, with its reason', async () => {
+    const reason = new Error('stopping');
+    await expect(servesCri(sandbox.socket, AbortSignal.abort(reason))).rejects.toBe(reason);
+  });
+
   test('a single socket is used though it does not respond yet', async () => {
     sandbox.faults.next('Version', { kind: 'fail', code: status.UNAVAILABLE });
     const places = [join(folder, 'none.sock'), sandbox.socket];
@@ -155,6 +167,21 @@ describe('answers', () => {
     expect(await runtime.listContainers(signal)).toMatchObject([{ id: containers[0]?.id, state: 'Unknown' }]);
   });
 
+  test('long texts of a list are cut', async () => {
+    sandbox.runtime.runPod({ name: 'x'.repeat(250_000) });
+    const [pod] = await runtime.listSandboxes(signal);
+    expect(pod?.podName).toSatisfy(isCut);
+  });
+
+  test('a response without its status is an error, not an absence', async () => {
+    const { containers } = sandbox.runtime.runPod({ name: 'a' });
+    sandbox.faults.next('ContainerStatus', { kind: 'answer', change: () => ({}) });
+    await expect(runtime.containerStatus(containers[0]?.id ?? '', signal)).rejects.toMatchObject({
+      failure: 'other',
+      message: expect.stringContaining('a response without a status') as string,
+    });
+  });
+
   test('a size beyond 2^53 fails the list instead of being rounded', async () => {
     sandbox.runtime.addImage({ tags: ['a'] });
     const change = (answer: unknown): unknown => ({
@@ -195,7 +222,16 @@ describe('waiting', () => {
     const hasty = criRuntime({ socket: sandbox.socket, deadlineMs: 100 });
     sandbox.faults.next('*', { kind: 'delay', ms: 400 }, 2);
     await hasty.stopContainer('a', 2, signal);
+    expect(sandbox.calls).toMatchObject([{ method: 'StopContainer', request: { timeout: '2' } }]);
     await expect(hasty.removeContainer('a', signal)).rejects.toMatchObject({ failure: 'deadline' });
+    hasty.close();
+  });
+
+  test('a status has a deadline of its own', async () => {
+    const hasty = criRuntime({ socket: sandbox.socket, statusDeadlineMs: 100 });
+    sandbox.faults.next('*', { kind: 'delay', ms: 400 }, 2);
+    await expect(hasty.version(signal)).rejects.toMatchObject({ failure: 'deadline' });
+    expect(await hasty.listImages(signal)).toEqual([]);
     hasty.close();
   });
 

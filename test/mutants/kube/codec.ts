@@ -144,12 +144,6 @@ export const kubeCodecMutants: MutantGroup = {
       '',
     ],
     [
-      'list: a length of more than 32 bits',
-      list,
-      "throw new MalformedError('length of more than 32 bits');",
-      'return { value, end: pos + 5 };',
-    ],
-    [
       'list: the objects are in the field items',
       list,
       'else if (number === listField.items) this.#items',

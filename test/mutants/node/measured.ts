@@ -182,19 +182,7 @@ export const nodeMeasureMutants: MutantGroup = {
       'layer: sizeOf(rootfs), logs: sizeOf(logs)',
       'layer: sizeOf(logs), logs: sizeOf(rootfs)',
     ],
-    [
-      'list: a summary that is cut off',
-      scanner,
-      "if (this.#depth > 0) throw new SyntaxError('it is cut off');",
-      '',
-    ],
     ['list: an escaped quote', scanner, 'else if (byte === backslash) this.#isEscaped = true;', ''],
-    [
-      'list: the rest of a chunk',
-      scanner,
-      'if (this.#isInPod) this.#held.push(Buffer.from(rest));',
-      'if (this.#isInPod) this.#held.push(rest);',
-    ],
     [
       'list: a pod in two chunks',
       scanner,
@@ -311,12 +299,6 @@ export const nodeMeasureMutants: MutantGroup = {
       'return counted;',
     ],
     [
-      'count: entries of all orphans together',
-      finder,
-      'entriesLeft = Math.max(0, entriesLeft - usage.entries);',
-      '',
-    ],
-    [
       'list: a place that does not exist',
       listing,
       "if (errorCode(err) === 'ENOENT') return undefined;",
@@ -340,12 +322,6 @@ export const nodeMeasureMutants: MutantGroup = {
       usage,
       'if (this.entries >= this.#bounds.maxEntries) {',
       'if (false) {',
-    ],
-    [
-      'count: an entry that cannot be read',
-      usage,
-      "if (errorCode(err) !== 'ENOENT') this.complete = false;",
-      '',
     ],
     ['count: an entry that is gone', usage, "if (errorCode(err) !== 'ENOENT') this", 'this'],
     ['path: a link is not followed', usage, 'lstat(path)', 'stat(path)'],

@@ -108,6 +108,13 @@ describe('sizes', () => {
   });
 });
 
+test('an image has the names that the runtime lists', () => {
+  const listed = { id: 'a', repoTags: ['app:1', 'app:2'], repoDigests: ['app@sha256:1'], pinned: true };
+  expect(toImage(wire.Image.fromPartial(listed))).toMatchObject({
+    ...{ id: 'a', tags: ['app:1', 'app:2'], digests: ['app@sha256:1'], pinned: true },
+  });
+});
+
 describe('empty messages', () => {
   test('an image has no names and the default handler', () => {
     expect(toImage(wire.Image.fromPartial({ id: 'a' }))).toEqual({
@@ -208,6 +215,8 @@ test('cuts long texts of a list', () => {
 test('times are exact to the nanosecond after a round trip', () => {
   const bytes = wire.Container.encode(wire.Container.fromPartial({ createdAt: ns })).finish();
   expect(toContainer(wire.Container.decode(bytes)).createdAtNs).toBe(ns);
+  expect(toSandbox(wire.PodSandbox.fromPartial({ createdAt: ns })).createdAtNs).toBe(ns);
+  expect(toContainerStatus(wire.ContainerStatus.fromPartial({ finishedAt: ns })).finishedAtNs).toBe(ns);
 });
 
 describe('layers of an image', () => {

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { imageDisk, statFsReader, usedPercent } from '../../../src/node/disk/filesystem.ts';
 import { FakeRuntime } from '../../fakes/runtime.ts';
@@ -77,6 +78,24 @@ test('a read ends with its signal', async () => {
   await expect(reading).rejects.toThrow('stopping');
 });
 
+test('nothing is read after an abort', async () => {
+  let reads = 0;
+  const statFs = statFsReader({
+    read: () => {
+      reads += 1;
+      return Promise.resolve(raw);
+    },
+  });
+  await expect(statFs('/x', AbortSignal.abort(new Error('stopping')))).rejects.toThrow('stopping');
+  expect(reads).toBe(0);
+});
+
+test('a read leaves no listener on its signal', async () => {
+  const { signal } = new AbortController();
+  await statFsReader({ read: () => Promise.resolve(raw) })('/x', signal);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
 const mounted = (mountpoint: string) => ({ mountpoint, usedBytes: 7, inodesUsed: 3 });
 
 test('the image disk is the first file system that the runtime names', async () => {
@@ -98,9 +117,10 @@ test('the image disk is the first file system that the runtime names', async () 
 
 test('a runtime without an image file system is an error', async () => {
   const statFs = statFsReader({ read: () => Promise.resolve(raw) });
-  await expect(imageDisk({ runtime: new FakeRuntime(), statFs }, never)).rejects.toThrow(
-    'names no image file system',
-  );
+  const [none, unnamed] = [new FakeRuntime(), new FakeRuntime()];
+  unnamed.filesystems = { images: [mounted('')], containers: [] };
+  for (const runtime of [none, unnamed])
+    await expect(imageDisk({ runtime, statFs }, never)).rejects.toThrow('names no image file system');
 });
 
 // Whole percents, with the free part rounded down, as in the kubelet.

@@ -13,6 +13,7 @@ describe('a stats summary', () => {
     containers: [
       { name: 'main', rootfs: { time, usedBytes: 10 }, logs: { time, usedBytes: 20 } },
       { name: 'new', startTime: time },
+      { rootfs: { time, usedBytes: 99 } },
     ],
     volume: [
       { name: 'data', time, usedBytes: 30 },

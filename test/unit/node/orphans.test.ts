@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, symlinkSync } from 'node:fs';
+import { linkSync, mkdirSync, symlinkSync, truncateSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { OrphanFinder } from '../../../src/node/storage/orphans-finder.ts';
 import { listOrphanPlaces } from '../../../src/node/storage/orphans-listing.ts';
@@ -131,11 +131,34 @@ describe('a search', () => {
     expect(await find(nobody)).toMatchObject({ podDirectories: { count: 1 } });
   });
 
-  test('ends at its deadline', async () => {
+  test('reads the pods after the directories, so that a new pod is known', async () => {
+    const finder = new OrphanFinder({ roots: roots() });
+    mkdirSync(at('pods'));
+    await finder.find(() => {
+      mkdirSync(at('pods', uid('a')));
+      return Promise.resolve(nobody);
+    }, never);
+    const found = await finder.find(() => Promise.resolve(nobody), never);
+    expect(found?.podDirectories).toEqual({ count: 0, bytes: 0 });
+  });
+
+  test('counts directories alone', async () => {
+    const find = search();
+    file(at('pods', uid('a')));
+    await find(nobody);
+    expect((await find(nobody))?.podDirectories).toEqual({ count: 0, bytes: 0 });
+  });
+
+  test('fails for a place that cannot be read', async () => {
+    file(at('pods'));
+    await expect(search()(nobody)).rejects.toThrow(`listing ${at('pods')}`);
+  });
+
+  test('ends at its deadline; the next one does not begin while the disk hangs', async () => {
     const finder = new OrphanFinder({ roots: roots(), deadline: () => AbortSignal.abort() });
-    await expect(finder.find(() => Promise.resolve(undefined), never)).rejects.toThrow(
-      'no response, a disk hangs',
-    );
+    const find = () => finder.find(() => Promise.resolve(undefined), never);
+    await expect(find()).rejects.toThrow('no response, a disk hangs');
+    await expect(find()).rejects.toThrow('the last search still hangs');
   });
 });
 
@@ -159,6 +182,20 @@ describe('disk usage', () => {
     const usage = await diskUsage(at('pod'), { ...bounds, mountpoints }, never);
     expect(usage.bytes).toBeLessThan(100_000);
     expect(usage).toMatchObject({ entries: 1, complete: true });
+  });
+
+  test('does not count other file systems', async () => {
+    const mounted = [...(await readMountpoints())].filter((path) => path.startsWith('/dev/'));
+    expect(mounted).not.toEqual([]);
+    const untouched = { ...bounds, mountpoints: new Set(mounted) };
+    const { entries } = await diskUsage('/dev', untouched, never);
+    expect((await diskUsage('/dev', bounds, never)).entries).toBe(entries);
+  });
+
+  test('counts the space of a file, not its length', async () => {
+    mkdirSync(at('sparse'));
+    truncateSync(file(at('sparse', 'file'), 1), 10_000_000);
+    expect((await diskUsage(at('sparse'), bounds, never)).bytes).toBeLessThan(1_000_000);
   });
 
   test('ends at its bound', async () => {

@@ -174,6 +174,13 @@ describe('a search', () => {
 
   test.each([
     { name: 'another snapshotter', mountpoints: () => [at('io.containerd.snapshotter.v1.btrfs')] },
+    {
+      name: 'another snapshotter with a directory of this name',
+      mountpoints: () => {
+        mkdirSync(at('native', 'snapshots', '1'), { recursive: true });
+        return [at('native')];
+      },
+    },
     { name: 'another runtime', mountpoints: () => ['/var/lib/containers/storage/overlay-images'] },
     { name: 'two snapshotters', mountpoints: () => [root(), at('nydus')] },
     { name: 'no file system yet', mountpoints: () => [] },
@@ -192,10 +199,11 @@ describe('a search', () => {
     expect(await finder.find(never)).toEqual({ count: 0 });
   });
 
-  test('ends at its deadline', async () => {
+  test('ends at its deadline; the next one does not begin while the disk hangs', async () => {
     make('1');
     const { runtime } = finding(root());
     const finder = new SnapshotFinder({ runtime, deadline: () => AbortSignal.abort() });
     await expect(finder.find(never)).rejects.toThrow('no response, the disk hangs');
+    await expect(finder.find(never)).rejects.toThrow('the last search still hangs');
   });
 });

@@ -112,6 +112,31 @@ test.each([
   expect(await new StateFile(path).read(never)).toEqual({ kind: 'read', state });
 });
 
+test('a file is set aside once', async () => {
+  await writeFile(path, 'damaged');
+  const file = new StateFile(path);
+  await file.read(never);
+  await file.write(state, never);
+  await file.write(emptyState, never);
+  expect(await readFile(`${path}.bak`, 'utf8')).toBe('damaged');
+});
+
+test('a file that cannot be replaced leaves no temporary file, which would fill a full disk', async () => {
+  await mkdir(path);
+  await expect(new StateFile(path).write(state, never)).rejects.toThrow('EISDIR');
+  expect(await readdir(at())).toEqual(['state.json']);
+});
+
+test('a new file is readable only by its owner', async () => {
+  await new StateFile(path).write(state, never);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+});
+
+test('a time without its zone is none', () => {
+  const record = '{"firstDetected":"2026-01-15T12:00:00","lastUsed":null}';
+  expect(parseState(`{"version":1,"images":{"a":${record}}}`).kind).toBe('startOver');
+});
+
 test('a damaged file that is gone meanwhile does not prevent a write', async () => {
   await writeFile(path, 'damaged');
   const file = new StateFile(path);

@@ -20,6 +20,10 @@ test('reads a complete request', () => {
   expect(codec.fromJson(report([request])).requests).toEqual([facts]);
 });
 
+test('rejects a report without a UID', () => {
+  expect(() => codec.fromJson({ metadata: { name: 'node-1' } })).toThrow('report without metadata.uid');
+});
+
 test('reads a request without subject and grace period', () => {
   const bare = { ...request, subject: undefined, gracePeriodSeconds: undefined };
   expect(codec.fromJson(report([bare])).requests).toEqual([

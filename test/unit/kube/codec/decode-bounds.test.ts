@@ -241,6 +241,12 @@ describe('a pod of the node', () => {
       expect(facts.images?.length).toBe(kept);
   });
 
+  test.each(['initContainers', 'ephemeralContainers'])('is opted out with 256 %s and a container', (kind) => {
+    const many = Array.from({ length: 256 }, (_, i) => ({ name: `c-${i}`, image: 'a' }));
+    const spec = { containers: [{ name: 'main', image: 'a' }], [kind]: many };
+    expect(codec.fromJson({ metadata, spec }).isOptedOut).toBe(true);
+  });
+
   test('is opted out with 257 volumes', () => {
     const volumes = Array.from({ length: 257 }, (_, i) => ({ name: `v-${i}`, emptyDir: {} }));
     expect(codec.fromJson({ metadata, spec: { volumes } })).toMatchObject({

@@ -70,7 +70,7 @@ describe('lists', () => {
     },
     { name: 'with half a field behind it', body: Buffer.concat([whole, Buffer.from([0x1a, 9, 1])]) },
     { name: 'whose envelope names another kind', body: renamed(whole) },
-    { name: 'with a field that is no message', body: Buffer.concat([whole, Buffer.from([0x18, 1])]) },
+    { name: 'with a field that is no message', body: Buffer.concat([whole, Buffer.from([0x18, 0])]) },
     {
       name: 'with a field of impossible length',
       body: Buffer.concat([whole, Buffer.from([0x1a]), Buffer.alloc(6, 0xff)]),
