@@ -99,7 +99,6 @@ export class ContainerGcManager {
         began,
       };
     } catch (cause) {
-      signal.throwIfAborted();
       this.#sightings = new Map();
       clearPlan(metrics);
       return new Error('listing containers and sandboxes', { cause });
@@ -110,7 +109,6 @@ export class ContainerGcManager {
     try {
       return await this.#deps.logs.list(signal);
     } catch (err) {
-      signal.throwIfAborted();
       return err instanceof Error ? err : new Error('listing logs', { cause: err });
     }
   }

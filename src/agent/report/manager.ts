@@ -171,7 +171,6 @@ export class ReportManager {
     const atMs = clock.monotonicMs();
     const before = this.#orphans;
     if (before !== undefined && atMs - before.atMs < orphansEveryMs) return before;
-    this.#orphans = { orphans: before?.orphans, snapshots: before?.snapshots, atMs };
     const found = await this.#tried(
       orphans.find((until) => this.#knownPods(until), signal),
       signal,

@@ -25,12 +25,6 @@ export const containerGcPassMutants: MutantGroup = {
       'if (observed instanceof Error) return nothingDone;',
     ],
     [
-      'response: logs that cannot be listed',
-      containerGc,
-      'logs: logs instanceof Error ? undefined : logs, pods',
-      'logs: logs instanceof Error ? { roots: this.#deps.logs.roots, entries: [], directories: [], complete: true } : logs, pods',
-    ],
-    [
       'response: logs that cannot be listed fail the pass',
       containerGc,
       'error: results.error ?? error,',
@@ -41,18 +35,6 @@ export const containerGcPassMutants: MutantGroup = {
       containerGc,
       'inventory: inventoryOf(facts), unknown, error };',
       'inventory: inventoryOf(facts), unknown };',
-    ],
-    [
-      'stop: a listing',
-      containerGc,
-      '      signal.throwIfAborted();\n      this.#sightings',
-      '      this.#sightings',
-    ],
-    [
-      'stop: a listing of logs',
-      containerGc,
-      '      signal.throwIfAborted();\n      return err',
-      '      return err',
     ],
     [
       'stop: a pass that is stopped is not reported',
@@ -191,7 +173,6 @@ export const containerGcPassMutants: MutantGroup = {
       "if (container?.state === 'Unknown')",
       'if (container !== undefined)',
     ],
-    ['stop: not a dead container', containerAct, "    if (removal.reason !== 'PodGone') return done;\n", ''],
     [
       'reach: the container of the last listing',
       containerAct,

@@ -182,12 +182,6 @@ export const reportPassMutants: MutantGroup = {
     ],
     ['pace: orphans are searched again', report, 'atMs - before.atMs < orphansEveryMs', 'true'],
     [
-      'pace: a search that failed waits too',
-      report,
-      'this.#orphans = { orphans: before?.orphans, snapshots: before?.snapshots, atMs };\n',
-      '',
-    ],
-    [
       'memory: the last search that worked',
       report,
       'orphans: found ?? before?.orphans, snapshots: counted',

@@ -107,6 +107,10 @@ export class Node {
   live: Partial<NodeConfirmation> | Error = {};
   /** Requests to confirm the node so far. */
   confirmations = 0;
+  /** Whether the Node object is known. */
+  hasNode = true;
+  /** Calls of `onProgress` so far. */
+  progress = 0;
   readonly #manager: ContainerGcManager;
 
   constructor(by: Policy = nodePolicy()) {
@@ -118,8 +122,9 @@ export class Node {
       podGone: (pod) => this.#podGone(pod),
       governance: () => this.governance,
       confirm: () => this.#confirm(),
-      node: () => ({ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' }),
-      onProgress: () => undefined,
+      node: () =>
+        this.hasNode ? { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' } : undefined,
+      onProgress: () => (this.progress += 1),
       onPass: (report, inventory) => {
         this.reports.push(report);
         this.inventories.push(inventory);

@@ -194,6 +194,42 @@ test('a log that cannot be removed keeps its container; the others are removed, 
   ]);
 });
 
+test('a failed pass without a Node object has no Event', async () => {
+  const node = new Node();
+  node.hasNode = false;
+  node.runtime.fail('listContainers');
+  await expect(node.pass()).rejects.toThrow('listing containers and sandboxes');
+  expect(node.recorder.events).toEqual([]);
+});
+
+test('logs that cannot be listed fail a pass without a policy too', async () => {
+  const node = new Node();
+  node.governance = keptBy('NoPolicy');
+  node.logs.failing.add('list');
+  await expect(node.pass()).rejects.toThrow('listing logs');
+});
+
+test('a pod that was found does not make the others wait again', async () => {
+  const node = new Node();
+  node.runtime.add(dead('a', 60, { pod: 'found' }), dead('b', 60, { pod: 'gone' }));
+  await node.pass();
+  node.podResponses.set('uid-found', 'exists');
+  node.runtime.fail('removeContainer', { target: 'b' });
+  await expect(node.pass()).rejects.toThrow('1 of 1 failed');
+  node.podResponses.clear();
+  await node.pass();
+  expect(node.left).toEqual(['a']);
+  await node.pass();
+  expect(node.left).toEqual([]);
+});
+
+test('the links to the logs of a directory are removed with it', async () => {
+  const node = new Node(nodePolicy({ logs: logsRule({ brokenLinks: false }) }));
+  node.logs.add(log('default_gone_uid-gone/main/0.log'), link(goneLink, goneLink.replace(/.*/, goneLog)));
+  await node.passTwice();
+  expect(node.logs.paths).toEqual([]);
+});
+
 test('every failed pass has an Event, and no other', async () => {
   const node = new Node();
   node.runtime.fail('listContainers', { times: 2 });
@@ -256,6 +292,49 @@ test('a sandbox whose container could not be removed is kept', async () => {
   node.runtime.fail('removeContainer');
   await expect(node.passTwice()).rejects.toThrow('1 of 1 failed');
   expect(node.left).toEqual(['gone-0', 'gone-sandbox', 'live', 'pod-sandbox']);
+});
+
+test.each([
+  { name: 'container', call: 'containerStatus', left: ['gone-sandbox', 'live', 'pod-sandbox'] },
+  { name: 'sandbox', call: 'sandboxStatus', left: ['live', 'pod-sandbox'] },
+] as const)('a $name that is gone right before its removal is not counted', async ({ name, call, left }) => {
+  const node = nodeWithGonePod();
+  if (name === 'sandbox') node.runtime.containers = [container('live')];
+  await node.pass();
+  changeAt(node.runtime, call, 1, () => {
+    node.runtime.containers = [container('live')];
+    if (name === 'sandbox') node.runtime.sandboxes = [sandbox('pod')];
+  });
+  await node.pass();
+  expect(node.left).toEqual(name === 'sandbox' ? left : ['live', 'pod-sandbox']);
+  expect(
+    node.runtime.changes.filter((change) => change.includes(`gone-${name === 'sandbox' ? 's' : '0'}`)),
+  ).toEqual([]);
+  expect(await node.registry.metrics()).toContain(
+    `dustpan_container_garbage_collected_total{reason="${name === 'sandbox' ? 'Sandbox' : 'PodGone'}"} 0`,
+  );
+});
+
+test('a link whose log is back right before its removal is kept', async () => {
+  const node = new Node(nodePolicy({ logs: logsRule() }));
+  node.pods = [apiPod('pod')];
+  node.logs.add(link('x_y_z-0123456789.log', 'default_pod_uid-pod/main/9.log'));
+  node.logs.removeBrokenLink = () => Promise.resolve(false);
+  await node.pass();
+  const metrics = await node.registry.metrics();
+  expect(metrics).toContain('dustpan_container_garbage_collected_total{reason="BrokenLink"} 0');
+  expect(metrics).toContain('dustpan_container_gc_skipped_total{reason="InUse"} 1');
+});
+
+test('each removal is logged, and shows that a long pass is not stuck', async () => {
+  const node = nodeWithGonePod();
+  await node.passTwice();
+  expect(node.log.lines.filter(({ level }) => level === 'info').map(({ message }) => message)).toEqual([
+    'removed container',
+    'removed sandbox',
+    'removed log directory',
+  ]);
+  expect(node.progress).toBe(3);
 });
 
 test('an object that is already gone is not a failure', async () => {

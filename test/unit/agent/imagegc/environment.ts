@@ -75,6 +75,8 @@ export class Node {
   otherBytes = 0;
   capacityBytes = 10_000;
   diskError: Error | undefined;
+  /** Whether the Node object is known. */
+  hasNode = true;
   #manager: ImageGcManager;
 
   constructor() {
@@ -90,13 +92,16 @@ export class Node {
   async pass(signal = never): Promise<NodePassReport> {
     const before = this.reports.length;
     this.clock.advance(300_000);
+    let isRejected = false;
     try {
       await this.#manager.collect(signal);
     } catch (err) {
+      isRejected = true;
       if (this.reports.at(-1)?.result !== 'Failed' || this.reports.length === before) throw err;
     }
     const report = this.reports[before];
     if (report === undefined) throw new Error('the pass made no report');
+    if (report.result === 'Failed' && !isRejected) throw new Error('the failed pass did not reject');
     return report;
   }
 
@@ -153,7 +158,8 @@ export class Node {
       pods: () => this.pods,
       governance: () => this.governance,
       confirm: () => this.#confirm(),
-      node: () => ({ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' }),
+      node: () =>
+        this.hasNode ? { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' } : undefined,
       logBytes: () => Promise.resolve(70),
       metrics: imageGcMetrics(this.registry),
       onPass: (report, inventory) => {

@@ -161,6 +161,41 @@ describe('a pass with bad input', () => {
     expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
   });
 
+  test.each(['unavailable', 'deadline', 'denied'] as const)(
+    'ends after the first removal that fails because the runtime is %s',
+    async (failure) => {
+      node.runtime.fail('removeImage', { error: new RuntimeError('no', failure), times: 9 });
+      await node.pass();
+      expect(node.runtime.changes).toHaveLength(1);
+    },
+  );
+
+  test('ends after eight removals in a row that fail for another reason', async () => {
+    node.runtime.fail('removeImage', { times: 9 });
+    await node.pass();
+    expect(node.runtime.changes).toHaveLength(8);
+  });
+
+  test('without a Node object has no Event', async () => {
+    node.hasNode = false;
+    node.runtime.fail('listImages', { times: 2 });
+    await node.pass();
+    expect(await node.pass()).toMatchObject({ result: 'Failed' });
+    expect(node.recorder.events).toEqual([]);
+  });
+
+  test('is not reported when it is aborted while the disk is measured', async () => {
+    const stop = new AbortController();
+    Object.defineProperty(node, 'diskError', {
+      get: () => {
+        stop.abort();
+        return new Error('aborted');
+      },
+    });
+    await expect(node.pass(stop.signal)).rejects.toThrow('aborted');
+    expect(await node.metric('dustpan_image_gc_errors_total', { stage: 'disk' })).toBe(0);
+  });
+
   test('fails with an Event when the disk has no capacity', async () => {
     node.capacityBytes = 0;
     const message = 'invalid capacity 0 on image filesystem';

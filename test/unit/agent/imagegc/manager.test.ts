@@ -24,6 +24,26 @@ describe('a full disk', () => {
     expect(node.recorder.events).toEqual([]);
   });
 
+  test('costs at least one image, even if rounding shows nothing to free', async () => {
+    node.otherBytes = -499;
+    node.governance = governed({ highThresholdPercent: 86, lowThresholdPercent: 86 });
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
+  });
+
+  test('costs more images than the wanted size while the file system shows freed space', async () => {
+    node.runtime.before = (call) => {
+      if (call === 'removeImage') node.otherBytes += 900;
+    };
+    expect((await node.pass()).removed).toBe(9);
+  });
+
+  test('logs each removed image', async () => {
+    await node.pass();
+    expect(node.log.lines).toContainEqual(
+      expect.objectContaining({ level: 'info', message: 'removed image' }),
+    );
+  });
+
   test('counts image sizes if it cannot be measured', async () => {
     node.runtime.before = (call) => {
       if (call === 'removeImage') node.diskError = new Error('statfs failed');
@@ -69,6 +89,34 @@ describe('a full disk', () => {
       message: 'removed images of the wanted size, but the file system does not show it',
     });
   });
+});
+
+test('images are listed before containers, and containers before the pods are read: newer ones protect', async () => {
+  const calls: string[] = [];
+  node.runtime.before = (call) => {
+    calls.push(call);
+  };
+  const pods = node.pods;
+  Object.defineProperty(node, 'pods', {
+    get: () => {
+      calls.push('pods');
+      return pods;
+    },
+  });
+  await node.pass();
+  const order = ['listImages', 'listContainers'].map((call) => calls.indexOf(call));
+  expect(order).toEqual(order.toSorted((a, b) => a - b));
+  expect(calls.indexOf('pods')).toBeGreaterThan(Math.max(...order));
+});
+
+test('a jump of the wall clock makes no image old', async () => {
+  const day = 24 * 3_600_000;
+  node.otherBytes = -5_000;
+  node.governance = governed({ maximumAgeMs: 30 * day });
+  await node.pass();
+  node.clock.stepWall(40 * day);
+  await node.pass();
+  expect(await node.pass()).toMatchObject({ removed: 0 });
 });
 
 describe('between plan and removal', () => {

@@ -127,6 +127,15 @@ describe('usage that is not known', () => {
     expect(await node.hasMetric('usage_errors_total 3')).toBe(true);
   });
 
+  test('a usage from the future, after the clock was set back, is not used', async () => {
+    const node = new Node();
+    await node.pass(full);
+    node.isDown = true;
+    node.clock.stepWall(-5 * 60_000);
+    await expect(node.pass()).rejects.toThrow();
+    expect(node.inventory).toBeUndefined();
+  });
+
   test('failed reads raise no warning again', async () => {
     const node = new Node();
     await node.pass(full);
@@ -201,6 +210,21 @@ describe('a policy without a rule for local storage', () => {
     expect(node.closed).toBe(1);
     const labels = 'eviction_signal="emptydirfs.limit",mode="Enforce"';
     expect(await node.hasMetric(`due_pods{${labels}} 0`)).toBe(true);
+  });
+
+  test('between two with one: usage, warnings and requests are forgotten', async () => {
+    const node = new Node();
+    await node.pass(full);
+    node.governance = off;
+    await node.pass();
+    node.governance = governedBy(storagePolicy());
+    node.isDown = true;
+    await expect(node.pass()).rejects.toThrow();
+    expect(node.inventory).toBeUndefined();
+    node.isDown = false;
+    await node.pass();
+    expect(node.events).toHaveLength(2);
+    expect(node.logged('requesting eviction')).toBe(2);
   });
 
   test('not known which policy: requests nothing, and remembers the raised levels', async () => {

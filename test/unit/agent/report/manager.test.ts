@@ -1,80 +1,13 @@
-import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
-import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
 import type { StorageInventory } from '../../../../src/api/local-storage.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type { NodePod } from '../../../../src/api/report/node-pass.ts';
-import { ReportManager, type ReportDeps } from '../../../../src/agent/report/manager.ts';
-import { reportMetrics } from '../../../../src/agent/report/metrics.ts';
-import type { NodeReports } from '../../../../src/kube/actions/node-report.ts';
-import type { KnownPods } from '../../../../src/node/storage/orphans.ts';
-import { FakeClock } from '../../../fakes/clock.ts';
-import { RecordingLogger } from '../../../fakes/recording-logger.ts';
-import { FakeRuntime, sandbox } from '../../../fakes/runtime.ts';
+import { FakeRuntime } from '../../../fakes/runtime.ts';
 import { governedBy, storagePolicy } from '../localstorage/builders.ts';
-import { containers, disk, evictionRequest, governed, images, pass } from './builders.ts';
+import { disk, evictionRequest, pass } from './builders.ts';
+import { environment } from './environment.ts';
 
 const never = new AbortController().signal;
-
-/** The report in the API server. */
-class FakeReports implements NodeReports {
-  stored: NodeGCReportStatus | undefined;
-  fails = false;
-  hasKind = true;
-  writes = 0;
-  owner = '';
-
-  read(): Promise<NodeGCReportStatus | undefined> {
-    return this.fails ? Promise.reject(new Error('server down')) : Promise.resolve(this.stored);
-  }
-
-  write(node: { readonly uid: string }, status: NodeGCReportStatus): Promise<'written' | 'no-kind'> {
-    if (this.fails) return Promise.reject(new Error('server down'));
-    if (!this.hasKind) return Promise.resolve('no-kind');
-    this.writes += 1;
-    this.stored = status;
-    this.owner = node.uid;
-    return Promise.resolve('written');
-  }
-}
-
-function environment(over: Partial<ReportDeps> = {}) {
-  const reports = new FakeReports();
-  const clock = new FakeClock();
-  const registry = new Registry();
-  const log = new RecordingLogger();
-  const searches: (KnownPods | undefined)[] = [];
-  const manager = new ReportManager({
-    node: () => ({ name: 'node-1', uid: 'uid-node-1' }),
-    governance: () => governed(),
-    pods: () => [],
-    images: () => images(),
-    containers: () => containers,
-    storage: () => undefined,
-    runtimeVersion: () => ({ name: 'containerd', version: 'v2', apiVersion: 'v1' }),
-    runtimeTrouble: () => undefined,
-    runtime: new FakeRuntime().add(sandbox('web')),
-    imageDisk: () => Promise.resolve(disk(50)),
-    nodeDisk: () => Promise.resolve(disk(50)),
-    orphans: {
-      find: async (readPods, signal) => {
-        const pods = await readPods(signal);
-        searches.push(pods);
-        const found = { podDirectories: { count: 4, bytes: 400 }, logDirectories: undefined };
-        return pods && { ...found, podCgroups: undefined };
-      },
-    },
-    snapshots: { find: () => Promise.resolve({ count: 7 }) },
-    ...{ reports, agentVersion: '1.0.0', metrics: reportMetrics(registry) },
-    ...{ clock, random: () => 0, log },
-    ...over,
-  });
-  const ready = (): void => {
-    manager.observe(pass('imagegc'));
-    manager.observe(pass('containergc'));
-  };
-  return { manager, reports, clock, registry, log, searches, ready };
-}
 
 test('without changes the report is written once in five minutes', async () => {
   const { manager, reports, clock, ready } = environment();
@@ -84,6 +17,111 @@ test('without changes the report is written once in five minutes', async () => {
     clock.advance(10_000);
   }
   expect(reports.writes).toBe(2);
+});
+
+test('unchanged reports of nodes are not written in step: each write draws a new jitter', async () => {
+  const jitters = [0, 0.5];
+  const { manager, reports, clock, ready } = environment({ random: () => jitters.shift() ?? 0 });
+  ready();
+  await manager.reconcile(never);
+  clock.advance(320_000);
+  await manager.reconcile(never);
+  expect(reports.writes).toBe(1);
+  clock.advance(10_000);
+  await manager.reconcile(never);
+  expect(reports.writes).toBe(2);
+});
+
+test('the jitter of the first write after a restart is drawn at the start', async () => {
+  const first = environment();
+  first.ready();
+  await first.manager.reconcile(never);
+  const second = environment({ random: () => 0.5 });
+  second.reports.stored = first.reports.stored;
+  second.ready();
+  second.clock.advance(320_000);
+  await second.manager.reconcile(never);
+  expect(second.reports.writes).toBe(0);
+});
+
+test('the disks are read every 30 s', async () => {
+  let reads = 0;
+  const imageDisk = () => {
+    reads += 1;
+    return Promise.resolve(disk(50));
+  };
+  const { manager, clock, ready } = environment({ imageDisk });
+  ready();
+  for (const ms of [0, 29_999, 1]) {
+    clock.advance(ms);
+    await manager.reconcile(never);
+  }
+  expect(reads).toBe(2);
+});
+
+test('a node disk that cannot be read is no trouble', async () => {
+  const { manager, reports, ready } = environment({ nodeDisk: () => Promise.reject(new Error('EIO')) });
+  ready();
+  await manager.reconcile(never);
+  expect(reports.stored?.conditions?.find(({ type }) => type === 'Degraded')?.status).toBe('False');
+});
+
+test('with a runtime that is not available the node is Degraded', async () => {
+  const { manager, reports, ready } = environment({ runtimeTrouble: () => 'not ready' });
+  ready();
+  await manager.reconcile(never);
+  expect(reports.stored?.conditions?.find(({ type }) => type === 'Degraded')).toMatchObject({
+    ...{ status: 'True', reason: 'RuntimeUnavailable', message: 'not ready' },
+  });
+});
+
+describe('after an abort nothing is written', () => {
+  const stop = () => {
+    const controller = new AbortController();
+    const aborting = () => {
+      controller.abort(new Error('stopping'));
+      return Promise.reject(new Error('aborted'));
+    };
+    return { signal: controller.signal, aborting };
+  };
+
+  test('while the disks are read', async () => {
+    const { signal, aborting } = stop();
+    const { manager, reports, ready } = environment({ imageDisk: aborting });
+    ready();
+    await expect(manager.reconcile(signal)).rejects.toThrow('stopping');
+    expect(reports.writes).toBe(0);
+  });
+
+  test('while orphaned resources are searched, and there is no warning', async () => {
+    const { signal, aborting } = stop();
+    const { manager, log, reports, ready } = environment({ orphans: { find: aborting } });
+    ready();
+    await expect(manager.reconcile(signal)).rejects.toThrow('stopping');
+    expect(log.lines).toEqual([]);
+    expect(reports.writes).toBe(0);
+  });
+});
+
+test('orphaned resources of the last search that worked are reported', async () => {
+  let searches = 0;
+  const found = {
+    podDirectories: { count: 4, bytes: 400 },
+    logDirectories: undefined,
+    podCgroups: undefined,
+  };
+  const find = () => {
+    searches += 1;
+    return searches === 1 ? Promise.resolve(found) : Promise.reject(new Error('disk hangs'));
+  };
+  const { manager, reports, clock, ready } = environment({ orphans: { find } });
+  ready();
+  await manager.reconcile(never);
+  clock.advance(11 * 60_000);
+  await manager.reconcile(never);
+  await manager.reconcile(never);
+  expect(searches).toBe(2);
+  expect(reports.stored?.orphans?.podDirectories).toEqual({ count: 4, bytes: 400 });
 });
 
 test('the report has the sums of all passes, and a failure at once', async () => {

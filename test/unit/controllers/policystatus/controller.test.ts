@@ -109,6 +109,10 @@ interface Environment {
     nodes: Map<string, NodeFacts>;
     reports: Map<string, NodeReportFacts>;
     reportsSynced: boolean;
+    nodesSynced: boolean;
+    leads: boolean;
+    /** Called while a status is written. */
+    duringWrite: () => void;
   };
 }
 
@@ -119,7 +123,8 @@ function environment(ranked: readonly (Policy | InvalidPolicy)[] = [policy()]): 
   const registry = new Registry();
   const server: Environment['server'] = {
     ...{ stored: undefined, fails: false, ranked },
-    ...{ nodes: new Map(), reports: new Map(), reportsSynced: true },
+    ...{ nodes: new Map(), reports: new Map(), reportsSynced: true, nodesSynced: true },
+    ...{ leads: true, duringWrite: () => undefined },
   };
   const controller = new PolicyStatusController({
     policies: {
@@ -128,7 +133,12 @@ function environment(ranked: readonly (Policy | InvalidPolicy)[] = [policy()]): 
       },
       storedStatus: () => server.stored,
     },
-    nodes: { synced: true, items: server.nodes },
+    nodes: {
+      get synced() {
+        return server.nodesSynced;
+      },
+      items: server.nodes,
+    },
     nodeReports: {
       get synced() {
         return server.reportsSynced;
@@ -136,12 +146,13 @@ function environment(ranked: readonly (Policy | InvalidPolicy)[] = [policy()]): 
       items: server.reports,
     },
     writeStatus: (_name, status) => {
+      server.duringWrite();
       if (server.fails) return Promise.reject(new Error('server down'));
       written.push(status);
       server.stored = status;
       return Promise.resolve();
     },
-    holdsLease: () => true,
+    holdsLease: () => server.leads,
     ...{ recorder, clock, log: silentLogger },
     metrics: policyStatusMetrics(registry),
   });
@@ -192,6 +203,79 @@ test('deletions add up over passes, a failed write and a restart', async () => {
   restarted.controller.observe(passed({ deleted: 1 }));
   await restarted.controller.reconcile(never);
   expect(restarted.written.map(({ pods }) => pods?.deletedTotal)).toEqual([13]);
+});
+
+test('without the lease nothing is written', async () => {
+  const { written, controller, server } = environment();
+  server.leads = false;
+  controller.observe(passed());
+  await controller.reconcile(never);
+  expect(written).toEqual([]);
+});
+
+test('a failed write is repeated although nothing changes', async () => {
+  const { written, clock, controller, server } = environment();
+  server.fails = true;
+  controller.observe(passed());
+  await controller.reconcile(never);
+  server.fails = false;
+  clock.advance(30_000);
+  await controller.reconcile(never);
+  expect(written).toHaveLength(1);
+});
+
+test('a write that fails after an abort is not logged as failed', async () => {
+  const { controller, server } = environment();
+  const stop = new AbortController();
+  server.fails = true;
+  server.duringWrite = () => {
+    stop.abort(new Error('stopping'));
+  };
+  await expect(controller.reconcile(stop.signal)).rejects.toThrow('stopping');
+});
+
+/** Writes the status after each pass that deleted so many pods, 30 s apart. */
+async function totals({ written, clock, controller }: Environment, ...deleted: readonly number[]) {
+  for (const count of deleted) {
+    controller.observe(passed({ deleted: count }));
+    clock.advance(30_000);
+    await controller.reconcile(never);
+  }
+  return written.map(({ pods }) => pods?.deletedTotal);
+}
+
+test('deletions of a pass during a write are in the next', async () => {
+  const made = environment();
+  made.server.duringWrite = () => {
+    made.controller.observe(passed({ deleted: 5 }));
+    made.server.duringWrite = () => undefined;
+  };
+  expect(await totals(made, 3, 0)).toEqual([3, 8]);
+});
+
+test('deletions add up over a cache that does not show the last write yet', async () => {
+  const made = environment();
+  await totals(made, 3);
+  made.server.stored = undefined;
+  expect(await totals(made, 4)).toEqual([3, 7]);
+});
+
+test('deletions add up to those that another leader has written', async () => {
+  const made = environment();
+  await totals(made, 3);
+  const [written] = made.written;
+  if (written?.pods === undefined) throw new Error('nothing was written');
+  made.server.stored = { ...written, pods: { ...written.pods, deletedTotal: 10 } };
+  expect(await totals(made, 1)).toEqual([3, 11]);
+});
+
+test('an invalid policy that was deleted and is back is reported again', async () => {
+  const { recorder, controller, server } = environment([broken]);
+  for (const ranked of [[broken], [], [broken]]) {
+    server.ranked = ranked;
+    await controller.reconcile(never);
+  }
+  expect(recorder.reasons).toHaveLength(2);
 });
 
 test('an invalid policy is reported once per generation', async () => {
@@ -245,6 +329,16 @@ test('sums over nodes are written every 5 min, numbers of nodes every 30 s', asy
   clock.advance(30_000);
   await controller.reconcile(never);
   expect(written.at(-1)?.nodes).toMatchObject({ desired: 2, upToDate: 2 });
+});
+
+test('the stored sums remain while the nodes are not known', async () => {
+  const { clock, controller, server } = withNodes();
+  await controller.reconcile(never);
+  server.nodesSynced = false;
+  server.nodes.clear();
+  clock.advance(600_000);
+  await controller.reconcile(never);
+  expect(server.stored?.nodes).toMatchObject({ desired: 2, upToDate: 1 });
 });
 
 test('the stored sums remain while the reports are not known, and are deleted with the rules for nodes', async () => {

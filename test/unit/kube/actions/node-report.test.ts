@@ -26,14 +26,17 @@ function server(stored?: Stored) {
     if (!state.mayChangeOwner) throw new ApiError('no', { status: 403, reason: 'Forbidden' });
     if (metadata !== undefined) report.metadata = metadata;
   };
+  const create = (report: Stored): Stored => {
+    state.stored = report;
+    if (state.existsAtCreation) throw new ApiError('exists', { status: 409 });
+    return report;
+  };
   const transport = new FakeTransport({
     send: (request) => {
       verbs.push(request.path.endsWith('/status') ? `${request.method} status` : request.method);
       if (!state.hasKind) throw missing;
       if (state.isBusy && request.method === 'PATCH') throw new ApiError('busy', { status: 429 });
-      if (request.method === 'POST') state.stored = request.body as Stored;
-      if (request.method === 'POST' && state.existsAtCreation) throw new ApiError('exists', { status: 409 });
-      if (request.method === 'POST') return state.stored;
+      if (request.method === 'POST') return create(request.body as Stored);
       if (state.stored === undefined) throw missing;
       if (request.method === 'PATCH') patch(request, state.stored);
       return state.stored;

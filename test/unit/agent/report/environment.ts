@@ -1,0 +1,71 @@
+import { Registry } from 'prom-client';
+import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
+import { ReportManager, type ReportDeps } from '../../../../src/agent/report/manager.ts';
+import { reportMetrics } from '../../../../src/agent/report/metrics.ts';
+import type { NodeReports } from '../../../../src/kube/actions/node-report.ts';
+import type { KnownPods } from '../../../../src/node/storage/orphans.ts';
+import { FakeClock } from '../../../fakes/clock.ts';
+import { RecordingLogger } from '../../../fakes/recording-logger.ts';
+import { FakeRuntime, sandbox } from '../../../fakes/runtime.ts';
+import { containers, disk, governed, images, pass } from './builders.ts';
+
+/** The report in the API server. */
+class FakeReports implements NodeReports {
+  stored: NodeGCReportStatus | undefined;
+  fails = false;
+  hasKind = true;
+  writes = 0;
+  owner = '';
+
+  read(): Promise<NodeGCReportStatus | undefined> {
+    return this.fails ? Promise.reject(new Error('server down')) : Promise.resolve(this.stored);
+  }
+
+  write(node: { readonly uid: string }, status: NodeGCReportStatus): Promise<'written' | 'no-kind'> {
+    if (this.fails) return Promise.reject(new Error('server down'));
+    if (!this.hasKind) return Promise.resolve('no-kind');
+    this.writes += 1;
+    this.stored = status;
+    this.owner = node.uid;
+    return Promise.resolve('written');
+  }
+}
+
+/** A report manager and what it needs, all in memory. */
+export function environment(over: Partial<ReportDeps> = {}) {
+  const reports = new FakeReports();
+  const clock = new FakeClock();
+  const registry = new Registry();
+  const log = new RecordingLogger();
+  const searches: (KnownPods | undefined)[] = [];
+  const manager = new ReportManager({
+    node: () => ({ name: 'node-1', uid: 'uid-node-1' }),
+    governance: () => governed(),
+    pods: () => [],
+    images: () => images(),
+    containers: () => containers,
+    storage: () => undefined,
+    runtimeVersion: () => ({ name: 'containerd', version: 'v2', apiVersion: 'v1' }),
+    runtimeTrouble: () => undefined,
+    runtime: new FakeRuntime().add(sandbox('web')),
+    imageDisk: () => Promise.resolve(disk(50)),
+    nodeDisk: () => Promise.resolve(disk(50)),
+    orphans: {
+      find: async (readPods, signal) => {
+        const pods = await readPods(signal);
+        searches.push(pods);
+        const found = { podDirectories: { count: 4, bytes: 400 }, logDirectories: undefined };
+        return pods && { ...found, podCgroups: undefined };
+      },
+    },
+    snapshots: { find: () => Promise.resolve({ count: 7 }) },
+    ...{ reports, agentVersion: '1.0.0', metrics: reportMetrics(registry) },
+    ...{ clock, random: () => 0, log },
+    ...over,
+  });
+  const ready = (): void => {
+    manager.observe(pass('imagegc'));
+    manager.observe(pass('containergc'));
+  };
+  return { manager, reports, clock, registry, log, searches, ready };
+}
