@@ -1,7 +1,7 @@
 import { createVitest, type TestSpecification, type Vitest } from 'vitest/node';
 
 /** A file as the tests are to see it. */
-interface Broken {
+export interface Broken {
   readonly path: string;
   readonly text: string;
 }
@@ -23,6 +23,8 @@ export class MutantRunner {
       watch: false,
       bail: 1,
       pool: 'threads',
+      // There is a runner for each processor.
+      maxWorkers: 1,
       include: ['test/unit/**/*.test.ts', 'test/{contract,integration}/**/*.test.ts'],
       provide: { servers: 'sandbox' },
       // A mutant that makes a test wait for ever is killed by this; no test needs half as long.
@@ -43,8 +45,12 @@ export class MutantRunner {
     return new MutantRunner(vitest, served);
   }
 
-  /** The files of these tests that fail; only those that import a broken file are run. */
-  async failing(tests: readonly string[], broken: Broken | undefined): Promise<readonly string[]> {
+  /** The files of these tests that fail, within a time; only those that import a broken file are run. */
+  async failing(
+    tests: readonly string[],
+    broken: Broken | undefined,
+    limitMs = longestMs,
+  ): Promise<readonly string[]> {
     const last = this.#served.broken;
     this.#served.broken = broken;
     for (const changed of [last, broken])
@@ -56,10 +62,10 @@ export class MutantRunner {
     const timer = setTimeout(() => {
       hung.abort();
       this.#terminate();
-    }, hangMs);
+    }, limitMs);
     const { testModules } = await this.#vitest.runTestSpecifications(files);
     clearTimeout(timer);
-    if (hung.signal.aborted) return ['a loop without an end'];
+    if (hung.signal.aborted) return ['no end'];
     // It tells of all that it has ever run.
     const run = new Set(files.map(({ moduleId }) => moduleId));
     return testModules.filter((one) => run.has(one.moduleId) && !one.ok()).map(({ moduleId }) => moduleId);
@@ -89,7 +95,7 @@ export class MutantRunner {
 }
 
 /** A mutant that loops without a pause lets no timeout of a test pass; then the whole run ends after this time. */
-const hangMs = 20_000;
+const longestMs = 60_000;
 
 interface Served {
   broken: Broken | undefined;

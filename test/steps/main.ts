@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const steps = ['check', 'coverage:decisions', 'test:sandbox', 'test:cluster'];
+const steps = ['check', 'coverage:decisions', 'mutants:quick', 'test:sandbox', 'test:cluster'];
 
 const dir = mkdtempSync(join(tmpdir(), 'dustpan-test-'));
 const list = join(dir, 'skipped');

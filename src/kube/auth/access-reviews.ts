@@ -122,7 +122,7 @@ export class AccessReviews {
       } catch (err) {
         const pauseMs = firstPauseMs * pauseGrowth ** (attempt - 1) * (1 + pauseJitter * random());
         const isOver = attempt >= tries || clock.monotonicMs() + pauseMs >= deadlineMs;
-        if (signal.aborted || isOver || !isTransient(err)) throw err;
+        if (isOver || !isTransient(err)) throw err;
         await clock.sleep(pauseMs, signal);
         signal.throwIfAborted();
       }

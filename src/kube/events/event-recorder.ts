@@ -184,7 +184,6 @@ export class EventRecorder implements Recorder {
 
   async #flush(working: Promise<unknown>, end: AbortController): Promise<void> {
     this.#closing = true;
-    for (const series of this.#delayed) this.#queue.push(series);
     this.#delayed.clear();
     this.#shutdown.abort();
     for (const series of this.#series.values()) if (isBehind(series)) this.#enqueue(series);

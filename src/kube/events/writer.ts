@@ -14,10 +14,7 @@ export class EventWriter {
   }
 
   async write(series: Series, signal: AbortSignal): Promise<'create' | 'patch'> {
-    if (series.sentCount > 0) {
-      if (await this.#patch(series, signal)) return 'patch';
-      series.sentCount = 0;
-    }
+    if (series.sentCount > 0 && (await this.#patch(series, signal))) return 'patch';
     await this.#create(series, signal);
     return 'create';
   }

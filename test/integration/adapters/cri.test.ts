@@ -97,6 +97,7 @@ describe('finding the socket', () => {
   test('a file that is no socket is no runtime', async () => {
     const plain = join(folder, 'plain');
     writeFileSync(plain, '');
+    await expect(findSocket({ places: [plain], servesCri }, signal)).rejects.toThrow('no container runtime');
     expect(await findSocket({ places: [plain, sandbox.socket], servesCri }, signal)).toBe(sandbox.socket);
   });
 

@@ -71,7 +71,6 @@ export const kubeAuthMutants: MutantGroup = {
     ['deadline: an attempt', reviews, 'path, body, timeoutMs, retries: 0', 'path, body, retries: 0'],
     ['pace: attempts of one review', reviews, 'attempt >= tries || ', ''],
     ['pace: a rejection is not retried', reviews, ' || !isTransient(err)) throw err;', ') throw err;'],
-    ['stop: no attempt after an abort', reviews, 'signal.aborted || isOver', 'isOver'],
     [
       'access: credentials are read again',
       credentials,

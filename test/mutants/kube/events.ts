@@ -124,19 +124,6 @@ export const kubeEventMutants: MutantGroup = {
       'idle && isBehind(series)',
     ],
     [
-      'event: a series that is not created yet does not end',
-      recorder,
-      'series.sentCount === 0 || this.#isBusy(series)',
-      'this.#isBusy(series)',
-    ],
-    ['memory: buckets of objects that are gone', recorder, '    this.#filter.prune(nowMs);\n', ''],
-    [
-      'event: retries are written at the end',
-      recorder,
-      '    for (const series of this.#delayed) this.#queue.push(series);\n',
-      '',
-    ],
-    [
       'event: counts are written at the end',
       recorder,
       '    for (const series of this.#series.values()) if (isBehind(series)) this.#enqueue(series);\n',
@@ -151,7 +138,6 @@ export const kubeEventMutants: MutantGroup = {
       'const [item] = this.#items;',
       'const item = [...this.#items].at(-1);',
     ],
-    ['event: a taken one is not queued again', queue, '    if (this.#taken.has(item)) return;\n', ''],
     ['event: the queue wakes a worker', queue, '    this.#takers.shift()?.(this.#next());\n', ''],
     [
       'event: a closed queue is emptied',
@@ -182,12 +168,6 @@ export const kubeEventMutants: MutantGroup = {
       filter,
       'Math.min(burst, bucket.tokens + (nowMs - bucket.atMs) * perMs)',
       'bucket.tokens + (nowMs - bucket.atMs) * perMs',
-    ],
-    [
-      'memory: an object with a full bucket',
-      filter,
-      'if (bucket.tokens >= perObject.burst) this.#objects.delete(object);',
-      '',
     ],
     [
       'event: an object with an empty bucket is not forgotten',
@@ -251,12 +231,6 @@ export const kubeEventMutants: MutantGroup = {
     ],
     ['event: a count that is current is not written', series, 'isBehind(series) && nowMs', 'nowMs'],
     ['event: an expired one is created anew', writer, 'if (isNotFound(err)) return false;', ''],
-    [
-      'event: created anew with its count',
-      writer,
-      '      series.sentCount = 0;\n    }\n    await',
-      '    }\n    await',
-    ],
     [
       'event: created by an attempt without a response',
       writer,

@@ -31,8 +31,20 @@ class FakeReports implements NodeReports {
   }
 }
 
+interface Environment {
+  readonly manager: ReportManager;
+  readonly reports: FakeReports;
+  readonly clock: FakeClock;
+  readonly registry: Registry;
+  readonly log: RecordingLogger;
+  /** The known pods of each search of orphaned resources. */
+  readonly searches: (KnownPods | undefined)[];
+  /** Records a pass of each unit, without which the report is not written again. */
+  readonly ready: () => void;
+}
+
 /** A report manager and what it needs, all in memory. */
-export function environment(over: Partial<ReportDeps> = {}) {
+export function environment(over: Partial<ReportDeps> = {}): Environment {
   const reports = new FakeReports();
   const clock = new FakeClock();
   const registry = new Registry();

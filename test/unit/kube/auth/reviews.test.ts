@@ -103,6 +103,14 @@ test.each([
 });
 
 describe('remembers', () => {
+  test('the right of one user, not of another', async () => {
+    const other = { authenticated: true, user: { username: 'other' } };
+    const { check, users } = reviewing();
+    users.set('others', other);
+    expect(await check('Bearer good')).toBe('allowed');
+    expect(await check('Bearer others')).toBe('forbidden');
+  });
+
   test('a user for a minute', async () => {
     const { check, sent, clock, users } = reviewing();
     await check('Bearer good');

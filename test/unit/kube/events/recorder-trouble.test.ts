@@ -52,6 +52,20 @@ test('an Event is dropped after twelve retries', async () => {
   expect(log.lines.filter((line) => line.level === 'warn')).toHaveLength(1);
 });
 
+test('after a success an Event has all its retries again', async () => {
+  const { recorder, server, clock, dropped } = recording();
+  for (const count of [1, 2]) {
+    server.before = broken;
+    recorder.record(webEvent());
+    await settled();
+    for (let retry = 0; retry < 11; retry += 1) await clock.advance(10_000);
+    server.before = () => undefined;
+    await clock.advance(10_000);
+    expect(server.events).toMatchObject([count === 1 ? { reason: 'PodCollected' } : { series: { count } }]);
+  }
+  expect(dropped).toEqual([]);
+});
+
 test('an Event is retried after Retry-After of a busy server', async () => {
   const { recorder, server, clock } = recording();
   server.before = () => {
@@ -173,6 +187,24 @@ test('a shutdown writes queued and delayed Events and the last counts', async ()
     { reason: 'Queued' },
     { reason: 'Delayed' },
   ]);
+});
+
+test('a shutdown writes occurrences that were counted during a write', async () => {
+  const { recorder, server, stop } = recording();
+  recorder.record(webEvent());
+  await settled();
+  let respond = (): void => undefined;
+  const response = new Promise<void>((resolve) => (respond = resolve));
+  server.after = () => response;
+  for (let i = 0; i < 3; i += 1) {
+    recorder.record(webEvent());
+    await settled();
+  }
+  const stopped = stop();
+  await settled();
+  respond();
+  await stopped;
+  expect(server.events).toMatchObject([{ series: { count: 4 } }]);
 });
 
 test('a shutdown waits three seconds for a server that does not respond', async () => {

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { EventSpamFilter } from '../../../../src/kube/events/spam-filter.ts';
+
+const minuteMs = 60_000;
+
+/** How many of so many new Events about objects are allowed at once. */
+const allowed = (
+  filter: EventSpamFilter,
+  count: number,
+  nowMs: number,
+  objectOf: (i: number) => string = () => 'one',
+): number =>
+  Array.from({ length: count }, (_, i) => filter.allows(objectOf(i), nowMs)).filter(Boolean).length;
+
+test('an object gets 25, then one in five minutes, and never more than 25 at once', () => {
+  const filter = new EventSpamFilter(0);
+  expect(allowed(filter, 30, 0)).toBe(25);
+  expect(allowed(filter, 1, 5 * minuteMs - 1)).toBe(0);
+  expect(allowed(filter, 2, 5 * minuteMs)).toBe(1);
+  expect(allowed(filter, 99, 1_000 * minuteMs)).toBe(25);
+});
+
+test('all objects get 200, then ten a second, and never more than 200 at once', () => {
+  const filter = new EventSpamFilter(0);
+  const own = (i: number): string => `object-${i}`;
+  expect(allowed(filter, 300, 0, own)).toBe(200);
+  expect(allowed(filter, 300, 1_000, (i) => own(1_000 + i))).toBe(10);
+  expect(allowed(filter, 300, 1_000 * minuteMs, (i) => own(2_000 + i))).toBe(200);
+});
+
+test('an object whose bucket is not full is remembered', () => {
+  const filter = new EventSpamFilter(0);
+  expect(allowed(filter, 30, 0)).toBe(25);
+  filter.prune(minuteMs);
+  expect(allowed(filter, 30, minuteMs)).toBe(0);
+});
