@@ -218,13 +218,15 @@ describe('a policy without a rule for local storage', () => {
     node.governance = off;
     await node.pass();
     node.governance = governedBy(storagePolicy());
-    node.isDown = true;
-    await expect(node.pass()).rejects.toThrow();
-    expect(node.inventory).toBeUndefined();
-    node.isDown = false;
     await node.pass();
     expect(node.events).toHaveLength(2);
     expect(node.logged('requesting eviction')).toBe(2);
+    node.governance = off;
+    await node.pass();
+    node.governance = governedBy(storagePolicy());
+    node.isDown = true;
+    await expect(node.pass()).rejects.toThrow();
+    expect(node.inventory).toBeUndefined();
   });
 
   test('not known which policy: requests nothing, and remembers the raised levels', async () => {

@@ -87,7 +87,8 @@ describe('after an abort nothing is written', () => {
 
   test('while the disks are read', async () => {
     const { signal, aborting } = stop();
-    const { manager, reports, ready } = environment({ imageDisk: aborting });
+    const orphans = { find: () => Promise.resolve(undefined) };
+    const { manager, reports, ready } = environment({ imageDisk: aborting, orphans });
     ready();
     await expect(manager.reconcile(signal)).rejects.toThrow('stopping');
     expect(reports.writes).toBe(0);

@@ -267,9 +267,10 @@ test.each<{ name: string; breakIt: (made: Environment) => Partial<PodGcDeps> }>(
   },
 ])('nothing is deleted while $name', async ({ breakIt }) => {
   const made = environmentOf(many(3), expireAll());
-  const { pass } = environmentOf(made.cluster, expireAll(), breakIt(made));
+  const { pass, reports } = environmentOf(made.cluster, expireAll(), breakIt(made));
   await pass();
   expect(made.cluster.requests).toEqual([]);
+  expect(reports).toEqual([]);
 });
 
 test('a pod that waits for its finalizers is reported once', async () => {
