@@ -23,7 +23,7 @@ export interface Context {
   readonly env: { readonly KUBECONFIG: string };
   /** kubectl sends a token only over TLS. */
   readonly supportsKubectl: boolean;
-  /** undefined where the simulated kubelet cannot run: it needs Linux, and openssl for its certificate. */
+  /** undefined where the simulated kubelet cannot run: it needs Linux. */
   readonly kubelet: KubeletSandbox | undefined;
   /** Removed at the end. */
   readonly directory: string;

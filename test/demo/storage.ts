@@ -30,7 +30,7 @@ export async function storagePart(context: Context): Promise<boolean> {
   const { screen, send, kubelet } = context;
   screen.print();
   if (kubelet === undefined) {
-    screen.print(dim('local storage is left out: its simulated kubelet needs Linux and openssl'));
+    screen.print(dim('local storage is left out: its simulated kubelet needs Linux'));
     return true;
   }
   screen.print(`${bold('local storage')}: pods of ${nodeName} write into volumes with a limit of 4 MiB each`);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { certify } from '../sandbox/kubelet/certificate.ts';
+import { certify } from '../certificate.ts';
 import { startSandbox, type Sandbox } from '../sandbox/server.ts';
 import { build, RunningController, until, type Built } from './built.ts';
 import { fillCluster } from './controller/environment.ts';

@@ -42,11 +42,9 @@ export async function startQuietNode(options: Partial<ClusterOptions> = {}): Pro
 }
 
 /** A node without a kubelet: its pods are those of the API, its containers those that a test makes. */
-export async function startNodeWithoutKubelet(
-  options: Pick<ClusterOptions, 'openssl'> = {},
-): Promise<Cluster> {
+export async function startNodeWithoutKubelet(): Promise<Cluster> {
   const parts = ['etcd', 'api', 'ctd'] as const;
-  const cluster = await startCluster({ parts, crds: true, users: [agentUser], ...options });
+  const cluster = await startCluster({ parts, crds: true, users: [agentUser] });
   await create(cluster, { apiVersion: 'v1', kind: 'Node', metadata: { name: cluster.node.name } });
   return cluster;
 }

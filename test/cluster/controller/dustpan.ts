@@ -1,12 +1,6 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  serviceAccountGroups,
-  startCluster,
-  type Cluster,
-  type ClusterOptions,
-  type User,
-} from '../servers/cluster.ts';
+import { serviceAccountGroups, startCluster, type Cluster, type User } from '../servers/cluster.ts';
 import { startDustpanProcess, type DustpanProcess } from '../servers/dustpan-process.ts';
 
 /** A folder with token and ca.crt, which only this process sees where a pod has its service account; and the server's URL. */
@@ -93,8 +87,8 @@ function asPod({ dir, server }: ServiceAccount): readonly string[] {
 }
 
 /** Starts etcd and an API server that knows the controller. */
-export const startControlPlane = (options: Pick<ClusterOptions, 'openssl'> = {}): Promise<Cluster> =>
-  startCluster({ parts: ['etcd', 'api'], crds: true, users: [dustpanUser], ...options });
+export const startControlPlane = (): Promise<Cluster> =>
+  startCluster({ parts: ['etcd', 'api'], crds: true, users: [dustpanUser] });
 
 const read = ['get', 'list', 'watch'];
 

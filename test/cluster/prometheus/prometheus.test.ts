@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { certify } from '../../sandbox/kubelet/certificate.ts';
+import { certify } from '../../certificate.ts';
 import { agentUser, startAgent } from '../agent/agent.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { archiveOf, createPods, startQuietNode, untilPhases } from '../agent/environment.ts';

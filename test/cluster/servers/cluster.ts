@@ -4,14 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { auditEvents, auditPolicy, type AuditEvent, type AuditFilter } from './audit.ts';
 import { runCommand, type CommandResult } from './command.ts';
-import {
-  kubeconfigFile,
-  tokenOf,
-  writeIdentities,
-  writeNodePki,
-  writePki,
-  type Identity,
-} from './credentials.ts';
+import { kubeconfigFile, tokenOf, writeIdentities, writePki, type Identity } from './credentials.ts';
 import { image, pauseImage } from '../node/image.ts';
 import { importImage, nodeOfJail, nodeReady, type ClusterNode, type NodeImage } from '../node/node.ts';
 import { wipeNode } from '../node/wipe.ts';
@@ -62,8 +55,6 @@ export interface ClusterOptions {
   readonly users?: readonly User[];
   /** Installs crds/ and waits until they are served. */
   readonly crds?: boolean;
-  /** Added to the environment of openssl: with a clock that is behind, programs that are behind trust the certificates too. */
-  readonly openssl?: NodeJS.ProcessEnv;
   /** For each part; default 120 s. */
   readonly timeoutMs?: number;
 }
@@ -126,8 +117,7 @@ async function prepare(options: ClusterOptions): Promise<PartInputs> {
   const dir = mkdtempSync(join(beds, 'cluster-'));
   mkdirSync(join(dir, 'log'));
   const ports = await portsOf(options);
-  const ca = has('api') ? await writeApiFiles(dir, ports.api, options) : '';
-  if (node && has('kubelet')) await writeNodePki(dir, node);
+  const ca = has('api') ? await writeApiFiles(dir, ports.api, options, node) : '';
   return { dir, bin, ca, ports, options, ...(node && { node }) };
 }
 
@@ -137,10 +127,14 @@ async function portsOf({ parts }: ClusterOptions): Promise<PartInputs['ports']> 
   return { etcd, peer, api: parts.includes('kubelet') ? 443 : api, kcm, sched };
 }
 
-async function writeApiFiles(dir: string, port: number, options: ClusterOptions): Promise<string> {
-  const { users = [], openssl } = options;
+async function writeApiFiles(
+  dir: string,
+  port: number,
+  { users = [] }: ClusterOptions,
+  node: ClusterNode | undefined,
+): Promise<string> {
   await writeFile(join(dir, 'audit.yaml'), auditPolicy);
-  await writePki(dir, openssl);
+  await writePki(dir, node);
   await writeIdentities(dir, `https://127.0.0.1:${port}`, identities(users));
   return await readFile(join(dir, 'pki/ca.crt'), 'utf8');
 }

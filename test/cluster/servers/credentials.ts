@@ -1,32 +1,37 @@
-import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { newAuthority, type Authority, type Certified } from '../../certificate.ts';
 
-const run = promisify(execFile);
-
-/**
- * Writes pki/: a CA, the certificate with which API server and controller manager serve, and the key of service account tokens.
- * `env` is added to the environment of openssl.
- */
-export async function writePki(dir: string, env: NodeJS.ProcessEnv = {}): Promise<void> {
-  const pki = join(dir, 'pki');
-  await mkdir(pki, { recursive: true });
-  await writeKey(join(pki, 'sa.key'));
-  await renewCa(dir, env);
+/** The node whose kubelet serves. */
+interface Kubelet {
+  readonly name: string;
+  readonly address: string;
 }
 
-/** Writes another CA and its serving certificate for later starts; the key of tokens stays. */
-export async function renewCa(dir: string, env: NodeJS.ProcessEnv = {}): Promise<void> {
-  const pki = join(dir, 'pki');
-  await Promise.all(['ca', 'server'].map((name) => writeKey(join(pki, `${name}.key`))));
-  await certify(pki, 'ca', {
-    env,
-    extensions: ['basicConstraints=critical,CA:TRUE', 'keyUsage=critical,keyCertSign,cRLSign'],
+/** Writes pki/: a CA, the certificates that it signs, and the key of service account tokens. */
+export async function writePki(dir: string, kubelet?: Kubelet): Promise<void> {
+  await mkdir(join(dir, 'pki'), { recursive: true });
+  const { privateKey } = generateKeyPairSync('ec', {
+    namedCurve: 'prime256v1',
+    privateKeyEncoding: { type: 'sec1', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
   });
-  const names = `subjectAltName=${serverNames.join(',')}`;
-  await certify(pki, 'server', { env, extensions: ['extendedKeyUsage=serverAuth', names] });
+  await writeKey(dir, 'sa', privateKey);
+  const ca = await renewCa(dir);
+  if (kubelet) await writeNodePki(dir, ca, kubelet);
+}
+
+/** Writes another CA and the serving certificate of API server and controller manager for later starts; the key of tokens stays. */
+export async function renewCa(dir: string): Promise<Authority> {
+  const ca = newAuthority('bed-ca');
+  await writeCertificate(dir, 'ca', ca);
+  await writeCertificate(
+    dir,
+    'server',
+    ca.issue({ commonName: 'bed-server', usage: 'server', names: serverNames }),
+  );
+  return ca;
 }
 
 // The last two are on the jail's loopback device: the service address and the node's.
@@ -41,45 +46,25 @@ const serverNames = [
   'IP:10.97.0.1',
 ];
 
-/** Adds the kubelet's serving certificate and the API server's client certificate to pki/. */
-export async function writeNodePki(
-  dir: string,
-  { name, address }: { readonly name: string; readonly address: string },
-): Promise<void> {
-  const pki = join(dir, 'pki');
-  await Promise.all(['kubelet', 'api-client'].map((key) => writeKey(join(pki, `${key}.key`))));
-  const names = `subjectAltName=DNS:${name},IP:${address}`;
-  await certify(pki, 'kubelet', { extensions: ['extendedKeyUsage=serverAuth', names] });
-  const subject = '/O=system:masters/CN=bed-api-client';
-  await certify(pki, 'api-client', { extensions: ['extendedKeyUsage=clientAuth'], subject });
+/** The kubelet's serving certificate, and the certificate of the API server as its client. */
+async function writeNodePki(dir: string, ca: Authority, { name, address }: Kubelet): Promise<void> {
+  const names = [`DNS:${name}`, `IP:${address}`];
+  await writeCertificate(dir, 'kubelet', ca.issue({ commonName: 'bed-kubelet', usage: 'server', names }));
+  const organization = 'system:masters';
+  await writeCertificate(
+    dir,
+    'api-client',
+    ca.issue({ commonName: 'bed-api-client', usage: 'client', organization }),
+  );
 }
 
-async function writeKey(file: string): Promise<void> {
-  const { privateKey } = generateKeyPairSync('ec', {
-    namedCurve: 'prime256v1',
-    privateKeyEncoding: { type: 'sec1', format: 'pem' },
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-  });
-  await writeFile(file, privateKey, { mode: 0o600 });
+async function writeCertificate(dir: string, name: string, { certificate, key }: Certified): Promise<void> {
+  await writeKey(dir, name, key);
+  await writeFile(join(dir, `pki/${name}.crt`), certificate);
 }
 
-interface Certificate {
-  readonly extensions: readonly string[];
-  readonly subject?: string;
-  readonly env?: NodeJS.ProcessEnv;
-}
-
-async function certify(
-  pki: string,
-  name: string,
-  { extensions, subject = `/CN=bed-${name}`, env }: Certificate,
-): Promise<void> {
-  const request = ['-subj', subject, '-days', '30'];
-  const signer = name === 'ca' ? [] : ['-CA', 'ca.crt', '-CAkey', 'ca.key'];
-  const added = extensions.flatMap((extension) => ['-addext', extension]);
-  const files = ['-key', `${name}.key`, '-out', `${name}.crt`];
-  const args = ['req', '-x509', '-new', ...request, ...signer, ...added, ...files];
-  await run('openssl', args, { cwd: pki, env: { ...process.env, ...env } });
+async function writeKey(dir: string, name: string, key: string): Promise<void> {
+  await writeFile(join(dir, `pki/${name}.key`), key, { mode: 0o600 });
 }
 
 /** A user with a static token; RBAC defines its rights. */

@@ -8,7 +8,7 @@ import { tokenCredentials, type ClusterConnection } from '../../../src/kube/auth
 import { KubeletUsage, type KubeletUsageOptions } from '../../../src/node/kubelet/source.ts';
 import { storageUsageOf } from '../../../src/node/kubelet/summary.ts';
 import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
-import { certify } from '../../sandbox/kubelet/certificate.ts';
+import { certify } from '../../certificate.ts';
 import { isReal } from '../project.ts';
 import { startRealKubelet } from './real-kubelet.ts';
 import { startSandboxKubelet } from './sandbox-kubelet.ts';

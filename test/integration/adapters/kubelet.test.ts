@@ -6,7 +6,7 @@ import type { ClusterConnection, TlsMaterial } from '../../../src/kube/auth/cred
 import { defaultKubeletEndpoint } from '../../../src/commands/cli/config.ts';
 import { KubeletUsage, type KubeletUsageOptions } from '../../../src/node/kubelet/source.ts';
 import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
-import { certify } from '../../sandbox/kubelet/certificate.ts';
+import { certify } from '../../certificate.ts';
 import { startKubeletSandbox, type KubeletSandbox } from '../../sandbox/kubelet/server.ts';
 
 const never = new AbortController().signal;

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Manifest } from '../../sandbox/api/direct-store.ts';
-import { certify } from '../../sandbox/kubelet/certificate.ts';
+import { certify } from '../../certificate.ts';
 import { startKubeletSandbox, type KubeletSandbox } from '../../sandbox/kubelet/server.ts';
 import { AgentEnvironment, nodeName, nodesPolicy, type RunningAgent } from './environment.ts';
 import { builtForFile, until } from '../built.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { certify, type ServingCertificate } from './certificate.ts';
+import { certify, type ServingCertificate } from '../../certificate.ts';
 import { summaryOf, type SummaryNode, type SummaryPod } from './summary.ts';
 
 /** A fault of one request; `cut`: sends a part and breaks the connection. */

@@ -12,7 +12,7 @@ import { startMetricsServer, type Authorize } from '../../../src/runtime/serving
 import { ServingCertificate } from '../../../src/runtime/serving/serving-certificate.ts';
 import { ManualClock, until } from '../../fakes/manual-clock.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
-import { certify, type ServingCertificate as Material } from '../../sandbox/kubelet/certificate.ts';
+import { certify, type ServingCertificate as Material } from '../../certificate.ts';
 
 let first: Material | undefined;
 let second: Material | undefined;

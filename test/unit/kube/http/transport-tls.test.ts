@@ -1,4 +1,3 @@
-import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
@@ -11,23 +10,19 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { tokenCredentials, type TlsMaterial } from '../../../../src/kube/auth/credentials.ts';
 import { loadClusterConnection } from '../../../../src/kube/auth/load.ts';
 import { createTransport, type HttpTransport } from '../../../../src/kube/http/http-transport.ts';
+import { newAuthority } from '../../../certificate.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { startTransport, get, never } from './start-transport.ts';
 import { ok } from './fault-server.ts';
 
-const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
-
 /** Writes a key and a certificate for 127.0.0.1 that is its own CA. */
-function certify(dir: string, name: string): void {
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout'];
-  const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2'];
-  execFileSync('openssl', ['req', '-x509', ...key, `${name}.key`, ...subject, '-out', `${name}.crt`], {
-    cwd: dir,
-    stdio: 'pipe',
-  });
+async function certify(dir: string, name: string): Promise<void> {
+  const { certificate, key } = newAuthority(name, ['IP:127.0.0.1']);
+  await writeFile(join(dir, `${name}.crt`), certificate);
+  await writeFile(join(dir, `${name}.key`), key);
 }
 
-describe.skipIf(!hasOpenssl)('TLS (needs openssl)', () => {
+describe('TLS', () => {
   const request = { ...get, retries: 0 };
   let dir: string;
   let server: Server;
@@ -51,8 +46,8 @@ describe.skipIf(!hasOpenssl)('TLS (needs openssl)', () => {
 
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), 'dustpan-tls-'));
-    certify(dir, 'old');
-    certify(dir, 'new');
+    await certify(dir, 'old');
+    await certify(dir, 'new');
   });
 
   afterAll(() => rm(dir, { recursive: true }));
