@@ -102,9 +102,8 @@ SETTINGS
   mount -t overlay overlay -o lowerdir=/var/lib,upperdir=/run/bed/upper,workdir=/run/bed/work /var/lib
   mkdir -p /var/lib/{containerd,kubelet,cni}
   if [ "$BED_IMAGEFS_MB" -gt 0 ]; then
-    truncate -s "${BED_IMAGEFS_MB}M" "$1/node/imagefs.img"; mkfs.ext4 -q -F -m 0 "$1/node/imagefs.img"
-    # no barriers: its syncs need not wait for the machine's disk
-    mount -o loop,nobarrier "$1/node/imagefs.img" /var/lib/containerd
+    # in memory: of this size however full the machine's disk is, and its syncs wait for no disk
+    mount -t tmpfs -o "size=${BED_IMAGEFS_MB}m" imagefs /var/lib/containerd
   else # its root must not lie on an overlay
     mount --bind "$1/node/containerd" /var/lib/containerd
   fi

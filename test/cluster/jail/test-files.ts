@@ -33,7 +33,7 @@ export function testFiles(vitestArgs: readonly string[]): TestFiles {
   return sortFiles(files, (file) => readFileSync(join(repositoryRoot(), file), 'utf8'));
 }
 
-/** Sparse, so that nothing depends on how full the machine's own disk is, and no sync waits for that. */
+/** In memory, as much as is used: nothing depends on how full the machine's own disk is, and no sync waits for that. */
 const defaultImageFsMB = 4096;
 
 /** Files whose first lines have `// @bed node` or `// @bed node imageFsMB=1024` run in a node; `prometheus` at the end adds Prometheus, also without a node. */

@@ -7,7 +7,6 @@ interface Traces {
   readonly mounts: readonly string[];
   readonly links: readonly string[];
   readonly cgroups: readonly string[];
-  readonly loopDevices: readonly string[];
 }
 
 /** Reads the current traces. */
@@ -20,7 +19,6 @@ export function traces(): Traces {
       .slice(2)
       .map((line) => line.split(':')[0]?.trim() ?? ''),
     cgroups: cgroups('/sys/fs/cgroup'),
-    loopDevices: loopDevices(),
   };
 }
 
@@ -37,23 +35,6 @@ function processes(): readonly string[] {
 function cgroups(dir: string): readonly string[] {
   const folders = readdirSync(dir, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   return folders.map(({ name }) => join(dir, name)).flatMap((path) => [path, ...cgroups(path)]);
-}
-
-/** The files of this jail behind loop devices: all jails of a machine see the same devices. */
-function loopDevices(): readonly string[] {
-  const devices = readdirSync('/sys/block').filter((name) => name.startsWith('loop'));
-  const files = devices.map((name) => `/sys/block/${name}/loop/backing_file`);
-  const bed = process.env['BED_DIR'] ?? '/';
-  return files.flatMap((file) => content(file)).filter((path) => path.startsWith(bed));
-}
-
-/** A device may vanish during the listing. */
-function content(file: string): readonly string[] {
-  try {
-    return lines(file);
-  } catch {
-    return [];
-  }
 }
 
 function lines(file: string): readonly string[] {
