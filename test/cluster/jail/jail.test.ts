@@ -66,7 +66,7 @@ function isLocked(dirs: readonly string[]): boolean {
 
 describe('a jail', () => {
   test('has the service address and the node address, and no other network', async () => {
-    const { stdout } = await inJail('ip -brief address; ip route');
+    const { stdout } = await inJail('ip --brief address; ip route');
     expect(stdout.trim().split('\n')).toHaveLength(1);
     expect(stdout).toContain('127.0.0.1/8 10.96.0.1/32 10.97.0.1/32');
   });

@@ -1,39 +1,21 @@
 import { spawnSync } from 'node:child_process';
 import { findProgram } from '../programs/find.ts';
-import { programsOf, type Part } from '../programs/parts.ts';
+import { needsCompiler, programsOf, type Part } from '../programs/parts.ts';
 
 /** Why this machine cannot run these parts; undefined when it can. */
 export function cannotRun(parts: readonly Part[], env: NodeJS.ProcessEnv = process.env): string | undefined {
   if (process.platform !== 'linux') return 'not Linux';
   if (process.getuid?.() !== 0) return 'not root';
-  return missingCommand(parts, env) ?? namespacesRefused(env) ?? missingProgram(parts, env);
+  return missingCommand(env) ?? namespacesRefused(env) ?? missingProgram(parts, env);
 }
 
-type Packages = Readonly<Record<string, string>>;
-
-const always: Packages = {
-  ip: 'iproute2',
-  openssl: 'openssl',
-  unshare: 'util-linux',
-  setpriv: 'util-linux',
-  flock: 'util-linux',
-};
-const ofPart: Readonly<Partial<Record<Part, Packages>>> = {
-  ctd: { runc: 'runc', busybox: 'busybox-static', 'mkfs.ext4': 'e2fsprogs' },
-  proxy: { iptables: 'iptables' },
-};
-
-function missingCommand(parts: readonly Part[], env: NodeJS.ProcessEnv): string | undefined {
-  const needed = [always, ...parts.map((part) => ofPart[part] ?? {})].flatMap(Object.entries<string>);
-  const missing = needed.find(([command]) => spawnSync(command, ['--version'], { env }).error !== undefined);
-  if (missing) return `${missing[0]} missing: apt-get install ${missing[1]}`;
-  return parts.includes('ctd') ? dynamicBusybox(env) : undefined;
+function missingCommand(env: NodeJS.ProcessEnv): string | undefined {
+  const missing = ['unshare', 'setpriv', 'flock'].find((command) => !canRun(command, env));
+  return missing && `${missing} missing: apt-get install util-linux`;
 }
 
-/** Images hold nothing but the program. */
-function dynamicBusybox(env: NodeJS.ProcessEnv): string | undefined {
-  const { status } = spawnSync('ldd', ['/bin/busybox'], { env });
-  return status === 0 ? '/bin/busybox is not static: apt-get install busybox-static' : undefined;
+function canRun(command: string, env: NodeJS.ProcessEnv): boolean {
+  return spawnSync(command, ['--version'], { env }).error === undefined;
 }
 
 function namespacesRefused(env: NodeJS.ProcessEnv): string | undefined {
@@ -43,9 +25,14 @@ function namespacesRefused(env: NodeJS.ProcessEnv): string | undefined {
 }
 
 function missingProgram(parts: readonly Part[], env: NodeJS.ProcessEnv): string | undefined {
-  const missing = programsOf(parts).find((program) => !findProgram(program, env));
-  const trouble = missing && goTrouble(env);
-  return trouble && `${trouble} and no ${missing.name}`;
+  const missing = programsOf(parts).filter((program) => !findProgram(program, env));
+  const [first] = missing;
+  const trouble = first && goTrouble(env);
+  if (trouble) return `${trouble} and no ${first.name}`;
+  const inC = missing.find(({ group }) => needsCompiler(group));
+  return inC && !canRun(env['CC'] ?? 'gcc', env)
+    ? `no C compiler and no ${inC.name}: apt-get install gcc libc6-dev`
+    : undefined;
 }
 
 function goTrouble(env: NodeJS.ProcessEnv): string | undefined {

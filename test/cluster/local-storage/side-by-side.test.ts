@@ -40,7 +40,7 @@ const pods: Readonly<Record<string, Overrun>> = {
   },
   'deleted-but-open': {
     emptyDirs: { a: '10Mi' },
-    main: { script: `${write('/a/x', 12)}; exec 3</a/x; rm /a/x` },
+    main: { script: `${write('/a/x', 12)}; { rm /a/x; sleep 100000; } </a/x & true` },
   },
   'layer-over': { main: { limit: '10Mi', script: write('/x', 14) } },
   'layer-under': { main: { limit: '10Mi', script: write('/x', 7) } },

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import type { ImageSpec } from '../node/image.ts';
+import { busyboxProgram, type ImageSpec } from '../node/image.ts';
 import { seededRandom, type Random } from '../population/random.ts';
 
 /** How the last container of an image is removed: alone, or with its pod. */
@@ -33,7 +32,7 @@ interface RoundOptions {
   readonly leastBytes: number;
 }
 
-const busybox = readFileSync('/bin/busybox');
+const busybox = busyboxProgram();
 
 /** An image without shared or compressible layers: its removal frees its size. */
 export function ownImage(name: string, fillBytes: number, tags: readonly string[] = []): ImageSpec {

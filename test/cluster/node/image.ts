@@ -1,6 +1,7 @@
 import { createCipheriv, createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { tar, type TarEntry } from '../../../scripts/tar.ts';
 
@@ -9,7 +10,7 @@ export interface ImageSpec {
   readonly ref: string;
   /** Further references to the same image. */
   readonly tags?: readonly string[];
-  /** A static busybox with its usual commands; true by default, one layer that all images share. */
+  /** The test bed's busybox with its commands; true by default, one layer that all images share. */
   readonly busybox?: boolean;
   /** The layer below the files, for content that many images share. */
   readonly base?: readonly TarEntry[];
@@ -168,13 +169,19 @@ function layer(entries: readonly TarEntry[], packed: boolean): Layer {
   };
 }
 
-const commands =
-  'sh sleep cat echo dd ls true false rm mkdir du sync touch yes head seq id chmod df ln kill tail';
+/** The test bed's own busybox, the source of which is in test/cluster/go; only inside a jail. */
+export function busyboxProgram(): Buffer {
+  const { DUSTPAN_BED_BIN: bin } = process.env;
+  if (!bin) throw new Error('images with a busybox are made only inside a jail: npm run test:cluster');
+  return readFileSync(join(bin, 'busybox'));
+}
+
+const commands = ['cat', 'chmod', 'dd', 'ln', 'ls', 'mkdir', 'rm', 'seq', 'sh', 'sleep', 'touch', 'true'];
 
 function busyboxLayer(): Layer {
   const passwd = 'root:x:0:0::/:/bin/sh\nnonroot:x:65532:65532::/:/bin/sh\n';
-  const links = commands.split(' ').map((name) => ({ path: `bin/${name}`, link: 'busybox' }));
-  const program = { path: 'bin/busybox', data: readFileSync('/bin/busybox'), mode: 0o755 };
+  const links = commands.map((name) => ({ path: `bin/${name}`, link: 'busybox' }));
+  const program = { path: 'bin/busybox', data: busyboxProgram(), mode: 0o755 };
   const folder = { path: 'tmp', folder: true, mode: 0o1777 } as const;
   return layer([folder, { path: 'etc/passwd', data: Buffer.from(passwd) }, program, ...links], false);
 }

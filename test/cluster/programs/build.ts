@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { cacheFolder, moduleFolder, pinnedVersion } from './find.ts';
-import { patchedModule, quickPatches, type PatchedModule } from './kubelet-quick.ts';
-import { buildFlags, type Group, type Program } from './parts.ts';
+import { buildFlags, needsCompiler, patchesOf, type Group, type Program } from './parts.ts';
+import { patchedModule, type PatchedModule } from './patched-module.ts';
 
 interface BuildOptions {
   readonly env: NodeJS.ProcessEnv;
@@ -62,7 +62,13 @@ async function goInstall(into: string, programs: readonly Program[], work: Work)
   const go = ['go', 'install', ...module.args, '-v', '-tags', tags, '-ldflags', ldflags, ...packages];
   const child = spawn('setpriv', ['--pdeathsig', 'TERM', ...go], {
     cwd: moduleFolder(work.group),
-    env: { ...work.env, GOWORK: 'off', GOFLAGS: '-buildvcs=false', CGO_ENABLED: '0', GOBIN: into },
+    env: {
+      ...work.env,
+      GOWORK: 'off',
+      GOFLAGS: '-buildvcs=false',
+      CGO_ENABLED: needsCompiler(work.group) ? '1' : '0',
+      GOBIN: into,
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const complaints = follow(child, work);
@@ -71,12 +77,11 @@ async function goInstall(into: string, programs: readonly Program[], work: Work)
     throw new Error(`building ${work.group} by Go failed:\n${complaints.slice(-20).join('\n')}`);
 }
 
-/** The published module; kubelet-quick with its patches. */
+/** The published module, patched if the group has patches. */
 async function moduleOf([program]: readonly Program[], { group, env }: Work): Promise<PatchedModule> {
-  if (group !== 'kubelet-quick' || program === undefined)
-    return { args: [], [Symbol.dispose]: () => undefined };
-  const { module } = program;
-  return await patchedModule({ folder: moduleFolder(group), module, patches: quickPatches, env });
+  const patches = patchesOf(group);
+  if (patches.length === 0 || program === undefined) return { args: [], [Symbol.dispose]: () => undefined };
+  return await patchedModule({ folder: moduleFolder(group), module: program.module, patches, env });
 }
 
 /** Reports Go's progress every five seconds; returns the lines that are not package names. */

@@ -11,8 +11,7 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { quickPatches } from './kubelet-quick.ts';
-import { buildFlags, type Group, type Program } from './parts.ts';
+import { buildFlags, patchesOf, type Group, type Program } from './parts.ts';
 import { repositoryRoot } from '../repository.ts';
 
 /** A program that may be run, and where it was found. */
@@ -127,8 +126,13 @@ function given(env: NodeJS.ProcessEnv, name: string): string | undefined {
 
 function cacheKey(group: Group, env: NodeJS.ProcessEnv): string {
   const hash = createHash('sha256');
-  for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(moduleFolder(group, env), file)));
+  const folder = moduleFolder(group, env);
+  const ours = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.go'),
+  );
+  for (const file of ['go.mod', 'go.sum', ...ours.sort()]) hash.update(readFileSync(join(folder, file)));
   hash.update(JSON.stringify(buildFlags(group, (module) => pinnedVersion(group, module, env))));
-  if (group === 'kubelet-quick') hash.update(JSON.stringify(quickPatches));
+  const patches = patchesOf(group);
+  if (patches.length > 0) hash.update(JSON.stringify(patches));
   return hash.update(`${process.platform} ${process.arch}`).digest('hex').slice(0, 16);
 }

@@ -1,8 +1,13 @@
+import { quickPatches } from './kubelet-quick.ts';
+import type { Patch } from './patched-module.ts';
+import { seccompPatches } from './runc.ts';
+
 /** The parts of a test bed. */
-export type Part = 'etcd' | 'api' | 'kcm' | 'sched' | 'ctd' | 'kubelet' | 'proxy' | 'prometheus';
+export type Part = 'etcd' | 'api' | 'kcm' | 'sched' | 'ctd' | 'kubelet' | 'prometheus';
 
 /** Separate Go modules below test/cluster/go, as their dependencies conflict; kubelet-quick is built from kubernetes. */
-export type Group = 'etcd' | 'containerd' | 'kubernetes' | 'kubelet-quick' | 'tools' | 'prometheus';
+export type Group =
+  'etcd' | 'containerd' | 'runc' | 'busybox' | 'kubernetes' | 'kubelet-quick' | 'tools' | 'prometheus';
 
 export interface Program {
   readonly name: string;
@@ -29,6 +34,9 @@ const containerd: Source = {
   module: 'github.com/containerd/containerd/v2',
   folder: '/cmd/',
 };
+const runc: Source = { group: 'runc', module: 'github.com/opencontainers/runc', folder: '' };
+const busybox: Source = { group: 'busybox', module: 'dustpan.dev/test/busybox', folder: '' };
+const uroot: Source = { group: 'busybox', module: 'github.com/u-root/u-root', folder: '/cmds/core/' };
 const helm: Source = { group: 'tools', module: 'helm.sh/helm/v4', folder: '/cmd/' };
 const criTools: Source = { group: 'tools', module: 'sigs.k8s.io/cri-tools', folder: '/cmd/' };
 const cni: Source = {
@@ -62,20 +70,36 @@ const programs: Readonly<Record<Part, readonly Program[]>> = {
     program(containerd, 'containerd', version),
     program(containerd, 'containerd-shim-runc-v2', ['-v']),
     program(containerd, 'ctr', version),
+    program(runc, 'runc', version),
+    // The contents of the test images.
+    program(busybox, 'busybox'),
     program(criTools, 'crictl', version),
     program(cni, 'bridge'),
     program(cni, 'loopback'),
     program({ ...cni, folder: '/plugins/ipam/' }, 'host-local'),
   ],
   kubelet: [program(kubernetes, 'kubelet', version), quick],
-  proxy: [program(kubernetes, 'kube-proxy', version)],
   // Other builds may lack Kubernetes discovery without notice: always our own build.
   prometheus: [program(prometheus, 'prometheus'), program(prometheus, 'promtool')],
 };
 
-/** The programs these parts and their tests run. */
+/** Every jail has a network. Not from the machine: its `ip` may be another program, or none. */
+const ip = program(uroot, 'ip');
+
+/** The programs that these parts, their jail and their tests run. */
 export function programsOf(parts: readonly Part[]): readonly Program[] {
-  return [...new Set(parts)].flatMap((part) => programs[part]);
+  return [ip, ...[...new Set(parts)].flatMap((part) => programs[part])];
+}
+
+/** Whether a C compiler is needed: runc joins namespaces in C, before Go has threads. */
+export function needsCompiler(group: Group): boolean {
+  return group === 'runc';
+}
+
+/** The changes to the published module before it is built. */
+export function patchesOf(group: Group): readonly Patch[] {
+  if (group === 'kubelet-quick') return quickPatches;
+  return group === 'runc' ? seccompPatches : [];
 }
 
 interface BuildFlags {
@@ -90,6 +114,8 @@ export function buildFlags(group: Group, pinned: (module: string) => string): Bu
   };
   switch (group) {
     case 'etcd':
+    case 'busybox':
+    case 'runc':
       return flags('', []);
     case 'containerd': {
       const number = pinned(containerd.module).slice(1);
