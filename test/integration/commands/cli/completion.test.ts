@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { build, type Built } from '../../built.ts';
 
 let built: Built;
@@ -35,10 +35,13 @@ function run(command: string, args: readonly string[]): string {
 
 const linesOf = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');
 
-const isInstalled = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0;
-
-for (const shell of ['zsh', 'fish'].filter((one) => !isInstalled(one)))
-  process.stderr.write(`skipped: completion in ${shell}, which is not installed\n`);
+/** The tests of this group are skipped, with the reason, where the shell is not installed. */
+function onlyWithShell(shell: string): void {
+  const isInstalled = spawnSync(shell, ['-c', 'true']).status === 0;
+  beforeEach(({ skip }) => {
+    skip(!isInstalled, `${shell} is not installed`);
+  });
+}
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
@@ -140,7 +143,9 @@ const inFish = (line: string): readonly string[] =>
     run('fish', ['--no-config', '-c', `dustpan completion fish | source; complete -C ${quoted(line)}`]),
   );
 
-describe.skipIf(!isInstalled('zsh'))('in zsh (skipped where it is not installed)', () => {
+describe('in zsh (skipped where it is not installed)', () => {
+  onlyWithShell('zsh');
+
   test.each([
     {
       words: ['dustpan', 'co'],
@@ -158,7 +163,9 @@ describe.skipIf(!isInstalled('zsh'))('in zsh (skipped where it is not installed)
   });
 });
 
-describe.skipIf(!isInstalled('fish'))('in fish (skipped where it is not installed)', () => {
+describe('in fish (skipped where it is not installed)', () => {
+  onlyWithShell('fish');
+
   test.each([
     { line: 'dustpan pl', offered: ['plan\tlists what would be removed, and why'] },
     { line: 'dustpan plan -o ', offered: ['json', 'table', 'yaml'] },
