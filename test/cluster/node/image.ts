@@ -176,7 +176,21 @@ export function busyboxProgram(): Buffer {
   return readFileSync(join(bin, 'busybox'));
 }
 
-const commands = ['cat', 'chmod', 'dd', 'ln', 'ls', 'mkdir', 'rm', 'seq', 'sh', 'sleep', 'touch', 'true'];
+const commands = [
+  'cat',
+  'chmod',
+  'dd',
+  'ln',
+  'ls',
+  'mkdir',
+  'rm',
+  'seq',
+  'sh',
+  'sleep',
+  'touch',
+  'true',
+  'unshare',
+];
 
 function busyboxLayer(): Layer {
   const passwd = 'root:x:0:0::/:/bin/sh\nnonroot:x:65532:65532::/:/bin/sh\n';

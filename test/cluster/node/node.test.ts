@@ -147,9 +147,9 @@ describe('a whole node', () => {
     expect({ code, stderr }).toMatchObject({ code: 0 });
     return stdout;
   };
-  const createPod = async (name: string, restart: string, script: string): Promise<void> => {
+  const createPod = async (name: string, restart: string, script: string, ...more: string[]) => {
     const command = ['--command', '--', 'sh', '-c', script];
-    await kubectl('run', name, `--image=${busyboxImage.ref}`, `--restart=${restart}`, ...command);
+    await kubectl('run', name, `--image=${busyboxImage.ref}`, `--restart=${restart}`, ...more, ...command);
   };
   const field = (name: string, path: string) => async (): Promise<string> => {
     return await kubectl('get', 'pod', name, '-o', `jsonpath={.status.${path}}`);
@@ -165,6 +165,17 @@ describe('a whole node', () => {
     expect(readFileSync(realpathSync(`/var/log/containers/${link ?? ''}`), 'utf8')).toMatch(
       / stdout F done\n$/,
     );
+  });
+
+  test.each([
+    { profile: 'RuntimeDefault', refusal: 'operation not permitted' },
+    { profile: 'Unconfined', refusal: 'invalid argument' },
+  ])('confines a pod to the seccomp profile $profile', async ({ profile, refusal }) => {
+    const name = profile.toLowerCase();
+    const overrides = JSON.stringify({ spec: { securityContext: { seccompProfile: { type: profile } } } });
+    await createPod(name, 'Never', 'unshare', `--overrides=${overrides}`);
+    await expect.poll(field(name, 'phase'), patience).toBe('Failed');
+    expect(await kubectl('logs', name)).toBe(`unshare: ${refusal}\n`);
   });
 
   test('works with helm', async () => {

@@ -114,28 +114,48 @@ func rule(number uint32, call *configs.Syscall) ([]bpf.Instruction, error) {
 // condition continues if it holds, and skips as many more instructions if not. The kernel compares 32 bits at a time.
 func condition(argument *configs.Arg, skip uint8) ([]bpf.Instruction, error) {
 	low := argumentsAt + 8*uint32(argument.Index)
-	high := low + 4
-	mask, value := uint64(math.MaxUint64), argument.Value
+	at := words{low: low, high: low + 4}
 	switch argument.Op {
-	case configs.NotEqualTo:
-		return []bpf.Instruction{
-			load(low),
-			bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: uint32(value), SkipTrue: 2},
-			load(high),
-			bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(value >> 32), SkipTrue: skip},
-		}, nil
-	case configs.MaskEqualTo:
-		mask, value = argument.Value, argument.ValueTwo
 	case configs.EqualTo:
+		return at.masked(math.MaxUint64, argument.Value, skip), nil
+	case configs.MaskEqualTo:
+		return at.masked(argument.Value, argument.ValueTwo, skip), nil
+	case configs.NotEqualTo:
+		return at.compared(bpf.JumpNotEqual, bpf.JumpNotEqual, argument.Value, skip), nil
+	case configs.GreaterThan:
+		return at.compared(bpf.JumpGreaterThan, bpf.JumpGreaterThan, argument.Value, skip), nil
+	case configs.GreaterThanOrEqualTo:
+		return at.compared(bpf.JumpGreaterThan, bpf.JumpGreaterOrEqual, argument.Value, skip), nil
+	case configs.LessThan:
+		return at.compared(bpf.JumpLessThan, bpf.JumpLessThan, argument.Value, skip), nil
+	case configs.LessThanOrEqualTo:
+		return at.compared(bpf.JumpLessThan, bpf.JumpLessOrEqual, argument.Value, skip), nil
 	default:
-		return nil, fmt.Errorf("comparison %d is not supported without libseccomp", argument.Op)
+		return nil, fmt.Errorf("no comparison %d", argument.Op)
 	}
+}
+
+// words are the offsets of the two halves of an argument.
+type words struct{ low, high uint32 }
+
+func (at words) masked(mask, value uint64, skip uint8) []bpf.Instruction {
 	return []bpf.Instruction{
-		load(low),
+		load(at.low),
 		bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: uint32(mask)},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(value), SkipFalse: skip + 3},
-		load(high),
+		load(at.high),
 		bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: uint32(mask >> 32)},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(value >> 32), SkipFalse: skip},
-	}, nil
+	}
+}
+
+// compared holds where the high halves decide for it, or where they are equal and the low halves do.
+func (at words) compared(high, low bpf.JumpTest, value uint64, skip uint8) []bpf.Instruction {
+	return []bpf.Instruction{
+		load(at.high),
+		bpf.JumpIf{Cond: high, Val: uint32(value >> 32), SkipTrue: 3},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: uint32(value >> 32), SkipTrue: skip + 2},
+		load(at.low),
+		bpf.JumpIf{Cond: low, Val: uint32(value), SkipFalse: skip},
+	}
 }
