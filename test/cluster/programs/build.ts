@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { cacheFolder, moduleFolder, pinnedVersion } from './find.ts';
@@ -59,8 +59,18 @@ async function goInstall(into: string, programs: readonly Program[], work: Work)
   const { tags, ldflags } = buildFlags(work.group, (module) => pinnedVersion(work.group, module));
   const packages = programs.map((program) => program.package);
   using module = await moduleOf(programs, work);
-  const go = ['go', 'install', ...module.args, '-v', '-tags', tags, '-ldflags', ldflags, ...packages];
-  const child = spawn('setpriv', ['--pdeathsig', 'TERM', ...go], {
+  // Code of ours in the module has tests, which need Go and its modules as the build does.
+  if (hasTests(work.group)) await go(['test', ...module.args, '-tags', tags, './...'], into, work);
+  await go(['install', ...module.args, '-v', '-tags', tags, '-ldflags', ldflags, ...packages], into, work);
+}
+
+function hasTests(group: Group): boolean {
+  const files = readdirSync(moduleFolder(group), { recursive: true, encoding: 'utf8' });
+  return files.some((file) => file.endsWith('_test.go'));
+}
+
+async function go(args: readonly string[], into: string, work: Work): Promise<void> {
+  const child = spawn('setpriv', ['--pdeathsig', 'TERM', 'go', ...args], {
     cwd: moduleFolder(work.group),
     env: {
       ...work.env,
@@ -69,7 +79,7 @@ async function goInstall(into: string, programs: readonly Program[], work: Work)
       CGO_ENABLED: needsCompiler(work.group) ? '1' : '0',
       GOBIN: into,
     },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   const complaints = follow(child, work);
   await once(child, 'close');
@@ -96,8 +106,9 @@ function follow(child: ChildProcess, { group, progress }: Work): readonly string
   child.once('close', () => {
     clearInterval(timer);
   });
-  if (child.stderr) {
-    createInterface(child.stderr).on('line', (line) => {
+  for (const output of [child.stdout, child.stderr]) {
+    if (!output) continue;
+    createInterface(output).on('line', (line) => {
       last = line;
       if (!line.includes(' ')) packages += 1;
       else if (!line.startsWith('go: downloading')) complaints.push(line);
