@@ -1,0 +1,19 @@
+// @bed node imageFsMB=512
+import { expect, test } from 'vitest';
+import { stress } from '../../stress/run.ts';
+import { printed, settings } from './settings.ts';
+
+const { minutes, seed } = settings({ minutes: 10 });
+
+test(
+  `${minutes} minutes beside a kubelet that collects too, seed ${seed}: nothing in use is lost, and the counts add up`,
+  { timeout: (minutes + 10) * 60_000 },
+  async () => {
+    const options = { minutes, seed, hasFaults: false, kubelet: 'collecting' } as const;
+    const { violations, removals } = await stress(options, printed);
+    expect(violations).toEqual([]);
+    // Each of the two removed images and containers.
+    for (const by of ['dustpan', 'kubelet'])
+      for (const kind of ['image', 'container']) expect(removals).toHaveProperty(`${by} ${kind}`);
+  },
+);

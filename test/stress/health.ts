@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import { usageOf } from '../bench/process.ts';
+import { claimOf, kubeletClaimOf, LogTail, parseDustpanLine, type DustpanLine } from './logs.ts';
+import type { Ledger } from './ledger.ts';
+import { memoryLimitMiB, type Stage } from './stage.ts';
+
+type Component = 'agent' | 'controller';
+const components: readonly Component[] = ['agent', 'controller'];
+
+/** After a fault, until its watches and back-offs are over. */
+const recoveryMs = 45_000;
+
+/** Reads the processes and logs of dustpan and the log of the kubelet. */
+export class Health {
+  readonly #stage: Stage;
+  readonly #ledger: Ledger;
+  /** Without faults dustpan has no reason for a warning. */
+  readonly #hasFaults: boolean;
+  readonly #tails: Readonly<Record<Component | 'kubelet', LogTail>>;
+  readonly #peaksMiB = new Map<Component, number>();
+  #kubeletErrors = new Map<string, number>();
+
+  constructor(stage: Stage, ledger: Ledger, hasFaults: boolean) {
+    this.#stage = stage;
+    this.#ledger = ledger;
+    this.#hasFaults = hasFaults;
+    const tail = (name: string): LogTail => new LogTail(join(stage.cluster.dir, 'log', `${name}.log`));
+    this.#tails = { agent: tail('agent'), controller: tail('dustpan'), kubelet: tail('kubelet') };
+  }
+
+  get peaksMiB(): ReadonlyMap<Component, number> {
+    return this.#peaksMiB;
+  }
+
+  /** How often the kubelet logged each error about a removal. */
+  get kubeletErrors(): ReadonlyMap<string, number> {
+    return this.#kubeletErrors;
+  }
+
+  /** Returns what is wrong; `lastFaultMs` is the end of the last fault, or now during one. */
+  check(lastFaultMs: number): readonly string[] {
+    this.#readKubelet();
+    return [
+      ...this.#stage.ended().map((victim) => `${victim} has ended by itself`),
+      ...components.flatMap((component) => [
+        ...this.#memory(component),
+        ...this.#tails[component].read().flatMap((line) => this.#line(component, line, lastFaultMs)),
+      ]),
+    ];
+  }
+
+  #memory(component: Component): readonly string[] {
+    const process = this.#stage.processes.get(component);
+    if (process?.isRunning !== true) return [];
+    const residentMiB = residentMiBOf(process.pid);
+    this.#peaksMiB.set(component, Math.max(residentMiB, this.#peaksMiB.get(component) ?? 0));
+    const limit = memoryLimitMiB(component);
+    if (residentMiB <= limit) return [];
+    return [
+      `the ${component} uses ${residentMiB.toFixed(0)} MiB, more than the chart's limit of ${limit} MiB`,
+    ];
+  }
+
+  #line(component: Component, text: string, lastFaultMs: number): readonly string[] {
+    const line = parseDustpanLine(text);
+    // A killed process may leave half a line.
+    if (line === undefined)
+      return text.startsWith('{') && this.#hasFaults ? [] : [`${component} printed: ${text}`];
+    const claim = claimOf(line);
+    if (claim !== undefined) this.#ledger.add(claim);
+    const kept = claim?.names.filter((name) => /(^|\/)kept[-:]/.test(name)) ?? [];
+    return [
+      ...kept.map((name) => `dustpan removed something of ${name}, which must be kept: ${text}`),
+      ...(this.#isBad(line, lastFaultMs) ? [`${component} logged: ${text}`] : []),
+    ];
+  }
+
+  #isBad({ level, ts }: DustpanLine, lastFaultMs: number): boolean {
+    if (!this.#hasFaults) return level === 'error' || level === 'warn';
+    return level === 'error' && Date.parse(ts) > lastFaultMs + recoveryMs;
+  }
+
+  #readKubelet(): void {
+    const year = new Date().getFullYear();
+    for (const line of this.#tails.kubelet.read()) {
+      const claim = kubeletClaimOf(line, year);
+      if (claim !== undefined) this.#ledger.add(claim);
+      if (!line.startsWith('E') || !/remov|gc|garbage|not ?found/i.test(line)) continue;
+      const message = /\] (?:"([^"]*)"|(.*))/.exec(line)?.slice(1).join('') ?? line;
+      this.#kubeletErrors.set(message, (this.#kubeletErrors.get(message) ?? 0) + 1);
+    }
+  }
+}
+
+/** 0 when the process has just ended. */
+function residentMiBOf(pid: number): number {
+  try {
+    return usageOf(pid).residentMiB;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,105 @@
+import type { Claim } from './logs.ts';
+import type { Observation } from './observation.ts';
+
+type Kind = 'image' | 'container';
+
+/** An object that an observation had and a later one had not. */
+interface Vanished {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly name: string;
+  readonly lastSeenMs: number;
+  readonly missedMs: number;
+}
+
+/** The runtime confirms a removal to everyone who requests it: two that request it at about the same time are both right. */
+const raceMs = 3_000;
+/** Log lines and observations of one removal. */
+const lagMs = 10_000;
+
+/** Compares the objects that vanished with the removals that dustpan and the kubelet claim. */
+export class Ledger {
+  readonly #seen: Readonly<Record<Kind, Map<string, { name: string; atMs: number }>>> = {
+    image: new Map(),
+    container: new Map(),
+  };
+  readonly #vanished: Vanished[] = [];
+  readonly #claims: Claim[] = [];
+
+  add(claim: Claim): void {
+    this.#claims.push(claim);
+  }
+
+  see({ atMs, images, containers }: Observation): void {
+    if (images)
+      this.#seeKind(
+        'image',
+        atMs,
+        images.map(({ id, tags }) => ({ id, name: tags[0] ?? id })),
+      );
+    if (containers)
+      this.#seeKind(
+        'container',
+        atMs,
+        containers.map(({ id, pod, name }) => ({ id, name: `${name} of pod ${pod}` })),
+      );
+  }
+
+  #seeKind(
+    kind: Kind,
+    atMs: number,
+    objects: readonly { readonly id: string; readonly name: string }[],
+  ): void {
+    const seen = this.#seen[kind];
+    const present = new Set(objects.map(({ id }) => id));
+    for (const [id, { name, atMs: lastSeenMs }] of seen) {
+      if (present.has(id)) continue;
+      seen.delete(id);
+      this.#vanished.push({ kind, id, name, lastSeenMs, missedMs: atMs });
+    }
+    for (const { id, name } of objects) seen.set(id, { name, atMs });
+  }
+
+  /** How many removals of this kind a component claims. */
+  count(by: Claim['by'], kind: Claim['kind']): number {
+    return this.#claims.filter((claim) => claim.by === by && claim.kind === kind).length;
+  }
+
+  get vanishedCount(): number {
+    return this.#vanished.length;
+  }
+
+  /** Containers that dustpan claims to have removed and that still exist. */
+  falseClaims(): readonly string[] {
+    return this.#claims
+      .filter(({ by, kind, id }) => by === 'dustpan' && kind === 'container' && this.#seen.container.has(id))
+      .map(({ id }) => `dustpan logged the removal of container ${id}, which exists`);
+  }
+
+  /** Objects that nobody claims to have removed, and those that two components removed one after the other. `dropped` are tags that an actor removed. */
+  open(dropped: ReadonlyMap<string, number>): readonly string[] {
+    const isDropped = ({ kind, name, lastSeenMs }: Vanished): boolean =>
+      kind === 'image' && Math.abs((dropped.get(name) ?? -Infinity) - lastSeenMs) < lagMs;
+    return this.#vanished.flatMap((one) => {
+      const claims = this.#claimsOf(one);
+      const text = `${one.kind} ${one.id} (${one.name})`;
+      if (claims.length === 0 && !isDropped(one)) return [`${text} vanished, and nobody logged its removal`];
+      const times = claims.map(({ atMs }) => atMs);
+      const isTwice =
+        new Set(claims.map(({ by }) => by)).size > 1 && Math.max(...times) - Math.min(...times) > raceMs;
+      return isTwice
+        ? [`dustpan and the kubelet both logged the removal of ${text}, not at the same time`]
+        : [];
+    });
+  }
+
+  #claimsOf({ kind, id, lastSeenMs, missedMs }: Vanished): readonly Claim[] {
+    return this.#claims.filter(
+      (claim) =>
+        claim.kind === kind &&
+        claim.id === id &&
+        claim.atMs > lastSeenMs - lagMs &&
+        claim.atMs < missedMs + lagMs,
+    );
+  }
+}

@@ -1,0 +1,33 @@
+// npm run stress -- --minutes 10 --seed 7: random load and faults on a real node; exits with 1 if an invariant does not hold.
+import { scriptOptions } from '../../scripts/arguments.ts';
+import { inJail } from '../cluster/run.ts';
+import { stress } from './run.ts';
+
+const { values: options } = scriptOptions({
+  options: {
+    minutes: { type: 'string', default: '5' },
+    seed: { type: 'string', default: '1' },
+    /** Without faults, beside a kubelet that collects too. */
+    'two-collectors': { type: 'boolean', default: false },
+  },
+});
+/** Of the file system for images. */
+const imageFsMB = 512;
+const parts = ['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'] as const;
+
+const print = (line: string): void => void process.stderr.write(`stress: ${line}\n`);
+
+if (process.env['BED_DIR'] === undefined) {
+  process.exitCode = await inJail([process.execPath, ...process.argv.slice(1)], { imageFsMB, parts });
+} else {
+  const two = options['two-collectors'];
+  const { violations } = await stress(
+    {
+      ...{ minutes: Number(options.minutes), seed: Number(options.seed) },
+      ...{ hasFaults: !two, kubelet: two ? 'collecting' : 'idle' },
+    },
+    print,
+  );
+  print(violations.length === 0 ? 'every invariant held' : `${violations.length} invariants did not hold`);
+  process.exitCode = violations.length === 0 ? 0 : 1;
+}

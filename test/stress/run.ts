@@ -1,0 +1,195 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
+import { actionsOf, faultsOf } from './actions.ts';
+import { Actors } from './actors.ts';
+import { countsDiffer } from './counts.ts';
+import { Health } from './health.ts';
+import { Journal } from './journal.ts';
+import { Ledger } from './ledger.ts';
+import type { Observation } from './observation.ts';
+import { Observer } from './observer.ts';
+import { offPolicy } from './remains.ts';
+import { limitsFor, startStage, type KubeletKind, type Stage } from './stage.ts';
+import { Watch } from './watch.ts';
+
+interface StressOptions {
+  readonly minutes: number;
+  readonly seed: number;
+  readonly hasFaults: boolean;
+  readonly kubelet: KubeletKind;
+}
+
+interface StressResult {
+  /** One line for each invariant that did not hold. */
+  readonly violations: readonly string[];
+  /** How many objects each component removed: `dustpan image` and so on. */
+  readonly removals: Readonly<Record<string, number>>;
+}
+
+const observeEveryMs = 1_000;
+const reportEveryMs = 5_000;
+/** The longest wait until everything is as the policy says. */
+const calmMs = 150_000;
+/** More would only repeat the first. */
+const enoughViolations = 10;
+
+/** Runs the load and the faults of a seed on a node of its own, and checks the invariants meanwhile and afterwards. */
+export async function stress(options: StressOptions, print: (line: string) => void): Promise<StressResult> {
+  print(`starting a node, seed ${options.seed}`);
+  await using stage = await startStage(options.kubelet);
+  return await new Run(stage, options, print).play();
+}
+
+class Run {
+  readonly #stage: Stage;
+  readonly #options: StressOptions;
+  readonly #print: (line: string) => void;
+  readonly #observer: Observer;
+  readonly #actors: Actors;
+  readonly #watch: Watch;
+  readonly #ledger = new Ledger();
+  readonly #health: Health;
+  readonly #journal: Journal;
+  #last: Observation = { atMs: 0, images: undefined, containers: undefined, pods: undefined };
+  #endsAtMs = Infinity;
+  #isCalm = false;
+
+  constructor(stage: Stage, options: StressOptions, print: (line: string) => void) {
+    const { keptImages } = limitsFor(options.kubelet);
+    this.#stage = stage;
+    this.#options = options;
+    this.#print = print;
+    this.#observer = new Observer(stage.cluster, stage.api);
+    this.#actors = new Actors(stage, this.#observer);
+    this.#watch = new Watch({ keptImages, kubeletCollects: options.kubelet === 'collecting' });
+    this.#health = new Health(stage, this.#ledger, options.hasFaults);
+    this.#journal = new Journal(options.seed, print);
+  }
+
+  async play(): Promise<StressResult> {
+    await this.#actors.prepare();
+    this.#endsAtMs = performance.now() + this.#options.minutes * 60_000;
+    const isCalm = (): boolean => this.#isCalm;
+    const watching = [
+      this.#repeat(observeEveryMs, isCalm, () => this.#observe()),
+      this.#repeat(reportEveryMs, isCalm, () => {
+        this.#report();
+        return Promise.resolve();
+      }),
+    ];
+    await Promise.all([this.#load(), this.#faults(), this.#repair()].map((work) => this.#caught(work)));
+    await this.#caught(this.#calm());
+    this.#isCalm = true;
+    await Promise.all(watching);
+    this.#report();
+    return { violations: this.#journal.violations, removals: this.#removals() };
+  }
+
+  /** A failure of the run itself ends the load, and is a violation: a server may not start again, for example. */
+  async #caught(work: Promise<unknown>): Promise<void> {
+    try {
+      await work;
+    } catch (err) {
+      this.#endsAtMs = 0;
+      this.#journal.violation(`the run failed: ${inspect(err)}`);
+    }
+  }
+
+  #isEnded(): boolean {
+    return performance.now() > this.#endsAtMs || this.#journal.violations.length >= enoughViolations;
+  }
+
+  async #repeat(everyMs: number, isDone: () => boolean, step: () => Promise<void>): Promise<void> {
+    while (!isDone()) {
+      await this.#caught(step());
+      await sleep(everyMs);
+    }
+  }
+
+  async #observe(): Promise<void> {
+    this.#last = await this.#observer.observe();
+    this.#ledger.see(this.#last);
+    const found = [
+      ...this.#watch.see(this.#last, this.#actors.deeds),
+      ...this.#health.check(this.#journal.lastFaultMs(Date.now())),
+    ];
+    for (const line of found) this.#journal.violation(line);
+  }
+
+  async #load(): Promise<void> {
+    for (const { afterMs, step } of actionsOf(this.#options.seed)) {
+      await sleep(afterMs);
+      if (this.#isEnded()) return;
+      this.#journal.action(await this.#actors.take(step, this.#last));
+    }
+  }
+
+  async #faults(): Promise<void> {
+    if (!this.#options.hasFaults) return;
+    for (const { afterMs, step } of faultsOf(this.#options.seed)) {
+      await sleep(afterMs);
+      if (this.#isEnded()) return;
+      this.#journal.faultBegins(`${step.do} ${step.victim} for ${step.forMs} ms`);
+      await this.#stage.strike(step);
+      await sleep(step.forMs);
+      await this.#stage.recover(step);
+      this.#journal.faultEnds();
+    }
+  }
+
+  async #repair(): Promise<void> {
+    await this.#repeat(
+      observeEveryMs,
+      () => this.#isEnded(),
+      () => this.#actors.repair(this.#last),
+    );
+  }
+
+  /** Waits until everything is as the policy says, then compares the counts. */
+  async #calm(): Promise<void> {
+    this.#print('the load has ended, waiting until everything is as the policy says');
+    const limits = limitsFor(this.#options.kubelet);
+    const deadline = performance.now() + calmMs;
+    let off: readonly string[] = ['nothing could be read'];
+    while (off.length > 0 && performance.now() < deadline) {
+      await this.#actors.repair(this.#last);
+      await sleep(observeEveryMs);
+      const rest = await this.#observer.rest().catch(() => undefined);
+      if (rest !== undefined) off = offPolicy(rest, limits);
+    }
+    for (const line of off) this.#journal.violation(`${calmMs / 1_000} s after the load: ${line}`);
+    await this.#observe();
+    const open = this.#options.hasFaults ? [] : this.#ledger.open(this.#actors.deeds.dropped);
+    const found = [...this.#ledger.falseClaims(), ...open, ...(await countsDiffer(this.#stage))];
+    for (const line of found) this.#journal.violation(line);
+  }
+
+  #removals(): Readonly<Record<string, number>> {
+    const kinds = ['image', 'container', 'sandbox', 'pod', 'other'] as const;
+    const rows = (['dustpan', 'kubelet'] as const).flatMap((by) =>
+      kinds.map((kind) => [`${by} ${kind}`, this.#ledger.count(by, kind)] as const),
+    );
+    return Object.fromEntries(rows.filter(([, count]) => count > 0));
+  }
+
+  #report(): void {
+    const left = Math.max(0, this.#endsAtMs - performance.now()) / 60_000;
+    const { pods, containers, images } = this.#last;
+    const list = (entries: Iterable<readonly [string, number]>): string =>
+      [...entries].map(([name, count]) => `${Math.round(count)} ${name}`).join(', ');
+    this.#print(
+      [
+        `${left.toFixed(1)} min left`,
+        `actions: ${list(this.#actors.counts)}`,
+        `${this.#journal.faultCount} faults`,
+        `now ${pods?.length ?? '?'} pods, ${containers?.length ?? '?'} containers, ${images?.length ?? '?'} images`,
+        `removed: ${list(Object.entries(this.#removals()))}`,
+        `peak MiB: ${list(this.#health.peaksMiB)}`,
+        ...(this.#health.kubeletErrors.size > 0
+          ? [`kubelet errors: ${list(this.#health.kubeletErrors)}`]
+          : []),
+        `${this.#journal.violations.length} violations`,
+      ].join('; '),
+    );
+  }
+}

@@ -1,0 +1,203 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { load } from 'js-yaml';
+import { memoryEnvironment } from '../../src/commands/agent/command.ts';
+import { parseQuantity } from '../../src/runtime/text/quantity.ts';
+import { apiClient, type ApiClient } from '../bench/api-client.ts';
+import { controllerEnv, nodeFlagsFor } from '../bench/controller-flags.ts';
+import { agentUser, startAgent } from '../cluster/agent/agent.ts';
+import { archiveOf, idleKubelet, keepingContainers } from '../cluster/agent/environment.ts';
+import { dustpanUser, mountServiceAccount, startController } from '../cluster/controller/dustpan.ts';
+import { repositoryRoot } from '../cluster/repository.ts';
+import { startCluster, type Cluster, type ClusterOptions } from '../cluster/servers/cluster.ts';
+import type { DustpanProcess } from '../cluster/servers/dustpan-process.ts';
+import { apply } from '../cluster/servers/kubectl.ts';
+import { policyManifest } from '../manifests.ts';
+import { victims, type Fault, type Victim } from './actions.ts';
+import type { Limits } from './remains.ts';
+
+/** Which kubelet the agent runs beside: one that collects nothing by itself, or one that collects every few seconds. */
+export type KubeletKind = 'idle' | 'collecting';
+
+const keptImages: readonly string[] = ['bed.test/kept:1', 'bed.test/kept:2'];
+
+/** The policy of both runs, as its limits. */
+export const limitsFor = (kubelet: KubeletKind): Limits => ({
+  terminatedPods: 6,
+  failedTtlMs: 20_000,
+  deadPerContainer: 1,
+  rotatedPerContainer: 1,
+  highThresholdPercent: 45,
+  // Else dustpan would leave nothing to the kubelet.
+  imageMaximumAgeMs: kubelet === 'idle' ? 20_000 : undefined,
+  // The kubelet knows no keep list.
+  keptImages: kubelet === 'idle' ? keptImages : [],
+});
+
+const lowThresholdPercent = 35;
+
+function policyOf(limits: Limits): object {
+  const { imageMaximumAgeMs: maximumAgeMs } = limits;
+  return policyManifest('stress', {
+    mode: 'Enforce',
+    pods: {
+      terminated: {
+        threshold: limits.terminatedPods,
+        ttlByReason: [{ phase: 'Failed', ttl: `${limits.failedTtlMs}ms` }],
+      },
+      ...{ orphaned: { quarantine: '5s' }, unscheduledTerminating: {}, outOfService: {} },
+    },
+    nodes: {
+      imageGC: {
+        ...{ highThresholdPercent: limits.highThresholdPercent, lowThresholdPercent, minimumAge: '2s' },
+        ...{ keep: limits.keptImages, repullBackoff: false },
+        ...(maximumAgeMs !== undefined && { maximumAge: `${maximumAgeMs}ms` }),
+      },
+      containerGC: {
+        maxPerPodContainer: limits.deadPerContainer,
+        maxContainers: 30,
+        logs: { maxRotatedPerContainer: limits.rotatedPerContainer },
+      },
+      localStorageEviction: { evictAtPercent: 90, gracePeriodSeconds: 1 },
+    },
+  });
+}
+
+const shared = {
+  evictionHard: {},
+  crashLoopBackOff: { maxContainerRestartPeriod: '2s' },
+  ...{ containerLogMaxSize: '64Ki', containerLogMaxFiles: 5, containerLogMonitorInterval: '3s' },
+};
+
+const kubelets: Readonly<Record<KubeletKind, ClusterOptions['kubelet'] & object>> = {
+  idle: { config: { ...idleKubelet, ...shared }, args: keepingContainers },
+  collecting: {
+    program: 'kubelet-quick',
+    config: {
+      ...shared,
+      imageGCHighThresholdPercent: 45,
+      imageGCLowThresholdPercent: lowThresholdPercent,
+      imageMinimumGCAge: '2s',
+    },
+    args: [
+      '--maximum-dead-containers-per-container=1',
+      '--minimum-container-ttl-duration=0s',
+      '--housekeeping-interval=500ms',
+      // It logs each removal.
+      '--vmodule=kuberuntime_gc=4,kuberuntime_container=4',
+    ],
+  },
+};
+
+const agentPeriods: Readonly<Record<KubeletKind, readonly string[]>> = {
+  idle: ['--image-gc-period=1s', '--container-gc-period=1s', '--local-storage-period=1s'],
+  // As often as a kubelet-quick, so that each of the two is first at times.
+  collecting: ['--image-gc-period=5s', '--container-gc-period=1s', '--local-storage-period=1s'],
+};
+
+/** A node with dustpan at work on it, whose parts can be killed and paused. */
+export class Stage implements AsyncDisposable {
+  readonly cluster: Cluster;
+  readonly api: ApiClient;
+  readonly #kubelet: KubeletKind;
+  readonly #agentEnv: Readonly<Record<string, string>>;
+  readonly #down = new Set<Victim>();
+  readonly #processes = new Map<'agent' | 'controller', DustpanProcess>();
+
+  constructor(cluster: Cluster, kubelet: KubeletKind) {
+    this.cluster = cluster;
+    this.#kubelet = kubelet;
+    this.api = apiClient(cluster);
+    // A kubeconfig would load the library that reads it, which no pod needs.
+    const [name = '', value = ''] = memoryEnvironment.split('=');
+    this.#agentEnv = { ...mountServiceAccount(cluster, agentUser.name), [name]: value, KUBECONFIG: '' };
+  }
+
+  async startDustpan(): Promise<void> {
+    await Promise.all([this.#start('agent'), this.#start('controller')]);
+    await Promise.all([...this.#processes.values()].map((one) => one.ready()));
+  }
+
+  /** dustpan's processes; a killed one is missing until it is started again. */
+  get processes(): ReadonlyMap<'agent' | 'controller', DustpanProcess> {
+    return this.#processes;
+  }
+
+  /** Components that should run and have ended by themselves. */
+  ended(): readonly Victim[] {
+    return victims.filter((victim) => !this.#down.has(victim) && !this.#isRunning(victim));
+  }
+
+  #isRunning(victim: Victim): boolean {
+    if (victim === 'agent' || victim === 'controller') return this.#processes.get(victim)?.isRunning === true;
+    return this.cluster.pid(victim) !== undefined;
+  }
+
+  /** Ends the component, or stops it in its tracks; `recover` undoes it. */
+  async strike({ do: how, victim }: Fault): Promise<void> {
+    this.#down.add(victim);
+    await this.#kill(victim, how === 'kill' ? 'SIGKILL' : 'SIGSTOP');
+  }
+
+  async recover({ do: how, victim }: Fault): Promise<void> {
+    if (how === 'pause') await this.#kill(victim, 'SIGCONT');
+    else await this.#start(victim);
+    this.#down.delete(victim);
+  }
+
+  async #kill(victim: Victim, signal: NodeJS.Signals): Promise<void> {
+    if (victim === 'agent' || victim === 'controller') await this.#processes.get(victim)?.kill(signal);
+    else await this.cluster.kill(victim, signal);
+  }
+
+  async #start(victim: Victim): Promise<void> {
+    const { cluster } = this;
+    if (victim === 'agent') {
+      const args = ['--kubeconfig=', '--runtime-request-timeout=15s', ...agentPeriods[this.#kubelet]];
+      this.#processes.set(victim, await startAgent(cluster, { args, env: this.#agentEnv }));
+    } else if (victim === 'controller') {
+      const nodeArgs = nodeFlagsFor(0).split(' ');
+      const args = ['--pod-gc-period=1s'];
+      this.#processes.set(victim, await startController(cluster, { args, nodeArgs, env: controllerEnv }));
+    } else await cluster.start(victim);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.api.close();
+    // A paused process would not end on SIGTERM.
+    await Promise.all([...this.#processes.values()].map((one) => one.kill('SIGKILL')));
+    await this.cluster.stop();
+  }
+}
+
+/** Starts everything, with a policy in Enforce that has strict limits for all units. */
+export async function startStage(kubelet: KubeletKind): Promise<Stage> {
+  const kept = keptImages.map((ref) => ({ ref, fill: { bytes: 1_000, kind: 'random' } }) as const);
+  const { archive } = await archiveOf(kept);
+  const cluster = await startCluster({
+    parts: ['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'],
+    ...{ crds: true, users: [agentUser, dustpanUser], images: [{ archive }], kubelet: kubelets[kubelet] },
+  });
+  try {
+    const stage = new Stage(cluster, kubelet);
+    await apply(cluster, policyOf(limitsFor(kubelet)));
+    await stage.startDustpan();
+    return stage;
+  } catch (err) {
+    await cluster.stop();
+    throw err;
+  }
+}
+
+/** The memory limit that the chart sets for the controller or the agent, in MiB. */
+export function memoryLimitMiB(component: 'agent' | 'controller'): number {
+  const text = readFileSync(join(repositoryRoot(), 'helm/dustpan/values.yaml'), 'utf8');
+  const values = load(text) as Readonly<Record<typeof component, Resources>>;
+  const bytes = parseQuantity(values[component].resources.limits.memory);
+  if (bytes === undefined) throw new Error(`the chart sets no memory limit for the ${component}`);
+  return bytes / 2 ** 20;
+}
+
+interface Resources {
+  readonly resources: { readonly limits: { readonly memory: string } };
+}

@@ -1,0 +1,136 @@
+import { isOver, type Observation, type SeenContainer, type SeenPod } from './observation.ts';
+import { programOf } from './pods.ts';
+
+/** What the actors of the run did. */
+export interface Deeds {
+  /** Names of pods that an actor deleted. */
+  readonly deleted: ReadonlySet<string>;
+  /** Tags of images that an actor removed, with the time. */
+  readonly dropped: ReadonlyMap<string, number>;
+}
+
+interface WatchOptions {
+  /** Tags on the keep list of the policy. */
+  readonly keptImages: readonly string[];
+  /** The kubelet removes images too, and knows neither a keep list nor pods that wait for an image. */
+  readonly kubeletCollects: boolean;
+}
+
+/** dustpan acts on lists of pods that are at most 5 s old; a removal takes time. */
+const knownAfterMs = 8_000;
+/** Exit codes of programs that SIGKILL or SIGTERM ended. */
+const killed = new Set([137, 143]);
+
+/** Compares each observation with the earlier ones and returns the invariants that do not hold. */
+export class Watch {
+  readonly #options: WatchOptions;
+  #running: ReadonlyMap<string, SeenContainer> = new Map();
+  /** Dead containers of pods with the keep label. */
+  readonly #kept = new Map<string, SeenContainer>();
+  readonly #keptPods = new Set<string>();
+  /** When a pod was first observed on its node, by UID. */
+  readonly #boundAtMs = new Map<string, number>();
+  /** When an image was last observed, by tag. */
+  readonly #presentAtMs = new Map<string, number>();
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+  }
+
+  see(observation: Observation, deeds: Deeds): readonly string[] {
+    return [
+      ...this.#seeContainers(observation, deeds),
+      ...this.#seePods(observation, deeds),
+      ...this.#seeImages(observation, deeds),
+    ];
+  }
+
+  #seeContainers({ containers }: Observation, { deleted }: Deeds): readonly string[] {
+    if (containers === undefined) return [];
+    const present = new Map(containers.map((one) => [one.id, one]));
+    const running = new Map(containers.filter(({ isRunning }) => isRunning).map((one) => [one.id, one]));
+    const ended = [...this.#running.values()].filter(({ id }) => !running.has(id));
+    const lost = [...this.#kept.values()].filter(({ id }) => !present.has(id));
+    this.#running = running;
+    for (const one of containers) if (!one.isRunning && isKept(one.pod)) this.#kept.set(one.id, one);
+    for (const { id } of lost) this.#kept.delete(id);
+    return [
+      ...ended
+        .filter(({ pod }) => programOf(pod)?.ends === 'never' && !deleted.has(pod))
+        .map((one) => `${textOf(one)} was running and ${present.has(one.id) ? 'has ended' : 'is gone'}`),
+      ...lost.map((one) => `${textOf(one)} belongs to a pod with the keep label and is gone`),
+    ];
+  }
+
+  #seePods({ pods }: Observation, { deleted }: Deeds): readonly string[] {
+    if (pods === undefined) return [];
+    const names = new Set(pods.map(({ name }) => name));
+    const lost = [...this.#keptPods].filter((name) => !names.has(name));
+    for (const name of names) if (isKept(name)) this.#keptPods.add(name);
+    for (const name of lost) this.#keptPods.delete(name);
+    const ours = pods.filter(({ name }) => programOf(name) !== undefined && !deleted.has(name));
+    return [
+      ...lost.map((name) => `pod ${name} has the keep label and is gone`),
+      ...ours
+        .filter(isDeletedTooEarly)
+        .map(({ name }) => `pod ${name} is being deleted and has not finished`),
+      ...ours.flatMap(endedByOthers),
+    ];
+  }
+
+  #seeImages(observation: Observation, { dropped }: Deeds): readonly string[] {
+    const { atMs, images, pods = [] } = observation;
+    for (const { uid, isBound } of pods)
+      if (isBound && !this.#boundAtMs.has(uid)) this.#boundAtMs.set(uid, atMs);
+    if (images === undefined) return [];
+    const present = new Set(images.flatMap(({ tags }) => tags));
+    const isLost = (tag: string, sinceMs: number): boolean => {
+      const seenMs = this.#presentAtMs.get(tag) ?? -Infinity;
+      return !present.has(tag) && seenMs > sinceMs && !((dropped.get(tag) ?? -Infinity) > seenMs);
+    };
+    const lost = this.#needed(observation)
+      .filter(({ tag, sinceMs }) => isLost(tag, sinceMs))
+      .map(({ tag, by }) => `image ${tag} is gone although ${by}`);
+    for (const tag of this.#presentAtMs.keys()) if (!present.has(tag)) this.#presentAtMs.delete(tag);
+    for (const tag of present) this.#presentAtMs.set(tag, atMs);
+    return lost;
+  }
+
+  /** Images that must stay, each with the time from which on that is known. */
+  #needed({ pods = [], containers = [] }: Observation): readonly Need[] {
+    const used = containers
+      .filter(({ isRunning }) => isRunning)
+      .map((one) => ({ tag: one.image, by: `${textOf(one)} runs`, sinceMs: -Infinity }));
+    if (this.#options.kubeletCollects) return used;
+    const kept = this.#options.keptImages.map((tag) => ({ tag, by: 'it is on the keep list', sinceMs: 0 }));
+    const referred = pods.filter(isStarting).flatMap(({ name, uid, images }) => {
+      const sinceMs = (this.#boundAtMs.get(uid) ?? Infinity) + knownAfterMs;
+      return images.map((tag) => ({ tag, by: `pod ${name} refers to it`, sinceMs }));
+    });
+    return [...used, ...kept, ...referred];
+  }
+}
+
+interface Need {
+  readonly tag: string;
+  readonly by: string;
+  readonly sinceMs: number;
+}
+
+const isKept = (podName: string): boolean => podName.startsWith('kept-');
+const textOf = ({ id, pod, name }: SeenContainer): string => `container ${id} (${name} of pod ${pod})`;
+const isStarting = (pod: SeenPod): boolean => pod.isBound && !pod.isDeleting && !isOver(pod);
+
+const isDeletedTooEarly = (pod: SeenPod): boolean =>
+  pod.isDeleting && !isOver(pod) && programOf(pod.name)?.ends !== 'evicted';
+
+/** Terminations that the program itself cannot cause; a lost container is one of 137 too. */
+function endedByOthers({ name, terminations, isDeleting }: SeenPod): readonly string[] {
+  if (isDeleting || programOf(name)?.ends !== 'by itself') return [];
+  return terminations
+    .filter(({ exitCode }) => killed.has(exitCode))
+    .map(
+      ({ container, exitCode, reason, containerId }) =>
+        `container ${containerId} (${container} of pod ${name}) ended with ${exitCode} (${reason}), which its program cannot`,
+    );
+}
