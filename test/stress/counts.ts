@@ -1,3 +1,4 @@
+import { dustpanUser } from '../cluster/controller/dustpan.ts';
 import type { DustpanProcess } from '../cluster/servers/dustpan-process.ts';
 import type { Stage } from './stage.ts';
 
@@ -40,4 +41,20 @@ export async function countsDiffer(stage: Stage): Promise<readonly string[]> {
 async function sumOf(process: DustpanProcess, metric: string): Promise<number> {
   const series = [...(await process.metrics())].filter(([name]) => name.split('{')[0] === metric);
   return series.reduce((sum, [, value]) => sum + value, 0);
+}
+
+/** Compares the successful deletions and evictions of the controller in the audit log with those that it has logged; only a run without faults has them all. */
+export async function deletionsDiffer({ cluster }: Stage, logged: number): Promise<readonly string[]> {
+  const requests = await cluster.audit({ user: dustpanUser.name });
+  const successful = requests.filter(
+    ({ verb, objectRef, responseStatus }) =>
+      objectRef?.resource === 'pods' &&
+      (verb === 'delete' || (verb === 'create' && objectRef.subresource === 'eviction')) &&
+      (responseStatus?.code ?? 0) < 300,
+  ).length;
+  return successful === logged
+    ? []
+    : [
+        `the API server granted the controller ${successful} deletions and evictions of pods, and the controller logged ${logged}`,
+      ];
 }

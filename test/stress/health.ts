@@ -17,6 +17,7 @@ export class Health {
   /** Without faults dustpan has no reason for a warning. */
   readonly #hasFaults: boolean;
   readonly #tails: Readonly<Record<Component | 'kubelet', LogTail>>;
+  readonly #limitsMiB = { agent: memoryLimitMiB('agent'), controller: memoryLimitMiB('controller') };
   readonly #peaksMiB = new Map<Component, number>();
   #kubeletErrors = new Map<string, number>();
 
@@ -54,7 +55,7 @@ export class Health {
     if (process?.isRunning !== true) return [];
     const residentMiB = residentMiBOf(process.pid);
     this.#peaksMiB.set(component, Math.max(residentMiB, this.#peaksMiB.get(component) ?? 0));
-    const limit = memoryLimitMiB(component);
+    const limit = this.#limitsMiB[component];
     if (residentMiB <= limit) return [];
     return [
       `the ${component} uses ${residentMiB.toFixed(0)} MiB, more than the chart's limit of ${limit} MiB`,

@@ -44,8 +44,8 @@ interface LoadPod {
 }
 
 const limit = '4Mi';
-/** An init container runs longer than dustpan's minimum age of images. */
-const initSeconds = 8;
+/** Longer than an image may be unused. */
+const initSeconds = 25;
 
 export function loadPod({ name, kind, image, initImage, seconds }: LoadPod): object {
   const { restartPolicy, script } = programs[kind];

@@ -16,8 +16,8 @@ interface WatchOptions {
   readonly kubeletCollects: boolean;
 }
 
-/** dustpan acts on lists of pods that are at most 5 s old; a removal takes time. */
-const knownAfterMs = 8_000;
+/** dustpan acts on lists of pods that are at most 5 s old; a removal takes seconds on a busy machine. */
+const knownAfterMs = 15_000;
 /** Exit codes of programs that SIGKILL or SIGTERM ended. */
 const killed = new Set([137, 143]);
 
