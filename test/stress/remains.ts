@@ -115,13 +115,9 @@ function imagesOff({ pods, containers, images, usedPercent }: Rest, limits: Limi
   ]);
   const isUsed = ({ id, tags }: SeenImage): boolean => used.has(id) || tags.some((tag) => used.has(tag));
   const unused = limits.imageMaximumAgeMs === undefined ? [] : images.filter((image) => !isUsed(image));
-  const present = new Set(images.flatMap(({ tags }) => tags));
   const isFull = usedPercent >= limits.highThresholdPercent && images.some((image) => !isUsed(image));
   return [
     ...unused.map(({ id, tags }) => `image ${tags.join(' ') || id} is unused and past its maximum age`),
     ...(isFull ? [`the image file system is ${usedPercent} % full, and unused images are left`] : []),
-    ...limits.keptImages
-      .filter((tag) => !present.has(tag))
-      .map((tag) => `image ${tag} is on the keep list and is gone`),
   ];
 }

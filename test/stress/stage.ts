@@ -30,8 +30,7 @@ export const limitsFor = (kubelet: KubeletKind): Limits => ({
   highThresholdPercent: 45,
   // Else dustpan would leave nothing to the kubelet.
   imageMaximumAgeMs: kubelet === 'idle' ? 20_000 : undefined,
-  // The kubelet knows no keep list.
-  keptImages: kubelet === 'idle' ? keptImages : [],
+  keptImages,
 });
 
 const lowThresholdPercent = 35;
