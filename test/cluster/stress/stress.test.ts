@@ -7,7 +7,7 @@ import { printed, settings } from './settings.ts';
 const { minutes, seed } = settings({ minutes: 5 });
 
 test(
-  `${minutes} minutes of random load and faults, seed ${seed}: every invariant holds`,
+  'under random load and random faults every invariant holds',
   { timeout: (minutes + 10) * 60_000 },
   async () => {
     const options = { minutes, seed, hasFaults: true, kubelet: 'idle' } as const;
