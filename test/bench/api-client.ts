@@ -12,13 +12,15 @@ export interface ApiClient {
 interface SendOptions {
   readonly body?: object;
   readonly contentType?: string;
+  /** Replaces the answer with metadata only. */
+  readonly accept?: string;
 }
 
 export const mergePatch = 'application/merge-patch+json';
 export const strategicMergePatch = 'application/strategic-merge-patch+json';
 
 /** Single objects are answered with their metadata only, which costs least. */
-const accept = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json';
+const metadataOnly = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json';
 
 /** A client with as many connections as requests in flight. */
 export function apiClient(cluster: Cluster): ApiClient {
@@ -28,7 +30,7 @@ export function apiClient(cluster: Cluster): ApiClient {
     close: () => {
       agent.destroy();
     },
-    send: (method, path, { body, contentType = 'application/json' } = {}) =>
+    send: (method, path, { body, contentType = 'application/json', accept = metadataOnly } = {}) =>
       new Promise((resolve, reject) => {
         const data = body === undefined ? '' : JSON.stringify(body);
         // Without a length Node sends the body of a DELETE unframed.

@@ -86,7 +86,8 @@ export class Health {
     for (const line of this.#tails.kubelet.read()) {
       const claim = kubeletClaimOf(line, year);
       if (claim !== undefined) this.#ledger.add(claim);
-      if (!line.startsWith('E') || !/remov|gc|garbage|not ?found/i.test(line)) continue;
+      if (!line.startsWith('E') || !/failed to remove|garbage collection failed|code = NotFound/i.test(line))
+        continue;
       const message = /\] (?:"([^"]*)"|(.*))/.exec(line)?.slice(1).join('') ?? line;
       this.#kubeletErrors.set(message, (this.#kubeletErrors.get(message) ?? 0) + 1);
     }

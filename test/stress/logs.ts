@@ -84,7 +84,7 @@ export function claimOf({ ts, msg, ...fields }: DustpanLine): Claim | undefined 
 
 const kubeletRemovals = [
   { kind: 'image', form: /"Removing image to free bytes" imageID="([^"]+)"/ },
-  { kind: 'container', form: /"(?:RemoveContainer|Removing container)" containerID="([^"]+)"/ },
+  { kind: 'container', form: /"Removing container" containerID="([^"]+)"/ },
   { kind: 'sandbox', form: /"Removing sandbox" sandboxID="([^"]+)"/ },
 ] as const;
 

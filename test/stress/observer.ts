@@ -37,7 +37,9 @@ export class Observer {
   }
 
   async pods(): Promise<readonly SeenPod[]> {
-    const list = await this.#api.send('GET', '/api/v1/namespaces/default/pods');
+    const list = await this.#api.send('GET', '/api/v1/namespaces/default/pods', {
+      accept: 'application/json',
+    });
     return (JSON.parse(list.toString()) as { readonly items: readonly ApiPod[] }).items.map(seenPod);
   }
 
@@ -137,8 +139,14 @@ function seenPod({ metadata, spec, status }: ApiPod): SeenPod {
   };
 }
 
+/** A value of an unexpected form is an error all the same. */
 async function orUndefined<T>(reading: Promise<T>): Promise<T | undefined> {
-  return await reading.catch(() => undefined);
+  try {
+    return await reading;
+  } catch (err) {
+    if (err instanceof TypeError || err instanceof SyntaxError) throw err;
+    return undefined;
+  }
 }
 
 const logRoot = '/var/log/pods';

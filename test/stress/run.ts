@@ -51,6 +51,9 @@ class Run {
   readonly #health: Health;
   readonly #journal: Journal;
   #last: Observation = { atMs: 0, images: undefined, containers: undefined, pods: undefined };
+  /** Observations, and those in which every server responded. */
+  #observed = 0;
+  #complete = 0;
   #endsAtMs = Infinity;
   #isCalm = false;
 
@@ -108,6 +111,8 @@ class Run {
 
   async #observe(): Promise<void> {
     this.#last = await this.#observer.observe();
+    this.#observed += 1;
+    if (this.#last.images && this.#last.containers && this.#last.pods) this.#complete += 1;
     this.#ledger.see(this.#last);
     const found = [
       ...this.#watch.see(this.#last, this.#actors.deeds),
@@ -159,6 +164,8 @@ class Run {
     }
     for (const line of off) this.#journal.violation(`${calmMs / 1_000} s after the load: ${line}`);
     await this.#observe();
+    if (this.#complete * 2 < this.#observed)
+      this.#journal.violation(`only ${this.#complete} of ${this.#observed} observations are complete`);
     const found = [...this.#ledger.falseClaims(), ...(await countsDiffer(this.#stage))];
     // A killed agent or controller may have removed an object without a log line.
     if (!this.#options.hasFaults) found.push(...(await this.#unexplained()));

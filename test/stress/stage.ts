@@ -62,6 +62,8 @@ function policyOf(limits: Limits): object {
   });
 }
 
+/** The kubelet logs each of its removals. */
+const logsRemovals = '--vmodule=kuberuntime_gc=4,kuberuntime_container=4';
 const shared = {
   evictionHard: {},
   crashLoopBackOff: { maxContainerRestartPeriod: '2s' },
@@ -69,7 +71,7 @@ const shared = {
 };
 
 const kubelets: Readonly<Record<KubeletKind, ClusterOptions['kubelet'] & object>> = {
-  idle: { config: { ...idleKubelet, ...shared }, args: keepingContainers },
+  idle: { config: { ...idleKubelet, ...shared }, args: [...keepingContainers, logsRemovals] },
   collecting: {
     program: 'kubelet-quick',
     config: {
@@ -82,8 +84,7 @@ const kubelets: Readonly<Record<KubeletKind, ClusterOptions['kubelet'] & object>
       '--maximum-dead-containers-per-container=1',
       '--minimum-container-ttl-duration=0s',
       '--housekeeping-interval=500ms',
-      // It logs each removal.
-      '--vmodule=kuberuntime_gc=4,kuberuntime_container=4',
+      logsRemovals,
     ],
   },
 };

@@ -111,7 +111,7 @@ describe('log lines', () => {
       text: '"Removing image to free bytes" imageID="sha256:i" size=1',
       expected: { kind: 'image', id: 'sha256:i' },
     },
-    { text: '"RemoveContainer" containerID="c"', expected: { kind: 'container', id: 'c' } },
+    { text: '"Removing container" containerID="c"', expected: { kind: 'container', id: 'c' } },
     { text: '"Removing sandbox" sandboxID="s"', expected: { kind: 'sandbox', id: 's' } },
   ])('of the kubelet: $text', ({ text, expected }) => {
     const line = `I1123 16:20:01.500000   12345 file.go:118] ${text}`;
