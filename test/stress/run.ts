@@ -152,6 +152,8 @@ class Run {
 
   /** Waits until everything is as the policy says, then compares the counts. */
   async #calm(): Promise<void> {
+    // A run that has failed shows nothing more.
+    if (this.#journal.violations.length > 0) return;
     this.#print('the load has ended, waiting until everything is as the policy says');
     const limits = limitsFor(this.#options.kubelet);
     const deadline = performance.now() + calmMs;
