@@ -63,7 +63,7 @@ function actionOf(random: Random): Action {
 
 /** Most pods end by themselves: the policy is about those. */
 const shares: readonly (readonly [PodKind, number])[] = [
-  ['finishes', 26],
+  ['finishes', 21],
   ['fails', 16],
   ['serves', 16],
   ['crashes', 12],
@@ -71,7 +71,7 @@ const shares: readonly (readonly [PodKind, number])[] = [
   ['logs', 7],
   ['fills', 5],
   ['overwrites', 5],
-  ['kept', 3],
+  ['kept', 8],
 ];
 
 function startOf(random: Random): Action {
