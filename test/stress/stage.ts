@@ -35,7 +35,8 @@ export const limitsFor = (kubelet: KubeletKind): Limits => ({
 
 const lowThresholdPercent = 35;
 
-function policyOf(limits: Limits): object {
+function policyOf(kubelet: KubeletKind): object {
+  const limits = limitsFor(kubelet);
   const { imageMaximumAgeMs: maximumAgeMs } = limits;
   return policyManifest('stress', {
     mode: 'Enforce',
@@ -53,7 +54,8 @@ function policyOf(limits: Limits): object {
         ...(maximumAgeMs !== undefined && { maximumAge: `${maximumAgeMs}ms` }),
       },
       containerGC: {
-        maxPerPodContainer: limits.deadPerContainer,
+        // The kubelet keeps one, and removes the others as soon as dustpan does.
+        maxPerPodContainer: kubelet === 'idle' ? limits.deadPerContainer : 0,
         maxContainers: 30,
         logs: { maxRotatedPerContainer: limits.rotatedPerContainer },
       },
@@ -91,8 +93,8 @@ const kubelets: Readonly<Record<KubeletKind, ClusterOptions['kubelet'] & object>
 
 const agentPeriods: Readonly<Record<KubeletKind, readonly string[]>> = {
   idle: ['--image-gc-period=1s', '--container-gc-period=1s', '--local-storage-period=1s'],
-  // As often as a kubelet-quick, so that each of the two is first at times.
-  collecting: ['--image-gc-period=5s', '--container-gc-period=1s', '--local-storage-period=1s'],
+  // A kubelet-quick looks at the images every five seconds: each of the two is first at times.
+  collecting: ['--image-gc-period=2s', '--container-gc-period=1s', '--local-storage-period=1s'],
 };
 
 /** A node with dustpan at work on it, whose parts can be killed and paused. */
@@ -180,7 +182,7 @@ export async function startStage(kubelet: KubeletKind): Promise<Stage> {
   });
   try {
     const stage = new Stage(cluster, kubelet);
-    await apply(cluster, policyOf(limitsFor(kubelet)));
+    await apply(cluster, policyOf(kubelet));
     await stage.startDustpan();
     return stage;
   } catch (err) {
