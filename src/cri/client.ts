@@ -15,7 +15,7 @@ import {
   toStats,
   toVersion,
 } from './convert.ts';
-import { isNotFound } from './failure.ts';
+import { isBeingRemoved, isNotFound } from './failure.ts';
 import { ImageServiceDefinition, RuntimeServiceDefinition } from './gen/cri.ts';
 import type { ImageSpec } from './gen/cri.ts';
 import { RuntimeError } from './runtime.ts';
@@ -144,10 +144,14 @@ class CriClient implements ContainerRuntime {
     );
   }
 
-  removeContainer(containerId: string, signal: AbortSignal): Promise<void> {
-    return orUndefined(
-      this.#run([runtime, runtime.methods.removeContainer, nothing], { containerId }, signal),
-    );
+  async removeContainer(containerId: string, signal: AbortSignal): Promise<'removed' | 'gone'> {
+    try {
+      await this.#run([runtime, runtime.methods.removeContainer, nothing], { containerId }, signal);
+      return 'removed';
+    } catch (err) {
+      if (err instanceof RuntimeError && (isNotFound(err.cause) || isBeingRemoved(err.cause))) return 'gone';
+      throw err;
+    }
   }
 
   listSandboxes(signal: AbortSignal): Promise<readonly RuntimeSandbox[]> {

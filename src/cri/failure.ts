@@ -54,6 +54,10 @@ export function describeFailure(cause: unknown, call: FailedCall, socketError: S
 
 export const isNotFound = (err: unknown): boolean => codeOf(err) === status.NOT_FOUND;
 
+/** Whether another client removes the container at this moment. containerd refuses the second request with a text and no code of its own (internal/cri/server/container_remove.go). */
+export const isBeingRemoved = (err: unknown): boolean =>
+  codeOf(err) === status.UNKNOWN && detailsOf(err).includes('already in removing state');
+
 /** Connects to the socket; undefined if that succeeds, or takes longer than a second. */
 function testSocket(path: string): Promise<SocketError> {
   return new Promise((resolve) => {

@@ -117,8 +117,8 @@ export interface ContainerRuntime {
   /** undefined = no such container. */
   containerStatus(id: string, signal: AbortSignal): Promise<RuntimeContainerStatus | undefined>;
   stopContainer(id: string, timeoutSeconds: number, signal: AbortSignal): Promise<void>;
-  /** The runtime kills a running container: the caller must check first. */
-  removeContainer(id: string, signal: AbortSignal): Promise<void>;
+  /** The runtime kills a running container: the caller must check first. `gone`: another client has removed it, or does so now. */
+  removeContainer(id: string, signal: AbortSignal): Promise<'removed' | 'gone'>;
   listSandboxes(signal: AbortSignal): Promise<readonly RuntimeSandbox[]>;
   /** undefined = no such sandbox. */
   sandboxStatus(id: string, signal: AbortSignal): Promise<Pick<RuntimeSandbox, 'id' | 'state'> | undefined>;

@@ -182,9 +182,11 @@ export class FakeRuntime implements ContainerRuntime {
     this.#exit((other) => other.id === id);
   }
 
-  async removeContainer(id: string, signal: AbortSignal): Promise<void> {
+  async removeContainer(id: string, signal: AbortSignal): Promise<'removed' | 'gone'> {
     await this.#called('removeContainer', id, signal);
+    const isPresent = this.containers.some((other) => other.id === id);
     this.containers = this.containers.filter((other) => other.id !== id);
+    return isPresent ? 'removed' : 'gone';
   }
 
   async listSandboxes(signal: AbortSignal): Promise<readonly RuntimeSandbox[]> {

@@ -173,8 +173,8 @@ class Remover {
       status.logPath === '' ? 0 : await logs.removeContainerLog(status.logPath, this.#unaborted);
     const link = legacyLinkOf(listed);
     if (link !== undefined) await logs.removeBrokenLink(`${logs.roots.containers}/${link}`, this.#unaborted);
-    await runtime.removeContainer(listed.id, this.#unaborted);
-    return { kind: 'done', freedBytes };
+    const removal = await runtime.removeContainer(listed.id, this.#unaborted);
+    return removal === 'gone' ? gone : { kind: 'done', freedBytes };
   }
 
   async #removeDirectory({ path, links }: LogDirectoryTarget): Promise<StepResult> {

@@ -124,6 +124,14 @@ describe('answers', () => {
     expect(await runtime.imageStatus('a', signal)).toBeUndefined();
   });
 
+  test('a container that another client removes at the same time is gone', async () => {
+    const message = 'failed to set removing state for container "a": container is already in removing state';
+    sandbox.faults.next('RemoveContainer', { kind: 'fail', code: status.UNKNOWN, message });
+    expect(await runtime.removeContainer('a', signal)).toBe('gone');
+    sandbox.faults.next('RemoveContainer', { kind: 'fail', code: status.UNKNOWN, message: 'device is busy' });
+    await expect(runtime.removeContainer('a', signal)).rejects.toThrow('device is busy');
+  });
+
   test("any other failure names the call, the socket and the runtime's message", async () => {
     sandbox.faults.next('RemoveImage', { kind: 'fail', code: status.UNKNOWN, message: 'image is in use' });
     await expect(runtime.removeImage('a', signal)).rejects.toMatchObject({

@@ -99,6 +99,20 @@ test('failed removals in a row do not end the pass', async () => {
   expect(node.reports).toMatchObject([{ result: 'Failed', removed: 1, errors: 38 }]);
 });
 
+test('a container that the kubelet removes first is no failure, and does not count as removed', async () => {
+  const node = nodeWithPod(...attempts(3));
+  changeAt(node.runtime, 'removeContainer', 1, () => {
+    node.runtime.containers = node.runtime.containers.filter(({ id }) => id !== 'c0');
+  });
+  await node.pass();
+  expect(node.left).toEqual(['c2', 'pod-sandbox']);
+  expect(node.warnings).toEqual([]);
+  expect(node.reports).toMatchObject([{ result: 'Succeeded', removed: 1, errors: 0 }]);
+  expect(await node.registry.metrics()).toContain(
+    'dustpan_container_garbage_collected_total{reason="DeadContainer"} 1',
+  );
+});
+
 test('a removal that the shutdown interrupts does not count as failed', async () => {
   const node = nodeWithPod();
   node.governance = governed(nodePolicy({ logs: logsRule() }));
