@@ -1,6 +1,13 @@
 import { join } from 'node:path';
 import { usageOf } from '../bench/process.ts';
-import { claimOf, kubeletClaimOf, LogTail, parseDustpanLine, type DustpanLine } from './logs.ts';
+import {
+  claimOf,
+  isFailedRemoval,
+  kubeletClaimOf,
+  LogTail,
+  parseDustpanLine,
+  type DustpanLine,
+} from './logs.ts';
 import type { Ledger } from './ledger.ts';
 import { memoryLimitMiB, type Stage } from './stage.ts';
 
@@ -40,8 +47,9 @@ export class Health {
 
   /** Returns what is wrong; `lastFaultMs` is the end of the last fault, or now during one. */
   check(lastFaultMs: number): readonly string[] {
-    this.#readKubelet();
+    const failedRemovals = this.#readKubelet().filter(isFailedRemoval);
     return [
+      ...(this.#hasFaults ? [] : failedRemovals.map((line) => `the kubelet logged: ${line}`)),
       ...this.#stage.ended().map((victim) => `${victim} has ended by itself`),
       ...components.flatMap((component) => [
         ...this.#memory(component),
@@ -81,9 +89,10 @@ export class Health {
     return level === 'error' && Date.parse(ts) > lastFaultMs + recoveryMs;
   }
 
-  #readKubelet(): void {
+  #readKubelet(): readonly string[] {
     const year = new Date().getFullYear();
-    for (const line of this.#tails.kubelet.read()) {
+    const lines = this.#tails.kubelet.read();
+    for (const line of lines) {
       const claim = kubeletClaimOf(line, year);
       if (claim !== undefined) this.#ledger.add(claim);
       if (!line.startsWith('E') || !/failed to remove|garbage collection failed|code = NotFound/i.test(line))
@@ -91,6 +100,7 @@ export class Health {
       const message = /\] (?:"([^"]*)"|(.*))/.exec(line)?.slice(1).join('') ?? line;
       this.#kubeletErrors.set(message, (this.#kubeletErrors.get(message) ?? 0) + 1);
     }
+    return lines;
   }
 }
 

@@ -97,6 +97,19 @@ export function kubeletClaimOf(line: string, year: number): Claim | undefined {
   return undefined;
 }
 
+/**
+ * What the kubelet also logs where it is alone: the object had gone between its list and its request, its first pass had no statistics, or the
+ * statistics of the disk are older than the last removal.
+ */
+const harmless =
+  /code = NotFound|already in removing state|Stats initialization may not have completed yet|Insufficient free disk space/;
+
+/** Whether a line of the kubelet's log reports a removal that failed, and not because somebody was faster. */
+export function isFailedRemoval(line: string): boolean {
+  const isFailure = line.startsWith('E') && /"failed to remove|garbage collection failed/i.test(line);
+  return isFailure && !harmless.test(line);
+}
+
 /** `I1123 16:20:01.123456 …`, in local time. */
 function kubeletTimeMs(line: string, year: number): number {
   const [, month, day, time] = /^[IWEF](\d\d)(\d\d) (\d\d:\d\d:\d\d\.\d+)/.exec(line) ?? [];

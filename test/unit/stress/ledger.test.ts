@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Ledger } from '../../stress/ledger.ts';
-import { claimOf, kubeletClaimOf, parseDustpanLine, type Claim } from '../../stress/logs.ts';
+import { claimOf, isFailedRemoval, kubeletClaimOf, parseDustpanLine, type Claim } from '../../stress/logs.ts';
 
 const atMs = 1_000_000;
 const claim = (by: Claim['by'], kind: Claim['kind'], id: string, delayMs = 0): Claim => ({
@@ -120,5 +120,24 @@ describe('log lines', () => {
 
   test('of the kubelet about other things', () => {
     expect(kubeletClaimOf('I1123 16:20:01.500000 1 a.go:1] "SyncLoop ADD"', 2026)).toBeUndefined();
+  });
+
+  test.each([
+    {
+      text: 'E1 1 a.go:1] "Failed to remove container" err="device is busy" containerID="c"',
+      expected: true,
+    },
+    {
+      text: 'E1 1 a.go:1] "Image garbage collection failed multiple times in a row" err="no space"',
+      expected: true,
+    },
+    {
+      text: 'E1 1 a.go:1] "Failed to remove container" err="rpc error: code = NotFound" containerID="c"',
+      expected: false,
+    },
+    { text: 'E1 1 a.go:1] "Error syncing pod, skipping" err="back-off"', expected: false },
+    { text: 'I1 1 a.go:1] "Failed to remove nothing"', expected: false },
+  ])('of the kubelet that report a failed removal: $text', ({ text, expected }) => {
+    expect(isFailedRemoval(text)).toBe(expected);
   });
 });
