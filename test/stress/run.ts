@@ -35,6 +35,8 @@ const enoughViolations = 10;
 
 /** Runs the load and the faults of a seed on a node of its own, and checks the invariants meanwhile and afterwards. */
 export async function stress(options: StressOptions, print: (line: string) => void): Promise<StressResult> {
+  if (!(options.minutes > 0) || !Number.isSafeInteger(options.seed))
+    throw new RangeError('the minutes must be above 0, and the seed an integer');
   print(`starting a node, seed ${options.seed}`);
   await using stage = await startStage(options.kubelet);
   return await new Run(stage, options, print).play();
