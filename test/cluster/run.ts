@@ -16,7 +16,7 @@ interface InJailOptions extends JailOptions {
 }
 
 const controlPlane: readonly Part[] = ['etcd', 'api', 'kcm'];
-const wholeNode: readonly Part[] = [...controlPlane, 'sched', 'ctd', 'kubelet'];
+const wholeNode: readonly Part[] = [...controlPlane, 'sched', 'ctd', 'kubelet', 'registry'];
 
 /** Runs a command in a fresh jail, where `startCluster` works; its folder is kept, and named, only when the command fails. */
 export async function inJail(command: readonly string[], options: InJailOptions = {}): Promise<number> {

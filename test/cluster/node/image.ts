@@ -23,7 +23,13 @@ export interface ImageSpec {
   readonly workingDir?: string;
   /** Labels in the image's configuration; CRI reads the labels of the import. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Default: this machine's. */
+  readonly architecture?: string;
 }
+
+/** The architecture of this machine, and one that it cannot run, as images name them. */
+export const [ownArchitecture, otherArchitecture] =
+  process.arch === 'arm64' ? (['arm64', 'amd64'] as const) : (['amd64', 'arm64'] as const);
 
 export interface BuiltImage {
   readonly ref: string;
@@ -59,9 +65,10 @@ export async function image(spec: ImageSpec, out: string): Promise<BuiltImage> {
 
 /** Writes several images into one archive, shared blobs once. */
 export async function images(specs: readonly ImageSpec[], out: string): Promise<readonly BuiltImage[]> {
-  const made = specs.map(make);
-  const blobs = new Map(made.flatMap((one) => one.blobs.map((blob) => [blob.digest, blob.data])));
-  const index = { schemaVersion: 2, manifests: made.flatMap((one) => one.entries) };
+  const made = specs.map((spec) => ({ spec, ...make(spec) }));
+  const all = made.flatMap(({ blobs, manifest }) => [...blobs, manifest]);
+  const blobs = new Map(all.map(({ digest, data }) => [digest, data]));
+  const index = { schemaVersion: 2, manifests: made.flatMap(({ spec, entry }) => entriesOf(spec, entry)) };
   const files: readonly TarEntry[] = [
     { path: 'oci-layout', data: Buffer.from('{"imageLayoutVersion":"1.0.0"}') },
     { path: 'index.json', data: Buffer.from(JSON.stringify(index)) },
@@ -76,7 +83,8 @@ export async function images(specs: readonly ImageSpec[], out: string): Promise<
   return made.map((one) => one.built);
 }
 
-interface Blob {
+/** Content by its digest. */
+export interface Blob {
   readonly digest: string;
   readonly data: Buffer;
 }
@@ -87,30 +95,31 @@ interface Layer extends Blob {
   readonly unpackedBytes: number;
 }
 
-interface Made {
+/** The content of an image. */
+interface MadeImage {
   readonly built: BuiltImage;
+  /** Its layers and configuration. */
   readonly blobs: readonly Blob[];
-  /** Its lines in the archive's index: one for each reference. */
-  readonly entries: readonly object[];
+  readonly manifest: Blob;
+  /** Its descriptor in an index. */
+  readonly entry: object;
 }
 
 const oci = 'application/vnd.oci.image';
+export const manifestType = `${oci}.manifest.v1+json`;
+export const indexType = `${oci}.index.v1+json`;
 
-function make(spec: ImageSpec): Made {
+/** Builds an image in memory. */
+export function make(spec: ImageSpec): MadeImage {
   const layers = layersOf(spec);
-  const config = json(configOf(spec, layers));
-  const manifest = json({
+  const config = jsonBlob(configOf(spec, layers));
+  const manifest = jsonBlob({
     schemaVersion: 2,
-    mediaType: `${oci}.manifest.v1+json`,
+    mediaType: manifestType,
     config: { mediaType: `${oci}.config.v1+json`, digest: config.digest, size: config.data.length },
     layers: layers.map(({ mediaType, digest, data }) => ({ mediaType, digest, size: data.length })),
   });
-  const entry = {
-    mediaType: `${oci}.manifest.v1+json`,
-    digest: manifest.digest,
-    size: manifest.data.length,
-  };
-  const entries = [spec.ref, ...(spec.tags ?? [])].map((ref) => ({ ...entry, annotations: named(ref) }));
+  const entry = { mediaType: manifestType, digest: manifest.digest, size: manifest.data.length };
   const built = {
     ref: spec.ref,
     id: config.digest,
@@ -118,8 +127,12 @@ function make(spec: ImageSpec): Made {
     packedBytes: layers.reduce((total, { data }) => total + data.length, 0),
     unpackedBytes: layers.reduce((total, { unpackedBytes }) => total + unpackedBytes, 0),
   };
-  return { built, blobs: [...layers, config, manifest], entries };
+  return { built, blobs: [...layers, config], manifest, entry };
 }
+
+/** The lines of an image in the archive's index: one for each reference. */
+const entriesOf = ({ ref, tags = [] }: ImageSpec, entry: object): readonly object[] =>
+  [ref, ...tags].map((name) => ({ ...entry, annotations: named(name) }));
 
 function named(ref: string): Readonly<Record<string, string>> {
   const tag = ref.slice(ref.lastIndexOf(':') + 1);
@@ -128,7 +141,7 @@ function named(ref: string): Readonly<Record<string, string>> {
 
 function configOf(spec: ImageSpec, layers: readonly Layer[]): object {
   return {
-    architecture: process.arch === 'arm64' ? 'arm64' : 'amd64',
+    architecture: spec.architecture ?? ownArchitecture,
     os: 'linux',
     rootfs: { type: 'layers', diff_ids: layers.map(({ diffId }) => diffId) },
     // Images of the same layers are different images all the same.
@@ -206,7 +219,8 @@ function noise(seed: string, bytes: number): Buffer {
   return createCipheriv('aes-128-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(bytes));
 }
 
-function json(value: object): Blob {
+/** The JSON of a value, as a blob. */
+export function jsonBlob(value: object): Blob {
   const data = Buffer.from(JSON.stringify(value));
   return { data, digest: digestOf(data) };
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { runCommand } from '../servers/command.ts';
 import { kubeconfigFile } from '../servers/credentials.ts';
 import { containerdSocket } from './node.ts';
+import { pullFrom, registryHosts, registryUrl } from './registry.ts';
 import type { PartSpec } from '../servers/part-process.ts';
 import type { PartInputs } from '../servers/part-spec.ts';
 import { statusOf } from '../servers/probe.ts';
@@ -10,7 +11,9 @@ import { statusOf } from '../servers/probe.ts';
 type Spec = Pick<PartSpec, 'command' | 'args' | 'isReady'>;
 
 /** containerd with runc and the CNI bridge, all state on the node's well-known paths. */
-export function containerdSpec({ dir, bin, options }: PartInputs): Spec {
+export function containerdSpec(inputs: PartInputs): Spec {
+  const { dir, bin, options } = inputs;
+  if (options.parts.includes('registry')) pullFrom(registryUrl(inputs), { dir, host: '_default' });
   mkdirSync(join(dir, 'cni'), { recursive: true });
   writeFileSync(join(dir, 'cni/10-bridge.conflist'), bridge);
   writeFileSync(join(dir, 'containerd.toml'), containerdConfig(dir, bin));
@@ -40,6 +43,8 @@ imports = ['${dir}/containerd-test.toml']
   snapshotter = 'overlayfs'
   [plugins.'io.containerd.cri.v1.images'.pinned_images]
     sandbox = 'bed.test/pause:1'
+  [plugins.'io.containerd.cri.v1.images'.registry]
+    config_path = '${registryHosts(dir)}'
 [plugins.'io.containerd.cri.v1.runtime']
   restrict_oom_score_adj = true
   disable_apparmor = true

@@ -3,11 +3,19 @@ import type { Patch } from './patched-module.ts';
 import { seccompPatches } from './runc.ts';
 
 /** The parts of a test bed. */
-export type Part = 'etcd' | 'api' | 'kcm' | 'sched' | 'ctd' | 'kubelet' | 'prometheus';
+export type Part = 'etcd' | 'api' | 'kcm' | 'sched' | 'ctd' | 'kubelet' | 'registry' | 'prometheus';
 
 /** Separate Go modules below test/cluster/go, as their dependencies conflict; kubelet-quick is built from kubernetes. */
 export type Group =
-  'etcd' | 'containerd' | 'runc' | 'busybox' | 'kubernetes' | 'kubelet-quick' | 'tools' | 'prometheus';
+  | 'etcd'
+  | 'containerd'
+  | 'runc'
+  | 'busybox'
+  | 'kubernetes'
+  | 'kubelet-quick'
+  | 'tools'
+  | 'registry'
+  | 'prometheus';
 
 export interface Program {
   readonly name: string;
@@ -44,6 +52,11 @@ const cni: Source = {
   module: 'github.com/containernetworking/plugins',
   folder: '/plugins/main/',
 };
+const distribution: Source = {
+  group: 'registry',
+  module: 'github.com/distribution/distribution/v3',
+  folder: '/cmd/',
+};
 const prometheus: Source = {
   group: 'prometheus',
   module: 'github.com/prometheus/prometheus',
@@ -79,6 +92,8 @@ const programs: Readonly<Record<Part, readonly Program[]>> = {
     program({ ...cni, folder: '/plugins/ipam/' }, 'host-local'),
   ],
   kubelet: [program(kubernetes, 'kubelet', version), quick],
+  // It does not know its version.
+  registry: [program(distribution, 'registry')],
   // Other builds may lack Kubernetes discovery without notice: always our own build.
   prometheus: [program(prometheus, 'prometheus'), program(prometheus, 'promtool')],
 };
@@ -116,6 +131,7 @@ export function buildFlags(group: Group, pinned: (module: string) => string): Bu
     case 'etcd':
     case 'busybox':
     case 'runc':
+    case 'registry':
       return flags('', []);
     case 'containerd': {
       const number = pinned(containerd.module).slice(1);

@@ -7,6 +7,7 @@ import { runCommand, type CommandResult } from './command.ts';
 import { kubeconfigFile, tokenOf, writeIdentities, writePki, type Identity } from './credentials.ts';
 import { image, pauseImage } from '../node/image.ts';
 import { importImage, nodeOfJail, nodeReady, type ClusterNode, type NodeImage } from '../node/node.ts';
+import { registryUrl } from '../node/registry.ts';
 import { wipeNode } from '../node/wipe.ts';
 import { PartProcess } from './part-process.ts';
 import { liftsTaints, makesServiceAccounts, partSpec, type PartInputs } from './part-spec.ts';
@@ -16,7 +17,7 @@ import { statusOf } from './probe.ts';
 import { installCrds, grant, type Rule } from './resources.ts';
 
 /** The parts that `startCluster` knows how to start. */
-export type Startable = Extract<Part, 'etcd' | 'api' | 'kcm' | 'sched' | 'ctd' | 'kubelet'>;
+export type Startable = Extract<Part, 'etcd' | 'api' | 'kcm' | 'sched' | 'ctd' | 'kubelet' | 'registry'>;
 
 type Command = 'kubectl' | 'helm' | 'ctr' | 'crictl';
 
@@ -64,6 +65,8 @@ export interface Cluster extends AsyncDisposable {
   readonly dir: string;
   readonly url: string;
   readonly etcdUrl: string;
+  /** With the part registry, from which containerd then pulls the images of every registry. */
+  readonly registryUrl: string;
   readonly caFile: string;
   /** With the part ctd; throws without. */
   readonly node: ClusterNode;
@@ -86,7 +89,12 @@ export interface Cluster extends AsyncDisposable {
 }
 
 /** Parts that do not need each other start at the same time. */
-const waves: readonly (readonly Startable[])[] = [['etcd', 'ctd'], ['api'], ['kcm', 'sched'], ['kubelet']];
+const waves: readonly (readonly Startable[])[] = [
+  ['etcd', 'ctd', 'registry'],
+  ['api'],
+  ['kcm', 'sched'],
+  ['kubelet'],
+];
 const defaultTimeoutMs = 120_000;
 
 /** Starts a cluster of its own; rejects with the part that failed and the last lines of its log, and leaves nothing running then. */
@@ -122,9 +130,9 @@ async function prepare(options: ClusterOptions): Promise<PartInputs> {
 }
 
 async function portsOf({ parts }: ClusterOptions): Promise<PartInputs['ports']> {
-  const [etcd = 0, peer = 0, api = 0, kcm = 0, sched = 0] = await freePorts(5);
+  const [etcd = 0, peer = 0, api = 0, kcm = 0, sched = 0, registry = 0] = await freePorts(6);
   // Pods use the service's port, and no proxy translates it.
-  return { etcd, peer, api: parts.includes('kubelet') ? 443 : api, kcm, sched };
+  return { etcd, peer, api: parts.includes('kubelet') ? 443 : api, kcm, sched, registry };
 }
 
 async function writeApiFiles(
@@ -194,6 +202,10 @@ class LocalCluster implements Cluster {
 
   get etcdUrl(): string {
     return `http://127.0.0.1:${this.#inputs.ports.etcd}`;
+  }
+
+  get registryUrl(): string {
+    return registryUrl(this.#inputs);
   }
 
   get caFile(): string {

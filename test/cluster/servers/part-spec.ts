@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Startable, ClusterOptions } from './cluster.ts';
 import { kubeconfigFile, tokenOf } from './credentials.ts';
 import type { ClusterNode } from '../node/node.ts';
+import { registrySpec } from '../node/registry.ts';
 import { containerdSpec, kubeletSpec } from '../node/spec.ts';
 import type { PartSpec } from './part-process.ts';
 import { statusOf } from './probe.ts';
@@ -12,7 +13,7 @@ export interface PartInputs {
   readonly dir: string;
   readonly bin: string;
   readonly ca: string;
-  readonly ports: Readonly<Record<'etcd' | 'peer' | 'api' | 'kcm' | 'sched', number>>;
+  readonly ports: Readonly<Record<'etcd' | 'peer' | 'api' | 'kcm' | 'sched' | 'registry', number>>;
   /** Set when containerd is one of the parts. */
   readonly node?: ClusterNode;
   readonly options: ClusterOptions;
@@ -40,6 +41,7 @@ const specs: Readonly<Record<Startable, (inputs: PartInputs) => Spec>> = {
   sched: schedSpec,
   ctd: containerdSpec,
   kubelet: kubeletSpec,
+  registry: registrySpec,
 };
 
 function etcdSpec({ ports }: PartInputs): Spec {
