@@ -2,26 +2,32 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startCluster } from '../../cluster/servers/cluster.ts';
-import { busyboxImage, image } from '../../cluster/node/image.ts';
+import { busyboxImage, image, type ImageSpec } from '../../cluster/node/image.ts';
+import { push, pushIndex } from '../../cluster/node/push.ts';
 import type { RuntimeUnderTest } from './kubelet-side.ts';
 
 /** Starts a real containerd. */
 export async function startContainerd(): Promise<RuntimeUnderTest> {
   const folder = mkdtempSync(join(tmpdir(), 'dustpan-cri-'));
-  const cluster = await startCluster({ parts: ['ctd'] });
+  const cluster = await startCluster({ parts: ['ctd', 'registry'] });
   let built = 0;
+  const spec = ([ref = '', ...tags]: readonly string[]): ImageSpec => {
+    built += 1;
+    return { ...busyboxImage, ref, tags, fill: { bytes: 10_000 + built, kind: 'random' } };
+  };
   return {
     socket: '/run/containerd/containerd.sock',
     logRoot: '/var/log/pods',
     image: async (tags, { pinned = false } = {}) => {
-      const archive = join(folder, `${(built += 1)}.tar`);
-      const [ref = '', ...more] = tags;
-      const { id } = await image(
-        { ...busyboxImage, ref, tags: more, fill: { bytes: 10_000 + built, kind: 'random' } },
-        archive,
-      );
+      const archive = join(folder, `${built}.tar`);
+      const { id } = await image(spec(tags), archive);
       await cluster.importImage({ archive, pinned });
       return { id, tags };
+    },
+    push: async (references, { index = false } = {}) => {
+      if (!index) return await push(cluster.registryUrl, spec(references));
+      const { digest, own } = await pushIndex(cluster.registryUrl, spec(references));
+      return { id: own.id, digest };
     },
     pause: () => cluster.kill('ctd', 'SIGSTOP'),
     resume: () => cluster.kill('ctd', 'SIGCONT'),

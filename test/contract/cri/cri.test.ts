@@ -6,6 +6,7 @@ import { containerSuite } from './containers.ts';
 import { CriEnvironment } from './environment.ts';
 import { faultSuite } from './faults.ts';
 import { imageSuite } from './images.ts';
+import { pullSuite } from './pulls.ts';
 import { startRuntimeSandbox } from './runtime-sandbox.ts';
 import { sandboxSuite } from './sandboxes.ts';
 
@@ -14,6 +15,7 @@ const environment = new CriEnvironment(target, await target.image(['bed.test/app
 afterAll(() => environment.stop());
 
 imageSuite(environment);
+pullSuite(environment);
 containerSuite(environment);
 sandboxSuite(environment);
 faultSuite(environment);

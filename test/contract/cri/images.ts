@@ -32,7 +32,7 @@ export function imageSuite(environment: CriEnvironment): void {
   });
 
   describe('images', () => {
-    test('an image is listed once with all its tags, and found by each of its names', async () => {
+    test('an imported image is listed once with all its tags and no digest, and found by each of its names', async () => {
       const two = await target.image(['bed.test/two:1', 'bed.test/two:again']);
       const listed = (await runtime.listImages(signal)).filter(({ id }) => id === two.id);
       expect(listed).toHaveLength(1);

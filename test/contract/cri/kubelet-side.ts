@@ -1,5 +1,6 @@
 import { Client, credentials } from '@grpc/grpc-js';
-import { runtimeService } from '../../sandbox/cri/definitions.ts';
+import { imageService, runtimeService } from '../../sandbox/cri/definitions.ts';
+import type { PushedImage } from '../../sandbox/cri/image-registry.ts';
 
 export interface TestImage {
   readonly id: string;
@@ -12,8 +13,10 @@ export interface RuntimeUnderTest {
   readonly socket: string;
   /** The parent of the pods' log directories. */
   readonly logRoot: string;
-  /** A new image, with a shell, by one or more tags. */
+  /** A new image, with a shell, by one or more tags: imported, not pulled. */
   image(tags: readonly string[], options?: { readonly pinned?: boolean }): Promise<TestImage>;
+  /** Pushes a new image under these references to the registry that the runtime pulls from, or an index of it and of an image for another architecture. */
+  push(references: readonly string[], options?: { readonly index?: boolean }): Promise<PushedImage>;
   /** The runtime accepts connections and never responds. */
   pause(): Promise<void>;
   resume(): Promise<void>;
@@ -77,12 +80,18 @@ export class KubeletSide {
     await this.#call('StartContainer', { containerId });
   }
 
+  /** The id of the pulled image. */
+  async pull(reference: string): Promise<string> {
+    const { imageRef = '' } = await this.#call('PullImage', { image: { image: reference } });
+    return imageRef;
+  }
+
   close(): void {
     this.#client.close();
   }
 
   #call(name: string, request: object): Promise<Readonly<Record<string, string>>> {
-    const method = runtimeService[name];
+    const method = { ...runtimeService, ...imageService }[name];
     if (method === undefined) throw new Error(`no method ${name}`);
     const { path, requestSerialize, responseDeserialize } = method;
     const deadline = new Date(Date.now() + deadlineMs);

@@ -9,10 +9,15 @@ const servicesIn = (path: string): Readonly<Record<string, ServiceDefinition>> =
   >;
 
 const served = servicesIn('src/cri/proto/cri.proto');
+const ofKubelet = servicesIn('test/sandbox/cri/create.proto');
 
 /** The calls of dustpan, and those that create pods. */
 export const runtimeService: ServiceDefinition = {
   ...served['runtime.v1.RuntimeService'],
-  ...servicesIn('test/sandbox/cri/create.proto')['runtime.v1.RuntimeService'],
+  ...ofKubelet['runtime.v1.RuntimeService'],
 };
-export const imageService: ServiceDefinition = { ...served['runtime.v1.ImageService'] };
+/** The calls of dustpan, and the pull. */
+export const imageService: ServiceDefinition = {
+  ...served['runtime.v1.ImageService'],
+  ...ofKubelet['runtime.v1.ImageService'],
+};

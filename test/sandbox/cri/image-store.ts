@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { normaliseReference } from '../../../src/api/image-reference.ts';
+import { normaliseReference, parseImageReference, repositoryOf } from '../../../src/api/image-reference.ts';
 import type { SimImage } from './facts.ts';
+import type { PushedImage } from './image-registry.ts';
 
 /** The properties of an image that a test sets. */
 export interface ImageSpec {
@@ -35,6 +36,17 @@ export class ImageStore {
     };
     this.#images.push(image);
     for (const tag of spec.tags ?? []) this.tag(image, tag);
+    return image;
+  }
+
+  /** Names an image after the reference of its pull: its digest, and its tag unless the reference has a digest. */
+  pull(reference: string, { id, digest }: PushedImage): SimImage {
+    const image = this.#images.find((one) => one.id === id) ?? this.add({ id });
+    const parsed = parseImageReference(reference);
+    if (parsed === undefined) return image;
+    const name = `${repositoryOf(parsed)}@${digest}`;
+    if (!image.digests.includes(name)) image.digests.push(name);
+    if (parsed.digest === undefined) this.tag(image, reference);
     return image;
   }
 

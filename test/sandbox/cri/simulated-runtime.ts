@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { SimContainer, SimImage, SimSandbox } from './facts.ts';
+import { ImageRegistry } from './image-registry.ts';
 import { ImageStore } from './image-store.ts';
 import type { ImageSpec } from './image-store.ts';
 import { linkLog, podLogDirectory } from './logs.ts';
@@ -28,6 +29,7 @@ interface RanPod {
 /** The simulated node of the CRI server: tests set it up, calls change it like containerd. */
 export class SimulatedRuntime {
   readonly images = new ImageStore();
+  readonly registry = new ImageRegistry();
   readonly pods: PodStore;
   readonly name: string;
   readonly version: string;
@@ -102,6 +104,13 @@ export class SimulatedRuntime {
       imageId: image.id,
       logPath: logDirectory === '' || spec.logPath === '' ? '' : join(logDirectory, spec.logPath),
     });
+  }
+
+  /** PullImage: the image must have been pushed. */
+  pull(reference: string): SimImage {
+    const pushed = this.registry.find(reference);
+    if (pushed === undefined) throw notFound('image', reference);
+    return this.images.pull(reference, pushed);
   }
 
   /** RemoveImage: removes the image with all its names. */
