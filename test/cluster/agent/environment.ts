@@ -25,12 +25,12 @@ export const keepingContainers: readonly string[] = [
   '--minimum-container-ttl-duration=24h',
 ];
 
-/** A whole node whose kubelet collects nothing by itself, with dustpan's CRDs and the agent's user. */
+/** A whole node whose kubelet collects nothing by itself, with dustpan's CRDs and the agent's user; `parts` are further ones. */
 export async function startQuietNode(options: Partial<ClusterOptions> = {}): Promise<Cluster> {
-  const { kubelet, users = [] } = options;
+  const { kubelet, parts = [], users = [] } = options;
   return await startCluster({
     ...options,
-    parts: ['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'],
+    parts: ['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet', ...parts],
     crds: true,
     users: [agentUser, ...users],
     kubelet: {

@@ -2,8 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PlanDocument } from '../../../src/commands/plan/document.ts';
 import type { Cluster } from '../servers/cluster.ts';
-import { runCommand } from '../servers/command.ts';
-import { repositoryRoot } from '../repository.ts';
+import { runDustpan } from '../servers/dustpan-command.ts';
 
 interface Setting {
   readonly cluster: Pick<Cluster, 'dir' | 'kubeconfig'>;
@@ -26,20 +25,22 @@ export class Plans {
 
   async live(...args: readonly string[]): Promise<PlanDocument> {
     const { nodeArgs = [], planArgs } = this.#setting;
-    return JSON.parse(await run('plan', ...this.#cluster, ...nodeArgs, ...planArgs, ...args)) as PlanDocument;
+    return JSON.parse(
+      await runDustpan('plan', ...this.#cluster, ...nodeArgs, ...planArgs, ...args),
+    ) as PlanDocument;
   }
 
   /** Writes the snapshot, replacing the last one. */
   async snapshot(): Promise<void> {
     const { nodeArgs = [] } = this.#setting;
-    await run('snapshot', this.directory, '--force', ...this.#cluster, ...nodeArgs);
+    await runDustpan('snapshot', this.directory, '--force', ...this.#cluster, ...nodeArgs);
   }
 
   /** The plan of the snapshot. */
   async offline(...args: readonly string[]): Promise<PlanDocument> {
     const { planArgs } = this.#setting;
     return JSON.parse(
-      await run('plan', `--snapshot=${this.directory}`, ...planArgs, ...args),
+      await runDustpan('plan', `--snapshot=${this.directory}`, ...planArgs, ...args),
     ) as PlanDocument;
   }
 
@@ -77,13 +78,6 @@ interface Edited {
   containers: Record<string, unknown>[];
   storedInvalid?: unknown;
   directories: unknown[];
-}
-
-async function run(...args: readonly string[]): Promise<string> {
-  const main = join(repositoryRoot(), 'dist/main.js');
-  const { code, stdout, stderr } = await runCommand([process.execPath, main, ...args]);
-  if (code !== 0) throw new Error(`dustpan ${args.join(' ')}: exit ${code}: ${stderr.trim()}`);
-  return stdout;
 }
 
 /** `Pod Delete Terminated`, each once, sorted. */

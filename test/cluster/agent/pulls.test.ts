@@ -1,0 +1,293 @@
+// @bed node
+import { dirname } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { PlanDocument } from '../../../src/commands/plan/document.ts';
+import type { ExplanationDocument } from '../../../src/commands/why/explain.ts';
+import { startAgent, stateFileOf } from './agent.ts';
+import { applyPolicy, metric, passesOf, runningPods, startQuietNode, untilPhases } from './environment.ts';
+import { formOf, host, imageNames, pullAll, type PulledImages } from './pulled-images.ts';
+import { crictl } from '../node/crictl.ts';
+import type { BuiltImage, ImageSpec } from '../node/image.ts';
+import { push } from '../node/push.ts';
+import { pullFrom } from '../node/registry.ts';
+import { RegistryGate } from '../node/registry-gate.ts';
+import type { Cluster } from '../servers/cluster.ts';
+import { runDustpan } from '../servers/dustpan-command.ts';
+import type { DustpanProcess } from '../servers/dustpan-process.ts';
+import { create, kubectl } from '../servers/kubectl.ts';
+import { eventually, waitUntil } from '../servers/waiting.ts';
+
+const shell = 'busybox:1';
+
+let cluster: Cluster;
+let agent: DustpanProcess;
+/** Images that only the spec of the pod `starting` names, and images that nothing needs. */
+let bound: PulledImages;
+let unused: PulledImages;
+let keep: readonly string[];
+/** Names by id of the images that stay to the end: those of sandboxes and of busybox, and those on the keep list. */
+let staying: Readonly<Record<string, readonly string[]>>;
+
+/** Removes what was unused for two seconds. */
+const policy = (): object => ({
+  imageGC: { highThresholdPercent: 100, lowThresholdPercent: 80, minimumAge: '1s', maximumAge: '2s', keep },
+});
+
+interface Pod {
+  /** By the name of the container. */
+  readonly images: Readonly<Record<string, string>>;
+  readonly pullPolicy?: 'Always' | 'Never' | 'IfNotPresent';
+  readonly script?: string;
+  readonly restartPolicy?: 'Always' | 'Never';
+  readonly initContainers?: readonly object[];
+  /** An image volume at /image. */
+  readonly volume?: object;
+}
+
+async function createPod(name: string, pod: Pod): Promise<void> {
+  const { images, pullPolicy = 'IfNotPresent', script = 'sleep 3600', volume, ...rest } = pod;
+  const containers = Object.entries(images).map(([container, image]) => ({
+    ...{ name: container, image, imagePullPolicy: pullPolicy, command: ['sh', '-c', script] },
+    volumeMounts: volume ? [{ name: 'image', mountPath: '/image' }] : [],
+  }));
+  const volumes = volume ? [{ name: 'image', image: volume }] : [];
+  await create(cluster, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default' },
+    spec: { terminationGracePeriodSeconds: 1, containers, volumes, ...restOf(rest) },
+  });
+}
+
+const restOf = ({ restartPolicy = 'Always', initContainers = [] }: Partial<Pod>): object => ({
+  restartPolicy,
+  initContainers,
+});
+
+const deletePod = (name: string): Promise<string> => kubectl(cluster, ['delete', 'pod', name]);
+
+/** Pushes an image with this text in the file `hello`. */
+async function pushImage(ref: string, hello: string, more: Partial<ImageSpec> = {}): Promise<BuiltImage> {
+  const files = [{ path: 'hello', data: Buffer.from(hello) }];
+  return await push(cluster.registryUrl, { ref, files, ...more });
+}
+
+/** The names of the images besides those that stay to the end. */
+async function others(): Promise<readonly string[]> {
+  const all = await imageNames(cluster);
+  expect(all).toMatchObject(staying);
+  return Object.entries(all)
+    .flatMap(([id, names]) => (id in staying ? [] : names))
+    .sort();
+}
+
+const namesOf = (images: PulledImages): readonly string[] =>
+  Object.values(images).flatMap(({ names }) => names);
+
+/** Polls until these are the images, and they are still after two more passes. */
+async function untilOthers(names: readonly string[]): Promise<void> {
+  const wanted = [...names].sort();
+  await expect.poll(others, eventually).toEqual(wanted);
+  await passesOf(agent, 'imagegc', 2);
+  expect(await others()).toEqual(wanted);
+}
+
+beforeAll(async () => {
+  cluster = await startQuietNode({ parts: ['registry'] });
+  await push(cluster.registryUrl, { ref: shell });
+  const kept = `${host}/kept`;
+  const built = await Promise.all(
+    ['tag:1', 'digest:1', 'exact:1'].map((name) => pushImage(`${kept}-${name}`, name)),
+  );
+  const [, byDigest = '', exact = ''] = built.map(({ digest }) => digest);
+  const pulls = [shell, `${kept}-tag:1`, `${kept}-digest@${byDigest}`, `${kept}-exact@${exact}`];
+  for (const ref of pulls) await crictl(cluster, 'pull', ref);
+  keep = [`${kept}-tag:*`, `${kept}-digest@*`, `${kept}-exact:1@${exact}`];
+  staying = await imageNames(cluster);
+  expect(Object.keys(staying)).toHaveLength(5);
+
+  bound = await pullAll(cluster, 'bound');
+  unused = await pullAll(cluster, 'unused');
+  const references = Object.entries(bound).map(([name, { reference }]) => [name, reference]);
+  const { 'short-digest': reference = '', ...images } = Object.fromEntries(references) as Record<
+    string,
+    string
+  >;
+  const first = {
+    name: 'first',
+    image: shell,
+    command: ['sh', '-c', 'until [ -e /open ]; do sleep 1; done'],
+  };
+  const volume = { reference, pullPolicy: 'Never' };
+  await createPod('starting', { images, pullPolicy: 'Never', initContainers: [first], volume });
+  await waitUntil('the init container', async () => {
+    const path = 'jsonpath={.status.initContainerStatuses[0].started}';
+    return (await kubectl(cluster, ['get', 'pod', 'starting', '-o', path])) === 'true';
+  });
+});
+
+afterAll(async () => {
+  await agent.stop();
+  await cluster.stop();
+});
+
+test('the runtime lists a pulled image by its tags and its digest, that of the index if there is one', async () => {
+  const listed = await imageNames(cluster);
+  for (const [form, { id, names }] of [...Object.entries(bound), ...Object.entries(unused)])
+    expect(listed[id], form).toEqual(names);
+});
+
+/** Arguments of `plan` and `why` for this node, as an administrator on it. */
+const onNode = (): readonly string[] => [
+  `--kubeconfig=${cluster.kubeconfig('admin')}`,
+  `--node-name=${cluster.node.name}`,
+  `--cri-socket=${cluster.node.criSocket}`,
+  `--state-dir=${dirname(stateFileOf(cluster))}`,
+  '-o=json',
+];
+
+async function why(image: string): Promise<readonly object[]> {
+  const text = await runDustpan('why', 'image', image, ...onNode());
+  return (JSON.parse(text) as ExplanationDocument).explanations;
+}
+
+test('plan and why name images as users wrote them: by tag or by digest', async () => {
+  await applyPolicy(cluster, 'DryRun', policy());
+  agent = await startAgent(cluster, { args: ['--image-gc-period=1s', '--container-gc-period=1s'] });
+  const due = 'dustpan_image_gc_due_images{reason="Age",mode="DryRun"}';
+  await expect.poll(() => metric(agent, due), eventually).toBe(Object.keys(unused).length);
+
+  const { decisions } = JSON.parse(await runDustpan('plan', '--kept', ...onNode())) as PlanDocument;
+  const images = decisions.filter(({ object }) => object.kind === 'Image');
+  const verdicts = (ids: readonly string[]) =>
+    images
+      .filter(({ object }) => 'id' in object && ids.includes(object.id ?? ''))
+      .map(({ object, verdict, reason }) => `${object.name ?? ''} ${verdict} ${reason}`)
+      .sort();
+  const wanted = (all: PulledImages, verdict: string): readonly string[] =>
+    Object.values(all)
+      .map(({ names }) => `${names[0] ?? ''} ${verdict}`)
+      .sort();
+  expect(verdicts(Object.values(bound).map(({ id }) => id))).toEqual(wanted(bound, 'Keep BoundPod'));
+  expect(verdicts(Object.values(unused).map(({ id }) => id))).toEqual(wanted(unused, 'Remove Age'));
+  expect(verdicts(Object.keys(staying)).filter((one) => one.endsWith('KeepListed'))).toHaveLength(3);
+
+  for (const form of ['both', 'index-by-digest', 'platform', 'short', 'two-tags']) {
+    const { id, reference, names } = formOf(bound, form);
+    const detail = `Pod default/starting, bound to this node, names it as ${reference}.`;
+    const object = { kind: 'Image', id, node: cluster.node.name, name: names[0] };
+    expect(await why(reference), form).toMatchObject([{ object, verdict: 'Keep', detail }]);
+  }
+  const { id, reference } = formOf(unused, 'tag-by-digest');
+  expect(await why(reference)).toMatchObject([{ verdict: 'Remove', reason: 'Age', object: { id } }]);
+});
+
+test('removes unused images however they are named, and keeps those that a starting pod names: it starts without a pull', async () => {
+  await applyPolicy(cluster, 'Enforce', policy());
+  await untilOthers(namesOf(bound));
+  await kubectl(cluster, ['exec', 'starting', '-c', 'first', '--', 'touch', '/open']);
+  await untilPhases(cluster, { starting: 'Running' });
+  const running = await runningPods(cluster);
+  expect(running['starting']).toHaveLength(Object.keys(bound).length - 1);
+  await expect
+    .poll(
+      async () => (await runningPods(cluster))['starting']?.filter((one) => one.endsWith('0 running')),
+      eventually,
+    )
+    .toHaveLength(Object.keys(bound).length - 1);
+  await untilOthers(namesOf(bound));
+
+  await deletePod('starting');
+  await untilOthers([]);
+});
+
+test('keeps an image whose tag was pushed and pulled anew, until its last container is gone', async () => {
+  const ref = `${host}/moved:1`;
+  const before = await pushImage(ref, 'before');
+  await createPod('before', { images: { main: ref }, pullPolicy: 'Always' });
+  await untilPhases(cluster, { before: 'Running' });
+  const after = await pushImage(ref, 'after');
+  await createPod('after', { images: { main: ref }, pullPolicy: 'Always' });
+  await untilPhases(cluster, { before: 'Running', after: 'Running' });
+  const digests = [before, after].map(({ digest }) => `${host}/moved@${digest}`) as [string, string];
+  await untilOthers([ref, ...digests]);
+  expect(await why(digests[0])).toMatchObject([
+    { reason: 'InUse', object: { id: before.id, name: digests[0] } },
+  ]);
+  expect(await why(ref)).toMatchObject([{ reason: 'InUse', object: { id: after.id, name: ref } }]);
+
+  await deletePod('before');
+  await untilOthers([ref, digests[1]]);
+  await deletePod('after');
+  await untilOthers([]);
+});
+
+test('an image that was removed while unused is pulled again by a pod with imagePullPolicy Always', async () => {
+  const ref = `${host}/again:1`;
+  const { digest } = await pushImage(ref, 'again');
+  const repulled = 'dustpan_image_repulled_after_gc_total';
+  for (const pulledAgain of [0, 1]) {
+    await createPod('again', { images: { main: ref }, pullPolicy: 'Always' });
+    await untilPhases(cluster, { again: 'Running' });
+    await untilOthers([ref, `${host}/again@${digest}`]);
+    expect(await metric(agent, repulled)).toBe(pulledAgain);
+    await deletePod('again');
+    await untilOthers([]);
+  }
+});
+
+/** The parts of pulls that are not complete: name and size. */
+async function partialContent(): Promise<readonly string[]> {
+  const { stdout } = await cluster.run('ctr', ['-n', 'k8s.io', 'content', 'active']);
+  const [, ...lines] = stdout.trim().split('\n');
+  return lines.map((line) => line.trim().split(/\s+/).slice(0, 2).join(' '));
+}
+
+test('removals during a pull do not harm it, even of an image that shares a layer with it', async () => {
+  await using gate = new RegistryGate(cluster.registryUrl);
+  pullFrom(await gate.listen(), { dir: cluster.dir, host: 'slow.test' });
+  const base = [{ path: 'base', data: Buffer.alloc(1024 * 1024, 'shared by two images') }];
+  const sharing = `${host}/sharing:1`;
+  await pushImage(sharing, 'sharing', { base });
+  const large = { bytes: 8 * 1024 * 1024, kind: 'random' } as const;
+  const { digest } = await pushImage('slow.test/large:1', 'large', { base, fill: large });
+  await applyPolicy(cluster, 'DryRun', policy());
+  await crictl(cluster, 'pull', sharing);
+
+  gate.hold(large.bytes);
+  await createPod('pulling', { images: { main: 'slow.test/large:1' } });
+  await expect.poll(() => gate.held, eventually).toHaveLength(1);
+  await expect
+    .poll(partialContent, eventually)
+    .toEqual([expect.stringMatching(/^layer-sha256:\S+ 4\.\d+MB$/)]);
+  const partial = await partialContent();
+  expect(await others()).toContain(sharing);
+  await applyPolicy(cluster, 'Enforce', policy());
+  await untilOthers([]);
+  expect(await partialContent()).toEqual(partial);
+  await untilPhases(cluster, { pulling: 'Pending' });
+
+  gate.release();
+  await untilPhases(cluster, { pulling: 'Running' });
+  await untilOthers(['slow.test/large:1', `slow.test/large@${digest}`]);
+  expect(gate.held).toHaveLength(1);
+  expect(await kubectl(cluster, ['exec', 'pulling', '--', 'head', '-c', '20', '/base'])).toBe(
+    'shared by two images',
+  );
+  await deletePod('pulling');
+  await untilOthers([]);
+});
+
+test('an image that is only used as a volume stays as long as its pod, and then is removed', async () => {
+  const ref = `${host}/volume:1`;
+  const { digest } = await pushImage(ref, 'from the volume', { busybox: false });
+  const names = [ref, `${host}/volume@${digest}`];
+  await createPod('mounting', { images: { main: shell }, volume: { reference: ref, pullPolicy: 'Always' } });
+  await untilPhases(cluster, { mounting: 'Running' });
+  await untilOthers(names);
+  expect(await kubectl(cluster, ['exec', 'mounting', '--', 'cat', '/image/hello'])).toBe('from the volume');
+  const detail = `Pod default/mounting, bound to this node, names it as ${ref}.`;
+  expect(await why(`${host}/volume@${digest}`)).toMatchObject([{ reason: 'BoundPod', detail }]);
+  await deletePod('mounting');
+  await untilOthers([]);
+});
