@@ -291,7 +291,7 @@ export interface GCPolicySpecNodesImageGC {
   /**
    * Images that are never removed.
    *
-   * Items: A pattern for a full image reference, such as registry.example.com/base/* or *@sha256:0123…; * stands for any text, ? for one character.
+   * Items: A pattern for a full image reference, such as registry.example.com/base/* or *@sha256:0123…; * stands for any text, ? for one character. An image that was pulled by its digest has no tag; name@* matches it, name:* does not.
    */
   keep?: string[];
   /**

@@ -97,7 +97,12 @@ test.each([
   [`registry.example.com/app:v1@${digest}`, true],
   [`*@${other}`, false],
   ['*@sha256:*', true],
-])('whether the keep pattern %j matches a digest: %j', (pattern, isKept) => {
+  ['registry.example.com/app@*', true],
+  ['registry.example.com/app*', true],
+  // It has no tag, also if the reference of the pull had one.
+  ['registry.example.com/app:*', false],
+  ['registry.example.com/app:v1', false],
+])('whether the keep pattern %j matches an image that was pulled by its digest: %j', (pattern, isKept) => {
   const image = named({ digests: [`registry.example.com/app@${digest}`] });
   expect(keepList([pattern])(image)).toBe(isKept ? pattern : undefined);
 });
