@@ -158,6 +158,29 @@ test.each([
   expect(podImageMatches(spec, image)).toBe(matches);
 });
 
+describe('images of one repository, as containerd lists them', () => {
+  const repository = 'docker.io/library/nginx';
+  const images = [
+    named({ id: 'tagged', tags: [`${repository}:1`], digests: [`${repository}@${digest}`] }),
+    // Pulled by its digest, or its tag was pulled anew.
+    named({ id: 'untagged', digests: [`${repository}@${other}`] }),
+  ];
+
+  test.each([
+    ['nginx:1', ['tagged']],
+    [`nginx@${digest}`, ['tagged']],
+    [`nginx:1@${digest}`, ['tagged']],
+    [`nginx@${other}`, ['untagged']],
+    [`nginx:1@${other}`, ['untagged']],
+    [`docker.io/nginx@${other}`, ['untagged']],
+    ['nginx:2', []],
+    // That of the platform in an index, or of another image: the runtime does not find it either.
+    [`nginx:1@sha256:${'c'.repeat(64)}`, []],
+  ])('%s names %j', (spec, ids) => {
+    expect(imageIndex(images).idsOf(spec)).toEqual(ids);
+  });
+});
+
 test('finds names that are not references as written, and ids in any case', () => {
   const odd = named({ id: 'sha256:odd', tags: ['<none>:<none>', 'a b'] });
   expect(imageIndex([odd]).idsOf('a b')).toEqual(['sha256:odd']);
