@@ -28,7 +28,7 @@ const rules = {
 };
 /** The requests of a pass in flight: the most that it may still do once something has changed. */
 const inFlight = 32;
-const batch = 3_000;
+const batch = 2_000;
 
 let cluster: Cluster;
 let dustpan: DustpanProcess;

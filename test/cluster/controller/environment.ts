@@ -105,10 +105,10 @@ export async function inTheMiddleOf(
   dustpan: DustpanProcess,
 ): Promise<void> {
   await setMode(cluster, 'DryRun');
-  // The API server shows a batch whole only to those who watch already, and passes that enforce must be over.
+  // Passes that enforce must be over.
   await dustpan.ready();
   await passesOf(dustpan, 'podgc', 1);
-  await etcdClient(cluster.etcdUrl).putFast(numbered(name, batch).map((one) => podEntry(one)));
+  await etcdClient(cluster.etcdUrl).put(numbered(name, batch).map((one) => podEntry(one)));
   const due = 'dustpan_pod_gc_due_pods{reason="Expired",mode="DryRun"}';
   await expect.poll(() => dustpan.sample(due), eventually).toBe(batch);
   await setMode(cluster, 'Enforce');
