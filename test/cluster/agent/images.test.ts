@@ -265,7 +265,17 @@ test('reports what fills the disk when no image can be removed', async () => {
   await label('=true');
   await expect.poll(isKept, eventually).toBe(true);
   const megabytes = Math.ceil((disk().capacityBytes * 0.3) / mebi);
-  await crictl(cluster, 'exec', '--sync', id, 'dd', 'if=/dev/zero', 'of=/big', 'bs=1M', `count=${megabytes}`);
+  await crictl(
+    cluster,
+    'exec',
+    '--sync',
+    id,
+    'dd',
+    'if=/dev/zero',
+    'of=/big',
+    'bs=1048576',
+    `count=${megabytes}`,
+  );
   await expect.poll(() => writableLayer(id), eventually).toBeGreaterThanOrEqual(megabytes * mebi);
   await label('-');
 
