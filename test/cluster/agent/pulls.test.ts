@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PlanDocument } from '../../../src/commands/plan/document.ts';
 import type { ExplanationDocument } from '../../../src/commands/why/explain.ts';
 import { startAgent, stateFileOf } from './agent.ts';
-import { applyPolicy, metric, passesOf, runningPods, startQuietNode, untilPhases } from './environment.ts';
+import { applyPolicy, metric, runningPods, startQuietNode, untilPhases } from './environment.ts';
 import { formOf, host, imageNames, pullAll, type PulledImages } from './pulled-images.ts';
 import { crictl } from '../node/crictl.ts';
 import type { BuiltImage, ImageSpec } from '../node/image.ts';
@@ -13,7 +13,7 @@ import { pullFrom } from '../node/registry.ts';
 import { RegistryGate } from '../node/registry-gate.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { runDustpan } from '../servers/dustpan-command.ts';
-import type { DustpanProcess } from '../servers/dustpan-process.ts';
+import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
 import { create, kubectl } from '../servers/kubectl.ts';
 import { eventually, waitUntil } from '../servers/waiting.ts';
 

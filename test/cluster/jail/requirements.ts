@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { findProgram } from '../programs/find.ts';
-import { needsCompiler, programsOf, type Part } from '../programs/parts.ts';
+import { programsOf, type Part } from '../programs/parts.ts';
 
 /** Why this machine cannot run these parts; undefined when it can. */
 export function cannotRun(parts: readonly Part[], env: NodeJS.ProcessEnv = process.env): string | undefined {
@@ -11,7 +11,9 @@ export function cannotRun(parts: readonly Part[], env: NodeJS.ProcessEnv = proce
 
 function missingCommand(env: NodeJS.ProcessEnv): string | undefined {
   const missing = ['unshare', 'setpriv', 'flock'].find((command) => !canRun(command, env));
-  return missing && `${missing} missing: apt-get install util-linux`;
+  if (missing) return `${missing} missing: apt-get install util-linux`;
+  // runc is built with it, and so is the clock that a test can set.
+  return canRun(env['CC'] ?? 'gcc', env) ? undefined : 'no C compiler: apt-get install gcc libc6-dev';
 }
 
 function canRun(command: string, env: NodeJS.ProcessEnv): boolean {
@@ -25,14 +27,9 @@ function namespacesRefused(env: NodeJS.ProcessEnv): string | undefined {
 }
 
 function missingProgram(parts: readonly Part[], env: NodeJS.ProcessEnv): string | undefined {
-  const missing = programsOf(parts).filter((program) => !findProgram(program, env));
-  const [first] = missing;
-  const trouble = first && goTrouble(env);
-  if (trouble) return `${trouble} and no ${first.name}`;
-  const inC = missing.find(({ group }) => needsCompiler(group));
-  return inC && !canRun(env['CC'] ?? 'gcc', env)
-    ? `no C compiler and no ${inC.name}: apt-get install gcc libc6-dev`
-    : undefined;
+  const missing = programsOf(parts).find((program) => !findProgram(program, env));
+  const trouble = missing && goTrouble(env);
+  return trouble && `${trouble} and no ${missing.name}`;
 }
 
 function goTrouble(env: NodeJS.ProcessEnv): string | undefined {

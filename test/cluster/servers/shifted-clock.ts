@@ -20,7 +20,16 @@ export function shiftedClock(dir: string): ShiftedClock {
   const [shift, library] = [join(folder, 'shift'), join(folder, 'shifted-clock.so')];
   writeFileSync(shift, bytesOf(0));
   const source = join(import.meta.dirname, 'shifted-clock.c');
-  execFileSync('cc', ['-shared', '-fPIC', '-O2', '-Wall', '-Werror', '-o', library, source]);
+  execFileSync(process.env['CC'] ?? 'gcc', [
+    '-shared',
+    '-fPIC',
+    '-O2',
+    '-Wall',
+    '-Werror',
+    '-o',
+    library,
+    source,
+  ]);
   return {
     env: { LD_PRELOAD: library, SHIFTED_CLOCK: shift },
     set: (shiftMs) => {
