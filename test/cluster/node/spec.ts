@@ -70,6 +70,9 @@ const bridge = JSON.stringify({
   ],
 });
 
+/** A flag of API server and kubelet: off by default before Kubernetes 1.35. */
+export const imageVolumes = '--feature-gates=ImageVolume=true';
+
 const healthPort = 10_248;
 
 /** The kubelet of this jail's node; the option's `config` replaces whole fields of its configuration. */
@@ -86,6 +89,7 @@ export function kubeletSpec(inputs: PartInputs): Spec {
       '--runtime-cgroups=/',
       '--kubelet-cgroups=/',
       '--v=2',
+      imageVolumes,
       ...(options.kubelet?.args ?? []),
     ],
     isReady: async () => (await statusOf(`http://127.0.0.1:${healthPort}/healthz`)) === 200,
