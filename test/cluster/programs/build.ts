@@ -58,10 +58,15 @@ function builtName(path: string): string {
 async function goInstall(into: string, programs: readonly Program[], work: Work): Promise<void> {
   const { tags, ldflags } = buildFlags(work.group, (module) => pinnedVersion(work.group, module));
   const packages = programs.map((program) => program.package);
-  using module = await moduleOf(programs, work);
-  // Code of ours in the module has tests, which need Go and its modules as the build does.
-  if (hasTests(work.group)) await go(['test', ...module.args, '-tags', tags, './...'], into, work);
-  await go(['install', ...module.args, '-v', '-tags', tags, '-ldflags', ldflags, ...packages], into, work);
+  // The demo loads this file, and Node 22 does not know `using`.
+  const module = await moduleOf(programs, work);
+  try {
+    // Code of ours in the module has tests, which need Go and its modules as the build does.
+    if (hasTests(work.group)) await go(['test', ...module.args, '-tags', tags, './...'], into, work);
+    await go(['install', ...module.args, '-v', '-tags', tags, '-ldflags', ldflags, ...packages], into, work);
+  } finally {
+    module[Symbol.dispose]();
+  }
 }
 
 function hasTests(group: Group): boolean {
