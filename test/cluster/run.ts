@@ -79,7 +79,8 @@ interface SharedJail extends Pick<JailOptions, 'imageFsMB'> {
 
 /** The longest first. Prometheus is built only for files that need it: that takes minutes. */
 function jailsOf({ plain, prometheus, nodes }: TestFiles): readonly SharedJail[] {
-  const jails: SharedJail[] = nodes.map((node) => ({
+  const longFirst = nodes.toSorted((a, b) => Number(isLong(b.file)) - Number(isLong(a.file)));
+  const jails: SharedJail[] = longFirst.map((node) => ({
     files: [node.file],
     parts: node.prometheus ? [...wholeNode, 'prometheus'] : wholeNode,
     imageFsMB: node.imageFsMB,
@@ -89,6 +90,9 @@ function jailsOf({ plain, prometheus, nodes }: TestFiles): readonly SharedJail[]
   if (plain.length > 0 || jails.length === 0) jails.unshift({ files: plain, parts: controlPlane });
   return jails;
 }
+
+/** These run for the minutes that they are given. */
+const isLong = (file: string): boolean => file.startsWith('test/cluster/stress/');
 
 function jobOf({ files, ...bed }: SharedJail, command: readonly string[]): Job {
   const env = { DUSTPAN_BED_FILES: files.join(',') };
