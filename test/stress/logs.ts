@@ -102,7 +102,7 @@ export function kubeletClaimOf(line: string, year: number): Claim | undefined {
  * statistics of the disk are older than the last removal.
  */
 const harmless =
-  /code = NotFound|already in removing state|Stats initialization may not have completed yet|Insufficient free disk space/;
+  /code = NotFound|no such file or directory|already in removing state|Stats initialization may not have completed yet|Insufficient free disk space/;
 
 /** Whether a line of the kubelet's log reports a removal that failed, and not because somebody was faster. */
 export function isFailedRemoval(line: string): boolean {

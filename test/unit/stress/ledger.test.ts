@@ -135,6 +135,10 @@ describe('log lines', () => {
       text: 'E1 1 a.go:1] "Failed to remove container" err="rpc error: code = NotFound" containerID="c"',
       expected: false,
     },
+    {
+      text: 'E1 1 a.go:1] "Failed to remove container log dead symlink" err="remove /a: no such file or directory"',
+      expected: false,
+    },
     { text: 'E1 1 a.go:1] "Error syncing pod, skipping" err="back-off"', expected: false },
     { text: 'I1 1 a.go:1] "Failed to remove nothing"', expected: false },
   ])('of the kubelet that report a failed removal: $text', ({ text, expected }) => {
