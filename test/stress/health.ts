@@ -84,7 +84,9 @@ export class Health {
     ];
   }
 
-  #isBad({ level, ts }: DustpanLine, lastFaultMs: number): boolean {
+  #isBad({ level, ts, reason }: DustpanLine, lastFaultMs: number): boolean {
+    // The stress probes the agent from its first moment on.
+    if (reason === 'not checked yet') return false;
     if (!this.#hasFaults) return level === 'error' || level === 'warn';
     return level === 'error' && Date.parse(ts) > lastFaultMs + recoveryMs;
   }

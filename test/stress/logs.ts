@@ -45,6 +45,7 @@ export interface DustpanLine {
   readonly ts: string;
   readonly level: string;
   readonly msg: string;
+  readonly reason?: string;
   readonly image?: string;
   readonly names?: readonly string[];
   readonly container?: string;

@@ -18,7 +18,7 @@ interface RuntimeWatchDeps {
 /** Checks whether the container runtime is ready, and reads its version. */
 export class RuntimeWatch implements Pick<Check, 'check'> {
   readonly #deps: RuntimeWatchDeps;
-  #trouble: string | undefined = 'not asked yet';
+  #trouble: string | undefined = 'not checked yet';
   #version: RuntimeVersion | undefined;
 
   constructor(deps: RuntimeWatchDeps) {

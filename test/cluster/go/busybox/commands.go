@@ -101,11 +101,12 @@ func copyBlocks(from, to string, sizes map[string]int64) error {
 	// In blocks, so that what a full disk or a killed container leaves is as with the real one.
 	block := make([]byte, sizes["bs"])
 	for range sizes["count"] {
-		n, err := in.Read(block)
+		// A signal of Go's scheduler cuts a single read of /dev/zero short.
+		n, err := io.ReadFull(in, block)
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return err
 		}
 		if _, err := out.Write(block[:n]); err != nil {

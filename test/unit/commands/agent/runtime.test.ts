@@ -20,7 +20,7 @@ const away = new RuntimeError('Version: the socket /x.sock is missing', 'unavail
 
 test('a runtime counts as unavailable until its first response', async () => {
   const { watch, readied } = watching();
-  expect([watch.check(), watch.version]).toEqual(['not asked yet', undefined]);
+  expect([watch.check(), watch.version]).toEqual(['not checked yet', undefined]);
   await watch.probe(never);
   expect([watch.check(), watch.version?.name, readied()]).toEqual([undefined, 'containerd', 1]);
 });
