@@ -12,6 +12,13 @@ interface Vanished {
   readonly missedMs: number;
 }
 
+interface Seen {
+  readonly name: string;
+  readonly atMs: number;
+  /** The first observation without it. */
+  readonly missedMs?: number;
+}
+
 /** The runtime confirms a removal to everyone who requests it: two that request it at about the same time are both right. The kubelet logs its attempts. */
 const raceMs = 3_000;
 /** Log lines and observations of one removal. */
@@ -19,7 +26,7 @@ const lagMs = 10_000;
 
 /** Compares the objects that vanished with the removals that dustpan and the kubelet claim. */
 export class Ledger {
-  readonly #seen: Readonly<Record<Kind, Map<string, { name: string; atMs: number }>>> = {
+  readonly #seen: Readonly<Record<Kind, Map<string, Seen>>> = {
     image: new Map(),
     container: new Map(),
   };
@@ -52,10 +59,15 @@ export class Ledger {
   ): void {
     const seen = this.#seen[kind];
     const present = new Set(objects.map(({ id }) => id));
-    for (const [id, { name, atMs: lastSeenMs }] of seen) {
+    for (const [id, { name, atMs: lastSeenMs, missedMs }] of seen) {
       if (present.has(id)) continue;
+      // An import that replaces a tag hides its image from one list.
+      if (kind === 'image' && missedMs === undefined) {
+        seen.set(id, { name, atMs: lastSeenMs, missedMs: atMs });
+        continue;
+      }
       seen.delete(id);
-      this.#vanished.push({ kind, id, name, lastSeenMs, missedMs: atMs });
+      this.#vanished.push({ kind, id, name, lastSeenMs, missedMs: missedMs ?? atMs });
     }
     for (const { id, name } of objects) seen.set(id, { name, atMs });
   }

@@ -103,8 +103,8 @@ export const containerGcPassMutants: MutantGroup = {
     [
       'order: logs are removed before their container',
       containerAct,
-      'await runtime.removeContainer(listed.id, this.#unaborted);\n    return',
-      'return',
+      'const removal = await runtime.removeContainer(listed.id, this.#unaborted);',
+      "const removal = 'removed' as string;",
     ],
     [
       'order: the log of a container',

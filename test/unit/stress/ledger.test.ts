@@ -66,9 +66,17 @@ test.each<Row>([
   ledger.see({ atMs, images: [image], containers: [container], pods: undefined });
   ledger.see({ atMs: atMs + 500, images: undefined, containers: undefined, pods: undefined });
   ledger.see({ atMs: atMs + 1_000, images: [], containers: [], pods: undefined });
+  ledger.see({ atMs: atMs + 1_500, images: [], containers: [], pods: undefined });
   for (const one of claims) ledger.add(one);
   expect(ledger.vanishedCount).toBe(2);
   expect(ledger.open(dropped)).toEqual(expected);
+});
+
+test('an image that one list lacks has not vanished', () => {
+  const ledger = new Ledger();
+  for (const [i, images] of [[image], [], [image], []].entries())
+    ledger.see({ atMs: atMs + i * 500, images, containers: [], pods: undefined });
+  expect(ledger.vanishedCount).toBe(0);
 });
 
 test('a container that dustpan says it removed must be gone', () => {
