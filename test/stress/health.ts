@@ -85,8 +85,8 @@ export class Health {
   }
 
   #isBad({ level, ts, reason }: DustpanLine, lastFaultMs: number): boolean {
-    // The stress probes the agent from its first moment on.
-    if (reason === 'not checked yet') return false;
+    // The stress probes both from their first moment on: "not checked yet", "not listed yet".
+    if (reason?.endsWith(' yet')) return false;
     if (!this.#hasFaults) return level === 'error' || level === 'warn';
     return level === 'error' && Date.parse(ts) > lastFaultMs + recoveryMs;
   }
