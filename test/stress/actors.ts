@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { image } from '../cluster/node/image.ts';
 import { imageCounts, type Action, type PodKind } from './actions.ts';
 import { isOver, type Observation, type SeenPod } from './observation.ts';
-import { loadPod } from './pods.ts';
+import { isKept, loadPod } from './pods.ts';
 import type { Observer } from './observer.ts';
 import type { Stage } from './stage.ts';
 import type { Deeds } from './watch.ts';
@@ -115,7 +115,7 @@ export class Actors {
   }
 
   async #deletePod(position: number, { pods = [] }: Observation): Promise<string> {
-    const candidates = pods.filter((pod) => !pod.isDeleting && !pod.name.startsWith('kept-'));
+    const candidates = pods.filter((pod) => !pod.isDeleting && !isKept(pod.name));
     const pod = at(candidates, position);
     if (pod === undefined) return 'delete no pod';
     // Before the request: its response may be lost.

@@ -1,6 +1,7 @@
 // npm run stress -- --minutes 10 --seed 7: random load and faults on a real node; exits with 1 if an invariant does not hold.
 import { scriptOptions } from '../../scripts/arguments.ts';
 import { inJail } from '../cluster/run.ts';
+import { printed } from '../cluster/stress/settings.ts';
 import { stress } from './run.ts';
 
 const { values: options } = scriptOptions({
@@ -15,8 +16,6 @@ const { values: options } = scriptOptions({
 const imageFsMB = 512;
 const parts = ['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'] as const;
 
-const print = (line: string): void => void process.stderr.write(`stress: ${line}\n`);
-
 if (process.env['BED_DIR'] === undefined) {
   process.exitCode = await inJail([process.execPath, ...process.argv.slice(1)], { imageFsMB, parts });
 } else {
@@ -26,8 +25,8 @@ if (process.env['BED_DIR'] === undefined) {
       ...{ minutes: Number(options.minutes), seed: Number(options.seed) },
       ...{ hasFaults: !two, kubelet: two ? 'collecting' : 'idle' },
     },
-    print,
+    printed,
   );
-  print(violations.length === 0 ? 'every invariant held' : `${violations.length} invariants did not hold`);
+  printed(violations.length === 0 ? 'every invariant held' : `${violations.length} invariants did not hold`);
   process.exitCode = violations.length === 0 ? 0 : 1;
 }

@@ -33,6 +33,9 @@ export function programOf(podName: string): Program | undefined {
   return kind && programs[kind];
 }
 
+/** Whether a pod of this name has the keep label. */
+export const isKept = (podName: string): boolean => podName.startsWith('kept-');
+
 /** The manifest of a pod of the load. */
 interface LoadPod {
   readonly name: string;

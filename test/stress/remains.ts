@@ -1,5 +1,5 @@
 import { isOver, type SeenContainer, type SeenImage, type SeenPod, type SeenSandbox } from './observation.ts';
-import { programOf } from './pods.ts';
+import { isKept, programOf } from './pods.ts';
 
 /** Everything that the policy governs, at one moment after the load. */
 export interface Rest {
@@ -48,10 +48,8 @@ export function offPolicy(rest: Rest, limits: Limits): readonly string[] {
   ];
 }
 
-const isKept = ({ name }: Pick<SeenPod, 'name'>): boolean => name.startsWith('kept-');
-
 function podsOff({ pods, atMs }: Rest, { terminatedPods, failedTtlMs }: Limits): readonly string[] {
-  const finished = pods.filter((pod) => isOver(pod) && !isKept(pod) && !pod.isDeleting);
+  const finished = pods.filter((pod) => isOver(pod) && !isKept(pod.name) && !pod.isDeleting);
   const tooMany = finished.length - terminatedPods;
   const old = (pod: SeenPod): boolean =>
     pod.phase === 'Failed' && (pod.finishedAtMs ?? atMs) < atMs - failedTtlMs - leewayMs;
@@ -76,7 +74,7 @@ const namesOf = (pods: readonly SeenPod[]): string => pods.map(({ name }) => nam
 function containersOff({ pods, containers, sandboxes }: Rest, limits: Limits): readonly string[] {
   const podOf = new Map(pods.map((pod) => [pod.uid, pod]));
   const isUnknown = ({ podUid }: { readonly podUid: string }): boolean => !podOf.has(podUid);
-  const dead = containers.filter(({ isRunning, pod }) => !isRunning && !isKept({ name: pod }));
+  const dead = containers.filter(({ isRunning, pod }) => !isRunning && !isKept(pod));
   const byContainer = Map.groupBy(
     dead,
     ({ podUid, name }) => `${name} of pod ${podOf.get(podUid)?.name ?? podUid}`,

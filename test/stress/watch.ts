@@ -1,5 +1,5 @@
 import { isOver, type Observation, type SeenContainer, type SeenPod } from './observation.ts';
-import { programOf } from './pods.ts';
+import { isKept, programOf } from './pods.ts';
 
 /** What the actors of the run did. */
 export interface Deeds {
@@ -117,7 +117,6 @@ interface Need {
   readonly sinceMs: number;
 }
 
-const isKept = (podName: string): boolean => podName.startsWith('kept-');
 const textOf = ({ id, pod, name }: SeenContainer): string => `container ${id} (${name} of pod ${pod})`;
 const isStarting = (pod: SeenPod): boolean => pod.isBound && !pod.isDeleting && !isOver(pod);
 
