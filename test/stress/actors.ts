@@ -5,7 +5,7 @@ import { isOver, type Observation, type SeenPod } from './observation.ts';
 import { isKept, loadPod } from './pods.ts';
 import type { Observer } from './observer.ts';
 import type { Stage } from './stage.ts';
-import type { Deeds } from './watch.ts';
+import type { Deeds, Drop } from './watch.ts';
 
 /** Twice as much on the file system: packed and unpacked. */
 const imageBytes = 5_000_000;
@@ -28,7 +28,7 @@ export class Actors {
   readonly #stage: Stage;
   readonly #observer: Observer;
   readonly #deleted = new Set<string>();
-  readonly #dropped = new Map<string, number>();
+  readonly #dropped: Drop[] = [];
   readonly #counts = new Map<string, number>();
   readonly #bringing = new Set<string>();
   #podCount = 0;
@@ -154,7 +154,7 @@ export class Actors {
       position,
     );
     if (ref === undefined) return 'drop no image';
-    this.#dropped.set(ref, Date.now());
+    this.#dropped.push({ tag: ref, atMs: Date.now() });
     await this.#run('crictl', ['rmi', ref]);
     return `drop image ${ref}`;
   }

@@ -1,5 +1,6 @@
 import type { Claim } from './logs.ts';
 import type { Observation } from './observation.ts';
+import type { Drop } from './watch.ts';
 
 type Kind = 'image' | 'container';
 
@@ -88,10 +89,11 @@ export class Ledger {
       .map(({ id }) => `dustpan logged the removal of container ${id}, which exists`);
   }
 
-  /** Objects that nobody claims to have removed, and those that dustpan counts although the kubelet had removed them. `dropped` are tags that an actor removed. */
-  open(dropped: ReadonlyMap<string, number>): readonly string[] {
+  /** Objects that nobody claims to have removed, and those that dustpan counts although the kubelet had removed them. */
+  open(dropped: readonly Drop[]): readonly string[] {
     const isDropped = ({ kind, name, lastSeenMs }: Vanished): boolean =>
-      kind === 'image' && Math.abs((dropped.get(name) ?? -Infinity) - lastSeenMs) < lagMs;
+      kind === 'image' &&
+      dropped.some(({ tag, atMs }) => tag === name && Math.abs(atMs - lastSeenMs) < lagMs);
     return this.#vanished.flatMap((one) => {
       const claims = this.#claimsOf(one);
       const text = `${one.kind} ${one.id} (${one.name})`;

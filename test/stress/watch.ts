@@ -5,8 +5,13 @@ import { isKept, programOf } from './pods.ts';
 export interface Deeds {
   /** Names of pods that an actor deleted. */
   readonly deleted: ReadonlySet<string>;
-  /** Tags of images that an actor removed, with the time. */
-  readonly dropped: ReadonlyMap<string, number>;
+  readonly dropped: readonly Drop[];
+}
+
+/** One removal of an image by an actor; a tag may be pulled and dropped several times. */
+export interface Drop {
+  readonly tag: string;
+  readonly atMs: number;
 }
 
 interface WatchOptions {
@@ -86,7 +91,8 @@ export class Watch {
     const present = new Set(images.flatMap(({ tags }) => tags));
     const isLost = (tag: string, sinceMs: number): boolean => {
       const seenMs = this.#presentAtMs.get(tag) ?? -Infinity;
-      return !present.has(tag) && seenMs > sinceMs && !((dropped.get(tag) ?? -Infinity) > seenMs);
+      const isDropped = dropped.some((drop) => drop.tag === tag && drop.atMs > seenMs);
+      return !present.has(tag) && seenMs > sinceMs && !isDropped;
     };
     const lost = this.#needed(observation)
       .filter(({ tag, sinceMs }) => isLost(tag, sinceMs))

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Ledger } from '../../stress/ledger.ts';
 import { claimOf, isFailedRemoval, kubeletClaimOf, parseDustpanLine, type Claim } from '../../stress/logs.ts';
+import type { Drop } from '../../stress/watch.ts';
 
 const atMs = 1_000_000;
 const claim = (by: Claim['by'], kind: Claim['kind'], id: string, delayMs = 0): Claim => ({
@@ -21,7 +22,7 @@ const ofContainer = 'container c (main of pod fails-1)';
 interface Row {
   readonly name: string;
   readonly claims: readonly Claim[];
-  readonly dropped?: ReadonlyMap<string, number>;
+  readonly dropped?: readonly Drop[];
   readonly expected: readonly string[];
 }
 
@@ -36,9 +37,9 @@ test.each<Row>([
     expected: [`${ofContainer} vanished, and nobody logged its removal`],
   },
   {
-    name: 'an actor removed it',
+    name: 'an actor removed it, and once more later',
     claims: [claim('dustpan', 'container', 'c')],
-    dropped: new Map([['bed.test/unused:1', atMs]]),
+    dropped: [atMs, atMs + 60_000].map((ms) => ({ tag: 'bed.test/unused:1', atMs: ms })),
     expected: [],
   },
   {
@@ -61,7 +62,7 @@ test.each<Row>([
     claims: [ours, claim('kubelet', 'container', 'c'), claim('dustpan', 'container', 'c', 5_000)],
     expected: [`dustpan counted the removal of ${ofContainer}, which the kubelet had removed`],
   },
-])('vanished objects: $name', ({ claims, dropped = new Map(), expected }) => {
+])('vanished objects: $name', ({ claims, dropped = [], expected }) => {
   const ledger = new Ledger();
   ledger.see({ atMs, images: [image], containers: [container], pods: undefined });
   ledger.see({ atMs: atMs + 500, images: undefined, containers: undefined, pods: undefined });

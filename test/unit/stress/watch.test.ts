@@ -106,7 +106,7 @@ const rows: readonly Row[] = [
   {
     name: 'the image of a pod that an actor dropped',
     seen: [{ pods: [starting] }, { images: used, pods: [starting] }, { images: [], pods: [starting] }],
-    deeds: { dropped: new Map([['bed.test/used:1', 150_000]]) },
+    deeds: { dropped: [{ tag: 'bed.test/used:1', atMs: 150_000 }] },
   },
   {
     name: 'the kubelet removes an image that a pod waits for',
@@ -129,7 +129,7 @@ test.each(rows)('$name', ({ seen, deeds, kubeletCollects = false, expected }) =>
   const found = seen.flatMap((one, index) =>
     watch.see(
       { atMs: (index + 1) * 60_000, images: undefined, containers: undefined, pods: undefined, ...one },
-      { deleted: new Set(), dropped: new Map(), ...deeds },
+      { deleted: new Set(), dropped: [], ...deeds },
     ),
   );
   expect(found).toEqual(expected === undefined ? [] : [expect.stringContaining(expected)]);
