@@ -60,4 +60,13 @@ export function median(values: readonly number[]): number {
   return ((sorted[Math.floor(middle)] ?? NaN) + (sorted[Math.ceil(middle)] ?? NaN)) / 2;
 }
 
+/** The course of a value in at most ten parts of a run, each by its median: `150 152 151`. */
+export function course(values: readonly number[]): string {
+  const length = Math.max(1, Math.ceil(values.length / 10));
+  const parts = Array.from({ length: Math.ceil(values.length / length) }, (_, i) =>
+    values.slice(i * length, (i + 1) * length),
+  );
+  return parts.map((part) => median(part).toFixed(0)).join(' ');
+}
+
 export const thousands = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ' ');

@@ -25,7 +25,7 @@ export class Health {
   readonly #hasFaults: boolean;
   readonly #tails: Readonly<Record<Component | 'kubelet', LogTail>>;
   readonly #limitsMiB = { agent: memoryLimitMiB('agent'), controller: memoryLimitMiB('controller') };
-  readonly #peaksMiB = new Map<Component, number>();
+  readonly #residentMiB = new Map<Component, number[]>();
   #kubeletErrors = new Map<string, number>();
 
   constructor(stage: Stage, ledger: Ledger, hasFaults: boolean) {
@@ -36,8 +36,9 @@ export class Health {
     this.#tails = { agent: tail('agent'), controller: tail('dustpan'), kubelet: tail('kubelet') };
   }
 
-  get peaksMiB(): ReadonlyMap<Component, number> {
-    return this.#peaksMiB;
+  /** The memory of each process at each check. */
+  get residentMiB(): ReadonlyMap<Component, readonly number[]> {
+    return this.#residentMiB;
   }
 
   /** How often the kubelet logged each error about a removal. */
@@ -62,7 +63,7 @@ export class Health {
     const process = this.#stage.processes.get(component);
     if (process?.isRunning !== true) return [];
     const residentMiB = residentMiBOf(process.pid);
-    this.#peaksMiB.set(component, Math.max(residentMiB, this.#peaksMiB.get(component) ?? 0));
+    this.#residentMiB.set(component, [...(this.#residentMiB.get(component) ?? []), residentMiB]);
     const limit = this.#limitsMiB[component];
     if (residentMiB <= limit) return [];
     return [

@@ -1,5 +1,6 @@
 // npm run stress -- --minutes 10 --seed 7: random load and faults on a real node; exits with 1 if an invariant does not hold.
 import { scriptOptions } from '../../scripts/arguments.ts';
+import { course } from '../bench/bench.ts';
 import { inJail } from '../cluster/run.ts';
 import { printed } from '../cluster/stress/settings.ts';
 import { stress } from './run.ts';
@@ -8,6 +9,7 @@ const { values: options } = scriptOptions({
   options: {
     minutes: { type: 'string', default: '5' },
     seed: { type: 'string', default: '1' },
+    'no-faults': { type: 'boolean', default: false },
     /** Without faults, beside a kubelet that collects too. */
     'two-collectors': { type: 'boolean', default: false },
   },
@@ -20,13 +22,15 @@ if (process.env['BED_DIR'] === undefined) {
   process.exitCode = await inJail([process.execPath, ...process.argv.slice(1)], { imageFsMB, parts });
 } else {
   const two = options['two-collectors'];
-  const { violations } = await stress(
+  const { violations, residentMiB } = await stress(
     {
       ...{ minutes: Number(options.minutes), seed: Number(options.seed) },
-      ...{ hasFaults: !two, kubelet: two ? 'collecting' : 'idle' },
+      ...{ hasFaults: !two && !options['no-faults'], kubelet: two ? 'collecting' : 'idle' },
     },
     printed,
   );
+  for (const [component, values] of residentMiB)
+    printed(`memory of the ${component} over time, MiB: ${course(values)}`);
   printed(violations.length === 0 ? 'every invariant held' : `${violations.length} invariants did not hold`);
   process.exitCode = violations.length === 0 ? 0 : 1;
 }

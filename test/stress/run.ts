@@ -24,6 +24,8 @@ interface StressResult {
   readonly violations: readonly string[];
   /** How many objects each component removed: `dustpan image` and so on. */
   readonly removals: Readonly<Record<string, number>>;
+  /** The memory of dustpan's processes, once a second. */
+  readonly residentMiB: ReadonlyMap<string, readonly number[]>;
 }
 
 const observeEveryMs = 1_000;
@@ -87,7 +89,8 @@ class Run {
     this.#isCalm = true;
     await Promise.all(watching);
     this.#report();
-    return { violations: this.#journal.violations, removals: this.#removals() };
+    const { residentMiB } = this.#health;
+    return { violations: this.#journal.violations, removals: this.#removals(), residentMiB };
   }
 
   /** A failure of the run itself ends the load, and is a violation: a server may not start again, for example. */
@@ -203,7 +206,7 @@ class Run {
         `${this.#journal.faultCount} faults`,
         `now ${pods?.length ?? '?'} pods, ${containers?.length ?? '?'} containers, ${images?.length ?? '?'} images`,
         `removed: ${list(Object.entries(this.#removals()))}`,
-        `peak MiB: ${list(this.#health.peaksMiB)}`,
+        `peak MiB: ${list([...this.#health.residentMiB].map(([name, values]) => [name, Math.max(...values)]))}`,
         ...(this.#health.kubeletErrors.size > 0
           ? [`kubelet errors: ${list(this.#health.kubeletErrors)}`]
           : []),

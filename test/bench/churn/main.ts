@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { scriptOptions } from '../../../scripts/arguments.ts';
 import { dustpanUser } from '../../cluster/controller/dustpan.ts';
-import { benchInJail, besidePeer, median, progress, row, thousands, type Result } from '../bench.ts';
+import { benchInJail, besidePeer, course, median, progress, row, thousands, type Result } from '../bench.ts';
 import { nodeFlagsFor } from '../controller-flags.ts';
 import { applyPolicy, firstPass, podPolicy, scrape, scrapeEveryMs, startController } from '../controller.ts';
 import { peerProcess } from '../peer.ts';
@@ -88,6 +88,10 @@ function rows(ours: Observed, peer: Observed | undefined): string[][] {
     row(
       'memory at the end',
       both((one) => megabytes(lateMiB(one))),
+    ),
+    row(
+      'memory over time, MiB',
+      both(({ usages }) => course(usages.map((usage) => usage.residentMiB))),
     ),
     row('growth between both', {
       ...both((one) => `${growthPercent(one).toFixed(1)} %`),
