@@ -31,9 +31,9 @@ export interface Overrun {
   readonly ends?: boolean;
 }
 
-/** A shell command that writes so many MiB to a file. */
+/** A shell command that writes so many MiB to a file, all at once: a measurement of a part could exceed another limit. */
 export const write = (path: string, mebi: number): string =>
-  `dd if=/dev/zero of=${path} bs=1048576 count=${mebi} 2>/dev/null`;
+  `dd if=/dev/zero of=${path} bs=${mebi * 1_048_576} count=1 2>/dev/null`;
 
 /** A shell command that prints so many MiB. */
 export const print = (mebi: number): string =>

@@ -40,7 +40,11 @@ const pods: Readonly<Record<string, Overrun>> = {
   },
   'deleted-but-open': {
     emptyDirs: { a: '10Mi' },
-    main: { script: `${write('/a/x', 12)}; { rm /a/x; sleep 100000; } </a/x & true` },
+    // It is written after it was deleted: no measurement may find it in the volume.
+    main: {
+      script:
+        '{ rm /a/x; dd if=/dev/zero of=/proc/self/fd/1 bs=1048576 count=12 2>/dev/null; sleep 100000; } >/a/x & true',
+    },
   },
   'layer-over': { main: { limit: '10Mi', script: write('/x', 14) } },
   'layer-under': { main: { limit: '10Mi', script: write('/x', 7) } },
