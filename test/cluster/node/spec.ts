@@ -70,8 +70,8 @@ const bridge = JSON.stringify({
   ],
 });
 
-/** A flag of API server and kubelet: off by default before Kubernetes 1.35. */
-export const imageVolumes = '--feature-gates=ImageVolume=true';
+/** A flag of API server and kubelet: features that tests use, off by default before Kubernetes 1.35. */
+export const newFeatures = '--feature-gates=ImageVolume=true,KubeletCrashLoopBackOffMax=true';
 
 const healthPort = 10_248;
 
@@ -89,7 +89,7 @@ export function kubeletSpec(inputs: PartInputs): Spec {
       '--runtime-cgroups=/',
       '--kubelet-cgroups=/',
       '--v=2',
-      imageVolumes,
+      newFeatures,
       ...(options.kubelet?.args ?? []),
     ],
     isReady: async () => (await statusOf(`http://127.0.0.1:${healthPort}/healthz`)) === 200,

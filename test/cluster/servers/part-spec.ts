@@ -4,7 +4,7 @@ import type { Startable, ClusterOptions } from './cluster.ts';
 import { kubeconfigFile, tokenOf } from './credentials.ts';
 import type { ClusterNode } from '../node/node.ts';
 import { registrySpec } from '../node/registry.ts';
-import { containerdSpec, imageVolumes, kubeletSpec } from '../node/spec.ts';
+import { containerdSpec, newFeatures, kubeletSpec } from '../node/spec.ts';
 import type { PartSpec } from './part-process.ts';
 import { statusOf } from './probe.ts';
 
@@ -86,7 +86,7 @@ function apiSpec(inputs: PartInputs): Spec {
       '--service-account-signing-key-file=pki/sa.key',
       '--service-account-key-file=pki/sa.key',
       '--allow-privileged',
-      imageVolumes,
+      newFeatures,
       ...(options.parts.includes('kubelet') ? kubeletClientArgs : []),
       ...(makesServiceAccounts(options) ? [] : ['--disable-admission-plugins=ServiceAccount']),
       ...(options.api?.audit === false ? [] : auditArgs),
