@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster } from '../servers/cluster.ts';
+import { newFeatures } from '../node/spec.ts';
 import { PartProcess } from '../servers/part-process.ts';
 import { statusOf } from '../servers/probe.ts';
 import { waitUntil } from '../servers/waiting.ts';
@@ -24,6 +25,7 @@ export async function startOtherKubelet(
       `--node-ip=${cluster.node.address}`,
       '--runtime-cgroups=/',
       '--kubelet-cgroups=/',
+      newFeatures,
       '--v=2',
       ...args,
     ],
