@@ -63,7 +63,9 @@ export class Health {
     const process = this.#stage.processes.get(component);
     if (process?.isRunning !== true) return [];
     const residentMiB = residentMiBOf(process.pid);
-    this.#residentMiB.set(component, [...(this.#residentMiB.get(component) ?? []), residentMiB]);
+    const readings = this.#residentMiB.get(component) ?? [];
+    readings.push(residentMiB);
+    this.#residentMiB.set(component, readings);
     const limit = this.#limitsMiB[component];
     if (residentMiB <= limit) return [];
     return [

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster } from '../servers/cluster.ts';
-import { newFeatures } from '../node/spec.ts';
+import { kubeletFlags } from '../node/spec.ts';
 import { PartProcess } from '../servers/part-process.ts';
 import { statusOf } from '../servers/probe.ts';
 import { waitUntil } from '../servers/waiting.ts';
@@ -19,16 +19,7 @@ export async function startOtherKubelet(
   const kubelet = new PartProcess({
     name: 'other-kubelet',
     command: join(bin, 'kubelet-quick'),
-    args: [
-      '--config=kubelet.json',
-      `--kubeconfig=${cluster.kubeconfig('kubelet')}`,
-      `--node-ip=${cluster.node.address}`,
-      '--runtime-cgroups=/',
-      '--kubelet-cgroups=/',
-      newFeatures,
-      '--v=2',
-      ...args,
-    ],
+    args: [...kubeletFlags(cluster.kubeconfig('kubelet'), cluster.node.address), ...args],
     cwd: cluster.dir,
     logFile,
     isReady: async () => (await statusOf(healthz)) === 200,

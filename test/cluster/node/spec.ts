@@ -75,6 +75,17 @@ export const newFeatures = '--feature-gates=ImageVolume=true,KubeletCrashLoopBac
 
 const healthPort = 10_248;
 
+/** The flags of every kubelet of the tests. */
+export const kubeletFlags = (kubeconfig: string, address: string): readonly string[] => [
+  '--config=kubelet.json',
+  `--kubeconfig=${kubeconfig}`,
+  `--node-ip=${address}`,
+  '--runtime-cgroups=/',
+  '--kubelet-cgroups=/',
+  '--v=2',
+  newFeatures,
+];
+
 /** The kubelet of this jail's node; the option's `config` replaces whole fields of its configuration. */
 export function kubeletSpec(inputs: PartInputs): Spec {
   const { dir, options } = inputs;
@@ -83,13 +94,7 @@ export function kubeletSpec(inputs: PartInputs): Spec {
   return {
     command: options.kubelet?.program ?? 'kubelet',
     args: [
-      '--config=kubelet.json',
-      `--kubeconfig=${kubeconfigFile(dir, 'kubelet')}`,
-      `--node-ip=${inputs.node?.address ?? ''}`,
-      '--runtime-cgroups=/',
-      '--kubelet-cgroups=/',
-      '--v=2',
-      newFeatures,
+      ...kubeletFlags(kubeconfigFile(dir, 'kubelet'), inputs.node?.address ?? ''),
       ...(options.kubelet?.args ?? []),
     ],
     isReady: async () => (await statusOf(`http://127.0.0.1:${healthPort}/healthz`)) === 200,
