@@ -46,8 +46,12 @@ export interface Scrape {
   readonly planMs: number;
   /** The longest delay of a 10 ms timer since the previous scrape. */
   readonly lagMs: number;
+  /** What V8's heap has in use; garbage that it has not collected yet is included. */
+  readonly heapMiB: number;
   readonly requests: number;
 }
+
+const bytesPerMiB = 1_024 ** 2;
 
 /** A scrape is 270 KB of garbage and some CPU time: too many would change what they measure. */
 export const scrapeEveryMs = 5_000;
@@ -61,6 +65,7 @@ export async function scrape({ pid, metricsUrl }: DustpanProcess): Promise<Scrap
     passes: metric(text, 'dustpan_pod_gc_plan_duration_seconds_count'),
     planMs: metric(text, 'dustpan_pod_gc_plan_duration_seconds_sum') * 1_000,
     lagMs: metric(text, 'nodejs_eventloop_lag_max_seconds') * 1_000,
+    heapMiB: metric(text, 'nodejs_heap_size_used_bytes') / bytesPerMiB,
     requests: metric(text, 'dustpan_rest_client_requests_total'),
   };
 }

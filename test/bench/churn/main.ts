@@ -35,6 +35,7 @@ interface Observed {
   readonly usages: readonly [Usage, ...Usage[]];
   /** Of dustpan alone. */
   readonly lagMs?: number;
+  readonly heapMiB?: readonly number[];
 }
 
 async function measureDustpan(
@@ -51,7 +52,8 @@ async function measureDustpan(
   const { result, samples } = await sampled(churn, scrapeEveryMs, () => scrape(dustpan));
   const [first, ...others] = samples;
   const lagMs = Math.max(...samples.map((one) => one.lagMs));
-  return { ...result, usages: [first.usage, ...others.map(({ usage }) => usage)], lagMs };
+  const heapMiB = samples.map((one) => one.heapMiB);
+  return { ...result, usages: [first.usage, ...others.map(({ usage }) => usage)], lagMs, heapMiB };
 }
 
 async function measurePeer({ cluster }: Servers, client: ChurnClient, threshold: number): Promise<Observed> {
@@ -93,6 +95,7 @@ function rows(ours: Observed, peer: Observed | undefined): string[][] {
       'memory over time, MiB',
       both(({ usages }) => course(usages.map((usage) => usage.residentMiB))),
     ),
+    row('JavaScript heap in use over time, MiB', { dustpan: course(ours.heapMiB ?? []) }),
     row('growth between both', {
       ...both((one) => `${growthPercent(one).toFixed(1)} %`),
       budget: { text: '5 %', isMet: isJudged ? growth <= 5 : undefined },
