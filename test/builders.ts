@@ -72,6 +72,7 @@ export const terminatedRule = (over: Partial<TerminatedPolicy> = {}): Terminated
   perNamespaceThreshold: undefined,
   ttlAfterFinishedMs: undefined,
   ttlByReason: [],
+  honorTTLAnnotation: false,
   keepPerOwner: 0,
   protectUnfinishedJobs: false,
   ...over,

@@ -12,6 +12,14 @@ export const imagesPanels: readonly Panel[] = [
   },
   {
     ...{
+      title: 'Inodes of the image disk, by node',
+      unit: 'percentunit',
+      description: 'Used inodes of the file system of the images; 0 where it reports none.',
+    },
+    ...one(`max by (node) (dustpan_image_filesystem_used_inodes_ratio{${agent}})`, '{{node}}'),
+  },
+  {
+    ...{
       title: 'Images removed',
       stacked: true,
       description: 'By reason: space = the disk was over its threshold, age = unused for too long.',
@@ -36,6 +44,13 @@ export const imagesPanels: readonly Panel[] = [
       description: 'Bytes that the last plan had to free for space; 0 below the threshold.',
     },
     ...one(`max by (node) (dustpan_image_gc_wanted_bytes{${agent}})`, '{{node}}'),
+  },
+  {
+    ...{
+      title: 'Inodes to free, by node',
+      description: 'Inodes that the last plan had to free; 0 below the threshold.',
+    },
+    ...one(`max by (node) (dustpan_image_gc_wanted_inodes{${agent}})`, '{{node}}'),
   },
   {
     ...{

@@ -151,7 +151,8 @@ export const eventKinds: readonly EventKind[] = [
         nodeObject,
         shortMessage(
           { capacityBytes: 100 * gibibyte, availableBytes: 0 },
-          { wantedBytes: 20 * gibibyte, freedBytes: 5 * gibibyte },
+          { crossed: ['bytes'], wantedBytes: 20 * gibibyte, wantedInodes: 0 },
+          { bytes: 5 * gibibyte, inodes: 0 },
         ),
         {
           usedBytes: 95 * gibibyte,

@@ -88,7 +88,9 @@ function showEmptyPodPlan(registry: Registry): void {
 
 function showEmptyImagePlan(registry: Registry): void {
   const nothing = { usedPercent: undefined, wantedBytes: 0, plannedBytes: 0, maxImages: 0 };
-  const plan = { state: 'Idle' as const, ...nothing, candidates: [], removals: [], kept: [] };
+  const noInodes = { usedInodesPercent: undefined, wantedInodes: 0, plannedInodes: 0, isUncounted: false };
+  const none = { crossed: [], inodesOf: () => 0, candidates: [], removals: [], kept: [] };
+  const plan = { state: 'Idle' as const, ...nothing, ...noInodes, ...none };
   showImagePlan(imageGcMetrics(registry), plan, undefined);
 }
 

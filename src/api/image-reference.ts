@@ -87,22 +87,22 @@ export function normaliseReference(text: string): string {
   return parsed === undefined ? text : canonicalReference(parsed);
 }
 
-/** All names that a keep pattern may match: tags and digests, normalised and as the runtime writes them, and the id. */
+/** All names that a pattern may match: tags and digests, normalised and as the runtime writes them, and the id. */
 export function references(image: NamedImage): readonly string[] {
   const names = [...image.tags, ...image.digests].filter((name) => !name.includes('<none>'));
   return [...new Set([...names.map(normaliseReference), ...names, image.id])];
 }
 
 /**
- * Returns a function that finds the first pattern of a keep list that matches an image. A pattern matches whole references, as written and with
+ * Returns a function that finds the first of the patterns that matches an image; -1 = none. A pattern matches whole references, as written and with
  * the default registry: `nginx:*` keeps every tag of docker.io/library/nginx and nothing of `nginx-extra`.
  */
-export function keepList(patterns: readonly string[]): (image: NamedImage) => string | undefined {
-  const rules = patterns.map((pattern) => ({ pattern, matchers: formsOf(pattern).map(globMatcher) }));
+export function firstPattern(patterns: readonly string[]): (image: NamedImage) => number {
+  const rules = patterns.map((pattern) => formsOf(pattern).map(globMatcher));
   return (image) => {
-    if (rules.length === 0) return undefined;
+    if (rules.length === 0) return -1;
     const names = references(image);
-    return rules.find(({ matchers }) => matchers.some((matches) => names.some(matches)))?.pattern;
+    return rules.findIndex((matchers) => matchers.some((matches) => names.some(matches)));
   };
 }
 

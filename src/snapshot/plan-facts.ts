@@ -1,5 +1,5 @@
 import type { StorageUsage } from '../api/local-storage.ts';
-import type { ImageDisk } from '../api/report/node-pass.ts';
+import type { DiskSpace } from '../api/report/node-pass.ts';
 import type { InvalidPolicy, Policy } from '../api/policy/policy.ts';
 import type { RuntimeContainer, RuntimeImage, RuntimeSandbox } from '../cri/runtime.ts';
 import type { NodeReportFacts } from '../kube/cache/node-report-facts.ts';
@@ -47,7 +47,7 @@ export interface NodePart {
   readonly sandboxImage: string | undefined;
   /** Ids or references of images that containers have mounted, as far as known. */
   readonly mounted: readonly string[];
-  readonly disk: Pick<ImageDisk, 'capacityBytes' | 'availableBytes'> | undefined;
+  readonly disk: DiskSpace | undefined;
   /** Empty if there is none: then every image counts as first seen now. */
   readonly state: AgentState;
   /** The local storage usage of its pods; read only if a policy needs it. */

@@ -8,7 +8,14 @@ export function diskOf(stats: Field): NodePart['disk'] {
   const imageFs = stats.at('node').maybeAt('runtime').maybeAt('imageFs');
   const [capacity, available] = [imageFs.maybeAt('capacityBytes'), imageFs.maybeAt('availableBytes')];
   if (capacity.isAbsent || available.isAbsent) return undefined;
-  return { capacityBytes: capacity.count(), availableBytes: available.count() };
+  const inodes = (name: 'inodes' | 'inodesFree' | 'inodesUsed'): number | undefined => {
+    const field = imageFs.maybeAt(name);
+    return field.isAbsent ? undefined : field.count();
+  };
+  return {
+    ...{ capacityBytes: capacity.count(), availableBytes: available.count() },
+    ...{ inodes: inodes('inodes'), inodesFree: inodes('inodesFree'), inodesUsed: inodes('inodesUsed') },
+  };
 }
 
 /** The local storage usage of pods, from checked stats; undefined = not known. */

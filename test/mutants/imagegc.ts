@@ -4,6 +4,7 @@ import type { MutantGroup } from './group.ts';
 const phase = 'src/api/pod-phase.ts';
 const plan = 'src/agent/imagegc/plan.ts';
 const holds = 'src/agent/imagegc/holds.ts';
+const ages = 'src/agent/imagegc/ages.ts';
 const records = 'src/agent/imagegc/records.ts';
 const disk = 'src/agent/imagegc/disk.ts';
 const index = 'src/api/image-index.ts';
@@ -16,14 +17,32 @@ export const imageGcMutants: MutantGroup = {
     [
       'Age: longer than the maximum',
       plan,
-      'idleSinceMs(image) > maximumAgeMs',
-      'idleSinceMs(image) >= maximumAgeMs',
+      'now.getTime() > (oldAtMs(image) ?? Infinity)',
+      'now.getTime() >= (oldAtMs(image) ?? Infinity)',
     ],
-    ['Age: idle, not old', plan, 'record.lastUsedMs ?? record.firstDetectedMs;', 'record.firstDetectedMs;'],
+    ['Age: idle, not old', ages, 'record.lastUsedMs ?? record.firstDetectedMs;', 'record.firstDetectedMs;'],
     ['Age: before the space step', plan, 'bytesOf(agedNow)', '0'],
+    ['Age: before the space step, in inodes', plan, 'inodes: inodesOf(freedByAge) }', 'inodes: 0 }'],
+    ['Age: by the entry of the image', ages, 'if (entry === undefined) return', 'if (index < 9) return'],
+    [
+      'Age: never by an entry of 0s',
+      ages,
+      'maximumAgeMs: entry.maximumAgeMs,\n      ageEntry',
+      'maximumAgeMs: entry.maximumAgeMs ?? maximumAgeMs,\n      ageEntry',
+    ],
     ['Space: down to the low threshold', disk, '100 - lowThresholdPercent', '100'],
+    ['Space: down to the low threshold in inodes', plan, 'inodesOf(sum) >= wanted.inodes', 'true'],
+    [
+      'Space: only for a unit that is crossed',
+      disk,
+      'inodes.isCrossed ? ',
+      'bytes.isCrossed || inodes.isCrossed ? ',
+    ],
+    ['Space: inodes by size', disk, '(ofImages * bytes) / imageBytes', 'ofImages'],
+    ['Space: the inodes of images', disk, 'inodesUsed > 0 ? Math.min(inodesUsed, used) : used', 'used'],
+    ['Space: no more inodes than are used', disk, 'Math.min(inodesUsed, used)', 'inodesUsed'],
     ['Space: no more than it takes', plan, 'candidates.slice(0, last + 1)', 'candidates'],
-    ['Space: at least one', plan, '(sum += bytes) >= wantedBytes', '(sum += bytes) > wantedBytes'],
+    ['Space: at least one', plan, 'sum >= wanted.bytes &&', 'sum > wanted.bytes &&'],
     [
       'InUse',
       plan,
@@ -89,14 +108,26 @@ export const imageGcMutants: MutantGroup = {
     ['TooYoung: while no agent ran', records, 'unseen <= unseenMs', 'true'],
     ['TooYoung: while the clock jumped', records, 'if (jumpedMs <= 0) return known;', 'return known;'],
     ['UsedRecently', plan, 'lastUsedMs >= now.getTime()', 'false'],
-    ['BelowThreshold', disk, 'usedPercent < high', 'usedPercent <= high'],
-    ['BelowThreshold: 100 is off', disk, 'if (high >= 100)', 'if (high > 100)'],
-    ['TargetMet: by age alone', disk, 'wantedBytes <= 0 && freedByAge > 0', 'false'],
+    ['BelowThreshold', disk, 'usedPercentOf(amount) < thresholds', 'usedPercentOf(amount) <= thresholds'],
+    ['BelowThreshold: 100 is off', disk, 'highThresholdPercent >= 100', 'highThresholdPercent > 100'],
+    [
+      'BelowThreshold: without the block for inodes',
+      disk,
+      "unit === 'bytes' ? rule : rule.inodes;",
+      "unit === 'bytes' ? rule : (rule.inodes ?? rule);",
+    ],
+    [
+      'BelowThreshold: inodes that are not reported',
+      disk,
+      'isUncounted ? undefined : thresholds',
+      'thresholds',
+    ],
+    ['TargetMet: by age alone', disk, 'wanted <= 0 && freedByAge > 0', 'false'],
     [
       'TargetMet: is the reason',
       plan,
-      "space.kind === 'needed' ? 'TargetMet' : space.reason",
-      "space.kind === 'needed' ? 'BelowThreshold' : space.reason",
+      "crossed.length > 0 ? 'TargetMet' : idle",
+      "crossed.length > 0 ? 'BelowThreshold' : idle",
     ],
     ['PacingLimit: by age', plan, 'const agedNow = aged.slice(0, maxImages);', 'const agedNow = aged;'],
     [
@@ -117,10 +148,18 @@ export const imageGcMutants: MutantGroup = {
     [
       'DiskUnknown',
       disk,
-      "state: 'Unknown', reason: 'DiskUnknown'",
-      "state: 'Idle', reason: 'BelowThreshold'",
+      "if (amount === undefined) return idle('DiskUnknown');",
+      "if (amount === undefined) return idle('BelowThreshold');",
     ],
-    ['DiskUnknown: no capacity', disk, 'disk.capacityBytes >= 1 &&', ''],
+    ['DiskUnknown: no capacity', disk, 'total >= 1 &&', ''],
+    ['DiskUnknown: inodes of a disk without capacity', disk, '!hasCapacity(disk) || ', ''],
+    ['DiskUnknown: no disk, and no threshold for bytes', disk, ' && disk !== undefined;', ';'],
+    [
+      'DiskUnknown: before other reasons',
+      disk,
+      "['DiskUnknown', 'TargetMet', 'BelowThreshold']",
+      "['BelowThreshold', 'TargetMet', 'DiskUnknown']",
+    ],
     ['order: never used first', plan, '(a.record.lastUsedMs ?? -1) - (b.record.lastUsedMs ?? -1) ||', ''],
     ['order: then the first detected', plan, 'a.record.firstDetectedMs - b.record.firstDetectedMs ||', ''],
     ['order: then by id', plan, '(a.id < b.id ? -1 : 1)', '(a.id < b.id ? 1 : -1)'],

@@ -1,4 +1,5 @@
 import type { ImageDisk } from '../../api/report/node-pass.ts';
+import type { Thresholds } from '../../api/policy/policy.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import { skewText } from '../../gc/checks.ts';
 import type { Outcome } from '../../gc/decision.ts';
@@ -7,7 +8,8 @@ import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { imageChecks, type ImageCheckDeps, type PlanBasis } from './checks.ts';
-import { bytesOverLow, hasCapacity } from './disk.ts';
+import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
+import { amountOf, amountOverLow } from './disk.ts';
 import type { ImageGcPlan, ImageRemoval } from './facts.ts';
 import { upstreamReason, type ImageGcMetrics } from './metrics.ts';
 import { resultsOf, type RemovalResults } from './report.ts';
@@ -58,8 +60,8 @@ export async function removeImages(
   if (stopped?.error !== undefined) deps.metrics.errors.inc({ stage: 'observe' });
   const [first] = candidates;
   const skew = first && skewText(node.clockSkewMs(first));
-  const { missingBytes, disk } = remover;
-  return { ...resultsOf({ ...executed, stopped }, missingBytes, skew), disk };
+  const { missing, freedInodes, disk } = remover;
+  return { ...resultsOf({ ...executed, stopped }, { missing, freedInodes }, skew), disk };
 }
 
 function record(outcome: Outcome<ImageRemoval>, { metrics, log, onRemoved }: ActDeps): void {
@@ -85,40 +87,85 @@ function record(outcome: Outcome<ImageRemoval>, { metrics, log, onRemoved }: Act
   }
 }
 
+/** One crossed threshold, and what is missing until usage is at the low one. */
+class Goal {
+  readonly unit: SpaceUnit;
+  readonly #thresholds: Thresholds;
+  readonly #wanted: number;
+  #nominal = 0;
+  #lastFreed = 0;
+  #isMeasured = true;
+  /** 0 or less = usage is at the low threshold. */
+  missing: number;
+
+  constructor(unit: SpaceUnit, { rule, disk }: Pick<Planned, 'rule' | 'disk'>) {
+    this.unit = unit;
+    this.#thresholds = unit === 'bytes' ? rule : (rule.inodes ?? rule);
+    this.missing = this.#over(disk) ?? 0;
+    this.#wanted = this.missing;
+  }
+
+  /** Why no further image may be removed for this goal; undefined = one may. */
+  get endedBecause(): string | undefined {
+    // Without a measurement the sizes of the images show their bytes, but nothing shows their inodes.
+    if (this.unit === 'inodes' && !this.#isMeasured)
+      return 'the inodes of the file system cannot be measured';
+    // The runtime frees the space later, or on another file system: removing more could remove every image for nothing.
+    return this.#nominal >= this.#wanted && this.#lastFreed <= 0
+      ? 'removed images of the wanted size, but the file system does not show it'
+      : undefined;
+  }
+
+  record(nominal: number, freed: number, after: ImageDisk | undefined): void {
+    this.#nominal += nominal;
+    this.#lastFreed = freed;
+    const over = this.#over(after);
+    this.#isMeasured = over !== undefined;
+    this.missing = over ?? this.missing - nominal;
+  }
+
+  #over(disk: ImageDisk | undefined): number | undefined {
+    const amount = amountOf(this.unit, disk);
+    return amount && amountOverLow(amount, this.#thresholds);
+  }
+}
+
 /** Removes the images of one pass and measures the disk after each. */
 class ImageRemover {
   readonly #deps: ActDeps;
-  readonly #planned: Planned;
-  readonly #wantedBytes: number;
+  readonly #plan: ImageGcPlan;
+  readonly #goals: readonly Goal[];
   #removed = 0;
-  #nominalBytes = 0;
-  #lastFreedBytes = 0;
   disk: ImageDisk | undefined;
-  /** Bytes to free until usage is at the low threshold; 0 or less = it is. */
-  missingBytes: number;
+  freedInodes = 0;
   /** Why the space step ended above the low threshold. */
   endedBecause: string | undefined;
 
   constructor(deps: ActDeps, planned: Planned) {
     this.#deps = deps;
-    this.#planned = planned;
+    this.#plan = planned.plan;
     this.disk = planned.disk;
-    this.missingBytes = this.#missing(planned.disk) ?? 0;
-    this.#wantedBytes = this.missingBytes;
+    this.#goals = planned.plan.crossed.map((unit) => new Goal(unit, planned));
+  }
+
+  /** Until usage is at the low thresholds; 0 where the high one was not crossed. */
+  get missing(): RemovalResults['missing'] {
+    const missing = new Map(this.#goals.map((goal) => [goal.unit, goal.missing]));
+    return { bytes: missing.get('bytes') ?? 0, inodes: missing.get('inodes') ?? 0 };
   }
 
   /** Whether the pass ends before this image. */
   enough({ reason }: ImageRemoval): boolean {
-    return this.#removed >= this.#planned.plan.maxImages || (reason === 'Space' && this.#hasSpace());
+    return this.#removed >= this.#plan.maxImages || (reason === 'Space' && this.#hasSpace());
   }
 
-  /** The kubelet compares after a removal: the space step removes at least one image, even if rounding makes `missingBytes` 0. */
+  /** The kubelet compares after a removal: the space step removes at least one image, even if rounding makes `missing` 0. */
   #hasSpace(): boolean {
     if (this.#removed === 0) return false;
-    if (this.missingBytes <= 0) return true;
-    // The runtime frees the space later, or on another file system: removing more could remove every image for nothing.
-    if (this.#nominalBytes < this.#wantedBytes || this.#lastFreedBytes > 0) return false;
-    this.endedBecause = 'removed images of the wanted size, but the file system does not show it';
+    const unmet = this.#goals.filter(({ missing }) => missing > 0);
+    if (unmet.length === 0) return true;
+    if (unmet.some((goal) => goal.endedBecause === undefined)) return false;
+    this.endedBecause = unmet[0]?.endedBecause;
     return true;
   }
 
@@ -128,15 +175,15 @@ class ImageRemover {
     const before = this.disk;
     const after = await this.#measure();
     this.#removed += 1;
-    this.#nominalBytes += image.sizeBytes;
     this.disk = after;
-    this.missingBytes = this.#missing(after) ?? this.missingBytes - image.sizeBytes;
-    const isMeasured = hasCapacity(before) && hasCapacity(after);
-    const freedBytes = isMeasured
-      ? Math.max(0, after.availableBytes - before.availableBytes)
-      : image.sizeBytes;
-    this.#lastFreedBytes = freedBytes;
-    return { kind: 'done', freedBytes };
+    const nominal = { bytes: image.sizeBytes, inodes: this.#plan.inodesOf(image.sizeBytes) };
+    const freed = {
+      bytes: freedBetween('bytes', before, after) ?? nominal.bytes,
+      inodes: freedBetween('inodes', before, after) ?? nominal.inodes,
+    };
+    for (const goal of this.#goals) goal.record(nominal[goal.unit], freed[goal.unit], after);
+    this.freedInodes += freed.inodes;
+    return { kind: 'done', freedBytes: freed.bytes };
   }
 
   async #measure(): Promise<ImageDisk | undefined> {
@@ -149,10 +196,16 @@ class ImageRemover {
       return undefined;
     }
   }
+}
 
-  #missing(disk: ImageDisk | undefined): number | undefined {
-    return hasCapacity(disk) ? bytesOverLow(disk, this.#planned.rule) : undefined;
-  }
+/** What came free between two measurements; undefined = one of them failed. */
+function freedBetween(
+  unit: SpaceUnit,
+  before: ImageDisk | undefined,
+  after: ImageDisk | undefined,
+): number | undefined {
+  const [first, last] = [amountOf(unit, before), amountOf(unit, after)];
+  return first && last && Math.max(0, last.free - first.free);
 }
 
 /** Whether every other removal would fail too: the runtime is unavailable, does not respond, or denies access. */

@@ -1,63 +1,125 @@
-import type { ImageDisk } from '../../api/report/node-pass.ts';
-import type { ImageGcPolicy } from '../../api/policy/policy.ts';
+import type { DiskSpace } from '../../api/report/node-pass.ts';
+import type { ImageGcPolicy, Thresholds } from '../../api/policy/policy.ts';
+import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
 
-export type DiskSpace = Pick<ImageDisk, 'capacityBytes' | 'availableBytes'>;
-
-type Thresholds = Pick<ImageGcPolicy, 'highThresholdPercent' | 'lowThresholdPercent'>;
+/** The bytes or the inodes of a file system. */
+interface Amount {
+  readonly total: number;
+  readonly free: number;
+}
 
 /** Whether the file system reports a plausible capacity; the kubelet has an Event for one that does not. */
 export const hasCapacity = (disk: DiskSpace | undefined): disk is DiskSpace =>
-  disk !== undefined &&
-  Number.isFinite(disk.capacityBytes) &&
-  Number.isFinite(disk.availableBytes) &&
-  disk.capacityBytes >= 1 &&
-  disk.availableBytes >= 0;
+  disk !== undefined && isPlausible({ total: disk.capacityBytes, free: disk.availableBytes });
 
-/** The kubelet's integer arithmetic (pkg/kubelet/images/image_gc_manager.go, GarbageCollect); undefined = unknown. */
-export function usedPercentOf(disk: DiskSpace | undefined): number | undefined {
-  if (!hasCapacity(disk)) return undefined;
-  const { capacity, available } = whole(disk);
-  return 100 - Number((available * 100n) / capacity);
+const isPlausible = ({ total, free }: Amount): boolean =>
+  Number.isFinite(total) && Number.isFinite(free) && total >= 1 && free >= 0;
+
+/** The bytes or inodes of a disk; undefined = unknown. */
+export function amountOf(unit: SpaceUnit, disk: DiskSpace | undefined): Amount | undefined {
+  const { capacityBytes, availableBytes, inodes, inodesFree } = disk ?? {};
+  const [total, free] = unit === 'bytes' ? [capacityBytes, availableBytes] : [inodes, inodesFree];
+  if (!hasCapacity(disk) || total === undefined || free === undefined) return undefined;
+  const amount = { total, free };
+  return isPlausible(amount) ? amount : undefined;
 }
 
-/** Bytes to free until usage is at the low threshold; 0 or less = it is. */
-export function bytesOverLow(
-  disk: DiskSpace,
+/** The kubelet's integer arithmetic (pkg/kubelet/images/image_gc_manager.go, GarbageCollect). */
+export function usedPercentOf(amount: Amount): number {
+  const { total, free } = whole(amount);
+  return 100 - Number((free * 100n) / total);
+}
+
+/** Bytes or inodes to free until usage is at the low threshold; 0 or less = it is. */
+export function amountOverLow(
+  amount: Amount,
   { lowThresholdPercent }: Pick<Thresholds, 'lowThresholdPercent'>,
 ): number {
-  const { capacity, available } = whole(disk);
-  return Number((capacity * BigInt(100 - lowThresholdPercent)) / 100n - available);
+  const { total, free } = whole(amount);
+  return Number((total * BigInt(100 - lowThresholdPercent)) / 100n - free);
 }
 
-/** As bigint, because 100 times a large capacity is not a safe integer. More available bytes than the capacity count as an empty disk. */
-function whole({ capacityBytes, availableBytes }: DiskSpace): { capacity: bigint; available: bigint } {
-  const capacity = BigInt(Math.trunc(capacityBytes));
-  const available = BigInt(Math.trunc(availableBytes));
-  return { capacity, available: available > capacity ? capacity : available };
+/** As bigint, because 100 times a large capacity is not a safe integer. More free than the total counts as an empty disk. */
+function whole(amount: Amount): { readonly total: bigint; readonly free: bigint } {
+  const total = BigInt(Math.trunc(amount.total));
+  const free = BigInt(Math.trunc(amount.free));
+  return { total, free: free > total ? total : free };
 }
 
-export type SpaceStep =
-  | { readonly kind: 'needed'; readonly wantedBytes: number }
-  | {
-      readonly kind: 'not needed';
-      readonly state: 'Idle' | 'Free' | 'Unknown';
-      readonly reason: 'BelowThreshold' | 'TargetMet' | 'DiskUnknown';
-    };
+/**
+ * Returns a function that estimates how many inodes the removal of images of these bytes frees. The runtime reports no inodes per image, so
+ * those of all images are spread by size; 0 = unknown (ADR 48).
+ */
+export function inodeEstimate(disk: DiskSpace | undefined, imageBytes: number): (bytes: number) => number {
+  const amount = amountOf('inodes', disk);
+  if (amount === undefined || imageBytes <= 0) return () => 0;
+  const used = Math.max(0, amount.total - amount.free);
+  const { inodesUsed = 0 } = disk ?? {};
+  const ofImages = inodesUsed > 0 ? Math.min(inodesUsed, used) : used;
+  return (bytes) => Math.floor((ofImages * bytes) / imageBytes);
+}
 
-/** Decides whether the space step runs after the removals by age have freed `freedByAge`, and how many bytes it has to free. */
-export function spaceStep(
-  disk: DiskSpace | undefined,
-  thresholds: Thresholds,
-  freedByAge: number,
-): SpaceStep {
-  const { highThresholdPercent: high } = thresholds;
-  if (high >= 100) return { kind: 'not needed', state: 'Idle', reason: 'BelowThreshold' };
-  const usedPercent = usedPercentOf(disk);
-  if (!hasCapacity(disk) || usedPercent === undefined)
-    return { kind: 'not needed', state: 'Unknown', reason: 'DiskUnknown' };
-  if (usedPercent < high) return { kind: 'not needed', state: 'Idle', reason: 'BelowThreshold' };
-  const wantedBytes = bytesOverLow(disk, thresholds) - freedByAge;
-  if (wantedBytes <= 0 && freedByAge > 0) return { kind: 'not needed', state: 'Free', reason: 'TargetMet' };
+/** Whether any space step is on. */
+export const needsDisk = (rule: ImageGcPolicy): boolean =>
+  thresholdsOf('bytes', rule) !== undefined || thresholdsOf('inodes', rule) !== undefined;
+
+/** The thresholds of a policy for bytes or inodes; undefined = off. */
+function thresholdsOf(unit: SpaceUnit, rule: ImageGcPolicy): Thresholds | undefined {
+  const thresholds = unit === 'bytes' ? rule : rule.inodes;
+  return thresholds === undefined || thresholds.highThresholdPercent >= 100 ? undefined : thresholds;
+}
+
+type ByUnit = Readonly<Record<SpaceUnit, number>>;
+
+/** What the space step has to free. It runs if a high threshold is crossed; else `state` and `reason` explain why not. */
+export interface SpaceNeed {
+  readonly crossed: readonly SpaceUnit[];
+  readonly wanted: ByUnit;
+  readonly state: 'Idle' | 'Free' | 'Unknown';
+  readonly reason: 'BelowThreshold' | 'TargetMet' | 'DiskUnknown';
+  /** The policy has thresholds for inodes, and the file system reports none: the bytes alone decide. */
+  readonly isUncounted: boolean;
+}
+
+/** Decides whether the space step runs after the removals by age have freed `freedByAge`. */
+export function spaceNeed(disk: DiskSpace | undefined, rule: ImageGcPolicy, freedByAge: ByUnit): SpaceNeed {
+  const bytes = stepOf(amountOf('bytes', disk), thresholdsOf('bytes', rule), freedByAge.bytes);
+  const amount = amountOf('inodes', disk);
+  const thresholds = thresholdsOf('inodes', rule);
+  const isUncounted = thresholds !== undefined && amount === undefined && disk !== undefined;
+  const inodes = stepOf(amount, isUncounted ? undefined : thresholds, freedByAge.inodes);
+  const [first] = [bytes, inodes].toSorted((a, b) => idleOrder.indexOf(a.idle) - idleOrder.indexOf(b.idle));
+  const idle = first?.idle ?? 'BelowThreshold';
+  return {
+    crossed: [
+      ...(bytes.isCrossed ? (['bytes'] as const) : []),
+      ...(inodes.isCrossed ? (['inodes'] as const) : []),
+    ],
+    wanted: { bytes: bytes.wanted, inodes: inodes.wanted },
+    state: idleState[idle],
+    reason: idle,
+    isUncounted,
+  };
+}
+
+interface Step {
+  readonly isCrossed: boolean;
+  readonly wanted: number;
+  /** Why nothing has to be freed. */
+  readonly idle: SpaceNeed['reason'];
+}
+
+/** The first that holds for bytes or inodes explains why an image is kept. */
+const idleOrder: readonly SpaceNeed['reason'][] = ['DiskUnknown', 'TargetMet', 'BelowThreshold'];
+const idleState = { DiskUnknown: 'Unknown', TargetMet: 'Free', BelowThreshold: 'Idle' } as const;
+
+function stepOf(amount: Amount | undefined, thresholds: Thresholds | undefined, freedByAge: number): Step {
+  const idle = (reason: SpaceNeed['reason']): Step => ({ isCrossed: false, wanted: 0, idle: reason });
+  if (thresholds === undefined) return idle('BelowThreshold');
+  if (amount === undefined) return idle('DiskUnknown');
+  if (usedPercentOf(amount) < thresholds.highThresholdPercent) return idle('BelowThreshold');
+  const wanted = amountOverLow(amount, thresholds) - freedByAge;
+  if (wanted <= 0 && freedByAge > 0) return idle('TargetMet');
   // Rounding can make it 0; the kubelet removes one image even then.
-  return { kind: 'needed', wantedBytes: Math.max(0, wantedBytes) };
+  return { isCrossed: true, wanted: Math.max(0, wanted), idle: 'BelowThreshold' };
 }

@@ -1,9 +1,10 @@
+import type { DiskSpace } from '../../api/report/node-pass.ts';
 import type { RuntimeContainerStats } from '../../cri/runtime.ts';
 import type { ImageReason } from '../../gc/reasons/images.ts';
 import type { EventSpec, ObjectRef } from '../../kube/events/recorder.ts';
 import { shortSizeText, sizeText } from '../../runtime/text/size-text.ts';
-import { hasCapacity, usedPercentOf, type DiskSpace } from './disk.ts';
-import { bytesOf, type ImageDecision } from './facts.ts';
+import { amountOf, hasCapacity, usedPercentOf } from './disk.ts';
+import { bytesOf, type ImageDecision, type ImageGcPlan } from './facts.ts';
 
 const warning = (node: ObjectRef, reason: string, note: string): EventSpec => ({
   ...{ regarding: node, type: 'Warning', reason, action: 'CollectImages', note },
@@ -32,28 +33,46 @@ export function freeDiskSpaceFailed(
   );
 }
 
-/** The words of Kubernetes 1.36, then the target; `disk` was measured before the pass. */
-export const shortMessage = (
+/** What a plan wanted to free and could not. */
+type Shortage = Pick<ImageGcPlan, 'crossed' | 'wantedBytes' | 'wantedInodes'>;
+
+/** The words of Kubernetes 1.36, then the target, for bytes, inodes or both; `disk` was measured before the pass. */
+export function shortMessage(
   disk: DiskSpace | undefined,
-  { wantedBytes, freedBytes }: { readonly wantedBytes: number; readonly freedBytes: number },
-): string =>
-  `${insufficient(disk)} Failed to free sufficient space by deleting unused images (freed ${freedBytes} bytes). Wanted ${wantedBytes} bytes.`;
+  { crossed, wantedBytes, wantedInodes }: Shortage,
+  freed: { readonly bytes: number; readonly inodes: number },
+): string {
+  const texts = {
+    bytes: `Failed to free sufficient space by deleting unused images (freed ${freed.bytes} bytes). Wanted ${wantedBytes} bytes.`,
+    inodes: `Failed to free sufficient inodes by deleting unused images (freed ${freed.inodes} inodes). Wanted ${wantedInodes} inodes.`,
+  };
+  return crossed.map((unit) => `${insufficient[unit](disk)} ${texts[unit]}`).join(' ');
+}
 
 /** The same for a dry run. */
-export const dryShortMessage = (
+export function dryShortMessage(
   disk: DiskSpace | undefined,
-  { wantedBytes, plannedBytes }: { readonly wantedBytes: number; readonly plannedBytes: number },
-): string =>
-  `${insufficient(disk)} Deleting unused images would free ${plannedBytes} of ${wantedBytes} bytes.`;
-
-function insufficient(disk: DiskSpace | undefined): string {
-  const usedPercent = usedPercentOf(disk);
-  const used =
-    disk === undefined || usedPercent === undefined
-      ? ''
-      : ` (${usedPercent}% of ${shortSizeText(disk.capacityBytes)} used)`;
-  return `Insufficient free disk space on the node's image filesystem${used}.`;
+  { crossed, ...plan }: Shortage & Pick<ImageGcPlan, 'plannedBytes' | 'plannedInodes'>,
+): string {
+  const texts = {
+    bytes: `Deleting unused images would free ${plan.plannedBytes} of ${plan.wantedBytes} bytes.`,
+    inodes: `Deleting unused images would free an estimated ${plan.plannedInodes} of ${plan.wantedInodes} inodes.`,
+  };
+  return crossed.map((unit) => `${insufficient[unit](disk)} ${texts[unit]}`).join(' ');
 }
+
+const insufficient = {
+  bytes: (disk: DiskSpace | undefined): string => {
+    const amount = amountOf('bytes', disk);
+    const used = amount && ` (${usedPercentOf(amount)}% of ${shortSizeText(amount.total)} used)`;
+    return `Insufficient free disk space on the node's image filesystem${used ?? ''}.`;
+  },
+  inodes: (disk: DiskSpace | undefined): string => {
+    const amount = amountOf('inodes', disk);
+    const used = amount && ` (${usedPercentOf(amount)}% of ${amount.total} used)`;
+    return `Insufficient free inodes on the node's image filesystem${used ?? ''}.`;
+  },
+};
 
 /** Usage of the image file system in bytes; image sizes are those that the runtime reports. */
 interface DiskUsage {

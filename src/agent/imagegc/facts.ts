@@ -1,11 +1,11 @@
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { ImageRemoveReason } from '../../api/reasons.ts';
-import type { NodePod } from '../../api/report/node-pass.ts';
+import type { DiskSpace, NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { Decision, ImageTarget } from '../../gc/decision.ts';
-import type { ImageEvidence, ImageReason } from '../../gc/reasons/images.ts';
+import type { AgeEntry, ImageEvidence, ImageReason } from '../../gc/reasons/images.ts';
+import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
 import type { AgentState, ImageRecord } from '../../node/disk/state-format.ts';
-import type { DiskSpace } from './disk.ts';
 
 /** Input of a plan. undefined = unknown: an image that could depend on it is kept. */
 export interface ImageGcFacts extends AgentState {
@@ -46,6 +46,10 @@ export interface JudgedImage extends ImageTarget {
   readonly holds: ImageHolds;
   /** The policy's; doubled if the image was pulled again within 24 h of its removal. */
   readonly minimumAgeMs: number;
+  /** undefined = no limit. */
+  readonly maximumAgeMs: number | undefined;
+  /** The entry of maximumAgeByImage that sets it; undefined = maximumAge does. */
+  readonly ageEntry: AgeEntry | undefined;
 }
 
 export type ImageDecision<R extends ImageReason = ImageReason> = Decision<JudgedImage, R, ImageEvidence[R]>;
@@ -57,12 +61,24 @@ export const bytesOf = (decisions: readonly ImageDecision[]): number =>
 export interface ImageGcPlan {
   /** The space step: Idle = not needed or off, Free = the removals free enough, Short = they do not, Unknown = cannot be decided. */
   readonly state: 'Idle' | 'Free' | 'Short' | 'Unknown';
+  /** Crossed thresholds for which the space step removes images. */
+  readonly crossed: readonly SpaceUnit[];
   /** undefined = the disk is unknown or reports no capacity. */
   readonly usedPercent: number | undefined;
+  /** undefined = the disk is unknown or reports no inodes. */
+  readonly usedInodesPercent: number | undefined;
+  /** The policy has thresholds for inodes, and the file system reports none. */
+  readonly isUncounted: boolean;
   /** Bytes that the space step has to free, after the removals by age. */
   readonly wantedBytes: number;
   /** Bytes that the space step frees by the sizes that the runtime reports. */
   readonly plannedBytes: number;
+  /** The same in inodes; estimated after the removals by age. */
+  readonly wantedInodes: number;
+  /** An estimate: the runtime reports no inodes per image. */
+  readonly plannedInodes: number;
+  /** Estimated inodes of images of these bytes. */
+  readonly inodesOf: (bytes: number) => number;
   /** Most images that the pass may remove. */
   readonly maxImages: number;
   /** Every removable image in the order of execution: by age, then for space. */

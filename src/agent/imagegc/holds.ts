@@ -1,6 +1,6 @@
 import { isFinished } from '../../api/pod-phase.ts';
 import { imageIndex, type ImageIndex } from '../../api/image-index.ts';
-import { keepList } from '../../api/image-reference.ts';
+import { firstPattern } from '../../api/image-reference.ts';
 import type { NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { ImageGcFacts, ImageHolds } from './facts.ts';
@@ -34,7 +34,7 @@ export function holdsOf(
   const index = imageIndex(images);
   const usedBy = usedImages(index, containers, mounted);
   const boundPods = boundImages(index, pods);
-  const patternOf = keepList(keep);
+  const patternOf = firstPattern(keep);
   const ofSandboxes = new Set(index.idsOf(sandboxImage));
   // Without this image no pod can start if the registry is unreachable. If the runtime does not report it, its usual name decides.
   const isOfSandboxes = (image: RuntimeImage): boolean =>
@@ -43,7 +43,7 @@ export function holdsOf(
     usedBy: usedBy.get(image.id),
     boundPod: boundPods.get(image.id),
     pinned: image.pinned || isOfSandboxes(image),
-    keepPattern: patternOf(image),
+    keepPattern: keep[patternOf(image)],
   });
 }
 

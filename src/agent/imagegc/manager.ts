@@ -11,7 +11,7 @@ import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { fieldsOf, removeImages } from './act.ts';
-import { hasCapacity } from './disk.ts';
+import { hasCapacity, needsDisk } from './disk.ts';
 import { diskUsage, freeDiskSpaceFailed, imageGcFailed, invalidDiskCapacity } from './events.ts';
 import type { ImageGcFacts, ImageGcPlan, ImageRemoval } from './facts.ts';
 import { strayContainers } from './holds.ts';
@@ -78,16 +78,13 @@ export class ImageGcManager {
     const rule = nodeRule(governance, 'imageGC');
     const observed = await this.#observePass(rule, signal);
     const plan = planImageGc(observed.facts, { governance, now: observed.now });
+    const { state, usedPercent, usedInodesPercent } = plan;
     showPlan(metrics, plan, rule.kind === 'governed' ? rule.policy.mode : undefined);
-    log.debug(
-      { state: plan.state, usedPercent: plan.usedPercent, due: plan.removals.length },
-      'planned pass',
-    );
+    log.debug({ state, usedPercent, usedInodesPercent, due: plan.removals.length }, 'planned pass');
     const results = rule.kind === 'governed' ? await this.#act(rule, { plan, observed }, signal) : undefined;
     const stateTrouble = await this.#writeState();
     const outcome = outcomeOf({
       ...{ plan, results, disk: observed.disk, diskTrouble: observed.trouble },
-      maximumAgeMs: rule.kind === 'governed' ? rule.rule.maximumAgeMs : undefined,
     });
     if (rule.kind === 'governed') await this.#recordEvents({ plan, observed, results }, outcome, signal);
     onPass(
@@ -172,7 +169,7 @@ export class ImageGcManager {
     rule: Rule,
     signal: AbortSignal,
   ): Promise<{ readonly disk: ImageDisk | undefined; readonly trouble: DiskTrouble | undefined }> {
-    const isNeeded = rule.kind === 'governed' && rule.rule.highThresholdPercent < 100;
+    const isNeeded = rule.kind === 'governed' && needsDisk(rule.rule);
     try {
       const disk = await this.#deps.disk(signal);
       return { disk, trouble: hasCapacity(disk) || !isNeeded ? undefined : { kind: 'no capacity' } };
@@ -276,7 +273,7 @@ type Rule = NodeRule<ImageGcPolicy>;
 
 interface ObservedPass {
   readonly facts: ImageGcFacts;
-  /** Also in `facts`, there without the inodes. */
+  /** Also in `facts`. */
   readonly disk: ImageDisk | undefined;
   readonly trouble: DiskTrouble | undefined;
   readonly now: Date;

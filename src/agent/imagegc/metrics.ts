@@ -90,6 +90,16 @@ function planMetrics(registers: Registers) {
       help: '[ALPHA] Bytes that the last plan had to free for space.',
       registers,
     }),
+    wantedInodes: new Gauge({
+      name: 'dustpan_image_gc_wanted_inodes',
+      help: '[ALPHA] Inodes that the last plan had to free.',
+      registers,
+    }),
+    usedInodesRatio: new Gauge({
+      name: 'dustpan_image_filesystem_used_inodes_ratio',
+      help: '[ALPHA] Used part of the inodes of the image file system, 0 to 1, in whole percent; 0 if it reports none.',
+      registers,
+    }),
     usedRatio: new Gauge({
       name: 'dustpan_image_filesystem_used_ratio',
       help: '[ALPHA] Used part of the image file system, 0 to 1, in the whole percent that thresholds are compared with.',
@@ -101,7 +111,7 @@ function planMetrics(registers: Registers) {
 /** Shows a plan: due and kept images by reason. */
 export function showPlan(
   metrics: ImageGcMetrics,
-  { removals, kept, wantedBytes, usedPercent }: ImageGcPlan,
+  { removals, kept, wantedBytes, wantedInodes, usedPercent, usedInodesPercent }: ImageGcPlan,
   mode: Policy['mode'] | undefined,
 ): void {
   for (const reason of imageRemoveReasons)
@@ -110,5 +120,7 @@ export function showPlan(
   for (const reason of keepReasons) metrics.kept.set({ reason }, 0);
   for (const { reason } of kept) metrics.kept.inc({ reason });
   metrics.wantedBytes.set(wantedBytes);
+  metrics.wantedInodes.set(wantedInodes);
+  if (usedInodesPercent !== undefined) metrics.usedInodesRatio.set(usedInodesPercent / 100);
   if (usedPercent !== undefined) metrics.usedRatio.set(usedPercent / 100);
 }

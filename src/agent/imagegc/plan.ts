@@ -4,7 +4,8 @@ import { isInvalid, type ImageGcPolicy, type InvalidPolicy, type Policy } from '
 import type { ImageKeepReason } from '../../api/reasons.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
 import type { ImageEvidence, ImageReason } from '../../gc/reasons/images.ts';
-import { spaceStep, usedPercentOf, type SpaceStep } from './disk.ts';
+import type { SpaceEvidence, SpaceUnit } from '../../gc/reasons/space-words.ts';
+import { amountOf, inodeEstimate, spaceNeed, usedPercentOf, type SpaceNeed } from './disk.ts';
 import {
   bytesOf,
   type Given,
@@ -14,6 +15,7 @@ import {
   type ImageRemoval,
   type JudgedImage,
 } from './facts.ts';
+import { maximumAges, oldAtMs } from './ages.ts';
 import { distinctImages, holdsOf, imageOf } from './holds.ts';
 import { recordAt, repulls } from './records.ts';
 
@@ -78,10 +80,21 @@ function keepAll(
   const invalid = policy !== undefined && isInvalid(policy) ? policy : undefined;
   const evidence = reason === 'InvalidPolicy' ? { invalid } : undefined;
   return {
-    ...{ state: 'Idle', usedPercent: usedPercentOf(facts.disk), wantedBytes: 0, plannedBytes: 0 },
+    ...{ state: 'Idle', crossed: [], ...usageOf(facts), isUncounted: false, inodesOf: () => 0 },
+    ...{ wantedBytes: 0, plannedBytes: 0, wantedInodes: 0, plannedInodes: 0 },
     ...{ maxImages: 0, candidates: [], removals: [] },
     kept: judge(facts, undefined, now).map((image) => decide(image, { reason, evidence }, policy)),
   };
+}
+
+const usageOf = ({ disk }: ImageGcFacts): Pick<ImageGcPlan, 'usedPercent' | 'usedInodesPercent'> => ({
+  usedPercent: percentOf('bytes', disk),
+  usedInodesPercent: percentOf('inodes', disk),
+});
+
+function percentOf(unit: SpaceUnit, disk: ImageGcFacts['disk']): number | undefined {
+  const amount = amountOf(unit, disk);
+  return amount && usedPercentOf(amount);
 }
 
 /** Collects the facts that decide about each image, or about the one with this id. */
@@ -94,6 +107,7 @@ function judge(
   const images = distinctImages(facts.listed);
   const holds = holdsOf(images, facts, rule?.keep ?? []);
   const isRepulled = repulls(facts.removed);
+  const maximumAge = maximumAges(rule);
   const judged = id === undefined ? images : images.filter((image) => image.id === id);
   return judged.map((image) => {
     const record = recordAt(facts.images.get(image.id), now);
@@ -101,6 +115,7 @@ function judge(
     return {
       ...{ kind: 'Image', id: image.id, name: image.tags[0] ?? image.digests[0] },
       ...{ image, record, holds: holds(image), minimumAgeMs: (rule?.minimumAgeMs ?? 0) * factor },
+      ...maximumAge(image),
     };
   });
 }
@@ -155,13 +170,6 @@ function unknownBecause({ containers, pods, clockUnsure }: ImageGcFacts): Becaus
   return clockUnsure === true ? bare('ClockUnsure') : undefined;
 }
 
-/** When it was last used or, if never, detected; Unix milliseconds. */
-const idleSinceMs = ({ record }: JudgedImage): number => record.lastUsedMs ?? record.firstDetectedMs;
-
-/** When it reaches the maximum age, Unix milliseconds; undefined = never. */
-const oldAtMs = (image: JudgedImage, { maximumAgeMs }: ImageGcPolicy): number | undefined =>
-  maximumAgeMs === undefined ? undefined : idleSinceMs(image) + maximumAgeMs;
-
 /** The kubelet's order: never used, then by last use, then by first detection; then by id, so that every plan has the same order. */
 function byIdleSince(a: JudgedImage, b: JudgedImage): number {
   return (
@@ -182,74 +190,105 @@ function withSteps(
   eligible: readonly JudgedImage[],
   kept: readonly ImageDecision[],
 ): ImageGcPlan {
-  const { maximumAgeMs = Infinity, maxImagesPerPass: maxImages = Infinity } = rule;
-  const isOld = (image: JudgedImage): boolean => now.getTime() - idleSinceMs(image) > maximumAgeMs;
+  const { maxImagesPerPass: maxImages = Infinity } = rule;
+  const isOld = (image: JudgedImage): boolean => now.getTime() > (oldAtMs(image) ?? Infinity);
   const old = eligible.filter(isOld);
-  const aged = old.map((image) =>
-    decide(image, { reason: 'Age', evidence: { ...image.record, maximumAgeMs } }, policy),
-  );
+  const aged = old.map((image) => decide(image, agedBecause(image), policy));
   const agedNow = aged.slice(0, maxImages);
-  const space = spaceStep(facts.disk, rule, bytesOf(agedNow));
+  const inodesOf = inodeEstimate(facts.disk, imageBytes(facts));
+  const freedByAge = bytesOf(agedNow);
+  const need = spaceNeed(facts.disk, rule, { bytes: freedByAge, inodes: inodesOf(freedByAge) });
   const rest = eligible.filter((image) => !isOld(image));
-  const wantedBytes = space.kind === 'needed' ? space.wantedBytes : 0;
-  const disk = {
-    usedPercent: usedPercentOf(facts.disk),
-    highThresholdPercent: rule.highThresholdPercent,
-    lowThresholdPercent: rule.lowThresholdPercent,
-  };
+  const space = spaceEvidence(facts, rule, need);
   const forSpace = rest.map((image, i) => {
     const place = agedNow.length + i + 1;
-    const evidence = { ...image.record, ...disk, wantedBytes, place, hasAged: agedNow.length > 0 };
+    const evidence = { ...image.record, ...space, place, hasAged: agedNow.length > 0 };
     return decide(image, { reason: 'Space', evidence }, policy);
   });
-  const wanted = space.kind === 'needed' ? untilEnough(forSpace, wantedBytes) : [];
+  const isNeeded = need.crossed.length > 0;
+  const wanted = isNeeded ? untilEnough(forSpace, need.wanted, inodesOf) : [];
   const spaceNow = wanted.slice(0, maxImages - agedNow.length);
-  const later = (because: Because<ImageKeepReason>) => (image: JudgedImage) =>
-    decide(image, { ...because, eligibleAtMs: oldAtMs(image, rule) }, policy);
+  const later = (because: (image: JudgedImage) => Because<ImageKeepReason>) => (image: JudgedImage) =>
+    decide(image, { ...because(image), eligibleAtMs: oldAtMs(image) }, policy);
   const paced = { reason: 'PacingLimit', evidence: { maxImagesPerPass: maxImages } } as const;
   return {
-    ...summary(facts, space, spaceNow),
+    ...summary(facts, need, { removals: spaceNow, inodesOf }),
     maxImages,
-    candidates: [...aged, ...(space.kind === 'needed' ? forSpace : [])],
+    candidates: [...aged, ...(isNeeded ? forSpace : [])],
     removals: [...agedNow, ...spaceNow],
     kept: [
       ...kept,
       ...old.slice(agedNow.length).map((image) => decide(image, paced, policy)),
-      ...rest.slice(spaceNow.length, wanted.length).map(later(paced)),
-      ...rest.slice(wanted.length).map(later(idleBecause(space, { ...disk, wantedBytes }))),
+      ...rest.slice(spaceNow.length, wanted.length).map(later(() => paced)),
+      ...rest.slice(wanted.length).map(later(({ ageEntry }) => idleBecause(need, { ...space, ageEntry }))),
     ],
+  };
+}
+
+const agedBecause = ({ record, ageEntry, maximumAgeMs = Infinity }: JudgedImage): Because<'Age'> => ({
+  reason: 'Age',
+  evidence: { ...record, maximumAgeMs, ageEntry },
+});
+
+/** Bytes of all images, each once. */
+const imageBytes = ({ listed }: ImageGcFacts): number =>
+  distinctImages(listed).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+
+/** The usage, the thresholds and the target that the sentences about the space step need. */
+function spaceEvidence(
+  facts: ImageGcFacts,
+  rule: ImageGcPolicy,
+  { crossed, wanted }: SpaceNeed,
+): SpaceEvidence {
+  const { highThresholdPercent, lowThresholdPercent, inodes } = rule;
+  const { usedPercent, usedInodesPercent } = usageOf(facts);
+  return {
+    ...{ usedPercent, highThresholdPercent, lowThresholdPercent, crossed },
+    inodes: inodes && { usedPercent: usedInodesPercent, ...inodes },
+    ...{ wantedBytes: wanted.bytes, wantedInodes: wanted.inodes },
   };
 }
 
 /** Why removable images are kept: the disk does not need the space. */
 function idleBecause(
-  space: SpaceStep,
+  { crossed, reason: idle }: SpaceNeed,
   evidence: ImageEvidence['TargetMet'],
 ): Because<'TargetMet' | 'BelowThreshold' | 'DiskUnknown'> {
-  const reason = space.kind === 'needed' ? 'TargetMet' : space.reason;
+  const reason = crossed.length > 0 ? 'TargetMet' : idle;
   return reason === 'DiskUnknown' ? { reason, evidence: undefined } : { reason, evidence };
+}
+
+interface Removing {
+  readonly removals: readonly ImageRemoval[];
+  readonly inodesOf: ImageGcPlan['inodesOf'];
 }
 
 function summary(
   facts: ImageGcFacts,
-  space: SpaceStep,
-  removals: readonly ImageRemoval[],
-): Pick<ImageGcPlan, 'state' | 'usedPercent' | 'wantedBytes' | 'plannedBytes'> {
+  { crossed, wanted, state: idleState, isUncounted }: SpaceNeed,
+  { removals, inodesOf }: Removing,
+): Omit<ImageGcPlan, 'maxImages' | 'candidates' | 'removals' | 'kept'> {
   const plannedBytes = bytesOf(removals);
-  const wantedBytes = space.kind === 'needed' ? space.wantedBytes : 0;
-  const shortOrFree = plannedBytes < wantedBytes || removals.length === 0 ? 'Short' : 'Free';
-  const state = space.kind === 'needed' ? shortOrFree : space.state;
+  const plannedInodes = inodesOf(plannedBytes);
+  const isShort = plannedBytes < wanted.bytes || plannedInodes < wanted.inodes || removals.length === 0;
+  const state = crossed.length === 0 ? idleState : isShort ? 'Short' : 'Free';
   return {
     state: unknownBecause(facts) === undefined ? state : 'Unknown',
-    usedPercent: usedPercentOf(facts.disk),
-    wantedBytes,
-    plannedBytes,
+    ...{ crossed, ...usageOf(facts), isUncounted, inodesOf },
+    ...{ wantedBytes: wanted.bytes, plannedBytes, wantedInodes: wanted.inodes, plannedInodes },
   };
 }
 
 /** The first candidates that free enough, at least one: the kubelet compares the sum after a removal. */
-function untilEnough(candidates: readonly ImageRemoval[], wantedBytes: number): readonly ImageRemoval[] {
+function untilEnough(
+  candidates: readonly ImageRemoval[],
+  wanted: SpaceNeed['wanted'],
+  inodesOf: ImageGcPlan['inodesOf'],
+): readonly ImageRemoval[] {
   let sum = 0;
-  const last = candidates.findIndex(({ bytes = 0 }) => (sum += bytes) >= wantedBytes);
+  const last = candidates.findIndex(({ bytes = 0 }) => {
+    sum += bytes;
+    return sum >= wanted.bytes && inodesOf(sum) >= wanted.inodes;
+  });
   return last < 0 ? candidates : candidates.slice(0, last + 1);
 }

@@ -1,9 +1,15 @@
-import type { CountAndBytes, ImageDisk, ImageInventory, NodePassReport } from '../../api/report/node-pass.ts';
+import type {
+  CountAndBytes,
+  DiskSpace,
+  ImageDisk,
+  ImageInventory,
+  NodePassReport,
+} from '../../api/report/node-pass.ts';
 import type { Executed } from '../../gc/execute.ts';
 import type { ImageReason } from '../../gc/reasons/images.ts';
+import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
-import type { DiskSpace } from './disk.ts';
 import { dryShortMessage, invalidCapacityMessage, shortMessage } from './events.ts';
 import { bytesOf, type ImageDecision, type ImageGcPlan, type ImageRemoval } from './facts.ts';
 
@@ -12,8 +18,10 @@ export interface RemovalResults {
   readonly removed: readonly ImageRemoval[];
   readonly failed: readonly ImageRemoval[];
   readonly freedBytes: number;
-  /** Bytes to the low threshold after the last removal. */
-  readonly missingBytes: number;
+  /** Measured; estimated where that failed. */
+  readonly freedInodes: number;
+  /** To the low thresholds after the last removal; 0 or less = nothing. */
+  readonly missing: Readonly<Record<SpaceUnit, number>>;
   readonly lastError: string | undefined;
   /** Why the pass ended early. */
   readonly stopped: string | undefined;
@@ -26,7 +34,7 @@ export interface RemovalResults {
 /** Sums up an executed plan; `clockSkew` explains why removals by age were called off. */
 export function resultsOf(
   { outcomes, stopped }: Executed<ImageRemoval>,
-  missingBytes: number,
+  space: Pick<RemovalResults, 'missing' | 'freedInodes'>,
   clockSkew: string | undefined,
 ): RemovalResults {
   const done = outcomes.filter((one) => one.kind === 'done');
@@ -37,7 +45,7 @@ export function resultsOf(
     removed: done.map(({ decision }) => decision),
     failed: failed.map(({ decision }) => decision),
     freedBytes: done.reduce((sum, { freedBytes }) => sum + freedBytes, 0),
-    missingBytes,
+    ...space,
     lastError: last && errorLine(last.error),
     stopped: stopped?.why,
     unknown: stopped?.unknown === true ? stopped.why : isClockUnsure ? clockSkew : undefined,
@@ -56,7 +64,6 @@ interface PassFacts {
   /** Measured before the pass. */
   readonly disk: DiskSpace | undefined;
   readonly diskTrouble: DiskTrouble | undefined;
-  readonly maximumAgeMs: number | undefined;
 }
 
 type Result = Pick<NodePassReport, 'result' | 'message'>;
@@ -78,27 +85,45 @@ const ended = (result: Outcome['result'], message: string | undefined, isExhaust
   isExhausted,
 });
 
-function failureOf({ plan, results, diskTrouble, maximumAgeMs }: PassFacts): string | undefined {
-  const failure = results && removalFailure(plan, results, maximumAgeMs);
+function failureOf({ plan, results, diskTrouble }: PassFacts): string | undefined {
+  const failure = results && removalFailure(plan, results);
   if (failure !== undefined || diskTrouble === undefined) return failure;
   return diskTrouble.kind === 'error' ? diskTrouble.message : invalidCapacityMessage;
 }
 
-function removalFailure(plan: ImageGcPlan, results: RemovalResults, maximumAgeMs = 0): string | undefined {
-  const { failed, lastError = '', missingBytes, freedBytes, broken } = results;
+function removalFailure(plan: ImageGcPlan, results: RemovalResults): string | undefined {
+  const { failed, lastError = '', broken } = results;
   if (broken !== undefined) return broken;
-  if (failed.some(({ reason }) => reason === 'Age'))
-    return `wanted to free images older than ${formatDuration(maximumAgeMs)}, encountered errors in image deletion: ${lastError}`;
-  if (failed.length === 0 || missingBytes <= 0) return undefined;
-  return `wanted to free ${plan.wantedBytes} bytes, but freed ${freedBytes} bytes space with errors in image deletion: ${lastError}`;
+  const aged = failed.find((removal) => removal.reason === 'Age');
+  if (aged !== undefined)
+    return `wanted to free images older than ${formatDuration(aged.target.maximumAgeMs ?? 0)}, encountered errors in image deletion: ${lastError}`;
+  if (failed.length === 0 || !isMissing(results)) return undefined;
+  return `wanted to free ${freedTexts(plan, results)} with errors in image deletion: ${lastError}`;
+}
+
+/** Whether usage is still above a low threshold. */
+const isMissing = ({ missing }: RemovalResults): boolean => missing.bytes > 0 || missing.inodes > 0;
+
+/** The kubelet's words for bytes, the same for inodes. */
+function freedTexts(
+  { crossed, wantedBytes, wantedInodes }: ImageGcPlan,
+  { freedBytes, freedInodes }: RemovalResults,
+): string {
+  const texts = {
+    bytes: `${wantedBytes} bytes, but freed ${freedBytes} bytes space`,
+    inodes: `${wantedInodes} inodes, but freed ${freedInodes} inodes`,
+  };
+  return crossed.map((unit) => texts[unit]).join(', and ');
 }
 
 function resultOf({ plan, results, disk }: PassFacts): Outcome {
   if (plan.state === 'Unknown') return ended('Unknown', unknownMessage(plan));
   if (results === undefined) return dryRunResult(plan, disk);
   if (results.unknown !== undefined) return ended('Unknown', results.unknown);
-  if (plan.wantedBytes > 0 && results.missingBytes > 0) return shortResult(plan, results, disk);
-  return ended(results.removed.length > 0 ? 'Succeeded' : 'Idle', results.stopped ?? results.lastError);
+  const isWanted = plan.wantedBytes > 0 || plan.wantedInodes > 0;
+  if (isWanted && isMissing(results)) return shortResult(plan, results, disk);
+  const message = results.stopped ?? results.lastError ?? uncountedMessage(plan);
+  return ended(results.removed.length > 0 ? 'Succeeded' : 'Idle', message);
 }
 
 /** The reasons why nothing can be decided. */
@@ -109,18 +134,21 @@ function unknownMessage({ kept }: ImageGcPlan): string | undefined {
 
 function dryRunResult(plan: ImageGcPlan, disk: DiskSpace | undefined): Outcome {
   if (plan.state === 'Short') return ended('Short', dryShortMessage(disk, plan));
-  return ended(plan.removals.length > 0 ? 'Succeeded' : 'Idle', undefined);
+  return ended(plan.removals.length > 0 ? 'Succeeded' : 'Idle', uncountedMessage(plan));
 }
+
+const uncountedMessage = ({ isUncounted }: ImageGcPlan): string | undefined =>
+  isUncounted ? 'the image file system reports no inodes: nodes.imageGC.inodes removes no image' : undefined;
 
 function shortResult(
   plan: ImageGcPlan,
-  { removed, freedBytes, stopped }: RemovalResults,
+  { removed, freedBytes, freedInodes, stopped }: RemovalResults,
   disk: DiskSpace | undefined,
 ): Outcome {
   if (stopped !== undefined) return ended('Short', stopped);
   if (removed.length >= plan.maxImages)
     return ended('Short', `maxImagesPerPass: ${plan.maxImages}, more images are due`);
-  return ended('Short', shortMessage(disk, { wantedBytes: plan.wantedBytes, freedBytes }), true);
+  return ended('Short', shortMessage(disk, plan, { bytes: freedBytes, inodes: freedInodes }), true);
 }
 
 export function passReport(

@@ -52,6 +52,7 @@ export interface ValidSpecPodsTerminated {
   perNamespaceThreshold?: number;
   ttlAfterFinished?: string;
   ttlByReason?: ValidSpecPodsTerminatedTtlByReasonItem[];
+  honorTTLAnnotation: boolean;
   keepPerOwner: number;
   protectUnfinishedJobs: boolean;
 }
@@ -93,12 +94,22 @@ export interface ValidSpecNodesNodeSelectorMatchExpression {
 export interface ValidSpecNodesImageGC {
   highThresholdPercent: number;
   lowThresholdPercent: number;
+  inodes?: ValidSpecNodesImageGCInodes;
   minimumAge: string;
   maximumAge: string;
+  maximumAgeByImage: ValidSpecNodesImageGCMaximumAgeByImageItem[];
   keep: string[];
   kubeletHighThresholdPercent: number;
   maxImagesPerPass: number;
   repullBackoff: boolean;
+}
+export interface ValidSpecNodesImageGCInodes {
+  highThresholdPercent: number;
+  lowThresholdPercent: number;
+}
+export interface ValidSpecNodesImageGCMaximumAgeByImageItem {
+  image: string;
+  maximumAge: string;
 }
 export interface ValidSpecNodesContainerGC {
   minimumAge: string;
@@ -128,14 +139,15 @@ export interface ValidSpecNodesLocalStorageEvictionDefaultLimits {
 
 
 export const validateSpec: ValidateFunction<ValidSpec> = validate10;
-const schema11 = {"type":"object","properties":{"mode":{"type":"string","enum":["DryRun","Enforce"],"default":"DryRun"},"priority":{"type":"integer","minimum":-1000000000,"maximum":1000000000,"default":0},"pods":{"type":"object","properties":{"namespaceSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"excludeNamespaces":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":63,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}},"podSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"terminated":{"type":"object","properties":{"threshold":{"type":"integer","minimum":-2147483648,"maximum":2147483647,"default":12500},"perNamespaceThreshold":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"ttlAfterFinished":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]},"ttlByReason":{"type":"array","maxItems":32,"items":{"type":"object","required":["ttl"],"x-kubernetes-validations":[{"rule":"has(self.phase) || has(self.reason) || (has(self.messagePattern) && self.messagePattern != '')","message":"must be given at least one of phase, reason and messagePattern","reason":"FieldValueInvalid"}],"properties":{"phase":{"type":"string","enum":["Succeeded","Failed"]},"reason":{"type":"string","minLength":1,"maxLength":128},"messagePattern":{"type":"string","maxLength":256},"ttl":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]}},"additionalProperties":false}},"keepPerOwner":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"protectUnfinishedJobs":{"type":"boolean","default":false}},"additionalProperties":false},"orphaned":{"type":"object","properties":{"quarantine":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"40s"}},"additionalProperties":false},"unscheduledTerminating":{"type":"object","properties":{},"additionalProperties":false},"outOfService":{"type":"object","properties":{},"additionalProperties":false},"safety":{"type":"object","default":{},"properties":{"maxDeletesPerPass":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"maxOrphanedNodesPercent":{"type":"integer","minimum":0,"maximum":100,"default":20}},"additionalProperties":false}},"additionalProperties":false},"nodes":{"type":"object","properties":{"nodeSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"imageGC":{"type":"object","x-kubernetes-validations":[{"rule":"self.lowThresholdPercent < self.highThresholdPercent","message":"must be lower than highThresholdPercent","fieldPath":".lowThresholdPercent","reason":"FieldValueInvalid"},{"rule":"duration(self.maximumAge) == duration('0s') || duration(self.maximumAge) > duration(self.minimumAge)","message":"must be 0s, or more than minimumAge","fieldPath":".maximumAge","reason":"FieldValueInvalid"}],"properties":{"highThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"lowThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":80},"minimumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"2m"},"maximumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"0s"},"keep":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":512}},"kubeletHighThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"maxImagesPerPass":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"repullBackoff":{"type":"boolean","default":true}},"additionalProperties":false},"containerGC":{"type":"object","properties":{"minimumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"0s"},"maxPerPodContainer":{"type":"integer","minimum":-1,"maximum":1000000,"default":1},"maxContainers":{"type":"integer","minimum":-1,"maximum":1000000,"default":-1},"sandboxes":{"type":"boolean","default":true},"logs":{"type":"object","properties":{"orphanedDirectories":{"type":"boolean","default":true},"brokenLinks":{"type":"boolean","default":true},"maxRotatedPerContainer":{"type":"integer","minimum":-1,"maximum":1000000,"default":-1},"maxBytesPerPod":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""}},"additionalProperties":false}},"additionalProperties":false},"localStorageEviction":{"type":"object","properties":{"warnAtPercent":{"type":"array","maxItems":8,"default":[80,95],"uniqueItems":true,"items":{"type":"integer","minimum":1,"maximum":100}},"evictAtPercent":{"type":"integer","minimum":1,"maximum":100,"default":100},"respectPodDisruptionBudgets":{"type":"boolean","default":true},"gracePeriodSeconds":{"type":"integer","minimum":-1,"maximum":604800,"default":-1},"defaultLimits":{"type":"object","properties":{"emptyDir":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"pod":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"container":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""}},"additionalProperties":false}},"additionalProperties":false}},"additionalProperties":false}},"additionalProperties":false};
+const schema11 = {"type":"object","properties":{"mode":{"type":"string","enum":["DryRun","Enforce"],"default":"DryRun"},"priority":{"type":"integer","minimum":-1000000000,"maximum":1000000000,"default":0},"pods":{"type":"object","properties":{"namespaceSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"excludeNamespaces":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":63,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}},"podSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"terminated":{"type":"object","properties":{"threshold":{"type":"integer","minimum":-2147483648,"maximum":2147483647,"default":12500},"perNamespaceThreshold":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"ttlAfterFinished":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]},"ttlByReason":{"type":"array","maxItems":32,"items":{"type":"object","required":["ttl"],"x-kubernetes-validations":[{"rule":"has(self.phase) || has(self.reason) || (has(self.messagePattern) && self.messagePattern != '')","message":"must be given at least one of phase, reason and messagePattern","reason":"FieldValueInvalid"}],"properties":{"phase":{"type":"string","enum":["Succeeded","Failed"]},"reason":{"type":"string","minLength":1,"maxLength":128},"messagePattern":{"type":"string","maxLength":256},"ttl":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]}},"additionalProperties":false}},"honorTTLAnnotation":{"type":"boolean","default":false},"keepPerOwner":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"protectUnfinishedJobs":{"type":"boolean","default":false}},"additionalProperties":false},"orphaned":{"type":"object","properties":{"quarantine":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"40s"}},"additionalProperties":false},"unscheduledTerminating":{"type":"object","properties":{},"additionalProperties":false},"outOfService":{"type":"object","properties":{},"additionalProperties":false},"safety":{"type":"object","default":{},"properties":{"maxDeletesPerPass":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"maxOrphanedNodesPercent":{"type":"integer","minimum":0,"maximum":100,"default":20}},"additionalProperties":false}},"additionalProperties":false},"nodes":{"type":"object","properties":{"nodeSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"imageGC":{"type":"object","x-kubernetes-validations":[{"rule":"self.lowThresholdPercent < self.highThresholdPercent","message":"must be lower than highThresholdPercent","fieldPath":".lowThresholdPercent","reason":"FieldValueInvalid"},{"rule":"duration(self.maximumAge) == duration('0s') || duration(self.maximumAge) > duration(self.minimumAge)","message":"must be 0s, or more than minimumAge","fieldPath":".maximumAge","reason":"FieldValueInvalid"},{"rule":"self.maximumAgeByImage.all(e, duration(e.maximumAge) == duration('0s') || duration(e.maximumAge) > duration(self.minimumAge))","message":"must have only maximum ages that are 0s, or more than minimumAge","fieldPath":".maximumAgeByImage","reason":"FieldValueInvalid"}],"properties":{"highThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"lowThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":80},"inodes":{"type":"object","x-kubernetes-validations":[{"rule":"self.lowThresholdPercent < self.highThresholdPercent","message":"must be lower than highThresholdPercent","fieldPath":".lowThresholdPercent","reason":"FieldValueInvalid"}],"properties":{"highThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"lowThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":80}},"additionalProperties":false},"minimumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"2m"},"maximumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"0s"},"maximumAgeByImage":{"type":"array","maxItems":64,"default":[],"items":{"type":"object","required":["image","maximumAge"],"properties":{"image":{"type":"string","minLength":1,"maxLength":512},"maximumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]}},"additionalProperties":false}},"keep":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":512}},"kubeletHighThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"maxImagesPerPass":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"repullBackoff":{"type":"boolean","default":true}},"additionalProperties":false},"containerGC":{"type":"object","properties":{"minimumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"0s"},"maxPerPodContainer":{"type":"integer","minimum":-1,"maximum":1000000,"default":1},"maxContainers":{"type":"integer","minimum":-1,"maximum":1000000,"default":-1},"sandboxes":{"type":"boolean","default":true},"logs":{"type":"object","properties":{"orphanedDirectories":{"type":"boolean","default":true},"brokenLinks":{"type":"boolean","default":true},"maxRotatedPerContainer":{"type":"integer","minimum":-1,"maximum":1000000,"default":-1},"maxBytesPerPod":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""}},"additionalProperties":false}},"additionalProperties":false},"localStorageEviction":{"type":"object","properties":{"warnAtPercent":{"type":"array","maxItems":8,"default":[80,95],"uniqueItems":true,"items":{"type":"integer","minimum":1,"maximum":100}},"evictAtPercent":{"type":"integer","minimum":1,"maximum":100,"default":100},"respectPodDisruptionBudgets":{"type":"boolean","default":true},"gracePeriodSeconds":{"type":"integer","minimum":-1,"maximum":604800,"default":-1},"defaultLimits":{"type":"object","properties":{"emptyDir":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"pod":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"container":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""}},"additionalProperties":false}},"additionalProperties":false}},"additionalProperties":false}},"additionalProperties":false};
 export const specSchema: Schema = schema11;
 const func2 = (text) => Array.from(text).length;
+const func25 = Object.prototype.hasOwnProperty;
 const pattern0 = new RegExp("^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$", "u");
 const pattern1 = new RegExp("^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$", "u");
 const pattern3 = new RegExp("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "u");
 const pattern7 = new RegExp("^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$", "u");
-const pattern16 = new RegExp("^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$", "u");
+const pattern17 = new RegExp("^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$", "u");
 
 function validate10(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -913,6 +925,9 @@ if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 if(data23.threshold === undefined){
 data23.threshold = 12500;
 }
+if(data23.honorTTLAnnotation === undefined){
+data23.honorTTLAnnotation = false;
+}
 if(data23.keepPerOwner === undefined){
 data23.keepPerOwner = 0;
 }
@@ -920,7 +935,7 @@ if(data23.protectUnfinishedJobs === undefined){
 data23.protectUnfinishedJobs = false;
 }
 for(const key8 in data23){
-if(!((((((key8 === "threshold") || (key8 === "perNamespaceThreshold")) || (key8 === "ttlAfterFinished")) || (key8 === "ttlByReason")) || (key8 === "keepPerOwner")) || (key8 === "protectUnfinishedJobs"))){
+if(!(((((((key8 === "threshold") || (key8 === "perNamespaceThreshold")) || (key8 === "ttlAfterFinished")) || (key8 === "ttlByReason")) || (key8 === "honorTTLAnnotation")) || (key8 === "keepPerOwner")) || (key8 === "protectUnfinishedJobs"))){
 const err62 = {instancePath:instancePath+"/pods/terminated",schemaPath:"#/properties/pods/properties/terminated/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err62];
@@ -1235,9 +1250,8 @@ vErrors.push(err88);
 errors++;
 }
 }
-let data33 = data23.keepPerOwner;
-if(!((typeof data33 == "number") && (!(data33 % 1) && !isNaN(data33)))){
-const err89 = {instancePath:instancePath+"/pods/terminated/keepPerOwner",schemaPath:"#/properties/pods/properties/terminated/properties/keepPerOwner/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(typeof data23.honorTTLAnnotation !== "boolean"){
+const err89 = {instancePath:instancePath+"/pods/terminated/honorTTLAnnotation",schemaPath:"#/properties/pods/properties/terminated/properties/honorTTLAnnotation/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -1246,9 +1260,9 @@ vErrors.push(err89);
 }
 errors++;
 }
-if(typeof data33 == "number"){
-if(data33 > 1000000 || isNaN(data33)){
-const err90 = {instancePath:instancePath+"/pods/terminated/keepPerOwner",schemaPath:"#/properties/pods/properties/terminated/properties/keepPerOwner/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+let data34 = data23.keepPerOwner;
+if(!((typeof data34 == "number") && (!(data34 % 1) && !isNaN(data34)))){
+const err90 = {instancePath:instancePath+"/pods/terminated/keepPerOwner",schemaPath:"#/properties/pods/properties/terminated/properties/keepPerOwner/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -1257,8 +1271,9 @@ vErrors.push(err90);
 }
 errors++;
 }
-if(data33 < 0 || isNaN(data33)){
-const err91 = {instancePath:instancePath+"/pods/terminated/keepPerOwner",schemaPath:"#/properties/pods/properties/terminated/properties/keepPerOwner/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(typeof data34 == "number"){
+if(data34 > 1000000 || isNaN(data34)){
+const err91 = {instancePath:instancePath+"/pods/terminated/keepPerOwner",schemaPath:"#/properties/pods/properties/terminated/properties/keepPerOwner/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -1267,9 +1282,8 @@ vErrors.push(err91);
 }
 errors++;
 }
-}
-if(typeof data23.protectUnfinishedJobs !== "boolean"){
-const err92 = {instancePath:instancePath+"/pods/terminated/protectUnfinishedJobs",schemaPath:"#/properties/pods/properties/terminated/properties/protectUnfinishedJobs/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data34 < 0 || isNaN(data34)){
+const err92 = {instancePath:instancePath+"/pods/terminated/keepPerOwner",schemaPath:"#/properties/pods/properties/terminated/properties/keepPerOwner/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -1279,8 +1293,8 @@ vErrors.push(err92);
 errors++;
 }
 }
-else {
-const err93 = {instancePath:instancePath+"/pods/terminated",schemaPath:"#/properties/pods/properties/terminated/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(typeof data23.protectUnfinishedJobs !== "boolean"){
+const err93 = {instancePath:instancePath+"/pods/terminated/protectUnfinishedJobs",schemaPath:"#/properties/pods/properties/terminated/properties/protectUnfinishedJobs/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -1290,15 +1304,8 @@ vErrors.push(err93);
 errors++;
 }
 }
-if(data2.orphaned !== undefined){
-let data35 = data2.orphaned;
-if(data35 && typeof data35 == "object" && !Array.isArray(data35)){
-if(data35.quarantine === undefined){
-data35.quarantine = "40s";
-}
-for(const key10 in data35){
-if(!(key10 === "quarantine")){
-const err94 = {instancePath:instancePath+"/pods/orphaned",schemaPath:"#/properties/pods/properties/orphaned/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
+else {
+const err94 = {instancePath:instancePath+"/pods/terminated",schemaPath:"#/properties/pods/properties/terminated/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -1308,10 +1315,15 @@ vErrors.push(err94);
 errors++;
 }
 }
-let data36 = data35.quarantine;
-if(typeof data36 === "string"){
-if(func2(data36) > 32){
-const err95 = {instancePath:instancePath+"/pods/orphaned/quarantine",schemaPath:"#/properties/pods/properties/orphaned/properties/quarantine/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(data2.orphaned !== undefined){
+let data36 = data2.orphaned;
+if(data36 && typeof data36 == "object" && !Array.isArray(data36)){
+if(data36.quarantine === undefined){
+data36.quarantine = "40s";
+}
+for(const key10 in data36){
+if(!(key10 === "quarantine")){
+const err95 = {instancePath:instancePath+"/pods/orphaned",schemaPath:"#/properties/pods/properties/orphaned/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -1320,8 +1332,11 @@ vErrors.push(err95);
 }
 errors++;
 }
-if(func2(data36) < 2){
-const err96 = {instancePath:instancePath+"/pods/orphaned/quarantine",schemaPath:"#/properties/pods/properties/orphaned/properties/quarantine/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+}
+let data37 = data36.quarantine;
+if(typeof data37 === "string"){
+if(func2(data37) > 32){
+const err96 = {instancePath:instancePath+"/pods/orphaned/quarantine",schemaPath:"#/properties/pods/properties/orphaned/properties/quarantine/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -1330,8 +1345,8 @@ vErrors.push(err96);
 }
 errors++;
 }
-if(!pattern7.test(data36)){
-const err97 = {instancePath:instancePath+"/pods/orphaned/quarantine",schemaPath:"#/properties/pods/properties/orphaned/properties/quarantine/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(func2(data37) < 2){
+const err97 = {instancePath:instancePath+"/pods/orphaned/quarantine",schemaPath:"#/properties/pods/properties/orphaned/properties/quarantine/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -1340,9 +1355,8 @@ vErrors.push(err97);
 }
 errors++;
 }
-}
-else {
-const err98 = {instancePath:instancePath+"/pods/orphaned/quarantine",schemaPath:"#/properties/pods/properties/orphaned/properties/quarantine/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern7.test(data37)){
+const err98 = {instancePath:instancePath+"/pods/orphaned/quarantine",schemaPath:"#/properties/pods/properties/orphaned/properties/quarantine/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -1353,7 +1367,7 @@ errors++;
 }
 }
 else {
-const err99 = {instancePath:instancePath+"/pods/orphaned",schemaPath:"#/properties/pods/properties/orphaned/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err99 = {instancePath:instancePath+"/pods/orphaned/quarantine",schemaPath:"#/properties/pods/properties/orphaned/properties/quarantine/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -1363,11 +1377,8 @@ vErrors.push(err99);
 errors++;
 }
 }
-if(data2.unscheduledTerminating !== undefined){
-let data37 = data2.unscheduledTerminating;
-if(data37 && typeof data37 == "object" && !Array.isArray(data37)){
-for(const key11 in data37){
-const err100 = {instancePath:instancePath+"/pods/unscheduledTerminating",schemaPath:"#/properties/pods/properties/unscheduledTerminating/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
+else {
+const err100 = {instancePath:instancePath+"/pods/orphaned",schemaPath:"#/properties/pods/properties/orphaned/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -1377,8 +1388,11 @@ vErrors.push(err100);
 errors++;
 }
 }
-else {
-const err101 = {instancePath:instancePath+"/pods/unscheduledTerminating",schemaPath:"#/properties/pods/properties/unscheduledTerminating/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data2.unscheduledTerminating !== undefined){
+let data38 = data2.unscheduledTerminating;
+if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
+for(const key11 in data38){
+const err101 = {instancePath:instancePath+"/pods/unscheduledTerminating",schemaPath:"#/properties/pods/properties/unscheduledTerminating/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -1388,11 +1402,8 @@ vErrors.push(err101);
 errors++;
 }
 }
-if(data2.outOfService !== undefined){
-let data38 = data2.outOfService;
-if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
-for(const key12 in data38){
-const err102 = {instancePath:instancePath+"/pods/outOfService",schemaPath:"#/properties/pods/properties/outOfService/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
+else {
+const err102 = {instancePath:instancePath+"/pods/unscheduledTerminating",schemaPath:"#/properties/pods/properties/unscheduledTerminating/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -1402,8 +1413,11 @@ vErrors.push(err102);
 errors++;
 }
 }
-else {
-const err103 = {instancePath:instancePath+"/pods/outOfService",schemaPath:"#/properties/pods/properties/outOfService/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data2.outOfService !== undefined){
+let data39 = data2.outOfService;
+if(data39 && typeof data39 == "object" && !Array.isArray(data39)){
+for(const key12 in data39){
+const err103 = {instancePath:instancePath+"/pods/outOfService",schemaPath:"#/properties/pods/properties/outOfService/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -1413,17 +1427,8 @@ vErrors.push(err103);
 errors++;
 }
 }
-let data39 = data2.safety;
-if(data39 && typeof data39 == "object" && !Array.isArray(data39)){
-if(data39.maxDeletesPerPass === undefined){
-data39.maxDeletesPerPass = 0;
-}
-if(data39.maxOrphanedNodesPercent === undefined){
-data39.maxOrphanedNodesPercent = 20;
-}
-for(const key13 in data39){
-if(!((key13 === "maxDeletesPerPass") || (key13 === "maxOrphanedNodesPercent"))){
-const err104 = {instancePath:instancePath+"/pods/safety",schemaPath:"#/properties/pods/properties/safety/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
+else {
+const err104 = {instancePath:instancePath+"/pods/outOfService",schemaPath:"#/properties/pods/properties/outOfService/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -1433,9 +1438,17 @@ vErrors.push(err104);
 errors++;
 }
 }
-let data40 = data39.maxDeletesPerPass;
-if(!((typeof data40 == "number") && (!(data40 % 1) && !isNaN(data40)))){
-const err105 = {instancePath:instancePath+"/pods/safety/maxDeletesPerPass",schemaPath:"#/properties/pods/properties/safety/properties/maxDeletesPerPass/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+let data40 = data2.safety;
+if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
+if(data40.maxDeletesPerPass === undefined){
+data40.maxDeletesPerPass = 0;
+}
+if(data40.maxOrphanedNodesPercent === undefined){
+data40.maxOrphanedNodesPercent = 20;
+}
+for(const key13 in data40){
+if(!((key13 === "maxDeletesPerPass") || (key13 === "maxOrphanedNodesPercent"))){
+const err105 = {instancePath:instancePath+"/pods/safety",schemaPath:"#/properties/pods/properties/safety/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -1444,9 +1457,10 @@ vErrors.push(err105);
 }
 errors++;
 }
-if(typeof data40 == "number"){
-if(data40 > 1000000 || isNaN(data40)){
-const err106 = {instancePath:instancePath+"/pods/safety/maxDeletesPerPass",schemaPath:"#/properties/pods/properties/safety/properties/maxDeletesPerPass/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+}
+let data41 = data40.maxDeletesPerPass;
+if(!((typeof data41 == "number") && (!(data41 % 1) && !isNaN(data41)))){
+const err106 = {instancePath:instancePath+"/pods/safety/maxDeletesPerPass",schemaPath:"#/properties/pods/properties/safety/properties/maxDeletesPerPass/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -1455,8 +1469,9 @@ vErrors.push(err106);
 }
 errors++;
 }
-if(data40 < 0 || isNaN(data40)){
-const err107 = {instancePath:instancePath+"/pods/safety/maxDeletesPerPass",schemaPath:"#/properties/pods/properties/safety/properties/maxDeletesPerPass/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(typeof data41 == "number"){
+if(data41 > 1000000 || isNaN(data41)){
+const err107 = {instancePath:instancePath+"/pods/safety/maxDeletesPerPass",schemaPath:"#/properties/pods/properties/safety/properties/maxDeletesPerPass/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -1465,10 +1480,8 @@ vErrors.push(err107);
 }
 errors++;
 }
-}
-let data41 = data39.maxOrphanedNodesPercent;
-if(!((typeof data41 == "number") && (!(data41 % 1) && !isNaN(data41)))){
-const err108 = {instancePath:instancePath+"/pods/safety/maxOrphanedNodesPercent",schemaPath:"#/properties/pods/properties/safety/properties/maxOrphanedNodesPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data41 < 0 || isNaN(data41)){
+const err108 = {instancePath:instancePath+"/pods/safety/maxDeletesPerPass",schemaPath:"#/properties/pods/properties/safety/properties/maxDeletesPerPass/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -1477,9 +1490,10 @@ vErrors.push(err108);
 }
 errors++;
 }
-if(typeof data41 == "number"){
-if(data41 > 100 || isNaN(data41)){
-const err109 = {instancePath:instancePath+"/pods/safety/maxOrphanedNodesPercent",schemaPath:"#/properties/pods/properties/safety/properties/maxOrphanedNodesPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+}
+let data42 = data40.maxOrphanedNodesPercent;
+if(!((typeof data42 == "number") && (!(data42 % 1) && !isNaN(data42)))){
+const err109 = {instancePath:instancePath+"/pods/safety/maxOrphanedNodesPercent",schemaPath:"#/properties/pods/properties/safety/properties/maxOrphanedNodesPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -1488,8 +1502,9 @@ vErrors.push(err109);
 }
 errors++;
 }
-if(data41 < 0 || isNaN(data41)){
-const err110 = {instancePath:instancePath+"/pods/safety/maxOrphanedNodesPercent",schemaPath:"#/properties/pods/properties/safety/properties/maxOrphanedNodesPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(typeof data42 == "number"){
+if(data42 > 100 || isNaN(data42)){
+const err110 = {instancePath:instancePath+"/pods/safety/maxOrphanedNodesPercent",schemaPath:"#/properties/pods/properties/safety/properties/maxOrphanedNodesPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -1498,10 +1513,8 @@ vErrors.push(err110);
 }
 errors++;
 }
-}
-}
-else {
-const err111 = {instancePath:instancePath+"/pods/safety",schemaPath:"#/properties/pods/properties/safety/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data42 < 0 || isNaN(data42)){
+const err111 = {instancePath:instancePath+"/pods/safety/maxOrphanedNodesPercent",schemaPath:"#/properties/pods/properties/safety/properties/maxOrphanedNodesPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -1511,8 +1524,9 @@ vErrors.push(err111);
 errors++;
 }
 }
+}
 else {
-const err112 = {instancePath:instancePath+"/pods",schemaPath:"#/properties/pods/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err112 = {instancePath:instancePath+"/pods/safety",schemaPath:"#/properties/pods/properties/safety/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -1522,15 +1536,8 @@ vErrors.push(err112);
 errors++;
 }
 }
-if(data.nodes !== undefined){
-let data42 = data.nodes;
-if(data42 && typeof data42 == "object" && !Array.isArray(data42)){
-if(data42.nodeSelector === undefined){
-data42.nodeSelector = {};
-}
-for(const key14 in data42){
-if(!((((key14 === "nodeSelector") || (key14 === "imageGC")) || (key14 === "containerGC")) || (key14 === "localStorageEviction"))){
-const err113 = {instancePath:instancePath+"/nodes",schemaPath:"#/properties/nodes/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
+else {
+const err113 = {instancePath:instancePath+"/pods",schemaPath:"#/properties/pods/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -1540,11 +1547,15 @@ vErrors.push(err113);
 errors++;
 }
 }
-let data43 = data42.nodeSelector;
+if(data.nodes !== undefined){
+let data43 = data.nodes;
 if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
-for(const key15 in data43){
-if(!((key15 === "matchLabels") || (key15 === "matchExpressions"))){
-const err114 = {instancePath:instancePath+"/nodes/nodeSelector",schemaPath:"#/properties/nodes/properties/nodeSelector/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
+if(data43.nodeSelector === undefined){
+data43.nodeSelector = {};
+}
+for(const key14 in data43){
+if(!((((key14 === "nodeSelector") || (key14 === "imageGC")) || (key14 === "containerGC")) || (key14 === "localStorageEviction"))){
+const err114 = {instancePath:instancePath+"/nodes",schemaPath:"#/properties/nodes/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -1554,11 +1565,11 @@ vErrors.push(err114);
 errors++;
 }
 }
-if(data43.matchLabels !== undefined){
-let data44 = data43.matchLabels;
+let data44 = data43.nodeSelector;
 if(data44 && typeof data44 == "object" && !Array.isArray(data44)){
-if(Object.keys(data44).length > 32){
-const err115 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/maxProperties",keyword:"maxProperties",params:{limit: 32},message:"must NOT have more than 32 properties"};
+for(const key15 in data44){
+if(!((key15 === "matchLabels") || (key15 === "matchExpressions"))){
+const err115 = {instancePath:instancePath+"/nodes/nodeSelector",schemaPath:"#/properties/nodes/properties/nodeSelector/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -1567,11 +1578,12 @@ vErrors.push(err115);
 }
 errors++;
 }
-for(const key16 in data44){
-let data45 = data44[key16];
-if(typeof data45 === "string"){
-if(func2(data45) > 63){
-const err116 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+}
+if(data44.matchLabels !== undefined){
+let data45 = data44.matchLabels;
+if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
+if(Object.keys(data45).length > 32){
+const err116 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/maxProperties",keyword:"maxProperties",params:{limit: 32},message:"must NOT have more than 32 properties"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -1580,8 +1592,11 @@ vErrors.push(err116);
 }
 errors++;
 }
-if(!pattern0.test(data45)){
-const err117 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"},message:"must match pattern \""+"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"+"\""};
+for(const key16 in data45){
+let data46 = data45[key16];
+if(typeof data46 === "string"){
+if(func2(data46) > 63){
+const err117 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -1590,9 +1605,8 @@ vErrors.push(err117);
 }
 errors++;
 }
-}
-else {
-const err118 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern0.test(data46)){
+const err118 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"},message:"must match pattern \""+"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"+"\""};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -1602,9 +1616,8 @@ vErrors.push(err118);
 errors++;
 }
 }
-}
 else {
-const err119 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err119 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -1614,11 +1627,9 @@ vErrors.push(err119);
 errors++;
 }
 }
-if(data43.matchExpressions !== undefined){
-let data46 = data43.matchExpressions;
-if(Array.isArray(data46)){
-if(data46.length > 32){
-const err120 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
+}
+else {
+const err120 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -1627,12 +1638,12 @@ vErrors.push(err120);
 }
 errors++;
 }
-const len6 = data46.length;
-for(let i7=0; i7<len6; i7++){
-let data47 = data46[i7];
-if(data47 && typeof data47 == "object" && !Array.isArray(data47)){
-if(data47.key === undefined){
-const err121 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
+}
+if(data44.matchExpressions !== undefined){
+let data47 = data44.matchExpressions;
+if(Array.isArray(data47)){
+if(data47.length > 32){
+const err121 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -1641,8 +1652,12 @@ vErrors.push(err121);
 }
 errors++;
 }
-if(data47.operator === undefined){
-const err122 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/required",keyword:"required",params:{missingProperty: "operator"},message:"must have required property '"+"operator"+"'"};
+const len6 = data47.length;
+for(let i7=0; i7<len6; i7++){
+let data48 = data47[i7];
+if(data48 && typeof data48 == "object" && !Array.isArray(data48)){
+if(data48.key === undefined){
+const err122 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -1651,9 +1666,8 @@ vErrors.push(err122);
 }
 errors++;
 }
-for(const key17 in data47){
-if(!(((key17 === "key") || (key17 === "operator")) || (key17 === "values"))){
-const err123 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
+if(data48.operator === undefined){
+const err123 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/required",keyword:"required",params:{missingProperty: "operator"},message:"must have required property '"+"operator"+"'"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -1662,12 +1676,9 @@ vErrors.push(err123);
 }
 errors++;
 }
-}
-if(data47.key !== undefined){
-let data48 = data47.key;
-if(typeof data48 === "string"){
-if(func2(data48) > 317){
-const err124 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/key",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/key/maxLength",keyword:"maxLength",params:{limit: 317},message:"must NOT have more than 317 characters"};
+for(const key17 in data48){
+if(!(((key17 === "key") || (key17 === "operator")) || (key17 === "values"))){
+const err124 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -1676,8 +1687,12 @@ vErrors.push(err124);
 }
 errors++;
 }
-if(func2(data48) < 1){
-const err125 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/key",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data48.key !== undefined){
+let data49 = data48.key;
+if(typeof data49 === "string"){
+if(func2(data49) > 317){
+const err125 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/key",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/key/maxLength",keyword:"maxLength",params:{limit: 317},message:"must NOT have more than 317 characters"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -1686,8 +1701,8 @@ vErrors.push(err125);
 }
 errors++;
 }
-if(!pattern1.test(data48)){
-const err126 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/key",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/key/pattern",keyword:"pattern",params:{pattern: "^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},message:"must match pattern \""+"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"+"\""};
+if(func2(data49) < 1){
+const err126 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/key",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -1696,9 +1711,8 @@ vErrors.push(err126);
 }
 errors++;
 }
-}
-else {
-const err127 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/key",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern1.test(data49)){
+const err127 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/key",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/key/pattern",keyword:"pattern",params:{pattern: "^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},message:"must match pattern \""+"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"+"\""};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -1708,10 +1722,8 @@ vErrors.push(err127);
 errors++;
 }
 }
-if(data47.operator !== undefined){
-let data49 = data47.operator;
-if(typeof data49 !== "string"){
-const err128 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/operator",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err128 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/key",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -1720,8 +1732,11 @@ vErrors.push(err128);
 }
 errors++;
 }
-if(!((((data49 === "In") || (data49 === "NotIn")) || (data49 === "Exists")) || (data49 === "DoesNotExist"))){
-const err129 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/operator",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/operator/enum",keyword:"enum",params:{allowedValues: schema11.properties.nodes.properties.nodeSelector.properties.matchExpressions.items.properties.operator.enum},message:"must be equal to one of the allowed values"};
+}
+if(data48.operator !== undefined){
+let data50 = data48.operator;
+if(typeof data50 !== "string"){
+const err129 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/operator",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -1730,12 +1745,8 @@ vErrors.push(err129);
 }
 errors++;
 }
-}
-if(data47.values !== undefined){
-let data50 = data47.values;
-if(Array.isArray(data50)){
-if(data50.length > 64){
-const err130 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
+if(!((((data50 === "In") || (data50 === "NotIn")) || (data50 === "Exists")) || (data50 === "DoesNotExist"))){
+const err130 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/operator",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/operator/enum",keyword:"enum",params:{allowedValues: schema11.properties.nodes.properties.nodeSelector.properties.matchExpressions.items.properties.operator.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -1744,12 +1755,12 @@ vErrors.push(err130);
 }
 errors++;
 }
-const len7 = data50.length;
-for(let i8=0; i8<len7; i8++){
-let data51 = data50[i8];
-if(typeof data51 === "string"){
-if(func2(data51) > 63){
-const err131 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values/" + i8,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+}
+if(data48.values !== undefined){
+let data51 = data48.values;
+if(Array.isArray(data51)){
+if(data51.length > 64){
+const err131 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -1758,8 +1769,12 @@ vErrors.push(err131);
 }
 errors++;
 }
-if(!pattern0.test(data51)){
-const err132 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values/" + i8,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/items/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"},message:"must match pattern \""+"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"+"\""};
+const len7 = data51.length;
+for(let i8=0; i8<len7; i8++){
+let data52 = data51[i8];
+if(typeof data52 === "string"){
+if(func2(data52) > 63){
+const err132 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values/" + i8,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -1768,9 +1783,8 @@ vErrors.push(err132);
 }
 errors++;
 }
-}
-else {
-const err133 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values/" + i8,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern0.test(data52)){
+const err133 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values/" + i8,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/items/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"},message:"must match pattern \""+"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"+"\""};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -1780,9 +1794,8 @@ vErrors.push(err133);
 errors++;
 }
 }
-}
 else {
-const err134 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err134 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values/" + i8,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -1794,7 +1807,7 @@ errors++;
 }
 }
 else {
-const err135 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err135 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -1806,7 +1819,7 @@ errors++;
 }
 }
 else {
-const err136 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err136 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -1818,7 +1831,7 @@ errors++;
 }
 }
 else {
-const err137 = {instancePath:instancePath+"/nodes/nodeSelector",schemaPath:"#/properties/nodes/properties/nodeSelector/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err137 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -1827,36 +1840,10 @@ vErrors.push(err137);
 }
 errors++;
 }
-if(data42.imageGC !== undefined){
-let data52 = data42.imageGC;
-if(data52 && typeof data52 == "object" && !Array.isArray(data52)){
-if(data52.highThresholdPercent === undefined){
-data52.highThresholdPercent = 85;
 }
-if(data52.lowThresholdPercent === undefined){
-data52.lowThresholdPercent = 80;
 }
-if(data52.minimumAge === undefined){
-data52.minimumAge = "2m";
-}
-if(data52.maximumAge === undefined){
-data52.maximumAge = "0s";
-}
-if(data52.keep === undefined){
-data52.keep = [];
-}
-if(data52.kubeletHighThresholdPercent === undefined){
-data52.kubeletHighThresholdPercent = 85;
-}
-if(data52.maxImagesPerPass === undefined){
-data52.maxImagesPerPass = 0;
-}
-if(data52.repullBackoff === undefined){
-data52.repullBackoff = true;
-}
-for(const key18 in data52){
-if(!((((((((key18 === "highThresholdPercent") || (key18 === "lowThresholdPercent")) || (key18 === "minimumAge")) || (key18 === "maximumAge")) || (key18 === "keep")) || (key18 === "kubeletHighThresholdPercent")) || (key18 === "maxImagesPerPass")) || (key18 === "repullBackoff"))){
-const err138 = {instancePath:instancePath+"/nodes/imageGC",schemaPath:"#/properties/nodes/properties/imageGC/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties"};
+else {
+const err138 = {instancePath:instancePath+"/nodes/nodeSelector",schemaPath:"#/properties/nodes/properties/nodeSelector/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -1865,10 +1852,39 @@ vErrors.push(err138);
 }
 errors++;
 }
+if(data43.imageGC !== undefined){
+let data53 = data43.imageGC;
+if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
+if(data53.highThresholdPercent === undefined){
+data53.highThresholdPercent = 85;
 }
-let data53 = data52.highThresholdPercent;
-if(!((typeof data53 == "number") && (!(data53 % 1) && !isNaN(data53)))){
-const err139 = {instancePath:instancePath+"/nodes/imageGC/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/highThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data53.lowThresholdPercent === undefined){
+data53.lowThresholdPercent = 80;
+}
+if(data53.minimumAge === undefined){
+data53.minimumAge = "2m";
+}
+if(data53.maximumAge === undefined){
+data53.maximumAge = "0s";
+}
+if(data53.maximumAgeByImage === undefined){
+data53.maximumAgeByImage = [];
+}
+if(data53.keep === undefined){
+data53.keep = [];
+}
+if(data53.kubeletHighThresholdPercent === undefined){
+data53.kubeletHighThresholdPercent = 85;
+}
+if(data53.maxImagesPerPass === undefined){
+data53.maxImagesPerPass = 0;
+}
+if(data53.repullBackoff === undefined){
+data53.repullBackoff = true;
+}
+for(const key18 in data53){
+if(!(func25.call(schema11.properties.nodes.properties.imageGC.properties, key18))){
+const err139 = {instancePath:instancePath+"/nodes/imageGC",schemaPath:"#/properties/nodes/properties/imageGC/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -1877,9 +1893,10 @@ vErrors.push(err139);
 }
 errors++;
 }
-if(typeof data53 == "number"){
-if(data53 > 100 || isNaN(data53)){
-const err140 = {instancePath:instancePath+"/nodes/imageGC/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/highThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+}
+let data54 = data53.highThresholdPercent;
+if(!((typeof data54 == "number") && (!(data54 % 1) && !isNaN(data54)))){
+const err140 = {instancePath:instancePath+"/nodes/imageGC/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/highThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -1888,8 +1905,9 @@ vErrors.push(err140);
 }
 errors++;
 }
-if(data53 < 0 || isNaN(data53)){
-const err141 = {instancePath:instancePath+"/nodes/imageGC/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/highThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(typeof data54 == "number"){
+if(data54 > 100 || isNaN(data54)){
+const err141 = {instancePath:instancePath+"/nodes/imageGC/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/highThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -1898,10 +1916,8 @@ vErrors.push(err141);
 }
 errors++;
 }
-}
-let data54 = data52.lowThresholdPercent;
-if(!((typeof data54 == "number") && (!(data54 % 1) && !isNaN(data54)))){
-const err142 = {instancePath:instancePath+"/nodes/imageGC/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/lowThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data54 < 0 || isNaN(data54)){
+const err142 = {instancePath:instancePath+"/nodes/imageGC/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/highThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -1910,9 +1926,10 @@ vErrors.push(err142);
 }
 errors++;
 }
-if(typeof data54 == "number"){
-if(data54 > 100 || isNaN(data54)){
-const err143 = {instancePath:instancePath+"/nodes/imageGC/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/lowThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+}
+let data55 = data53.lowThresholdPercent;
+if(!((typeof data55 == "number") && (!(data55 % 1) && !isNaN(data55)))){
+const err143 = {instancePath:instancePath+"/nodes/imageGC/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/lowThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -1921,8 +1938,9 @@ vErrors.push(err143);
 }
 errors++;
 }
-if(data54 < 0 || isNaN(data54)){
-const err144 = {instancePath:instancePath+"/nodes/imageGC/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/lowThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(typeof data55 == "number"){
+if(data55 > 100 || isNaN(data55)){
+const err144 = {instancePath:instancePath+"/nodes/imageGC/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/lowThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -1931,11 +1949,8 @@ vErrors.push(err144);
 }
 errors++;
 }
-}
-let data55 = data52.minimumAge;
-if(typeof data55 === "string"){
-if(func2(data55) > 32){
-const err145 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(data55 < 0 || isNaN(data55)){
+const err145 = {instancePath:instancePath+"/nodes/imageGC/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/lowThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -1944,8 +1959,19 @@ vErrors.push(err145);
 }
 errors++;
 }
-if(func2(data55) < 2){
-const err146 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+}
+if(data53.inodes !== undefined){
+let data56 = data53.inodes;
+if(data56 && typeof data56 == "object" && !Array.isArray(data56)){
+if(data56.highThresholdPercent === undefined){
+data56.highThresholdPercent = 85;
+}
+if(data56.lowThresholdPercent === undefined){
+data56.lowThresholdPercent = 80;
+}
+for(const key19 in data56){
+if(!((key19 === "highThresholdPercent") || (key19 === "lowThresholdPercent"))){
+const err146 = {instancePath:instancePath+"/nodes/imageGC/inodes",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -1954,8 +1980,10 @@ vErrors.push(err146);
 }
 errors++;
 }
-if(!pattern7.test(data55)){
-const err147 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+}
+let data57 = data56.highThresholdPercent;
+if(!((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57)))){
+const err147 = {instancePath:instancePath+"/nodes/imageGC/inodes/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/highThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -1964,9 +1992,9 @@ vErrors.push(err147);
 }
 errors++;
 }
-}
-else {
-const err148 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data57 == "number"){
+if(data57 > 100 || isNaN(data57)){
+const err148 = {instancePath:instancePath+"/nodes/imageGC/inodes/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/highThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -1975,10 +2003,8 @@ vErrors.push(err148);
 }
 errors++;
 }
-let data56 = data52.maximumAge;
-if(typeof data56 === "string"){
-if(func2(data56) > 32){
-const err149 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(data57 < 0 || isNaN(data57)){
+const err149 = {instancePath:instancePath+"/nodes/imageGC/inodes/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/highThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -1987,8 +2013,10 @@ vErrors.push(err149);
 }
 errors++;
 }
-if(func2(data56) < 2){
-const err150 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+}
+let data58 = data56.lowThresholdPercent;
+if(!((typeof data58 == "number") && (!(data58 % 1) && !isNaN(data58)))){
+const err150 = {instancePath:instancePath+"/nodes/imageGC/inodes/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/lowThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -1997,8 +2025,9 @@ vErrors.push(err150);
 }
 errors++;
 }
-if(!pattern7.test(data56)){
-const err151 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(typeof data58 == "number"){
+if(data58 > 100 || isNaN(data58)){
+const err151 = {instancePath:instancePath+"/nodes/imageGC/inodes/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/lowThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -2007,9 +2036,8 @@ vErrors.push(err151);
 }
 errors++;
 }
-}
-else {
-const err152 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data58 < 0 || isNaN(data58)){
+const err152 = {instancePath:instancePath+"/nodes/imageGC/inodes/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/lowThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -2018,10 +2046,10 @@ vErrors.push(err152);
 }
 errors++;
 }
-let data57 = data52.keep;
-if(Array.isArray(data57)){
-if(data57.length > 256){
-const err153 = {instancePath:instancePath+"/nodes/imageGC/keep",schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/maxItems",keyword:"maxItems",params:{limit: 256},message:"must NOT have more than 256 items"};
+}
+}
+else {
+const err153 = {instancePath:instancePath+"/nodes/imageGC/inodes",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -2030,12 +2058,11 @@ vErrors.push(err153);
 }
 errors++;
 }
-const len8 = data57.length;
-for(let i9=0; i9<len8; i9++){
-let data58 = data57[i9];
-if(typeof data58 === "string"){
-if(func2(data58) > 512){
-const err154 = {instancePath:instancePath+"/nodes/imageGC/keep/" + i9,schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/items/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+}
+let data59 = data53.minimumAge;
+if(typeof data59 === "string"){
+if(func2(data59) > 32){
+const err154 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -2044,8 +2071,8 @@ vErrors.push(err154);
 }
 errors++;
 }
-if(func2(data58) < 1){
-const err155 = {instancePath:instancePath+"/nodes/imageGC/keep/" + i9,schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(func2(data59) < 2){
+const err155 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -2054,9 +2081,8 @@ vErrors.push(err155);
 }
 errors++;
 }
-}
-else {
-const err156 = {instancePath:instancePath+"/nodes/imageGC/keep/" + i9,schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern7.test(data59)){
+const err156 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -2066,18 +2092,8 @@ vErrors.push(err156);
 errors++;
 }
 }
-let i10 = data57.length;
-let j1;
-if(i10 > 1){
-const indices1 = {};
-for(;i10--;){
-let item1 = data57[i10];
-if(typeof item1 !== "string"){
-continue;
-}
-if(typeof indices1[item1] == "number"){
-j1 = indices1[item1];
-const err157 = {instancePath:instancePath+"/nodes/imageGC/keep",schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/uniqueItems",keyword:"uniqueItems",params:{i: i10, j: j1},message:"must NOT have duplicate items (items ## "+j1+" and "+i10+" are identical)"};
+else {
+const err157 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -2085,14 +2101,11 @@ else {
 vErrors.push(err157);
 }
 errors++;
-break;
 }
-indices1[item1] = i10;
-}
-}
-}
-else {
-const err158 = {instancePath:instancePath+"/nodes/imageGC/keep",schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/type",keyword:"type",params:{type: "array"},message:"must be array"};
+let data60 = data53.maximumAge;
+if(typeof data60 === "string"){
+if(func2(data60) > 32){
+const err158 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -2101,9 +2114,8 @@ vErrors.push(err158);
 }
 errors++;
 }
-let data59 = data52.kubeletHighThresholdPercent;
-if(!((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59)))){
-const err159 = {instancePath:instancePath+"/nodes/imageGC/kubeletHighThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/kubeletHighThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(func2(data60) < 2){
+const err159 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -2112,9 +2124,8 @@ vErrors.push(err159);
 }
 errors++;
 }
-if(typeof data59 == "number"){
-if(data59 > 100 || isNaN(data59)){
-const err160 = {instancePath:instancePath+"/nodes/imageGC/kubeletHighThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/kubeletHighThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(!pattern7.test(data60)){
+const err160 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -2123,8 +2134,9 @@ vErrors.push(err160);
 }
 errors++;
 }
-if(data59 < 0 || isNaN(data59)){
-const err161 = {instancePath:instancePath+"/nodes/imageGC/kubeletHighThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/kubeletHighThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+else {
+const err161 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -2133,10 +2145,10 @@ vErrors.push(err161);
 }
 errors++;
 }
-}
-let data60 = data52.maxImagesPerPass;
-if(!((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60)))){
-const err162 = {instancePath:instancePath+"/nodes/imageGC/maxImagesPerPass",schemaPath:"#/properties/nodes/properties/imageGC/properties/maxImagesPerPass/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+let data61 = data53.maximumAgeByImage;
+if(Array.isArray(data61)){
+if(data61.length > 64){
+const err162 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -2145,9 +2157,12 @@ vErrors.push(err162);
 }
 errors++;
 }
-if(typeof data60 == "number"){
-if(data60 > 1000000 || isNaN(data60)){
-const err163 = {instancePath:instancePath+"/nodes/imageGC/maxImagesPerPass",schemaPath:"#/properties/nodes/properties/imageGC/properties/maxImagesPerPass/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+const len8 = data61.length;
+for(let i9=0; i9<len8; i9++){
+let data62 = data61[i9];
+if(data62 && typeof data62 == "object" && !Array.isArray(data62)){
+if(data62.image === undefined){
+const err163 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i9,schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/required",keyword:"required",params:{missingProperty: "image"},message:"must have required property '"+"image"+"'"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -2156,8 +2171,8 @@ vErrors.push(err163);
 }
 errors++;
 }
-if(data60 < 0 || isNaN(data60)){
-const err164 = {instancePath:instancePath+"/nodes/imageGC/maxImagesPerPass",schemaPath:"#/properties/nodes/properties/imageGC/properties/maxImagesPerPass/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data62.maximumAge === undefined){
+const err164 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i9,schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/required",keyword:"required",params:{missingProperty: "maximumAge"},message:"must have required property '"+"maximumAge"+"'"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -2166,9 +2181,9 @@ vErrors.push(err164);
 }
 errors++;
 }
-}
-if(typeof data52.repullBackoff !== "boolean"){
-const err165 = {instancePath:instancePath+"/nodes/imageGC/repullBackoff",schemaPath:"#/properties/nodes/properties/imageGC/properties/repullBackoff/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+for(const key20 in data62){
+if(!((key20 === "image") || (key20 === "maximumAge"))){
+const err165 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i9,schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -2178,8 +2193,11 @@ vErrors.push(err165);
 errors++;
 }
 }
-else {
-const err166 = {instancePath:instancePath+"/nodes/imageGC",schemaPath:"#/properties/nodes/properties/imageGC/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data62.image !== undefined){
+let data63 = data62.image;
+if(typeof data63 === "string"){
+if(func2(data63) > 512){
+const err166 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i9+"/image",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/image/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -2188,25 +2206,8 @@ vErrors.push(err166);
 }
 errors++;
 }
-}
-if(data42.containerGC !== undefined){
-let data62 = data42.containerGC;
-if(data62 && typeof data62 == "object" && !Array.isArray(data62)){
-if(data62.minimumAge === undefined){
-data62.minimumAge = "0s";
-}
-if(data62.maxPerPodContainer === undefined){
-data62.maxPerPodContainer = 1;
-}
-if(data62.maxContainers === undefined){
-data62.maxContainers = -1;
-}
-if(data62.sandboxes === undefined){
-data62.sandboxes = true;
-}
-for(const key19 in data62){
-if(!(((((key19 === "minimumAge") || (key19 === "maxPerPodContainer")) || (key19 === "maxContainers")) || (key19 === "sandboxes")) || (key19 === "logs"))){
-const err167 = {instancePath:instancePath+"/nodes/containerGC",schemaPath:"#/properties/nodes/properties/containerGC/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
+if(func2(data63) < 1){
+const err167 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i9+"/image",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/image/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -2216,10 +2217,8 @@ vErrors.push(err167);
 errors++;
 }
 }
-let data63 = data62.minimumAge;
-if(typeof data63 === "string"){
-if(func2(data63) > 32){
-const err168 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+else {
+const err168 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i9+"/image",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/image/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -2228,8 +2227,12 @@ vErrors.push(err168);
 }
 errors++;
 }
-if(func2(data63) < 2){
-const err169 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+}
+if(data62.maximumAge !== undefined){
+let data64 = data62.maximumAge;
+if(typeof data64 === "string"){
+if(func2(data64) > 32){
+const err169 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i9+"/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/maximumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -2238,8 +2241,8 @@ vErrors.push(err169);
 }
 errors++;
 }
-if(!pattern7.test(data63)){
-const err170 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(func2(data64) < 2){
+const err170 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i9+"/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/maximumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -2248,9 +2251,8 @@ vErrors.push(err170);
 }
 errors++;
 }
-}
-else {
-const err171 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern7.test(data64)){
+const err171 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i9+"/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/maximumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -2259,9 +2261,9 @@ vErrors.push(err171);
 }
 errors++;
 }
-let data64 = data62.maxPerPodContainer;
-if(!((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64)))){
-const err172 = {instancePath:instancePath+"/nodes/containerGC/maxPerPodContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxPerPodContainer/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+else {
+const err172 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i9+"/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/maximumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -2270,9 +2272,10 @@ vErrors.push(err172);
 }
 errors++;
 }
-if(typeof data64 == "number"){
-if(data64 > 1000000 || isNaN(data64)){
-const err173 = {instancePath:instancePath+"/nodes/containerGC/maxPerPodContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxPerPodContainer/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+}
+}
+else {
+const err173 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i9,schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -2281,8 +2284,10 @@ vErrors.push(err173);
 }
 errors++;
 }
-if(data64 < -1 || isNaN(data64)){
-const err174 = {instancePath:instancePath+"/nodes/containerGC/maxPerPodContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxPerPodContainer/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
+}
+}
+else {
+const err174 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -2291,10 +2296,10 @@ vErrors.push(err174);
 }
 errors++;
 }
-}
-let data65 = data62.maxContainers;
-if(!((typeof data65 == "number") && (!(data65 % 1) && !isNaN(data65)))){
-const err175 = {instancePath:instancePath+"/nodes/containerGC/maxContainers",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxContainers/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+let data65 = data53.keep;
+if(Array.isArray(data65)){
+if(data65.length > 256){
+const err175 = {instancePath:instancePath+"/nodes/imageGC/keep",schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/maxItems",keyword:"maxItems",params:{limit: 256},message:"must NOT have more than 256 items"};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -2303,9 +2308,12 @@ vErrors.push(err175);
 }
 errors++;
 }
-if(typeof data65 == "number"){
-if(data65 > 1000000 || isNaN(data65)){
-const err176 = {instancePath:instancePath+"/nodes/containerGC/maxContainers",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxContainers/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+const len9 = data65.length;
+for(let i10=0; i10<len9; i10++){
+let data66 = data65[i10];
+if(typeof data66 === "string"){
+if(func2(data66) > 512){
+const err176 = {instancePath:instancePath+"/nodes/imageGC/keep/" + i10,schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/items/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -2314,8 +2322,8 @@ vErrors.push(err176);
 }
 errors++;
 }
-if(data65 < -1 || isNaN(data65)){
-const err177 = {instancePath:instancePath+"/nodes/containerGC/maxContainers",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxContainers/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
+if(func2(data66) < 1){
+const err177 = {instancePath:instancePath+"/nodes/imageGC/keep/" + i10,schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -2325,8 +2333,8 @@ vErrors.push(err177);
 errors++;
 }
 }
-if(typeof data62.sandboxes !== "boolean"){
-const err178 = {instancePath:instancePath+"/nodes/containerGC/sandboxes",schemaPath:"#/properties/nodes/properties/containerGC/properties/sandboxes/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err178 = {instancePath:instancePath+"/nodes/imageGC/keep/" + i10,schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -2335,24 +2343,19 @@ vErrors.push(err178);
 }
 errors++;
 }
-if(data62.logs !== undefined){
-let data67 = data62.logs;
-if(data67 && typeof data67 == "object" && !Array.isArray(data67)){
-if(data67.orphanedDirectories === undefined){
-data67.orphanedDirectories = true;
 }
-if(data67.brokenLinks === undefined){
-data67.brokenLinks = true;
+let i11 = data65.length;
+let j1;
+if(i11 > 1){
+const indices1 = {};
+for(;i11--;){
+let item1 = data65[i11];
+if(typeof item1 !== "string"){
+continue;
 }
-if(data67.maxRotatedPerContainer === undefined){
-data67.maxRotatedPerContainer = -1;
-}
-if(data67.maxBytesPerPod === undefined){
-data67.maxBytesPerPod = "";
-}
-for(const key20 in data67){
-if(!((((key20 === "orphanedDirectories") || (key20 === "brokenLinks")) || (key20 === "maxRotatedPerContainer")) || (key20 === "maxBytesPerPod"))){
-const err179 = {instancePath:instancePath+"/nodes/containerGC/logs",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
+if(typeof indices1[item1] == "number"){
+j1 = indices1[item1];
+const err179 = {instancePath:instancePath+"/nodes/imageGC/keep",schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/uniqueItems",keyword:"uniqueItems",params:{i: i11, j: j1},message:"must NOT have duplicate items (items ## "+j1+" and "+i11+" are identical)"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -2360,10 +2363,14 @@ else {
 vErrors.push(err179);
 }
 errors++;
+break;
+}
+indices1[item1] = i11;
 }
 }
-if(typeof data67.orphanedDirectories !== "boolean"){
-const err180 = {instancePath:instancePath+"/nodes/containerGC/logs/orphanedDirectories",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/orphanedDirectories/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err180 = {instancePath:instancePath+"/nodes/imageGC/keep",schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -2372,8 +2379,9 @@ vErrors.push(err180);
 }
 errors++;
 }
-if(typeof data67.brokenLinks !== "boolean"){
-const err181 = {instancePath:instancePath+"/nodes/containerGC/logs/brokenLinks",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/brokenLinks/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+let data67 = data53.kubeletHighThresholdPercent;
+if(!((typeof data67 == "number") && (!(data67 % 1) && !isNaN(data67)))){
+const err181 = {instancePath:instancePath+"/nodes/imageGC/kubeletHighThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/kubeletHighThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -2382,9 +2390,9 @@ vErrors.push(err181);
 }
 errors++;
 }
-let data70 = data67.maxRotatedPerContainer;
-if(!((typeof data70 == "number") && (!(data70 % 1) && !isNaN(data70)))){
-const err182 = {instancePath:instancePath+"/nodes/containerGC/logs/maxRotatedPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxRotatedPerContainer/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(typeof data67 == "number"){
+if(data67 > 100 || isNaN(data67)){
+const err182 = {instancePath:instancePath+"/nodes/imageGC/kubeletHighThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/kubeletHighThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -2393,9 +2401,8 @@ vErrors.push(err182);
 }
 errors++;
 }
-if(typeof data70 == "number"){
-if(data70 > 1000000 || isNaN(data70)){
-const err183 = {instancePath:instancePath+"/nodes/containerGC/logs/maxRotatedPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxRotatedPerContainer/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+if(data67 < 0 || isNaN(data67)){
+const err183 = {instancePath:instancePath+"/nodes/imageGC/kubeletHighThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/kubeletHighThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -2404,8 +2411,10 @@ vErrors.push(err183);
 }
 errors++;
 }
-if(data70 < -1 || isNaN(data70)){
-const err184 = {instancePath:instancePath+"/nodes/containerGC/logs/maxRotatedPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxRotatedPerContainer/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
+}
+let data68 = data53.maxImagesPerPass;
+if(!((typeof data68 == "number") && (!(data68 % 1) && !isNaN(data68)))){
+const err184 = {instancePath:instancePath+"/nodes/imageGC/maxImagesPerPass",schemaPath:"#/properties/nodes/properties/imageGC/properties/maxImagesPerPass/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -2414,11 +2423,9 @@ vErrors.push(err184);
 }
 errors++;
 }
-}
-let data71 = data67.maxBytesPerPod;
-if(typeof data71 === "string"){
-if(func2(data71) > 24){
-const err185 = {instancePath:instancePath+"/nodes/containerGC/logs/maxBytesPerPod",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxBytesPerPod/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(typeof data68 == "number"){
+if(data68 > 1000000 || isNaN(data68)){
+const err185 = {instancePath:instancePath+"/nodes/imageGC/maxImagesPerPass",schemaPath:"#/properties/nodes/properties/imageGC/properties/maxImagesPerPass/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -2427,8 +2434,8 @@ vErrors.push(err185);
 }
 errors++;
 }
-if(!pattern16.test(data71)){
-const err186 = {instancePath:instancePath+"/nodes/containerGC/logs/maxBytesPerPod",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxBytesPerPod/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+if(data68 < 0 || isNaN(data68)){
+const err186 = {instancePath:instancePath+"/nodes/imageGC/maxImagesPerPass",schemaPath:"#/properties/nodes/properties/imageGC/properties/maxImagesPerPass/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -2438,8 +2445,8 @@ vErrors.push(err186);
 errors++;
 }
 }
-else {
-const err187 = {instancePath:instancePath+"/nodes/containerGC/logs/maxBytesPerPod",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxBytesPerPod/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data53.repullBackoff !== "boolean"){
+const err187 = {instancePath:instancePath+"/nodes/imageGC/repullBackoff",schemaPath:"#/properties/nodes/properties/imageGC/properties/repullBackoff/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -2450,7 +2457,7 @@ errors++;
 }
 }
 else {
-const err188 = {instancePath:instancePath+"/nodes/containerGC/logs",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err188 = {instancePath:instancePath+"/nodes/imageGC",schemaPath:"#/properties/nodes/properties/imageGC/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -2460,9 +2467,24 @@ vErrors.push(err188);
 errors++;
 }
 }
+if(data43.containerGC !== undefined){
+let data70 = data43.containerGC;
+if(data70 && typeof data70 == "object" && !Array.isArray(data70)){
+if(data70.minimumAge === undefined){
+data70.minimumAge = "0s";
 }
-else {
-const err189 = {instancePath:instancePath+"/nodes/containerGC",schemaPath:"#/properties/nodes/properties/containerGC/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data70.maxPerPodContainer === undefined){
+data70.maxPerPodContainer = 1;
+}
+if(data70.maxContainers === undefined){
+data70.maxContainers = -1;
+}
+if(data70.sandboxes === undefined){
+data70.sandboxes = true;
+}
+for(const key21 in data70){
+if(!(((((key21 === "minimumAge") || (key21 === "maxPerPodContainer")) || (key21 === "maxContainers")) || (key21 === "sandboxes")) || (key21 === "logs"))){
+const err189 = {instancePath:instancePath+"/nodes/containerGC",schemaPath:"#/properties/nodes/properties/containerGC/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -2472,24 +2494,10 @@ vErrors.push(err189);
 errors++;
 }
 }
-if(data42.localStorageEviction !== undefined){
-let data72 = data42.localStorageEviction;
-if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
-if(data72.warnAtPercent === undefined){
-data72.warnAtPercent = [80,95];
-}
-if(data72.evictAtPercent === undefined){
-data72.evictAtPercent = 100;
-}
-if(data72.respectPodDisruptionBudgets === undefined){
-data72.respectPodDisruptionBudgets = true;
-}
-if(data72.gracePeriodSeconds === undefined){
-data72.gracePeriodSeconds = -1;
-}
-for(const key21 in data72){
-if(!(((((key21 === "warnAtPercent") || (key21 === "evictAtPercent")) || (key21 === "respectPodDisruptionBudgets")) || (key21 === "gracePeriodSeconds")) || (key21 === "defaultLimits"))){
-const err190 = {instancePath:instancePath+"/nodes/localStorageEviction",schemaPath:"#/properties/nodes/properties/localStorageEviction/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
+let data71 = data70.minimumAge;
+if(typeof data71 === "string"){
+if(func2(data71) > 32){
+const err190 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -2498,11 +2506,8 @@ vErrors.push(err190);
 }
 errors++;
 }
-}
-let data73 = data72.warnAtPercent;
-if(Array.isArray(data73)){
-if(data73.length > 8){
-const err191 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(func2(data71) < 2){
+const err191 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -2511,11 +2516,8 @@ vErrors.push(err191);
 }
 errors++;
 }
-const len9 = data73.length;
-for(let i11=0; i11<len9; i11++){
-let data74 = data73[i11];
-if(!((typeof data74 == "number") && (!(data74 % 1) && !isNaN(data74)))){
-const err192 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i11,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!pattern7.test(data71)){
+const err192 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
 if(vErrors === null){
 vErrors = [err192];
 }
@@ -2524,9 +2526,9 @@ vErrors.push(err192);
 }
 errors++;
 }
-if(typeof data74 == "number"){
-if(data74 > 100 || isNaN(data74)){
-const err193 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i11,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+}
+else {
+const err193 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -2535,8 +2537,9 @@ vErrors.push(err193);
 }
 errors++;
 }
-if(data74 < 1 || isNaN(data74)){
-const err194 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i11,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+let data72 = data70.maxPerPodContainer;
+if(!((typeof data72 == "number") && (!(data72 % 1) && !isNaN(data72)))){
+const err194 = {instancePath:instancePath+"/nodes/containerGC/maxPerPodContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxPerPodContainer/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -2545,20 +2548,9 @@ vErrors.push(err194);
 }
 errors++;
 }
-}
-}
-let i12 = data73.length;
-let j2;
-if(i12 > 1){
-const indices2 = {};
-for(;i12--;){
-let item2 = data73[i12];
-if(!((typeof item2 == "number") && (!(item2 % 1) && !isNaN(item2)))){
-continue;
-}
-if(typeof indices2[item2] == "number"){
-j2 = indices2[item2];
-const err195 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/uniqueItems",keyword:"uniqueItems",params:{i: i12, j: j2},message:"must NOT have duplicate items (items ## "+j2+" and "+i12+" are identical)"};
+if(typeof data72 == "number"){
+if(data72 > 1000000 || isNaN(data72)){
+const err195 = {instancePath:instancePath+"/nodes/containerGC/maxPerPodContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxPerPodContainer/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -2566,14 +2558,9 @@ else {
 vErrors.push(err195);
 }
 errors++;
-break;
 }
-indices2[item2] = i12;
-}
-}
-}
-else {
-const err196 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data72 < -1 || isNaN(data72)){
+const err196 = {instancePath:instancePath+"/nodes/containerGC/maxPerPodContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxPerPodContainer/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -2582,9 +2569,10 @@ vErrors.push(err196);
 }
 errors++;
 }
-let data75 = data72.evictAtPercent;
-if(!((typeof data75 == "number") && (!(data75 % 1) && !isNaN(data75)))){
-const err197 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+let data73 = data70.maxContainers;
+if(!((typeof data73 == "number") && (!(data73 % 1) && !isNaN(data73)))){
+const err197 = {instancePath:instancePath+"/nodes/containerGC/maxContainers",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxContainers/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -2593,9 +2581,9 @@ vErrors.push(err197);
 }
 errors++;
 }
-if(typeof data75 == "number"){
-if(data75 > 100 || isNaN(data75)){
-const err198 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(typeof data73 == "number"){
+if(data73 > 1000000 || isNaN(data73)){
+const err198 = {instancePath:instancePath+"/nodes/containerGC/maxContainers",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxContainers/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -2604,8 +2592,8 @@ vErrors.push(err198);
 }
 errors++;
 }
-if(data75 < 1 || isNaN(data75)){
-const err199 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(data73 < -1 || isNaN(data73)){
+const err199 = {instancePath:instancePath+"/nodes/containerGC/maxContainers",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxContainers/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -2615,8 +2603,8 @@ vErrors.push(err199);
 errors++;
 }
 }
-if(typeof data72.respectPodDisruptionBudgets !== "boolean"){
-const err200 = {instancePath:instancePath+"/nodes/localStorageEviction/respectPodDisruptionBudgets",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/respectPodDisruptionBudgets/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(typeof data70.sandboxes !== "boolean"){
+const err200 = {instancePath:instancePath+"/nodes/containerGC/sandboxes",schemaPath:"#/properties/nodes/properties/containerGC/properties/sandboxes/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -2625,9 +2613,24 @@ vErrors.push(err200);
 }
 errors++;
 }
-let data77 = data72.gracePeriodSeconds;
-if(!((typeof data77 == "number") && (!(data77 % 1) && !isNaN(data77)))){
-const err201 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data70.logs !== undefined){
+let data75 = data70.logs;
+if(data75 && typeof data75 == "object" && !Array.isArray(data75)){
+if(data75.orphanedDirectories === undefined){
+data75.orphanedDirectories = true;
+}
+if(data75.brokenLinks === undefined){
+data75.brokenLinks = true;
+}
+if(data75.maxRotatedPerContainer === undefined){
+data75.maxRotatedPerContainer = -1;
+}
+if(data75.maxBytesPerPod === undefined){
+data75.maxBytesPerPod = "";
+}
+for(const key22 in data75){
+if(!((((key22 === "orphanedDirectories") || (key22 === "brokenLinks")) || (key22 === "maxRotatedPerContainer")) || (key22 === "maxBytesPerPod"))){
+const err201 = {instancePath:instancePath+"/nodes/containerGC/logs",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -2636,9 +2639,9 @@ vErrors.push(err201);
 }
 errors++;
 }
-if(typeof data77 == "number"){
-if(data77 > 604800 || isNaN(data77)){
-const err202 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 604800},message:"must be <= 604800"};
+}
+if(typeof data75.orphanedDirectories !== "boolean"){
+const err202 = {instancePath:instancePath+"/nodes/containerGC/logs/orphanedDirectories",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/orphanedDirectories/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -2647,8 +2650,8 @@ vErrors.push(err202);
 }
 errors++;
 }
-if(data77 < -1 || isNaN(data77)){
-const err203 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
+if(typeof data75.brokenLinks !== "boolean"){
+const err203 = {instancePath:instancePath+"/nodes/containerGC/logs/brokenLinks",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/brokenLinks/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -2657,22 +2660,9 @@ vErrors.push(err203);
 }
 errors++;
 }
-}
-if(data72.defaultLimits !== undefined){
-let data78 = data72.defaultLimits;
-if(data78 && typeof data78 == "object" && !Array.isArray(data78)){
-if(data78.emptyDir === undefined){
-data78.emptyDir = "";
-}
-if(data78.pod === undefined){
-data78.pod = "";
-}
-if(data78.container === undefined){
-data78.container = "";
-}
-for(const key22 in data78){
-if(!(((key22 === "emptyDir") || (key22 === "pod")) || (key22 === "container"))){
-const err204 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
+let data78 = data75.maxRotatedPerContainer;
+if(!((typeof data78 == "number") && (!(data78 % 1) && !isNaN(data78)))){
+const err204 = {instancePath:instancePath+"/nodes/containerGC/logs/maxRotatedPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxRotatedPerContainer/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -2681,11 +2671,9 @@ vErrors.push(err204);
 }
 errors++;
 }
-}
-let data79 = data78.emptyDir;
-if(typeof data79 === "string"){
-if(func2(data79) > 24){
-const err205 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(typeof data78 == "number"){
+if(data78 > 1000000 || isNaN(data78)){
+const err205 = {instancePath:instancePath+"/nodes/containerGC/logs/maxRotatedPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxRotatedPerContainer/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -2694,8 +2682,8 @@ vErrors.push(err205);
 }
 errors++;
 }
-if(!pattern16.test(data79)){
-const err206 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+if(data78 < -1 || isNaN(data78)){
+const err206 = {instancePath:instancePath+"/nodes/containerGC/logs/maxRotatedPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxRotatedPerContainer/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -2705,8 +2693,10 @@ vErrors.push(err206);
 errors++;
 }
 }
-else {
-const err207 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data79 = data75.maxBytesPerPod;
+if(typeof data79 === "string"){
+if(func2(data79) > 24){
+const err207 = {instancePath:instancePath+"/nodes/containerGC/logs/maxBytesPerPod",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxBytesPerPod/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -2715,10 +2705,8 @@ vErrors.push(err207);
 }
 errors++;
 }
-let data80 = data78.pod;
-if(typeof data80 === "string"){
-if(func2(data80) > 24){
-const err208 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(!pattern17.test(data79)){
+const err208 = {instancePath:instancePath+"/nodes/containerGC/logs/maxBytesPerPod",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxBytesPerPod/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -2727,8 +2715,9 @@ vErrors.push(err208);
 }
 errors++;
 }
-if(!pattern16.test(data80)){
-const err209 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+}
+else {
+const err209 = {instancePath:instancePath+"/nodes/containerGC/logs/maxBytesPerPod",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxBytesPerPod/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -2739,7 +2728,7 @@ errors++;
 }
 }
 else {
-const err210 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err210 = {instancePath:instancePath+"/nodes/containerGC/logs",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -2748,10 +2737,10 @@ vErrors.push(err210);
 }
 errors++;
 }
-let data81 = data78.container;
-if(typeof data81 === "string"){
-if(func2(data81) > 24){
-const err211 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+}
+}
+else {
+const err211 = {instancePath:instancePath+"/nodes/containerGC",schemaPath:"#/properties/nodes/properties/containerGC/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -2760,8 +2749,25 @@ vErrors.push(err211);
 }
 errors++;
 }
-if(!pattern16.test(data81)){
-const err212 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+}
+if(data43.localStorageEviction !== undefined){
+let data80 = data43.localStorageEviction;
+if(data80 && typeof data80 == "object" && !Array.isArray(data80)){
+if(data80.warnAtPercent === undefined){
+data80.warnAtPercent = [80,95];
+}
+if(data80.evictAtPercent === undefined){
+data80.evictAtPercent = 100;
+}
+if(data80.respectPodDisruptionBudgets === undefined){
+data80.respectPodDisruptionBudgets = true;
+}
+if(data80.gracePeriodSeconds === undefined){
+data80.gracePeriodSeconds = -1;
+}
+for(const key23 in data80){
+if(!(((((key23 === "warnAtPercent") || (key23 === "evictAtPercent")) || (key23 === "respectPodDisruptionBudgets")) || (key23 === "gracePeriodSeconds")) || (key23 === "defaultLimits"))){
+const err212 = {instancePath:instancePath+"/nodes/localStorageEviction",schemaPath:"#/properties/nodes/properties/localStorageEviction/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -2771,8 +2777,10 @@ vErrors.push(err212);
 errors++;
 }
 }
-else {
-const err213 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data81 = data80.warnAtPercent;
+if(Array.isArray(data81)){
+if(data81.length > 8){
+const err213 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -2781,9 +2789,11 @@ vErrors.push(err213);
 }
 errors++;
 }
-}
-else {
-const err214 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const len10 = data81.length;
+for(let i12=0; i12<len10; i12++){
+let data82 = data81[i12];
+if(!((typeof data82 == "number") && (!(data82 % 1) && !isNaN(data82)))){
+const err214 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i12,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -2792,10 +2802,9 @@ vErrors.push(err214);
 }
 errors++;
 }
-}
-}
-else {
-const err215 = {instancePath:instancePath+"/nodes/localStorageEviction",schemaPath:"#/properties/nodes/properties/localStorageEviction/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(typeof data82 == "number"){
+if(data82 > 100 || isNaN(data82)){
+const err215 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i12,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -2804,10 +2813,8 @@ vErrors.push(err215);
 }
 errors++;
 }
-}
-}
-else {
-const err216 = {instancePath:instancePath+"/nodes",schemaPath:"#/properties/nodes/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data82 < 1 || isNaN(data82)){
+const err216 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i12,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -2818,13 +2825,284 @@ errors++;
 }
 }
 }
-else {
-const err217 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+let i13 = data81.length;
+let j2;
+if(i13 > 1){
+const indices2 = {};
+for(;i13--;){
+let item2 = data81[i13];
+if(!((typeof item2 == "number") && (!(item2 % 1) && !isNaN(item2)))){
+continue;
+}
+if(typeof indices2[item2] == "number"){
+j2 = indices2[item2];
+const err217 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/uniqueItems",keyword:"uniqueItems",params:{i: i13, j: j2},message:"must NOT have duplicate items (items ## "+j2+" and "+i13+" are identical)"};
 if(vErrors === null){
 vErrors = [err217];
 }
 else {
 vErrors.push(err217);
+}
+errors++;
+break;
+}
+indices2[item2] = i13;
+}
+}
+}
+else {
+const err218 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err218];
+}
+else {
+vErrors.push(err218);
+}
+errors++;
+}
+let data83 = data80.evictAtPercent;
+if(!((typeof data83 == "number") && (!(data83 % 1) && !isNaN(data83)))){
+const err219 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err219];
+}
+else {
+vErrors.push(err219);
+}
+errors++;
+}
+if(typeof data83 == "number"){
+if(data83 > 100 || isNaN(data83)){
+const err220 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(vErrors === null){
+vErrors = [err220];
+}
+else {
+vErrors.push(err220);
+}
+errors++;
+}
+if(data83 < 1 || isNaN(data83)){
+const err221 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err221];
+}
+else {
+vErrors.push(err221);
+}
+errors++;
+}
+}
+if(typeof data80.respectPodDisruptionBudgets !== "boolean"){
+const err222 = {instancePath:instancePath+"/nodes/localStorageEviction/respectPodDisruptionBudgets",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/respectPodDisruptionBudgets/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err222];
+}
+else {
+vErrors.push(err222);
+}
+errors++;
+}
+let data85 = data80.gracePeriodSeconds;
+if(!((typeof data85 == "number") && (!(data85 % 1) && !isNaN(data85)))){
+const err223 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err223];
+}
+else {
+vErrors.push(err223);
+}
+errors++;
+}
+if(typeof data85 == "number"){
+if(data85 > 604800 || isNaN(data85)){
+const err224 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 604800},message:"must be <= 604800"};
+if(vErrors === null){
+vErrors = [err224];
+}
+else {
+vErrors.push(err224);
+}
+errors++;
+}
+if(data85 < -1 || isNaN(data85)){
+const err225 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
+if(vErrors === null){
+vErrors = [err225];
+}
+else {
+vErrors.push(err225);
+}
+errors++;
+}
+}
+if(data80.defaultLimits !== undefined){
+let data86 = data80.defaultLimits;
+if(data86 && typeof data86 == "object" && !Array.isArray(data86)){
+if(data86.emptyDir === undefined){
+data86.emptyDir = "";
+}
+if(data86.pod === undefined){
+data86.pod = "";
+}
+if(data86.container === undefined){
+data86.container = "";
+}
+for(const key24 in data86){
+if(!(((key24 === "emptyDir") || (key24 === "pod")) || (key24 === "container"))){
+const err226 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err226];
+}
+else {
+vErrors.push(err226);
+}
+errors++;
+}
+}
+let data87 = data86.emptyDir;
+if(typeof data87 === "string"){
+if(func2(data87) > 24){
+const err227 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(vErrors === null){
+vErrors = [err227];
+}
+else {
+vErrors.push(err227);
+}
+errors++;
+}
+if(!pattern17.test(data87)){
+const err228 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+if(vErrors === null){
+vErrors = [err228];
+}
+else {
+vErrors.push(err228);
+}
+errors++;
+}
+}
+else {
+const err229 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err229];
+}
+else {
+vErrors.push(err229);
+}
+errors++;
+}
+let data88 = data86.pod;
+if(typeof data88 === "string"){
+if(func2(data88) > 24){
+const err230 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(vErrors === null){
+vErrors = [err230];
+}
+else {
+vErrors.push(err230);
+}
+errors++;
+}
+if(!pattern17.test(data88)){
+const err231 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+if(vErrors === null){
+vErrors = [err231];
+}
+else {
+vErrors.push(err231);
+}
+errors++;
+}
+}
+else {
+const err232 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err232];
+}
+else {
+vErrors.push(err232);
+}
+errors++;
+}
+let data89 = data86.container;
+if(typeof data89 === "string"){
+if(func2(data89) > 24){
+const err233 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(vErrors === null){
+vErrors = [err233];
+}
+else {
+vErrors.push(err233);
+}
+errors++;
+}
+if(!pattern17.test(data89)){
+const err234 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+if(vErrors === null){
+vErrors = [err234];
+}
+else {
+vErrors.push(err234);
+}
+errors++;
+}
+}
+else {
+const err235 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err235];
+}
+else {
+vErrors.push(err235);
+}
+errors++;
+}
+}
+else {
+const err236 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err236];
+}
+else {
+vErrors.push(err236);
+}
+errors++;
+}
+}
+}
+else {
+const err237 = {instancePath:instancePath+"/nodes/localStorageEviction",schemaPath:"#/properties/nodes/properties/localStorageEviction/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err237];
+}
+else {
+vErrors.push(err237);
+}
+errors++;
+}
+}
+}
+else {
+const err238 = {instancePath:instancePath+"/nodes",schemaPath:"#/properties/nodes/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err238];
+}
+else {
+vErrors.push(err238);
+}
+errors++;
+}
+}
+}
+else {
+const err239 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err239];
+}
+else {
+vErrors.push(err239);
 }
 errors++;
 }

@@ -163,6 +163,10 @@ export interface GCPolicySpecPodsTerminated {
    */
   ttlByReason?: GCPolicySpecPodsTerminatedTtlByReasonItem[];
   /**
+   * Whether the annotation gc.dustpan.dev/ttl-after-finished of a pod, a duration such as 10m, may shorten the time to live that this policy gives the pod. It never lengthens it. Without a time to live in the policy, the annotation sets one. A value that is not a duration is ignored.
+   */
+  honorTTLAnnotation?: boolean;
+  /**
    * How many of the newest finished pods of each controller (a ReplicaSet counts as its Deployment) are kept from the times to live and from perNamespaceThreshold. 0 keeps none.
    */
   keepPerOwner?: number;
@@ -280,6 +284,7 @@ export interface GCPolicySpecNodesImageGC {
    * Usage of the image file system down to which images are removed. Must be lower than highThresholdPercent.
    */
   lowThresholdPercent?: number;
+  inodes?: GCPolicySpecNodesImageGCInodes;
   /**
    * How long an image must have been on the node before it may be removed.
    */
@@ -288,6 +293,10 @@ export interface GCPolicySpecNodesImageGC {
    * How long an image may be unused before it is removed whatever the usage is. 0s means for ever.
    */
   maximumAge?: string;
+  /**
+   * Other maximum ages for some images. The first entry that matches one of the tags or digests of an image takes the place of maximumAge.
+   */
+  maximumAgeByImage?: GCPolicySpecNodesImageGCMaximumAgeByImageItem[];
   /**
    * Images that are never removed.
    *
@@ -306,6 +315,32 @@ export interface GCPolicySpecNodesImageGC {
    * Whether the minimum age of an image doubles when it is pulled again within 24 hours of its removal.
    */
   repullBackoff?: boolean;
+}
+/**
+ * Removes unused images for inodes too, in the same order. Absent, only bytes count. A file system that reports no inodes, such as btrfs, is unknown: nothing is removed for them.
+ */
+export interface GCPolicySpecNodesImageGCInodes {
+  /**
+   * Used inodes of the image file system at which unused images are removed. 100 turns removal for inodes off.
+   */
+  highThresholdPercent?: number;
+  /**
+   * Used inodes of the image file system down to which images are removed. Must be lower than highThresholdPercent.
+   */
+  lowThresholdPercent?: number;
+}
+/**
+ * A maximum age for the images that match a pattern.
+ */
+export interface GCPolicySpecNodesImageGCMaximumAgeByImageItem {
+  /**
+   * A pattern for a full image reference, as in keep, such as registry.example.com/ci/*.
+   */
+  image: string;
+  /**
+   * How long such an image may be unused before it is removed whatever the usage is. 0s means for ever.
+   */
+  maximumAge: string;
 }
 /**
  * Removes dead containers and what they leave behind.

@@ -64,6 +64,7 @@ function terminatedOf(terminated: ValidSpecPodsTerminated): TerminatedPolicy {
       messagePattern: messagePattern === '' ? undefined : messagePattern,
       ttlMs: durationMs(ttl),
     })),
+    honorTTLAnnotation: terminated.honorTTLAnnotation,
     keepPerOwner: terminated.keepPerOwner,
     protectUnfinishedJobs: terminated.protectUnfinishedJobs,
   };
@@ -81,6 +82,11 @@ function nodesOf(nodes: ValidSpecNodes): NodesPolicy {
 function imageGcOf({ minimumAge, maximumAge, ...images }: ValidSpecNodesImageGC): ImageGcPolicy {
   return {
     ...images,
+    inodes: images.inodes,
+    maximumAgeByImage: images.maximumAgeByImage.map((entry) => ({
+      image: entry.image,
+      maximumAgeMs: unlessZero(durationMs(entry.maximumAge)),
+    })),
     minimumAgeMs: durationMs(minimumAge),
     maximumAgeMs: unlessZero(durationMs(maximumAge)),
     maxImagesPerPass: unlessZero(images.maxImagesPerPass),

@@ -26,6 +26,8 @@ export interface TerminatedPolicy {
   readonly perNamespaceThreshold: number | undefined;
   readonly ttlAfterFinishedMs: number | undefined;
   readonly ttlByReason: readonly TtlRule[];
+  /** A pod's annotation may shorten its ttl. */
+  readonly honorTTLAnnotation: boolean;
   /** The number of newest finished pods of each controller owner that ttl and perNamespaceThreshold keep; 0 = none. */
   readonly keepPerOwner: number;
   readonly protectUnfinishedJobs: boolean;
@@ -47,18 +49,33 @@ export interface NodesPolicy {
   readonly localStorageEviction: LocalStoragePolicy | undefined;
 }
 
-export interface ImageGcPolicy {
-  /** 100 = the space step is off. */
-  readonly highThresholdPercent: number;
-  readonly lowThresholdPercent: number;
+/** Its own thresholds are those of bytes. */
+export interface ImageGcPolicy extends Thresholds {
   readonly minimumAgeMs: number;
   /** undefined = no limit. */
   readonly maximumAgeMs: number | undefined;
+  /** The first entry that matches an image takes the place of maximumAgeMs. */
+  readonly maximumAgeByImage: readonly ImageAgeRule[];
+  /** The space step for inodes; undefined = off. */
+  readonly inodes: Thresholds | undefined;
   readonly keep: readonly string[];
   readonly kubeletHighThresholdPercent: number;
   /** undefined = unlimited. */
   readonly maxImagesPerPass: number | undefined;
   readonly repullBackoff: boolean;
+}
+
+/** Whole percent; a highThresholdPercent of 100 = off. */
+export interface Thresholds {
+  readonly highThresholdPercent: number;
+  readonly lowThresholdPercent: number;
+}
+
+/** `image` is a pattern as in the keep list. */
+export interface ImageAgeRule {
+  readonly image: string;
+  /** undefined = no limit. */
+  readonly maximumAgeMs: number | undefined;
 }
 
 export interface ContainerGcPolicy {

@@ -49,9 +49,17 @@ export interface ImageInventory {
   readonly offenders: readonly Offender[];
 }
 
-export interface ImageDisk {
+/** The usage of the image file system. Inodes are undefined where nobody counts them. */
+export interface DiskSpace {
   readonly capacityBytes: number;
   readonly availableBytes: number;
+  readonly inodes?: number | undefined;
+  readonly inodesFree?: number | undefined;
+  /** Inodes of all images together, as the runtime counts them. */
+  readonly inodesUsed?: number | undefined;
+}
+
+export interface ImageDisk extends DiskSpace {
   readonly usedPercent: number;
   readonly inodes: number | undefined;
   readonly inodesFree: number | undefined;

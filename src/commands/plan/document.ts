@@ -3,6 +3,7 @@ import { isInvalid, type Policy } from '../../api/policy/policy.ts';
 import type { Reason } from '../../api/reasons.ts';
 import type { Decision as Planned, Target, Unit, Verdict } from '../../gc/decision.ts';
 import { explain, type ReasonCatalog } from '../../gc/reasons/entry.ts';
+import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
 import { summarize } from '../../gc/summary.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
 
@@ -54,10 +55,16 @@ export interface Summary {
   readonly unit: 'imagegc';
   readonly node: string;
   readonly state: string;
+  /** Whose threshold is crossed: bytes, inodes or both; empty = nothing has to be freed. */
+  readonly crossed: readonly SpaceUnit[];
   readonly wantedBytes: number;
   /** Of the space step alone. */
   readonly plannedBytes: number;
   readonly usedPercent: number | null;
+  readonly wantedInodes: number;
+  /** An estimate: the runtime reports no inodes per image. */
+  readonly plannedInodes: number;
+  readonly usedInodesPercent: number | null;
   readonly waiting: number;
 }
 

@@ -16,13 +16,15 @@ export function planImages(part: NodePart, governance: NodeGovernance, options: 
   const all = [...plan.removals, ...plan.kept];
   const decisions = listed(all, imageReasons, { ...options, node });
   if (nodeRule(governance, 'imageGC').kind === 'keep') return { decisions, totals: undefined };
-  const { wantedBytes, plannedBytes, usedPercent = null } = plan;
+  const { wantedBytes, plannedBytes, usedPercent = null, usedInodesPercent = null } = plan;
+  const { wantedInodes, plannedInodes, crossed } = plan;
+  const inodes = { wantedInodes, plannedInodes, usedInodesPercent };
   const { waiting, bytes } = summarize(all);
   const place = { unit: 'imagegc', node } as const;
   const state = part.images === undefined ? 'Unknown' : plan.state;
   return {
     decisions,
     totals: { ...totalsOf(place, all), bytes, state },
-    summary: { ...place, state, wantedBytes, plannedBytes, usedPercent, waiting },
+    summary: { ...place, state, crossed, wantedBytes, plannedBytes, usedPercent, ...inodes, waiting },
   };
 }

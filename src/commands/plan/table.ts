@@ -59,11 +59,15 @@ const trippedTroubles = (one: Totals): readonly string[] =>
 
 function shortTrouble(one: Summary): readonly string[] {
   if (one.state !== 'Short') return [];
-  const wanted = shortSizeText(one.wantedBytes);
-  const planned = shortSizeText(one.plannedBytes);
-  return [
-    `${placeText(one)}: the image file system is ${one.usedPercent ?? '?'} % full: ${wanted} must be freed, but only ${planned} can be.`,
-  ];
+  const texts = {
+    bytes: `is ${one.usedPercent ?? '?'} % full: ${shortSizeText(one.wantedBytes)} must be freed, but only ${shortSizeText(one.plannedBytes)} can be.`,
+    inodes: `has ${one.usedInodesPercent ?? '?'} % of its inodes in use: ${one.wantedInodes} must be freed, but only about ${one.plannedInodes} can be.`,
+  };
+  const isShort = { bytes: one.plannedBytes < one.wantedBytes, inodes: one.plannedInodes < one.wantedInodes };
+  const short = one.crossed.filter((unit) => isShort[unit]);
+  return (short.length > 0 ? short : one.crossed).map(
+    (unit) => `${placeText(one)}: the image file system ${texts[unit]}`,
+  );
 }
 
 const unknownTrouble = (one: Totals): readonly string[] =>

@@ -1,9 +1,20 @@
 import type { ImageKeepReason, ImageRemoveReason } from '../../api/reasons.ts';
 import { bounds } from '../../runtime/bounds.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
-import { sizeText } from '../../runtime/text/size-text.ts';
 import type { NoEvidence, ReasonCatalog } from './entry.ts';
 import { nodeReasons, type NodeEvidence } from './nodes.ts';
+import {
+  belowText,
+  crossedFields,
+  estimateText,
+  inodesBelowText,
+  targetFields,
+  targetText,
+  thresholdFields,
+  usageText,
+  wantedText,
+  type SpaceEvidence,
+} from './space-words.ts';
 import { ordinal, podText, timeText } from './words.ts';
 
 export type ImageReason = ImageRemoveReason | ImageKeepReason;
@@ -15,18 +26,23 @@ interface Use {
   readonly lastUsedMs: number | undefined;
 }
 
-/** The usage of the image file system and the policy's thresholds. */
-interface Disk {
-  readonly usedPercent: number | undefined;
-  readonly highThresholdPercent: number;
-  readonly lowThresholdPercent: number;
+/** The entry of nodes.imageGC.maximumAgeByImage that sets the maximum age of an image. */
+export interface AgeEntry {
+  readonly index: number;
+  readonly pattern: string;
+  /** undefined = no limit. */
+  readonly maximumAgeMs: number | undefined;
+}
+
+/** undefined = nodes.imageGC.maximumAge decides. */
+interface Aging {
+  readonly ageEntry: AgeEntry | undefined;
 }
 
 export interface ImageEvidence extends NodeEvidence {
-  Age: Use & { readonly maximumAgeMs: number };
+  Age: Use & Aging & { readonly maximumAgeMs: number };
   Space: Use &
-    Disk & {
-      readonly wantedBytes: number;
+    SpaceEvidence & {
       /** Its place in the order of removal, from 1. */
       readonly place: number;
       /** Whether other images are removed by age before. */
@@ -56,8 +72,8 @@ export interface ImageEvidence extends NodeEvidence {
     readonly policyMinimumAgeMs: number;
   };
   UsedRecently: NoEvidence;
-  BelowThreshold: Disk;
-  TargetMet: Disk & { readonly wantedBytes: number };
+  BelowThreshold: SpaceEvidence & Aging;
+  TargetMet: SpaceEvidence & Aging;
   PacingLimit: { readonly maxImagesPerPass: number };
   DiskUnknown: NoEvidence;
   RuleOff: NoEvidence;
@@ -71,18 +87,22 @@ export const imageReasons: ReasonCatalog<ImageEvidence> = {
   ...nodeReasons,
   Age: {
     meaning: 'The image was unused for longer than the maximum age.',
-    sentence: ({ maximumAgeMs, ...use }) =>
-      `It was ${useText(use)}, longer ago than the maximum age of ${formatDuration(maximumAgeMs)}.`,
-    field: ({ maximumAgeMs }) => `nodes.imageGC.maximumAge=${formatDuration(maximumAgeMs)}`,
-    change: `A longer nodes.imageGC.maximumAge; ${anyUse}`,
+    sentence: ({ maximumAgeMs, ageEntry, ...use }) =>
+      `It was ${useText(use)}, longer ago than the maximum age of ${formatDuration(maximumAgeMs)}` +
+      `${ageEntry === undefined ? '' : ` of images that match ${JSON.stringify(ageEntry.pattern)}`}.`,
+    field: ({ maximumAgeMs, ageEntry }) =>
+      ageEntry === undefined
+        ? `nodes.imageGC.maximumAge=${formatDuration(maximumAgeMs)}`
+        : ageField(ageEntry),
+    change: `A longer nodes.imageGC.maximumAge, or maximumAgeByImage where an entry matches the image; ${anyUse}`,
   },
   Space: {
     meaning:
       'The disk is too full, and this is the next of the unused images; those never used are removed first.',
-    sentence: ({ wantedBytes, place, hasAged, ...rest }) =>
-      `The image file system is ${percentText(rest)} % full, so dustpan frees ${sizeText(wantedBytes)}${hasAged ? ', besides what it removes by age,' : ''} ` +
-      `to reach ${rest.lowThresholdPercent} %; this image, ${useText(rest)}, is the ${ordinal(place)} to be removed.`,
-    field: (disk) => `${highField(disk)}, ${lowField(disk)}`,
+    sentence: ({ place, hasAged, ...rest }) =>
+      `The image file system ${usageText(rest)}, so dustpan frees ${wantedText(rest)}${hasAged ? ', besides what it removes by age' : ''}` +
+      `; this image, ${useText(rest)}, is the ${ordinal(place)} to be removed.`,
+    field: crossedFields,
     change: `Free space on the disk; ${anyUse}`,
   },
   InUse: {
@@ -135,21 +155,16 @@ export const imageReasons: ReasonCatalog<ImageEvidence> = {
   },
   BelowThreshold: {
     meaning: 'It may be removed, but the disk has enough free space.',
-    sentence: (disk) =>
-      disk.highThresholdPercent >= 100
-        ? 'It may be removed, but with a threshold of 100 % dustpan removes no image for space.'
-        : `It may be removed, but the image file system is only ${percentText(disk)} % full, and dustpan removes images from ${disk.highThresholdPercent} % on.`,
-    field: (disk) => highField(disk),
-    change: 'The disk fills up to nodes.imageGC.highThresholdPercent, or the image reaches maximumAge.',
+    sentence: (space) => [belowText(space), ...inodesBelowText(space), ...ageText(space)].join(' '),
+    field: (space) => [...thresholdFields(space), ...ageFields(space)].join(', '),
+    change:
+      'The disk fills up to nodes.imageGC.highThresholdPercent, or that of nodes.imageGC.inodes, or the image reaches its maximum age.',
   },
   TargetMet: {
     meaning: 'It may be removed, but the images before it free enough.',
-    sentence: ({ wantedBytes, lowThresholdPercent }) =>
-      wantedBytes > 0
-        ? `It may be removed, but the images before it free the ${sizeText(wantedBytes)} needed to reach ${lowThresholdPercent} %.`
-        : `It may be removed, but what dustpan removes by age is enough to reach ${lowThresholdPercent} %.`,
-    field: (disk) => lowField(disk),
-    change: 'The disk fills up again, or the image reaches nodes.imageGC.maximumAge.',
+    sentence: (space) => [targetText(space), ...estimateText(space), ...ageText(space)].join(' '),
+    field: (space) => [...targetFields(space), ...ageFields(space)].join(', '),
+    change: 'The disk fills up again, or the image reaches its maximum age.',
   },
   PacingLimit: {
     meaning: 'It may be removed, but the pass has used up the removals that the policy allows.',
@@ -174,8 +189,16 @@ const useText = ({ lastUsedMs, firstDetectedMs }: Use): string =>
     ? `never seen in use and first seen at ${timeText(firstDetectedMs)}`
     : `last used at ${timeText(lastUsedMs)}`;
 
-const percentText = ({ usedPercent }: Disk): string => String(usedPercent ?? '?');
-const highField = ({ highThresholdPercent }: Disk): string =>
-  `nodes.imageGC.highThresholdPercent=${highThresholdPercent}`;
-const lowField = ({ lowThresholdPercent }: Disk): string =>
-  `nodes.imageGC.lowThresholdPercent=${lowThresholdPercent}`;
+/** Names the entry that sets the maximum age of an image. */
+function ageText({ ageEntry }: Aging): readonly string[] {
+  if (ageEntry === undefined) return [];
+  const { pattern, maximumAgeMs } = ageEntry;
+  const age = maximumAgeMs === undefined ? 'none' : formatDuration(maximumAgeMs);
+  return [`Its maximum age is ${age}, because it matches ${JSON.stringify(pattern)}.`];
+}
+
+const ageFields = ({ ageEntry }: Aging): readonly string[] =>
+  ageEntry === undefined ? [] : [ageField(ageEntry)];
+
+const ageField = ({ index, pattern, maximumAgeMs = 0 }: AgeEntry): string =>
+  `nodes.imageGC.maximumAgeByImage[${index}]=${pattern}: ${formatDuration(maximumAgeMs)}`;

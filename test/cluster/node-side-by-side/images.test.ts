@@ -116,7 +116,13 @@ describe('the same images under the kubelet and under dustpan', () => {
     const isTwice = (names: string): boolean => names.startsWith('bed.test/twice-');
     expect(theirs.deviation.filter(isTwice)).toEqual([]);
     expect(theirs.deviation).not.toContain('bed.test/awaited:1');
-    const [first, second] = wordsOf(shortMessage(someDisk, { wantedBytes: 1, freedBytes: 1 })).split('. ');
+    const [first, second] = wordsOf(
+      shortMessage(
+        someDisk,
+        { crossed: ['bytes'], wantedBytes: 1, wantedInodes: 0 },
+        { bytes: 1, inodes: 0 },
+      ),
+    ).split('. ');
     const words = expect.stringContaining(`FreeDiskSpaceFailed: ${first}. ${second}. `) as string;
     expect(theirs.failures).toEqual({ before: [], after: [words] });
 

@@ -7,7 +7,7 @@ const imageGc = 'src/agent/imagegc/manager.ts';
 export const imageGcPassMutants: MutantGroup = {
   unit: 'imagegc/pass',
   reasons: [],
-  tests: ['manager', 'failures', 'live', 'report', 'sandbox-image'].map(
+  tests: ['manager', 'failures', 'live', 'report', 'sandbox-image', 'inodes'].map(
     (name) => `test/unit/agent/imagegc/${name}.test.ts`,
   ),
   mutants: [
@@ -104,12 +104,7 @@ export const imageGcPassMutants: MutantGroup = {
       "hasCapacity(disk) || !isNeeded ? undefined : { kind: 'no capacity' }",
       'undefined',
     ],
-    [
-      'response: no disk is needed without a threshold',
-      imageGc,
-      ' && rule.rule.highThresholdPercent < 100',
-      '',
-    ],
+    ['response: no disk is needed without a threshold', imageGc, ' && needsDisk(rule.rule)', ''],
     [
       'count: a failed pass',
       imageGc,
@@ -143,17 +138,42 @@ export const imageGcPassMutants: MutantGroup = {
       'this.#deps.recorder',
     ],
     ['count: an image that was pulled again', imageGc, '    metrics.repulled.inc(repulled.length);\n', ''],
-    ['stop: the most images of one pass', imageAct, 'this.#removed >= this.#planned.plan.maxImages || ', ''],
+    ['stop: the most images of one pass', imageAct, 'this.#removed >= this.#plan.maxImages || ', ''],
     ['stop: not before the first image', imageAct, '    if (this.#removed === 0) return false;\n', ''],
-    ['stop: enough is free', imageAct, '    if (this.missingBytes <= 0) return true;\n', ''],
+    ['stop: enough is free', imageAct, '    if (unmet.length === 0) return true;\n', ''],
+    [
+      'stop: enough in both units',
+      imageAct,
+      'missing }) => missing > 0',
+      "unit, missing }) => unit === 'bytes' && missing > 0",
+    ],
+    [
+      'stop: only the units that are crossed',
+      imageAct,
+      'planned.plan.crossed.map(',
+      "(['bytes', 'inodes'] as const).map(",
+    ],
+    [
+      'stop: inodes that cannot be measured',
+      imageAct,
+      "this.unit === 'inodes' && !this.#isMeasured",
+      'false',
+    ],
+    ['stop: not while another unit shows what was removed', imageAct, 'if (unmet.some(', 'if (unmet.every('],
+    [
+      'stop: thresholds of their own for inodes',
+      imageAct,
+      "unit === 'bytes' ? rule : (rule.inodes ?? rule)",
+      'rule',
+    ],
     [
       'stop: the disk does not show what was removed',
       imageAct,
-      'if (this.#nominalBytes < this.#wantedBytes || this.#lastFreedBytes > 0) return false;',
-      'return false;',
+      'this.#nominal >= this.#wanted && this.#lastFreed <= 0',
+      'false',
     ],
-    ['stop: the disk shows it', imageAct, ' || this.#lastFreedBytes > 0', ''],
-    ['stop: before the wanted size', imageAct, 'this.#nominalBytes < this.#wantedBytes || ', ''],
+    ['stop: the disk shows it', imageAct, ' && this.#lastFreed <= 0', ''],
+    ['stop: before the wanted size', imageAct, 'this.#nominal >= this.#wanted && ', ''],
     [
       'stop: images that are too old are removed all the same',
       imageAct,
@@ -195,10 +215,10 @@ export const imageGcPassMutants: MutantGroup = {
     [
       'count: without a measurement the size of the image',
       imageAct,
-      'this.#missing(after) ?? this.missingBytes - image.sizeBytes',
-      'this.#missing(after) ?? this.missingBytes',
+      'over ?? this.missing - nominal',
+      'over ?? this.missing',
     ],
-    ['count: measured before and after', imageAct, 'hasCapacity(before) && hasCapacity(after)', 'false'],
+    ['count: measured before and after', imageAct, 'first && last && Math.max', 'undefined && Math.max'],
     [
       'reach: one image at a time',
       imageAct,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { imageIndex, podImageMatches } from '../../../src/api/image-index.ts';
 import {
-  keepList,
+  firstPattern,
   normaliseReference,
   parseImageReference,
   references,
@@ -88,7 +88,7 @@ test.each([
   ['*/app:v?', 'registry.example.com/app:v10', false],
   ['*', 'registry.example.com/app:v1', true],
 ])('whether the keep pattern %j matches %j: %j', (pattern, tag, isKept) => {
-  expect(keepList([pattern])(named({ tags: [tag] }))).toBe(isKept ? pattern : undefined);
+  expect(firstPattern([pattern])(named({ tags: [tag] }))).toBe(isKept ? 0 : -1);
 });
 
 test.each([
@@ -104,13 +104,13 @@ test.each([
   ['registry.example.com/app:v1', false],
 ])('whether the keep pattern %j matches an image that was pulled by its digest: %j', (pattern, isKept) => {
   const image = named({ digests: [`registry.example.com/app@${digest}`] });
-  expect(keepList([pattern])(image)).toBe(isKept ? pattern : undefined);
+  expect(firstPattern([pattern])(image)).toBe(isKept ? 0 : -1);
 });
 
 test('a pattern for all images, or the id, keeps an image without names', () => {
-  expect(keepList(['*'])(named({}))).toBe('*');
-  expect(keepList(['sha256:1234'])(named({}))).toBe('sha256:1234');
-  expect(keepList([])(named({}))).toBeUndefined();
+  expect(firstPattern(['*'])(named({}))).toBe(0);
+  expect(firstPattern(['none', 'sha256:1234'])(named({}))).toBe(1);
+  expect(firstPattern([])(named({}))).toBe(-1);
 });
 
 const app = {

@@ -13,6 +13,8 @@ export const imageRule = (over: Partial<ImageGcPolicy> = {}): ImageGcPolicy => (
   lowThresholdPercent: 80,
   minimumAgeMs: 120_000,
   maximumAgeMs: undefined,
+  maximumAgeByImage: [],
+  inodes: undefined,
   keep: [],
   kubeletHighThresholdPercent: 85,
   maxImagesPerPass: undefined,

@@ -74,6 +74,9 @@ export class Node {
   /** Bytes on the disk besides the images. */
   otherBytes = 0;
   capacityBytes = 10_000;
+  /** The inodes of the file system, those used besides the images, and those of each image; undefined = it reports none. */
+  inodes:
+    { readonly total: number; readonly other: number; readonly of: (name: string) => number } | undefined;
   diskError: Error | undefined;
   /** Whether the Node object is known. */
   hasNode = true;
@@ -127,13 +130,20 @@ export class Node {
     const used = this.otherBytes + this.runtime.images.reduce((sum, { sizeBytes }) => sum + 2 * sizeBytes, 0);
     const { capacityBytes } = this;
     const availableBytes = Math.max(0, capacityBytes - used);
-    return { capacityBytes, availableBytes, usedPercent: 0, inodes: undefined, inodesFree: undefined };
+    return { capacityBytes, availableBytes, usedPercent: 0, ...this.#inodes() };
   }
 
   async metric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number | undefined> {
     const found = await this.registry.getSingleMetric(name)?.get();
     return found?.values.find((value) => Object.entries(labels).every(([k, v]) => value.labels[k] === v))
       ?.value;
+  }
+
+  #inodes(): Pick<ImageDisk, 'inodes' | 'inodesFree' | 'inodesUsed'> {
+    const { inodes } = this;
+    if (inodes === undefined) return { inodes: undefined, inodesFree: undefined };
+    const inodesUsed = this.runtime.images.reduce((sum, one) => sum + inodes.of(nameOf(one)), 0);
+    return { inodes: inodes.total, inodesFree: inodes.total - inodes.other - inodesUsed, inodesUsed };
   }
 
   #confirm(): Promise<NodeConfirmation> {

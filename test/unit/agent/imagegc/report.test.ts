@@ -15,7 +15,8 @@ const planOf = (over: Partial<ImageGcFacts> = {}): ImageGcPlan =>
   planImageGc({ ...facts([image('a'), image('b')]), ...over }, given);
 const plan = planOf();
 const results = (over: Partial<RemovalResults> = {}): RemovalResults => ({
-  ...{ removed: [], failed: [], freedBytes: 0, missingBytes: 0, lastError: undefined },
+  ...{ removed: [], failed: [], freedBytes: 0, freedInodes: 0, lastError: undefined },
+  missing: { bytes: 0, inodes: 0 },
   ...{ stopped: undefined, unknown: undefined, broken: undefined },
   ...over,
 });
@@ -56,7 +57,7 @@ describe('a pass ends', () => {
     },
     {
       name: 'with failed removals and a full disk',
-      results: results({ failed: plan.removals, missingBytes: 1, lastError: 'busy' }),
+      results: results({ failed: plan.removals, missing: { bytes: 1, inodes: 0 }, lastError: 'busy' }),
       expected: [
         'Failed',
         'wanted to free 1000 bytes, but freed 0 bytes space with errors in image deletion: busy',
@@ -99,26 +100,26 @@ describe('a pass ends', () => {
     },
     {
       name: 'when it was stopped',
-      results: results({ stopped: 'policies have changed', missingBytes: 1 }),
+      results: results({ stopped: 'policies have changed', missing: { bytes: 1, inodes: 0 } }),
       expected: ['Short', 'policies have changed'],
     },
     {
       name: 'at maxImagesPerPass',
       plan: { ...plan, maxImages: 1 },
-      results: results({ removed: plan.removals, missingBytes: 1 }),
+      results: results({ removed: plan.removals, missing: { bytes: 1, inodes: 0 } }),
       expected: ['Short', 'maxImagesPerPass: 1, more images are due'],
     },
   ])('$name', ({ plan: made = plan, results: done, diskTrouble, expected }) => {
     const { result, message } = outcomeOf({
-      ...{ plan: made, results: done, disk, diskTrouble, maximumAgeMs: undefined },
+      ...{ plan: made, results: done, disk, diskTrouble },
     });
     expect([result, message]).toEqual(expected);
   });
 
   test('exhausted when every removable image is removed and usage is above the low threshold', () => {
-    const done = results({ removed: plan.removals, missingBytes: 1, freedBytes: 300 });
+    const done = results({ removed: plan.removals, missing: { bytes: 1, inodes: 0 }, freedBytes: 300 });
     const pass = { plan: { ...plan, maxImages: 9 }, results: done, disk };
-    expect(outcomeOf({ ...pass, diskTrouble: undefined, maximumAgeMs: undefined })).toEqual({
+    expect(outcomeOf({ ...pass, diskTrouble: undefined })).toEqual({
       ...{ result: 'Short', isExhausted: true },
       message:
         "Insufficient free disk space on the node's image filesystem (90% of 9.8 KiB used). Failed to free sufficient space by deleting unused images (freed 300 bytes). Wanted 1000 bytes.",
@@ -134,10 +135,10 @@ describe('a pass ends', () => {
     { disk: { capacityBytes: 3 * 1024 ** 5, availableBytes: 0 }, expected: '(100% of 3072.0 TiB used).' },
     { disk: undefined, expected: "the node's image filesystem. " },
   ])('the message describes the disk as the kubelet does: $expected', ({ disk: full, expected }) => {
-    const done = results({ removed: plan.removals, missingBytes: 1 });
+    const done = results({ removed: plan.removals, missing: { bytes: 1, inodes: 0 } });
     const { message } = outcomeOf({
       ...{ plan: { ...plan, maxImages: 9 }, results: done, disk: full },
-      ...{ diskTrouble: undefined, maximumAgeMs: undefined },
+      ...{ diskTrouble: undefined },
     });
     expect(message).toContain(expected);
   });

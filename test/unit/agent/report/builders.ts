@@ -18,7 +18,7 @@ export const gib = 1024 ** 3;
 const imageGc: ImageGcPolicy = {
   ...{ highThresholdPercent: 85, lowThresholdPercent: 80, kubeletHighThresholdPercent: 95 },
   ...{ minimumAgeMs: 120_000, maximumAgeMs: undefined, maxImagesPerPass: undefined, repullBackoff: true },
-  keep: ['registry.example.com/base/*'],
+  ...{ maximumAgeByImage: [], inodes: undefined, keep: ['registry.example.com/base/*'] },
 };
 
 const containerGC: ContainerGcPolicy = {

@@ -50,6 +50,7 @@ const plan = (text: string): PlanDocument => ({
   summary: [
     {
       ...{ unit: 'imagegc', node: text, state: 'Short', wantedBytes: 1, plannedBytes: 0, usedPercent: 90 },
+      ...{ crossed: ['bytes', 'inodes'], wantedInodes: 1, plannedInodes: 0, usedInodesPercent: 90 },
       waiting: 0,
     },
   ],

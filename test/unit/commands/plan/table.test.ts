@@ -174,6 +174,12 @@ describe('nodes of which only the report was read', () => {
   });
 });
 
+const short: PlanDocument['summary'][number] = {
+  ...{ unit: 'imagegc', node: 'n', state: 'Short', waiting: 0, crossed: ['bytes'] },
+  ...{ wantedBytes: 2048, plannedBytes: 1024, usedPercent: 91 },
+  ...{ wantedInodes: 0, plannedInodes: 0, usedInodesPercent: 95 },
+};
+
 describe('problems come first', () => {
   test.each<{ name: string; over: Partial<PlanDocument>; line: string }>([
     {
@@ -183,15 +189,20 @@ describe('problems come first', () => {
     },
     {
       name: 'a disk that stays too full',
-      over: {
-        summary: [
-          {
-            ...{ unit: 'imagegc', node: 'n', state: 'Short', waiting: 0 },
-            ...{ wantedBytes: 2048, plannedBytes: 1024, usedPercent: 91 },
-          },
-        ],
-      },
+      over: { summary: [short] },
       line: '! imagegc on n: the image file system is 91 % full: 2.0 KiB must be freed, but',
+    },
+    {
+      name: 'a disk with too few inodes',
+      over: {
+        summary: [{ ...short, crossed: ['bytes', 'inodes'], plannedBytes: 2048, wantedInodes: 300 }],
+      },
+      line: '! imagegc on n: the image file system has 95 % of its inodes in use: 300 must be',
+    },
+    {
+      name: 'a disk where nothing can be removed',
+      over: { summary: [{ ...short, wantedBytes: 0, plannedBytes: 0 }] },
+      line: '! imagegc on n: the image file system is 91 % full: 0 B must be freed, but only',
     },
     {
       name: 'an open circuit breaker',

@@ -39,6 +39,10 @@ const imagePart = (
   ...over,
 });
 
+const inodes = { highThresholdPercent: 85, lowThresholdPercent: 70 };
+/** 90 % of the bytes and of the inodes are used. */
+const crossed = { capacityBytes: 10_000, availableBytes: 1000, inodes: 1000, inodesFree: 100 };
+
 const both = { images: [image('x'), image('y')] };
 const governed = (rule: Partial<ImageGcPolicy> = {}, part: Partial<NodePart> = {}): Facts => ({
   policies: [nodesPolicy({ imageGC: imageRule(rule) })],
@@ -62,7 +66,75 @@ const rows: readonly Row[] = [
     rule: { maximumAgeMs: 4_800_000 },
     part: imagePart({ images: [image('x'), image('y', { sizeBytes: 100 })] }, { x: 60, y: 90 }),
     field: 'nodes.imageGC.highThresholdPercent=85, nodes.imageGC.lowThresholdPercent=80',
-    why: 'The image file system is 90 % full, so dustpan frees 900 B, besides what it removes by age, to reach 80 %; this image, last used at 2026-01-15T11:00:00Z, is the 2nd to be removed.',
+    why: 'The image file system is 90 % full, so dustpan frees 900 B to reach 80 %, besides what it removes by age; this image, last used at 2026-01-15T11:00:00Z, is the 2nd to be removed.',
+  },
+  {
+    reason: 'Age',
+    rule: {
+      maximumAgeByImage: [
+        { image: 'base:*', maximumAgeMs: undefined },
+        { image: 'x:*', maximumAgeMs: 1_800_000 },
+      ],
+    },
+    field: 'nodes.imageGC.maximumAgeByImage[1]=x:*: 30m',
+    why: 'It was last used at 2026-01-15T11:00:00Z, longer ago than the maximum age of 30m of images that match "x:*".',
+  },
+  {
+    reason: 'BelowThreshold',
+    rule: { maximumAgeMs: 1_800_000, maximumAgeByImage: [{ image: 'x:*', maximumAgeMs: undefined }] },
+    part: imagePart({ disk: { capacityBytes: 10_000, availableBytes: 5000 } }),
+    field: 'nodes.imageGC.highThresholdPercent=85, nodes.imageGC.maximumAgeByImage[0]=x:*: 0s',
+    why: 'It may be removed, but the image file system is only 50 % full, and dustpan removes images from 85 % on. Its maximum age is none, because it matches "x:*".',
+  },
+  {
+    reason: 'Space',
+    rule: { inodes },
+    part: imagePart({ disk: { ...crossed, availableBytes: 5000 } }),
+    field: 'nodes.imageGC.inodes.highThresholdPercent=85, nodes.imageGC.inodes.lowThresholdPercent=70',
+    why: 'The image file system has 90 % of its inodes in use, so dustpan frees 200 inodes to reach 70 %; this image, last used at 2026-01-15T11:00:00Z, is the 1st to be removed.',
+  },
+  {
+    reason: 'Space',
+    rule: { inodes },
+    part: imagePart({ disk: crossed }),
+    field:
+      'nodes.imageGC.highThresholdPercent=85, nodes.imageGC.lowThresholdPercent=80, nodes.imageGC.inodes.highThresholdPercent=85, nodes.imageGC.inodes.lowThresholdPercent=70',
+    why: 'The image file system is 90 % full and has 90 % of its inodes in use, so dustpan frees 1000 B to reach 80 % and 200 inodes to reach 70 %; this image, last used at 2026-01-15T11:00:00Z, is the 1st to be removed.',
+  },
+  {
+    reason: 'TargetMet',
+    rule: { inodes },
+    part: imagePart({ ...both, disk: { ...crossed, availableBytes: 5000 } }, { x: 60, y: 90 }),
+    field: 'nodes.imageGC.inodes.lowThresholdPercent=70',
+    why: 'It may be removed, but the images before it free the 200 inodes needed to reach 70 %. That is an estimate: the runtime reports no inodes per image. A pass measures the file system after each removal and goes on until enough inodes are free.',
+  },
+  {
+    reason: 'TargetMet',
+    rule: { inodes, maximumAgeMs: 4_800_000 },
+    part: imagePart({ ...both, disk: { ...crossed, availableBytes: 5000 } }, { x: 60, y: 90 }),
+    field: 'nodes.imageGC.inodes.lowThresholdPercent=70',
+    why: 'It may be removed, but what dustpan removes by age is enough to reach 70 % of the inodes.',
+  },
+  {
+    reason: 'BelowThreshold',
+    rule: { inodes },
+    part: imagePart({ disk: { ...crossed, availableBytes: 5000, inodesFree: 500 } }),
+    field: 'nodes.imageGC.highThresholdPercent=85, nodes.imageGC.inodes.highThresholdPercent=85',
+    why: 'It may be removed, but the image file system is only 50 % full, and dustpan removes images from 85 % on. Only 50 % of its inodes are in use; dustpan removes images from 85 % on.',
+  },
+  {
+    reason: 'BelowThreshold',
+    rule: { inodes: { ...inodes, highThresholdPercent: 100 } },
+    part: imagePart({ disk: { ...crossed, availableBytes: 5000 } }),
+    field: 'nodes.imageGC.highThresholdPercent=85, nodes.imageGC.inodes.highThresholdPercent=100',
+    why: 'It may be removed, but the image file system is only 50 % full, and dustpan removes images from 85 % on. With a threshold of 100 % dustpan removes no image for inodes.',
+  },
+  {
+    reason: 'BelowThreshold',
+    rule: { inodes },
+    part: imagePart({ disk: { capacityBytes: 10_000, availableBytes: 5000 } }),
+    field: 'nodes.imageGC.highThresholdPercent=85, nodes.imageGC.inodes.highThresholdPercent=85',
+    why: 'It may be removed, but the image file system is only 50 % full, and dustpan removes images from 85 % on. The file system reports no inodes, so dustpan removes no image for them.',
   },
   {
     reason: 'InUse',

@@ -1,0 +1,287 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { DiskSpace } from '../../../../src/api/report/node-pass.ts';
+import { image } from '../../../fakes/runtime.ts';
+import { facts, planOf, usedMinutesAgo, verdicts } from './builders.ts';
+import { governed, Node } from './environment.ts';
+
+const inodes = { highThresholdPercent: 85, lowThresholdPercent: 80 };
+/** Half of the bytes and 90 % of the inodes are used: 100 inodes are wanted. */
+const crossed: DiskSpace = { capacityBytes: 10_000, availableBytes: 5000, inodes: 1000, inodesFree: 100 };
+const three = [
+  image('a', { sizeBytes: 100 }),
+  image('b', { sizeBytes: 800 }),
+  image('c', { sizeBytes: 100 }),
+];
+/** In the order a, b, c. */
+const records = { a: usedMinutesAgo(30), b: usedMinutesAgo(20), c: usedMinutesAgo(10) };
+
+describe('a plan for inodes', () => {
+  test.each<{
+    readonly name: string;
+    readonly disk?: Partial<DiskSpace>;
+    readonly rule?: Parameters<typeof planOf>[1];
+    readonly removed: readonly string[];
+    readonly expected: object;
+  }>([
+    {
+      name: 'spreads the used inodes over the images by size: 90 for a, 720 for b, 90 for c',
+      removed: ['a Space', 'b Space'],
+      expected: { state: 'Free', crossed: ['inodes'], wantedInodes: 100, plannedInodes: 810 },
+    },
+    {
+      name: 'spreads those of the images if the runtime counts them: 20 for a, 160 for b',
+      disk: { inodesUsed: 200 },
+      removed: ['a Space', 'b Space'],
+      expected: { plannedInodes: 180 },
+    },
+    {
+      name: 'does not believe a runtime that counts more inodes than are used',
+      disk: { inodesUsed: 5000 },
+      removed: ['a Space', 'b Space'],
+      expected: { plannedInodes: 810 },
+    },
+    {
+      name: 'is short if all images are not enough',
+      disk: { inodesUsed: 90 },
+      removed: ['a Space', 'b Space', 'c Space'],
+      expected: { state: 'Short', wantedInodes: 100, plannedInodes: 90 },
+    },
+    {
+      name: 'leaves the bytes alone that are between their thresholds',
+      disk: { availableBytes: 1600 },
+      removed: ['a Space', 'b Space'],
+      expected: { crossed: ['inodes'], usedPercent: 84, wantedBytes: 0 },
+    },
+    {
+      name: 'frees bytes and inodes if both are crossed: the later target decides',
+      disk: { availableBytes: 1000 },
+      removed: ['a Space', 'b Space', 'c Space'],
+      expected: { state: 'Free', crossed: ['bytes', 'inodes'], wantedBytes: 1000, wantedInodes: 100 },
+    },
+    {
+      name: 'leaves the inodes alone that are between their thresholds while bytes are crossed',
+      disk: { availableBytes: 1450, inodesFree: 151 },
+      removed: ['a Space', 'b Space'],
+      expected: { crossed: ['bytes'], wantedBytes: 550, wantedInodes: 0, usedInodesPercent: 85 },
+      rule: { inodes: { highThresholdPercent: 86, lowThresholdPercent: 10 } },
+    },
+    {
+      name: 'begins at exactly the high threshold',
+      disk: { inodesFree: 150 },
+      removed: ['a Space'],
+      expected: { usedInodesPercent: 85, wantedInodes: 50, crossed: ['inodes'] },
+    },
+    {
+      name: 'does not begin below it',
+      disk: { inodesFree: 160 },
+      removed: [],
+      expected: { usedInodesPercent: 84, state: 'Idle', crossed: [] },
+    },
+    {
+      name: 'removes one image even if rounding makes the wanted inodes 0',
+      disk: { inodes: 10, inodesFree: 1 },
+      rule: { inodes: { highThresholdPercent: 85, lowThresholdPercent: 84 } },
+      removed: ['a Space'],
+      expected: { wantedInodes: 0, state: 'Free' },
+    },
+    {
+      name: 'is off without the block',
+      rule: { inodes: undefined },
+      removed: [],
+      expected: { state: 'Idle' },
+    },
+    {
+      name: 'is off at a threshold of 100',
+      disk: { inodesFree: 0 },
+      rule: { inodes: { highThresholdPercent: 100, lowThresholdPercent: 80 } },
+      removed: [],
+      expected: { state: 'Idle' },
+    },
+    {
+      name: 'needs no threshold for bytes',
+      rule: { highThresholdPercent: 100 },
+      removed: ['a Space', 'b Space'],
+      expected: { state: 'Free' },
+    },
+    {
+      name: 'shares maxImagesPerPass',
+      rule: { maxImagesPerPass: 1 },
+      removed: ['a Space'],
+      expected: { state: 'Short' },
+    },
+    {
+      name: 'needs less by the images that are too old',
+      rule: { maximumAgeMs: 25 * 60_000 },
+      removed: ['a Age', 'b Space'],
+      expected: { wantedInodes: 10, plannedInodes: 720 },
+    },
+    {
+      name: 'needs nothing more if those are enough',
+      rule: { maximumAgeMs: 15 * 60_000 },
+      removed: ['a Age', 'b Age'],
+      expected: { state: 'Free', crossed: [], wantedInodes: 0 },
+    },
+    {
+      name: 'never removes for inodes that the file system does not report',
+      disk: { inodes: undefined, inodesFree: undefined },
+      removed: [],
+      expected: { state: 'Idle', usedInodesPercent: undefined, isUncounted: true },
+    },
+    {
+      name: 'never removes for inodes of which it reports 0',
+      disk: { inodes: 0, inodesFree: 0 },
+      removed: [],
+      expected: { state: 'Idle', usedInodesPercent: undefined, isUncounted: true },
+    },
+    {
+      name: 'does not believe the inodes of a disk without capacity',
+      disk: { capacityBytes: 0, availableBytes: 0 },
+      removed: [],
+      expected: { state: 'Unknown', crossed: [] },
+    },
+    {
+      name: 'counts more free inodes than there are as none used',
+      disk: { inodesFree: 2000 },
+      removed: [],
+      expected: { usedInodesPercent: 0 },
+    },
+  ])('$name', ({ disk, rule, removed, expected }) => {
+    const plan = planOf(facts(three, { records, disk: { ...crossed, ...disk } }), { inodes, ...rule });
+    expect(verdicts(plan).removed).toEqual(removed);
+    expect(plan).toMatchObject(expected);
+  });
+
+  test('cannot be made while the disk is unknown, even without a threshold for bytes', () => {
+    const plan = planOf(facts(three, { disk: undefined }), { highThresholdPercent: 100, inodes });
+    expect(verdicts(plan).kept).toEqual({ a: 'DiskUnknown', b: 'DiskUnknown', c: 'DiskUnknown' });
+    expect(plan).toMatchObject({ state: 'Unknown', isUncounted: false });
+  });
+
+  test('removes every unused image if their sizes are unknown', () => {
+    const unsized = ['a', 'b'].map((name) => image(name, { sizeBytes: 0 }));
+    expect(verdicts(planOf(facts(unsized, { disk: crossed }), { inodes })).removed).toHaveLength(2);
+  });
+});
+
+describe('a pass for inodes', () => {
+  let node: Node;
+  beforeEach(async () => {
+    node = new Node();
+    node.fill();
+    node.otherBytes = -8000;
+    node.governance = governed({ inodes });
+    await node.observe();
+  });
+
+  test('removes images until the file system shows enough, whatever the estimate was', async () => {
+    // 900 of 1000 are used. The estimate is 50 for each image, but a and b have 10.
+    node.inodes = {
+      total: 1000,
+      other: 450,
+      of: (name) => (name === 'a' || name === 'b' ? 10 : name === 'c' ? 60 : name === 'd' ? 90 : 56),
+    };
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 4 });
+    expect(node.left).toBe('e f g h i');
+    expect(node.recorder.events).toEqual([]);
+    expect(await node.metric('dustpan_image_gc_wanted_inodes')).toBe(100);
+    expect(await node.metric('dustpan_image_filesystem_used_inodes_ratio')).toBe(0.9);
+  });
+
+  test('removes no more than it takes, though the estimate was higher', async () => {
+    node.inodes = { total: 1000, other: 0, of: (name) => (name === 'a' ? 300 : 75) };
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
+  });
+
+  test('removes nothing in mode DryRun', async () => {
+    node.governance = governed({ inodes }, { mode: 'DryRun' });
+    node.inodes = { total: 1000, other: 0, of: () => 100 };
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 0 });
+    node.inodes = { total: 1000, other: 891, of: () => 1 };
+    expect(await node.pass()).toMatchObject({
+      result: 'Short',
+      message:
+        "Insufficient free inodes on the node's image filesystem (90% of 1000 used). Deleting unused images would free an estimated 9 of 100 inodes.",
+    });
+  });
+
+  test('records an Event that names the inodes if all images are not enough', async () => {
+    node.inodes = { total: 1000, other: 891, of: () => 1 };
+    expect(await node.pass()).toMatchObject({ result: 'Short', removed: 9 });
+    const [event] = node.recorder.events;
+    expect(event).toMatchObject({ reason: 'FreeDiskSpaceFailed' });
+    expect(event?.note).toContain(
+      "Insufficient free inodes on the node's image filesystem (90% of 1000 used). Failed to free sufficient inodes by deleting unused images (freed 9 inodes). Wanted 100 inodes.",
+    );
+    expect(event?.note).not.toContain('disk space');
+  });
+
+  test('records an Event that names both', async () => {
+    node.otherBytes = 500;
+    node.capacityBytes = 1000;
+    node.inodes = { total: 1000, other: 891, of: () => 1 };
+    await node.pass();
+    expect(node.recorder.events[0]?.note).toMatch(
+      /^Insufficient free disk space .* Insufficient free inodes/,
+    );
+  });
+
+  test('does not cost every image when the file system does not show the freed inodes', async () => {
+    let other = 0;
+    node.inodes = { total: 1000, other: 0, of: () => 100 };
+    node.runtime.before = (call) => {
+      if (call !== 'removeImage') return;
+      other += 100;
+      node.inodes = { total: 1000, other, of: () => 100 };
+    };
+    expect(await node.pass()).toMatchObject({
+      ...{ result: 'Short', removed: 1 },
+      message: 'removed images of the wanted size, but the file system does not show it',
+    });
+  });
+
+  test('goes on for the bytes when only the inodes are not shown', async () => {
+    node.otherBytes = 0;
+    let other = 0;
+    node.inodes = { total: 1000, other: 0, of: () => 100 };
+    node.runtime.before = (call) => {
+      if (call !== 'removeImage') return;
+      other += 100;
+      node.otherBytes += 700;
+      node.inodes = { total: 1000, other, of: () => 100 };
+    };
+    expect(await node.pass()).toMatchObject({ result: 'Short', removed: 4 });
+  });
+
+  test('ends if the file system cannot be measured: nothing shows the inodes of an image', async () => {
+    node.inodes = { total: 1000, other: 720, of: () => 20 };
+    node.runtime.before = (call) => {
+      if (call === 'removeImage') node.diskError = new Error('statfs failed');
+    };
+    expect(await node.pass()).toMatchObject({
+      ...{ result: 'Short', removed: 1, message: 'the inodes of the file system cannot be measured' },
+    });
+  });
+
+  test('fails with the inodes in its message if images cannot be removed', async () => {
+    node.inodes = { total: 1000, other: 0, of: () => 100 };
+    node.runtime.before = (call) => {
+      if (call === 'removeImage') throw new Error('busy');
+    };
+    expect((await node.pass()).message).toContain(
+      'wanted to free 100 inodes, but freed 0 inodes with errors in image deletion: ',
+    );
+  });
+
+  test('says so on a file system that reports no inodes', async () => {
+    expect(await node.pass()).toMatchObject({
+      ...{ result: 'Idle', removed: 0 },
+      message: 'the image file system reports no inodes: nodes.imageGC.inodes removes no image',
+    });
+  });
+
+  test('fails if the disk cannot be measured, even without a threshold for bytes', async () => {
+    node.governance = governed({ highThresholdPercent: 100, inodes });
+    node.diskError = new Error('statfs failed');
+    expect(await node.pass()).toMatchObject({ result: 'Failed', message: 'statfs failed' });
+  });
+});
