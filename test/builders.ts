@@ -24,6 +24,7 @@ export function pod(name: string, over: Partial<PodFacts> = {}): PodFacts {
     deletionAtMs: undefined,
     deletionGracePeriodSeconds: undefined,
     labels: {},
+    ttlAnnotation: undefined,
     controller: undefined,
     finalizers: [],
     nodeName: 'node-1',

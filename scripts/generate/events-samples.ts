@@ -94,7 +94,7 @@ function ruleOf({ nodes }: Policy): PodEviction['target']['rule'] {
 function podOf(name: string, over: Partial<PodFacts>): PodFacts {
   return {
     ...{ uid: name, name, namespace: 'shop', resourceVersion: '1', generation: 1 },
-    ...{ createdAtMs: 0, labels: {} },
+    ...{ createdAtMs: 0, labels: {}, ttlAnnotation: undefined },
     ...{ deletionAtMs: undefined, deletionGracePeriodSeconds: undefined, controller: undefined },
     ...{ finalizers: [], nodeName: node.name, phase: 'Succeeded', reason: '', message: '' },
     ...{ finishedAtMs: 0, started: true },

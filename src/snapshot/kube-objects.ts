@@ -87,6 +87,7 @@ function checkItem(item: Field, kind: string): void {
 
 function checkPod(item: Field): void {
   item.at('metadata').at('namespace').name();
+  item.at('metadata').maybeAt('annotations').checkTextMap();
   item.maybeAt('spec').maybeAt('nodeName').text('');
   const status = item.maybeAt('status');
   for (const field of ['phase', 'reason']) status.maybeAt(field).text('');

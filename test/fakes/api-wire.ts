@@ -1,7 +1,15 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
-import { podFromJson } from '../../src/kube/codec/json.ts';
+import { asObject, podFromJson, textsFromJson } from '../../src/kube/codec/json.ts';
 import { Pod } from '../../src/kube/gen/core.ts';
-import { Bookmark, ListMeta, Status, Unknown, WatchEvent } from '../../src/kube/gen/meta.ts';
+import {
+  AnnotatedMeta,
+  Bookmark,
+  ListMeta,
+  ObjectMeta,
+  Status,
+  Unknown,
+  WatchEvent,
+} from '../../src/kube/gen/meta.ts';
 
 export interface FakeObject {
   readonly metadata: {
@@ -57,9 +65,26 @@ export class Wire {
   }
 
   #encode(object: FakeObject): Uint8Array {
-    return Pod.encode(podFromJson(object)).finish();
+    return podBytes(object);
   }
 }
+
+/** A pod in protobuf, with its annotations. */
+export function podBytes(object: object): Buffer {
+  const { metadata, ...rest } = podFromJson(object);
+  const annotations = textsFromJson(asObject(asObject(asObject(object)['metadata'])['annotations']));
+  const meta = [
+    metadata === undefined ? new Uint8Array() : ObjectMeta.encode(metadata).finish(),
+    AnnotatedMeta.encode({ annotations }).finish(),
+  ];
+  return Buffer.concat([
+    new BinaryWriter().uint32(metadataTag).bytes(Buffer.concat(meta)).finish(),
+    Pod.encode({ ...rest, metadata: undefined }).finish(),
+  ]);
+}
+
+/** Field 1, with a length. */
+const metadataTag = 10;
 
 /** A response of an API server in protobuf. */
 export function envelope(kind: string, raw: Uint8Array): Buffer {

@@ -163,7 +163,6 @@ class ImageRemover {
   #hasSpace(): boolean {
     if (this.#removed === 0) return false;
     const unmet = this.#goals.filter(({ missing }) => missing > 0);
-    if (unmet.length === 0) return true;
     if (unmet.some((goal) => goal.endedBecause === undefined)) return false;
     this.endedBecause = unmet[0]?.endedBecause;
     return true;

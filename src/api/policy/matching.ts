@@ -4,6 +4,9 @@ import { SelectorIndex, type Positions } from './selector-index.ts';
 /** The value "true" on a pod, a namespace or a node opts it out of all rules. */
 export const KEEP_LABEL = 'gc.dustpan.dev/keep';
 
+/** The annotation of a pod that may shorten its ttl, where the policy has honorTTLAnnotation. */
+export const TTL_ANNOTATION = 'gc.dustpan.dev/ttl-after-finished';
+
 type Labels = Readonly<Record<string, string>>;
 
 /** Whether an object has the keep label. An unknown object has none. */
@@ -136,12 +139,16 @@ function nodeClaimOf(policy: AnyPolicy): readonly NodeClaim[] {
   return policy.nodes === undefined ? [] : [{ policy, nodeSelector: policy.nodes.nodeSelector }];
 }
 
-/** The keys of the pod labels that decisions need: those of every pod selector, and the keep label. */
+/**
+ * The keys of the pod labels that decisions need: those of every pod selector, and the keep label. The key of the ttl annotation is among them if
+ * a policy reads it.
+ */
 export function podLabelKeys(policies: readonly AnyPolicy[]): ReadonlySet<string> {
   const keys = new Set([KEEP_LABEL]);
   for (const policy of policies) {
     if (isInvalid(policy) || policy.pods === undefined) continue;
     const { matchLabels, matchExpressions } = policy.pods.podSelector;
+    if (policy.pods.terminated?.honorTTLAnnotation === true) keys.add(TTL_ANNOTATION);
     for (const key of [...Object.keys(matchLabels), ...matchExpressions.map((one) => one.key)]) keys.add(key);
   }
   return keys;

@@ -56,7 +56,7 @@ export class PodCache extends Trusted<PodFacts> implements PodStore {
     const missing = [...labelKeys].filter((key) => !this.#keys.current.has(key));
     if (missing.length === 0) return true;
     this.#keys.current = new Set([...this.#keys.current, ...missing]);
-    this.reflector.relist(`policies read the labels ${missing.join(', ')}`);
+    this.reflector.relist(`policies read the labels or annotations ${missing.join(', ')}`);
     this.#ready.check();
     return false;
   }

@@ -1,3 +1,4 @@
+import { TTL_ANNOTATION } from '../../api/policy/matching.ts';
 import {
   each,
   fields,
@@ -38,10 +39,11 @@ export function snapshotObject(
   return { apiVersion, kind, ...(isObject(picked) ? picked : {}) };
 }
 
-/** The annotations that rules read: of a mirror pod, and the source of a sandbox's pod. */
+/** The annotations that rules read: of a mirror pod, the source of a sandbox's pod, and the ttl of a finished pod. */
 const podAnnotations: ReadonlySet<string> = new Set([
   'kubernetes.io/config.mirror',
   'kubernetes.io/config.source',
+  TTL_ANNOTATION,
 ]);
 
 /** Annotations of pods and sandboxes that a snapshot keeps. */

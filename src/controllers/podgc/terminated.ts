@@ -2,6 +2,8 @@ import { jobTrackingFinalizer } from '../../api/finalizers.ts';
 import type { TerminatedPolicy, TtlRule } from '../../api/policy/policy.ts';
 import type { Finish, Ttl } from '../../gc/reasons/pod-evidence.ts';
 import type { OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
+import { TTL_ANNOTATION } from '../../api/policy/matching.ts';
+import { parseDuration } from '../../runtime/text/duration.ts';
 import { globMatcher } from '../../runtime/text/glob.ts';
 import { toDelete } from './decide.ts';
 import {
@@ -83,7 +85,7 @@ function judgeFinished(
       const finish = finishOf(pod);
       const eligibleAtMs = expiryMs(finish);
       return eligibleAtMs === Infinity
-        ? underThreshold(pod, overall, lines.get(pod.namespace))
+        ? underThreshold(pod, finish, { overall, line: lines.get(pod.namespace) })
         : { reason: 'TooYoung', evidence: finish, eligibleAtMs };
     },
   };
@@ -111,9 +113,18 @@ const namespaceOf = ({ namespace }: PodFacts): string => namespace;
 /** When a finished pod's ttl ends, Unix milliseconds; Infinity = it has none. */
 const expiryMs = ({ countedMs, ttl }: Finish): number => countedMs + ttl.ttlMs;
 
-function underThreshold(pod: PodFacts, overall: Line, line: Line | undefined): Because {
+interface Lines {
+  readonly overall: Line;
+  /** Of the namespace of the pod; undefined = the policy has no perNamespaceThreshold. */
+  readonly line: Line | undefined;
+}
+
+function underThreshold(pod: PodFacts, { ttl: { annotation } }: Finish, { overall, line }: Lines): Because {
   const inNamespace = line && new Place(line, pod);
-  return { reason: 'UnderThreshold', evidence: { overall: new Place(overall, pod), inNamespace } };
+  return {
+    reason: 'UnderThreshold',
+    evidence: { overall: new Place(overall, pod), inNamespace, annotation },
+  };
 }
 
 function without(pods: readonly PodFacts[], removed: readonly PodFacts[]): readonly PodFacts[] {
@@ -127,6 +138,7 @@ const needsRest = (rule: TerminatedPolicy, count: number): boolean =>
   rule.perNamespaceThreshold !== undefined ||
   rule.ttlAfterFinishedMs !== undefined ||
   rule.ttlByReason.length > 0 ||
+  rule.honorTTLAnnotation ||
   (rule.keepPerOwner > 0 && rule.threshold > 0 && count > rule.threshold);
 
 /** Why the rule cannot delete this pod now, however old it is. */
@@ -195,27 +207,46 @@ const byNewest =
   (a: PodFacts, b: PodFacts): number =>
     finishOf(b) - finishOf(a) || b.createdAtMs - a.createdAtMs || (a.uid < b.uid ? -1 : 1);
 
-/** When a pod finished, and its ttl: the first rule that matches wins over ttlAfterFinished. Without either it never expires. */
+/**
+ * When a pod finished, and its ttl: the first rule that matches wins over ttlAfterFinished, and a shorter annotation over both, if the policy reads
+ * it. Without any of them it never expires.
+ */
 function finishes(
-  { ttlAfterFinishedMs = Infinity, ttlByReason }: TerminatedPolicy,
+  { ttlAfterFinishedMs = Infinity, ttlByReason, honorTTLAnnotation }: TerminatedPolicy,
   { facts, nowMs }: Context,
 ): (pod: PodFacts) => Finish {
   const general: Ttl = {
     field: 'pods.terminated.ttlAfterFinished',
     ttlMs: ttlAfterFinishedMs,
-    rule: undefined,
+    ...{ rule: undefined, annotation: undefined },
   };
   const rules = ttlByReason.map((rule, i) => ({
     matches: ttlMatcher(rule),
-    ttl: { field: `pods.terminated.ttlByReason[${i}].ttl`, ttlMs: rule.ttlMs, rule },
+    ttl: { field: `pods.terminated.ttlByReason[${i}].ttl`, ttlMs: rule.ttlMs, rule, annotation: undefined },
   }));
+  const ttlOf = (pod: PodFacts): Ttl => rules.find(({ matches }) => matches(pod))?.ttl ?? general;
   return (pod) => ({
-    ttl: rules.find(({ matches }) => matches(pod))?.ttl ?? general,
+    ttl: honorTTLAnnotation ? annotatedTtl(ttlOf(pod), pod) : ttlOf(pod),
     reportedMs: reportedFinish(pod),
     countedMs: finishedAt(pod, facts, nowMs),
     createdAtMs: pod.createdAtMs,
   });
 }
+
+/** The annotation may shorten a ttl, never lengthen it: a pod without a ttl has an infinite one. */
+function annotatedTtl(ttl: Ttl, { ttlAnnotation: value }: PodFacts): Ttl {
+  if (value === undefined) return ttl;
+  const ttlMs = value.length > maxDurationLength ? undefined : parseDuration(value);
+  if (ttlMs === undefined || ttlMs > maxDurationMs)
+    return { ...ttl, annotation: { value, effect: 'no duration' } };
+  if (ttlMs >= ttl.ttlMs) return { ...ttl, annotation: { value, effect: 'longer' } };
+  const field = `metadata.annotations["${TTL_ANNOTATION}"]`;
+  return { field, ttlMs, rule: undefined, annotation: { value, effect: 'sets' } };
+}
+
+/** The bounds of every duration in a policy (crds/). */
+const maxDurationLength = 32;
+const maxDurationMs = 87_600 * 3_600_000;
 
 function ttlMatcher({ phase, reason, messagePattern }: TtlRule): (pod: PodFacts) => boolean {
   const matchesMessage = messagePattern === undefined ? undefined : globMatcher(messagePattern);

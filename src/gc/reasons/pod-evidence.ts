@@ -22,11 +22,19 @@ export interface PlaceInNamespace extends PlaceInLine {
 
 /** The policy field that sets the time to live of a finished pod. */
 export interface Ttl {
-  /** `pods.terminated.ttlByReason[0].ttl` or `pods.terminated.ttlAfterFinished`. */
+  /** `pods.terminated.ttlByReason[0].ttl`, `pods.terminated.ttlAfterFinished`, or the annotation. */
   readonly field: string;
   readonly ttlMs: number;
   /** undefined = the ttl applies to every finished pod. */
   readonly rule: TtlRule | undefined;
+  /** undefined = the pod has no annotation, or the policy reads none. */
+  readonly annotation: TtlAnnotation | undefined;
+}
+
+/** The ttl annotation of a pod: it sets the ttl, or is ignored because it would not shorten it, or because it is no duration. */
+interface TtlAnnotation {
+  readonly value: string;
+  readonly effect: 'sets' | 'longer' | 'no duration';
 }
 
 /** When a pod finished, Unix milliseconds, and its time to live. */
@@ -68,6 +76,8 @@ export interface PodEvidence {
     readonly overall: PlaceInLine;
     /** undefined = the policy has no perNamespaceThreshold. */
     readonly inNamespace: PlaceInNamespace | undefined;
+    /** One that is no duration; undefined = none. */
+    readonly annotation: TtlAnnotation | undefined;
   };
   RuleOff: NoEvidence;
   TooYoung: Finish;

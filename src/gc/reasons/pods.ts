@@ -1,3 +1,4 @@
+import { TTL_ANNOTATION } from '../../api/policy/matching.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import type { ReasonCatalog } from './entry.ts';
 import type { Finish, Owned, PlaceInLine, PlaceInNamespace, PodEvidence, Ttl } from './pod-evidence.ts';
@@ -37,9 +38,10 @@ export const podReasons: ReasonCatalog<PodEvidence> = {
   },
   Expired: {
     meaning: 'It finished longer ago than its time to live.',
-    sentence: (finish) => `${finishText(finish)}, and ${ttlText(finish)} is over.`,
+    sentence: (finish) =>
+      `${finishText(finish)}, and ${ttlText(finish)} is over.${annotationText(finish.ttl)}`,
     field: ttlField,
-    change: `A longer ttl (pods.terminated.ttlByReason or ttlAfterFinished), or a higher keepPerOwner if it is among the newest of an owner. ${podLabel}`,
+    change: `A longer ttl (pods.terminated.ttlByReason or ttlAfterFinished, or the annotation ${TTL_ANNOTATION} of the pod where it is shorter), or a higher keepPerOwner if it is among the newest of an owner. ${podLabel}`,
   },
   OutOfService: {
     meaning: 'It is terminating on a node that is not ready and has the out-of-service taint.',
@@ -85,10 +87,11 @@ export const podReasons: ReasonCatalog<PodEvidence> = {
   },
   TooYoung: {
     meaning: 'It has finished, but its time to live is not over.',
-    sentence: (finish) => `${finishText(finish)}, and ${ttlText(finish)} is not over yet.`,
+    sentence: (finish) =>
+      `${finishText(finish)}, and ${ttlText(finish)} is not over yet.${annotationText(finish.ttl)}`,
     field: ttlField,
     change:
-      'Its ttl is over: pods.terminated.ttlByReason or ttlAfterFinished, from the end of its last container; from when the controller first saw it finished, where the clock of its node is wrong.',
+      'Its ttl is over: pods.terminated.ttlByReason or ttlAfterFinished, or a shorter annotation where the policy reads it, from the end of its last container; from when the controller first saw it finished, where the clock of its node is wrong.',
   },
   KeepMarked: {
     meaning: 'The label gc.dustpan.dev/keep is on the pod, its namespace or its node.',
@@ -205,14 +208,16 @@ function namespaceThresholdField({ threshold }: PlaceInLine): string {
   return `pods.terminated.perNamespaceThreshold=${threshold}`;
 }
 
-function underThresholdText({ overall, inNamespace }: PodEvidence['UnderThreshold']): string {
+function underThresholdText({ overall, inNamespace, annotation }: PodEvidence['UnderThreshold']): string {
   const parts = [
     ...(overall.threshold > 0 ? [`${lineText(overall)}${placeText(overall)}.`] : []),
     ...(inNamespace === undefined ? [] : [`${namespaceLineText(inNamespace)}${placeText(inNamespace)}.`]),
   ];
-  return parts.length === 0
-    ? 'It has finished, but the policy sets no threshold and no ttl for it.'
-    : parts.join(' ');
+  const text =
+    parts.length === 0
+      ? 'It has finished, but the policy sets no threshold and no ttl for it.'
+      : parts.join(' ');
+  return `${text}${annotationText({ annotation })}`;
 }
 
 function placeText({ counted: count, threshold, place }: PlaceInLine): string {
@@ -232,7 +237,18 @@ function finishText({ reportedMs, countedMs, createdAtMs }: Finish): string {
 }
 
 const ttlText = ({ ttl }: Finish): string =>
-  `the ${formatDuration(ttl.ttlMs)} for which ${kindText(ttl)} may be kept`;
+  ttl.annotation?.effect === 'sets'
+    ? `the ${formatDuration(ttl.ttlMs)} that its annotation ${TTL_ANNOTATION} sets`
+    : `the ${formatDuration(ttl.ttlMs)} for which ${kindText(ttl)} may be kept`;
+
+/** Why the annotation of a pod is ignored; '' = it is not. */
+function annotationText({ annotation }: Pick<Ttl, 'annotation'>): string {
+  if (annotation === undefined || annotation.effect === 'sets') return '';
+  const subject = ` Its annotation ${TTL_ANNOTATION} is ignored: ${JSON.stringify(annotation.value)}`;
+  return annotation.effect === 'longer'
+    ? `${subject} is not shorter.`
+    : `${subject} is not a duration between 0s and 87600h, such as 90s or 1h30m.`;
+}
 
 function ttlField({ ttl }: Finish): string {
   return `${ttl.field}=${formatDuration(ttl.ttlMs)}`;

@@ -7,7 +7,7 @@ export interface Identified {
   readonly resourceVersion: string;
 }
 
-/** The label keys that are kept; other labels are dropped while decoding. */
+/** The label keys that are kept; other labels are dropped while decoding. With the key of the ttl annotation among them, that is kept too. */
 export type LabelKeys = ReadonlySet<string> | 'all';
 
 /** The facts that dustpan keeps of a pod: about 300 bytes instead of the 5 to 60 KB of the whole object. Times are Unix milliseconds. */
@@ -33,6 +33,8 @@ export interface PodFacts {
   /** As stored; '' if the server sends none. */
   readonly phase: string;
   readonly reason: string;
+  /** The value of the ttl annotation, cut to 63 bytes; only of terminated pods, and only if a policy reads it (`LabelKeys`). */
+  readonly ttlAnnotation: string | undefined;
   /** status.message, cut to 256 characters; only of terminated pods. */
   readonly message: string;
   /**

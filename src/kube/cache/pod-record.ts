@@ -74,6 +74,10 @@ export class PodRecord implements PodFacts {
     return this.traits.labels;
   }
 
+  get ttlAnnotation(): string | undefined {
+    return this.traits.ttlAnnotation;
+  }
+
   get finalizers(): readonly string[] {
     return this.traits.finalizers;
   }
@@ -95,6 +99,7 @@ function traitsOf(facts: PodFacts): PodTraits {
     reason: facts.reason,
     message: facts.message,
     labels: facts.labels,
+    ttlAnnotation: facts.ttlAnnotation,
     finalizers: facts.finalizers,
     deletionAtMs: facts.deletionAtMs,
     deletionGracePeriodSeconds: facts.deletionGracePeriodSeconds,

@@ -1,6 +1,6 @@
 import type { V1ObjectMeta } from '@kubernetes/client-node';
 import { jobFacts, namespaceFacts, nodeFacts, podFacts, replicaSetFacts } from '../codec/facts.ts';
-import type { Keep } from '../codec/facts.ts';
+import type { Keep, ReadAnnotation } from '../codec/facts.ts';
 import {
   asObject,
   asText,
@@ -16,6 +16,7 @@ import { decodeWhole, type Decoder } from '../codec/reader.ts';
 import { MalformedError } from '../codec/frames.ts';
 import { ReplicaSet } from '../gen/apps.ts';
 import { Job } from '../gen/batch.ts';
+import { Annotated } from '../gen/meta.ts';
 import { Namespace, Node, Pod } from '../gen/core.ts';
 import { acceptJson, acceptProtobuf } from '../http/media-types.ts';
 import type {
@@ -108,7 +109,7 @@ type Identity = Pick<Identified, 'uid' | 'resourceVersion'>;
 interface Kind<M, T> {
   fromJson(json: unknown): M;
   /** `known`: the facts of the same state, if known. */
-  toFacts(message: M, keep: Keep, known: T | undefined): T;
+  toFacts(message: M, keep: Keep, annotation: ReadAnnotation, known: T | undefined): T;
 }
 
 /** Keeps the labels in `labelKeys`, all by default. */
@@ -118,17 +119,30 @@ function codec<M extends { readonly metadata: Identity | undefined }, T extends 
   labelKeys: () => LabelKeys = () => 'all',
 ): Codec<T> {
   const keep = { labelKeys, texts: new SharedValues<string>(), podTraits: new SharedValues<PodTraits>() };
-  const facts = (message: M, known?: ReadonlyMap<string, T>): T =>
-    kind.toFacts(message, keep, sameState(known, message.metadata));
+  const facts = (message: M, annotation: ReadAnnotation, known?: ReadonlyMap<string, T>): T =>
+    kind.toFacts(message, keep, annotation, sameState(known, message.metadata));
   return {
-    fromProtobuf: (bytes, known) => facts(decodeWhole(decoder, bytes), known),
-    fromJson: (json, known) => facts(kind.fromJson(json), known),
+    fromProtobuf: (bytes, known) => facts(decodeWhole(decoder, bytes), annotationIn(bytes), known),
+    fromJson: (json, known) => facts(kind.fromJson(json), annotationOf(json), known),
   };
 }
 
+const annotationIn =
+  (bytes: Buffer): ReadAnnotation =>
+  (key) =>
+    decodeWhole(Annotated, bytes).metadata?.annotations[key];
+
+const annotationOf =
+  (json: unknown): ReadAnnotation =>
+  (key) => {
+    const { annotations }: Unchecked<V1ObjectMeta> = asObject(asObject(json)['metadata']);
+    const value = asObject(annotations)[key];
+    return typeof value === 'string' ? value : undefined;
+  };
+
 const unlessKnown =
   <M, T>(make: (message: M, keep: Keep) => T) =>
-  (message: M, keep: Keep, known: T | undefined): T =>
+  (message: M, keep: Keep, _: ReadAnnotation, known: T | undefined): T =>
     known ?? make(message, keep);
 
 function sameState<T extends Identified>(

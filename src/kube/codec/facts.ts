@@ -1,5 +1,5 @@
 import { keptFinalizers } from '../../api/finalizers.ts';
-import { KEEP_LABEL } from '../../api/policy/matching.ts';
+import { KEEP_LABEL, TTL_ANNOTATION } from '../../api/policy/matching.ts';
 import { bounded, bounds } from '../../runtime/bounds.ts';
 import type { ReplicaSet } from '../gen/apps.ts';
 import type { Job } from '../gen/batch.ts';
@@ -30,15 +30,19 @@ export interface Keep {
   readonly podTraits: SharedValues<PodTraits>;
 }
 
+/** Reads one annotation of an object; annotations are decoded only when this is called. */
+export type ReadAnnotation = (key: string) => string | undefined;
+
 /** Makes the facts of a pod. `known` is the same state of the same pod, perhaps with other labels: its strings are reused. */
-export function podFacts(pod: Pod, keep: Keep, known?: PodFacts): PodFacts {
+export function podFacts(pod: Pod, keep: Keep, annotation: ReadAnnotation, known?: PodFacts): PodFacts {
   const { texts } = keep;
   const meta = identified(pod.metadata);
   const status = pod.status ?? noStatus;
   const labels = keptLabels(meta.labels, keep);
-  if (known && isSameLabels(known.labels, labels)) return known;
-  const { uid, name, resourceVersion } = known ?? meta;
   const ended = !unfinishedPhases.has(status.phase);
+  const ttlAnnotation = ended ? keptAnnotation(annotation, keep) : undefined;
+  if (known && isSame(known, { labels, ttlAnnotation })) return known;
+  const { uid, name, resourceVersion } = known ?? meta;
   return new PodRecord(
     {
       uid,
@@ -50,6 +54,7 @@ export function podFacts(pod: Pod, keep: Keep, known?: PodFacts): PodFacts {
       deletionAtMs: ms(meta.deletionTimestamp),
       deletionGracePeriodSeconds: meta.deletionGracePeriodSeconds,
       labels,
+      ttlAnnotation,
       controller: known ? known.controller : controllerOf(meta.ownerReferences),
       finalizers: keptFinalizers(meta.finalizers),
       nodeName: nodeNameOf(pod, keep),
@@ -117,6 +122,14 @@ function keptLabels(labels: Labels, { labelKeys, texts }: Keep): Labels {
   return Object.fromEntries(kept.map(([key, value]) => [key, texts.share(value)]));
 }
 
+/** A value of more than 63 bytes is no duration; its beginning shows a person what was written. */
+function keptAnnotation(annotation: ReadAnnotation, { labelKeys, texts }: Keep): string | undefined {
+  const keys = labelKeys();
+  if (keys !== 'all' && !keys.has(TTL_ANNOTATION)) return undefined;
+  const value = annotation(TTL_ANNOTATION);
+  return value === undefined ? undefined : texts.share(bounded(value, bounds.label));
+}
+
 /** An object with longer labels is opted out: if some were dropped, a selector that excludes the object might select it. */
 const optedOut: Labels = Object.freeze({ [KEEP_LABEL]: 'true' });
 
@@ -152,7 +165,10 @@ const tolerableStartSkewMs = 5_000;
 const ms = (time: Time | undefined): number | undefined =>
   time === undefined || time.seconds <= 0 ? undefined : time.seconds * 1000;
 
-function isSameLabels(a: Labels, b: Labels): boolean {
+type Kept = Pick<PodFacts, 'labels' | 'ttlAnnotation'>;
+
+function isSame({ labels: a, ttlAnnotation }: Kept, { labels: b, ttlAnnotation: other }: Kept): boolean {
+  if (ttlAnnotation !== other) return false;
   const keys = Object.keys(a);
   return a === b || (keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]));
 }

@@ -85,6 +85,20 @@ export interface WatchEvent {
   object: RawExtension | undefined;
 }
 
+/** An object of any kind, for its annotations: read apart from the object, because most objects are read without them. */
+export interface Annotated {
+  metadata: AnnotatedMeta | undefined;
+}
+
+export interface AnnotatedMeta {
+  annotations: { [key: string]: string };
+}
+
+export interface AnnotatedMeta_AnnotationsEntry {
+  key: string;
+  value: string;
+}
+
 /** An object of any kind, for its metadata: field 1 of every kind. */
 export interface Bookmark {
   metadata: BookmarkMeta | undefined;
@@ -1097,6 +1111,196 @@ export const WatchEvent: MessageFns<WatchEvent> = {
     message.object = (object.object !== undefined && object.object !== null)
       ? RawExtension.fromPartial(object.object)
       : undefined;
+    return message;
+  },
+};
+
+function createBaseAnnotated(): Annotated {
+  return { metadata: undefined };
+}
+
+export const Annotated: MessageFns<Annotated> = {
+  encode(message: Annotated, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.metadata !== undefined) {
+      AnnotatedMeta.encode(message.metadata, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Annotated {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAnnotated();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.metadata = AnnotatedMeta.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Annotated>): Annotated {
+    return Annotated.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Annotated>): Annotated {
+    const message = createBaseAnnotated();
+    message.metadata = (object.metadata !== undefined && object.metadata !== null)
+      ? AnnotatedMeta.fromPartial(object.metadata)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseAnnotatedMeta(): AnnotatedMeta {
+  return { annotations: {} };
+}
+
+export const AnnotatedMeta: MessageFns<AnnotatedMeta> = {
+  encode(message: AnnotatedMeta, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    globalThis.Object.entries(message.annotations).forEach(([key, value]: [string, string]) => {
+      AnnotatedMeta_AnnotationsEntry.encode({ key: key as any, value }, writer.uint32(98).fork()).join();
+    });
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AnnotatedMeta {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAnnotatedMeta();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            const entry12 = AnnotatedMeta_AnnotationsEntry.decode(reader, reader.uint32());
+            if (entry12.value !== undefined) {
+              message.annotations[entry12.key] = entry12.value;
+            }
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<AnnotatedMeta>): AnnotatedMeta {
+    return AnnotatedMeta.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<AnnotatedMeta>): AnnotatedMeta {
+    const message = createBaseAnnotatedMeta();
+    message.annotations = (globalThis.Object.entries(object.annotations ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    return message;
+  },
+};
+
+function createBaseAnnotatedMeta_AnnotationsEntry(): AnnotatedMeta_AnnotationsEntry {
+  return { key: "", value: "" };
+}
+
+export const AnnotatedMeta_AnnotationsEntry: MessageFns<AnnotatedMeta_AnnotationsEntry> = {
+  encode(message: AnnotatedMeta_AnnotationsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AnnotatedMeta_AnnotationsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAnnotatedMeta_AnnotationsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<AnnotatedMeta_AnnotationsEntry>): AnnotatedMeta_AnnotationsEntry {
+    return AnnotatedMeta_AnnotationsEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<AnnotatedMeta_AnnotationsEntry>): AnnotatedMeta_AnnotationsEntry {
+    const message = createBaseAnnotatedMeta_AnnotationsEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
     return message;
   },
 };

@@ -41,6 +41,62 @@ export const badForNodes: readonly BadRow[] = [
     imageGC({ minimumAge: '24h', maximumAge: '1440m' }),
     'spec.nodes.imageGC.maximumAge',
   ],
+  [
+    'a maximum age of an image below the default minimum age',
+    imageGC({
+      maximumAgeByImage: [
+        { image: 'a', maximumAge: '24h' },
+        { image: 'b', maximumAge: '1m' },
+      ],
+    }),
+    'spec.nodes.imageGC.maximumAgeByImage',
+  ],
+  [
+    'a maximum age of an image that is no duration',
+    imageGC({ maximumAgeByImage: [{ image: 'a', maximumAge: '1d' }] }),
+    'spec.nodes.imageGC.maximumAgeByImage[0].maximumAge',
+  ],
+  [
+    'a maximum age of an image of more than ten years',
+    imageGC({ maximumAgeByImage: [{ image: 'a', maximumAge: '87601h' }] }),
+    'spec.nodes.imageGC.maximumAgeByImage[0].maximumAge',
+  ],
+  [
+    'a maximum age without an image',
+    imageGC({ maximumAgeByImage: [{ maximumAge: '24h' }] }),
+    'spec.nodes.imageGC.maximumAgeByImage[0].image',
+  ],
+  [
+    'an image without a maximum age',
+    imageGC({ maximumAgeByImage: [{ image: 'a' }] }),
+    'spec.nodes.imageGC.maximumAgeByImage[0].maximumAge',
+  ],
+  [
+    'an empty pattern of a maximum age',
+    imageGC({ maximumAgeByImage: [{ image: '', maximumAge: '24h' }] }),
+    'spec.nodes.imageGC.maximumAgeByImage[0].image',
+  ],
+  [
+    'too many maximum ages by image',
+    imageGC({ maximumAgeByImage: Array(65).fill({ image: 'a', maximumAge: '24h' }) }),
+    'spec.nodes.imageGC.maximumAgeByImage',
+  ],
+  [
+    'a high threshold of inodes over 100',
+    imageGC({ inodes: { highThresholdPercent: 101 } }),
+    'spec.nodes.imageGC.inodes.highThresholdPercent',
+  ],
+  [
+    'a low threshold of inodes above the high one',
+    imageGC({ inodes: { highThresholdPercent: 70, lowThresholdPercent: 75 } }),
+    'spec.nodes.imageGC.inodes.lowThresholdPercent',
+  ],
+  [
+    'a high threshold of inodes below the default low one',
+    imageGC({ inodes: { highThresholdPercent: 70 } }),
+    'spec.nodes.imageGC.inodes.lowThresholdPercent',
+  ],
+  ['inodes as a number', imageGC({ inodes: 85 }), 'spec.nodes.imageGC.inodes'],
   ['an empty image pattern', imageGC({ keep: ['nginx', ''] }), 'spec.nodes.imageGC.keep[1]'],
   ['an image pattern twice', imageGC({ keep: ['nginx', 'nginx'] }), 'spec.nodes.imageGC.keep[1]'],
   ['an overlong image pattern', imageGC({ keep: ['x'.repeat(513)] }), 'spec.nodes.imageGC.keep[0]'],

@@ -83,6 +83,11 @@ export const badForPods: readonly BadRow[] = [
     terminated({ protectUnfinishedJobs: 'yes' }),
     'spec.pods.terminated.protectUnfinishedJobs',
   ],
+  [
+    'honorTTLAnnotation as a text',
+    terminated({ honorTTLAnnotation: 'true' }),
+    'spec.pods.terminated.honorTTLAnnotation',
+  ],
   ['a time to live in days', terminated({ ttlAfterFinished: '1d' }), 'spec.pods.terminated.ttlAfterFinished'],
   [
     'a time to live without a unit',

@@ -8,12 +8,18 @@ const podDefaults = {
   podSelector: {},
   safety: { maxDeletesPerPass: 0, maxOrphanedNodesPercent: 20 },
 };
-const terminatedDefaults = { threshold: 12_500, keepPerOwner: 0, protectUnfinishedJobs: false };
+const terminatedDefaults = {
+  threshold: 12_500,
+  honorTTLAnnotation: false,
+  keepPerOwner: 0,
+  protectUnfinishedJobs: false,
+};
 const imageDefaults = {
   highThresholdPercent: 85,
   lowThresholdPercent: 80,
   minimumAge: '2m',
   maximumAge: '0s',
+  maximumAgeByImage: [],
   keep: [],
   kubeletHighThresholdPercent: 85,
   maxImagesPerPass: 0,
@@ -46,6 +52,7 @@ const everyPodField = {
       { phase: 'Failed', reason: 'Evicted', messagePattern: '', ttl: '0s' },
       { messagePattern: '*ephemeral-storage*', ttl: '87600h' },
     ],
+    honorTTLAnnotation: true,
     keepPerOwner: 1,
     protectUnfinishedJobs: true,
   },
@@ -134,6 +141,30 @@ export const goodPolicies: readonly GoodPolicy[] = [
           minimumAge: '1h',
           maximumAge: '720h',
           keep: ['*/base/*', '*@sha256:*'],
+        },
+      },
+    },
+  },
+  {
+    name: 'maximum ages by image, none among them; inodes with their defaults',
+    spec: imageGC({
+      maximumAgeByImage: [
+        { image: 'registry.example.com/ci/*', maximumAge: '24h' },
+        { image: 'registry.example.com/base/*', maximumAge: '0s' },
+      ],
+      inodes: {},
+    }),
+    stored: {
+      ...general,
+      nodes: {
+        nodeSelector: {},
+        imageGC: {
+          ...imageDefaults,
+          maximumAgeByImage: [
+            { image: 'registry.example.com/ci/*', maximumAge: '24h' },
+            { image: 'registry.example.com/base/*', maximumAge: '0s' },
+          ],
+          inodes: { highThresholdPercent: 85, lowThresholdPercent: 80 },
         },
       },
     },

@@ -140,7 +140,7 @@ export const imageGcPassMutants: MutantGroup = {
     ['count: an image that was pulled again', imageGc, '    metrics.repulled.inc(repulled.length);\n', ''],
     ['stop: the most images of one pass', imageAct, 'this.#removed >= this.#plan.maxImages || ', ''],
     ['stop: not before the first image', imageAct, '    if (this.#removed === 0) return false;\n', ''],
-    ['stop: enough is free', imageAct, '    if (unmet.length === 0) return true;\n', ''],
+    ['stop: enough is free', imageAct, 'missing }) => missing > 0', 'missing }) => missing > -1e12'],
     [
       'stop: enough in both units',
       imageAct,

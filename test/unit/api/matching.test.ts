@@ -181,3 +181,10 @@ test('the needed labels are those of the pod selectors and the keep label', () =
   ];
   expect(podLabelKeys(policies)).toEqual(new Set([KEEP_LABEL, 'app', 'tier']));
 });
+
+test('the ttl annotation is needed only if a policy reads it', () => {
+  const reading = (honorTTLAnnotation: boolean): ReadonlySet<string> =>
+    podLabelKeys([policy('a'), policy('b', { pods: { terminated: { honorTTLAnnotation } } })]);
+  expect(reading(false)).toEqual(new Set([KEEP_LABEL]));
+  expect(reading(true)).toEqual(new Set([KEEP_LABEL, 'gc.dustpan.dev/ttl-after-finished']));
+});

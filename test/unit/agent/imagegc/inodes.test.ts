@@ -192,6 +192,20 @@ describe('a pass for inodes', () => {
     expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
   });
 
+  test('has its own thresholds', async () => {
+    node.governance = governed({ inodes: { highThresholdPercent: 85, lowThresholdPercent: 65 } });
+    node.inodes = { total: 1000, other: 0, of: () => 100 };
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 3 });
+  });
+
+  test('leaves the bytes alone that are between their thresholds', async () => {
+    node.capacityBytes = 100_000;
+    node.otherBytes = 75_000;
+    node.inodes = { total: 1000, other: 0, of: () => 100 };
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
+    expect(await node.metric('dustpan_image_filesystem_used_ratio')).toBe(0.84);
+  });
+
   test('removes nothing in mode DryRun', async () => {
     node.governance = governed({ inodes }, { mode: 'DryRun' });
     node.inodes = { total: 1000, other: 0, of: () => 100 };

@@ -26,6 +26,7 @@ const metadata = (over: Json = {}): Json => ({
     'kubectl.kubernetes.io/last-applied-configuration': `{"env":"${secret}"}`,
     'example.com/token': secret,
     'kubernetes.io/config.source': 'api',
+    'gc.dustpan.dev/ttl-after-finished': '10m',
   },
   finalizers: ['batch.kubernetes.io/job-tracking'],
   managedFields: [{ manager: secret, fieldsV1: { 'f:spec': {} } }],
@@ -138,7 +139,10 @@ describe('a pod in a snapshot', () => {
 
   test('has these fields', () => {
     const { spec, metadata: meta } = written(podKind, pod()) as { spec: Json; metadata: Json };
-    expect(meta['annotations']).toEqual({ 'kubernetes.io/config.source': 'api' });
+    expect(meta['annotations']).toEqual({
+      'kubernetes.io/config.source': 'api',
+      'gc.dustpan.dev/ttl-after-finished': '10m',
+    });
     const main = { name: 'main', image: 'registry.example.com/main:v1' };
     const resources = { limits: { 'ephemeral-storage': '1Gi' }, requests: {} };
     expect((spec['containers'] as unknown[])[0]).toEqual({ ...main, resources });

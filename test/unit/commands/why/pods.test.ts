@@ -166,6 +166,42 @@ const rows: readonly Row[] = [
     why: 'It has finished, but the policy sets no threshold and no ttl for it.',
   },
   {
+    reason: 'Expired',
+    facts: finished({ honorTTLAnnotation: true }, aged('x', 60, { ttlAnnotation: '30m' })),
+    field: 'metadata.annotations["gc.dustpan.dev/ttl-after-finished"]=30m',
+    why: 'It finished at 2026-01-15T11:00:00Z, and the 30m that its annotation gc.dustpan.dev/ttl-after-finished sets is over.',
+  },
+  {
+    reason: 'TooYoung',
+    facts: finished({ honorTTLAnnotation: true }, aged('x', 60, { ttlAnnotation: '90m' })),
+    field: 'metadata.annotations["gc.dustpan.dev/ttl-after-finished"]=1h30m',
+    why: 'It finished at 2026-01-15T11:00:00Z, and the 1h30m that its annotation gc.dustpan.dev/ttl-after-finished sets is not over yet.',
+  },
+  {
+    reason: 'TooYoung',
+    facts: finished(
+      { honorTTLAnnotation: true, ttlAfterFinishedMs: 7_200_000 },
+      aged('x', 60, { ttlAnnotation: '48h' }),
+    ),
+    field: 'pods.terminated.ttlAfterFinished=2h',
+    why: 'It finished at 2026-01-15T11:00:00Z, and the 2h for which a finished pod may be kept is not over yet. Its annotation gc.dustpan.dev/ttl-after-finished is ignored: "48h" is not shorter.',
+  },
+  {
+    reason: 'Expired',
+    facts: finished(
+      { honorTTLAnnotation: true, ttlAfterFinishedMs: 0 },
+      aged('x', 60, { ttlAnnotation: 'soon' }),
+    ),
+    field: 'pods.terminated.ttlAfterFinished=0s',
+    why: 'It finished at 2026-01-15T11:00:00Z, and the 0s for which a finished pod may be kept is over. Its annotation gc.dustpan.dev/ttl-after-finished is ignored: "soon" is not a duration between 0s and 87600h, such as 90s or 1h30m.',
+  },
+  {
+    reason: 'UnderThreshold',
+    facts: finished({ threshold: 0, honorTTLAnnotation: true }, aged('x', 60, { ttlAnnotation: '1d' })),
+    field: 'pods.terminated.threshold=0',
+    why: 'It has finished, but the policy sets no threshold and no ttl for it. Its annotation gc.dustpan.dev/ttl-after-finished is ignored: "1d" is not a duration between 0s and 87600h, such as 90s or 1h30m.',
+  },
+  {
     reason: 'RuleOff',
     facts: { policies: [orphaned()], pods: [pod('x')] },
     field: 'pods.terminated is not set',

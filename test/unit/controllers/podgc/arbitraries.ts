@@ -45,6 +45,7 @@ const somePod = fc
       owner('ReplicaSet', 'r'),
     ),
     reason: fc.constantFrom('', '', 'Evicted'),
+    ttlAnnotation: fc.constantFrom(undefined, undefined, '0s', '2m', '5m', '48h', 'soon'),
     age: fc.integer({ min: 0, max: 6 }),
     clock: fc.constantFrom<Clock>('right', 'right', 'right', 'behind', 'ahead', 'unset', 'nonsense'),
     /** Minutes until the controller first saw it finished. */
@@ -144,6 +145,7 @@ const rules = fc.record({
         threshold: fc.integer({ min: 0, max: 8 }),
         perNamespaceThreshold: orNone(fc.integer({ min: 1, max: 4 })),
         ttlAfterFinishedMs: orNone(fc.constantFrom(0, 180_000)),
+        honorTTLAnnotation: fc.boolean(),
         keepPerOwner: fc.integer({ min: 0, max: 2 }),
         protectUnfinishedJobs: fc.boolean(),
       })

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Policy } from '../../../../src/api/policy/policy.ts';
+import { isInvalid, type Policy } from '../../../../src/api/policy/policy.ts';
 import {
   decisionsOf,
   type PodDeletion,
@@ -40,13 +40,55 @@ test(
   },
 );
 
+const annotatedMs: Readonly<Record<string, number>> = {
+  '0s': 0,
+  '2m': 120_000,
+  '5m': 300_000,
+  '48h': 172_800_000,
+};
+
+test('an annotation only adds deletions of expired pods', property, () => {
+  const honoring = (how: Given, honorTTLAnnotation: boolean): Given => ({
+    ...how,
+    policies: how.policies.map((one) =>
+      isInvalid(one) || one.pods?.terminated === undefined
+        ? one
+        : { ...one, pods: { ...one.pods, terminated: { ...one.pods.terminated, honorTTLAnnotation } } },
+    ),
+  });
+  const unlimited = given.map((how) => ({ ...how, policies: how.policies.map(withoutLimit) }));
+  let added = 0;
+  fc.assert(
+    fc.property(facts, unlimited, (seen, how) => {
+      const [on, off] = [planned(seen, honoring(how, true)), planned(seen, honoring(how, false))];
+      const byUid = new Map(off.deletions.map((one) => [one.target.uid, one]));
+      for (const { target, reason } of on.deletions) {
+        if (byUid.delete(target.uid)) continue;
+        added += 1;
+        expect(reason).toBe('Expired');
+        expect(Object.keys(annotatedMs)).toContain(target.pod.ttlAnnotation);
+      }
+      expect([...byUid.keys()]).toEqual([]);
+    }),
+    worlds,
+  );
+  expect(added).toBeGreaterThan(0);
+});
+
+const withoutLimit = (one: Given['policies'][number]): Given['policies'][number] =>
+  isInvalid(one) || one.pods === undefined
+    ? one
+    : { ...one, pods: { ...one.pods, safety: { ...one.pods.safety, maxDeletesPerPass: 0 } } };
+
 /** Whether the condition of a reason holds. */
 const grounds: Record<PodDeletion['reason'], (one: PodFacts, by: Policy, seen: Seen) => boolean> = {
   Terminated: (_, by) => (by.pods?.terminated?.threshold ?? 0) > 0,
   TerminatedInNamespace: (_, by) => by.pods?.terminated?.perNamespaceThreshold !== undefined,
-  Expired: ({ uid }, by, { trueFinishMs }) =>
-    (trueFinishMs.get(uid) ?? Infinity) + (by.pods?.terminated?.ttlAfterFinishedMs ?? Infinity) <=
-    now.getTime(),
+  Expired: ({ uid, ttlAnnotation = '' }, by, { trueFinishMs }) => {
+    const { ttlAfterFinishedMs = Infinity, honorTTLAnnotation = false } = by.pods?.terminated ?? {};
+    const annotated = honorTTLAnnotation ? (annotatedMs[ttlAnnotation] ?? Infinity) : Infinity;
+    return (trueFinishMs.get(uid) ?? Infinity) + Math.min(ttlAfterFinishedMs, annotated) <= now.getTime();
+  },
   OutOfService: ({ nodeName, deletionAtMs }, by) =>
     by.pods?.outOfService === true && nodeName === 'out' && deletionAtMs !== undefined,
   Orphaned: ({ nodeName = '' }, by, { missingForMs }) =>

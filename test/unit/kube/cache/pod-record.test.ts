@@ -32,6 +32,7 @@ const pods: fc.Arbitrary<PodFacts> = fc.record({
   deletionAtMs: orUndefined(ms),
   deletionGracePeriodSeconds: orUndefined(fc.constantFrom(0, 30)),
   labels: fc.constantFrom({}, { app: 'a' }),
+  ttlAnnotation: orUndefined(fc.constantFrom('', '1h')),
   controller: orUndefined(owner),
   finalizers: few,
   nodeName: orUndefined(text),

@@ -224,6 +224,26 @@ describe('relist', () => {
     expect(reflector.items.get('uid-a')?.labels).toEqual({ app: 'x', tier: 'y' });
   });
 
+  test('reads the ttl annotation that a new policy reads, of finished pods alone', async () => {
+    const api = apiWith();
+    const annotations = { 'gc.dustpan.dev/ttl-after-finished': '10m' };
+    for (const [name, phase] of [
+      ['a', 'Succeeded'],
+      ['b', 'Running'],
+    ] as const) {
+      api.objects.apply({ ...pod(name, { annotations }), status: { phase } });
+    }
+    const keys = new Set<string>();
+    const { reflector } = await startWatching(api, { resource: podsResource({ labelKeys: () => keys }) });
+    const read = (): unknown[] => [...reflector.items.values()].map((one) => one.ttlAnnotation);
+    expect(read()).toEqual([undefined, undefined]);
+
+    keys.add('gc.dustpan.dev/ttl-after-finished');
+    reflector.relist('a policy reads the annotation');
+    await reflector.whenSynced(new AbortController().signal);
+    expect(read()).toEqual(['10m', undefined]);
+  });
+
   test('during a list restarts it', async () => {
     const api = apiWith('a', 'b', 'c');
     const { reflector } = start(api);

@@ -14,7 +14,7 @@ export const evicted: FakeObject = {
     deletionTimestamp: '2026-01-03T00:00:30Z',
     deletionGracePeriodSeconds: 30,
     labels: { app: 'web', 'pod-template-hash': '7d5f' },
-    annotations: { note: 'äöü' },
+    annotations: { note: 'äöü', 'gc.dustpan.dev/ttl-after-finished': '10m' },
     ownerReferences: [
       { apiVersion: 'v1', kind: 'Other', name: 'x', uid: '1' },
       { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: '2', controller: true },
@@ -47,6 +47,7 @@ export const evictedFacts: PodFacts = {
   deletionAtMs: Date.parse('2026-01-03T00:00:30Z'),
   deletionGracePeriodSeconds: 30,
   labels: { app: 'web' },
+  ttlAnnotation: undefined,
   controller: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: '2' },
   finalizers: ['example.com/hold'],
   nodeName: 'node-a',

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { podFromJson } from '../../../../src/kube/codec/json.ts';
 import { MalformedError } from '../../../../src/kube/codec/frames.ts';
-import { Pod } from '../../../../src/kube/gen/core.ts';
 import type { LabelKeys, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import {
   jobCodec,
@@ -11,6 +9,7 @@ import {
   podCodec,
   replicaSetCodec,
 } from '../../../../src/kube/cache/resources.ts';
+import { podBytes } from '../../../fakes/api-wire.ts';
 import { evicted, evictedFacts, plain, pod } from './decode.fixtures.ts';
 
 const labelKeys = new Set(['app']);
@@ -18,9 +17,62 @@ const codec = podCodec(() => labelKeys);
 
 const facts = (object: object, keys: LabelKeys = 'all'): PodFacts => podCodec(() => keys).fromJson(object);
 
-const protobuf = (object: object): Buffer => Buffer.from(Pod.encode(podFromJson(object)).finish());
+const protobuf = podBytes;
 /** A container that ended at this time. */
 const ended = (finishedAt: string): object => ({ state: { terminated: { finishedAt } } });
+
+describe('the ttl annotation', () => {
+  const key = 'gc.dustpan.dev/ttl-after-finished';
+  const finished = (annotations: object, phase = 'Failed'): object => pod({ phase }, { annotations });
+  const read = (object: object, keys: LabelKeys = new Set([key])): unknown[] => {
+    const reader = podCodec(() => keys);
+    return [reader.fromJson(object), reader.fromProtobuf(protobuf(object))].map((one) => one.ttlAnnotation);
+  };
+  const both = (value: unknown): unknown[] => [value, value];
+
+  test.each<readonly [string, object, string | undefined]>([
+    ['is read', finished({ [key]: '10m', other: 'x' }), '10m'],
+    ['may be empty', finished({ [key]: '' }), ''],
+    ['is absent', finished({ other: 'x' }), undefined],
+    ['is not read without annotations', pod({ phase: 'Failed' }), undefined],
+    ['is not read while the pod runs', finished({ [key]: '10m' }, 'Running'), undefined],
+    ['is not a label', pod({ phase: 'Failed' }, { labels: { [key]: '10m' } }), undefined],
+  ])('%s', (_name, object, expected) => {
+    expect(read(object)).toEqual(both(expected));
+  });
+
+  test('is not read if no policy reads it', () => {
+    expect(read(finished({ [key]: '10m' }), labelKeys)).toEqual(both(undefined));
+    // Bytes that are no annotations: they are not even decoded.
+    const broken = Buffer.from([0x0a, 0x03, 0x62, 0x01, 0xff]);
+    const bytes = protobuf(evicted);
+    expect(() => podCodec(() => new Set([key])).fromProtobuf(Buffer.concat([broken, bytes]))).toThrow();
+    expect(plain(codec.fromProtobuf(Buffer.concat([broken, bytes])))).toEqual(evictedFacts);
+  });
+
+  test('is cut, so that it is no duration', () => {
+    const [json, binary] = read(finished({ [key]: '1h'.repeat(100_000) }));
+    expect(json).toMatch(/^(1h)+1?…[0-9a-f]{32}$/);
+    expect(String(binary)).toMatch(/^(1h)+1?…[0-9a-f]{32}$/);
+    expect(Buffer.byteLength(String(json))).toBeLessThanOrEqual(63);
+  });
+
+  test('is ignored if it is no text', () => {
+    expect(podCodec(() => 'all').fromJson(finished({ [key]: 10 })).ttlAnnotation).toBeUndefined();
+    expect(podCodec(() => 'all').fromJson(finished(['10m'])).ttlAnnotation).toBeUndefined();
+  });
+
+  test('is read anew of a pod that is known without it', () => {
+    let keys: LabelKeys = new Set();
+    const reader = podCodec(() => keys);
+    const object = finished({ [key]: '10m' });
+    const known = reader.fromJson(object);
+    keys = new Set([key]);
+    const again = reader.fromJson(object, new Map([[known.uid, known]]));
+    expect([known.ttlAnnotation, again.ttlAnnotation]).toEqual([undefined, '10m']);
+    expect(reader.fromJson(object, new Map([[known.uid, again]]))).toBe(again);
+  });
+});
 
 describe('pods', () => {
   test('JSON and protobuf give the same facts', () => {
