@@ -157,8 +157,8 @@ export const imageGcMutants: MutantGroup = {
     [
       'DiskUnknown: before other reasons',
       disk,
-      "['DiskUnknown', 'TargetMet', 'BelowThreshold']",
-      "['BelowThreshold', 'TargetMet', 'DiskUnknown']",
+      "if (idle.includes('DiskUnknown')) return 'DiskUnknown';\n",
+      '',
     ],
     ['order: never used first', plan, '(a.record.lastUsedMs ?? -1) - (b.record.lastUsedMs ?? -1) ||', ''],
     ['order: then the first detected', plan, 'a.record.firstDetectedMs - b.record.firstDetectedMs ||', ''],

@@ -52,9 +52,9 @@ function whole(amount: Amount): { readonly total: bigint; readonly free: bigint 
  */
 export function inodeEstimate(disk: DiskSpace | undefined, imageBytes: number): (bytes: number) => number {
   const amount = amountOf('inodes', disk);
-  if (amount === undefined || imageBytes <= 0) return () => 0;
+  if (disk === undefined || amount === undefined || imageBytes <= 0) return () => 0;
   const used = Math.max(0, amount.total - amount.free);
-  const { inodesUsed = 0 } = disk ?? {};
+  const { inodesUsed = 0 } = disk;
   const ofImages = inodesUsed > 0 ? Math.min(inodesUsed, used) : used;
   return (bytes) => Math.floor((ofImages * bytes) / imageBytes);
 }
@@ -88,17 +88,14 @@ export function spaceNeed(disk: DiskSpace | undefined, rule: ImageGcPolicy, free
   const thresholds = thresholdsOf('inodes', rule);
   const isUncounted = thresholds !== undefined && amount === undefined && disk !== undefined;
   const inodes = stepOf(amount, isUncounted ? undefined : thresholds, freedByAge.inodes);
-  const [first] = [bytes, inodes].toSorted((a, b) => idleOrder.indexOf(a.idle) - idleOrder.indexOf(b.idle));
-  const idle = first?.idle ?? 'BelowThreshold';
+  const reason = firstOf(bytes.idle, inodes.idle);
   return {
     crossed: [
       ...(bytes.isCrossed ? (['bytes'] as const) : []),
       ...(inodes.isCrossed ? (['inodes'] as const) : []),
     ],
     wanted: { bytes: bytes.wanted, inodes: inodes.wanted },
-    state: idleState[idle],
-    reason: idle,
-    isUncounted,
+    ...{ state: idleState[reason], reason, isUncounted },
   };
 }
 
@@ -109,8 +106,12 @@ interface Step {
   readonly idle: SpaceNeed['reason'];
 }
 
-/** The first that holds for bytes or inodes explains why an image is kept. */
-const idleOrder: readonly SpaceNeed['reason'][] = ['DiskUnknown', 'TargetMet', 'BelowThreshold'];
+/** Of bytes and inodes, the one that is unknown or was crossed explains why an image is kept. */
+function firstOf(...idle: readonly SpaceNeed['reason'][]): SpaceNeed['reason'] {
+  if (idle.includes('DiskUnknown')) return 'DiskUnknown';
+  return idle.includes('TargetMet') ? 'TargetMet' : 'BelowThreshold';
+}
+
 const idleState = { DiskUnknown: 'Unknown', TargetMet: 'Free', BelowThreshold: 'Idle' } as const;
 
 function stepOf(amount: Amount | undefined, thresholds: Thresholds | undefined, freedByAge: number): Step {

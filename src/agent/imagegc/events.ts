@@ -1,6 +1,7 @@
 import type { DiskSpace } from '../../api/report/node-pass.ts';
 import type { RuntimeContainerStats } from '../../cri/runtime.ts';
 import type { ImageReason } from '../../gc/reasons/images.ts';
+import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
 import type { EventSpec, ObjectRef } from '../../kube/events/recorder.ts';
 import { shortSizeText, sizeText } from '../../runtime/text/size-text.ts';
 import { amountOf, hasCapacity, usedPercentOf } from './disk.ts';
@@ -46,7 +47,7 @@ export function shortMessage(
     bytes: `Failed to free sufficient space by deleting unused images (freed ${freed.bytes} bytes). Wanted ${wantedBytes} bytes.`,
     inodes: `Failed to free sufficient inodes by deleting unused images (freed ${freed.inodes} inodes). Wanted ${wantedInodes} inodes.`,
   };
-  return crossed.map((unit) => `${insufficient[unit](disk)} ${texts[unit]}`).join(' ');
+  return crossed.map((unit) => `${insufficient(unit, disk)} ${texts[unit]}`).join(' ');
 }
 
 /** The same for a dry run. */
@@ -58,21 +59,15 @@ export function dryShortMessage(
     bytes: `Deleting unused images would free ${plan.plannedBytes} of ${plan.wantedBytes} bytes.`,
     inodes: `Deleting unused images would free an estimated ${plan.plannedInodes} of ${plan.wantedInodes} inodes.`,
   };
-  return crossed.map((unit) => `${insufficient[unit](disk)} ${texts[unit]}`).join(' ');
+  return crossed.map((unit) => `${insufficient(unit, disk)} ${texts[unit]}`).join(' ');
 }
 
-const insufficient = {
-  bytes: (disk: DiskSpace | undefined): string => {
-    const amount = amountOf('bytes', disk);
-    const used = amount && ` (${usedPercentOf(amount)}% of ${shortSizeText(amount.total)} used)`;
-    return `Insufficient free disk space on the node's image filesystem${used ?? ''}.`;
-  },
-  inodes: (disk: DiskSpace | undefined): string => {
-    const amount = amountOf('inodes', disk);
-    const used = amount && ` (${usedPercentOf(amount)}% of ${amount.total} used)`;
-    return `Insufficient free inodes on the node's image filesystem${used ?? ''}.`;
-  },
-};
+function insufficient(unit: SpaceUnit, disk: DiskSpace | undefined): string {
+  const amount = amountOf(unit, disk);
+  const [what, sizeOf] = unit === 'bytes' ? ['disk space', shortSizeText] : ['inodes', String];
+  const used = amount && ` (${usedPercentOf(amount)}% of ${sizeOf(amount.total)} used)`;
+  return `Insufficient free ${what} on the node's image filesystem${used ?? ''}.`;
+}
 
 /** Usage of the image file system in bytes; image sizes are those that the runtime reports. */
 interface DiskUsage {

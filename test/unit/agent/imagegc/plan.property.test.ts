@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
 import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
+import type { DiskSpace } from '../../../../src/api/report/node-pass.ts';
 import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
 import { minutesAgo, now } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
@@ -10,6 +11,7 @@ import { facts, governedBy, imageRule, nameOf, nodePod, verdicts } from './build
 
 const minute = 60_000;
 const capacityBytes = 10_000;
+const inodes = 1_000;
 /** Some have the same path in different registries. */
 const tags: Readonly<Record<string, string>> = {
   a: 'docker.io/library/web:latest',
@@ -51,6 +53,9 @@ const node = fc.noBias(
     agesOfUse: six(orNone(age)),
     sizes: six(fc.integer({ min: 0, max: 1_000 })),
     availableBytes: fc.integer({ min: 0, max: 3_000 }),
+    inodesFree: orNone(fc.integer({ min: 0, max: 300 })),
+    inodesUsed: orNone(fc.integer({ min: 0, max: 1_200 })),
+    highInodesPercent: orNone(fc.constantFrom(85, 90, 100)),
     maximumAgeMs: orNone(fc.integer({ min: 3 * minute, max: 3000 * minute })),
     maxImagesPerPass: orNone(fc.integer({ min: 1, max: 6 })),
     highThresholdPercent: fc.constantFrom(85, 90, 100),
@@ -70,10 +75,13 @@ const factsOf = (seen: Node, order: readonly string[] = names): ImageGcFacts =>
       containers: seen.used.map((name) => container(`c-${name}`, { imageId: `sha256:${name}` })),
       mounted: seen.mounted.map((name) => `sha256:${name}`),
       pods: seen.bound.map((spec) => nodePod(`p-${spec}`, [spec])),
-      disk: { capacityBytes, availableBytes: seen.availableBytes },
+      disk: { capacityBytes, availableBytes: seen.availableBytes, ...inodesOf(seen) },
       records: Object.fromEntries(names.map((name, i) => [name, recordOf(seen, i)])),
     },
   );
+
+const inodesOf = ({ inodesFree, inodesUsed }: Node): Partial<DiskSpace> =>
+  inodesFree === undefined ? {} : { inodes, inodesFree, inodesUsed };
 
 const sizeOf = ({ sizes }: Node, name: string): number => sizes[names.indexOf(name)] ?? 0;
 
@@ -83,12 +91,19 @@ function recordOf({ ages, agesOfUse }: Node, i: number) {
   return { firstDetectedMs: minutesAgo(Math.max(age, ageOfUse ?? age)), lastUsedMs };
 }
 
-const ruleOf = ({ kept, maximumAgeMs, maxImagesPerPass, highThresholdPercent }: Node): ImageGcPolicy =>
+const ruleOf = ({
+  kept,
+  maximumAgeMs,
+  maxImagesPerPass,
+  highThresholdPercent,
+  highInodesPercent: high,
+}: Node): ImageGcPolicy =>
   imageRule({
     keep: kept.map((name) => tags[name] ?? ''),
     maximumAgeMs,
     maxImagesPerPass,
     highThresholdPercent,
+    inodes: high === undefined ? undefined : { highThresholdPercent: high, lowThresholdPercent: 80 },
   });
 
 const planned = (seen: Node, from: ImageGcFacts = factsOf(seen), policy = ruleOf(seen)): ImageGcPlan =>
@@ -136,8 +151,8 @@ test(
   () => {
     fc.assert(
       fc.property(node, (seen) => {
-        const { removals, wantedBytes } = planned(seen);
-        const { maxImagesPerPass, maximumAgeMs, highThresholdPercent } = ruleOf(seen);
+        const { removals, wantedBytes, wantedInodes, inodesOf: estimate } = planned(seen);
+        const { maxImagesPerPass, maximumAgeMs } = ruleOf(seen);
         expect(removals.length).toBeLessThanOrEqual(maxImagesPerPass ?? names.length);
         for (const { target } of removals.filter(({ reason }) => reason === 'Age'))
           expect(target.record.lastUsedMs ?? target.record.firstDetectedMs).toBeLessThan(
@@ -146,16 +161,26 @@ test(
         const forSpace = removals
           .filter(({ reason }) => reason === 'Space')
           .map((one) => one.target.image.sizeBytes);
-        const usedPercent = 100 - Math.floor((100 * seen.availableBytes) / capacityBytes);
-        if (forSpace.length > 0) expect(usedPercent).toBeGreaterThanOrEqual(highThresholdPercent);
-        if (highThresholdPercent === 100) expect(forSpace).toEqual([]);
+        if (!isCrossed(seen)) expect(forSpace).toEqual([]);
         const allButTheLast = forSpace.slice(0, -1).reduce((sum, bytes) => sum + bytes, 0);
-        if (forSpace.length > 1) expect(allButTheLast).toBeLessThan(wantedBytes);
+        if (forSpace.length > 1)
+          expect(allButTheLast < wantedBytes || estimate(allButTheLast) < wantedInodes).toBe(true);
       }),
       worlds,
     );
   },
 );
+
+/** Whether the bytes or the inodes are at a high threshold. */
+function isCrossed(seen: Node): boolean {
+  const { highThresholdPercent: bytes, inodes: { highThresholdPercent = 100 } = {} } = ruleOf(seen);
+  const usedPercent = (free: number, total: number): number => 100 - Math.floor((100 * free) / total);
+  const { availableBytes, inodesFree = inodes } = seen;
+  return (
+    (bytes < 100 && usedPercent(availableBytes, capacityBytes) >= bytes) ||
+    (highThresholdPercent < 100 && usedPercent(inodesFree, inodes) >= highThresholdPercent)
+  );
+}
 
 test('the order of the list does not matter, and each image has one decision', property, () => {
   const order = fc.shuffledSubarray(names, { minLength: names.length });
@@ -174,20 +199,30 @@ test('a second plan after an executed one without a limit removes nothing', prop
   fc.assert(
     fc.property(node, (seen) => {
       const unlimited = { ...seen, maxImagesPerPass: undefined };
-      const gone = planned(unlimited).removals.map(({ target }) => nameOf(target));
+      const first = planned(unlimited);
+      const gone = first.removals.map(({ target }) => nameOf(target));
       const freed = gone.reduce((sum, name) => sum + sizeOf(seen, name), 0);
       const left = names.filter((name) => !gone.includes(name));
-      const after = { ...unlimited, availableBytes: seen.availableBytes + freed };
+      const { availableBytes, inodesFree } = seen;
+      const after = {
+        ...{ ...unlimited, availableBytes: availableBytes + freed },
+        inodesFree: inodesFree === undefined ? undefined : inodesFree + first.inodesOf(freed),
+      };
       expect(verdicts(planned(after, factsOf(after, left))).removed).toEqual([]);
     }),
     worlds,
   );
 });
 
-test('the random nodes include removals by age and for space', property, () => {
-  const reasons = fc
-    .sample(node, worlds.numRuns)
-    .flatMap((seen) => planned(seen).removals.map(({ reason }) => reason));
+test('the random nodes include removals by age, for space and for inodes alone', property, () => {
+  const plans = fc.sample(node, worlds.numRuns).map((seen) => planned(seen));
+  const often = worlds.numRuns / 20;
+  const reasons = plans.flatMap(({ removals }) => removals.map(({ reason }) => reason));
   for (const reason of ['Age', 'Space'])
-    expect(reasons.filter((one) => one === reason).length).toBeGreaterThan(worlds.numRuns / 10);
+    expect(reasons.filter((one) => one === reason).length).toBeGreaterThan(2 * often);
+  const ofInodes = plans.filter(
+    ({ crossed, removals }) =>
+      crossed.join() === 'inodes' && removals.some(({ reason }) => reason === 'Space'),
+  );
+  expect(ofInodes.length).toBeGreaterThan(often);
 });

@@ -241,6 +241,13 @@ const annotations: readonly Row[] = [
     deleted: ['x Expired'],
   })),
   {
+    name: 'an annotation of more than ten years sets no ttl',
+    pods: [aged('x', 100 * 365 * 24 * 60, { ttlAnnotation: '87601h' })],
+    policies: [honoring()],
+    deleted: [],
+    kept: ['x UnderThreshold'],
+  },
+  {
     name: 'a nonsense annotation sets no ttl',
     pods: [annotated('soon')],
     policies: [honoring()],
