@@ -35,6 +35,7 @@ interface FinishedPod {
   readonly finishedMinutes: number;
   readonly namespace?: string;
   readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly job?: string;
   readonly phase?: 'Succeeded' | 'Failed';
   readonly reason?: string;
@@ -45,6 +46,7 @@ const finished = ({
   finishedMinutes,
   namespace = 'jobs',
   labels,
+  annotations,
   job,
   ...rest
 }: FinishedPod): object => ({
@@ -55,6 +57,7 @@ const finished = ({
     uid: `uid-${name}`,
     creationTimestamp: rfc3339(finishedMinutes + 5),
     labels,
+    annotations,
     ...(job !== undefined && {
       ownerReferences: [
         { apiVersion: 'batch/v1', kind: 'Job', name: job, uid: `uid-${job}`, controller: true },
@@ -174,12 +177,15 @@ test('batch-pods: deletes pods after a day, evicted ones after an hour, none of 
 });
 
 describe('ci-runners', () => {
-  test('deletes successful runners after an hour, failed ones after a working day, other pods never', async () => {
+  test('deletes successful runners after an hour or their own shorter time, failed ones after a working day, other pods never', async () => {
+    const own = (value: string) => ({ annotations: { 'gc.dustpan.dev/ttl-after-finished': value } });
     const labels = { 'app.kubernetes.io/component': 'runner' };
     writeCluster({
       pods: [
         finished({ name: 'done', finishedMinutes: 2 * hours, labels }),
         finished({ name: 'just-done', finishedMinutes: 30, labels }),
+        finished({ name: 'hasty', finishedMinutes: 30, labels, ...own('5m') }),
+        finished({ name: 'lazy', finishedMinutes: 2 * hours, labels, ...own('48h') }),
         finished({ name: 'failed', finishedMinutes: 2 * hours, labels, phase: 'Failed' }),
         finished({ name: 'failed-yesterday', finishedMinutes: days, labels, phase: 'Failed' }),
         finished({ name: 'other', finishedMinutes: 9 * days }),
@@ -188,17 +194,21 @@ describe('ci-runners', () => {
     expect(await verdicts('ci-runners.yaml')).toEqual({
       done: 'Delete Expired',
       'just-done': 'Keep TooYoung',
+      hasty: 'Delete Expired',
+      lazy: 'Delete Expired',
       failed: 'Keep TooYoung',
       'failed-yesterday': 'Delete Expired',
       other: 'Keep NoPolicy',
     });
   });
 
-  test('removes images unused for three days; keeps base images and new ones', async () => {
+  test('removes images unused for three days, those of builds after one; keeps base images and new ones', async () => {
     writeCluster({ nodeLabels: { 'node.example.com/role': 'ci' } });
     writeImages(78, [
       { tag: 'registry.example.com/base/golang:1', gib: 2, unusedMinutes: 30 * days },
       { tag: 'registry.example.com/app:build-1', gib: 2, unusedMinutes: 4 * days },
+      { tag: 'registry.example.com/ci/app:1', gib: 1, unusedMinutes: 1.5 * days },
+      { tag: 'registry.example.com/ci/app:2', gib: 1, unusedMinutes: hours / 2 },
       { tag: 'registry.example.com/app:build-2', gib: 20, unusedMinutes: 2 * days },
       { tag: 'registry.example.com/app:build-3', gib: 2, unusedMinutes: hours },
       { tag: 'registry.example.com/app:build-4', gib: 2, unusedMinutes: 5, pulledMinutes: 5 },
@@ -206,6 +216,8 @@ describe('ci-runners', () => {
     expect(await verdicts('ci-runners.yaml')).toEqual({
       'registry.example.com/base/golang:1': 'Keep KeepListed',
       'registry.example.com/app:build-1': 'Remove Age',
+      'registry.example.com/ci/app:1': 'Remove Age',
+      'registry.example.com/ci/app:2': 'Keep TargetMet',
       'registry.example.com/app:build-2': 'Remove Space',
       'registry.example.com/app:build-3': 'Keep TargetMet',
       'registry.example.com/app:build-4': 'Keep TooYoung',
