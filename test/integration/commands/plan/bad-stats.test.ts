@@ -26,6 +26,10 @@ test.each([
       /stats\.json: pods\[0\]\.containers\[0\]\.logs\.usedBytes: must be a number from 0 to 2\^53, is -1$/,
   },
   {
+    stats: { node: { runtime: { imageFs: { capacityBytes: 1, availableBytes: 1, inodes: -5 } } } },
+    message: /stats\.json: node\.runtime\.imageFs\.inodes: must be a number from 0 to 2\^53, is -5$/,
+  },
+  {
     stats: { node: { fs: { time: 'now' } } },
     message: /stats\.json: node\.fs\.time: must be an RFC 3339 time, is "now"$/,
   },

@@ -70,6 +70,32 @@ describe('a missing file counts as not known', () => {
     expect(result.summary[0]).toMatchObject({ usedPercent: null, state: 'Unknown' });
   });
 
+  const gib = 1024 ** 3;
+  test.each([
+    {
+      name: 'without inodes',
+      imageFs: {},
+      removed: false,
+      summary: { state: 'Idle', usedInodesPercent: null },
+    },
+    {
+      name: 'with inodes above the threshold',
+      imageFs: { inodes: 1000, inodesFree: 90, inodesUsed: 400 },
+      removed: true,
+      summary: { crossed: ['inodes'], usedInodesPercent: 91, wantedInodes: 110, wantedBytes: 0 },
+    },
+  ])('statistics $name decide about inodes', async ({ imageFs, removed, summary }) => {
+    input.use('image-disk-full');
+    const disk = { capacityBytes: 100 * gib, availableBytes: 60 * gib };
+    input.write('snapshot/nodes/node-1/stats.json', {
+      node: { runtime: { imageFs: { ...disk, ...imageFs } } },
+    });
+    input.write('policy.json', policy('nodes', { mode: 'Enforce', nodes: { imageGC: { inodes: {} } } }));
+    const result = await plan('--kept');
+    expect(removals(result).length > 0).toBe(removed);
+    expect(result.summary).toMatchObject([summary]);
+  });
+
   test('without a state file, every image counts as new', async () => {
     input.use('image-disk-full');
     input.drop('snapshot/nodes/node-1/state.json');
