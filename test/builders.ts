@@ -97,6 +97,7 @@ export const nodesRules = (over: Partial<NodesPolicy> = {}): NodesPolicy => ({
   imageGC: undefined,
   containerGC: undefined,
   localStorageEviction: undefined,
+  nodePressure: undefined,
   ...over,
 });
 

@@ -1,3 +1,4 @@
+import type { SignalReading } from './node-pressure.ts';
 import type { NodePod, Offender } from './report/node-pass.ts';
 
 /** The kinds of limits, in the order of the checks, with upstream's names (pkg/kubelet/eviction/eviction_manager.go, localStorageEviction). */
@@ -37,6 +38,8 @@ export interface DeclaredContainer {
   readonly name: string;
   /** resources.limits["ephemeral-storage"]. */
   readonly limit: StorageLimit | undefined;
+  /** resources.requests["ephemeral-storage"]. */
+  readonly request: StorageLimit | undefined;
 }
 
 export interface DeclaredInitContainer extends DeclaredContainer {
@@ -52,6 +55,9 @@ export interface StoragePod extends NodePod {
 /** A measured size. The kubelet measures every one to two minutes. */
 export interface StorageMeasurement {
   readonly bytes: number;
+  /** Inodes that it uses; undefined = not reported. */
+  /** undefined = not reported. */
+  readonly inodes?: number | undefined;
   /** Unix milliseconds; undefined = unknown. */
   readonly atMs: number | undefined;
 }
@@ -78,6 +84,10 @@ export interface StorageUsage {
   readonly atMs: number;
   /** Images and writable layers have their own file system: then layers do not count for a container's limit (pkg/kubelet/eviction/eviction_manager.go, containerEphemeralStorageLimitEviction). */
   readonly dedicatedImageFs: boolean;
+  /** Writable layers have another file system than images. */
+  readonly splitContainerFs: boolean;
+  /** The disks and the memory of the node; a signal that the kubelet did not report is missing. */
+  readonly signals: readonly SignalReading[];
   /** By the UID that the kubelet uses. Missing pods are not measured (yet). */
   readonly pods: ReadonlyMap<string, PodStorageUsage>;
 }

@@ -17,7 +17,7 @@ export interface PodLimits {
 export function limitsOf(spec: PodStorageSpec, defaults: DefaultLimits): PodLimits {
   const emptyDir = defaultLimit(defaults.emptyDirBytes);
   const container = defaultLimit(defaults.containerBytes);
-  const total = declaredTotal(spec);
+  const total = declaredTotal(spec, 'limit');
   return {
     emptyDirs: spec.emptyDirs.flatMap(({ name, limit }) => {
       const binding = bindingLimit(limit, emptyDir);
@@ -56,18 +56,17 @@ const defaultLimit = (bytes: number | undefined): BindingLimit | undefined =>
   bytes === undefined || bytes <= 0 ? undefined : { limit: limitOfBytes(bytes), isDefault: true };
 
 /**
- * The limit of the whole pod; undefined = no container declares one. A container without a limit counts as 0. Restartable init containers run
+ * The limit or the request of the whole pod; undefined = no container declares one. A container without a limit counts as 0. Restartable init containers run
  * beside the others, so their limits add up. Ordinary init containers run one by one, beside the restartable ones before them: the largest sum counts.
  */
-function declaredTotal({
-  containers,
-  initContainers,
-  overheadBytes = 0,
-}: PodStorageSpec): StorageLimit | undefined {
-  let total = containers.map(({ limit }) => limit).reduce(plus, undefined);
+export function declaredTotal(
+  { containers, initContainers, overheadBytes = 0 }: PodStorageSpec,
+  of: 'limit' | 'request',
+): StorageLimit | undefined {
+  let total = containers.map((one) => one[of]).reduce(plus, undefined);
   let restartable: StorageLimit | undefined;
   let starting: StorageLimit | undefined;
-  for (const { limit, restartable: isRestartable } of initContainers) {
+  for (const { [of]: limit, restartable: isRestartable } of initContainers) {
     if (isRestartable) {
       total = plus(total, limit);
       restartable = plus(restartable, limit);

@@ -234,6 +234,7 @@ export interface GCPolicySpecNodes {
   imageGC?: GCPolicySpecNodesImageGC;
   containerGC?: GCPolicySpecNodesContainerGC;
   localStorageEviction?: GCPolicySpecNodesLocalStorageEviction;
+  nodePressure?: GCPolicySpecNodesNodePressure;
 }
 /**
  * Selects the nodes that this policy governs, by their labels. Empty selects all.
@@ -425,6 +426,75 @@ export interface GCPolicySpecNodesLocalStorageEvictionDefaultLimits {
    * Limit of the writable layer and logs of each container. Empty means none.
    */
   container?: string;
+}
+/**
+ * Warns before a node runs out of disk, inodes or memory, frees disk ahead of the kubelet, and evicts pods only if evictPods is true.
+ */
+export interface GCPolicySpecNodesNodePressure {
+  thresholds?: GCPolicySpecNodesNodePressureThresholds;
+  minimumReclaim?: GCPolicySpecNodesNodePressureMinimumReclaim;
+  /**
+   * How long a threshold must be crossed before a pod is evicted. Images and containers are removed at once.
+   */
+  gracePeriod?: string;
+  /**
+   * How long the condition PressureAhead of a node stays after the pressure has ended.
+   */
+  transitionPeriod?: string;
+  /**
+   * dustpan warns when a threshold will be crossed within this time at the present growth. 0s means no forecast.
+   */
+  forecast?: string;
+  /**
+   * Whether a pod is evicted where the removal of images and containers does not free enough. At most one pod a minute on a node, within its disruption budgets.
+   */
+  evictPods?: boolean;
+}
+/**
+ * How much must be available, as a percentage of the capacity or as a quantity, in the kubelet's forms. 0% and 100% turn a threshold off. Choose values above those of the kubelet, so that dustpan acts first.
+ */
+export interface GCPolicySpecNodesNodePressureThresholds {
+  /**
+   * A threshold for the free bytes of the file system of the kubelet.
+   */
+  'nodefs.available'?: string;
+  /**
+   * A threshold for the free inodes of the file system of the kubelet.
+   */
+  'nodefs.inodesFree'?: string;
+  /**
+   * A threshold for the free bytes of the file system of the images.
+   */
+  'imagefs.available'?: string;
+  /**
+   * A threshold for the free inodes of the file system of the images.
+   */
+  'imagefs.inodesFree'?: string;
+  /**
+   * A threshold for the memory that pods can still get, as the kubelet computes it. dustpan only warns about memory.
+   */
+  'memory.available'?: string;
+}
+/**
+ * How much more than a threshold is freed once it is crossed, in the same forms. Absent means until the threshold is met.
+ */
+export interface GCPolicySpecNodesNodePressureMinimumReclaim {
+  /**
+   * How much more than the threshold is freed of the free bytes of the file system of the kubelet.
+   */
+  'nodefs.available'?: string;
+  /**
+   * How much more than the threshold is freed of the free inodes of the file system of the kubelet.
+   */
+  'nodefs.inodesFree'?: string;
+  /**
+   * How much more than the threshold is freed of the free bytes of the file system of the images.
+   */
+  'imagefs.available'?: string;
+  /**
+   * How much more than the threshold is freed of the free inodes of the file system of the images.
+   */
+  'imagefs.inodesFree'?: string;
 }
 /**
  * What dustpan makes of this policy. Written by the controller.

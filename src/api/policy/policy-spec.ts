@@ -7,11 +7,13 @@ import {
   type ValidSpecNodesContainerGCLogs,
   type ValidSpecNodesImageGC,
   type ValidSpecNodesLocalStorageEviction,
+  type ValidSpecNodesNodePressure,
   type ValidSpecPods,
   type ValidSpecPodsPodSelector,
   type ValidSpecPodsTerminated,
 } from '../gen/gcpolicy-spec.gen.ts';
 import { isObject } from '../json.ts';
+import { parseAmount, thresholdSignals, type Thresholds, type ThresholdSignal } from '../node-pressure.ts';
 import { checkSchema } from './schema.ts';
 import type {
   ContainerGcPolicy,
@@ -20,6 +22,7 @@ import type {
   LabelSelector,
   LocalStoragePolicy,
   LogsPolicy,
+  NodePressurePolicy,
   NodesPolicy,
   PodsPolicy,
   Policy,
@@ -76,6 +79,7 @@ function nodesOf(nodes: ValidSpecNodes): NodesPolicy {
     imageGC: nodes.imageGC && imageGcOf(nodes.imageGC),
     containerGC: nodes.containerGC && containerGcOf(nodes.containerGC),
     localStorageEviction: nodes.localStorageEviction && localStorageOf(nodes.localStorageEviction),
+    nodePressure: nodes.nodePressure && nodePressureOf(nodes.nodePressure),
   };
 }
 
@@ -128,6 +132,25 @@ function localStorageOf(storage: ValidSpecNodesLocalStorageEviction): LocalStora
     },
   };
 }
+
+function nodePressureOf(pressure: ValidSpecNodesNodePressure): NodePressurePolicy {
+  return {
+    thresholds: amountsOf(pressure.thresholds),
+    minimumReclaim: amountsOf(pressure.minimumReclaim),
+    gracePeriodMs: durationMs(pressure.gracePeriod),
+    transitionPeriodMs: durationMs(pressure.transitionPeriod),
+    forecastMs: unlessZero(durationMs(pressure.forecast)),
+    evictPods: pressure.evictPods,
+  };
+}
+
+const amountsOf = (texts: Readonly<Partial<Record<ThresholdSignal, string>>>): Thresholds =>
+  new Map(
+    thresholdSignals.flatMap((signal) => {
+      const amount = parseAmount(texts[signal] ?? '');
+      return amount === undefined ? [] : [[signal, amount]];
+    }),
+  );
 
 /** An absent selector selects everything. */
 function selectorOf({ matchLabels = {}, matchExpressions = [] }: ValidSpecPodsPodSelector): LabelSelector {

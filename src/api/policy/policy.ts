@@ -1,3 +1,5 @@
+import type { Thresholds } from '../node-pressure.ts';
+
 /** A valid GCPolicy with its defaults. Durations are in milliseconds, absent blocks undefined (= off). */
 export interface Policy {
   readonly name: string;
@@ -47,6 +49,7 @@ export interface NodesPolicy {
   readonly imageGC: ImageGcPolicy | undefined;
   readonly containerGC: ContainerGcPolicy | undefined;
   readonly localStorageEviction: LocalStoragePolicy | undefined;
+  readonly nodePressure: NodePressurePolicy | undefined;
 }
 
 /** Its own thresholds are those of bytes. */
@@ -112,6 +115,17 @@ export interface DefaultLimits {
   readonly emptyDirBytes: number | undefined;
   readonly podBytes: number | undefined;
   readonly containerBytes: number | undefined;
+}
+
+export interface NodePressurePolicy {
+  readonly thresholds: Thresholds;
+  /** How much more than the threshold is freed. */
+  readonly minimumReclaim: Thresholds;
+  readonly gracePeriodMs: number;
+  readonly transitionPeriodMs: number;
+  /** undefined = no forecast. */
+  readonly forecastMs: number | undefined;
+  readonly evictPods: boolean;
 }
 
 /** metav1.LabelSelector: all of matchLabels and all of matchExpressions; the empty one selects everything. */

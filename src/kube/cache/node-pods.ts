@@ -183,6 +183,7 @@ function emptyDirOf({ name, volumeSource }: NodePodVolume): readonly DeclaredEmp
 const containerOf = ({ name, resources }: NodePodContainer): DeclaredContainer => ({
   name,
   limit: limitOf(resources?.limits[resource]),
+  request: limitOf(resources?.requests[resource]),
 });
 
 /** An invalid quantity limits nothing; the API server rejects it. */
@@ -236,11 +237,11 @@ function containerFromJson({
   resources,
   restartPolicy,
 }: Unchecked<V1Container>): NodePodContainer {
-  const { limits }: Unchecked<V1ResourceRequirements> = asObject(resources);
+  const { limits, requests }: Unchecked<V1ResourceRequirements> = asObject(resources);
   return {
     name: boundedText(name),
     image: boundedText(image),
-    resources: { limits: quantitiesOf(limits) },
+    resources: { limits: quantitiesOf(limits), requests: quantitiesOf(requests) },
     restartPolicy: boundedText(restartPolicy),
   };
 }

@@ -61,9 +61,15 @@ export interface NodePodContainer {
 
 export interface NodePodResources {
   limits: { [key: string]: NodePodQuantity };
+  requests: { [key: string]: NodePodQuantity };
 }
 
 export interface NodePodResources_LimitsEntry {
+  key: string;
+  value: NodePodQuantity | undefined;
+}
+
+export interface NodePodResources_RequestsEntry {
   key: string;
   value: NodePodQuantity | undefined;
 }
@@ -806,13 +812,16 @@ export const NodePodContainer: MessageFns<NodePodContainer> = {
 };
 
 function createBaseNodePodResources(): NodePodResources {
-  return { limits: {} };
+  return { limits: {}, requests: {} };
 }
 
 export const NodePodResources: MessageFns<NodePodResources> = {
   encode(message: NodePodResources, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     globalThis.Object.entries(message.limits).forEach(([key, value]: [string, NodePodQuantity]) => {
       NodePodResources_LimitsEntry.encode({ key: key as any, value }, writer.uint32(10).fork()).join();
+    });
+    globalThis.Object.entries(message.requests).forEach(([key, value]: [string, NodePodQuantity]) => {
+      NodePodResources_RequestsEntry.encode({ key: key as any, value }, writer.uint32(18).fork()).join();
     });
     return writer;
   },
@@ -841,6 +850,17 @@ export const NodePodResources: MessageFns<NodePodResources> = {
             }
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            const entry2 = NodePodResources_RequestsEntry.decode(reader, reader.uint32());
+            if (entry2.value !== undefined) {
+              message.requests[entry2.key] = entry2.value;
+            }
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -859,6 +879,15 @@ export const NodePodResources: MessageFns<NodePodResources> = {
   fromPartial(object: DeepPartial<NodePodResources>): NodePodResources {
     const message = createBaseNodePodResources();
     message.limits = (globalThis.Object.entries(object.limits ?? {}) as [string, NodePodQuantity][]).reduce(
+      (acc: { [key: string]: NodePodQuantity }, [key, value]: [string, NodePodQuantity]) => {
+        if (value !== undefined) {
+          acc[key] = NodePodQuantity.fromPartial(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    message.requests = (globalThis.Object.entries(object.requests ?? {}) as [string, NodePodQuantity][]).reduce(
       (acc: { [key: string]: NodePodQuantity }, [key, value]: [string, NodePodQuantity]) => {
         if (value !== undefined) {
           acc[key] = NodePodQuantity.fromPartial(value);
@@ -932,6 +961,75 @@ export const NodePodResources_LimitsEntry: MessageFns<NodePodResources_LimitsEnt
   },
   fromPartial(object: DeepPartial<NodePodResources_LimitsEntry>): NodePodResources_LimitsEntry {
     const message = createBaseNodePodResources_LimitsEntry();
+    message.key = object.key ?? "";
+    message.value = (object.value !== undefined && object.value !== null)
+      ? NodePodQuantity.fromPartial(object.value)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseNodePodResources_RequestsEntry(): NodePodResources_RequestsEntry {
+  return { key: "", value: undefined };
+}
+
+export const NodePodResources_RequestsEntry: MessageFns<NodePodResources_RequestsEntry> = {
+  encode(message: NodePodResources_RequestsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== undefined) {
+      NodePodQuantity.encode(message.value, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NodePodResources_RequestsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNodePodResources_RequestsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = NodePodQuantity.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<NodePodResources_RequestsEntry>): NodePodResources_RequestsEntry {
+    return NodePodResources_RequestsEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<NodePodResources_RequestsEntry>): NodePodResources_RequestsEntry {
+    const message = createBaseNodePodResources_RequestsEntry();
     message.key = object.key ?? "";
     message.value = (object.value !== undefined && object.value !== null)
       ? NodePodQuantity.fromPartial(object.value)

@@ -3,7 +3,7 @@ import { createTransport, type HttpTransport } from '../../kube/http/http-transp
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { KubeletError, kubeletError } from './error.ts';
 import { SummaryScanner } from './scanner.ts';
-import { isImageFsDedicated, podUsageOf } from './summary.ts';
+import { nodeUsageOf, podUsageOf } from './summary.ts';
 import { KubeletCredentials, type KubeletAddress } from './trust.ts';
 
 const path = '/stats/summary';
@@ -43,8 +43,8 @@ export class KubeletUsage {
       parsed("the kubelet's answer is no JSON", () => {
         scanner.push(chunk);
       });
-    const dedicatedImageFs = isImageFsDedicated(nodeOf(scanner));
-    return { atMs: this.#options.clock.now().getTime(), dedicatedImageFs, pods };
+    const atMs = this.#options.clock.now().getTime();
+    return { atMs, ...nodeUsageOf(nodeOf(scanner), atMs), pods };
   }
 
   /** Returns the summary unchanged, for `stats.json` of a snapshot. */

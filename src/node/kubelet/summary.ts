@@ -4,10 +4,9 @@ import type {
   StorageMeasurement,
   StorageUsage,
 } from '../../api/local-storage.ts';
+import { count, list, object, timeOf } from './json.ts';
+import { isContainerFsSplit, signalsOf } from './signals.ts';
 
-type Json = Readonly<Record<string, unknown>>;
-
-const nothing: Json = Object.freeze({});
 const noVolumes: ReadonlyMap<string, StorageMeasurement> = new Map();
 
 /**
@@ -18,16 +17,23 @@ export function storageUsageOf(summary: unknown, nowMs: number): StorageUsage {
   const { node, pods } = object(summary);
   return {
     atMs: nowMs,
-    dedicatedImageFs: isImageFsDedicated(node),
+    ...nodeUsageOf(node, nowMs),
     pods: new Map(list(pods).flatMap(podUsageOf)),
   };
 }
 
-/** Reads the field `node`. If it is not known, layers do not count for a container's limit: no pod is evicted by a guess. */
+/** Reads the field `node`. */
+export const nodeUsageOf = (node: unknown, nowMs: number): Omit<StorageUsage, 'atMs' | 'pods'> => ({
+  dedicatedImageFs: isImageFsDedicated(node),
+  splitContainerFs: isContainerFsSplit(node),
+  signals: signalsOf(node, nowMs),
+});
+
+/** If it is not known, layers do not count for a container's limit: no pod is evicted by a guess. */
 export function isImageFsDedicated(node: unknown): boolean {
   const { fs, runtime } = object(node);
-  const nodeBytes = bytesOf(object(fs)['capacityBytes']);
-  const imageBytes = bytesOf(object(object(runtime)['imageFs'])['capacityBytes']);
+  const nodeBytes = count(object(fs)['capacityBytes']);
+  const imageBytes = count(object(object(runtime)['imageFs'])['capacityBytes']);
   return nodeBytes === undefined || nodeBytes !== imageBytes;
 }
 
@@ -61,21 +67,7 @@ function containerOf(container: unknown): readonly ContainerStorageUsage[] {
 }
 
 function sizeOf(stats: unknown): StorageMeasurement | undefined {
-  const { usedBytes, time } = object(stats);
-  const bytes = bytesOf(usedBytes);
-  return bytes === undefined ? undefined : { bytes, atMs: timeOf(time) };
+  const { usedBytes, inodesUsed, time } = object(stats);
+  const bytes = count(usedBytes);
+  return bytes === undefined ? undefined : { bytes, inodes: count(inodesUsed), atMs: timeOf(time) };
 }
-
-/** Go writes the zero time as the year 1: not measured. */
-function timeOf(time: unknown): number | undefined {
-  const ms = typeof time === 'string' ? Date.parse(time) : NaN;
-  return ms > 0 ? ms : undefined;
-}
-
-const bytesOf = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const object = (value: unknown): Json => (isObject(value) ? value : nothing);
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

@@ -27,9 +27,10 @@ export const emptyDir = (name: string, sizeLimit?: string, isMemory = false): De
   limit: sizeLimit === undefined ? undefined : limit(sizeLimit),
 });
 
-export const container = (name: string, ephemeral?: string): DeclaredContainer => ({
+export const container = (name: string, ephemeral?: string, request?: string): DeclaredContainer => ({
   name,
   limit: ephemeral === undefined ? undefined : limit(ephemeral),
+  request: request === undefined ? undefined : limit(request),
 });
 
 export const init = (name: string, ephemeral?: string): DeclaredInitContainer => ({
@@ -88,6 +89,8 @@ export const usage = (
 ): StorageUsage => ({
   atMs: now.getTime(),
   dedicatedImageFs: false,
+  splitContainerFs: false,
+  signals: [],
   pods: new Map(Object.entries(pods).map(([name, used]) => [`uid-${name}`, podUsage(used)])),
   ...over,
 });

@@ -87,6 +87,8 @@ const cluster: fc.Arbitrary<
     usage: {
       atMs: now.getTime(),
       dedicatedImageFs,
+      splitContainerFs: false,
+      signals: [],
       pods: new Map(
         list.flatMap(([, , used], i) => (used === undefined ? [] : [[`uid-p${i}`, usageOf(used)] as const])),
       ),

@@ -66,13 +66,17 @@ const facts = {
       { name: 'shm', isMemory: true, limit: { bytes: 64 * 1024 ** 2, text: '64Mi' } },
     ],
     containers: [
-      { name: 'c', limit: { bytes: 100 * 1024 ** 2, text: '100Mi' } },
-      { name: 'd', limit: { bytes: 0, text: '0' } },
-      { name: 'e', limit: undefined },
+      {
+        name: 'c',
+        limit: { bytes: 100 * 1024 ** 2, text: '100Mi' },
+        request: { bytes: 1024 ** 2, text: '1Mi' },
+      },
+      { name: 'd', limit: { bytes: 0, text: '0' }, request: undefined },
+      { name: 'e', limit: undefined, request: undefined },
     ],
     initContainers: [
-      { name: 'i', restartable: false, limit: { bytes: 10 * 1024 ** 2, text: '10Mi' } },
-      { name: 's', restartable: true, limit: { bytes: 10 * 1024 ** 2, text: '10Mi' } },
+      { name: 'i', restartable: false, limit: { bytes: 10 * 1024 ** 2, text: '10Mi' }, request: undefined },
+      { name: 's', restartable: true, limit: { bytes: 10 * 1024 ** 2, text: '10Mi' }, request: undefined },
     ],
     overheadBytes: 2,
   },

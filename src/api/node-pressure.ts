@@ -1,0 +1,60 @@
+import { parseQuantity } from '../runtime/text/quantity.ts';
+
+/** The signals that a policy has thresholds for, with upstream's names (pkg/kubelet/eviction/api/types.go). */
+export const thresholdSignals = [
+  'nodefs.available',
+  'nodefs.inodesFree',
+  'imagefs.available',
+  'imagefs.inodesFree',
+  'memory.available',
+] as const;
+export type ThresholdSignal = (typeof thresholdSignals)[number];
+
+/** The signals of disks: only they are relieved, and only for them a pod is evicted. */
+export const diskSignals = [
+  'nodefs.available',
+  'nodefs.inodesFree',
+  'imagefs.available',
+  'imagefs.inodesFree',
+] as const;
+export type DiskSignal = (typeof diskSignals)[number];
+
+/** All signals that a node may report. The kubelet takes the thresholds of containerfs from nodefs or imagefs. */
+export const nodeSignals = [...thresholdSignals, 'containerfs.available', 'containerfs.inodesFree'] as const;
+export type NodeSignal = (typeof nodeSignals)[number];
+
+/** One measured signal: bytes, or inodes. */
+export interface SignalReading {
+  readonly signal: NodeSignal;
+  readonly available: number;
+  readonly capacity: number;
+  /** Unix milliseconds. */
+  readonly measuredAtMs: number;
+}
+
+/** A quantity, or a part of the capacity. */
+export type Amount =
+  | { readonly kind: 'percent'; readonly percent: number; readonly text: string }
+  | { readonly kind: 'quantity'; readonly value: number; readonly text: string };
+
+/** Parses a percentage or a quantity; undefined = none, or one that the kubelet ignores: 0 % and 100 % (pkg/kubelet/eviction/helpers.go). */
+export function parseAmount(text: string): Amount | undefined {
+  if (text.endsWith('%')) {
+    const percent = Number(text.slice(0, -1));
+    return percent > 0 && percent < 100 ? { kind: 'percent', percent, text } : undefined;
+  }
+  const value = parseQuantity(text);
+  return value !== undefined && value > 0 ? { kind: 'quantity', value, text } : undefined;
+}
+
+/** The amount in the unit of the capacity, rounded down as upstream does (pkg/kubelet/eviction/api/types.go, GetThresholdQuantity). */
+export const amountOf = (amount: Amount, capacity: number): number =>
+  amount.kind === 'quantity' ? amount.value : Math.floor((capacity * amount.percent) / 100);
+
+/** By signal; a signal without an entry has no threshold. */
+export type Thresholds = ReadonlyMap<ThresholdSignal, Amount>;
+
+export const isInodes = (signal: NodeSignal): boolean => signal.endsWith('.inodesFree');
+
+export const isDiskSignal = (signal: string): signal is DiskSignal =>
+  diskSignals.some((one) => one === signal);

@@ -1,0 +1,57 @@
+import type { NodeSignal, SignalReading } from '../../api/node-pressure.ts';
+import { count, object, timeOf } from './json.ts';
+
+/**
+ * Reads the signals of a node from the field `node` of a kubelet's `/stats/summary`, as the kubelet's eviction manager does
+ * (pkg/kubelet/eviction/helpers.go, makeSignalObservations). A signal without both values is missing: some runtimes report no inodes.
+ */
+export function signalsOf(node: unknown, nowMs: number): readonly SignalReading[] {
+  const { memory, fs, runtime } = object(node);
+  const { imageFs, containerFs } = object(runtime);
+  return [
+    ...fileSystem('nodefs', fs, nowMs),
+    ...fileSystem('imagefs', imageFs, nowMs),
+    ...fileSystem('containerfs', containerFs, nowMs),
+    ...memoryOf(memory, nowMs),
+  ];
+}
+
+/** Whether containers have another file system than images. The kubelet compares the devices; the summary has only their capacities. */
+export function isContainerFsSplit(node: unknown): boolean {
+  const { imageFs, containerFs } = object(object(node)['runtime']);
+  const [images, containers] = [imageFs, containerFs].map((one) => count(object(one)['capacityBytes']));
+  return containers !== undefined && images !== undefined && containers !== images;
+}
+
+function fileSystem(
+  name: 'nodefs' | 'imagefs' | 'containerfs',
+  stats: unknown,
+  nowMs: number,
+): readonly SignalReading[] {
+  const { time, availableBytes, capacityBytes, inodesFree, inodes } = object(stats);
+  const measuredAtMs = timeOf(time) ?? nowMs;
+  return [
+    ...reading(`${name}.available`, { available: availableBytes, capacity: capacityBytes, measuredAtMs }),
+    ...reading(`${name}.inodesFree`, { available: inodesFree, capacity: inodes, measuredAtMs }),
+  ];
+}
+
+function memoryOf(memory: unknown, nowMs: number): readonly SignalReading[] {
+  const { time, availableBytes, workingSetBytes } = object(memory);
+  const [available, used] = [count(availableBytes), count(workingSetBytes)];
+  if (available === undefined || used === undefined) return [];
+  const measuredAtMs = timeOf(time) ?? nowMs;
+  return reading('memory.available', { available, capacity: available + used, measuredAtMs });
+}
+
+/** A capacity of 0 is how a file system without inodes reports them (btrfs): not known. */
+function reading(
+  signal: NodeSignal,
+  measured: { readonly available: unknown; readonly capacity: unknown; readonly measuredAtMs: number },
+): readonly SignalReading[] {
+  const [available, capacity] = [count(measured.available), count(measured.capacity)];
+  if (available === undefined || capacity === undefined || capacity === 0) return [];
+  return [
+    { signal, available: Math.min(available, capacity), capacity, measuredAtMs: measured.measuredAtMs },
+  ];
+}
