@@ -70,6 +70,8 @@ export interface PodStorageUsage {
   readonly volumes: ReadonlyMap<string, StorageMeasurement>;
   /** In the order of the statistics. */
   readonly containers: readonly ContainerStorageUsage[];
+  /** The working set of the pod; undefined = not reported. */
+  readonly memoryBytes?: number | undefined;
 }
 
 export interface ContainerStorageUsage {

@@ -1,4 +1,5 @@
 import type { EvictionSignal } from './local-storage.ts';
+import type { ThresholdSignal } from './node-pressure.ts';
 
 /** Reasons to delete a pod, in the order in which the rules apply. Logs, metrics, Events, `plan` and `why` use them unchanged. */
 export const podDeleteReasons = [
@@ -102,6 +103,22 @@ export const storageKeepReasons = [
 ] as const;
 export type StorageKeepReason = (typeof storageKeepReasons)[number] | NodeKeepReason;
 
+/** Reasons of the agent not to request the eviction of a pod for a disk of the node. */
+export const pressureKeepReasons = [
+  'NoPressure',
+  'EvictionOff',
+  'Reclaiming',
+  'PodEnding',
+  'NoUsage',
+  'RankedLater',
+  'CriticalPod',
+  'KeepMarked',
+  'Finished',
+  'Terminating',
+  'UsageUnknown',
+] as const;
+export type PressureKeepReason = (typeof pressureKeepReasons)[number] | NodeKeepReason;
+
 /** Reasons of the controller not to evict a pod that an agent requests. */
 export const evictionKeepReasons = [
   'PodGone',
@@ -122,5 +139,12 @@ export type EvictionKeepReason = (typeof evictionKeepReasons)[number];
 
 export type NodeRemoveReason = ImageRemoveReason | ContainerRemoveReason;
 export type StorageReason = EvictionSignal | StorageKeepReason | EvictionKeepReason;
+export type PressureReason = ThresholdSignal | PressureKeepReason;
 export type Reason =
-  PodDeleteReason | PodKeepReason | NodeRemoveReason | ImageKeepReason | ContainerKeepReason | StorageReason;
+  | PodDeleteReason
+  | PodKeepReason
+  | NodeRemoveReason
+  | ImageKeepReason
+  | ContainerKeepReason
+  | StorageReason
+  | PressureReason;

@@ -7,7 +7,12 @@ export type Unit = 'podgc' | NodeUnit;
 export type Verdict = 'Delete' | 'Remove' | 'Evict' | 'Warn' | 'Keep';
 
 /** The object of a decision: its identity. Units add what they need to act on it. */
-export type Target = PodTarget | ImageTarget | ContainerTarget | SandboxTarget | LogTarget;
+export type Target = PodTarget | NodeTarget | ImageTarget | ContainerTarget | SandboxTarget | LogTarget;
+
+export interface NodeTarget {
+  readonly kind: 'Node';
+  readonly name: string;
+}
 
 export interface PodTarget {
   readonly kind: 'Pod';

@@ -1,7 +1,7 @@
 import { exceeds, type LimitUsage, type StoragePod, type StorageWarning } from '../../api/local-storage.ts';
 import type { LocalStoragePolicy } from '../../api/policy/policy.ts';
 import type { LimitWarning, LocalStoragePlan, PodReading } from './facts.ts';
-import { growthPerMinute, observeTrend, windowMs, type Trend } from './growth.ts';
+import { growthPerMinute, observeTrend, windowMs, type Trend } from '../../gc/growth.ts';
 import { byFullness } from './readings.ts';
 
 /** Remembered about one limit of one pod. */

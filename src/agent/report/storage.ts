@@ -47,6 +47,7 @@ function warningOf({
 }: StorageWarning): NodeGCReportStatusStorageWarning {
   return {
     ...limitOf(pod, excess),
+    signal: excess.signal,
     observedBytes: bytes(excess.usedBytes),
     limitBytes: bytes(excess.limit.bytes),
     percent: percent(level),

@@ -48,7 +48,7 @@ export interface NodeGCReportStatus {
   agentVersion?: string;
   policy?: NodeGCReportStatusPolicy;
   /**
-   * Ready (all is well), KeepListAtRisk (the kubelet may remove images that the policy keeps) and Degraded (something is in the way of the agent).
+   * Ready (all is well), KeepListAtRisk (the kubelet may remove images that the policy keeps), PressureAhead (the node is short of disk, inodes or memory, or will be soon) and Degraded (something is in the way of the agent).
    */
   conditions?: NodeGCReportStatusCondition[];
   runtime?: NodeGCReportStatusRuntime;
@@ -78,6 +78,10 @@ export interface NodeGCReportStatus {
    * All pods to be evicted, listed or not.
    */
   evictionRequestCount?: number;
+  /**
+   * What is available on the node, as the kubelet measures it, and when it will be short. Absent without a policy for node pressure.
+   */
+  signals?: NodeGCReportStatusSignal[];
   /**
    * Pods that the controller is asked to evict. At most 32 are listed at a time.
    */
@@ -308,7 +312,7 @@ export interface NodeGCReportStatusUnit {
   /**
    * The name of the unit.
    */
-  name: 'imagegc' | 'containergc' | 'localstorage';
+  name: 'imagegc' | 'containergc' | 'localstorage' | 'nodepressure';
   /**
    * When the pass ended.
    */
@@ -476,26 +480,84 @@ export interface NodeGCReportStatusStorageWarningPod {
   uid: string;
 }
 /**
- * A pod that exceeds a limit of local storage.
+ * One signal.
+ */
+export interface NodeGCReportStatusSignal {
+  /**
+   * The kubelet's name of the signal.
+   */
+  name:
+    | 'nodefs.available'
+    | 'nodefs.inodesFree'
+    | 'imagefs.available'
+    | 'imagefs.inodesFree'
+    | 'memory.available';
+  /**
+   * Bytes or inodes that are available.
+   */
+  available: number;
+  /**
+   * Bytes or inodes in total.
+   */
+  capacity: number;
+  /**
+   * What is available, as a percentage of the capacity, rounded down.
+   */
+  availablePercent: number;
+  /**
+   * Bytes or inodes that must be available by the policy. Absent when the policy has no threshold.
+   */
+  threshold?: number;
+  /**
+   * Bytes or inodes below which the kubelet evicts pods. Absent when it has no threshold.
+   */
+  kubeletThreshold?: number;
+  /**
+   * Bytes or inodes that are used more each minute. Absent when it is not known yet, or nothing grows.
+   */
+  growthPerMinute?: number;
+  /**
+   * When the nearer of the two thresholds will be crossed at this growth. Absent when it is not approached, or crossed.
+   */
+  thresholdTime?: string;
+  /**
+   * Since when less is available than the policy's threshold. Absent when enough is.
+   */
+  crossedSince?: string;
+  /**
+   * When it was measured.
+   */
+  measuredTime: string;
+}
+/**
+ * A pod that exceeds a limit of local storage, or that is to end because its node is short of disk space or inodes.
  */
 export interface NodeGCReportStatusEvictionRequest {
   pod: NodeGCReportStatusEvictionRequestPod;
   /**
-   * Which kind of limit it is.
+   * Which kind of limit it is, or what the node is short of.
    */
-  signal: 'emptydirfs.limit' | 'ephemeralpodfs.limit' | 'ephemeralcontainerfs.limit';
+  signal:
+    | 'emptydirfs.limit'
+    | 'ephemeralpodfs.limit'
+    | 'ephemeralcontainerfs.limit'
+    | 'nodefs.available'
+    | 'nodefs.inodesFree'
+    | 'imagefs.available'
+    | 'imagefs.inodesFree';
   /**
    * The volume or container whose limit it is. Absent for the limit of the pod.
    */
   subject?: string;
   /**
-   * Bytes that are used.
+   * Bytes that are used; inodes, if the node is short of inodes.
    */
   observedBytes: number;
   /**
-   * Bytes that are allowed.
+   * Bytes that are allowed; if the node is short of disk space, those that the pod requests.
    */
   limitBytes: number;
+  shortage?: NodeGCReportStatusEvictionRequestShortage;
   /**
    * When the usage was measured.
    */
@@ -521,4 +583,17 @@ export interface NodeGCReportStatusEvictionRequestPod {
    * Its UID.
    */
   uid: string;
+}
+/**
+ * What the node is short of. Absent for a limit of the pod.
+ */
+export interface NodeGCReportStatusEvictionRequestShortage {
+  /**
+   * Bytes or inodes that are available.
+   */
+  available: number;
+  /**
+   * Bytes or inodes that must be available.
+   */
+  threshold: number;
 }

@@ -1,5 +1,5 @@
 /** The units of the agent, by their names in reports, metrics and `plan`. */
-export type NodeUnit = 'imagegc' | 'containergc' | 'localstorage';
+export type NodeUnit = 'imagegc' | 'containergc' | 'localstorage' | 'nodepressure';
 
 /**
  * The result of a pass of the agent. Idle: nothing was due. Succeeded: everything due is done (in DryRun: counted). Short: everything possible

@@ -15,9 +15,9 @@ interface PodObject {
   readonly node: string | null;
 }
 
-/** An object on a node; it has an `id` or a `path`. */
+/** An object on a node, with an `id` or a `path`; or the node. */
 interface NodeObject {
-  readonly kind: 'Image' | 'Container' | 'Sandbox' | 'LogDirectory' | 'LogLink' | 'LogFile';
+  readonly kind: 'Node' | 'Image' | 'Container' | 'Sandbox' | 'LogDirectory' | 'LogLink' | 'LogFile';
   readonly id?: string;
   readonly path?: string;
   readonly node: string;
@@ -178,6 +178,7 @@ function objectOf(target: Target, node: string | null): PlanObject {
     const { kind, namespace, name, uid } = target;
     return { kind, namespace, name, uid, node: target.node ?? node };
   }
+  if (target.kind === 'Node') return { ...target, node: target.name };
   const pod = 'pod' in target ? podOf(target.pod) : {};
   if ('path' in target) return { kind: target.kind, path: target.path, node: node ?? '', ...pod };
   const name = 'name' in target && target.name !== undefined ? { name: target.name } : {};

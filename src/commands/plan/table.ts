@@ -153,6 +153,8 @@ function objectText({ object }: Decision): string {
   if (object.kind === 'Pod') return `${object.namespace}/${object.name}`;
   const id = shortId(object.id ?? '');
   switch (object.kind) {
+    case 'Node':
+      return object.node;
     case 'Image':
       return joined(object.name, id);
     case 'Container':

@@ -7,6 +7,7 @@ import type { ReasonEntry } from '../../gc/reasons/entry.ts';
 import { evictionReasons } from '../../gc/reasons/evictions.ts';
 import { imageReasons } from '../../gc/reasons/images.ts';
 import { podReasons } from '../../gc/reasons/pods.ts';
+import { pressureReasons, pressureWarnings } from '../../gc/reasons/pressure.ts';
 import { storageReasons, storageWarnings } from '../../gc/reasons/storage.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { Decision, PlanDocument } from '../plan/document.ts';
@@ -73,10 +74,11 @@ const meanings: Readonly<Record<Unit, Meanings>> = {
   podgc: podReasons,
   imagegc: imageReasons,
   localstorage: { ...evictionReasons, ...storageReasons },
+  nodepressure: { ...evictionReasons, ...pressureReasons },
   containergc: containerReasons,
 };
 
-const warnings: Meanings = storageWarnings;
+const warnings: Meanings = { ...storageWarnings, ...pressureWarnings };
 
 const meaningOf = ({ unit, verdict, reason, detail }: Decision): Meaning =>
   (verdict === 'Warn' ? warnings : meanings[unit])[reason] ?? { meaning: detail, change: '' };

@@ -70,6 +70,7 @@ function nameOf({ object }: Explanation): string {
 }
 
 const kindText = {
+  Node: 'Node',
   Image: 'Image',
   Container: 'Container',
   Sandbox: 'Sandbox',

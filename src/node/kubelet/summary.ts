@@ -39,13 +39,14 @@ export function isImageFsDedicated(node: unknown): boolean {
 
 /** Reads one entry of the field `pods`; returns nothing for one without a UID. */
 export function podUsageOf(pod: unknown): readonly (readonly [uid: string, usage: PodStorageUsage])[] {
-  const { podRef, containers, volume, 'ephemeral-storage': total } = object(pod);
+  const { podRef, containers, volume, memory, 'ephemeral-storage': total } = object(pod);
   const { uid } = object(podRef);
   if (typeof uid !== 'string' || uid === '') return [];
   const usage = {
     total: sizeOf(total),
     volumes: volumesOf(volume),
     containers: list(containers).flatMap(containerOf),
+    memoryBytes: count(object(memory)['workingSetBytes']),
   };
   return [[uid, usage]];
 }

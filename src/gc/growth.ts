@@ -48,6 +48,23 @@ export function growthPerMinute({ samples, latest }: Trend): number | undefined 
   return perMinute > 0 ? perMinute : undefined;
 }
 
+/** With fewer, one burst could not be told from growth. */
+const leastSteps = 3;
+
+/** Growth in bytes per minute without the fastest and the slowest step between two samples, so that one burst is no growth; undefined = not known yet, or not growing. */
+export function steadyGrowthPerMinute({ samples, latest }: Trend): number | undefined {
+  const all = [...samples, latest];
+  const steps = all.slice(1).map(({ atMs, bytes }, i) => {
+    const { atMs: fromMs, bytes: from } = all[i] ?? latest;
+    return { ms: atMs - fromMs, bytes: bytes - from };
+  });
+  if (steps.length < leastSteps) return undefined;
+  const usual = steps.toSorted((a, b) => a.bytes / a.ms - b.bytes / b.ms).slice(1, -1);
+  const sum = usual.reduce((total, one) => ({ ms: total.ms + one.ms, bytes: total.bytes + one.bytes }));
+  const perMinute = Math.round((sum.bytes / sum.ms) * 60_000);
+  return perMinute > 0 ? perMinute : undefined;
+}
+
 /** Computes relative to the first sample, so that large numbers cost no precision. */
 function slopeOf(samples: readonly Sample[]): number {
   const [origin = { atMs: 0, bytes: 0 }] = samples;

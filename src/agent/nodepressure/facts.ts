@@ -1,0 +1,51 @@
+import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
+import type { DiskSignal, ThresholdSignal } from '../../api/node-pressure.ts';
+import type { NodeGovernance } from '../../api/policy/node-governance.ts';
+import type { PressureKeepReason } from '../../api/reasons.ts';
+import type { Decision, NodeTarget, PodTarget } from '../../gc/decision.ts';
+import type { Consumer, ForeseenEvidence, PressureEvidence } from '../../gc/reasons/pressure.ts';
+import type { SignalState } from './signals.ts';
+
+/** Facts that a plan is made from; undefined = not known. */
+export interface NodePressureFacts {
+  /** The name of the node. */
+  readonly node: string;
+  readonly signals: readonly SignalState[];
+  /** The pods bound to the node. */
+  readonly pods: readonly StoragePod[] | undefined;
+  readonly usage: StorageUsage | undefined;
+  /** When the removal of images and containers for a signal last ended, Unix milliseconds. */
+  readonly relievedAtMs: ReadonlyMap<DiskSignal, number>;
+  /** Images and logs, largest first; pods are added from the usage. */
+  readonly consumers: readonly Consumer[];
+}
+
+export interface Given {
+  readonly governance: NodeGovernance;
+  readonly now: Date;
+}
+
+/** What has to be freed for one signal, and by what. */
+export interface Demand {
+  readonly signal: DiskSignal;
+  /** Bytes or inodes. */
+  readonly wanted: number;
+  /** Dead containers and their logs use this file system. */
+  readonly containers: boolean;
+  readonly images: boolean;
+}
+
+/** A threshold that is crossed, or will be soon. */
+export type NodeWarning = Decision<NodeTarget, ThresholdSignal, ForeseenEvidence>;
+/** A pod whose eviction the agent requests. */
+export type PressureEviction = Decision<PodTarget, DiskSignal, PressureEvidence[DiskSignal]>;
+export type KeptPod = Decision<PodTarget, PressureKeepReason, PressureEvidence[PressureKeepReason]>;
+
+export interface NodePressurePlan {
+  readonly warnings: readonly NodeWarning[];
+  /** The longest crossed first. */
+  readonly demands: readonly Demand[];
+  /** In the order of the rank. The controller evicts the first that it may, and one a minute. */
+  readonly evictions: readonly PressureEviction[];
+  readonly kept: readonly KeptPod[];
+}

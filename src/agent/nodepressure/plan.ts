@@ -1,0 +1,242 @@
+import { isCritical } from '../../api/critical-pod.ts';
+import { usageOfPod, type StoragePod, type StorageUsage } from '../../api/local-storage.ts';
+import { isDiskSignal, isInodes, type DiskSignal } from '../../api/node-pressure.ts';
+import { isFinished } from '../../api/pod-phase.ts';
+import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
+import { isInvalid, type NodePressurePolicy, type Policy } from '../../api/policy/policy.ts';
+import type { PressureKeepReason } from '../../api/reasons.ts';
+import type { Decision } from '../../gc/decision.ts';
+import type { Consumer, PressureEvidence, Shortage } from '../../gc/reasons/pressure.ts';
+import type {
+  Demand,
+  Given,
+  KeptPod,
+  NodePressureFacts,
+  NodePressurePlan,
+  NodeWarning,
+  PressureEviction,
+} from './facts.ts';
+import { byRank, shareOf, type DiskLayout, type PodShare } from './rank.ts';
+import { isForeseen, type SignalState } from './signals.ts';
+
+/** So many pods are requested at a time: a disruption budget may protect the first. */
+const requestedPods = 4;
+const consumersShown = 3;
+/** A pod whose grace period ends within this time may free enough. */
+const endingMs = 120_000;
+/** After its grace period a pod gets this long to disappear. */
+const endedMs = 30_000;
+
+/** Decides which thresholds to warn about, what to free for them, and which pods to evict where that was not enough; one verdict for each pod. */
+export function planNodePressure(facts: NodePressureFacts, given: Given): NodePressurePlan {
+  const governed = nodeRule(given.governance, 'nodePressure');
+  if (governed.kind === 'keep') return keepAll(facts, governed);
+  const known = { ...facts, ...given, ...governed };
+  const crossed = facts.signals.filter(isCrossedDisk).toSorted(byCrossedSince);
+  return {
+    warnings: warningsOf(known),
+    demands: crossed.map((state) => demandOf(state, facts.usage)),
+    ...judgePods(known, crossed),
+  };
+}
+
+type Governed = Extract<NodeRule<NodePressurePolicy>, { kind: 'governed' }>;
+type Known = NodePressureFacts & Given & Governed;
+
+/** A disk whose threshold is crossed. */
+interface CrossedDisk extends SignalState {
+  readonly reading: SignalState['reading'] & { readonly signal: DiskSignal };
+  readonly crossedSinceMs: number;
+}
+
+const isCrossedDisk = (state: SignalState): state is CrossedDisk =>
+  state.crossedSinceMs !== undefined && isDiskSignal(state.reading.signal);
+
+const byCrossedSince = (a: CrossedDisk, b: CrossedDisk): number => a.crossedSinceMs - b.crossedSinceMs;
+
+function keepAll(
+  { pods = [] }: NodePressureFacts,
+  { reason, policy }: Extract<NodeRule<NodePressurePolicy>, { kind: 'keep' }>,
+): NodePressurePlan {
+  const invalid = policy !== undefined && isInvalid(policy) ? policy : undefined;
+  const evidence: PressureEvidence[PressureKeepReason] =
+    reason === 'InvalidPolicy' ? { invalid } : reason === 'KeepMarked' ? { on: 'node' } : undefined;
+  const kept = pods.map((pod) => keep(pod, { reason, evidence }, policy));
+  return { warnings: [], demands: [], evictions: [], kept };
+}
+
+function warningsOf({ node, signals, rule, policy, ...known }: Known): readonly NodeWarning[] {
+  return signals
+    .filter((state) => isForeseen(state, rule.forecastMs))
+    .map(({ reading, ours, kubelets, growthPerMinute }) => ({
+      ...{ unit: 'nodepressure', verdict: 'Warn', target: { kind: 'Node', name: node } },
+      ...{ reason: reading.signal, policy, eligibleAt: undefined, bytes: undefined },
+      evidence: {
+        ...{ signal: reading.signal, available: reading.available, capacity: reading.capacity },
+        ...{ ours, kubelets, growthPerMinute },
+        consumers: consumersOf(reading.signal, known),
+      },
+    }));
+}
+
+/** The largest users of a signal. The sizes of images and logs are bytes, so they are none for inodes and memory. */
+function consumersOf(
+  signal: SignalState['reading']['signal'],
+  { pods = [], usage, consumers }: Pick<Known, 'pods' | 'usage' | 'consumers'>,
+): readonly Consumer[] {
+  const amountOfPod = (pod: StoragePod): number => {
+    const used = usageOfPod(usage, pod);
+    if (used === undefined || usage === undefined) return 0;
+    return isDiskSignal(signal)
+      ? shareOf(pod, used, { signal, layout: usage }).used
+      : (used.memoryBytes ?? 0);
+  };
+  const others = isDiskSignal(signal) && !isInodes(signal) ? consumers.filter(isOn(signal, usage)) : [];
+  return [
+    ...pods.map((pod) => ({
+      ...{ kind: 'pod' as const, name: `${pod.namespace}/${pod.name}`, amount: amountOfPod(pod) },
+    })),
+    ...others,
+  ]
+    .filter(({ amount }) => amount > 0)
+    .toSorted((a, b) => b.amount - a.amount)
+    .slice(0, consumersShown);
+}
+
+/** Images use the file system of images, logs that of the kubelet; often both are one. */
+const isOn =
+  (signal: DiskSignal, usage: StorageUsage | undefined) =>
+  ({ kind }: Consumer): boolean =>
+    usage?.dedicatedImageFs !== true || (kind === 'image') === signal.startsWith('imagefs.');
+
+/** What the kubelet removes before it evicts (pkg/kubelet/eviction/helpers.go, buildSignalToNodeReclaimFuncs); but logs of dead containers also when only they use the file system. */
+function demandOf({ reading: { signal }, wanted }: CrossedDisk, layout: DiskLayout | undefined): Demand {
+  const isImageFs = signal.startsWith('imagefs.');
+  const isDedicated = layout?.dedicatedImageFs === true;
+  return {
+    ...{ signal, wanted },
+    containers: !(isImageFs && layout?.splitContainerFs === true),
+    images: !isDedicated || isImageFs,
+  };
+}
+
+/** Judges every pod by the signal that is crossed longest. */
+function judgePods(
+  known: Known,
+  crossed: readonly CrossedDisk[],
+): Pick<NodePressurePlan, 'evictions' | 'kept'> {
+  const { pods = [], policy } = known;
+  const [starved] = crossed.filter((state) => isDue(state, known));
+  const because = starved === undefined ? waitingBecause(known, crossed[0]) : endingBecause(known, starved);
+  const held = pods.map((pod) => ({ pod, because: holdOf(pod) ?? because }));
+  const kept = held.flatMap((one) => (one.because === undefined ? [] : [keep(one.pod, one.because, policy)]));
+  if (starved === undefined) return { evictions: [], kept };
+  const candidates = held.filter((one) => one.because === undefined).map(({ pod }) => pod);
+  const ranked = rankPods(candidates, starved, known);
+  return { evictions: ranked.evictions, kept: [...kept, ...ranked.kept] };
+}
+
+/** Whether pods are evicted for the signal: it was crossed for the grace period, and the removal of images and containers did not free enough. */
+function isDue({ reading, crossedSinceMs }: CrossedDisk, { rule, now, relievedAtMs }: Known): boolean {
+  const relievedMs = relievedAtMs.get(reading.signal);
+  return (
+    rule.evictPods &&
+    now.getTime() - crossedSinceMs >= rule.gracePeriodMs &&
+    relievedMs !== undefined &&
+    relievedMs >= crossedSinceMs &&
+    reading.measuredAtMs > relievedMs
+  );
+}
+
+interface Because<R extends PressureKeepReason = PressureKeepReason> {
+  readonly reason: R;
+  readonly evidence: PressureEvidence[R];
+  /** Unix milliseconds; set if the pod only waits for time to pass. */
+  readonly eligibleAtMs?: number | undefined;
+}
+
+const because = <R extends PressureKeepReason>(
+  reason: R,
+  evidence: PressureEvidence[R],
+  eligibleAtMs?: number,
+): Because => ({ reason, evidence, eligibleAtMs });
+
+function waitingBecause({ rule }: Known, crossed: CrossedDisk | undefined): Because {
+  if (crossed === undefined) return because('NoPressure', undefined);
+  const shortage = shortageOf(crossed);
+  if (!rule.evictPods) return because('EvictionOff', { shortage });
+  const { gracePeriodMs } = rule;
+  return because('Reclaiming', { shortage, gracePeriodMs }, crossed.crossedSinceMs + gracePeriodMs);
+}
+
+/** A pod that is about to end may free enough. */
+function endingBecause({ pods = [], now }: Known, starved: CrossedDisk): Because | undefined {
+  const isEnding = ({ deletionAtMs, phase }: StoragePod): boolean => {
+    if (deletionAtMs === undefined || isFinished({ phase })) return false;
+    const leftMs = deletionAtMs - now.getTime();
+    return leftMs <= endingMs && leftMs >= -endedMs;
+  };
+  return pods.some(isEnding) ? because('PodEnding', { shortage: shortageOf(starved) }) : undefined;
+}
+
+/** Reason to keep a pod whatever it uses. */
+function holdOf({ isOptedOut, phase, deletionAtMs, ...pod }: StoragePod): Because | undefined {
+  if (isOptedOut) return because('KeepMarked', { on: 'pod' });
+  if (isFinished({ phase })) return because('Finished', { phase });
+  if (deletionAtMs !== undefined) return because('Terminating', { deletionAtMs });
+  const { configHash, priority } = pod;
+  return isCritical(pod)
+    ? because('CriticalPod', { isMirror: configHash !== undefined, priority })
+    : undefined;
+}
+
+const shortageOf = ({ reading: { signal, available, capacity }, ours }: SignalState): Shortage => ({
+  ...{ signal, available, capacity },
+  threshold: { value: ours?.value ?? 0, text: ours?.text ?? '' },
+});
+
+/** Pods without figures stay; the kubelet evicts them first. */
+function rankPods(
+  pods: readonly StoragePod[],
+  starved: CrossedDisk,
+  { usage, policy }: Known,
+): Pick<NodePressurePlan, 'evictions' | 'kept'> {
+  const { signal } = starved.reading;
+  const shortage = shortageOf(starved);
+  const kept: KeptPod[] = [];
+  const users: { readonly pod: StoragePod; readonly share: PodShare }[] = [];
+  for (const pod of pods) {
+    const used = usageOfPod(usage, pod);
+    const share = usage && used && shareOf(pod, used, { signal, layout: usage });
+    if (share === undefined)
+      kept.push(keep(pod, because('UsageUnknown', { isUsageKnown: usage !== undefined }), policy));
+    else if (share.used === 0) kept.push(keep(pod, because('NoUsage', { shortage }), policy));
+    else users.push({ pod, share });
+  }
+  const evictions: PressureEviction[] = [];
+  for (const [i, { pod, share }] of users.toSorted((a, b) => byRank(a.share, b.share)).entries()) {
+    const evidence = { shortage, ...share, place: i + 1 };
+    if (i < requestedPods)
+      evictions.push({ ...decided(pod, policy), verdict: 'Evict', reason: signal, evidence });
+    else kept.push(keep(pod, because('RankedLater', evidence), policy));
+  }
+  return { evictions, kept };
+}
+
+const decided = (
+  { namespace, name, uid }: StoragePod,
+  policy: Decision['policy'],
+): Pick<KeptPod, 'unit' | 'target' | 'policy' | 'eligibleAt' | 'bytes'> => ({
+  ...{ unit: 'nodepressure', policy, eligibleAt: undefined, bytes: undefined },
+  target: { kind: 'Pod', namespace, name, uid, node: undefined },
+});
+
+const keep = (
+  pod: StoragePod,
+  { reason, evidence, eligibleAtMs }: Because,
+  policy: Policy | Decision['policy'],
+): KeptPod => ({
+  ...decided(pod, policy),
+  ...{ verdict: 'Keep', reason, evidence },
+  eligibleAt: eligibleAtMs === undefined ? undefined : new Date(eligibleAtMs),
+});

@@ -1,0 +1,61 @@
+import type {
+  PodStorageUsage,
+  StorageMeasurement,
+  StoragePod,
+  StorageUsage,
+} from '../../api/local-storage.ts';
+import { isInodes, type DiskSignal } from '../../api/node-pressure.ts';
+import { declaredTotal } from '../../api/declared-storage.ts';
+
+/** What one pod uses of a file system. */
+export interface PodShare {
+  /** Bytes or inodes. */
+  readonly used: number;
+  /** Bytes; nobody requests inodes. */
+  readonly request: number;
+  readonly priority: number;
+}
+
+/** The file systems of a node, as the kubelet tells them apart. */
+export type DiskLayout = Pick<StorageUsage, 'dedicatedImageFs' | 'splitContainerFs'>;
+
+/** Parts of a pod that use a file system. */
+type Part = 'layers' | 'logs' | 'volumes';
+
+/** As the kubelet measures pods (pkg/kubelet/eviction/helpers.go, buildSignalToRankFunc). With a file system of their own for images only, no part of a pod uses that one. */
+function partsOn(signal: DiskSignal, { dedicatedImageFs, splitContainerFs }: DiskLayout): readonly Part[] {
+  if (!dedicatedImageFs) return ['layers', 'logs', 'volumes'];
+  const isNodeFs = signal.startsWith('nodefs.');
+  if (splitContainerFs) return isNodeFs ? ['layers', 'logs', 'volumes'] : [];
+  return isNodeFs ? ['logs', 'volumes'] : ['layers'];
+}
+
+/** What the pod uses of the file system of the signal. */
+export function shareOf(
+  { storage, priority = 0 }: StoragePod,
+  usage: PodStorageUsage,
+  on: { readonly signal: DiskSignal; readonly layout: DiskLayout },
+): PodShare {
+  const parts = new Set(partsOn(on.signal, on.layout));
+  const onDisk = storage.emptyDirs.filter(({ isMemory }) => !isMemory);
+  const measured = [
+    ...usage.containers.flatMap(({ layer, logs }) => [
+      parts.has('layers') ? layer : undefined,
+      parts.has('logs') ? logs : undefined,
+    ]),
+    ...(parts.has('volumes') ? onDisk.map(({ name }) => usage.volumes.get(name)) : []),
+  ];
+  const amount = (one: StorageMeasurement | undefined): number =>
+    (isInodes(on.signal) ? one?.inodes : one?.bytes) ?? 0;
+  return {
+    used: measured.reduce((sum, one) => sum + amount(one), 0),
+    request: isInodes(on.signal) ? 0 : (declaredTotal(storage, 'request')?.bytes ?? 0),
+    priority,
+  };
+}
+
+/** The kubelet's order (pkg/kubelet/eviction/helpers.go, rankDiskPressureFunc): pods over their request, then by lower priority, then by larger usage over the request. */
+export function byRank(a: PodShare, b: PodShare): number {
+  const [left, right] = [a.used - a.request, b.used - b.request];
+  return Number(right > 0) - Number(left > 0) || a.priority - b.priority || right - left;
+}

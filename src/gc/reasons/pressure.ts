@@ -1,0 +1,222 @@
+import {
+  isInodes,
+  thresholdSignals,
+  type DiskSignal,
+  type NodeSignal,
+  type ThresholdSignal,
+} from '../../api/node-pressure.ts';
+import { formatDuration } from '../../runtime/text/duration.ts';
+import { sizeText } from '../../runtime/text/size-text.ts';
+import type { NoEvidence, ReasonCatalog, ReasonEntry } from './entry.ts';
+import { nodeReasons, type NodeEvidence } from './nodes.ts';
+import { budgetsMayDelay, podStates, storageReasons, type StorageEvidence } from './storage.ts';
+
+/** A pod, an image or a log directory that uses much of what a node is short of. */
+export interface Consumer {
+  readonly kind: 'pod' | 'image' | 'log';
+  /** `namespace/name`, a tag, or a path. */
+  readonly name: string;
+  /** Bytes or inodes. */
+  readonly amount: number;
+}
+
+/** The threshold of a signal, and what is available. */
+export interface Shortage {
+  readonly signal: ThresholdSignal;
+  readonly available: number;
+  readonly capacity: number;
+  /** In the unit of the signal, and as the policy has it. */
+  readonly threshold: { readonly value: number; readonly text: string };
+}
+
+interface EvictedForPressure {
+  readonly shortage: Shortage;
+  /** What the pod uses, bytes or inodes. */
+  readonly used: number;
+  /** Bytes. */
+  readonly request: number;
+  readonly priority: number;
+  /** From 1. */
+  readonly place: number;
+}
+
+export interface ForeseenEvidence {
+  readonly signal: ThresholdSignal;
+  readonly available: number;
+  readonly capacity: number;
+  /** undefined = the policy has none for this signal. */
+  readonly ours: Foreseen | undefined;
+  /** undefined = the kubelet has none, or it is not known. */
+  readonly kubelets: Foreseen | undefined;
+  readonly growthPerMinute: number | undefined;
+  /** At most three, largest first. */
+  readonly consumers: readonly Consumer[];
+}
+
+interface Foreseen {
+  readonly value: number;
+  readonly text: string;
+  /** 0 = crossed; undefined = not approached. */
+  readonly secondsLeft: number | undefined;
+}
+
+export interface PressureEvidence
+  extends
+    Record<DiskSignal, EvictedForPressure>,
+    Pick<NodeEvidence, 'NoPolicy' | 'InvalidPolicy' | 'NodeUnknown'>,
+    Pick<StorageEvidence, 'KeepMarked' | 'Finished' | 'Terminating' | 'UsageUnknown' | 'RuleOff'> {
+  CriticalPod: { readonly isMirror: boolean; readonly priority: number | undefined };
+  NoPressure: NoEvidence;
+  EvictionOff: { readonly shortage: Shortage };
+  Reclaiming: { readonly shortage: Shortage; readonly gracePeriodMs: number };
+  NoUsage: { readonly shortage: Shortage };
+  PodEnding: { readonly shortage: Shortage };
+  RankedLater: EvictedForPressure;
+}
+
+/** `1.2 GiB of 10.0 GiB`, or `1200 of 65536 inodes`. */
+export const amountText = (signal: NodeSignal, amount: number): string =>
+  isInodes(signal) ? `${amount} inodes` : sizeText(amount);
+
+const resources: Readonly<Record<ThresholdSignal, string>> = {
+  'nodefs.available': 'disk space for local storage (nodefs.available)',
+  'nodefs.inodesFree': 'inodes for local storage (nodefs.inodesFree)',
+  'imagefs.available': 'disk space for images (imagefs.available)',
+  'imagefs.inodesFree': 'inodes for images (imagefs.inodesFree)',
+  'memory.available': 'memory (memory.available)',
+};
+
+/** What is short: `The node is low on disk space …: 1.2 GiB are available, the threshold is 15% (1.5 GiB).` */
+export function shortageText({ signal, available, threshold }: Shortage): string {
+  const amount = amountText(signal, threshold.value);
+  return `The node is low on ${resources[signal]}: ${amountText(signal, available)} are available, the threshold is ${limitText(threshold.text, amount)}.`;
+}
+
+const limitText = (text: string, amount: string): string =>
+  text.endsWith('%') ? `${text} (${amount})` : amount;
+
+const shareText = ({ shortage: { signal }, used, request, priority }: EvictedForPressure): string => {
+  const over = isInodes(signal) || request === 0 ? '' : `, it requests ${sizeText(request)}`;
+  return `The pod uses ${amountText(signal, used)}${over}; its priority is ${priority}.`;
+};
+
+/** The message of an eviction, without what may delay it. */
+export const pressureMessage = (evidence: EvictedForPressure): string =>
+  `${shortageText(evidence.shortage)} ${shareText(evidence)}`;
+
+const thresholdField = ({ shortage: { signal, threshold } }: { readonly shortage: Shortage }): string =>
+  `nodes.nodePressure.thresholds["${signal}"]=${threshold.text}`;
+
+const evictedFor = (signal: DiskSignal): ReasonEntry<EvictedForPressure> => ({
+  meaning: `The node is low on ${resources[signal]}, removing images and containers was not enough, and the pod is the first in the kubelet's order.`,
+  sentence: (evidence) => `${pressureMessage(evidence)}${budgetsMayDelay}`,
+  field: thresholdField,
+  change:
+    'More is available, the pod uses less or has a higher priority, nodes.nodePressure.evictPods is false, or the pod has the label gc.dustpan.dev/keep: "true".',
+});
+
+/** Reasons of nodepressure for pods. */
+export const pressureReasons: ReasonCatalog<PressureEvidence> = {
+  'nodefs.available': evictedFor('nodefs.available'),
+  'nodefs.inodesFree': evictedFor('nodefs.inodesFree'),
+  'imagefs.available': evictedFor('imagefs.available'),
+  'imagefs.inodesFree': evictedFor('imagefs.inodesFree'),
+  NoPressure: {
+    meaning: 'No disk of the node is below its threshold.',
+    change: 'Less is available than a threshold in nodes.nodePressure.thresholds.',
+  },
+  EvictionOff: {
+    meaning: 'The node is low on disk space or inodes, but the policy does not evict pods for it.',
+    sentence: ({ shortage }) => `${shortageText(shortage)} The policy evicts no pods for it.`,
+    field: () => 'nodes.nodePressure.evictPods=false',
+    change: 'The policy sets nodes.nodePressure.evictPods to true.',
+  },
+  Reclaiming: {
+    meaning:
+      'The node is low on disk space or inodes. Images and containers are removed first, and the grace period of the policy has to pass.',
+    sentence: ({ shortage, gracePeriodMs }) =>
+      `${shortageText(shortage)} Images and containers are removed first; pods are evicted only if that is not enough after ${formatDuration(gracePeriodMs)}.`,
+    field: ({ gracePeriodMs }) => `nodes.nodePressure.gracePeriod=${formatDuration(gracePeriodMs)}`,
+    change: 'Removing images and containers does not free enough, and the grace period passes.',
+  },
+  NoUsage: {
+    meaning: 'The pod uses nothing of what the node is low on.',
+    sentence: ({ shortage }) => `${shortageText(shortage)} The pod uses nothing of it.`,
+    change: 'The pod uses some of it.',
+  },
+  PodEnding: {
+    meaning: 'Another pod of the node is ending, which may free enough.',
+    sentence: ({ shortage }) => `${shortageText(shortage)} Another pod is ending, which may free enough.`,
+    change: 'That pod has ended, and the node is still low on disk space or inodes.',
+  },
+  RankedLater: {
+    meaning: "Other pods come first in the kubelet's order.",
+    sentence: (evidence) =>
+      `${pressureMessage(evidence)} It is number ${evidence.place} in the kubelet's order of eviction.`,
+    field: thresholdField,
+    change: 'The pods before it have ended, and the node is still low on disk space or inodes.',
+  },
+  UsageUnknown: storageReasons.UsageUnknown,
+  CriticalPod: {
+    ...podStates.CriticalPod,
+    sentence: ({ isMirror, priority = 0 }) =>
+      `The pod is critical, because ${isMirror ? 'it mirrors a static pod' : `its priority is ${priority}`}.`,
+  },
+  KeepMarked: storageReasons.KeepMarked,
+  Finished: storageReasons.Finished,
+  Terminating: storageReasons.Terminating,
+  NoPolicy: nodeReasons.NoPolicy,
+  InvalidPolicy: nodeReasons.InvalidPolicy,
+  NodeUnknown: nodeReasons.NodeUnknown,
+  RuleOff: {
+    meaning: 'The policy of the node has no rule for node pressure.',
+    field: () => 'nodes.nodePressure is not set',
+    change: 'The policy gets nodes.nodePressure.',
+  },
+};
+
+const foreseen = (signal: ThresholdSignal): ReasonEntry<ForeseenEvidence> => ({
+  meaning: `The node is low on ${resources[signal]}, or will be soon at the present growth.`,
+  sentence: foreseenText,
+  field: ({ ours }) => ours && `nodes.nodePressure.thresholds["${signal}"]=${ours.text}`,
+  change: 'More is available, the growth ends, or the threshold or nodes.nodePressure.forecast is lower.',
+});
+
+/** Reasons of the warnings about a node. */
+export const pressureWarnings = Object.fromEntries(
+  thresholdSignals.map((signal) => [signal, foreseen(signal)]),
+) as ReasonCatalog<Record<ThresholdSignal, ForeseenEvidence>>;
+
+function foreseenText({ signal, ours, kubelets, consumers, ...values }: ForeseenEvidence): string {
+  const { available, capacity, growthPerMinute } = values;
+  const growth =
+    growthPerMinute === undefined ? '' : ` ${amountText(signal, growthPerMinute)} more are used each minute.`;
+  const limits = [
+    ...(ours === undefined ? [] : [leftText(signal, ours, 'the threshold of the policy')]),
+    ...(kubelets === undefined ? [] : [leftText(signal, kubelets, "the kubelet's threshold")]),
+  ];
+  const users = consumers.map(({ kind, name, amount }) => `${kind} ${name} ${amountText(signal, amount)}`);
+  return [
+    `Of ${resources[signal]} ${amountText(signal, available)} of ${amountText(signal, capacity)} are available.`,
+    growth.trim(),
+    limits.length === 0 ? '' : `${limits.join('; ')}.`,
+    users.length === 0 ? '' : `Most is used by ${users.join(', ')}.`,
+  ]
+    .filter((part) => part !== '')
+    .join(' ');
+}
+
+function leftText(signal: ThresholdSignal, { value, text, secondsLeft }: Foreseen, name: string): string {
+  const limit = `${name}, ${limitText(text, amountText(signal, value))},`;
+  if (secondsLeft === undefined) return `${limit} is not approached`;
+  return secondsLeft === 0 ? `${limit} is crossed` : `${limit} is crossed in about ${leftOf(secondsLeft)}`;
+}
+
+const minute = 60;
+const hour = 60 * minute;
+
+/** Rounded to the precision that a forecast has. */
+function leftOf(seconds: number): string {
+  const step = seconds < 2 * minute ? 10 : seconds < 2 * hour ? minute : hour;
+  return formatDuration(Math.max(step, Math.round(seconds / step) * step) * 1000);
+}
