@@ -1,0 +1,107 @@
+import type { NodePressureFacts, NodePressurePlan } from '../../../../src/agent/nodepressure/facts.ts';
+import { planNodePressure } from '../../../../src/agent/nodepressure/plan.ts';
+import {
+  observeSignals,
+  type SignalHistory,
+  type SignalState,
+} from '../../../../src/agent/nodepressure/signals.ts';
+import {
+  parseAmount,
+  thresholdSignals,
+  type Amount,
+  type SignalReading,
+  type Thresholds,
+  type ThresholdSignal,
+} from '../../../../src/api/node-pressure.ts';
+import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
+import type { NodePressurePolicy, Policy } from '../../../../src/api/policy/policy.ts';
+import { nodesRules, now, policy } from '../../../builders.ts';
+
+const minuteMs = 60_000;
+
+/** Thresholds in the kubelet's forms. */
+export const thresholds = (texts: Partial<Record<ThresholdSignal, string>>): Thresholds =>
+  new Map(
+    thresholdSignals.flatMap((signal): (readonly [ThresholdSignal, Amount])[] => {
+      const amount = parseAmount(texts[signal] ?? '');
+      return amount === undefined ? [] : [[signal, amount]];
+    }),
+  );
+
+export const pressurePolicy = (over: Partial<NodePressurePolicy> = {}): NodePressurePolicy => ({
+  ...{ thresholds: thresholds({ 'nodefs.available': '15%' }), minimumReclaim: new Map() },
+  ...{ gracePeriodMs: minuteMs, transitionPeriodMs: 5 * minuteMs, forecastMs: 60 * minuteMs },
+  ...{ evictPods: true, ...over },
+});
+
+export const governedBy = (
+  rule: NodePressurePolicy | undefined,
+  mode: Policy['mode'] = 'Enforce',
+): Extract<NodeGovernance, { readonly kind: 'governed' }> => {
+  const nodes = nodesRules({ nodePressure: rule });
+  return { kind: 'governed', policy: policy({ pods: undefined, nodes, mode }), nodes };
+};
+
+/** Of a disk of 1000, measured now. */
+export const reading = (over: Partial<SignalReading> = {}): SignalReading => ({
+  ...{ signal: 'nodefs.available', available: 500, capacity: 1000, measuredAtMs: now.getTime() },
+  ...over,
+});
+
+export interface Step {
+  /** Minutes after the first. */
+  readonly minute: number;
+  readonly available: number;
+  readonly capacity?: number;
+  /** Minutes after the first; default: `minute`. */
+  readonly measured?: number;
+}
+
+/** Observes the steps one after the other; the states of the last. */
+export function statesAfter(
+  steps: readonly Step[],
+  rule: NodePressurePolicy = pressurePolicy(),
+  kubelet: Thresholds = new Map(),
+  signal: ThresholdSignal = 'nodefs.available',
+): readonly SignalState[] {
+  let history: SignalHistory = new Map();
+  let states: readonly SignalState[] = [];
+  for (const { minute, available, capacity = 1000, measured = minute } of steps) {
+    const at = (minutes: number): number => now.getTime() + minutes * minuteMs;
+    const readings = [reading({ signal, available, capacity, measuredAtMs: at(measured) })];
+    const given = { rule, kubelet, now: new Date(at(minute)), staleAfterMs: 2 * minuteMs };
+    ({ history, states } = observeSignals(history, readings, given));
+  }
+  return states;
+}
+
+/** A disk of 1000 of which 100 are available, crossed for two minutes. */
+export const crossed = (over: Partial<SignalState> = {}): SignalState => ({
+  reading: { signal: 'nodefs.available', available: 100, capacity: 1000, measuredAtMs: now.getTime() },
+  ours: { value: 150, text: '15%', secondsLeft: 0 },
+  kubelets: undefined,
+  growthPerMinute: undefined,
+  crossedSinceMs: now.getTime() - 2 * minuteMs,
+  isUnderPressure: true,
+  wanted: 50,
+  ...over,
+});
+
+/** Images and containers were removed a minute ago. */
+export const relieved = new Map([['nodefs.available' as const, now.getTime() - minuteMs]]);
+
+export const planOf = (
+  facts: Partial<NodePressureFacts>,
+  rule: NodePressurePolicy | undefined = pressurePolicy(),
+): NodePressurePlan =>
+  planNodePressure(
+    {
+      ...{ node: 'a', signals: [crossed()], pods: [], usage: undefined, relievedAtMs: relieved },
+      ...{ consumers: [], ...facts },
+    },
+    { governance: governedBy(rule), now },
+  );
+
+/** Every verdict on a pod in one line, evictions in the order of the rank first. */
+export const verdicts = ({ evictions, kept }: NodePressurePlan): string[] =>
+  [...evictions, ...kept].map(({ verdict, target, reason }) => `${verdict} ${target.name} ${reason}`);

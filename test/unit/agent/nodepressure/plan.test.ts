@@ -1,0 +1,311 @@
+import { describe, expect, test } from 'vitest';
+import { planNodePressure } from '../../../../src/agent/nodepressure/plan.ts';
+import type { StoragePod } from '../../../../src/api/local-storage.ts';
+import { now } from '../../../builders.ts';
+import { container, emptyDir, mib, storagePod, usage } from '../localstorage/builders.ts';
+import { crossed, governedBy, planOf, pressurePolicy, relieved, verdicts } from './builders.ts';
+
+const nowMs = now.getTime();
+const minuteMs = 60_000;
+const big = storagePod('big');
+const small = storagePod('small');
+const pods = [small, big];
+const used = usage({
+  big: { containers: { main: { layer: 10, logs: 20 } } },
+  small: { containers: { main: { layer: 5, logs: 5 } } },
+});
+
+describe('evictions', () => {
+  test('the largest first', () => {
+    expect(verdicts(planOf({ pods, usage: used }))).toEqual([
+      'Evict big nodefs.available',
+      'Evict small nodefs.available',
+    ]);
+  });
+
+  test.each<readonly [string, Parameters<typeof planOf>[0], Parameters<typeof pressurePolicy>[0], string]>([
+    ['no threshold is crossed', { signals: [crossed({ crossedSinceMs: undefined })] }, {}, 'NoPressure'],
+    ['the policy evicts nobody', {}, { evictPods: false }, 'EvictionOff'],
+    ['the grace period has not passed', {}, { gracePeriodMs: 2 * minuteMs + 1 }, 'Reclaiming'],
+    ['nothing was removed yet', { relievedAtMs: new Map() }, {}, 'Reclaiming'],
+    [
+      'the removal was for an earlier crossing',
+      { relievedAtMs: new Map([['nodefs.available', nowMs - 3 * minuteMs]]) },
+      {},
+      'Reclaiming',
+    ],
+    [
+      'nothing was measured after the removal',
+      { relievedAtMs: new Map([['nodefs.available', nowMs]]) },
+      {},
+      'Reclaiming',
+    ],
+    [
+      'memory evicts nobody',
+      { signals: [crossed({ reading: { ...crossed().reading, signal: 'memory.available' } })] },
+      {},
+      'NoPressure',
+    ],
+    ['usage is unknown', { usage: undefined }, {}, 'UsageUnknown'],
+    ['the pod is not measured', { usage: usage({}) }, {}, 'UsageUnknown'],
+    ['the pod uses nothing', { usage: usage({ big: { total: 5 } }) }, {}, 'NoUsage'],
+    ['the pod is kept', { pods: [storagePod('big', {}, { isOptedOut: true })] }, {}, 'KeepMarked'],
+    ['the pod has finished', { pods: [storagePod('big', {}, { phase: 'Failed' })] }, {}, 'Finished'],
+    [
+      'the pod is being deleted',
+      { pods: [storagePod('big', {}, { deletionAtMs: nowMs + 3 * minuteMs })] },
+      {},
+      'Terminating',
+    ],
+    [
+      'the pod is critical',
+      { pods: [storagePod('big', {}, { priority: 2_000_000_000 })] },
+      {},
+      'CriticalPod',
+    ],
+  ])('%s: the pod is kept', (_, facts, rule, reason) => {
+    const plan = planOf({ pods: [big], usage: used, ...facts }, pressurePolicy(rule));
+    expect(verdicts(plan)).toEqual([`Keep big ${reason}`]);
+  });
+
+  test('the end of the grace period is when the pod becomes due', () => {
+    const rule = pressurePolicy({ gracePeriodMs: 5 * minuteMs });
+    const { kept } = planOf({ pods: [big], usage: used }, rule);
+    expect(kept[0]?.eligibleAt).toEqual(new Date(nowMs + 3 * minuteMs));
+  });
+
+  test.each<readonly [string, number, boolean]>([
+    ['ends soon', 2 * minuteMs, true],
+    ['has a long grace period', 2 * minuteMs + 1, false],
+    ['should have ended just now', -30_000, true],
+    ['should have ended long ago', -30_001, false],
+  ])('another pod that %s', (_, leftMs, isHeld) => {
+    const ending = storagePod('ending', {}, { deletionAtMs: nowMs + leftMs });
+    const plan = planOf({ pods: [big, ending], usage: used });
+    expect(verdicts(plan)).toContain(isHeld ? 'Keep big PodEnding' : 'Evict big nodefs.available');
+  });
+
+  test('a finished pod ends nothing', () => {
+    const over = storagePod('over', {}, { phase: 'Succeeded', deletionAtMs: nowMs });
+    expect(verdicts(planOf({ pods: [big, over], usage: used }))).toContain('Evict big nodefs.available');
+  });
+
+  test('four at most are requested', () => {
+    const many = Array.from({ length: 6 }, (_, i) => storagePod(`p${i}`));
+    const sizes = Object.fromEntries(
+      many.map(({ name }, i) => [name, { containers: { main: { logs: 9 - i } } }]),
+    );
+    expect(verdicts(planOf({ pods: many, usage: usage(sizes) }))).toEqual([
+      ...[0, 1, 2, 3].map((i) => `Evict p${i} nodefs.available`),
+      ...[4, 5].map((i) => `Keep p${i} RankedLater`),
+    ]);
+  });
+
+  test('by the signal that is crossed longest', () => {
+    const later = crossed({ crossedSinceMs: nowMs - minuteMs - 1 });
+    const inodes = crossed({
+      reading: { ...crossed().reading, signal: 'nodefs.inodesFree' },
+      crossedSinceMs: nowMs - 3 * minuteMs,
+    });
+    const relievedAtMs = new Map([...relieved, ['nodefs.inodesFree' as const, nowMs - 1]]);
+    const { demands, evictions } = planOf({ pods, usage: used, signals: [later, inodes], relievedAtMs });
+    expect(demands.map(({ signal }) => signal)).toEqual(['nodefs.inodesFree', 'nodefs.available']);
+    // Nobody's inodes are measured.
+    expect(evictions).toEqual([]);
+  });
+
+  test('without a rule every pod is kept, and nothing is wanted', () => {
+    const facts = {
+      node: 'a',
+      signals: [crossed()],
+      pods,
+      usage: used,
+      relievedAtMs: relieved,
+      consumers: [],
+    };
+    const plan = planNodePressure(facts, { governance: governedBy(undefined), now });
+    expect(verdicts(plan)).toEqual(['Keep small RuleOff', 'Keep big RuleOff']);
+    expect([plan.warnings, plan.demands]).toEqual([[], []]);
+  });
+
+  test('an invalid policy keeps every pod, and so does a label on the node', () => {
+    const invalid = { name: 'p', uid: 'u', generation: 1, priority: 0, problems: ['spec: is wrong'] };
+    const facts = { node: 'a', signals: [], pods: [big], usage: used, relievedAtMs: relieved, consumers: [] };
+    const keptBy = (reason: 'InvalidPolicy' | 'KeepMarked') =>
+      planNodePressure(facts, { governance: { kind: 'keep', reason, policy: invalid }, now }).kept[0];
+    expect(keptBy('InvalidPolicy')).toMatchObject({ reason: 'InvalidPolicy', evidence: { invalid } });
+    expect(keptBy('KeepMarked')).toMatchObject({ reason: 'KeepMarked', evidence: { on: 'node' } });
+  });
+
+  test('unknown pods are no pods', () => {
+    expect(verdicts(planOf({ pods: undefined, usage: used }))).toEqual([]);
+  });
+});
+
+describe('the rank', () => {
+  const layered = { main: { layer: 40, logs: 1 } };
+  const logged = { main: { layer: 1, logs: 20 } };
+  const scratch = { emptyDirs: [emptyDir('tmp'), emptyDir('shm', undefined, true)] };
+  const names = (facts: Parameters<typeof planOf>[0]): string[] =>
+    planOf(facts).evictions.map(({ target }) => target.name);
+  const rows: readonly StoragePod[] = [
+    storagePod('layers'),
+    storagePod('logs'),
+    storagePod('volume', scratch),
+  ];
+  const sizes = {
+    layers: { containers: layered },
+    logs: { containers: logged },
+    volume: { containers: { main: { layer: 2, logs: 3 } }, volumes: { tmp: 10, shm: 500 } },
+  };
+  const imagefs = crossed({ reading: { ...crossed().reading, signal: 'imagefs.available' } });
+  const relievedAtMs = new Map([...relieved, ['imagefs.available' as const, nowMs - minuteMs]]);
+  const dedicated = { dedicatedImageFs: true };
+  const split = { dedicatedImageFs: true, splitContainerFs: true };
+
+  test.each<readonly [string, Parameters<typeof planOf>[0], readonly string[]]>([
+    [
+      'one file system: layers, logs and volumes on disk',
+      { usage: usage(sizes) },
+      ['layers', 'logs', 'volume'],
+    ],
+    [
+      'images on their own: nodefs has logs and volumes',
+      { usage: usage(sizes, dedicated) },
+      ['logs', 'volume', 'layers'],
+    ],
+    [
+      'images on their own: imagefs has layers',
+      { usage: usage(sizes, dedicated), signals: [imagefs] },
+      ['layers', 'volume', 'logs'],
+    ],
+    ['layers elsewhere: nodefs has all', { usage: usage(sizes, split) }, ['layers', 'logs', 'volume']],
+    ['layers elsewhere: no pod uses imagefs', { usage: usage(sizes, split), signals: [imagefs] }, []],
+  ])('%s', (_, facts, expected) => {
+    expect(names({ pods: rows, relievedAtMs, ...facts })).toEqual(expected);
+  });
+
+  test('over its request first, then the lower priority, then the larger excess', () => {
+    const requesting = (name: string, request: string, priority = 0): StoragePod =>
+      storagePod(name, { containers: [container('main', undefined, request)] }, { priority });
+    const all = [
+      requesting('within', '100Mi', -5),
+      requesting('important', '1Mi', 10),
+      requesting('slightly', '45Mi'),
+      requesting('much', '10Mi'),
+    ];
+    const same = Object.fromEntries(all.map(({ name }) => [name, { containers: { main: { layer: 50 } } }]));
+    expect(names({ pods: all, usage: usage(same) })).toEqual(['much', 'slightly', 'important', 'within']);
+  });
+
+  test('inodes are ranked by inodes, and nobody requests them', () => {
+    const inodes = crossed({ reading: { ...crossed().reading, signal: 'nodefs.inodesFree' } });
+    const { pods: measured, ...rest } = usage({ big: {}, small: {} });
+    const withInodes = new Map(
+      [...measured].map(([uid, one]) => {
+        const logs = {
+          bytes: uid === 'uid-big' ? 100 * mib : 1,
+          inodes: uid === 'uid-big' ? 5 : 7,
+          atMs: nowMs,
+        };
+        return [uid, { ...one, containers: [{ name: 'main', layer: undefined, logs }] }];
+      }),
+    );
+    const requesting = storagePod('big', { containers: [container('main', undefined, '1')] });
+    const { evictions } = planOf({
+      pods: [requesting, small],
+      usage: { ...rest, pods: withInodes },
+      signals: [inodes],
+      relievedAtMs: new Map([['nodefs.inodesFree', nowMs - minuteMs]]),
+    });
+    expect(evictions.map(({ target, evidence }) => [target.name, evidence.used, evidence.request])).toEqual([
+      ['small', 7, 0],
+      ['big', 5, 0],
+    ]);
+  });
+});
+
+describe('demands', () => {
+  const both = { containers: true, images: true };
+  const imagefs = crossed({ reading: { ...crossed().reading, signal: 'imagefs.available' } });
+  test.each<readonly [string, Parameters<typeof planOf>[0], object]>([
+    ['one file system', { usage: used }, both],
+    ['unknown file systems', {}, both],
+    [
+      'images on their own, nodefs',
+      { usage: usage({}, { dedicatedImageFs: true }) },
+      { containers: true, images: false },
+    ],
+    [
+      'images on their own, imagefs',
+      { usage: usage({}, { dedicatedImageFs: true }), signals: [imagefs] },
+      both,
+    ],
+    [
+      'layers elsewhere, imagefs',
+      { usage: usage({}, { dedicatedImageFs: true, splitContainerFs: true }), signals: [imagefs] },
+      { containers: false, images: true },
+    ],
+  ])('%s', (_, facts, expected) => {
+    expect(planOf(facts).demands).toMatchObject([{ wanted: 50, ...expected }]);
+  });
+
+  test('memory is never wanted', () => {
+    const memory = crossed({ reading: { ...crossed().reading, signal: 'memory.available' } });
+    expect(planOf({ signals: [memory] }).demands).toEqual([]);
+  });
+});
+
+describe('warnings', () => {
+  const warned = (facts: Parameters<typeof planOf>[0]) => planOf(facts).warnings[0]?.evidence.consumers;
+  const consumers = [
+    { kind: 'image' as const, name: 'ml:1', amount: 25 * mib },
+    { kind: 'log' as const, name: '/var/log/pods/a', amount: 26 * mib },
+    { kind: 'image' as const, name: 'tiny:1', amount: 1 },
+  ];
+
+  test('about the node, with the three largest consumers', () => {
+    const { warnings } = planOf({ pods, usage: used, consumers });
+    expect(warnings).toMatchObject([
+      {
+        unit: 'nodepressure',
+        verdict: 'Warn',
+        reason: 'nodefs.available',
+        target: { kind: 'Node', name: 'a' },
+      },
+    ]);
+    expect(warned({ pods, usage: used, consumers })?.map(({ name }) => name)).toEqual([
+      'web/big',
+      '/var/log/pods/a',
+      'ml:1',
+    ]);
+  });
+
+  test('only consumers of that file system', () => {
+    const { pods: measured } = used;
+    const alone = usage({}, { dedicatedImageFs: true, pods: measured });
+    expect(warned({ consumers, usage: alone })?.map(({ name }) => name)).toEqual(['/var/log/pods/a']);
+    const imagefs = crossed({ reading: { ...crossed().reading, signal: 'imagefs.available' } });
+    expect(warned({ consumers, usage: alone, signals: [imagefs] })?.map(({ name }) => name)).toEqual([
+      'ml:1',
+      'tiny:1',
+    ]);
+  });
+
+  test('memory: pods by their working set', () => {
+    const memory = crossed({ reading: { ...crossed().reading, signal: 'memory.available' } });
+    const measured = new Map(
+      [...used.pods].map(([uid, one]) => [uid, { ...one, memoryBytes: uid === 'uid-small' ? 7 : undefined }]),
+    );
+    const facts = { pods, usage: { ...used, pods: measured }, signals: [memory], consumers };
+    expect(warned(facts)).toEqual([{ kind: 'pod', name: 'web/small', amount: 7 }]);
+  });
+
+  test('none when nothing is near', () => {
+    const far = crossed({
+      crossedSinceMs: undefined,
+      ours: { value: 150, text: '15%', secondsLeft: undefined },
+    });
+    expect(planOf({ signals: [far] }).warnings).toEqual([]);
+  });
+});
