@@ -32,6 +32,15 @@ export interface SignalReading {
   readonly measuredAtMs: number;
 }
 
+/** A pass over containers or images that frees a disk. */
+export interface Relief {
+  readonly signal: DiskSignal;
+  /** What must be available, in the unit of the signal. */
+  readonly until: number;
+  /** Measures again. */
+  readonly isEnough: (signal: AbortSignal) => Promise<boolean>;
+}
+
 /** A quantity, or a part of the capacity. */
 export type Amount =
   | { readonly kind: 'percent'; readonly percent: number; readonly text: string }
@@ -58,3 +67,61 @@ export const isInodes = (signal: NodeSignal): boolean => signal.endsWith('.inode
 
 export const isDiskSignal = (signal: string): signal is DiskSignal =>
   diskSignals.some((one) => one === signal);
+
+/** A threshold as the policy or the kubelet's configuration has it. */
+export interface Limit {
+  /** In the unit of the signal. */
+  readonly value: number;
+  readonly text: string;
+  /** The time until it is crossed at the present growth, 0 = it is; undefined = it is not approached. */
+  readonly secondsLeft: number | undefined;
+}
+
+/** One signal in one pass. */
+export interface SignalState {
+  readonly reading: SignalReading & { readonly signal: ThresholdSignal };
+  readonly ours: Limit | undefined;
+  readonly kubelets: Limit | undefined;
+  /** What is used more each minute; undefined = not known yet, or not growing. */
+  readonly growthPerMinute: number | undefined;
+  /** When our threshold was crossed; undefined = it is not. It stays crossed until the minimum reclaim is available too. */
+  readonly crossedSinceMs: number | undefined;
+  /** Our threshold is crossed, or was within the transition period. */
+  readonly isUnderPressure: boolean;
+  /** What has to become available until the pressure ends; 0 = nothing. */
+  readonly wanted: number;
+}
+
+/** A pod whose eviction the agent requests because the node is short of a disk. */
+export interface PressureRequest {
+  readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string };
+  readonly signal: DiskSignal;
+  /** What the pod uses and requests, in the unit of the signal. */
+  readonly observedBytes: number;
+  readonly limitBytes: number;
+  readonly shortage: { readonly available: number; readonly threshold: number };
+  /** Unix milliseconds. */
+  readonly observedAtMs: number;
+}
+
+/** The result of the last pass of nodepressure, for the report. */
+export interface PressureInventory {
+  /** The policy of that pass. */
+  readonly policy: { readonly uid: string; readonly generation: number };
+  /** Signals with a threshold. */
+  readonly states: readonly SignalState[];
+  /** All signals that were measured. */
+  readonly readings: readonly SignalReading[];
+  /** One sentence for each signal that is short, or will be soon. */
+  readonly warnings: readonly string[];
+  /** In the order of the rank; only in mode Enforce. */
+  readonly requests: readonly PressureRequest[];
+}
+
+/** A value for each disk signal. */
+export const byDiskSignal = <T>(of: (signal: DiskSignal) => T): Readonly<Record<DiskSignal, T>> => ({
+  'nodefs.available': of('nodefs.available'),
+  'nodefs.inodesFree': of('nodefs.inodesFree'),
+  'imagefs.available': of('imagefs.available'),
+  'imagefs.inodesFree': of('imagefs.inodesFree'),
+});

@@ -1,5 +1,5 @@
 import type { EvictionSignal } from './local-storage.ts';
-import type { ThresholdSignal } from './node-pressure.ts';
+import type { DiskSignal, ThresholdSignal } from './node-pressure.ts';
 
 /** Reasons to delete a pod, in the order in which the rules apply. Logs, metrics, Events, `plan` and `why` use them unchanged. */
 export const podDeleteReasons = [
@@ -49,7 +49,8 @@ export const containerRemoveReasons = [
   'BrokenLink',
   'RotatedLog',
 ] as const;
-export type ContainerRemoveReason = (typeof containerRemoveReasons)[number];
+/** A disk signal: the node is short of it, so dead containers go whatever the limits. */
+export type ContainerRemoveReason = (typeof containerRemoveReasons)[number] | DiskSignal;
 
 /** Reasons to remove nothing from a node. */
 export const nodeKeepReasons = ['NoPolicy', 'InvalidPolicy', 'KeepMarked', 'NodeUnknown', 'RuleOff'] as const;

@@ -1,3 +1,4 @@
+import { isDiskSignal, type Relief } from '../../api/node-pressure.ts';
 import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
 import { skewText } from '../../gc/checks.ts';
 import type { Outcome } from '../../gc/decision.ts';
@@ -7,7 +8,13 @@ import { isAbort } from '../../runtime/errors.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { containerChecks, type ContainerCheckDeps, type ContainerChecks, type PlanBasis } from './checks.ts';
-import type { ContainerGcTarget, ContainerRemoval, JudgedContainer, LogDirectoryTarget } from './facts.ts';
+import {
+  isContainerRemoval,
+  type ContainerGcTarget,
+  type ContainerRemoval,
+  type LogDirectoryTarget,
+  type RemovedContainer,
+} from './facts.ts';
 import type { ContainerGcMetrics } from './metrics.ts';
 import { podThatMustBeGone } from './recheck.ts';
 import { resultsOf, type RemovalResults } from './report.ts';
@@ -33,14 +40,20 @@ export interface ActDeps extends ContainerCheckDeps {
   readonly onProgress: () => void;
 }
 
+interface Planned {
+  readonly removals: readonly ContainerRemoval[];
+  /** undefined = the limits of the policy decide. */
+  readonly relief: Relief | undefined;
+}
+
 /** Carries out the removals of one pass, in order. */
 export async function removeAll(
   deps: ActDeps,
-  { removals, ...basis }: PlanBasis & { readonly removals: readonly ContainerRemoval[] },
+  { removals, relief, ...basis }: PlanBasis & Planned,
   signal: AbortSignal,
 ): Promise<RemovalResults> {
   const checks = containerChecks(deps, basis);
-  const remover = new Remover(deps, checks, signal);
+  const remover = new Remover(deps, checks, { signal, relief });
   const executed = await execute(
     removals,
     {
@@ -49,6 +62,7 @@ export async function removeAll(
       ...{ clock: deps.clock, concurrency: 1 },
       // A failure proves nothing about the next removal: the kubelet continues as well.
       giveUpAfter: Infinity,
+      enough: ({ reason }) => isDiskSignal(reason) && remover.isRelieved,
       onOutcome: (outcome) => {
         // The shutdown interrupted the removal; the next pass repeats it.
         if (outcome.kind === 'failed' && signal.aborted && isAbort(outcome.error)) return;
@@ -109,10 +123,19 @@ class Remover {
   /** Never aborts: an interrupted removal would leave a container without its log. Each request has its own deadline. */
   readonly #unaborted = new AbortController().signal;
 
-  constructor(deps: ActDeps, checks: ContainerChecks, signal: AbortSignal) {
+  readonly #relief: Relief | undefined;
+  /** Enough is available again. */
+  isRelieved = false;
+
+  constructor(
+    deps: ActDeps,
+    checks: ContainerChecks,
+    { signal, relief }: { readonly signal: AbortSignal; readonly relief: Relief | undefined },
+  ) {
     this.#deps = deps;
     this.#checks = checks;
     this.#signal = signal;
+    this.#relief = relief;
   }
 
   /** Stops a sandbox, or a container in unknown state. Stopping takes long, so the checks run again before the removal. */
@@ -137,10 +160,8 @@ class Remover {
 
   async remove(removal: ContainerRemoval): Promise<StepResult> {
     const { runtime, logs } = this.#deps;
+    if (isContainerRemoval(removal)) return await this.#removeContainer(this.#listed(removal));
     switch (removal.reason) {
-      case 'PodGone':
-      case 'DeadContainer':
-        return await this.#removeContainer(this.#listed(removal));
       case 'Sandbox':
         await runtime.removeSandbox(removal.target.id, this.#unaborted);
         return done;
@@ -156,7 +177,7 @@ class Remover {
   }
 
   /** The container in the last listing, which is newer than the plan. */
-  #listed(removal: ContainerRemoval & { readonly target: JudgedContainer }): RuntimeContainer | undefined {
+  #listed(removal: RemovedContainer): RuntimeContainer | undefined {
     const listed = this.#checks.listing.response(removal);
     if (listed === undefined || listed instanceof Error) return undefined;
     return listed.containers.find(({ id }) => id === removal.target.id);
@@ -174,6 +195,7 @@ class Remover {
     const link = legacyLinkOf(listed);
     if (link !== undefined) await logs.removeBrokenLink(`${logs.roots.containers}/${link}`, this.#unaborted);
     const removal = await runtime.removeContainer(listed.id, this.#unaborted);
+    this.isRelieved = (await this.#relief?.isEnough(this.#unaborted)) === true;
     return removal === 'gone' ? gone : { kind: 'done', freedBytes };
   }
 

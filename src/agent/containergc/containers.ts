@@ -100,7 +100,9 @@ function planDead(
   pods: PodsNow,
   context: PlanContext,
 ): readonly ContainerDecision<JudgedContainer>[] {
-  const over = overLimits(dead, context.rule);
+  // Under pressure no dead container is wanted any more.
+  const limits = context.pressure === undefined ? context.rule : { maxPerPodContainer: 0, maxContainers: 0 };
+  const over = overLimits(dead, limits);
   const newest = new Set(units(all).map(([first]) => first));
   // Without any attempt the kubelet runs even a completed container of an unfinished pod again.
   const isNeeded = (container: RuntimeContainer): boolean =>
@@ -112,8 +114,9 @@ function planDead(
   ): Because<ContainerReason> => {
     const pod = podRefOf(container);
     const { name } = container;
-    const evidence = { pod, container: name, place, attempts, total: dead.length, limits: context.rule };
-    if (over.has(container) && !isNeeded(container)) return { reason: 'DeadContainer', evidence };
+    const evidence = { pod, container: name, place, attempts, total: dead.length, limits };
+    if (over.has(container) && !isNeeded(container))
+      return { reason: context.pressure ?? 'DeadContainer', evidence };
     if (pods.stateOf(pod.uid) === 'Quarantined') return quarantined(pods.ended(pod), context);
     return { reason: place === 1 ? 'NewestAttempt' : 'UnderLimit', evidence };
   };

@@ -1,3 +1,4 @@
+import { isDiskSignal, type DiskSignal } from '../../api/node-pressure.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { ContainerGcPolicy, InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import { podRefOf } from '../../api/pod-ref.ts';
@@ -41,6 +42,8 @@ export interface Given {
   readonly assumeGone?: boolean;
   /** Time between two passes; default one minute, as the kubelet's (`ContainerGCPeriod`, pkg/kubelet/kubelet.go). */
   readonly periodMs?: number;
+  /** The node is short of this: no dead container is wanted any more. */
+  readonly pressure?: DiskSignal | undefined;
 }
 
 export interface PlanContext extends Omit<Given, 'governance'> {
@@ -89,7 +92,7 @@ export type ContainerKept<T extends ContainerGcTarget = ContainerGcTarget> = Con
   ContainerKeepReason
 >;
 
-interface RemovedFor {
+interface RemovedFor extends Record<DiskSignal, JudgedContainer> {
   PodGone: JudgedContainer;
   DeadContainer: JudgedContainer;
   Sandbox: JudgedSandbox;
@@ -126,15 +129,22 @@ export const decide = <T extends ContainerGcTarget, R extends ContainerReason>(
   { target, policy, bytes }: Subject<T>,
   { reason, evidence, eligibleAt }: Because<R>,
 ): ContainerDecision<T, R> => ({
-  ...{ unit: 'containergc', verdict: isRemoveReason(reason) ? 'Remove' : 'Keep' },
+  unit: isDiskSignal(reason) ? 'nodepressure' : 'containergc',
+  verdict: isRemoveReason(reason) ? 'Remove' : 'Keep',
   ...{ target, reason, policy, eligibleAt, bytes, evidence },
 });
 
 const isRemoveReason = (reason: ContainerReason): boolean =>
-  containerRemoveReasons.some((one) => one === reason);
+  isDiskSignal(reason) || containerRemoveReasons.some((one) => one === reason);
 
 export const isRemoval = (decision: ContainerDecision): decision is ContainerRemoval =>
   decision.verdict === 'Remove';
+
+/** A removal of a container, for whatever reason. */
+export type RemovedContainer = Extract<ContainerRemoval, { readonly target: JudgedContainer }>;
+
+export const isContainerRemoval = (removal: ContainerRemoval): removal is RemovedContainer =>
+  removal.target.kind === 'Container';
 
 export const isKept = (decision: ContainerDecision): decision is ContainerKept => decision.verdict === 'Keep';
 

@@ -1,3 +1,4 @@
+import type { Relief } from '../../api/node-pressure.ts';
 import { isNodeUnknown, nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { ContainerGcPolicy } from '../../api/policy/policy.ts';
 import type { ContainerInventory, NodePassReport } from '../../api/report/node-pass.ts';
@@ -35,10 +36,10 @@ export class ContainerGcManager {
     this.#deps = deps;
   }
 
-  /** One pass: observe, plan, act. Rejects, after its report, when something failed; the rest was done. */
-  async collect(signal: AbortSignal): Promise<void> {
+  /** One pass: observe, plan, act. With a relief, until that is enough. Rejects, after its report, when something failed; the rest was done. */
+  async collect(signal: AbortSignal, relief?: Relief): Promise<void> {
     const { clock, onPass, recorder } = this.#deps;
-    const outcome = await this.#pass(signal);
+    const outcome = await this.#pass(signal, relief);
     signal.throwIfAborted();
     const { error, unknown, stopped, inventory } = outcome;
     const message = error === undefined ? (unknown ?? stopped) : errorLine(error);
@@ -49,7 +50,7 @@ export class ContainerGcManager {
     if (error !== undefined) throw error;
   }
 
-  async #pass(signal: AbortSignal): Promise<Outcome> {
+  async #pass(signal: AbortSignal, relief: Relief | undefined): Promise<Outcome> {
     const { metrics, clock, log, periodMs = defaultPeriodMs } = this.#deps;
     const observed = await this.#observe(signal);
     if (observed instanceof Error) return { ...nothingDone, error: observed };
@@ -61,10 +62,10 @@ export class ContainerGcManager {
       const unknown = isNodeUnknown(governance) ? 'the node or the policies are not known' : undefined;
       return { ...nothingDone, inventory: inventoryOf(facts), unknown, error };
     }
-    const plan = planContainerGc(facts, { governance, now: clock.now(), periodMs });
+    const plan = planContainerGc(facts, { governance, now: clock.now(), periodMs, pressure: relief?.signal });
     showPlan(metrics, plan, rule.policy.mode);
     log.debug({ due: plan.removals.length, kept: plan.kept.length }, 'planned pass');
-    const results = await this.#act(plan, rule, began, signal);
+    const results = await this.#act(plan, { ...rule, began, relief }, signal);
     return {
       ...results,
       unknown: results.unknown ?? unknownBecause(facts, plan),
@@ -116,8 +117,12 @@ export class ContainerGcManager {
   /** Removes nothing in mode DryRun. */
   async #act(
     { removals }: ContainerGcPlan,
-    { policy, rule }: Extract<NodeRule<ContainerGcPolicy>, { kind: 'governed' }>,
-    began: Moment,
+    {
+      policy,
+      rule,
+      began,
+      relief,
+    }: Governed & Pick<Observed, 'began'> & { readonly relief: Relief | undefined },
     signal: AbortSignal,
   ): Promise<RemovalResults> {
     const { log } = this.#deps;
@@ -128,9 +133,11 @@ export class ContainerGcManager {
     const onPodFound = (uid: string): void => {
       this.#sightings = new Map([...this.#sightings].filter(([other]) => other !== uid));
     };
-    return await removeAll({ ...this.#deps, onPodFound }, { policy, rule, began, removals }, signal);
+    return await removeAll({ ...this.#deps, onPodFound }, { policy, rule, began, removals, relief }, signal);
   }
 }
+
+type Governed = Extract<NodeRule<ContainerGcPolicy>, { kind: 'governed' }>;
 
 interface Observed {
   readonly facts: ContainerGcFacts;

@@ -2,7 +2,13 @@ import { podRefOf, podUidOf, type PodRef } from '../../api/pod-ref.ts';
 import type { ContainerKeepReason } from '../../api/reasons.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
 import { byNewest, unitOf } from './containers.ts';
-import type { ContainerGcFacts, ContainerRemoval, LogDirectoryTarget } from './facts.ts';
+import {
+  isContainerRemoval,
+  type ContainerGcFacts,
+  type ContainerRemoval,
+  type LogDirectoryTarget,
+  type RemovedContainer,
+} from './facts.ts';
 import { mayStillWrite } from './logs.ts';
 import { holdOf, PodStates } from './pods.ts';
 
@@ -20,13 +26,12 @@ type Recheck = 'due' | 'absent' | ContainerKeepReason;
 
 /** The pod that must be gone for this removal; undefined = the removal does not depend on that. */
 export function podThatMustBeGone(removal: ContainerRemoval): PodRef | undefined {
+  if (isContainerRemoval(removal)) return removal.reason === 'PodGone' ? removal.target.pod : undefined;
   switch (removal.reason) {
-    case 'PodGone':
     case 'OrphanedLogs':
       return removal.target.pod;
     case 'Sandbox':
       return removal.evidence.isPodGone ? removal.target.pod : undefined;
-    case 'DeadContainer':
     case 'BrokenLink':
     case 'RotatedLog':
       return undefined;
@@ -35,10 +40,8 @@ export function podThatMustBeGone(removal: ContainerRemoval): PodRef | undefined
 
 /** Re-checks a planned removal: every fact that it depends on must still be true. */
 export function recheck(removal: ContainerRemoval, view: LiveView): Recheck {
+  if (isContainerRemoval(removal)) return recheckContainer(removal, view);
   switch (removal.reason) {
-    case 'PodGone':
-    case 'DeadContainer':
-      return recheckContainer(removal, view);
     case 'Sandbox':
       return recheckSandbox(removal, view);
     case 'OrphanedLogs':
@@ -52,7 +55,7 @@ export function recheck(removal: ContainerRemoval, view: LiveView): Recheck {
 
 type Removed<R extends ContainerRemoval['reason']> = Extract<ContainerRemoval, { readonly reason: R }>;
 
-function recheckContainer(removal: Removed<'PodGone' | 'DeadContainer'>, view: LiveView): Recheck {
+function recheckContainer(removal: RemovedContainer, view: LiveView): Recheck {
   const { id, pod } = removal.target;
   const container = view.containers.find((one) => one.id === id);
   if (container === undefined) return 'absent';
@@ -65,7 +68,7 @@ function recheckContainer(removal: Removed<'PodGone' | 'DeadContainer'>, view: L
 
 function recheckAttempt(
   container: RuntimeContainer,
-  { evidence }: Removed<'DeadContainer'>,
+  { evidence }: Exclude<RemovedContainer, { readonly reason: 'PodGone' }>,
   view: LiveView,
 ): Recheck {
   const attempts = view.containers.filter((one) => unitOf(one) === unitOf(container));

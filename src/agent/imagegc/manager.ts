@@ -1,3 +1,4 @@
+import type { Relief } from '../../api/node-pressure.ts';
 import type { ConfirmNode } from '../../api/node-confirmation.ts';
 import { nodeRule, type NodeGovernance, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { ImageDisk, ImageInventory, NodePassReport, NodePod } from '../../api/report/node-pass.ts';
@@ -72,7 +73,7 @@ export class ImageGcManager {
   }
 
   /** One pass: observe, plan, act. Rejects, after its report, when it failed. */
-  async collect(signal: AbortSignal): Promise<void> {
+  async collect(signal: AbortSignal, _relief?: Relief): Promise<void> {
     const { clock, metrics, log, onPass } = this.#deps;
     const governance = this.#deps.governance();
     const rule = nodeRule(governance, 'imageGC');

@@ -4,7 +4,7 @@ import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { PressureKeepReason } from '../../api/reasons.ts';
 import type { Decision, NodeTarget, PodTarget } from '../../gc/decision.ts';
 import type { Consumer, ForeseenEvidence, PressureEvidence } from '../../gc/reasons/pressure.ts';
-import type { SignalState } from './signals.ts';
+import type { SignalState } from '../../api/node-pressure.ts';
 
 /** Facts that a plan is made from; undefined = not known. */
 export interface NodePressureFacts {
@@ -28,8 +28,8 @@ export interface Given {
 /** What has to be freed for one signal, and by what. */
 export interface Demand {
   readonly signal: DiskSignal;
-  /** Bytes or inodes. */
-  readonly wanted: number;
+  /** What must be available, bytes or inodes. */
+  readonly until: number;
   /** Dead containers and their logs use this file system. */
   readonly containers: boolean;
   readonly images: boolean;

@@ -17,7 +17,8 @@ import type {
   PressureEviction,
 } from './facts.ts';
 import { byRank, shareOf, type DiskLayout, type PodShare } from './rank.ts';
-import { isForeseen, type SignalState } from './signals.ts';
+import type { SignalState } from '../../api/node-pressure.ts';
+import { isForeseen } from './signals.ts';
 
 /** So many pods are requested at a time: a disruption budget may protect the first. */
 const requestedPods = 4;
@@ -110,11 +111,14 @@ const isOn =
     usage?.dedicatedImageFs !== true || (kind === 'image') === signal.startsWith('imagefs.');
 
 /** What the kubelet removes before it evicts (pkg/kubelet/eviction/helpers.go, buildSignalToNodeReclaimFuncs); but logs of dead containers also when only they use the file system. */
-function demandOf({ reading: { signal }, wanted }: CrossedDisk, layout: DiskLayout | undefined): Demand {
+function demandOf(
+  { reading: { signal, available }, wanted }: CrossedDisk,
+  layout: DiskLayout | undefined,
+): Demand {
   const isImageFs = signal.startsWith('imagefs.');
   const isDedicated = layout?.dedicatedImageFs === true;
   return {
-    ...{ signal, wanted },
+    ...{ signal, until: available + wanted },
     containers: !(isImageFs && layout?.splitContainerFs === true),
     images: !isDedicated || isImageFs,
   };

@@ -2,7 +2,9 @@ import {
   amountOf,
   thresholdSignals,
   type Amount,
+  type Limit,
   type SignalReading,
+  type SignalState,
   type Thresholds,
   type ThresholdSignal,
 } from '../../api/node-pressure.ts';
@@ -21,30 +23,6 @@ interface SignalMemory {
 }
 
 export type SignalHistory = ReadonlyMap<ThresholdSignal, SignalMemory>;
-
-/** A threshold as the policy or the kubelet's configuration has it. */
-export interface Limit {
-  /** In the unit of the signal. */
-  readonly value: number;
-  readonly text: string;
-  /** The time until it is crossed at the present growth, 0 = it is; undefined = it is not approached. */
-  readonly secondsLeft: number | undefined;
-}
-
-/** One signal in one pass. */
-export interface SignalState {
-  readonly reading: SignalReading & { readonly signal: ThresholdSignal };
-  readonly ours: Limit | undefined;
-  readonly kubelets: Limit | undefined;
-  /** What is used more each minute; undefined = not known yet, or not growing. */
-  readonly growthPerMinute: number | undefined;
-  /** When our threshold was crossed; undefined = it is not. It stays crossed until the minimum reclaim is available too. */
-  readonly crossedSinceMs: number | undefined;
-  /** Our threshold is crossed, or was within the transition period. */
-  readonly isUnderPressure: boolean;
-  /** What has to become available until the pressure ends; 0 = nothing. */
-  readonly wanted: number;
-}
 
 export interface SignalsGiven {
   readonly rule: NodePressurePolicy;

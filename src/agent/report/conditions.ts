@@ -8,13 +8,14 @@ import { keepListClaim } from './keep-list-risk.ts';
 
 type Stored = readonly NodeGCReportStatusCondition[];
 
-/** Decides the three conditions of a report. lastTransitionTime changes only with the status. */
+/** Decides the conditions of a report. lastTransitionTime changes only with the status. */
 export function planConditions(facts: ReportFacts, stored: Stored, now: Date): NodeGCReportStatusCondition[] {
   const before = new Map(stored.map((condition) => [condition.type, condition]));
   const degraded = degradedClaim(facts);
   const atRisk = keepListClaim(facts, before.get('KeepListAtRisk')?.reason);
   const generation = facts.governance.policy?.generation;
-  return [readyClaim(facts, degraded), atRisk, degraded].map((claim) => {
+  const claims = [readyClaim(facts, degraded), atRisk, ...pressureClaims(facts), degraded];
+  return claims.map((claim) => {
     const old = before.get(claim.type);
     return {
       ...claim,
@@ -32,6 +33,39 @@ function readyClaim({ governance }: ReportFacts, degraded: Claim): Claim {
     return { type: 'Ready', status: 'True', reason: 'AsPlanned', message: 'The policy is followed' };
   const message = 'Nothing is removed from this node';
   return { type: 'Ready', status: 'True', reason: governance.reason, message };
+}
+
+/** Whether the node is short of something, or will be soon. Absent without a policy for it. */
+function pressureClaims({ governance, pressure }: ReportFacts): readonly Claim[] {
+  if (governance.kind !== 'governed' || governance.nodes.nodePressure === undefined) return [];
+  const type = 'PressureAhead';
+  if (pressure === undefined)
+    return [{ type, status: 'Unknown', reason: 'SignalsUnknown', message: 'The kubelet has not been read' }];
+  const { warnings, states } = pressure;
+  const lasting = states
+    .filter(({ isUnderPressure }) => isUnderPressure)
+    .map(({ reading }) => reading.signal);
+  if (warnings.length > 0)
+    return [
+      {
+        type,
+        status: 'True',
+        reason: lasting.length > 0 ? 'ThresholdCrossed' : 'ThresholdAhead',
+        message: warnings.join(' '),
+      },
+    ];
+  if (lasting.length > 0)
+    return [
+      {
+        type,
+        status: 'True',
+        reason: 'TransitionPeriod',
+        message: `Enough is available again since a short time: ${lasting.join(', ')}`,
+      },
+    ];
+  return [
+    { type, status: 'False', reason: 'EnoughAvailable', message: 'No threshold is crossed or will be soon' },
+  ];
 }
 
 /** The worst obstacle that keeps the agent from following the policy. */
@@ -88,6 +122,7 @@ const unitsOf = (policy: NodesPolicy): readonly NodePassReport['unit'][] => [
   ...(policy.imageGC === undefined ? [] : (['imagegc'] as const)),
   ...(policy.containerGC === undefined ? [] : (['containergc'] as const)),
   ...(policy.localStorageEviction === undefined ? [] : (['localstorage'] as const)),
+  ...(policy.nodePressure === undefined ? [] : (['nodepressure'] as const)),
 ];
 
 const troubledResults = [

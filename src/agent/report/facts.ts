@@ -1,4 +1,5 @@
 import type { StorageInventory } from '../../api/local-storage.ts';
+import type { PressureInventory } from '../../api/node-pressure.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { ContainerInventory, ImageInventory, NodePassReport } from '../../api/report/node-pass.ts';
 import type { RuntimeVersion } from '../../cri/runtime.ts';
@@ -22,6 +23,7 @@ export interface ReportFacts {
   readonly images: ImageInventory | undefined;
   readonly containers: ContainerInventory | undefined;
   readonly storage: StorageInventory | undefined;
+  readonly pressure: PressureInventory | undefined;
   readonly orphans: OrphansFound | undefined;
   readonly snapshots: SnapshotsFound | undefined;
   readonly imageDisk: MountedImageDisk | undefined;
@@ -39,7 +41,7 @@ export interface ReportTrouble {
 
 /** A condition without its history. */
 export interface Claim {
-  readonly type: 'Ready' | 'KeepListAtRisk' | 'Degraded';
+  readonly type: 'Ready' | 'KeepListAtRisk' | 'PressureAhead' | 'Degraded';
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: string;
   readonly message: string;

@@ -1,5 +1,6 @@
 import type { StorageInventory } from '../../api/local-storage.ts';
 import type { NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
+import type { PressureInventory } from '../../api/node-pressure.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type {
   ContainerInventory,
@@ -33,6 +34,7 @@ export interface ReportDeps {
   readonly images: () => ImageInventory | undefined;
   readonly containers: () => ContainerInventory | undefined;
   readonly storage: () => StorageInventory | undefined;
+  readonly pressure: () => PressureInventory | undefined;
   readonly runtimeVersion: () => RuntimeVersion | undefined;
   /** Why the runtime is not available, in one line; undefined = it is. */
   readonly runtimeTrouble: () => string | undefined;
@@ -83,8 +85,8 @@ export class ReportManager {
 
   /** Whether a pod must be evicted that the written report does not request. */
   get isAwaited(): boolean {
-    const { governance, storage, clock } = this.#deps;
-    const facts = { governance: governance(), storage: storage() };
+    const { governance, storage, pressure, clock } = this.#deps;
+    const facts = { governance: governance(), storage: storage(), pressure: pressure() };
     return hasNewRequests(this.#written?.status, planStorage(facts, clock.now()));
   }
 
@@ -128,7 +130,7 @@ export class ReportManager {
   }
 
   async #observe(signal: AbortSignal): Promise<ReportFacts> {
-    const { governance, images, containers, storage, runtimeVersion, agentVersion } = this.#deps;
+    const { governance, images, containers, storage, pressure, runtimeVersion, agentVersion } = this.#deps;
     const { imageDisk, nodeDisk, troubles } = await this.#readDisks(signal);
     const { orphans, snapshots } = await this.#findOrphans(signal);
     return {
@@ -139,6 +141,7 @@ export class ReportManager {
       images: images(),
       containers: containers(),
       storage: storage(),
+      pressure: pressure(),
       troubles: [...this.#runtimeTroubles(), ...troubles],
     };
   }

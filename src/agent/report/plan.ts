@@ -38,14 +38,14 @@ export function planReport(
   };
 }
 
-/** Decides the part of the status about the policy and local storage. */
+/** Decides the part of the status about the policy, local storage and node pressure. */
 export function planStorage(
-  { governance, storage }: Pick<ReportFacts, 'governance' | 'storage'>,
+  { governance, storage, pressure }: Pick<ReportFacts, 'governance' | 'storage' | 'pressure'>,
   now: Date,
 ): NodeGCReportStatus {
   return {
     ...policyOf(governance),
-    ...(storage && storageOf(storage, governance.policy, now)),
+    ...((storage ?? pressure) && storageOf({ storage, pressure }, governance.policy, now)),
   };
 }
 

@@ -1,31 +1,46 @@
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import type { EvictionRequest, StorageInventory, StorageWarning } from '../../api/local-storage.ts';
+import type { PressureInventory, PressureRequest, SignalState } from '../../api/node-pressure.ts';
 import type {
   NodeGCReportStatus,
   NodeGCReportStatusEvictionRequest,
+  NodeGCReportStatusSignal,
   NodeGCReportStatusStorageWarning,
 } from '../../api/gen/nodegcreport.gen.ts';
 import { bounds, bytes, count, cut, percent } from './bounds.ts';
 
+interface Inventories {
+  readonly storage: StorageInventory | undefined;
+  readonly pressure: PressureInventory | undefined;
+}
+
 /**
- * The part of the report about local storage: the pods nearest to a limit, and those to evict. Evictions are listed only if the policy that
- * decided them is `named`, the policy that the report names: the controller assumes that.
+ * The part of the report about local storage and node pressure: the pods nearest to a limit, what is available on the node, and the pods to
+ * evict. Evictions are listed only if the policy that decided them is `named`, the policy that the report names: the controller assumes that.
  */
 export function storageOf(
-  { policy, warnings, evictionRequests: planned }: StorageInventory,
+  { storage, pressure }: Inventories,
   named: StorageInventory['policy'] | undefined,
   now: Date,
 ): Pick<
   NodeGCReportStatus,
-  'storageWarningCount' | 'storageWarnings' | 'evictionRequestCount' | 'evictionRequests'
+  'signals' | 'storageWarningCount' | 'storageWarnings' | 'evictionRequestCount' | 'evictionRequests'
 > {
-  const isSame = policy.uid === named?.uid && policy.generation === named.generation;
-  const evictionRequests = isSame ? planned : [];
+  const isNamed = (inventory: { readonly policy: StorageInventory['policy'] } | undefined): boolean =>
+    inventory !== undefined &&
+    inventory.policy.uid === named?.uid &&
+    inventory.policy.generation === named.generation;
+  // In the order of the rank, and always listed: the controller evicts the first that it may.
+  const ranked = isNamed(pressure) ? (pressure?.requests ?? []) : [];
+  const exceeding = isNamed(storage) ? (storage?.evictionRequests ?? []) : [];
+  const warnings = storage?.warnings ?? [];
+  const page = pageOf(exceeding, bounds.storageEntries - ranked.length, now);
   return {
+    ...(pressure && { signals: signalsOf(pressure) }),
     storageWarningCount: count(warnings.length),
     storageWarnings: warnings.slice(0, bounds.storageEntries).map(warningOf),
-    evictionRequestCount: count(evictionRequests.length),
-    evictionRequests: pageOf(evictionRequests, now).map(requestOf),
+    evictionRequestCount: count(ranked.length + exceeding.length),
+    evictionRequests: [...ranked.map(pressureRequestOf), ...page.map(requestOf)],
   };
 }
 
@@ -33,10 +48,35 @@ export function storageOf(
 const pageMs = 5 * 60_000;
 
 /** Lists a long list page by page over time: pods that a budget protects must not keep the other requests off the list. */
-function pageOf(requests: readonly EvictionRequest[], now: Date): readonly EvictionRequest[] {
-  const pages = Math.max(1, Math.ceil(requests.length / bounds.storageEntries));
-  const first = (Math.floor(now.getTime() / pageMs) % pages) * bounds.storageEntries;
-  return requests.slice(first, first + bounds.storageEntries);
+function pageOf(requests: readonly EvictionRequest[], length: number, now: Date): readonly EvictionRequest[] {
+  const pages = Math.max(1, Math.ceil(requests.length / length));
+  const first = (Math.floor(now.getTime() / pageMs) % pages) * length;
+  return requests.slice(first, first + length);
+}
+
+function signalsOf({ states, readings }: PressureInventory): NodeGCReportStatusSignal[] {
+  const known = new Map<string, SignalState>(states.map((state) => [state.reading.signal, state]));
+  return readings.map((reading) => ({
+    name: reading.signal,
+    available: bytes(reading.available),
+    capacity: bytes(reading.capacity),
+    availablePercent: percent(Math.floor((100 * reading.available) / reading.capacity)),
+    measuredTime: timeText(reading.measuredAtMs),
+    ...stateOf(known.get(reading.signal)),
+  }));
+}
+
+function stateOf(state: SignalState | undefined): Partial<NodeGCReportStatusSignal> {
+  if (state === undefined) return {};
+  const { reading, ours, kubelets, growthPerMinute, crossedSinceMs } = state;
+  const left = [ours, kubelets].flatMap((limit) => limit?.secondsLeft ?? []).filter((seconds) => seconds > 0);
+  return {
+    ...(ours && { threshold: bytes(ours.value) }),
+    ...(kubelets && { kubeletThreshold: bytes(kubelets.value) }),
+    ...(growthPerMinute !== undefined && { growthPerMinute: bytes(growthPerMinute) }),
+    ...(left.length > 0 && { thresholdTime: timeText(reading.measuredAtMs + Math.min(...left) * 1000) }),
+    ...(crossedSinceMs !== undefined && { crossedSince: timeText(crossedSinceMs) }),
+  };
 }
 
 function warningOf({
@@ -68,9 +108,20 @@ function requestOf(request: EvictionRequest): NodeGCReportStatusEvictionRequest 
   };
 }
 
+function pressureRequestOf(request: PressureRequest): NodeGCReportStatusEvictionRequest {
+  const { shortage, observedBytes, limitBytes, observedAtMs } = request;
+  return {
+    ...limitOf(request.pod, { signal: request.signal, subject: undefined }),
+    observedBytes: bytes(observedBytes),
+    limitBytes: bytes(limitBytes),
+    shortage: { available: bytes(shortage.available), threshold: bytes(shortage.threshold) },
+    observedTime: timeText(observedAtMs),
+  };
+}
+
 function limitOf(
   { namespace, name, uid }: EvictionRequest['pod'],
-  { signal, subject }: Pick<EvictionRequest, 'signal' | 'subject'>,
+  { signal, subject }: Pick<EvictionRequest | PressureRequest, 'signal'> & Pick<EvictionRequest, 'subject'>,
 ): Pick<NodeGCReportStatusEvictionRequest, 'pod' | 'signal' | 'subject'> {
   return {
     pod: {

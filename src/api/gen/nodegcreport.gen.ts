@@ -491,7 +491,9 @@ export interface NodeGCReportStatusSignal {
     | 'nodefs.inodesFree'
     | 'imagefs.available'
     | 'imagefs.inodesFree'
-    | 'memory.available';
+    | 'memory.available'
+    | 'containerfs.available'
+    | 'containerfs.inodesFree';
   /**
    * Bytes or inodes that are available.
    */

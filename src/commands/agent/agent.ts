@@ -171,6 +171,7 @@ class Agent {
       onPass: () => {
         this.#loops.wakeReport();
       },
+      alone: (pass, signal) => this.#loops.alone(pass, signal),
     });
   }
 

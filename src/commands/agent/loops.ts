@@ -22,6 +22,8 @@ export interface Passes {
   readonly images: Pass;
   /** Measures the local storage of pods. */
   readonly storage: Pass;
+  /** Reads what is available on the node, and may run passes over containers and images. */
+  readonly pressure: Pass;
   /** Writes the report when it is due. */
   readonly report: Pass;
   /** Whether a pod must be evicted that no report requests yet: then the report is not delayed. */
@@ -49,7 +51,7 @@ const reportPeriodMs = 10_000;
 export class AgentLoops {
   readonly #deps: AgentLoopsDeps;
   readonly #wakes = { containers: new Wake(), images: new Wake(), report: new Wake() };
-  readonly #beats: Readonly<Record<'containers' | 'images' | 'storage', Heartbeat>>;
+  readonly #beats: Readonly<Record<'containers' | 'images' | 'storage' | 'pressure', Heartbeat>>;
   readonly #passSpread: SpreadWake;
   readonly #reportSpread: SpreadWake;
   #hasReported = false;
@@ -64,6 +66,7 @@ export class AgentLoops {
       containers: heartbeat('containergc', containerGcPeriodMs, clock),
       images: heartbeat('imagegc', imageGcPeriodMs, clock),
       storage: heartbeat('localstorage', localStoragePeriodMs, clock),
+      pressure: heartbeat('nodepressure', localStoragePeriodMs, clock),
     };
     this.#first = firstDelays(containerGcPeriodMs, random());
     this.#passSpread = new SpreadWake({
@@ -83,10 +86,16 @@ export class AgentLoops {
     return Object.values(this.#beats);
   }
 
-  /** Progress of a pass over containers or images; passes over local storage are short. */
+  /** Progress of a pass over containers or images; passes over local storage are short, and one over node pressure waits for these. */
   beat(): void {
     this.#beats.containers.beat();
     this.#beats.images.beat();
+    this.#beats.pressure.beat();
+  }
+
+  /** Runs a pass over containers or images while no other does. */
+  async alone(pass: Pass, signal: AbortSignal): Promise<void> {
+    await this.#turns.run(() => pass(signal), signal);
   }
 
   /** Wakes the passes soon, after a change on this node. */
@@ -110,6 +119,7 @@ export class AgentLoops {
     await Promise.all([
       this.#collect(passes, signal),
       this.#storage(passes.storage, signal),
+      this.#pressure(passes.pressure, signal),
       this.#report(passes, signal),
       this.#loop(passes.runtime, { name: 'runtime', intervalMs: runtimePeriodMs }, signal),
     ]);
@@ -135,6 +145,14 @@ export class AgentLoops {
     const firstDelayMs = firstStorageMs(intervalMs, random());
     const heartbeat = this.#beats.storage;
     return this.#loop(pass, { name: 'localstorage', intervalMs, jitter, firstDelayMs, heartbeat }, signal);
+  }
+
+  #pressure(pass: Pass, signal: AbortSignal): Promise<void> {
+    const { config, random } = this.#deps;
+    const intervalMs = config.localStoragePeriodMs;
+    const firstDelayMs = firstStorageMs(intervalMs, random());
+    const heartbeat = this.#beats.pressure;
+    return this.#loop(pass, { name: 'nodepressure', intervalMs, jitter, firstDelayMs, heartbeat }, signal);
   }
 
   async #collect({ containers, images }: Passes, signal: AbortSignal): Promise<void> {

@@ -8,9 +8,13 @@ import { LocalStorageManager } from '../../agent/localstorage/manager.ts';
 import { localStorageMetrics, podStorageMetrics } from '../../agent/localstorage/metrics.ts';
 import { ReportManager } from '../../agent/report/manager.ts';
 import { reportMetrics } from '../../agent/report/metrics.ts';
+import { NodePressureManager, type NodePressureDeps } from '../../agent/nodepressure/manager.ts';
+import { nodePressureMetrics } from '../../agent/nodepressure/metrics.ts';
 import type { StorageInventory } from '../../api/local-storage.ts';
+import type { PressureInventory } from '../../api/node-pressure.ts';
 import type { ContainerInventory, ImageInventory, NodePassReport } from '../../api/report/node-pass.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
+import type { Consumer } from '../../gc/reasons/pressure.ts';
 import { nodeReports } from '../../kube/actions/node-report.ts';
 import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
 import { podLookup } from '../../kube/actions/pod-lookup.ts';
@@ -34,6 +38,7 @@ import type { RuntimeWatch } from './runtime.ts';
 import type { StateDirectory } from './state.ts';
 import type { Connected } from '../cli/connect.ts';
 import { recordedRuntime } from './runtime-calls.ts';
+import { kubeletThresholds, reliefOf } from './relief.ts';
 import { version } from '../version/version.ts';
 
 interface AgentUnitsDeps {
@@ -53,6 +58,8 @@ interface AgentUnitsDeps {
   readonly onProgress: () => void;
   /** A pass has ended. */
   readonly onPass: () => void;
+  /** Runs a pass over containers or images while no other does. */
+  readonly alone: (pass: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) => Promise<void>;
 }
 
 /** Builds the units of the agent; the report observes every pass. */
@@ -85,10 +92,19 @@ export function buildAgentUnits(counted: AgentUnitsDeps): Omit<Passes, 'runtime'
     inventories.storage = inventory;
     passed(pass);
   });
+  const pressure = nodePressure(deps, {
+    consumers: () => consumersOf(inventories),
+    relieve: reliefOf({ containers, images, place, alone: deps.alone }),
+    onPass: (pass, inventory) => {
+      inventories.pressure = inventory;
+      passed(pass);
+    },
+  });
   return {
     containers: (signal) => containers.collect(signal),
     images: (signal) => images.collect(signal),
     storage: (signal) => storage.collect(signal),
+    pressure: (signal) => pressure.collect(signal),
     report: (signal) => report.reconcile(signal),
     isReportAwaited: () => report.isAwaited,
   };
@@ -106,6 +122,7 @@ interface Inventories {
   containers?: ContainerInventory | undefined;
   images?: ImageInventory | undefined;
   storage?: StorageInventory | undefined;
+  pressure?: PressureInventory | undefined;
 }
 
 function containerGc(
@@ -161,17 +178,47 @@ function localStorage(
 ): LocalStorageManager {
   return new LocalStorageManager({
     ...{ recorder, clock, onPass },
+    source: kubeletOf(config, cluster),
     pods: caches.pods,
     governance: caches.governance,
-    source: new KubeletUsage({
-      ...config.kubelet,
-      nodeName: config.nodeName,
-      cluster: cluster.connection,
-      clock,
-    }),
     metrics: localStorageMetrics(registry),
     podMetrics: config.localStoragePodMetrics ? podStorageMetrics(registry) : undefined,
     log: log.named('localstorage'),
+  });
+}
+
+const kubeletOf = (
+  { kubelet, nodeName }: AgentUnitsDeps['config'],
+  { connection }: AgentUnitsDeps['cluster'],
+): KubeletUsage => new KubeletUsage({ ...kubelet, nodeName, cluster: connection, clock });
+
+/** Connects to the kubelet only when a policy has a rule for node pressure. */
+function nodePressure(
+  { config, cluster, registry, log, caches, recorder }: AgentUnitsDeps,
+  parts: Pick<NodePressureDeps, 'consumers' | 'relieve' | 'onPass'>,
+): NodePressureManager {
+  const logger = log.named('nodepressure');
+  const kubelet = kubeletOf(config, cluster);
+  return new NodePressureManager({
+    ...{ ...parts, recorder, clock, log: logger },
+    pods: caches.pods,
+    governance: caches.governance,
+    node: () => nodeRef(caches),
+    source: {
+      usage: (signal) => kubelet.usage(signal),
+      thresholds: kubeletThresholds({ read: (signal) => kubelet.thresholds(signal), clock, log: logger }),
+    },
+    metrics: nodePressureMetrics(registry),
+  });
+}
+
+/** The largest images and logs of the last passes. */
+function consumersOf({ images, containers }: Inventories): readonly Consumer[] {
+  const offenders = [...(images?.offenders ?? []), ...(containers?.offenders ?? [])];
+  return offenders.flatMap(({ kind, id, name, bytes }): readonly Consumer[] => {
+    const text = name ?? id ?? '';
+    if (kind === 'Image') return [{ kind: 'image', name: text, amount: bytes }];
+    return kind === 'LogDirectory' || kind === 'LogFile' ? [{ kind: 'log', name: text, amount: bytes }] : [];
   });
 }
 
@@ -193,6 +240,7 @@ function reportManager(deps: AgentUnitsDeps, place: Place, inventories: Inventor
     images: () => inventories.images,
     containers: () => inventories.containers,
     storage: () => inventories.storage,
+    pressure: () => inventories.pressure,
     runtimeVersion: () => runtimeWatch.version,
     runtimeTrouble: () => runtimeWatch.check(),
     orphans: new OrphanFinder({ roots }),

@@ -1,11 +1,12 @@
+import { byDiskSignal, type DiskSignal } from '../../api/node-pressure.ts';
 import type { PodRef } from '../../api/pod-ref.ts';
 import type { ContainerGcPolicy, LogsPolicy } from '../../api/policy/policy.ts';
 import type { ContainerKeepReason, ContainerRemoveReason } from '../../api/reasons.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import type { ContainerTarget, LogTarget, SandboxTarget } from '../decision.ts';
-import type { NoEvidence, ReasonCatalog } from './entry.ts';
+import type { NoEvidence, ReasonCatalog, ReasonEntry } from './entry.ts';
 import { nodeReasons, type NodeEvidence } from './nodes.ts';
-import { keepLabelField, labelRemoved, ordinal, podText, timeText } from './words.ts';
+import { keepLabelField, labelRemoved, ordinal, podText, signalText, timeText } from './words.ts';
 
 export type ContainerReason = ContainerRemoveReason | ContainerKeepReason;
 
@@ -39,7 +40,7 @@ interface RotatedLogs {
   readonly limits: Pick<LogsPolicy, 'maxRotatedPerContainer' | 'maxBytesPerPod'> | undefined;
 }
 
-export interface ContainerEvidence extends Omit<NodeEvidence, 'KeepMarked'> {
+export interface ContainerEvidence extends Omit<NodeEvidence, 'KeepMarked'>, Record<DiskSignal, DeadAttempt> {
   PodGone: EndedPod;
   DeadContainer: DeadAttempt;
   Sandbox: EndedPod & {
@@ -80,6 +81,13 @@ const nodeLabel = 'The label gc.dustpan.dev/keep: "true" on the node keeps it.';
 const podLabel = 'The label gc.dustpan.dev/keep: "true" on its pod or on the node keeps it.';
 const podBack = 'Its pod is in the API and not over, or a container or sandbox of the pod runs';
 
+const short = (signal: DiskSignal): ReasonEntry<DeadAttempt> => ({
+  meaning: `The node is low on ${signalText[signal]}, so dead containers and their logs are removed, but never the newest attempt in a pod that has not finished.`,
+  sentence: (attempt) => `It is ${placeText(attempt)}, and the node is low on ${signalText[signal]}.`,
+  field: () => `nodes.nodePressure.thresholds["${signal}"]`,
+  change: `More is available than the threshold. ${podLabel}`,
+});
+
 /** Reasons of containergc: containers, sandboxes and logs. */
 export const containerReasons: ReasonCatalog<ContainerEvidence> = {
   ...nodeReasons,
@@ -100,6 +108,7 @@ export const containerReasons: ReasonCatalog<ContainerEvidence> = {
     field: (attempt) => (isOverOwnLimit(attempt) ? perContainerField(attempt) : totalField(attempt)),
     change: `A higher nodes.containerGC.maxPerPodContainer or maxContainers, whichever it exceeds. ${podLabel}`,
   },
+  ...byDiskSignal(short),
   Sandbox: {
     meaning:
       'It is not ready and has no containers, and its pod is gone, was evicted, was deleted longer than its grace period ago, or has a newer sandbox.',
@@ -246,17 +255,10 @@ const inUse: Readonly<Record<Kind, (pod: string) => string>> = {
   LogFile: needed,
 };
 
+const ends = { Evicted: 'was evicted', Deleted: 'was deleted longer than its grace period ago' };
+
 /** The end of a pod whose remains are removed. */
-function endText({ end }: EndedPod): string {
-  switch (end) {
-    case 'Evicted':
-      return 'was evicted';
-    case 'Deleted':
-      return 'was deleted longer than its grace period ago';
-    case undefined:
-      return 'is gone';
-  }
-}
+const endText = ({ end }: EndedPod): string => (end === undefined ? 'is gone' : ends[end]);
 
 const isOverOwnLimit = ({ place, limits: { maxPerPodContainer = Infinity } }: DeadAttempt): boolean =>
   place > maxPerPodContainer;
@@ -281,10 +283,8 @@ function countText(limit = Infinity): string {
 function perContainerField({ limits: { maxPerPodContainer = -1 } }: DeadAttempt): string {
   return `nodes.containerGC.maxPerPodContainer=${maxPerPodContainer}`;
 }
-
-function totalField({ limits: { maxContainers = -1 } }: DeadAttempt): string {
-  return `nodes.containerGC.maxContainers=${maxContainers}`;
-}
+const totalField = ({ limits: { maxContainers = -1 } }: DeadAttempt): string =>
+  `nodes.containerGC.maxContainers=${maxContainers}`;
 
 function rotatedField({ limits }: RotatedLogs): string | undefined {
   const fields = (['maxRotatedPerContainer', 'maxBytesPerPod'] as const).flatMap((name) => {

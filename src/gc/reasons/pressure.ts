@@ -1,4 +1,5 @@
 import {
+  byDiskSignal,
   isInodes,
   thresholdSignals,
   type DiskSignal,
@@ -10,6 +11,7 @@ import { sizeText } from '../../runtime/text/size-text.ts';
 import type { NoEvidence, ReasonCatalog, ReasonEntry } from './entry.ts';
 import { nodeReasons, type NodeEvidence } from './nodes.ts';
 import { budgetsMayDelay, podStates, storageReasons, type StorageEvidence } from './storage.ts';
+import { signalText } from './words.ts';
 
 /** A pod, an image or a log directory that uses much of what a node is short of. */
 export interface Consumer {
@@ -78,18 +80,10 @@ export interface PressureEvidence
 export const amountText = (signal: NodeSignal, amount: number): string =>
   isInodes(signal) ? `${amount} inodes` : sizeText(amount);
 
-const resources: Readonly<Record<ThresholdSignal, string>> = {
-  'nodefs.available': 'disk space for local storage (nodefs.available)',
-  'nodefs.inodesFree': 'inodes for local storage (nodefs.inodesFree)',
-  'imagefs.available': 'disk space for images (imagefs.available)',
-  'imagefs.inodesFree': 'inodes for images (imagefs.inodesFree)',
-  'memory.available': 'memory (memory.available)',
-};
-
 /** What is short: `The node is low on disk space …: 1.2 GiB are available, the threshold is 15% (1.5 GiB).` */
 export function shortageText({ signal, available, threshold }: Shortage): string {
   const amount = amountText(signal, threshold.value);
-  return `The node is low on ${resources[signal]}: ${amountText(signal, available)} are available, the threshold is ${limitText(threshold.text, amount)}.`;
+  return `The node is low on ${signalText[signal]}: ${amountText(signal, available)} are available, the threshold is ${limitText(threshold.text, amount)}.`;
 }
 
 const limitText = (text: string, amount: string): string =>
@@ -108,7 +102,7 @@ const thresholdField = ({ shortage: { signal, threshold } }: { readonly shortage
   `nodes.nodePressure.thresholds["${signal}"]=${threshold.text}`;
 
 const evictedFor = (signal: DiskSignal): ReasonEntry<EvictedForPressure> => ({
-  meaning: `The node is low on ${resources[signal]}, removing images and containers was not enough, and the pod is the first in the kubelet's order.`,
+  meaning: `The node is low on ${signalText[signal]}, removing images and containers was not enough, and the pod is the first in the kubelet's order.`,
   sentence: (evidence) => `${pressureMessage(evidence)}${budgetsMayDelay}`,
   field: thresholdField,
   change:
@@ -117,10 +111,7 @@ const evictedFor = (signal: DiskSignal): ReasonEntry<EvictedForPressure> => ({
 
 /** Reasons of nodepressure for pods. */
 export const pressureReasons: ReasonCatalog<PressureEvidence> = {
-  'nodefs.available': evictedFor('nodefs.available'),
-  'nodefs.inodesFree': evictedFor('nodefs.inodesFree'),
-  'imagefs.available': evictedFor('imagefs.available'),
-  'imagefs.inodesFree': evictedFor('imagefs.inodesFree'),
+  ...byDiskSignal(evictedFor),
   NoPressure: {
     meaning: 'No disk of the node is below its threshold.',
     change: 'Less is available than a threshold in nodes.nodePressure.thresholds.',
@@ -176,7 +167,7 @@ export const pressureReasons: ReasonCatalog<PressureEvidence> = {
 };
 
 const foreseen = (signal: ThresholdSignal): ReasonEntry<ForeseenEvidence> => ({
-  meaning: `The node is low on ${resources[signal]}, or will be soon at the present growth.`,
+  meaning: `The node is low on ${signalText[signal]}, or will be soon at the present growth.`,
   sentence: foreseenText,
   field: ({ ours }) => ours && `nodes.nodePressure.thresholds["${signal}"]=${ours.text}`,
   change: 'More is available, the growth ends, or the threshold or nodes.nodePressure.forecast is lower.',
@@ -192,14 +183,14 @@ function foreseenText({ signal, ours, kubelets, consumers, ...values }: Foreseen
   const growth =
     growthPerMinute === undefined ? '' : ` ${amountText(signal, growthPerMinute)} more are used each minute.`;
   const limits = [
-    ...(ours === undefined ? [] : [leftText(signal, ours, 'the threshold of the policy')]),
-    ...(kubelets === undefined ? [] : [leftText(signal, kubelets, "the kubelet's threshold")]),
+    ...(ours === undefined ? [] : [leftText(signal, ours, "The policy's threshold")]),
+    ...(kubelets === undefined ? [] : [leftText(signal, kubelets, "The kubelet's threshold")]),
   ];
   const users = consumers.map(({ kind, name, amount }) => `${kind} ${name} ${amountText(signal, amount)}`);
   return [
-    `Of ${resources[signal]} ${amountText(signal, available)} of ${amountText(signal, capacity)} are available.`,
+    `Of ${signalText[signal]} ${amountText(signal, available)} of ${amountText(signal, capacity)} are available.`,
     growth.trim(),
-    limits.length === 0 ? '' : `${limits.join('; ')}.`,
+    ...limits,
     users.length === 0 ? '' : `Most is used by ${users.join(', ')}.`,
   ]
     .filter((part) => part !== '')
@@ -208,8 +199,10 @@ function foreseenText({ signal, ours, kubelets, consumers, ...values }: Foreseen
 
 function leftText(signal: ThresholdSignal, { value, text, secondsLeft }: Foreseen, name: string): string {
   const limit = `${name}, ${limitText(text, amountText(signal, value))},`;
-  if (secondsLeft === undefined) return `${limit} is not approached`;
-  return secondsLeft === 0 ? `${limit} is crossed` : `${limit} is crossed in about ${leftOf(secondsLeft)}`;
+  if (secondsLeft === undefined) return `${limit} is not approached.`;
+  return secondsLeft === 0
+    ? `${limit} is crossed.`
+    : `${limit} will be crossed in about ${leftOf(secondsLeft)}.`;
 }
 
 const minute = 60;

@@ -1,3 +1,4 @@
+import type { ThresholdSignal } from '../../api/node-pressure.ts';
 import type { InvalidPolicy } from '../../api/policy/policy.ts';
 import { KEEP_LABEL } from '../../api/policy/matching.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
@@ -46,3 +47,12 @@ export function invalidSentence({ invalid }: InvalidEvidence, what: string): str
 /** The field of the first problem. */
 export const invalidField = ({ invalid }: InvalidEvidence): string | undefined =>
   invalid?.problems[0]?.split(': ', 1)[0];
+
+/** What a node has too little of, with the kubelet's name. */
+export const signalText: Readonly<Record<ThresholdSignal, string>> = {
+  'nodefs.available': 'disk space for local storage (nodefs.available)',
+  'nodefs.inodesFree': 'inodes for local storage (nodefs.inodesFree)',
+  'imagefs.available': 'disk space for images (imagefs.available)',
+  'imagefs.inodesFree': 'inodes for images (imagefs.inodesFree)',
+  'memory.available': 'memory (memory.available)',
+};

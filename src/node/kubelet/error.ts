@@ -83,7 +83,7 @@ function refusal({ status, serverMessage: answer }: ApiError, path: string): Kub
     );
   if (status === 403)
     return new KubeletError(
-      `the kubelet refuses ${path} (403)${detail}; the agent's service account needs get on nodes/stats`,
+      `the kubelet refuses ${path} (403)${detail}; the agent's service account needs get on ${path === '/configz' ? 'nodes/configz' : 'nodes/stats'}`,
       'denied',
     );
   const why = detail.includes(noFileSystems) ? isolationOff : '';

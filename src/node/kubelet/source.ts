@@ -1,12 +1,15 @@
 import type { PodStorageUsage, StorageUsage } from '../../api/local-storage.ts';
+import type { Thresholds } from '../../api/node-pressure.ts';
 import { createTransport, type HttpTransport } from '../../kube/http/http-transport.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { KubeletError, kubeletError } from './error.ts';
 import { SummaryScanner } from './scanner.ts';
 import { nodeUsageOf, podUsageOf } from './summary.ts';
+import { configuredThresholds } from './thresholds.ts';
 import { KubeletCredentials, type KubeletAddress } from './trust.ts';
 
-const path = '/stats/summary';
+const summaryPath = '/stats/summary';
+const configPath = '/configz';
 
 /** The kubelet has measured before: it needs a second or two for a summary. */
 const defaultTimeoutMs = 10_000;
@@ -39,7 +42,7 @@ export class KubeletUsage {
     const scanner = new SummaryScanner((pod) => {
       for (const [uid, usage] of podUsageOf(pod)) pods.set(uid, usage);
     });
-    for await (const chunk of this.#read(signal))
+    for await (const chunk of this.#read(summaryPath, signal))
       parsed("the kubelet's answer is no JSON", () => {
         scanner.push(chunk);
       });
@@ -49,8 +52,25 @@ export class KubeletUsage {
 
   /** Returns the summary unchanged, for `stats.json` of a snapshot. */
   async summary(signal: AbortSignal): Promise<Buffer> {
+    return await this.#whole(summaryPath, signal);
+  }
+
+  /** The thresholds at which the kubelet evicts pods. Needs `get` on `nodes/configz`, before Kubernetes 1.33 on `nodes/proxy`. */
+  async thresholds(signal: AbortSignal): Promise<Thresholds> {
+    const text = await this.#whole(configPath, signal);
+    const configz = parsed(
+      "the kubelet's answer is no JSON",
+      (): unknown => JSON.parse(text.toString()),
+      configPath,
+    );
+    const thresholds = configuredThresholds(configz);
+    if (thresholds !== undefined) return thresholds;
+    throw new KubeletError(`the kubelet's answer is no configuration (${configPath})`, 'malformed');
+  }
+
+  async #whole(path: string, signal: AbortSignal): Promise<Buffer> {
     const chunks: Buffer[] = [];
-    for await (const chunk of this.#read(signal)) chunks.push(chunk);
+    for await (const chunk of this.#read(path, signal)) chunks.push(chunk);
     return Buffer.concat(chunks);
   }
 
@@ -58,7 +78,7 @@ export class KubeletUsage {
     this.#transport.close();
   }
 
-  async *#read(signal: AbortSignal): AsyncGenerator<Buffer> {
+  async *#read(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
     const { endpoint, timeoutMs = defaultTimeoutMs, maxBytes = defaultMaxBytes } = this.#options;
     let sizeBytes = 0;
     try {
@@ -85,10 +105,10 @@ function nodeOf(scanner: SummaryScanner): object {
   const envelope = parsed(wrong, () => scanner.finish());
   const node = typeof envelope === 'object' && envelope !== null && 'node' in envelope && envelope.node;
   if (typeof node === 'object' && node !== null) return node;
-  throw new KubeletError(`${wrong} (${path})`, 'malformed');
+  throw new KubeletError(`${wrong} (${summaryPath})`, 'malformed');
 }
 
-function parsed<T>(wrong: string, parse: () => T): T {
+function parsed<T>(wrong: string, parse: () => T, path = summaryPath): T {
   try {
     return parse();
   } catch (cause) {

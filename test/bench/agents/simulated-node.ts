@@ -48,6 +48,7 @@ export const simulatedNode = {
   images: () => images,
   containers: () => containers,
   storage: () => undefined,
+  pressure: () => undefined,
   runtimeVersion: () => ({ name: 'containerd', version: 'v2.3.6', apiVersion: 'v1' }),
   runtimeTrouble: () => undefined,
   runtime: { listSandboxes: () => none, listContainers: () => none },

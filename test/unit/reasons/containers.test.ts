@@ -6,6 +6,7 @@ import {
   type ContainerKeepReason,
   type ContainerRemoveReason,
 } from '../../../src/api/reasons.ts';
+import { diskSignals, type DiskSignal } from '../../../src/api/node-pressure.ts';
 import type { ContainerGcPolicy } from '../../../src/api/policy/policy.ts';
 import type { LogEntry, LogListing } from '../../../src/node/logs/list.ts';
 import type { NodePart } from '../../../src/snapshot/plan-facts.ts';
@@ -25,7 +26,7 @@ import { boundPod, decided, invalidPolicy, keepMark, nodesBy, type Fixture } fro
 
 type ContainerReason = ContainerRemoveReason | ContainerKeepReason;
 /** A snapshot does not show that the clock jumped between two passes; only the agent knows. */
-type AgentReason = 'ClockUnsure';
+type AgentReason = 'ClockUnsure' | DiskSignal;
 
 interface Row extends Fixture {
   /** Id or path of the object. */
@@ -119,7 +120,18 @@ test.each(Object.entries(planned))('a plan decides %s', (reason, fixture) => {
   expect(decisions.map((one) => one.reason)).toEqual([reason]);
 });
 
+const forPressure = (pressure: DiskSignal) => (): readonly string[] => {
+  const containers = [dead('a', 60), dead('newer', 30, { attempt: 1 })];
+  return planOf({ containers, pods: [boundPod('pod')] }, {}, { pressure }).removals.map(
+    ({ reason }) => reason,
+  );
+};
+
 const agentOnly: Readonly<Record<AgentReason, () => readonly string[]>> = {
+  'nodefs.available': forPressure('nodefs.available'),
+  'nodefs.inodesFree': forPressure('nodefs.inodesFree'),
+  'imagefs.available': forPressure('imagefs.available'),
+  'imagefs.inodesFree': forPressure('imagefs.inodesFree'),
   ClockUnsure: () => {
     const facts = { containers: [dead('a', 60)], clockUnsure: true };
     return planOf(facts, { minimumAgeMs: 60_000 }).kept.map(({ reason }) => reason);
@@ -133,6 +145,6 @@ test.each(Object.entries(agentOnly))('a pass of the agent decides %s', (reason, 
 test('every reason has a row', () => {
   const rows = [...Object.keys(planned), ...Object.keys(agentOnly)];
   expect(rows.sort()).toEqual(
-    [...containerRemoveReasons, ...containerKeepReasons, ...nodeKeepReasons].sort(),
+    [...diskSignals, ...containerRemoveReasons, ...containerKeepReasons, ...nodeKeepReasons].sort(),
   );
 });

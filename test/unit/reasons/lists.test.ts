@@ -8,6 +8,7 @@ const reached = {
   containers: ['containerRemoveReasons', 'containerKeepReasons', 'nodeKeepReasons'],
   eviction: ['evictionKeepReasons'],
   storage: ['storageKeepReasons', 'nodeKeepReasons'],
+  pressure: ['pressureKeepReasons', 'nodeKeepReasons'],
 } as const;
 
 test('every list of reasons has a table', () => {

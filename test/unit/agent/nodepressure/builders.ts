@@ -1,10 +1,7 @@
 import type { NodePressureFacts, NodePressurePlan } from '../../../../src/agent/nodepressure/facts.ts';
 import { planNodePressure } from '../../../../src/agent/nodepressure/plan.ts';
-import {
-  observeSignals,
-  type SignalHistory,
-  type SignalState,
-} from '../../../../src/agent/nodepressure/signals.ts';
+import type { SignalState } from '../../../../src/api/node-pressure.ts';
+import { observeSignals, type SignalHistory } from '../../../../src/agent/nodepressure/signals.ts';
 import {
   parseAmount,
   thresholdSignals,

@@ -247,7 +247,7 @@ describe('demands', () => {
       { containers: false, images: true },
     ],
   ])('%s', (_, facts, expected) => {
-    expect(planOf(facts).demands).toMatchObject([{ wanted: 50, ...expected }]);
+    expect(planOf(facts).demands).toMatchObject([{ until: 150, ...expected }]);
   });
 
   test('memory is never wanted', () => {

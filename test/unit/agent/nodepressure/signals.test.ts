@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isForeseen, type SignalState } from '../../../../src/agent/nodepressure/signals.ts';
+import type { SignalState } from '../../../../src/api/node-pressure.ts';
+import { isForeseen } from '../../../../src/agent/nodepressure/signals.ts';
 import { now } from '../../../builders.ts';
 import { crossed, pressurePolicy, statesAfter, thresholds, type Step } from './builders.ts';
 

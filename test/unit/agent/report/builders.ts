@@ -76,7 +76,7 @@ export const facts = (over: Partial<ReportFacts> = {}): ReportFacts => ({
   runtime: { name: 'containerd', version: 'v2.3.0', apiVersion: 'v1' },
   governance: governed(),
   passes: passes(pass('imagegc'), pass('containergc')),
-  ...{ images: images(), containers, storage: undefined },
+  ...{ images: images(), containers, storage: undefined, pressure: undefined },
   ...{ orphans: undefined, snapshots: undefined },
   ...{ imageDisk: disk(50), nodeDisk: undefined, troubles: [] },
   ...over,

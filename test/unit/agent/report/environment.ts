@@ -57,6 +57,7 @@ export function environment(over: Partial<ReportDeps> = {}): Environment {
     images: () => images(),
     containers: () => containers,
     storage: () => undefined,
+    pressure: () => undefined,
     runtimeVersion: () => ({ name: 'containerd', version: 'v2', apiVersion: 'v1' }),
     runtimeTrouble: () => undefined,
     runtime: new FakeRuntime().add(sandbox('web')),

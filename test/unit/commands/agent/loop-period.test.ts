@@ -26,10 +26,17 @@ test('every loop of an agent exports its period before its first pass', async ()
     ...{ clock, random: () => 0.5, log: silentLogger, onResult: agentMetrics(registry).pass },
   });
   const pass = (): Promise<void> => Promise.resolve();
-  const passes = { containers: pass, images: pass, storage: pass, report: pass, runtime: pass };
+  const passes = {
+    containers: pass,
+    images: pass,
+    storage: pass,
+    pressure: pass,
+    report: pass,
+    runtime: pass,
+  };
   void loops.run({ ...passes, isReportAwaited: () => false }, stop.signal);
   // That over images begins when the first one over containers has ended.
-  const alone = { containergc: 60, localstorage: 30, report: 10, runtime: 10 };
+  const alone = { containergc: 60, localstorage: 30, nodepressure: 30, report: 10, runtime: 10 };
   expect(await periodsOf(registry)).toEqual(alone);
   await clock.advance(30_000);
   expect(await periodsOf(registry)).toEqual({ ...alone, imagegc: 10_800 });

@@ -60,7 +60,12 @@ function start(random: number) {
   };
   void loops.run(
     {
-      ...{ containers: pass('containers'), images: pass('images'), storage: pass('storage') },
+      ...{
+        containers: pass('containers'),
+        images: pass('images'),
+        storage: pass('storage'),
+        pressure: pass('pressure'),
+      },
       ...{ report: pass('report'), runtime: pass('runtime') },
       isReportAwaited: () => asks.isUntold,
     },

@@ -1,0 +1,193 @@
+import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
+import type { DiskSignal, PressureInventory, Thresholds } from '../../api/node-pressure.ts';
+import { isNodeUnknown, nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
+import type { NodePassReport } from '../../api/report/node-pass.ts';
+import type { Consumer } from '../../gc/reasons/pressure.ts';
+import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
+import { errorLine } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
+import type { Clock } from '../../runtime/scheduling/clock.ts';
+import { nodePressureAhead } from './events.ts';
+import type { Demand, NodeWarning } from './facts.ts';
+import { inventoryOf, type Decided, type Governed } from './inventory.ts';
+import { clearPlan, showPlan, type NodePressureMetrics } from './metrics.ts';
+import { planNodePressure } from './plan.ts';
+import type { SignalState } from '../../api/node-pressure.ts';
+import { observeSignals, type SignalHistory } from './signals.ts';
+
+/** This node's kubelet. */
+export interface PressureSource {
+  /** The usage of the pods, and the signals of the node; rejects when it cannot be read. */
+  usage(signal: AbortSignal): Promise<StorageUsage>;
+  /** The kubelet's own thresholds; the defaults when it does not show them. */
+  thresholds(signal: AbortSignal): Promise<Thresholds>;
+}
+
+export interface NodePressureDeps {
+  readonly governance: () => NodeGovernance;
+  /** The pods bound to the node; undefined = not known. */
+  readonly pods: () => readonly StoragePod[] | undefined;
+  readonly source: PressureSource;
+  /** Images and logs, largest first. */
+  readonly consumers: () => readonly Consumer[];
+  /** This node, for its Events; undefined = unknown: no Events. */
+  readonly node: () => ObjectRef | undefined;
+  /** Removes containers and images for a demand, with the checks of their own units. */
+  readonly relieve: (demand: Demand, signal: AbortSignal) => Promise<void>;
+  readonly recorder: Recorder;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly metrics: NodePressureMetrics;
+  readonly log: Logger;
+  /** Called at the end of each pass that the policy requires; undefined = the signals are not known. */
+  readonly onPass: (report: NodePassReport, inventory: PressureInventory | undefined) => void;
+}
+
+/** The kubelet measures file systems every 10 to 60 s. */
+const staleAfterMs = 2 * 60_000;
+/** What could not be removed will hardly be removable a moment later. */
+const relieveEveryMs = 60_000;
+
+/** Warns before the kubelet would evict, removes containers and images for it, and requests evictions where that is not enough. */
+export class NodePressureManager {
+  readonly #deps: NodePressureDeps;
+  #history: SignalHistory = new Map();
+  readonly #relievedAtMs = new Map<DiskSignal, number>();
+  /** The warnings that were given and still hold. */
+  #raised: ReadonlySet<string> = new Set();
+  #state: 'off' | 'unknown' | 'working' = 'off';
+
+  constructor(deps: NodePressureDeps) {
+    this.#deps = deps;
+  }
+
+  /** One pass: observe, plan, relieve, report. Rejects, after its report, when something could not be read or relieved. */
+  async collect(signal: AbortSignal): Promise<void> {
+    const governance = this.#deps.governance();
+    const governed = nodeRule(governance, 'nodePressure');
+    if (governed.kind === 'keep') {
+      this.#turnOff(isNodeUnknown(governance) ? 'the node or the policies are not known' : undefined);
+      return;
+    }
+    this.#state = 'working';
+    try {
+      const decided = await this.#decide(governance, governed, signal);
+      this.#warn(decided);
+      const demand = this.#nextDemand(decided);
+      if (demand !== undefined) await this.#relieve(demand, signal);
+      this.#report(outcomeOf(decided), inventoryOf(decided));
+    } catch (err) {
+      signal.throwIfAborted();
+      this.#deps.metrics.errors.inc();
+      clearPlan(this.#deps.metrics);
+      this.#report({ result: 'Failed', message: errorLine(err) }, undefined);
+      throw err;
+    }
+  }
+
+  async #decide(governance: NodeGovernance, governed: Governed, signal: AbortSignal): Promise<Decided> {
+    const { source, clock, metrics, consumers, node, log } = this.#deps;
+    const kubelet = await source.thresholds(signal);
+    const usage = await source.usage(signal);
+    // Read after the usage: the eviction of a pod that was deleted meanwhile is not requested.
+    const pods = this.#deps.pods();
+    const now = clock.now();
+    const given = { rule: governed.rule, kubelet, now, staleAfterMs };
+    const { history, states } = observeSignals(this.#history, usage.signals, given);
+    this.#history = history;
+    const plan = planNodePressure(
+      {
+        ...{ node: node()?.name ?? '', signals: states, pods, usage },
+        ...{ relievedAtMs: this.#relievedAtMs, consumers: consumers() },
+      },
+      { governance, now },
+    );
+    showPlan(metrics, { plan, states, readings: usage.signals, mode: governed.policy.mode });
+    log.debug(
+      { warnings: plan.warnings.length, demands: plan.demands.length, due: plan.evictions.length },
+      'planned pass',
+    );
+    return { governed, plan, states, readings: usage.signals };
+  }
+
+  /** Forgets everything when the policy has no rule; reports once that there is none. */
+  #turnOff(unknownBecause: string | undefined): void {
+    const state = unknownBecause === undefined ? 'off' : 'unknown';
+    if (state === 'off') {
+      this.#history = new Map();
+      this.#relievedAtMs.clear();
+      this.#raised = new Set();
+    }
+    if (this.#state === 'off' || this.#state === state) return;
+    this.#state = state;
+    clearPlan(this.#deps.metrics);
+    this.#report(
+      { result: unknownBecause === undefined ? 'Idle' : 'Unknown', message: unknownBecause },
+      undefined,
+    );
+  }
+
+  /** One Event when a threshold comes near, and one when it is crossed; again after it was far. */
+  #warn({ plan, states }: Decided): void {
+    const { recorder, metrics, log, node } = this.#deps;
+    const before = this.#raised;
+    const near = new Set(plan.warnings.map(({ reason }) => reason));
+    const current = plan.warnings.map((warning) => ({ warning, key: occasionOf(warning, states) }));
+    // A forecast that wavers is not a new one.
+    const lasting = states
+      .filter(({ reading, isUnderPressure }) => isUnderPressure && !near.has(reading.signal))
+      .flatMap(({ reading }) => [...before].filter((key) => key.startsWith(`${reading.signal}/`)));
+    this.#raised = new Set([...current.map(({ key }) => key), ...lasting]);
+    const regarding = node();
+    for (const { warning, key } of current) {
+      if (before.has(key) || regarding === undefined) continue;
+      const event = nodePressureAhead(regarding, warning, key);
+      recorder.record(event);
+      metrics.raised.inc({ signal: warning.reason });
+      log.info({ signal: warning.reason, note: event.note }, 'node pressure is ahead');
+    }
+  }
+
+  /** The first demand that was not tried just now; in mode DryRun none. */
+  #nextDemand({ governed: { policy }, plan }: Decided): Demand | undefined {
+    if (policy.mode === 'DryRun') return undefined;
+    const nowMs = this.#deps.clock.now().getTime();
+    return plan.demands.find(({ signal }) => {
+      const triedMs = this.#relievedAtMs.get(signal);
+      return triedMs === undefined || Math.abs(nowMs - triedMs) >= relieveEveryMs;
+    });
+  }
+
+  async #relieve(demand: Demand, signal: AbortSignal): Promise<void> {
+    const { relieve, clock, log } = this.#deps;
+    log.info(
+      { signal: demand.signal, until: demand.until },
+      'removing containers and images for node pressure',
+    );
+    await relieve(demand, signal);
+    this.#relievedAtMs.set(demand.signal, clock.now().getTime());
+  }
+
+  #report({ result, message }: Outcome, inventory: PressureInventory | undefined): void {
+    const { clock, onPass } = this.#deps;
+    const none = { removed: 0, freedBytes: 0, errors: 0 };
+    onPass({ unit: 'nodepressure', at: clock.now(), result, ...none, message }, inventory);
+  }
+}
+
+type Outcome = Pick<NodePassReport, 'result' | 'message'>;
+
+/** Short: a threshold is still crossed although all was removed that could be. */
+const outcomeOf = ({ plan }: Decided): Outcome =>
+  plan.evictions.length > 0
+    ? {
+        result: 'Short',
+        message: `removing images and containers did not free enough: ${signalsOf(plan.demands)}`,
+      }
+    : { result: plan.demands.length > 0 ? 'Succeeded' : 'Idle', message: undefined };
+
+const signalsOf = (demands: readonly Demand[]): string => demands.map(({ signal }) => signal).join(', ');
+
+function occasionOf({ reason }: NodeWarning, states: readonly SignalState[]): string {
+  const state = states.find(({ reading }) => reading.signal === reason);
+  return `${reason}/${state?.crossedSinceMs === undefined ? 'ahead' : 'crossed'}`;
+}
