@@ -61,7 +61,7 @@ export const amountOf = (amount: Amount, capacity: number): number =>
   amount.kind === 'quantity' ? amount.value : Math.floor((capacity * amount.percent) / 100);
 
 /** By signal; a signal without an entry has no threshold. */
-export type Thresholds = ReadonlyMap<ThresholdSignal, Amount>;
+export type SignalThresholds = ReadonlyMap<ThresholdSignal, Amount>;
 
 export const isInodes = (signal: NodeSignal): boolean => signal.endsWith('.inodesFree');
 

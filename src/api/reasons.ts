@@ -38,7 +38,8 @@ export type PodKeepReason = (typeof podKeepReasons)[number];
 
 /** Reasons to remove an image. */
 export const imageRemoveReasons = ['Age', 'Space'] as const;
-export type ImageRemoveReason = (typeof imageRemoveReasons)[number];
+/** A disk signal: the node is short of it, so unused images are removed at any usage. */
+export type ImageRemoveReason = (typeof imageRemoveReasons)[number] | DiskSignal;
 
 /** Reasons to remove a container, a sandbox or a log, in the order in which the rules apply. */
 export const containerRemoveReasons = [

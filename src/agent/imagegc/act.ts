@@ -156,7 +156,7 @@ class ImageRemover {
 
   /** Whether the pass ends before this image. */
   enough({ reason }: ImageRemoval): boolean {
-    return this.#removed >= this.#plan.maxImages || (reason === 'Space' && this.#hasSpace());
+    return this.#removed >= this.#plan.maxImages || (reason !== 'Age' && this.#hasSpace());
   }
 
   /** The kubelet compares after a removal: the space step removes at least one image, even if rounding makes `missing` 0. */

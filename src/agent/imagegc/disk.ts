@@ -1,3 +1,4 @@
+import { isInodes, type Relief } from '../../api/node-pressure.ts';
 import type { DiskSpace } from '../../api/report/node-pass.ts';
 import type { ImageGcPolicy, Thresholds } from '../../api/policy/policy.ts';
 import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
@@ -123,4 +124,20 @@ function stepOf(amount: Amount | undefined, thresholds: Thresholds | undefined, 
   if (wanted <= 0 && freedByAge > 0) return idle('TargetMet');
   // Rounding can make it 0; the kubelet removes one image even then.
   return { isCrossed: true, wanted: Math.max(0, wanted), idle: 'BelowThreshold' };
+}
+
+const off = { highThresholdPercent: 100, lowThresholdPercent: 99 };
+
+/** The rule with the thresholds at which as much is available as the relief needs; of an unknown disk nothing is freed. */
+export function reliefRule(
+  rule: ImageGcPolicy,
+  disk: DiskSpace | undefined,
+  { signal, until }: Pick<Relief, 'signal' | 'until'>,
+): ImageGcPolicy {
+  const unit = isInodes(signal) ? 'inodes' : 'bytes';
+  const amount = amountOf(unit, disk);
+  if (amount === undefined) return { ...rule, ...off, inodes: undefined };
+  const lowThresholdPercent = Math.max(0, Math.floor((100 * (amount.total - until)) / amount.total));
+  const relief = { highThresholdPercent: 0, lowThresholdPercent };
+  return unit === 'bytes' ? { ...rule, ...relief, inodes: undefined } : { ...rule, ...off, inodes: relief };
 }

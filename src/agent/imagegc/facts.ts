@@ -1,3 +1,4 @@
+import type { DiskSignal } from '../../api/node-pressure.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { ImageRemoveReason } from '../../api/reasons.ts';
 import type { DiskSpace, NodePod } from '../../api/report/node-pass.ts';
@@ -25,6 +26,8 @@ export interface ImageGcFacts extends AgentState {
 export interface Given {
   readonly governance: NodeGovernance;
   readonly now: Date;
+  /** The node is short of this, and the thresholds are those that free enough of it. */
+  readonly pressure?: DiskSignal | undefined;
 }
 
 /** What keeps an image at any disk usage; undefined and false = does not. */

@@ -12,7 +12,7 @@ import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { fieldsOf, removeImages } from './act.ts';
-import { hasCapacity, needsDisk } from './disk.ts';
+import { hasCapacity, needsDisk, reliefRule } from './disk.ts';
 import { diskUsage, freeDiskSpaceFailed, imageGcFailed, invalidDiskCapacity } from './events.ts';
 import type { ImageGcFacts, ImageGcPlan, ImageRemoval } from './facts.ts';
 import { strayContainers } from './holds.ts';
@@ -72,13 +72,14 @@ export class ImageGcManager {
     this.#deps = deps;
   }
 
-  /** One pass: observe, plan, act. Rejects, after its report, when it failed. */
-  async collect(signal: AbortSignal, _relief?: Relief): Promise<void> {
+  /** One pass: observe, plan, act. With a relief, until that is enough. Rejects, after its report, when it failed. */
+  async collect(signal: AbortSignal, relief?: Relief): Promise<void> {
     const { clock, metrics, log, onPass } = this.#deps;
-    const governance = this.#deps.governance();
+    const governed = this.#deps.governance();
+    const observed = await this.#observePass(nodeRule(governed, 'imageGC'), signal);
+    const governance = relief === undefined ? governed : withRelief(governed, observed.disk, relief);
     const rule = nodeRule(governance, 'imageGC');
-    const observed = await this.#observePass(rule, signal);
-    const plan = planImageGc(observed.facts, { governance, now: observed.now });
+    const plan = planImageGc(observed.facts, { governance, now: observed.now, pressure: relief?.signal });
     const { state, usedPercent, usedInodesPercent } = plan;
     showPlan(metrics, plan, rule.kind === 'governed' ? rule.policy.mode : undefined);
     log.debug({ state, usedPercent, usedInodesPercent, due: plan.removals.length }, 'planned pass');
@@ -268,6 +269,13 @@ export class ImageGcManager {
   #count(stage: Stage): void {
     this.#deps.metrics.errors.inc({ stage });
   }
+}
+
+/** The rule with thresholds that free what the relief needs; everything that keeps an image stays. */
+function withRelief(governance: NodeGovernance, disk: ImageDisk | undefined, relief: Relief): NodeGovernance {
+  if (governance.kind === 'keep' || governance.nodes.imageGC === undefined) return governance;
+  const { nodes } = governance;
+  return { ...governance, nodes: { ...nodes, imageGC: reliefRule(governance.nodes.imageGC, disk, relief) } };
 }
 
 type Rule = NodeRule<ImageGcPolicy>;

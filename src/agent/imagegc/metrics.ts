@@ -5,6 +5,7 @@ import {
   nodeKeepReasons,
   type ImageRemoveReason,
 } from '../../api/reasons.ts';
+import { byDiskSignal } from '../../api/node-pressure.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import type { ImageGcPlan } from './facts.ts';
 
@@ -13,7 +14,11 @@ export type ImageGcMetrics = ReturnType<typeof imageGcMetrics>;
 type Registers = [Registry];
 
 /** The reasons as values of the kubelet's label in kubelet_image_garbage_collected_total. */
-export const upstreamReason: Readonly<Record<ImageRemoveReason, string>> = { Age: 'age', Space: 'space' };
+export const upstreamReason: Readonly<Record<ImageRemoveReason, string>> = {
+  Age: 'age',
+  Space: 'space',
+  ...byDiskSignal(() => 'space'),
+};
 
 /** The stages in which a pass can fail. */
 const stages = ['observe', 'disk', 'remove', 'state', 'attribution'] as const;

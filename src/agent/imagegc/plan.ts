@@ -1,3 +1,4 @@
+import { isDiskSignal, type DiskSignal } from '../../api/node-pressure.ts';
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import { podRefOf } from '../../api/pod-ref.ts';
 import { isInvalid, type ImageGcPolicy, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
@@ -23,7 +24,7 @@ import { recordAt, repulls } from './records.ts';
  * Decides which images to remove, in which order, and why to keep each of the others: first by the maximum age, then for space, with the
  * arithmetic and the order of the kubelet (pkg/kubelet/images/image_gc_manager.go).
  */
-export function planImageGc(facts: ImageGcFacts, { governance, now }: Given): ImageGcPlan {
+export function planImageGc(facts: ImageGcFacts, { governance, now, pressure }: Given): ImageGcPlan {
   const governed = nodeRule(governance, 'imageGC');
   if (governed.kind === 'keep') return keepAll(facts, governed, now);
   const { policy, rule } = governed;
@@ -34,7 +35,7 @@ export function planImageGc(facts: ImageGcFacts, { governance, now }: Given): Im
     if (because === undefined) eligible.push(image);
     else kept.push(decide(image, because, policy));
   }
-  return withSteps({ facts, policy, rule, now }, eligible, kept);
+  return withSteps({ facts, policy, rule, now, pressure }, eligible, kept);
 }
 
 interface PlanContext {
@@ -59,14 +60,16 @@ interface Because<R extends ImageReason> {
   readonly eligibleAtMs?: number | undefined;
 }
 
-const isRemoval = (reason: ImageReason): boolean => reason === 'Age' || reason === 'Space';
+const isRemoval = (reason: ImageReason): boolean =>
+  reason === 'Age' || reason === 'Space' || isDiskSignal(reason);
 
 const decide = <R extends ImageReason>(
   target: JudgedImage,
   { reason, evidence, eligibleAtMs }: Because<R>,
   policy: Policy | InvalidPolicy | undefined,
 ): ImageDecision<R> => ({
-  ...{ unit: 'imagegc', verdict: isRemoval(reason) ? 'Remove' : 'Keep', target, reason, policy, evidence },
+  unit: isDiskSignal(reason) ? 'nodepressure' : 'imagegc',
+  ...{ verdict: isRemoval(reason) ? 'Remove' : 'Keep', target, reason, policy, evidence },
   eligibleAt: eligibleAtMs === undefined ? undefined : new Date(eligibleAtMs),
   bytes: target.image.sizeBytes,
 });
@@ -182,11 +185,12 @@ function byIdleSince(a: JudgedImage, b: JudgedImage): number {
 interface Steps extends PlanContext {
   readonly facts: ImageGcFacts;
   readonly policy: Policy;
+  readonly pressure: DiskSignal | undefined;
 }
 
 /** Decides about the images that nothing holds: removals by age, then for space. */
 function withSteps(
-  { facts, policy, rule, now }: Steps,
+  { facts, policy, rule, now, pressure }: Steps,
   eligible: readonly JudgedImage[],
   kept: readonly ImageDecision[],
 ): ImageGcPlan {
@@ -203,7 +207,7 @@ function withSteps(
   const forSpace = rest.map((image, i) => {
     const place = agedNow.length + i + 1;
     const evidence = { ...image.record, ...space, place, hasAged: agedNow.length > 0 };
-    return decide(image, { reason: 'Space', evidence }, policy);
+    return decide(image, { reason: pressure ?? 'Space', evidence }, policy);
   });
   const isNeeded = need.crossed.length > 0;
   const wanted = isNeeded ? untilEnough(forSpace, need.wanted, inodesOf) : [];

@@ -1,3 +1,4 @@
+import { diskSignals } from '../../api/node-pressure.ts';
 import type {
   CountAndBytes,
   DiskSpace,
@@ -198,7 +199,7 @@ export function inventoryOf(
 
 /** Reasons of images that only the disk usage or a limit keeps. */
 const removableReasons: ReadonlySet<string> = new Set<ImageReason>([
-  ...(['Age', 'Space', 'BelowThreshold', 'TargetMet', 'PacingLimit'] as const),
+  ...(['Age', 'Space', ...diskSignals, 'BelowThreshold', 'TargetMet', 'PacingLimit'] as const),
 ]);
 
 const total = (images: readonly ImageDecision[]): CountAndBytes => ({

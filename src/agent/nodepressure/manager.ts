@@ -1,5 +1,5 @@
 import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
-import type { DiskSignal, PressureInventory, Thresholds } from '../../api/node-pressure.ts';
+import type { DiskSignal, PressureInventory, SignalThresholds } from '../../api/node-pressure.ts';
 import { isNodeUnknown, nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { NodePassReport } from '../../api/report/node-pass.ts';
 import type { Consumer } from '../../gc/reasons/pressure.ts';
@@ -20,7 +20,7 @@ export interface PressureSource {
   /** The usage of the pods, and the signals of the node; rejects when it cannot be read. */
   usage(signal: AbortSignal): Promise<StorageUsage>;
   /** The kubelet's own thresholds; the defaults when it does not show them. */
-  thresholds(signal: AbortSignal): Promise<Thresholds>;
+  thresholds(signal: AbortSignal): Promise<SignalThresholds>;
 }
 
 export interface NodePressureDeps {

@@ -5,7 +5,7 @@ import {
   type Limit,
   type SignalReading,
   type SignalState,
-  type Thresholds,
+  type SignalThresholds,
   type ThresholdSignal,
 } from '../../api/node-pressure.ts';
 import type { NodePressurePolicy } from '../../api/policy/policy.ts';
@@ -27,7 +27,7 @@ export type SignalHistory = ReadonlyMap<ThresholdSignal, SignalMemory>;
 export interface SignalsGiven {
   readonly rule: NodePressurePolicy;
   /** The kubelet's own thresholds. */
-  readonly kubelet: Thresholds;
+  readonly kubelet: SignalThresholds;
   readonly now: Date;
   /** Older readings decide nothing. */
   readonly staleAfterMs: number;

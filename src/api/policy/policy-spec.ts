@@ -13,7 +13,12 @@ import {
   type ValidSpecPodsTerminated,
 } from '../gen/gcpolicy-spec.gen.ts';
 import { isObject } from '../json.ts';
-import { parseAmount, thresholdSignals, type Thresholds, type ThresholdSignal } from '../node-pressure.ts';
+import {
+  parseAmount,
+  thresholdSignals,
+  type SignalThresholds,
+  type ThresholdSignal,
+} from '../node-pressure.ts';
 import { checkSchema } from './schema.ts';
 import type {
   ContainerGcPolicy,
@@ -144,7 +149,7 @@ function nodePressureOf(pressure: ValidSpecNodesNodePressure): NodePressurePolic
   };
 }
 
-const amountsOf = (texts: Readonly<Partial<Record<ThresholdSignal, string>>>): Thresholds =>
+const amountsOf = (texts: Readonly<Partial<Record<ThresholdSignal, string>>>): SignalThresholds =>
   new Map(
     thresholdSignals.flatMap((signal) => {
       const amount = parseAmount(texts[signal] ?? '');

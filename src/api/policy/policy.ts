@@ -1,4 +1,4 @@
-import type { Thresholds } from '../node-pressure.ts';
+import type { SignalThresholds } from '../node-pressure.ts';
 
 /** A valid GCPolicy with its defaults. Durations are in milliseconds, absent blocks undefined (= off). */
 export interface Policy {
@@ -118,9 +118,9 @@ export interface DefaultLimits {
 }
 
 export interface NodePressurePolicy {
-  readonly thresholds: Thresholds;
+  readonly thresholds: SignalThresholds;
   /** How much more than the threshold is freed. */
-  readonly minimumReclaim: Thresholds;
+  readonly minimumReclaim: SignalThresholds;
   readonly gracePeriodMs: number;
   readonly transitionPeriodMs: number;
   /** undefined = no forecast. */

@@ -1,7 +1,7 @@
 import type { ContainerGcManager } from '../../agent/containergc/manager.ts';
 import type { ImageGcManager } from '../../agent/imagegc/manager.ts';
 import type { Demand } from '../../agent/nodepressure/facts.ts';
-import { isInodes, type Relief, type Thresholds } from '../../api/node-pressure.ts';
+import { isInodes, type Relief, type SignalThresholds } from '../../api/node-pressure.ts';
 import type { FileSystemStats } from '../../node/disk/filesystem.ts';
 import { defaultThresholds } from '../../node/kubelet/thresholds.ts';
 import { errorLine } from '../../runtime/errors.ts';
@@ -33,7 +33,7 @@ export function reliefOf({ containers, images, place, alone }: ReliefDeps) {
 }
 
 interface ThresholdsDeps {
-  readonly read: (signal: AbortSignal) => Promise<Thresholds>;
+  readonly read: (signal: AbortSignal) => Promise<SignalThresholds>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Logger;
 }
@@ -43,8 +43,8 @@ const readEveryMs = 10 * 60_000;
 
 /** The kubelet's own thresholds, read now and then; the defaults of Kubernetes if it does not show them. */
 export function kubeletThresholds({ read, clock, log }: ThresholdsDeps) {
-  let last: { readonly thresholds: Thresholds; readonly atMs: number } | undefined;
-  return async (signal: AbortSignal): Promise<Thresholds> => {
+  let last: { readonly thresholds: SignalThresholds; readonly atMs: number } | undefined;
+  return async (signal: AbortSignal): Promise<SignalThresholds> => {
     const atMs = clock.monotonicMs();
     if (last !== undefined && atMs - last.atMs < readEveryMs) return last.thresholds;
     let thresholds = last?.thresholds ?? defaultThresholds;

@@ -1,7 +1,8 @@
+import { byDiskSignal, type DiskSignal } from '../../api/node-pressure.ts';
 import type { ImageKeepReason, ImageRemoveReason } from '../../api/reasons.ts';
 import { bounds } from '../../runtime/bounds.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
-import type { NoEvidence, ReasonCatalog } from './entry.ts';
+import type { NoEvidence, ReasonCatalog, ReasonEntry } from './entry.ts';
 import { nodeReasons, type NodeEvidence } from './nodes.ts';
 import {
   belowText,
@@ -15,7 +16,7 @@ import {
   wantedText,
   type SpaceEvidence,
 } from './space-words.ts';
-import { ordinal, podText, timeText } from './words.ts';
+import { ordinal, podText, signalText, timeText } from './words.ts';
 
 export type ImageReason = ImageRemoveReason | ImageKeepReason;
 
@@ -39,15 +40,17 @@ interface Aging {
   readonly ageEntry: AgeEntry | undefined;
 }
 
-export interface ImageEvidence extends NodeEvidence {
+type Removed = Use &
+  SpaceEvidence & {
+    /** Its place in the order of removal, from 1. */
+    readonly place: number;
+    /** Whether other images are removed by age before. */
+    readonly hasAged: boolean;
+  };
+
+export interface ImageEvidence extends NodeEvidence, Record<DiskSignal, Removed> {
   Age: Use & Aging & { readonly maximumAgeMs: number };
-  Space: Use &
-    SpaceEvidence & {
-      /** Its place in the order of removal, from 1. */
-      readonly place: number;
-      /** Whether other images are removed by age before. */
-      readonly hasAged: boolean;
-    };
+  Space: Removed;
   InUse: {
     /** undefined = a container has only mounted the image. */
     readonly container:
@@ -82,6 +85,14 @@ export interface ImageEvidence extends NodeEvidence {
 const nodeLabel = 'The label gc.dustpan.dev/keep: "true" on the node keeps it.';
 const anyUse = `a container or a pod that uses it; a pin in the runtime; an entry in nodes.imageGC.keep. ${nodeLabel}`;
 
+const short = (signal: DiskSignal): ReasonEntry<Removed> => ({
+  meaning: `The node is low on ${signalText[signal]}, and this is the next of the unused images; those never used are removed first.`,
+  sentence: ({ place, ...rest }) =>
+    `The node is low on ${signalText[signal]}, so dustpan frees ${wantedText(rest)}; this image, ${useText(rest)}, is the ${ordinal(place)} to be removed.`,
+  field: () => `nodes.nodePressure.thresholds["${signal}"]`,
+  change: `More is available than the threshold; ${anyUse}`,
+});
+
 /** Reasons of imagegc. */
 export const imageReasons: ReasonCatalog<ImageEvidence> = {
   ...nodeReasons,
@@ -105,6 +116,7 @@ export const imageReasons: ReasonCatalog<ImageEvidence> = {
     field: crossedFields,
     change: `Free space on the disk; ${anyUse}`,
   },
+  ...byDiskSignal(short),
   InUse: {
     meaning: 'A container, running or not, was made from it or has mounted it.',
     sentence: ({ container }) =>

@@ -1,5 +1,5 @@
 import type { PodStorageUsage, StorageUsage } from '../../api/local-storage.ts';
-import type { Thresholds } from '../../api/node-pressure.ts';
+import type { SignalThresholds } from '../../api/node-pressure.ts';
 import { createTransport, type HttpTransport } from '../../kube/http/http-transport.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { KubeletError, kubeletError } from './error.ts';
@@ -56,7 +56,7 @@ export class KubeletUsage {
   }
 
   /** The thresholds at which the kubelet evicts pods. Needs `get` on `nodes/configz`, before Kubernetes 1.33 on `nodes/proxy`. */
-  async thresholds(signal: AbortSignal): Promise<Thresholds> {
+  async thresholds(signal: AbortSignal): Promise<SignalThresholds> {
     const text = await this.#whole(configPath, signal);
     const configz = parsed(
       "the kubelet's answer is no JSON",

@@ -2,7 +2,7 @@ import {
   parseAmount,
   thresholdSignals,
   type Amount,
-  type Thresholds,
+  type SignalThresholds,
   type ThresholdSignal,
 } from '../../api/node-pressure.ts';
 import { object } from './json.ts';
@@ -17,10 +17,10 @@ const defaultTexts: Readonly<Record<ThresholdSignal, string>> = {
 };
 
 /** For a kubelet that does not show its configuration. */
-export const defaultThresholds: Thresholds = thresholdsOf(defaultTexts);
+export const defaultThresholds: SignalThresholds = thresholdsOf(defaultTexts);
 
 /** Reads the thresholds from the kubelet's `/configz`: of a hard and a soft one the first that is crossed. undefined = no configuration. */
-export function configuredThresholds(configz: unknown): Thresholds | undefined {
+export function configuredThresholds(configz: unknown): SignalThresholds | undefined {
   const { kubeletconfig: config } = object(configz);
   if (typeof config !== 'object' || config === null) return undefined;
   const { evictionHard, evictionSoft } = object(config);
@@ -33,7 +33,7 @@ export function configuredThresholds(configz: unknown): Thresholds | undefined {
   );
 }
 
-function thresholdsOf(texts: Readonly<Partial<Record<ThresholdSignal, unknown>>>): Thresholds {
+function thresholdsOf(texts: Readonly<Partial<Record<ThresholdSignal, unknown>>>): SignalThresholds {
   const amounts = new Map<ThresholdSignal, Amount>();
   for (const signal of thresholdSignals) {
     const text = texts[signal];

@@ -9,6 +9,8 @@ import {
 } from '../../../src/api/reasons.ts';
 import type { ImageGcPolicy } from '../../../src/api/policy/policy.ts';
 import type { ImageRecord } from '../../../src/node/disk/state-format.ts';
+import { reliefRule } from '../../../src/agent/imagegc/disk.ts';
+import { byDiskSignal, diskSignals, type DiskSignal } from '../../../src/api/node-pressure.ts';
 import type { NodePart } from '../../../src/snapshot/plan-facts.ts';
 import { node, now } from '../../builders.ts';
 import { container, image } from '../../fakes/runtime.ts';
@@ -17,7 +19,7 @@ import { boundPod, decided, invalidPolicy, keepMark, nodesBy, type Fixture } fro
 
 type ImageReason = ImageRemoveReason | ImageKeepReason;
 /** A snapshot does not show that the clock jumped between two passes; only the agent knows. */
-type AgentReason = 'ClockUnsure';
+type AgentReason = 'ClockUnsure' | DiskSignal;
 
 const full = { capacityBytes: 10_000, availableBytes: 1_000 };
 const longUnused = usedMinutesAgo(60 * 24 * 7);
@@ -70,7 +72,19 @@ test.each(Object.entries(planned))('a plan decides %s', (reason, fixture) => {
   expect(decisions.map((one) => one.reason)).toEqual([reason]);
 });
 
+/** The image that a pass removes for node pressure. */
+const removedFor = (pressure: DiskSignal) => (): Record<string, string> => {
+  const disk = { capacityBytes: 10_000, availableBytes: 5_000, inodes: 10_000, inodesFree: 5_000 };
+  const imageGC = reliefRule(imageRule(), disk, { signal: pressure, until: 6_000 });
+  const observed = facts([image('a')], { disk });
+  const plan = planImageGc(observed, { governance: governedBy(imageGC), now, pressure });
+  return Object.fromEntries(
+    plan.removals.map(({ unit, reason }) => [unit === 'nodepressure' ? 'a' : unit, reason]),
+  );
+};
+
 const agentOnly: Readonly<Record<AgentReason, () => Record<string, string>>> = {
+  ...byDiskSignal(removedFor),
   ClockUnsure: () =>
     verdicts(
       planImageGc(facts([image('a')], { clockUnsure: true }), { governance: governedBy(imageRule()), now }),
@@ -83,5 +97,7 @@ test.each(Object.entries(agentOnly))('a pass of the agent decides %s', (reason, 
 
 test('every reason has a row', () => {
   const rows = [...Object.keys(planned), ...Object.keys(agentOnly)];
-  expect(rows.sort()).toEqual([...imageRemoveReasons, ...imageKeepReasons, ...nodeKeepReasons].sort());
+  expect(rows.sort()).toEqual(
+    [...diskSignals, ...imageRemoveReasons, ...imageKeepReasons, ...nodeKeepReasons].sort(),
+  );
 });

@@ -7,7 +7,7 @@ import {
   thresholdSignals,
   type Amount,
   type SignalReading,
-  type Thresholds,
+  type SignalThresholds,
   type ThresholdSignal,
 } from '../../../../src/api/node-pressure.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
@@ -16,8 +16,8 @@ import { nodesRules, now, policy } from '../../../builders.ts';
 
 const minuteMs = 60_000;
 
-/** Thresholds in the kubelet's forms. */
-export const thresholds = (texts: Partial<Record<ThresholdSignal, string>>): Thresholds =>
+/** SignalThresholds in the kubelet's forms. */
+export const thresholds = (texts: Partial<Record<ThresholdSignal, string>>): SignalThresholds =>
   new Map(
     thresholdSignals.flatMap((signal): (readonly [ThresholdSignal, Amount])[] => {
       const amount = parseAmount(texts[signal] ?? '');
@@ -58,7 +58,7 @@ export interface Step {
 export function statesAfter(
   steps: readonly Step[],
   rule: NodePressurePolicy = pressurePolicy(),
-  kubelet: Thresholds = new Map(),
+  kubelet: SignalThresholds = new Map(),
   signal: ThresholdSignal = 'nodefs.available',
 ): readonly SignalState[] {
   let history: SignalHistory = new Map();
