@@ -1,0 +1,217 @@
+import { Registry } from 'prom-client';
+import { beforeEach, expect, test } from 'vitest';
+import type { Demand } from '../../../../src/agent/nodepressure/facts.ts';
+import { NodePressureManager } from '../../../../src/agent/nodepressure/manager.ts';
+import { nodePressureMetrics } from '../../../../src/agent/nodepressure/metrics.ts';
+import type { PressureInventory, SignalReading } from '../../../../src/api/node-pressure.ts';
+import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
+import type { NodePassReport } from '../../../../src/api/report/node-pass.ts';
+import type { EventSpec } from '../../../../src/kube/events/recorder.ts';
+import { FakeClock } from '../../../fakes/clock.ts';
+import { RecordingLogger } from '../../../fakes/recording-logger.ts';
+import { storagePod, usage } from '../localstorage/builders.ts';
+import { governedBy, pressurePolicy, reading, thresholds } from './builders.ts';
+
+const never = new AbortController().signal;
+
+/** A node with a disk of 1000, with the pods `big` and `small`, and the manager that watches its signals. */
+class Node {
+  readonly clock = new FakeClock();
+  readonly log = new RecordingLogger();
+  readonly registry = new Registry();
+  readonly events: EventSpec[] = [];
+  readonly passes: NodePassReport[] = [];
+  readonly relieved: Demand[] = [];
+  governance: NodeGovernance = governedBy(pressurePolicy());
+  available = 500;
+  isDown = false;
+  /** What a relief makes available. */
+  freed = 0;
+  inventory: PressureInventory | undefined;
+  readonly manager = new NodePressureManager({
+    governance: () => this.governance,
+    pods: () => [storagePod('big'), storagePod('small')],
+    source: {
+      usage: () => this.#usage(),
+      thresholds: () => Promise.resolve(thresholds({ 'nodefs.available': '10%' })),
+    },
+    consumers: () => [{ kind: 'image', name: 'ml:1', amount: 7 }],
+    node: () => ({ apiVersion: 'v1', kind: 'Node', name: 'a', uid: 'u' }),
+    relieve: (demand) => {
+      this.relieved.push(demand);
+      this.available += this.freed;
+      return Promise.resolve();
+    },
+    recorder: { record: (event) => this.events.push(event) },
+    clock: this.clock,
+    metrics: nodePressureMetrics(this.registry),
+    log: this.log,
+    onPass: (pass, inventory) => {
+      this.passes.push(pass);
+      this.inventory = inventory;
+    },
+  });
+
+  #usage() {
+    if (this.isDown) return Promise.reject(new Error('connect ECONNREFUSED'));
+    const signals: readonly SignalReading[] = [
+      reading({ available: this.available, measuredAtMs: this.clock.now().getTime() }),
+    ];
+    const used = {
+      big: { containers: { main: { logs: 30 } } },
+      small: { containers: { main: { logs: 3 } } },
+    };
+    return Promise.resolve(usage(used, { signals, atMs: this.clock.now().getTime() }));
+  }
+
+  /** So many passes, ten seconds apart. */
+  async pass(count = 1): Promise<void> {
+    for (let i = 0; i < count; i++) {
+      this.clock.advance(10_000);
+      await this.manager.collect(never);
+    }
+  }
+
+  get requests(): readonly string[] {
+    return (this.inventory?.requests ?? []).map(({ pod, signal }) => `${pod.name} ${signal}`);
+  }
+
+  get last(): NodePassReport | undefined {
+    return this.passes.at(-1);
+  }
+}
+
+let node: Node;
+
+beforeEach(() => {
+  node = new Node();
+});
+
+test('enough is available: nothing happens', async () => {
+  await node.pass();
+  expect(node.last).toMatchObject({ unit: 'nodepressure', result: 'Idle' });
+  expect([node.events, node.relieved, node.requests]).toEqual([[], [], []]);
+  expect(node.inventory?.states).toMatchObject([{ reading: { available: 500 }, crossedSinceMs: undefined }]);
+});
+
+test('a crossed threshold: one Event, and containers and images are removed until enough is available', async () => {
+  node.available = 140;
+  node.freed = 50;
+  await node.pass(3);
+  expect(node.events.map(({ reason }) => reason)).toEqual(['NodePressureAhead']);
+  expect(node.events[0]?.note).toContain("The policy's threshold, 15% (");
+  expect(node.relieved).toEqual([{ signal: 'nodefs.available', until: 150, containers: true, images: true }]);
+  expect(node.requests).toEqual([]);
+  expect(node.last?.result).toBe('Idle');
+});
+
+test('where that was not enough, evictions are requested after the grace period, in the order of the rank', async () => {
+  node.available = 140;
+  await node.pass(6);
+  expect(node.requests).toEqual([]);
+  expect(node.last?.result).toBe('Succeeded');
+  await node.pass();
+  expect(node.requests).toEqual(['big nodefs.available', 'small nodefs.available']);
+  expect(node.inventory?.requests[0]?.shortage).toEqual({ available: 140, threshold: 150 });
+  expect(node.last).toMatchObject({ result: 'Short' });
+});
+
+test('the removal is tried once a minute', async () => {
+  node.available = 140;
+  await node.pass(6);
+  expect(node.relieved).toHaveLength(1);
+  await node.pass();
+  expect(node.relieved).toHaveLength(2);
+});
+
+test('in mode DryRun nothing is removed or requested', async () => {
+  node.governance = governedBy(pressurePolicy(), 'DryRun');
+  node.available = 140;
+  await node.pass(12);
+  expect([node.relieved, node.requests]).toEqual([[], []]);
+  expect(node.events).toHaveLength(1);
+});
+
+test('a forecast is an Event, the crossing another; again after it was far', async () => {
+  for (const available of [500, 480, 460, 440, 420]) {
+    node.available = available;
+    node.clock.advance(50_000);
+    await node.pass();
+  }
+  expect(node.events.map(({ occasion }) => occasion)).toEqual(['nodefs.available/ahead']);
+  node.available = 100;
+  await node.pass(2);
+  expect(node.events.map(({ occasion }) => occasion)).toEqual([
+    'nodefs.available/ahead',
+    'nodefs.available/crossed',
+  ]);
+  // Longer than the transition period.
+  node.available = 900;
+  await node.pass(200);
+  node.available = 100;
+  await node.pass();
+  expect(node.events.filter(({ occasion }) => occasion === 'nodefs.available/crossed')).toHaveLength(2);
+});
+
+test('a threshold that is crossed again within the transition period is no second Event', async () => {
+  for (const available of [140, 500, 140, 500, 140]) {
+    node.available = available;
+    await node.pass();
+  }
+  expect(node.events).toHaveLength(1);
+});
+
+test('an unreachable kubelet fails the pass, and nothing is requested any more', async () => {
+  node.available = 140;
+  await node.pass(8);
+  expect(node.requests).not.toEqual([]);
+  node.isDown = true;
+  await expect(node.pass()).rejects.toThrow('ECONNREFUSED');
+  expect(node.last).toMatchObject({
+    result: 'Failed',
+    message: expect.stringContaining('ECONNREFUSED') as string,
+  });
+  expect(node.inventory).toBeUndefined();
+});
+
+test('without a rule nothing is read; the end of a rule is reported once, and forgets everything', async () => {
+  node.governance = governedBy(undefined);
+  node.isDown = true;
+  await node.pass(2);
+  expect(node.passes).toEqual([]);
+  node.isDown = false;
+  node.governance = governedBy(pressurePolicy());
+  node.available = 140;
+  await node.pass(3);
+  node.governance = governedBy(undefined);
+  await node.pass(2);
+  expect(node.passes.map(({ result }) => result)).toEqual(['Succeeded', 'Succeeded', 'Succeeded', 'Idle']);
+  node.governance = governedBy(pressurePolicy());
+  await node.pass();
+  // Crossed since this pass, with an Event of its own.
+  expect(node.inventory?.states[0]?.crossedSinceMs).toBe(node.clock.now().getTime());
+  expect(node.events).toHaveLength(2);
+});
+
+test('an unknown node is reported as Unknown, and nothing is forgotten', async () => {
+  node.available = 140;
+  await node.pass();
+  const since = node.inventory?.states[0]?.crossedSinceMs;
+  node.governance = { kind: 'keep', reason: 'NodeUnknown', policy: undefined };
+  await node.pass(2);
+  expect(node.passes.map(({ result }) => result)).toEqual(['Succeeded', 'Unknown']);
+  node.governance = governedBy(pressurePolicy());
+  await node.pass();
+  expect(node.inventory?.states[0]?.crossedSinceMs).toBe(since);
+});
+
+test('metrics show what is available, and what is due', async () => {
+  node.available = 140;
+  await node.pass(8);
+  const text = await node.registry.metrics();
+  expect(text).toContain('dustpan_node_signal_available_ratio{signal="nodefs.available"} 0.14');
+  expect(text).toContain('dustpan_node_signal_threshold_seconds{signal="nodefs.available"} 0');
+  expect(text).toContain('dustpan_node_pressure_crossed{signal="nodefs.available"} 1');
+  expect(text).toContain('dustpan_node_pressure_due_pods{signal="nodefs.available",mode="Enforce"} 2');
+  expect(text).toContain('dustpan_node_pressure_warnings_total{signal="nodefs.available"} 1');
+});
