@@ -1,4 +1,5 @@
 import { isInodes, type Relief } from '../../api/node-pressure.ts';
+import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { DiskSpace } from '../../api/report/node-pass.ts';
 import type { ImageGcPolicy, Thresholds } from '../../api/policy/policy.ts';
 import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
@@ -140,4 +141,16 @@ export function reliefRule(
   const lowThresholdPercent = Math.max(0, Math.floor((100 * (amount.total - until)) / amount.total));
   const relief = { highThresholdPercent: 0, lowThresholdPercent };
   return unit === 'bytes' ? { ...rule, ...relief, inodes: undefined } : { ...rule, ...off, inodes: relief };
+}
+
+/** The rule with thresholds that free what the relief needs; everything that keeps an image stays. */
+export function withRelief(
+  governance: NodeGovernance,
+  disk: DiskSpace | undefined,
+  relief: Relief | undefined,
+): NodeGovernance {
+  if (relief === undefined || governance.kind === 'keep') return governance;
+  const { nodes } = governance;
+  const imageGC = nodes.imageGC && reliefRule(nodes.imageGC, disk, relief);
+  return { ...governance, nodes: { ...nodes, imageGC } };
 }

@@ -12,7 +12,7 @@ import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { fieldsOf, removeImages } from './act.ts';
-import { hasCapacity, needsDisk, reliefRule } from './disk.ts';
+import { hasCapacity, needsDisk, withRelief } from './disk.ts';
 import { diskUsage, freeDiskSpaceFailed, imageGcFailed, invalidDiskCapacity } from './events.ts';
 import type { ImageGcFacts, ImageGcPlan, ImageRemoval } from './facts.ts';
 import { strayContainers } from './holds.ts';
@@ -77,7 +77,7 @@ export class ImageGcManager {
     const { clock, metrics, log, onPass } = this.#deps;
     const governed = this.#deps.governance();
     const observed = await this.#observePass(nodeRule(governed, 'imageGC'), signal);
-    const governance = relief === undefined ? governed : withRelief(governed, observed.disk, relief);
+    const governance = withRelief(governed, observed.disk, relief);
     const rule = nodeRule(governance, 'imageGC');
     const plan = planImageGc(observed.facts, { governance, now: observed.now, pressure: relief?.signal });
     const { state, usedPercent, usedInodesPercent } = plan;
@@ -269,13 +269,6 @@ export class ImageGcManager {
   #count(stage: Stage): void {
     this.#deps.metrics.errors.inc({ stage });
   }
-}
-
-/** The rule with thresholds that free what the relief needs; everything that keeps an image stays. */
-function withRelief(governance: NodeGovernance, disk: ImageDisk | undefined, relief: Relief): NodeGovernance {
-  if (governance.kind === 'keep' || governance.nodes.imageGC === undefined) return governance;
-  const { nodes } = governance;
-  return { ...governance, nodes: { ...nodes, imageGC: reliefRule(governance.nodes.imageGC, disk, relief) } };
 }
 
 type Rule = NodeRule<ImageGcPolicy>;

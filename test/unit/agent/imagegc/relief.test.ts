@@ -43,7 +43,7 @@ describe('the rule for a relief', () => {
       30,
       { ...off, inodes: undefined },
     ],
-  ] as const)('%s', (_, measured, signal, until, expected) => {
+  ] as const)('%s', (...[, measured, signal, until, expected]) => {
     expect(reliefRule(imageRule({ keep: ['nginx'] }), measured, { signal, until })).toMatchObject({
       keep: ['nginx'],
       ...expected,
