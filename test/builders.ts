@@ -96,6 +96,7 @@ export const nodesRules = (over: Partial<NodesPolicy> = {}): NodesPolicy => ({
   nodeSelector: everything,
   imageGC: undefined,
   containerGC: undefined,
+  orphans: undefined,
   localStorageEviction: undefined,
   nodePressure: undefined,
   ...over,

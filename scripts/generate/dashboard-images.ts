@@ -131,7 +131,10 @@ export const containersPanels: readonly Panel[] = [
     ...one(`sum by (node) (${increase(`dustpan_container_gc_log_freed_bytes_total{${agent}}`)})`, '{{node}}'),
   },
   {
-    ...{ title: 'Orphaned resources of deleted pods', description: 'Counted, not removed.' },
+    ...{
+      title: 'Orphaned resources of deleted pods',
+      description: 'Removed only if nodes.orphans of a policy allows it.',
+    },
     ...one(`sum by (kind) (dustpan_node_orphans{${agent}})`, '{{kind}}'),
   },
   {

@@ -5,6 +5,7 @@ import {
   invalidDiskCapacity,
   shortMessage,
 } from '../../src/agent/imagegc/events.ts';
+import { orphansFound } from '../../src/agent/report/events.ts';
 import { localStorageHigh } from '../../src/agent/localstorage/events.ts';
 import { evicted, evictionBlocked, exceededGracePeriod } from '../../src/controllers/eviction/events.ts';
 import {
@@ -24,6 +25,7 @@ import {
   evictionPod,
   lease,
   nodeObject,
+  orphanedResources,
   podHeld,
   storageWarning,
   sweep,
@@ -188,6 +190,15 @@ export const eventKinds: readonly EventKind[] = [
     regarding: 'the Node',
     when: 'At each failed pass over containers, sandboxes and logs, from the first.',
     upstream: "the kubelet's, with the same reason, as often; the counts are additions",
+  },
+  {
+    file: 'src/agent/report/events.ts',
+    component: 'agent',
+    factory: 'orphansFound',
+    samples: [orphansFound(nodeObject, orphanedResources)],
+    regarding: 'the Node',
+    when: 'When the agent finds more resources of deleted pods than at its last such Event: pod directories, control groups or log directories, or the first snapshots without an owner. Once after a restart. With any policy, or none; `nodes.orphans` decides whether they are removed.',
+    upstream: 'none: the kubelet logs an error for each directory that it cannot remove',
   },
   {
     file: 'src/agent/localstorage/events.ts',

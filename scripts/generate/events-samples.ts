@@ -91,6 +91,28 @@ function ruleOf({ nodes }: Policy): PodEviction['target']['rule'] {
   return nodes.localStorageEviction;
 }
 
+const leftover = '/var/lib/kubelet/pods/5c1f0a52-3c39-4a86-9f0e-0d2f4f9d6f11';
+export const orphanedResources = {
+  orphans: {
+    podDirectories: {
+      ...{ count: 3, bytes: 12_582_912, isReadOnly: false },
+      largest: [
+        { path: leftover, podUid: '', sinceMs: 0, bytes: 12_582_912, reason: 'Mounted' },
+        {
+          path: leftover.replace('5c1f', '77aa'),
+          podUid: '',
+          sinceMs: 0,
+          bytes: 0,
+          reason: 'OrphanedDirectory',
+        },
+      ],
+    },
+    logDirectories: undefined,
+    podCgroups: undefined,
+  },
+  snapshots: { count: 2 },
+};
+
 function podOf(name: string, over: Partial<PodFacts>): PodFacts {
   return {
     ...{ uid: name, name, namespace: 'shop', resourceVersion: '1', generation: 1 },

@@ -95,7 +95,7 @@ function showEmptyImagePlan(registry: Registry): void {
 }
 
 function showNothingLeft(registry: Registry): void {
-  const none = { count: 0, bytes: 0 };
+  const none = { count: 0, bytes: 0, largest: [], isReadOnly: false };
   const orphans = { podDirectories: none, logDirectories: none, podCgroups: none };
   showOrphans(reportMetrics(registry), { orphans, snapshots: { count: 0 } });
 }

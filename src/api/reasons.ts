@@ -41,7 +41,7 @@ export const imageRemoveReasons = ['Age', 'Space'] as const;
 /** A disk signal: the node is short of it, so unused images are removed at any usage. */
 export type ImageRemoveReason = (typeof imageRemoveReasons)[number] | DiskSignal;
 
-/** Reasons to remove a container, a sandbox or a log, in the order in which the rules apply. */
+/** Reasons to remove a container, a sandbox, a log or an orphaned resource, in the order in which the rules apply. */
 export const containerRemoveReasons = [
   'PodGone',
   'DeadContainer',
@@ -49,6 +49,8 @@ export const containerRemoveReasons = [
   'OrphanedLogs',
   'BrokenLink',
   'RotatedLog',
+  'OrphanedCgroup',
+  'OrphanedDirectory',
 ] as const;
 /** A disk signal: the node is short of it, so dead containers go whatever the limits. */
 export type ContainerRemoveReason = (typeof containerRemoveReasons)[number] | DiskSignal;
@@ -75,7 +77,7 @@ export const imageKeepReasons = [
 ] as const;
 export type ImageKeepReason = (typeof imageKeepReasons)[number] | NodeKeepReason;
 
-/** Reasons to keep a container, a sandbox or a log. */
+/** Reasons to keep a container, a sandbox, a log or an orphaned resource. */
 export const containerKeepReasons = [
   'Running',
   'NotKubelets',
@@ -86,6 +88,11 @@ export const containerKeepReasons = [
   'NewestSandbox',
   'UnderLimit',
   'InUse',
+  'Mounted',
+  'MountsUnknown',
+  'NotEmpty',
+  'ReadOnly',
+  'PacingLimit',
   'Quarantined',
   'PodsUnknown',
   'ContainersUnknown',

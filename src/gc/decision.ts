@@ -7,7 +7,8 @@ export type Unit = 'podgc' | NodeUnit;
 export type Verdict = 'Delete' | 'Remove' | 'Evict' | 'Warn' | 'Keep';
 
 /** The object of a decision: its identity. Units add what they need to act on it. */
-export type Target = PodTarget | NodeTarget | ImageTarget | ContainerTarget | SandboxTarget | LogTarget;
+export type Target =
+  PodTarget | NodeTarget | ImageTarget | ContainerTarget | SandboxTarget | LogTarget | OrphanTarget;
 
 export interface NodeTarget {
   readonly kind: 'Node';
@@ -50,6 +51,14 @@ export interface LogTarget {
   readonly path: string;
   /** undefined = the kubelet does not use such directory names. */
   readonly pod: PodRef | undefined;
+}
+
+/** What is left of a pod that neither the API server nor the runtime knows. */
+export interface OrphanTarget {
+  readonly kind: 'PodDirectory' | 'PodCgroup';
+  readonly path: string;
+  /** Its name is unknown. */
+  readonly pod: PodRef;
 }
 
 /** The verdict on one object and its reason. The same value is executed, counted, logged, printed and explained. */

@@ -12,6 +12,7 @@ import type {
   ReplicaSetFacts,
 } from '../kube/cache/objects.ts';
 import type { LogListing } from '../node/logs/list.ts';
+import type { OrphansFound } from '../node/storage/orphans-finder.ts';
 import type { AgentState } from '../node/disk/state-format.ts';
 
 export type ByUid<T> = ReadonlyMap<string, T>;
@@ -54,6 +55,8 @@ export interface NodePart {
   readonly usage: StorageUsage | undefined;
   /** In a snapshot, below the default directories. */
   readonly logs: LogListing | undefined;
+  /** Only of a live node: a snapshot has none. */
+  readonly orphans?: OrphansFound | undefined;
 }
 
 /** The same objects by name, which is unique for nodes and namespaces. */

@@ -4,6 +4,7 @@ import { skewText } from '../../gc/checks.ts';
 import type { Outcome } from '../../gc/decision.ts';
 import { execute, logStop, type StepResult } from '../../gc/execute.ts';
 import type { NodeLogs } from '../../node/logs/logs.ts';
+import type { NodeOrphans } from '../../node/storage/orphans-finder.ts';
 import { isAbort } from '../../runtime/errors.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
@@ -31,6 +32,7 @@ export interface ActDeps extends ContainerCheckDeps {
       | 'removeSandbox'
     >;
   readonly logs: NodeLogs;
+  readonly orphans: Pick<NodeOrphans, 'removeDirectory' | 'removeCgroup'>;
   readonly clock: Clock;
   readonly metrics: ContainerGcMetrics;
   readonly log: Logger;
@@ -89,7 +91,7 @@ function record(
   switch (outcome.kind) {
     case 'done':
       metrics.collected.inc({ reason });
-      metrics.freedLogBytes.inc(outcome.freedBytes);
+      if (target.kind !== 'PodDirectory') metrics.freedLogBytes.inc(outcome.freedBytes);
       log.info({ ...fields, freedBytes: outcome.freedBytes }, `removed ${nouns[target.kind]}`);
       return;
     case 'kept':
@@ -159,7 +161,7 @@ class Remover {
   }
 
   async remove(removal: ContainerRemoval): Promise<StepResult> {
-    const { runtime, logs } = this.#deps;
+    const { runtime, logs, orphans } = this.#deps;
     if (isContainerRemoval(removal)) return await this.#removeContainer(this.#listed(removal));
     switch (removal.reason) {
       case 'Sandbox':
@@ -173,6 +175,10 @@ class Remover {
           : { kind: 'keep', reason: 'InUse' };
       case 'RotatedLog':
         return await freed(logs.removeRotated(removal.target.path, this.#signal));
+      case 'OrphanedCgroup':
+        return await orphans.removeCgroup(removal.target.path);
+      case 'OrphanedDirectory':
+        return await orphans.removeDirectory(removal.target.path, this.#signal);
     }
   }
 
@@ -213,6 +219,8 @@ const nouns: Readonly<Record<ContainerGcTarget['kind'], string>> = {
   LogDirectory: 'log directory',
   LogLink: 'log link',
   LogFile: 'rotated log',
+  PodCgroup: 'orphaned control group',
+  PodDirectory: 'orphaned pod directory',
 };
 
 /** Log fields that identify a removal. */
@@ -226,6 +234,9 @@ export function fieldsOf({ target, reason }: ContainerRemoval): object {
     case 'LogLink':
     case 'LogFile':
       return { path: target.path, reason };
+    case 'PodCgroup':
+    case 'PodDirectory':
+      return { path: target.path, podUid: target.pod.uid, reason };
   }
 }
 

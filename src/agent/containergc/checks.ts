@@ -1,7 +1,7 @@
 import { podsOfBoth, type ConfirmNode } from '../../api/node-confirmation.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { PodRef } from '../../api/pod-ref.ts';
-import type { ContainerGcPolicy, Policy } from '../../api/policy/policy.ts';
+import type { Policy } from '../../api/policy/policy.ts';
 import type { ContainerRuntime, RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
 import {
   clocksAgree,
@@ -37,7 +37,6 @@ export interface ContainerCheckDeps {
 /** The basis of a plan. */
 export interface PlanBasis {
   readonly policy: Policy;
-  readonly rule: ContainerGcPolicy;
   readonly began: Moment;
 }
 
@@ -59,10 +58,7 @@ export interface ContainerChecks {
   readonly listing: LiveQuery<ContainerRemoval, Listed | Error>;
 }
 
-export function containerChecks(
-  deps: ContainerCheckDeps,
-  { policy, rule, began }: PlanBasis,
-): ContainerChecks {
+export function containerChecks(deps: ContainerCheckDeps, { policy, began }: PlanBasis): ContainerChecks {
   const { runtime, clock, governance, confirm } = deps;
   const node = confirmedNode<ContainerRemoval>({ confirm, policy, clock });
   const pods = new LiveQuery<ContainerRemoval, PodAnswer>({
@@ -74,8 +70,8 @@ export function containerChecks(
     ...{ clock, key: ({ target }) => target.kind, maxDecisions: removalsPerListing },
     query: resultOrError((_, signal) => list(runtime, signal)),
   });
-  const isAged = ({ target }: ContainerRemoval): boolean =>
-    target.kind === 'Container' && rule.minimumAgeMs > 0;
+  const { minimumAgeMs = 0 } = policy.nodes?.containerGC ?? {};
+  const isAged = ({ target }: ContainerRemoval): boolean => target.kind === 'Container' && minimumAgeMs > 0;
   const live = { node, pods, listing };
   const unchanged = nodeUnchanged<ContainerRemoval>({ governance, clock, policy, began });
   return {

@@ -1,6 +1,11 @@
 import { isDiskSignal, type DiskSignal } from '../../api/node-pressure.ts';
-import type { NodeGovernance } from '../../api/policy/node-governance.ts';
-import type { ContainerGcPolicy, InvalidPolicy, Policy } from '../../api/policy/policy.ts';
+import type { NodeGovernance, NodeRule } from '../../api/policy/node-governance.ts';
+import {
+  isInvalid,
+  type ContainerGcPolicy,
+  type InvalidPolicy,
+  type Policy,
+} from '../../api/policy/policy.ts';
 import { podRefOf } from '../../api/pod-ref.ts';
 import {
   containerRemoveReasons,
@@ -9,9 +14,10 @@ import {
 } from '../../api/reasons.ts';
 import type { NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
-import type { ContainerTarget, Decision, LogTarget, SandboxTarget } from '../../gc/decision.ts';
+import type { ContainerTarget, Decision, LogTarget, OrphanTarget, SandboxTarget } from '../../gc/decision.ts';
 import type { ContainerEvidence, ContainerReason } from '../../gc/reasons/containers.ts';
 import type { LogListing } from '../../node/logs/list.ts';
+import type { OrphansFound } from '../../node/storage/orphans-finder.ts';
 import type { Jump } from '../../runtime/scheduling/jump.ts';
 
 /** Input of a plan. undefined = unknown: nothing is removed because of it. */
@@ -21,6 +27,8 @@ export interface ContainerGcFacts {
   /** The pods of this node. Read them after the containers, or a pod that is just starting looks gone. */
   readonly pods: readonly KnownPod[] | undefined;
   readonly logs: LogListing | undefined;
+  /** Resources of pods that neither the API server nor the runtime knows. */
+  readonly orphans?: OrphansFound | undefined;
   /** Includes this observation (`observeGone`). */
   readonly sightings: Sightings;
   /** The wall clock jumped since the last pass: ages are unknown. */
@@ -80,7 +88,7 @@ export interface LogFileTarget extends LogTarget {
 }
 
 export type ContainerGcTarget =
-  JudgedContainer | JudgedSandbox | LogDirectoryTarget | LogLinkTarget | LogFileTarget;
+  JudgedContainer | JudgedSandbox | LogDirectoryTarget | LogLinkTarget | LogFileTarget | OrphanTarget;
 
 export type ContainerDecision<
   T extends ContainerGcTarget = ContainerGcTarget,
@@ -99,6 +107,8 @@ interface RemovedFor extends Record<DiskSignal, JudgedContainer> {
   OrphanedLogs: LogDirectoryTarget;
   BrokenLink: LogLinkTarget;
   RotatedLog: LogFileTarget;
+  OrphanedCgroup: OrphanTarget;
+  OrphanedDirectory: OrphanTarget;
 }
 
 /** One member for each reason, which determines the kind of target and of evidence. */
@@ -117,6 +127,25 @@ export interface Because<R extends ContainerReason> {
   readonly reason: R;
   readonly evidence: ContainerEvidence[R];
   readonly eligibleAt?: Date | undefined;
+}
+
+/** Why a node's policy, or the lack of one, keeps an object of a kind. */
+export function keptBecause(
+  { reason, policy }: Extract<NodeRule<unknown>, { kind: 'keep' }>,
+  rule: ContainerEvidence['RuleOff'],
+): Because<ContainerKeepReason> {
+  const invalid = policy !== undefined && isInvalid(policy) ? policy : undefined;
+  switch (reason) {
+    case 'InvalidPolicy':
+      return { reason, evidence: { invalid } };
+    case 'KeepMarked':
+      return { reason, evidence: { pod: undefined } };
+    case 'RuleOff':
+      return { reason, evidence: rule };
+    case 'NoPolicy':
+    case 'NodeUnknown':
+      return { reason, evidence: undefined };
+  }
 }
 
 interface Subject<T extends ContainerGcTarget> {

@@ -1,9 +1,13 @@
 import type { Relief } from '../../api/node-pressure.ts';
-import { isNodeUnknown, nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
-import type { ContainerGcPolicy } from '../../api/policy/policy.ts';
+import { isNodeUnknown, type NodeGovernance } from '../../api/policy/node-governance.ts';
+import type { Policy } from '../../api/policy/policy.ts';
 import type { ContainerInventory, NodePassReport } from '../../api/report/node-pass.ts';
 import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
+import { containerReasons } from '../../gc/reasons/containers.ts';
+import { explain } from '../../gc/reasons/entry.ts';
 import type { LogListing } from '../../node/logs/list.ts';
+import type { NodeOrphans, OrphansFound } from '../../node/storage/orphans-finder.ts';
+import type { OrphanPaths } from '../../node/storage/orphans.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, withJump, type Jump, type Moment } from '../../runtime/scheduling/jump.ts';
 import { fieldsOf, removeAll, type ActDeps } from './act.ts';
@@ -12,9 +16,17 @@ import { defaultPeriodMs, type ContainerGcFacts, type ContainerGcPlan, type Sigh
 import { clearPlan, showPlan } from './metrics.ts';
 import { planContainerGc } from './plan.ts';
 import { observeGone } from './pods.ts';
-import { inventoryOf, nothingDone, passReport, type RemovalResults, type Outcome } from './report.ts';
+import {
+  inventoryOf,
+  logBytesOf,
+  nothingDone,
+  passReport,
+  type RemovalResults,
+  type Outcome,
+} from './report.ts';
 
 export interface ContainerGcDeps extends Omit<ActDeps, 'onPodFound'> {
+  readonly orphans: NodeOrphans;
   /** This node, for its Events; undefined = unknown. */
   readonly node: () => ObjectRef | undefined;
   readonly recorder: Recorder;
@@ -31,6 +43,8 @@ export class ContainerGcManager {
   /** Start of the last pass. */
   #began: Moment | undefined;
   #jumps: readonly Jump[] = [];
+  /** Why orphaned resources could not be removed in the last pass. */
+  #warned: readonly string[] = [];
 
   constructor(deps: ContainerGcDeps) {
     this.#deps = deps;
@@ -56,23 +70,34 @@ export class ContainerGcManager {
     if (observed instanceof Error) return { ...nothingDone, error: observed };
     const { facts, error, began } = observed;
     const governance = this.#deps.governance();
-    const rule = nodeRule(governance, 'containerGC');
-    if (rule.kind === 'keep') {
+    const plan = planContainerGc(facts, { governance, now: clock.now(), periodMs, pressure: relief?.signal });
+    const inventory = inventoryOf(facts, plan);
+    const policy = policyOf(governance);
+    if (policy === undefined) {
       clearPlan(metrics);
       const unknown = isNodeUnknown(governance) ? 'the node or the policies are not known' : undefined;
-      return { ...nothingDone, inventory: inventoryOf(facts), unknown, error };
+      return { ...nothingDone, inventory, unknown, error };
     }
-    const plan = planContainerGc(facts, { governance, now: clock.now(), periodMs, pressure: relief?.signal });
-    showPlan(metrics, plan, rule.policy.mode);
+    showPlan(metrics, plan, policy.mode);
     log.debug({ due: plan.removals.length, kept: plan.kept.length }, 'planned pass');
-    const results = await this.#act(plan, { ...rule, began, relief }, signal);
+    this.#warnReadOnly(plan);
+    const results = await this.#act(plan, { policy, began, relief }, signal);
     return {
       ...results,
       unknown: results.unknown ?? unknownBecause(facts, plan),
       error: results.error ?? error,
-      inventory: inventoryOf(facts, plan),
+      inventory,
       planned: plan.removals.length,
     };
+  }
+
+  /** One warning until the place can be written, not one in each pass. */
+  #warnReadOnly({ kept }: ContainerGcPlan): void {
+    const readOnly = kept.filter(({ reason }) => reason === 'ReadOnly');
+    const details = [...new Set(readOnly.map((one) => explain(containerReasons, one).detail))];
+    for (const detail of details.filter((one) => !this.#warned.includes(one)))
+      this.#deps.log.warn({ why: detail }, 'orphaned resources cannot be removed');
+    this.#warned = details;
   }
 
   /** Containers are collected even if the logs cannot be listed. */
@@ -83,6 +108,8 @@ export class ContainerGcManager {
     this.#jumps = withJump(this.#jumps, before, began);
     try {
       await runtime.checkReady(signal);
+      // Before everything else, so that the pod of each directory is known.
+      const listed = await this.#tried(this.#deps.orphans.list(signal), signal);
       const [containers, sandboxes, logs] = await Promise.all([
         runtime.listContainers(signal),
         runtime.listSandboxes(signal),
@@ -90,8 +117,9 @@ export class ContainerGcManager {
       ]);
       const error = logs instanceof Error ? logs : undefined;
       // Pods are read last, so that the pod of every listed container is known.
-      const seen = { containers, sandboxes, logs: logs instanceof Error ? undefined : logs, pods: pods() };
-      metrics.logBytes.set(inventoryOf(seen).logs.bytes);
+      const objects = { containers, sandboxes, logs: logs instanceof Error ? undefined : logs, pods: pods() };
+      metrics.logBytes.set(logBytesOf(objects));
+      const seen = { ...objects, orphans: await this.#inspect(listed, objects, signal) };
       this.#sightings = observeGone(this.#sightings, seen, clock.now());
       const clockUnsure = jumpMs(before, began) !== 0;
       return {
@@ -103,6 +131,27 @@ export class ContainerGcManager {
       this.#sightings = new Map();
       clearPlan(metrics);
       return new Error('listing containers and sandboxes', { cause });
+    }
+  }
+
+  async #inspect(
+    listed: OrphanPaths | undefined,
+    { pods, sandboxes, containers }: Omit<ContainerGcFacts, 'sightings'>,
+    signal: AbortSignal,
+  ): Promise<OrphansFound | undefined> {
+    if (listed === undefined || pods === undefined) return undefined;
+    const known = { pods, sandboxes: sandboxes ?? [], containers: containers ?? [] };
+    return await this.#tried(this.#deps.orphans.inspect(listed, known, signal), signal);
+  }
+
+  /** A failed search costs a warning, not the pass. */
+  async #tried<T>(search: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+    try {
+      return await search;
+    } catch (err) {
+      signal.throwIfAborted();
+      this.#deps.log.warn({ err }, 'searching orphaned resources failed');
+      return undefined;
     }
   }
 
@@ -119,10 +168,9 @@ export class ContainerGcManager {
     { removals }: ContainerGcPlan,
     {
       policy,
-      rule,
       began,
       relief,
-    }: Governed & Pick<Observed, 'began'> & { readonly relief: Relief | undefined },
+    }: Pick<Observed, 'began'> & { readonly policy: Policy; readonly relief: Relief | undefined },
     signal: AbortSignal,
   ): Promise<RemovalResults> {
     const { log } = this.#deps;
@@ -133,11 +181,16 @@ export class ContainerGcManager {
     const onPodFound = (uid: string): void => {
       this.#sightings = new Map([...this.#sightings].filter(([other]) => other !== uid));
     };
-    return await removeAll({ ...this.#deps, onPodFound }, { policy, rule, began, removals, relief }, signal);
+    return await removeAll({ ...this.#deps, onPodFound }, { policy, began, removals, relief }, signal);
   }
 }
 
-type Governed = Extract<NodeRule<ContainerGcPolicy>, { kind: 'governed' }>;
+/** The policy that has a rule for this unit. */
+function policyOf(governance: NodeGovernance): Policy | undefined {
+  if (governance.kind === 'keep') return undefined;
+  const { containerGC, orphans } = governance.nodes;
+  return containerGC === undefined && orphans === undefined ? undefined : governance.policy;
+}
 
 interface Observed {
   readonly facts: ContainerGcFacts;

@@ -114,9 +114,17 @@ export function observeGone(
   now: Date,
 ): Sightings {
   const states = new PodStates(facts, now);
-  const gone = [...mentionedPods(facts)].filter((uid) => states.stateOf(uid) === 'LooksGone');
+  const orphaned = new Set(podsOfOrphans(facts.orphans));
+  const gone = [...mentionedPods(facts), ...orphaned].filter((uid) => {
+    const observed = states.stateOf(uid);
+    return observed === 'LooksGone' || (observed === 'Static' && orphaned.has(uid));
+  });
   return new Map(gone.map((uid) => [uid, (previous.get(uid) ?? 0) + 1]));
 }
+
+/** Whether two passes in a row found that a pod looks gone; of a static pod, that nothing knows it. */
+export const isSeenTwice = (sightings: Sightings, uid: string): boolean =>
+  (sightings.get(uid) ?? 0) >= twoPasses;
 
 function mentionedPods({
   containers,
@@ -126,6 +134,10 @@ function mentionedPods({
   const labelled = [...(containers ?? []), ...(sandboxes ?? [])].flatMap((one) => podUidOf(one) ?? []);
   return new Set([...labelled, ...(logs === undefined ? [] : podsOfLogs(logs))]);
 }
+
+/** The UIDs of the pods that left something. */
+const podsOfOrphans = (orphans: ContainerGcFacts['orphans']): readonly string[] =>
+  Object.values(orphans ?? {}).flatMap((found) => found?.map(({ podUid }) => podUid) ?? []);
 
 const podsOfLogs = ({ roots, directories, entries }: LogListing): readonly string[] =>
   [...directories, ...entries.map(({ path }) => path)].flatMap(
@@ -146,8 +158,7 @@ export function podsNow(facts: ContainerGcFacts, given: Pick<Given, 'now' | 'ass
   const stateOf = (uid: string): PodState => {
     const observed = states.stateOf(uid);
     if (observed !== 'LooksGone') return observed;
-    const passes = given.assumeGone === true ? twoPasses : (facts.sightings.get(uid) ?? 0);
-    return passes >= twoPasses ? 'Gone' : 'Quarantined';
+    return given.assumeGone === true || isSeenTwice(facts.sightings, uid) ? 'Gone' : 'Quarantined';
   };
   return { stateOf, ended: (pod) => ({ pod, end: ends.get(pod.uid) }) };
 }

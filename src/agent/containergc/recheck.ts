@@ -1,6 +1,7 @@
 import { podRefOf, podUidOf, type PodRef } from '../../api/pod-ref.ts';
 import type { ContainerKeepReason } from '../../api/reasons.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
+import type { OrphanTarget } from '../../gc/decision.ts';
 import { byNewest, unitOf } from './containers.ts';
 import {
   isContainerRemoval,
@@ -29,6 +30,8 @@ export function podThatMustBeGone(removal: ContainerRemoval): PodRef | undefined
   if (isContainerRemoval(removal)) return removal.reason === 'PodGone' ? removal.target.pod : undefined;
   switch (removal.reason) {
     case 'OrphanedLogs':
+    case 'OrphanedCgroup':
+    case 'OrphanedDirectory':
       return removal.target.pod;
     case 'Sandbox':
       return removal.evidence.isPodGone ? removal.target.pod : undefined;
@@ -46,6 +49,9 @@ export function recheck(removal: ContainerRemoval, view: LiveView): Recheck {
       return recheckSandbox(removal, view);
     case 'OrphanedLogs':
       return recheckDirectory(removal.target, view);
+    case 'OrphanedCgroup':
+    case 'OrphanedDirectory':
+      return recheckOrphan(removal.target, view);
     case 'BrokenLink':
       return mayStillWrite(removal.target.path, view.containers) ? 'InUse' : 'due';
     case 'RotatedLog':
@@ -97,6 +103,15 @@ function recheckDirectory({ pod }: LogDirectoryTarget, view: LiveView): Recheck 
   const { uid } = pod;
   if (view.containers.some((container) => podUidOf(container) === uid)) return 'InUse';
   return recheckGone(uid, view);
+}
+
+/** Stricter than for logs: neither a pod that is over nor a dead container may be left. */
+function recheckOrphan({ pod }: OrphanTarget, view: LiveView): Recheck {
+  const objects = [...view.containers, ...view.sandboxes];
+  const isKnown =
+    objects.some((one) => podUidOf(one) === pod.uid) ||
+    view.pods?.some(({ uid, configHash }) => uid === pod.uid || configHash === pod.uid) === true;
+  return isKnown ? 'InUse' : recheckGone(pod.uid, view);
 }
 
 function recheckGone(uid: string, view: LiveView): Recheck {

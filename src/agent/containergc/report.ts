@@ -8,6 +8,7 @@ import type {
   ContainerRemoval,
 } from './facts.ts';
 import { logDirectories } from './log-names.ts';
+import { orphanInventory } from './orphans.ts';
 
 /** Totals of an executed plan. */
 export interface RemovalResults {
@@ -79,12 +80,14 @@ function resultOf({ error, unknown, stopped, planned }: Outcome): NodePassReport
 }
 
 const maxOffenders = 10;
-const nothingPlanned: ContainerGcPlan = { removals: [], kept: [] };
+
+export const logBytesOf = ({ logs }: Pick<ContainerGcFacts, 'logs'>): number =>
+  logs?.entries.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0;
 
 /** Sums up the objects of a node and those that the plan removes. */
 export function inventoryOf(
-  facts: Omit<ContainerGcFacts, 'sightings'>,
-  { removals, kept }: ContainerGcPlan = nothingPlanned,
+  facts: ContainerGcFacts,
+  { removals, kept }: ContainerGcPlan,
 ): ContainerInventory {
   const count = (kind: ContainerGcTarget['kind']): number =>
     removals.filter(({ target }) => target.kind === kind).length;
@@ -92,12 +95,15 @@ export function inventoryOf(
     containers: { total: facts.containers?.length ?? 0, removable: count('Container') },
     sandboxes: { total: facts.sandboxes?.length ?? 0, removable: count('Sandbox') },
     logs: {
-      bytes: facts.logs?.entries.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0,
-      removableBytes: removals.reduce((sum, { bytes = 0 }) => sum + bytes, 0),
+      bytes: logBytesOf(facts),
+      removableBytes: removals.reduce((sum, { target, bytes = 0 }) => sum + (isLog(target) ? bytes : 0), 0),
     },
+    orphans: orphanInventory(facts, [...removals, ...kept]),
     offenders: offendersOf(facts, [...removals, ...kept]),
   };
 }
+
+const isLog = ({ kind }: ContainerGcTarget): boolean => kind === 'LogDirectory' || kind === 'LogFile';
 
 function offendersOf(
   { logs }: Pick<ContainerGcFacts, 'logs'>,

@@ -8,6 +8,8 @@ export const bounds = {
   mountpoint: 1_024,
   offenderId: 1_024,
   offenderName: 512,
+  orphanPath: 384,
+  orphanUid: 36,
   namespace: 63,
   reason: 64,
   offenders: 10,

@@ -3,6 +3,7 @@ import type { Claim, ReportFacts } from './facts.ts';
 import type { NodeGCReportStatusCondition } from '../../api/gen/nodegcreport.gen.ts';
 import type { NodePassReport } from '../../api/report/node-pass.ts';
 import type { NodesPolicy } from '../../api/policy/policy.ts';
+import { readOnlyText } from '../../gc/reasons/orphans.ts';
 import { bounds, cut } from './bounds.ts';
 import { keepListClaim } from './keep-list-risk.ts';
 
@@ -104,7 +105,7 @@ function keptClaim({ reason, policy }: Extract<ReportFacts['governance'], { read
   }
 }
 
-function passesClaim({ passes }: ReportFacts, policy: NodesPolicy): Claim {
+function passesClaim({ passes, orphans }: ReportFacts, policy: NodesPolicy): Claim {
   const type = 'Degraded';
   const enabled = unitsOf(policy);
   const made = passes.map(({ last }) => last).filter(({ unit }) => enabled.includes(unit));
@@ -115,15 +116,26 @@ function passesClaim({ passes }: ReportFacts, policy: NodesPolicy): Claim {
   const missing = enabled.filter((unit) => !made.some((pass) => pass.unit === unit));
   if (missing.length > 0)
     return { type, status: 'Unknown', reason: 'NoPassYet', message: `No pass yet: ${missing.join(', ')}` };
+  if (orphans !== undefined) {
+    const readOnly = removable.filter(({ place }) => orphans[place]?.isReadOnly === true);
+    const message = readOnly.map(({ kind }) => readOnlyText({ kind })).join(' ');
+    if (message !== '') return { type, status: 'True', reason: 'ReadOnly', message };
+  }
   return { type, status: 'False', reason: 'AsPlanned', message: 'The last passes did what they planned' };
 }
 
 const unitsOf = (policy: NodesPolicy): readonly NodePassReport['unit'][] => [
   ...(policy.imageGC === undefined ? [] : (['imagegc'] as const)),
-  ...(policy.containerGC === undefined ? [] : (['containergc'] as const)),
+  ...(policy.containerGC === undefined && policy.orphans === undefined ? [] : (['containergc'] as const)),
   ...(policy.localStorageEviction === undefined ? [] : (['localstorage'] as const)),
   ...(policy.nodePressure === undefined ? [] : (['nodepressure'] as const)),
 ];
+
+/** Resources that nodes.orphans may remove. */
+const removable = [
+  { place: 'podDirectories', kind: 'PodDirectory' },
+  { place: 'podCgroups', kind: 'PodCgroup' },
+] as const;
 
 const troubledResults = [
   { result: 'Failed', reason: 'PassFailed' },

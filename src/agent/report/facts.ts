@@ -1,10 +1,14 @@
 import type { StorageInventory } from '../../api/local-storage.ts';
 import type { PressureInventory } from '../../api/node-pressure.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
-import type { ContainerInventory, ImageInventory, NodePassReport } from '../../api/report/node-pass.ts';
+import type {
+  ContainerInventory,
+  ImageInventory,
+  NodePassReport,
+  OrphanInventory,
+} from '../../api/report/node-pass.ts';
 import type { RuntimeVersion } from '../../cri/runtime.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
-import type { OrphansFound } from '../../node/storage/orphans.ts';
 import type { SnapshotsFound } from '../../node/storage/snapshots-finder.ts';
 
 /** The last pass of a unit, and the sums since the agent started. */
@@ -24,7 +28,7 @@ export interface ReportFacts {
   readonly containers: ContainerInventory | undefined;
   readonly storage: StorageInventory | undefined;
   readonly pressure: PressureInventory | undefined;
-  readonly orphans: OrphansFound | undefined;
+  readonly orphans: OrphanInventory | undefined;
   readonly snapshots: SnapshotsFound | undefined;
   readonly imageDisk: MountedImageDisk | undefined;
   /** The disk of the kubelet's root directory. */

@@ -6,14 +6,13 @@ import type {
   ContainerInventory,
   ImageInventory,
   NodePassReport,
-  NodePod,
   NodeUnit,
+  OrphanInventory,
 } from '../../api/report/node-pass.ts';
-import type { ContainerRuntime, RuntimeVersion } from '../../cri/runtime.ts';
+import type { RuntimeVersion } from '../../cri/runtime.ts';
 import type { NodeReports, ReportingNode } from '../../kube/actions/node-report.ts';
+import type { Recorder } from '../../kube/events/recorder.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
-import type { OrphanFinder } from '../../node/storage/orphans-finder.ts';
-import type { OrphansFound, KnownPods } from '../../node/storage/orphans.ts';
 import type { SnapshotFinder } from '../../node/storage/snapshots-finder.ts';
 import type { SnapshotsFound } from '../../node/storage/snapshots-finder.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
@@ -21,6 +20,8 @@ import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { hasNewRequests, isWorthWriting } from './change.ts';
 import type { ReportFacts, ReportTrouble, UnitPasses } from './facts.ts';
+import { orphansFound } from './events.ts';
+import { planOrphanEvent, type OrphanCounts } from './orphans.ts';
 import { showOrphans, showReport, type ReportMetrics } from './metrics.ts';
 import { planReport, planStorage } from './plan.ts';
 
@@ -28,8 +29,6 @@ export interface ReportDeps {
   /** This node's own Node object; undefined while it is not known. */
   readonly node: () => ReportingNode | undefined;
   readonly governance: () => NodeGovernance;
-  /** The pods bound to this node; undefined = not known. */
-  readonly pods: () => readonly NodePod[] | undefined;
   /** Inventories of the last passes. */
   readonly images: () => ImageInventory | undefined;
   readonly containers: () => ContainerInventory | undefined;
@@ -38,13 +37,12 @@ export interface ReportDeps {
   readonly runtimeVersion: () => RuntimeVersion | undefined;
   /** Why the runtime is not available, in one line; undefined = it is. */
   readonly runtimeTrouble: () => string | undefined;
-  readonly runtime: Pick<ContainerRuntime, 'listSandboxes' | 'listContainers'>;
   readonly imageDisk: (signal: AbortSignal) => Promise<MountedImageDisk>;
   /** The file system of the kubelet's root directory. */
   readonly nodeDisk: (signal: AbortSignal) => Promise<FileSystemStats>;
-  readonly orphans: Pick<OrphanFinder, 'find'>;
   readonly snapshots: Pick<SnapshotFinder, 'find'>;
   readonly reports: NodeReports;
+  readonly recorder: Recorder;
   readonly agentVersion: string;
   readonly metrics: ReportMetrics;
   readonly clock: Clock;
@@ -53,8 +51,8 @@ export interface ReportDeps {
   readonly log: Logger;
 }
 
-/** Orphaned resources change seldom. */
-const orphansEveryMs = 10 * 60_000;
+/** Snapshots without an owner change seldom. */
+const snapshotsEveryMs = 10 * 60_000;
 /** The report needs the disks only for the kubelet's eviction signals. */
 const disksEveryMs = 30_000;
 
@@ -63,7 +61,9 @@ export class ReportManager {
   readonly #deps: ReportDeps;
   readonly #passes = new Map<NodeUnit, UnitPasses>();
   #disks: Disks | undefined;
-  #orphans: Orphans | undefined;
+  #orphans: OrphanInventory | undefined;
+  #snapshots: Snapshots | undefined;
+  #announced: OrphanCounts = {};
   #written: { readonly nodeUid: string; readonly status: NodeGCReportStatus | undefined } | undefined;
   #jitter: number;
   #kindIsMissing = false;
@@ -169,46 +169,44 @@ export class ReportManager {
     return this.#disks;
   }
 
-  async #findOrphans(signal: AbortSignal): Promise<Orphans> {
-    const { clock, orphans, snapshots, metrics } = this.#deps;
-    const atMs = clock.monotonicMs();
-    const before = this.#orphans;
-    if (before !== undefined && atMs - before.atMs < orphansEveryMs) return before;
-    const found = await this.#tried(
-      orphans.find((until) => this.#knownPods(until), signal),
-      signal,
-    );
-    const counted = await this.#tried(snapshots.find(signal), signal);
-    this.#orphans = { orphans: found ?? before?.orphans, snapshots: counted, atMs };
-    showOrphans(metrics, this.#orphans);
-    return this.#orphans;
+  /** The orphaned resources of the last pass that searched them. */
+  async #findOrphans(signal: AbortSignal): Promise<Pick<ReportFacts, 'orphans' | 'snapshots'>> {
+    const { containers, metrics } = this.#deps;
+    this.#orphans = containers()?.orphans ?? this.#orphans;
+    const found = { orphans: this.#orphans, snapshots: await this.#findSnapshots(signal) };
+    showOrphans(metrics, found);
+    this.#announce(found);
+    return found;
   }
 
   /** A failed search costs a warning, not the report. */
-  async #tried<T>(search: Promise<T | undefined>, signal: AbortSignal): Promise<T | undefined> {
-    try {
-      return await search;
-    } catch (err) {
-      signal.throwIfAborted();
-      this.#deps.log.warn({ err }, 'searching orphaned resources failed');
-      return undefined;
+  async #findSnapshots(signal: AbortSignal): Promise<SnapshotsFound | undefined> {
+    const { clock, snapshots, log } = this.#deps;
+    const atMs = clock.monotonicMs();
+    if (this.#snapshots === undefined || atMs - this.#snapshots.atMs >= snapshotsEveryMs) {
+      const found = await snapshots.find(signal).catch((err: unknown) => {
+        signal.throwIfAborted();
+        log.warn({ err }, 'searching orphaned snapshots failed');
+        return undefined;
+      });
+      this.#snapshots = { found, atMs };
     }
+    return this.#snapshots.found;
   }
 
-  async #knownPods(signal: AbortSignal): Promise<KnownPods | undefined> {
-    const { pods: bound, runtime } = this.#deps;
-    const [sandboxes, containers] = await Promise.all([
-      runtime.listSandboxes(signal),
-      runtime.listContainers(signal),
-    ]);
-    const pods = bound();
-    return pods && { pods, sandboxes, containers };
+  /** One Event when there is more than at the last one. */
+  #announce(found: Pick<ReportFacts, 'orphans' | 'snapshots'>): void {
+    const { node, recorder } = this.#deps;
+    const { name, uid } = node() ?? {};
+    const { isDue, announced } = planOrphanEvent(this.#announced, found);
+    this.#announced = announced;
+    if (isDue && name !== undefined && uid !== undefined)
+      recorder.record(orphansFound({ apiVersion: 'v1', kind: 'Node', name, uid }, found));
   }
 }
 
-interface Orphans {
-  readonly orphans: OrphansFound | undefined;
-  readonly snapshots: SnapshotsFound | undefined;
+interface Snapshots {
+  readonly found: SnapshotsFound | undefined;
   readonly atMs: number;
 }
 

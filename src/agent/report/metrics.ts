@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
-import type { OrphanPlace } from '../../node/storage/orphans.ts';
+import { orphanPlaces, type OrphanPlace } from '../../api/report/node-pass.ts';
 import type { ReportFacts } from './facts.ts';
 
 export type ReportMetrics = ReturnType<typeof reportMetrics>;
@@ -23,7 +23,7 @@ export function reportMetrics(registry: Registry) {
     }),
     orphans: new Gauge({
       name: 'dustpan_node_orphans',
-      help: '[ALPHA] Orphaned resources, by kind: of pods that neither the API server nor the runtime knows, and snapshots without an owner. They are counted, not removed.',
+      help: '[ALPHA] Orphaned resources, by kind: of pods that neither the API server nor the runtime knows, and snapshots without an owner. nodes.orphans of a policy can remove directories and control groups.',
       labelNames: ['kind'],
       registers,
     }),
@@ -64,7 +64,7 @@ export function showOrphans(
   metrics.orphans.reset();
   metrics.orphanBytes.reset();
   if (snapshots !== undefined) metrics.orphans.set({ kind: 'Snapshot' }, snapshots.count);
-  for (const place of ['podDirectories', 'logDirectories', 'podCgroups'] as const) {
+  for (const place of orphanPlaces) {
     const found = orphans?.[place];
     if (found === undefined) continue;
     metrics.orphans.set({ kind: kindOf[place] }, found.count);

@@ -3,7 +3,6 @@ import type {
   NodeGCReportStatus,
   NodeGCReportStatusImages,
   NodeGCReportStatusLargestOffender,
-  NodeGCReportStatusOrphans,
   NodeGCReportStatusUnit,
 } from '../../api/gen/nodegcreport.gen.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
@@ -17,6 +16,7 @@ import type { MountedImageDisk } from '../../node/disk/filesystem.ts';
 import { bounds, bytes, count, cut, percent } from './bounds.ts';
 import { planConditions } from './conditions.ts';
 import type { ReportFacts, UnitPasses } from './facts.ts';
+import { orphansOf } from './orphans.ts';
 import { storageOf } from './storage.ts';
 
 /** Decides the whole status of a node's report, always within the bounds of crds/. `previous` is the written report. */
@@ -99,19 +99,6 @@ function containersOf(
     containers: mapValues(containers, count),
     sandboxes: mapValues(sandboxes, count),
     logs: mapValues(logs, bytes),
-  };
-}
-
-function orphansOf({
-  orphans,
-  snapshots,
-}: Pick<ReportFacts, 'orphans' | 'snapshots'>): NodeGCReportStatusOrphans {
-  const { podDirectories, logDirectories, podCgroups } = orphans ?? {};
-  return {
-    ...(podDirectories && { podDirectories: bounded(podDirectories) }),
-    ...(logDirectories && { logDirectories: bounded(logDirectories) }),
-    ...(podCgroups && { podCgroups: bounded(podCgroups) }),
-    ...(snapshots && { snapshots: { count: count(snapshots.count) } }),
   };
 }
 

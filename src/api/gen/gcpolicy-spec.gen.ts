@@ -75,6 +75,7 @@ export interface ValidSpecNodes {
   nodeSelector: ValidSpecNodesNodeSelector;
   imageGC?: ValidSpecNodesImageGC;
   containerGC?: ValidSpecNodesContainerGC;
+  orphans?: ValidSpecNodesOrphans;
   localStorageEviction?: ValidSpecNodesLocalStorageEviction;
   nodePressure?: ValidSpecNodesNodePressure;
 }
@@ -125,6 +126,10 @@ export interface ValidSpecNodesContainerGCLogs {
   maxRotatedPerContainer: number;
   maxBytesPerPod: string;
 }
+export interface ValidSpecNodesOrphans {
+  podCgroups: 'Report' | 'Remove';
+  podDirectories: 'Report' | 'Remove';
+}
 export interface ValidSpecNodesLocalStorageEviction {
   warnAtPercent: number[];
   evictAtPercent: number;
@@ -161,7 +166,7 @@ export interface ValidSpecNodesNodePressureMinimumReclaim {
 
 
 export const validateSpec: ValidateFunction<ValidSpec> = validate10;
-const schema11 = {"type":"object","properties":{"mode":{"type":"string","enum":["DryRun","Enforce"],"default":"DryRun"},"priority":{"type":"integer","minimum":-1000000000,"maximum":1000000000,"default":0},"pods":{"type":"object","properties":{"namespaceSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"excludeNamespaces":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":63,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}},"podSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"terminated":{"type":"object","properties":{"threshold":{"type":"integer","minimum":-2147483648,"maximum":2147483647,"default":12500},"perNamespaceThreshold":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"ttlAfterFinished":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]},"ttlByReason":{"type":"array","maxItems":32,"items":{"type":"object","required":["ttl"],"x-kubernetes-validations":[{"rule":"has(self.phase) || has(self.reason) || (has(self.messagePattern) && self.messagePattern != '')","message":"must be given at least one of phase, reason and messagePattern","reason":"FieldValueInvalid"}],"properties":{"phase":{"type":"string","enum":["Succeeded","Failed"]},"reason":{"type":"string","minLength":1,"maxLength":128},"messagePattern":{"type":"string","maxLength":256},"ttl":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]}},"additionalProperties":false}},"honorTTLAnnotation":{"type":"boolean","default":false},"keepPerOwner":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"protectUnfinishedJobs":{"type":"boolean","default":false}},"additionalProperties":false},"orphaned":{"type":"object","properties":{"quarantine":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"40s"}},"additionalProperties":false},"unscheduledTerminating":{"type":"object","properties":{},"additionalProperties":false},"outOfService":{"type":"object","properties":{},"additionalProperties":false},"safety":{"type":"object","default":{},"properties":{"maxDeletesPerPass":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"maxOrphanedNodesPercent":{"type":"integer","minimum":0,"maximum":100,"default":20}},"additionalProperties":false}},"additionalProperties":false},"nodes":{"type":"object","properties":{"nodeSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"imageGC":{"type":"object","x-kubernetes-validations":[{"rule":"self.lowThresholdPercent < self.highThresholdPercent","message":"must be lower than highThresholdPercent","fieldPath":".lowThresholdPercent","reason":"FieldValueInvalid"},{"rule":"duration(self.maximumAge) == duration('0s') || duration(self.maximumAge) > duration(self.minimumAge)","message":"must be 0s, or more than minimumAge","fieldPath":".maximumAge","reason":"FieldValueInvalid"},{"rule":"self.maximumAgeByImage.all(e, duration(e.maximumAge) == duration('0s') || duration(e.maximumAge) > duration(self.minimumAge))","message":"must have only maximum ages that are 0s, or more than minimumAge","fieldPath":".maximumAgeByImage","reason":"FieldValueInvalid"}],"properties":{"highThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"lowThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":80},"inodes":{"type":"object","x-kubernetes-validations":[{"rule":"self.lowThresholdPercent < self.highThresholdPercent","message":"must be lower than highThresholdPercent","fieldPath":".lowThresholdPercent","reason":"FieldValueInvalid"}],"properties":{"highThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"lowThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":80}},"additionalProperties":false},"minimumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"2m"},"maximumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"0s"},"maximumAgeByImage":{"type":"array","maxItems":64,"default":[],"items":{"type":"object","required":["image","maximumAge"],"properties":{"image":{"type":"string","minLength":1,"maxLength":512},"maximumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]}},"additionalProperties":false}},"keep":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":512}},"kubeletHighThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"maxImagesPerPass":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"repullBackoff":{"type":"boolean","default":true}},"additionalProperties":false},"containerGC":{"type":"object","properties":{"minimumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"0s"},"maxPerPodContainer":{"type":"integer","minimum":-1,"maximum":1000000,"default":1},"maxContainers":{"type":"integer","minimum":-1,"maximum":1000000,"default":-1},"sandboxes":{"type":"boolean","default":true},"logs":{"type":"object","properties":{"orphanedDirectories":{"type":"boolean","default":true},"brokenLinks":{"type":"boolean","default":true},"maxRotatedPerContainer":{"type":"integer","minimum":-1,"maximum":1000000,"default":-1},"maxBytesPerPod":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""}},"additionalProperties":false}},"additionalProperties":false},"localStorageEviction":{"type":"object","properties":{"warnAtPercent":{"type":"array","maxItems":8,"default":[80,95],"uniqueItems":true,"items":{"type":"integer","minimum":1,"maximum":100}},"evictAtPercent":{"type":"integer","minimum":1,"maximum":100,"default":100},"respectPodDisruptionBudgets":{"type":"boolean","default":true},"gracePeriodSeconds":{"type":"integer","minimum":-1,"maximum":604800,"default":-1},"defaultLimits":{"type":"object","properties":{"emptyDir":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"pod":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"container":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""}},"additionalProperties":false}},"additionalProperties":false},"nodePressure":{"type":"object","properties":{"thresholds":{"type":"object","default":{},"properties":{"nodefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"15%"},"nodefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"10%"},"imagefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"20%"},"imagefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"10%"},"memory.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"500Mi"}},"additionalProperties":false},"minimumReclaim":{"type":"object","default":{},"properties":{"nodefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"nodefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"imagefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"imagefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]}},"additionalProperties":false},"gracePeriod":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"1m"},"transitionPeriod":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"5m"},"forecast":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"1h"},"evictPods":{"type":"boolean","default":false}},"additionalProperties":false}},"additionalProperties":false}},"additionalProperties":false};
+const schema11 = {"type":"object","properties":{"mode":{"type":"string","enum":["DryRun","Enforce"],"default":"DryRun"},"priority":{"type":"integer","minimum":-1000000000,"maximum":1000000000,"default":0},"pods":{"type":"object","properties":{"namespaceSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"excludeNamespaces":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":63,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}},"podSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"terminated":{"type":"object","properties":{"threshold":{"type":"integer","minimum":-2147483648,"maximum":2147483647,"default":12500},"perNamespaceThreshold":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"ttlAfterFinished":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]},"ttlByReason":{"type":"array","maxItems":32,"items":{"type":"object","required":["ttl"],"x-kubernetes-validations":[{"rule":"has(self.phase) || has(self.reason) || (has(self.messagePattern) && self.messagePattern != '')","message":"must be given at least one of phase, reason and messagePattern","reason":"FieldValueInvalid"}],"properties":{"phase":{"type":"string","enum":["Succeeded","Failed"]},"reason":{"type":"string","minLength":1,"maxLength":128},"messagePattern":{"type":"string","maxLength":256},"ttl":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]}},"additionalProperties":false}},"honorTTLAnnotation":{"type":"boolean","default":false},"keepPerOwner":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"protectUnfinishedJobs":{"type":"boolean","default":false}},"additionalProperties":false},"orphaned":{"type":"object","properties":{"quarantine":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"40s"}},"additionalProperties":false},"unscheduledTerminating":{"type":"object","properties":{},"additionalProperties":false},"outOfService":{"type":"object","properties":{},"additionalProperties":false},"safety":{"type":"object","default":{},"properties":{"maxDeletesPerPass":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"maxOrphanedNodesPercent":{"type":"integer","minimum":0,"maximum":100,"default":20}},"additionalProperties":false}},"additionalProperties":false},"nodes":{"type":"object","properties":{"nodeSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"imageGC":{"type":"object","x-kubernetes-validations":[{"rule":"self.lowThresholdPercent < self.highThresholdPercent","message":"must be lower than highThresholdPercent","fieldPath":".lowThresholdPercent","reason":"FieldValueInvalid"},{"rule":"duration(self.maximumAge) == duration('0s') || duration(self.maximumAge) > duration(self.minimumAge)","message":"must be 0s, or more than minimumAge","fieldPath":".maximumAge","reason":"FieldValueInvalid"},{"rule":"self.maximumAgeByImage.all(e, duration(e.maximumAge) == duration('0s') || duration(e.maximumAge) > duration(self.minimumAge))","message":"must have only maximum ages that are 0s, or more than minimumAge","fieldPath":".maximumAgeByImage","reason":"FieldValueInvalid"}],"properties":{"highThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"lowThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":80},"inodes":{"type":"object","x-kubernetes-validations":[{"rule":"self.lowThresholdPercent < self.highThresholdPercent","message":"must be lower than highThresholdPercent","fieldPath":".lowThresholdPercent","reason":"FieldValueInvalid"}],"properties":{"highThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"lowThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":80}},"additionalProperties":false},"minimumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"2m"},"maximumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"0s"},"maximumAgeByImage":{"type":"array","maxItems":64,"default":[],"items":{"type":"object","required":["image","maximumAge"],"properties":{"image":{"type":"string","minLength":1,"maxLength":512},"maximumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]}},"additionalProperties":false}},"keep":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":512}},"kubeletHighThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"maxImagesPerPass":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"repullBackoff":{"type":"boolean","default":true}},"additionalProperties":false},"containerGC":{"type":"object","properties":{"minimumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"0s"},"maxPerPodContainer":{"type":"integer","minimum":-1,"maximum":1000000,"default":1},"maxContainers":{"type":"integer","minimum":-1,"maximum":1000000,"default":-1},"sandboxes":{"type":"boolean","default":true},"logs":{"type":"object","properties":{"orphanedDirectories":{"type":"boolean","default":true},"brokenLinks":{"type":"boolean","default":true},"maxRotatedPerContainer":{"type":"integer","minimum":-1,"maximum":1000000,"default":-1},"maxBytesPerPod":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""}},"additionalProperties":false}},"additionalProperties":false},"orphans":{"type":"object","properties":{"podCgroups":{"type":"string","enum":["Report","Remove"],"default":"Report"},"podDirectories":{"type":"string","enum":["Report","Remove"],"default":"Report"}},"additionalProperties":false},"localStorageEviction":{"type":"object","properties":{"warnAtPercent":{"type":"array","maxItems":8,"default":[80,95],"uniqueItems":true,"items":{"type":"integer","minimum":1,"maximum":100}},"evictAtPercent":{"type":"integer","minimum":1,"maximum":100,"default":100},"respectPodDisruptionBudgets":{"type":"boolean","default":true},"gracePeriodSeconds":{"type":"integer","minimum":-1,"maximum":604800,"default":-1},"defaultLimits":{"type":"object","properties":{"emptyDir":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"pod":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"container":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""}},"additionalProperties":false}},"additionalProperties":false},"nodePressure":{"type":"object","properties":{"thresholds":{"type":"object","default":{},"properties":{"nodefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"15%"},"nodefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"10%"},"imagefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"20%"},"imagefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"10%"},"memory.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"500Mi"}},"additionalProperties":false},"minimumReclaim":{"type":"object","default":{},"properties":{"nodefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"nodefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"imagefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"imagefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]}},"additionalProperties":false},"gracePeriod":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"1m"},"transitionPeriod":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"5m"},"forecast":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"1h"},"evictPods":{"type":"boolean","default":false}},"additionalProperties":false}},"additionalProperties":false}},"additionalProperties":false};
 export const specSchema: Schema = schema11;
 const func2 = (text) => Array.from(text).length;
 const func25 = Object.prototype.hasOwnProperty;
@@ -1577,7 +1582,7 @@ if(data43.nodeSelector === undefined){
 data43.nodeSelector = {};
 }
 for(const key14 in data43){
-if(!(((((key14 === "nodeSelector") || (key14 === "imageGC")) || (key14 === "containerGC")) || (key14 === "localStorageEviction")) || (key14 === "nodePressure"))){
+if(!((((((key14 === "nodeSelector") || (key14 === "imageGC")) || (key14 === "containerGC")) || (key14 === "orphans")) || (key14 === "localStorageEviction")) || (key14 === "nodePressure"))){
 const err114 = {instancePath:instancePath+"/nodes",schemaPath:"#/properties/nodes/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err114];
@@ -2773,24 +2778,18 @@ vErrors.push(err211);
 errors++;
 }
 }
-if(data43.localStorageEviction !== undefined){
-let data80 = data43.localStorageEviction;
+if(data43.orphans !== undefined){
+let data80 = data43.orphans;
 if(data80 && typeof data80 == "object" && !Array.isArray(data80)){
-if(data80.warnAtPercent === undefined){
-data80.warnAtPercent = [80,95];
+if(data80.podCgroups === undefined){
+data80.podCgroups = "Report";
 }
-if(data80.evictAtPercent === undefined){
-data80.evictAtPercent = 100;
-}
-if(data80.respectPodDisruptionBudgets === undefined){
-data80.respectPodDisruptionBudgets = true;
-}
-if(data80.gracePeriodSeconds === undefined){
-data80.gracePeriodSeconds = -1;
+if(data80.podDirectories === undefined){
+data80.podDirectories = "Report";
 }
 for(const key23 in data80){
-if(!(((((key23 === "warnAtPercent") || (key23 === "evictAtPercent")) || (key23 === "respectPodDisruptionBudgets")) || (key23 === "gracePeriodSeconds")) || (key23 === "defaultLimits"))){
-const err212 = {instancePath:instancePath+"/nodes/localStorageEviction",schemaPath:"#/properties/nodes/properties/localStorageEviction/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
+if(!((key23 === "podCgroups") || (key23 === "podDirectories"))){
+const err212 = {instancePath:instancePath+"/nodes/orphans",schemaPath:"#/properties/nodes/properties/orphans/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -2800,10 +2799,9 @@ vErrors.push(err212);
 errors++;
 }
 }
-let data81 = data80.warnAtPercent;
-if(Array.isArray(data81)){
-if(data81.length > 8){
-const err213 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+let data81 = data80.podCgroups;
+if(typeof data81 !== "string"){
+const err213 = {instancePath:instancePath+"/nodes/orphans/podCgroups",schemaPath:"#/properties/nodes/properties/orphans/properties/podCgroups/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -2812,11 +2810,8 @@ vErrors.push(err213);
 }
 errors++;
 }
-const len10 = data81.length;
-for(let i12=0; i12<len10; i12++){
-let data82 = data81[i12];
-if(!((typeof data82 == "number") && (!(data82 % 1) && !isNaN(data82)))){
-const err214 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i12,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!((data81 === "Report") || (data81 === "Remove"))){
+const err214 = {instancePath:instancePath+"/nodes/orphans/podCgroups",schemaPath:"#/properties/nodes/properties/orphans/properties/podCgroups/enum",keyword:"enum",params:{allowedValues: schema11.properties.nodes.properties.orphans.properties.podCgroups.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -2825,9 +2820,9 @@ vErrors.push(err214);
 }
 errors++;
 }
-if(typeof data82 == "number"){
-if(data82 > 100 || isNaN(data82)){
-const err215 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i12,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+let data82 = data80.podDirectories;
+if(typeof data82 !== "string"){
+const err215 = {instancePath:instancePath+"/nodes/orphans/podDirectories",schemaPath:"#/properties/nodes/properties/orphans/properties/podDirectories/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -2836,8 +2831,8 @@ vErrors.push(err215);
 }
 errors++;
 }
-if(data82 < 1 || isNaN(data82)){
-const err216 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i12,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(!((data82 === "Report") || (data82 === "Remove"))){
+const err216 = {instancePath:instancePath+"/nodes/orphans/podDirectories",schemaPath:"#/properties/nodes/properties/orphans/properties/podDirectories/enum",keyword:"enum",params:{allowedValues: schema11.properties.nodes.properties.orphans.properties.podDirectories.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -2847,24 +2842,109 @@ vErrors.push(err216);
 errors++;
 }
 }
-}
-let i13 = data81.length;
-let j2;
-if(i13 > 1){
-const indices2 = {};
-for(;i13--;){
-let item2 = data81[i13];
-if(!((typeof item2 == "number") && (!(item2 % 1) && !isNaN(item2)))){
-continue;
-}
-if(typeof indices2[item2] == "number"){
-j2 = indices2[item2];
-const err217 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/uniqueItems",keyword:"uniqueItems",params:{i: i13, j: j2},message:"must NOT have duplicate items (items ## "+j2+" and "+i13+" are identical)"};
+else {
+const err217 = {instancePath:instancePath+"/nodes/orphans",schemaPath:"#/properties/nodes/properties/orphans/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err217];
 }
 else {
 vErrors.push(err217);
+}
+errors++;
+}
+}
+if(data43.localStorageEviction !== undefined){
+let data83 = data43.localStorageEviction;
+if(data83 && typeof data83 == "object" && !Array.isArray(data83)){
+if(data83.warnAtPercent === undefined){
+data83.warnAtPercent = [80,95];
+}
+if(data83.evictAtPercent === undefined){
+data83.evictAtPercent = 100;
+}
+if(data83.respectPodDisruptionBudgets === undefined){
+data83.respectPodDisruptionBudgets = true;
+}
+if(data83.gracePeriodSeconds === undefined){
+data83.gracePeriodSeconds = -1;
+}
+for(const key24 in data83){
+if(!(((((key24 === "warnAtPercent") || (key24 === "evictAtPercent")) || (key24 === "respectPodDisruptionBudgets")) || (key24 === "gracePeriodSeconds")) || (key24 === "defaultLimits"))){
+const err218 = {instancePath:instancePath+"/nodes/localStorageEviction",schemaPath:"#/properties/nodes/properties/localStorageEviction/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err218];
+}
+else {
+vErrors.push(err218);
+}
+errors++;
+}
+}
+let data84 = data83.warnAtPercent;
+if(Array.isArray(data84)){
+if(data84.length > 8){
+const err219 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(vErrors === null){
+vErrors = [err219];
+}
+else {
+vErrors.push(err219);
+}
+errors++;
+}
+const len10 = data84.length;
+for(let i12=0; i12<len10; i12++){
+let data85 = data84[i12];
+if(!((typeof data85 == "number") && (!(data85 % 1) && !isNaN(data85)))){
+const err220 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i12,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err220];
+}
+else {
+vErrors.push(err220);
+}
+errors++;
+}
+if(typeof data85 == "number"){
+if(data85 > 100 || isNaN(data85)){
+const err221 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i12,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(vErrors === null){
+vErrors = [err221];
+}
+else {
+vErrors.push(err221);
+}
+errors++;
+}
+if(data85 < 1 || isNaN(data85)){
+const err222 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i12,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err222];
+}
+else {
+vErrors.push(err222);
+}
+errors++;
+}
+}
+}
+let i13 = data84.length;
+let j2;
+if(i13 > 1){
+const indices2 = {};
+for(;i13--;){
+let item2 = data84[i13];
+if(!((typeof item2 == "number") && (!(item2 % 1) && !isNaN(item2)))){
+continue;
+}
+if(typeof indices2[item2] == "number"){
+j2 = indices2[item2];
+const err223 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/uniqueItems",keyword:"uniqueItems",params:{i: i13, j: j2},message:"must NOT have duplicate items (items ## "+j2+" and "+i13+" are identical)"};
+if(vErrors === null){
+vErrors = [err223];
+}
+else {
+vErrors.push(err223);
 }
 errors++;
 break;
@@ -2874,72 +2954,7 @@ indices2[item2] = i13;
 }
 }
 else {
-const err218 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err218];
-}
-else {
-vErrors.push(err218);
-}
-errors++;
-}
-let data83 = data80.evictAtPercent;
-if(!((typeof data83 == "number") && (!(data83 % 1) && !isNaN(data83)))){
-const err219 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err219];
-}
-else {
-vErrors.push(err219);
-}
-errors++;
-}
-if(typeof data83 == "number"){
-if(data83 > 100 || isNaN(data83)){
-const err220 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
-if(vErrors === null){
-vErrors = [err220];
-}
-else {
-vErrors.push(err220);
-}
-errors++;
-}
-if(data83 < 1 || isNaN(data83)){
-const err221 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
-if(vErrors === null){
-vErrors = [err221];
-}
-else {
-vErrors.push(err221);
-}
-errors++;
-}
-}
-if(typeof data80.respectPodDisruptionBudgets !== "boolean"){
-const err222 = {instancePath:instancePath+"/nodes/localStorageEviction/respectPodDisruptionBudgets",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/respectPodDisruptionBudgets/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err222];
-}
-else {
-vErrors.push(err222);
-}
-errors++;
-}
-let data85 = data80.gracePeriodSeconds;
-if(!((typeof data85 == "number") && (!(data85 % 1) && !isNaN(data85)))){
-const err223 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err223];
-}
-else {
-vErrors.push(err223);
-}
-errors++;
-}
-if(typeof data85 == "number"){
-if(data85 > 604800 || isNaN(data85)){
-const err224 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 604800},message:"must be <= 604800"};
+const err224 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err224];
 }
@@ -2948,8 +2963,9 @@ vErrors.push(err224);
 }
 errors++;
 }
-if(data85 < -1 || isNaN(data85)){
-const err225 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
+let data86 = data83.evictAtPercent;
+if(!((typeof data86 == "number") && (!(data86 % 1) && !isNaN(data86)))){
+const err225 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err225];
 }
@@ -2958,22 +2974,9 @@ vErrors.push(err225);
 }
 errors++;
 }
-}
-if(data80.defaultLimits !== undefined){
-let data86 = data80.defaultLimits;
-if(data86 && typeof data86 == "object" && !Array.isArray(data86)){
-if(data86.emptyDir === undefined){
-data86.emptyDir = "";
-}
-if(data86.pod === undefined){
-data86.pod = "";
-}
-if(data86.container === undefined){
-data86.container = "";
-}
-for(const key24 in data86){
-if(!(((key24 === "emptyDir") || (key24 === "pod")) || (key24 === "container"))){
-const err226 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
+if(typeof data86 == "number"){
+if(data86 > 100 || isNaN(data86)){
+const err226 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err226];
 }
@@ -2982,11 +2985,8 @@ vErrors.push(err226);
 }
 errors++;
 }
-}
-let data87 = data86.emptyDir;
-if(typeof data87 === "string"){
-if(func2(data87) > 24){
-const err227 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(data86 < 1 || isNaN(data86)){
+const err227 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -2995,8 +2995,9 @@ vErrors.push(err227);
 }
 errors++;
 }
-if(!pattern17.test(data87)){
-const err228 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+}
+if(typeof data83.respectPodDisruptionBudgets !== "boolean"){
+const err228 = {instancePath:instancePath+"/nodes/localStorageEviction/respectPodDisruptionBudgets",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/respectPodDisruptionBudgets/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -3005,9 +3006,9 @@ vErrors.push(err228);
 }
 errors++;
 }
-}
-else {
-const err229 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data88 = data83.gracePeriodSeconds;
+if(!((typeof data88 == "number") && (!(data88 % 1) && !isNaN(data88)))){
+const err229 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -3016,10 +3017,9 @@ vErrors.push(err229);
 }
 errors++;
 }
-let data88 = data86.pod;
-if(typeof data88 === "string"){
-if(func2(data88) > 24){
-const err230 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(typeof data88 == "number"){
+if(data88 > 604800 || isNaN(data88)){
+const err230 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 604800},message:"must be <= 604800"};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -3028,8 +3028,8 @@ vErrors.push(err230);
 }
 errors++;
 }
-if(!pattern17.test(data88)){
-const err231 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+if(data88 < -1 || isNaN(data88)){
+const err231 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -3039,8 +3039,21 @@ vErrors.push(err231);
 errors++;
 }
 }
-else {
-const err232 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data83.defaultLimits !== undefined){
+let data89 = data83.defaultLimits;
+if(data89 && typeof data89 == "object" && !Array.isArray(data89)){
+if(data89.emptyDir === undefined){
+data89.emptyDir = "";
+}
+if(data89.pod === undefined){
+data89.pod = "";
+}
+if(data89.container === undefined){
+data89.container = "";
+}
+for(const key25 in data89){
+if(!(((key25 === "emptyDir") || (key25 === "pod")) || (key25 === "container"))){
+const err232 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key25},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err232];
 }
@@ -3049,10 +3062,11 @@ vErrors.push(err232);
 }
 errors++;
 }
-let data89 = data86.container;
-if(typeof data89 === "string"){
-if(func2(data89) > 24){
-const err233 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+}
+let data90 = data89.emptyDir;
+if(typeof data90 === "string"){
+if(func2(data90) > 24){
+const err233 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -3061,8 +3075,8 @@ vErrors.push(err233);
 }
 errors++;
 }
-if(!pattern17.test(data89)){
-const err234 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+if(!pattern17.test(data90)){
+const err234 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -3073,7 +3087,7 @@ errors++;
 }
 }
 else {
-const err235 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err235 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -3082,9 +3096,10 @@ vErrors.push(err235);
 }
 errors++;
 }
-}
-else {
-const err236 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/type",keyword:"type",params:{type: "object"},message:"must be object"};
+let data91 = data89.pod;
+if(typeof data91 === "string"){
+if(func2(data91) > 24){
+const err236 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -3093,10 +3108,8 @@ vErrors.push(err236);
 }
 errors++;
 }
-}
-}
-else {
-const err237 = {instancePath:instancePath+"/nodes/localStorageEviction",schemaPath:"#/properties/nodes/properties/localStorageEviction/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!pattern17.test(data91)){
+const err237 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -3106,30 +3119,8 @@ vErrors.push(err237);
 errors++;
 }
 }
-if(data43.nodePressure !== undefined){
-let data90 = data43.nodePressure;
-if(data90 && typeof data90 == "object" && !Array.isArray(data90)){
-if(data90.thresholds === undefined){
-data90.thresholds = {};
-}
-if(data90.minimumReclaim === undefined){
-data90.minimumReclaim = {};
-}
-if(data90.gracePeriod === undefined){
-data90.gracePeriod = "1m";
-}
-if(data90.transitionPeriod === undefined){
-data90.transitionPeriod = "5m";
-}
-if(data90.forecast === undefined){
-data90.forecast = "1h";
-}
-if(data90.evictPods === undefined){
-data90.evictPods = false;
-}
-for(const key25 in data90){
-if(!((((((key25 === "thresholds") || (key25 === "minimumReclaim")) || (key25 === "gracePeriod")) || (key25 === "transitionPeriod")) || (key25 === "forecast")) || (key25 === "evictPods"))){
-const err238 = {instancePath:instancePath+"/nodes/nodePressure",schemaPath:"#/properties/nodes/properties/nodePressure/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key25},message:"must NOT have additional properties"};
+else {
+const err238 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -3138,27 +3129,10 @@ vErrors.push(err238);
 }
 errors++;
 }
-}
-let data91 = data90.thresholds;
-if(data91 && typeof data91 == "object" && !Array.isArray(data91)){
-if(data91["nodefs.available"] === undefined){
-data91["nodefs.available"] = "15%";
-}
-if(data91["nodefs.inodesFree"] === undefined){
-data91["nodefs.inodesFree"] = "10%";
-}
-if(data91["imagefs.available"] === undefined){
-data91["imagefs.available"] = "20%";
-}
-if(data91["imagefs.inodesFree"] === undefined){
-data91["imagefs.inodesFree"] = "10%";
-}
-if(data91["memory.available"] === undefined){
-data91["memory.available"] = "500Mi";
-}
-for(const key26 in data91){
-if(!(((((key26 === "nodefs.available") || (key26 === "nodefs.inodesFree")) || (key26 === "imagefs.available")) || (key26 === "imagefs.inodesFree")) || (key26 === "memory.available"))){
-const err239 = {instancePath:instancePath+"/nodes/nodePressure/thresholds",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key26},message:"must NOT have additional properties"};
+let data92 = data89.container;
+if(typeof data92 === "string"){
+if(func2(data92) > 24){
+const err239 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -3167,11 +3141,8 @@ vErrors.push(err239);
 }
 errors++;
 }
-}
-let data92 = data91["nodefs.available"];
-if(typeof data92 === "string"){
-if(func2(data92) > 24){
-const err240 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(!pattern17.test(data92)){
+const err240 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
 if(vErrors === null){
 vErrors = [err240];
 }
@@ -3180,8 +3151,9 @@ vErrors.push(err240);
 }
 errors++;
 }
-if(func2(data92) < 1){
-const err241 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+else {
+const err241 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err241];
 }
@@ -3190,8 +3162,9 @@ vErrors.push(err241);
 }
 errors++;
 }
-if(!pattern21.test(data92)){
-const err242 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+}
+else {
+const err242 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err242];
 }
@@ -3201,8 +3174,9 @@ vErrors.push(err242);
 errors++;
 }
 }
+}
 else {
-const err243 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err243 = {instancePath:instancePath+"/nodes/localStorageEviction",schemaPath:"#/properties/nodes/properties/localStorageEviction/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err243];
 }
@@ -3211,10 +3185,31 @@ vErrors.push(err243);
 }
 errors++;
 }
-let data93 = data91["nodefs.inodesFree"];
-if(typeof data93 === "string"){
-if(func2(data93) > 24){
-const err244 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+}
+if(data43.nodePressure !== undefined){
+let data93 = data43.nodePressure;
+if(data93 && typeof data93 == "object" && !Array.isArray(data93)){
+if(data93.thresholds === undefined){
+data93.thresholds = {};
+}
+if(data93.minimumReclaim === undefined){
+data93.minimumReclaim = {};
+}
+if(data93.gracePeriod === undefined){
+data93.gracePeriod = "1m";
+}
+if(data93.transitionPeriod === undefined){
+data93.transitionPeriod = "5m";
+}
+if(data93.forecast === undefined){
+data93.forecast = "1h";
+}
+if(data93.evictPods === undefined){
+data93.evictPods = false;
+}
+for(const key26 in data93){
+if(!((((((key26 === "thresholds") || (key26 === "minimumReclaim")) || (key26 === "gracePeriod")) || (key26 === "transitionPeriod")) || (key26 === "forecast")) || (key26 === "evictPods"))){
+const err244 = {instancePath:instancePath+"/nodes/nodePressure",schemaPath:"#/properties/nodes/properties/nodePressure/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key26},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err244];
 }
@@ -3223,8 +3218,27 @@ vErrors.push(err244);
 }
 errors++;
 }
-if(func2(data93) < 1){
-const err245 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+let data94 = data93.thresholds;
+if(data94 && typeof data94 == "object" && !Array.isArray(data94)){
+if(data94["nodefs.available"] === undefined){
+data94["nodefs.available"] = "15%";
+}
+if(data94["nodefs.inodesFree"] === undefined){
+data94["nodefs.inodesFree"] = "10%";
+}
+if(data94["imagefs.available"] === undefined){
+data94["imagefs.available"] = "20%";
+}
+if(data94["imagefs.inodesFree"] === undefined){
+data94["imagefs.inodesFree"] = "10%";
+}
+if(data94["memory.available"] === undefined){
+data94["memory.available"] = "500Mi";
+}
+for(const key27 in data94){
+if(!(((((key27 === "nodefs.available") || (key27 === "nodefs.inodesFree")) || (key27 === "imagefs.available")) || (key27 === "imagefs.inodesFree")) || (key27 === "memory.available"))){
+const err245 = {instancePath:instancePath+"/nodes/nodePressure/thresholds",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key27},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err245];
 }
@@ -3233,8 +3247,11 @@ vErrors.push(err245);
 }
 errors++;
 }
-if(!pattern21.test(data93)){
-const err246 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+}
+let data95 = data94["nodefs.available"];
+if(typeof data95 === "string"){
+if(func2(data95) > 24){
+const err246 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err246];
 }
@@ -3243,9 +3260,8 @@ vErrors.push(err246);
 }
 errors++;
 }
-}
-else {
-const err247 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data95) < 1){
+const err247 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err247];
 }
@@ -3254,10 +3270,8 @@ vErrors.push(err247);
 }
 errors++;
 }
-let data94 = data91["imagefs.available"];
-if(typeof data94 === "string"){
-if(func2(data94) > 24){
-const err248 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(!pattern21.test(data95)){
+const err248 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err248];
 }
@@ -3266,8 +3280,9 @@ vErrors.push(err248);
 }
 errors++;
 }
-if(func2(data94) < 1){
-const err249 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+else {
+const err249 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -3276,8 +3291,10 @@ vErrors.push(err249);
 }
 errors++;
 }
-if(!pattern21.test(data94)){
-const err250 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+let data96 = data94["nodefs.inodesFree"];
+if(typeof data96 === "string"){
+if(func2(data96) > 24){
+const err250 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err250];
 }
@@ -3286,9 +3303,8 @@ vErrors.push(err250);
 }
 errors++;
 }
-}
-else {
-const err251 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data96) < 1){
+const err251 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -3297,10 +3313,8 @@ vErrors.push(err251);
 }
 errors++;
 }
-let data95 = data91["imagefs.inodesFree"];
-if(typeof data95 === "string"){
-if(func2(data95) > 24){
-const err252 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(!pattern21.test(data96)){
+const err252 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err252];
 }
@@ -3309,8 +3323,9 @@ vErrors.push(err252);
 }
 errors++;
 }
-if(func2(data95) < 1){
-const err253 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+else {
+const err253 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err253];
 }
@@ -3319,8 +3334,10 @@ vErrors.push(err253);
 }
 errors++;
 }
-if(!pattern21.test(data95)){
-const err254 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+let data97 = data94["imagefs.available"];
+if(typeof data97 === "string"){
+if(func2(data97) > 24){
+const err254 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err254];
 }
@@ -3329,9 +3346,8 @@ vErrors.push(err254);
 }
 errors++;
 }
-}
-else {
-const err255 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data97) < 1){
+const err255 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err255];
 }
@@ -3340,10 +3356,8 @@ vErrors.push(err255);
 }
 errors++;
 }
-let data96 = data91["memory.available"];
-if(typeof data96 === "string"){
-if(func2(data96) > 24){
-const err256 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(!pattern21.test(data97)){
+const err256 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -3352,8 +3366,9 @@ vErrors.push(err256);
 }
 errors++;
 }
-if(func2(data96) < 1){
-const err257 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+else {
+const err257 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err257];
 }
@@ -3362,8 +3377,10 @@ vErrors.push(err257);
 }
 errors++;
 }
-if(!pattern21.test(data96)){
-const err258 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+let data98 = data94["imagefs.inodesFree"];
+if(typeof data98 === "string"){
+if(func2(data98) > 24){
+const err258 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -3372,9 +3389,8 @@ vErrors.push(err258);
 }
 errors++;
 }
-}
-else {
-const err259 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data98) < 1){
+const err259 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err259];
 }
@@ -3383,9 +3399,8 @@ vErrors.push(err259);
 }
 errors++;
 }
-}
-else {
-const err260 = {instancePath:instancePath+"/nodes/nodePressure/thresholds",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!pattern21.test(data98)){
+const err260 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -3394,11 +3409,9 @@ vErrors.push(err260);
 }
 errors++;
 }
-let data97 = data90.minimumReclaim;
-if(data97 && typeof data97 == "object" && !Array.isArray(data97)){
-for(const key27 in data97){
-if(!((((key27 === "nodefs.available") || (key27 === "nodefs.inodesFree")) || (key27 === "imagefs.available")) || (key27 === "imagefs.inodesFree"))){
-const err261 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key27},message:"must NOT have additional properties"};
+}
+else {
+const err261 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err261];
 }
@@ -3407,12 +3420,10 @@ vErrors.push(err261);
 }
 errors++;
 }
-}
-if(data97["nodefs.available"] !== undefined){
-let data98 = data97["nodefs.available"];
-if(typeof data98 === "string"){
-if(func2(data98) > 24){
-const err262 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+let data99 = data94["memory.available"];
+if(typeof data99 === "string"){
+if(func2(data99) > 24){
+const err262 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err262];
 }
@@ -3421,8 +3432,8 @@ vErrors.push(err262);
 }
 errors++;
 }
-if(func2(data98) < 1){
-const err263 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(func2(data99) < 1){
+const err263 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err263];
 }
@@ -3431,8 +3442,8 @@ vErrors.push(err263);
 }
 errors++;
 }
-if(!pattern21.test(data98)){
-const err264 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+if(!pattern21.test(data99)){
+const err264 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err264];
 }
@@ -3443,7 +3454,7 @@ errors++;
 }
 }
 else {
-const err265 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err265 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err265];
 }
@@ -3453,11 +3464,8 @@ vErrors.push(err265);
 errors++;
 }
 }
-if(data97["nodefs.inodesFree"] !== undefined){
-let data99 = data97["nodefs.inodesFree"];
-if(typeof data99 === "string"){
-if(func2(data99) > 24){
-const err266 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+else {
+const err266 = {instancePath:instancePath+"/nodes/nodePressure/thresholds",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err266];
 }
@@ -3466,8 +3474,11 @@ vErrors.push(err266);
 }
 errors++;
 }
-if(func2(data99) < 1){
-const err267 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+let data100 = data93.minimumReclaim;
+if(data100 && typeof data100 == "object" && !Array.isArray(data100)){
+for(const key28 in data100){
+if(!((((key28 === "nodefs.available") || (key28 === "nodefs.inodesFree")) || (key28 === "imagefs.available")) || (key28 === "imagefs.inodesFree"))){
+const err267 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key28},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err267];
 }
@@ -3476,8 +3487,12 @@ vErrors.push(err267);
 }
 errors++;
 }
-if(!pattern21.test(data99)){
-const err268 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+}
+if(data100["nodefs.available"] !== undefined){
+let data101 = data100["nodefs.available"];
+if(typeof data101 === "string"){
+if(func2(data101) > 24){
+const err268 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err268];
 }
@@ -3486,9 +3501,8 @@ vErrors.push(err268);
 }
 errors++;
 }
-}
-else {
-const err269 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data101) < 1){
+const err269 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err269];
 }
@@ -3497,12 +3511,8 @@ vErrors.push(err269);
 }
 errors++;
 }
-}
-if(data97["imagefs.available"] !== undefined){
-let data100 = data97["imagefs.available"];
-if(typeof data100 === "string"){
-if(func2(data100) > 24){
-const err270 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(!pattern21.test(data101)){
+const err270 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err270];
 }
@@ -3511,8 +3521,9 @@ vErrors.push(err270);
 }
 errors++;
 }
-if(func2(data100) < 1){
-const err271 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+else {
+const err271 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err271];
 }
@@ -3521,8 +3532,12 @@ vErrors.push(err271);
 }
 errors++;
 }
-if(!pattern21.test(data100)){
-const err272 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+}
+if(data100["nodefs.inodesFree"] !== undefined){
+let data102 = data100["nodefs.inodesFree"];
+if(typeof data102 === "string"){
+if(func2(data102) > 24){
+const err272 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err272];
 }
@@ -3531,9 +3546,8 @@ vErrors.push(err272);
 }
 errors++;
 }
-}
-else {
-const err273 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data102) < 1){
+const err273 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err273];
 }
@@ -3542,12 +3556,8 @@ vErrors.push(err273);
 }
 errors++;
 }
-}
-if(data97["imagefs.inodesFree"] !== undefined){
-let data101 = data97["imagefs.inodesFree"];
-if(typeof data101 === "string"){
-if(func2(data101) > 24){
-const err274 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(!pattern21.test(data102)){
+const err274 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err274];
 }
@@ -3556,8 +3566,9 @@ vErrors.push(err274);
 }
 errors++;
 }
-if(func2(data101) < 1){
-const err275 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+else {
+const err275 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err275];
 }
@@ -3566,8 +3577,12 @@ vErrors.push(err275);
 }
 errors++;
 }
-if(!pattern21.test(data101)){
-const err276 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+}
+if(data100["imagefs.available"] !== undefined){
+let data103 = data100["imagefs.available"];
+if(typeof data103 === "string"){
+if(func2(data103) > 24){
+const err276 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err276];
 }
@@ -3576,9 +3591,8 @@ vErrors.push(err276);
 }
 errors++;
 }
-}
-else {
-const err277 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data103) < 1){
+const err277 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err277];
 }
@@ -3587,10 +3601,8 @@ vErrors.push(err277);
 }
 errors++;
 }
-}
-}
-else {
-const err278 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!pattern21.test(data103)){
+const err278 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err278];
 }
@@ -3599,10 +3611,9 @@ vErrors.push(err278);
 }
 errors++;
 }
-let data102 = data90.gracePeriod;
-if(typeof data102 === "string"){
-if(func2(data102) > 32){
-const err279 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+}
+else {
+const err279 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err279];
 }
@@ -3611,8 +3622,12 @@ vErrors.push(err279);
 }
 errors++;
 }
-if(func2(data102) < 2){
-const err280 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+}
+if(data100["imagefs.inodesFree"] !== undefined){
+let data104 = data100["imagefs.inodesFree"];
+if(typeof data104 === "string"){
+if(func2(data104) > 24){
+const err280 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err280];
 }
@@ -3621,8 +3636,8 @@ vErrors.push(err280);
 }
 errors++;
 }
-if(!pattern7.test(data102)){
-const err281 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(func2(data104) < 1){
+const err281 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err281];
 }
@@ -3631,9 +3646,8 @@ vErrors.push(err281);
 }
 errors++;
 }
-}
-else {
-const err282 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern21.test(data104)){
+const err282 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err282];
 }
@@ -3642,10 +3656,9 @@ vErrors.push(err282);
 }
 errors++;
 }
-let data103 = data90.transitionPeriod;
-if(typeof data103 === "string"){
-if(func2(data103) > 32){
-const err283 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+}
+else {
+const err283 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err283];
 }
@@ -3654,8 +3667,10 @@ vErrors.push(err283);
 }
 errors++;
 }
-if(func2(data103) < 2){
-const err284 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+}
+}
+else {
+const err284 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err284];
 }
@@ -3664,8 +3679,10 @@ vErrors.push(err284);
 }
 errors++;
 }
-if(!pattern7.test(data103)){
-const err285 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+let data105 = data93.gracePeriod;
+if(typeof data105 === "string"){
+if(func2(data105) > 32){
+const err285 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err285];
 }
@@ -3674,9 +3691,8 @@ vErrors.push(err285);
 }
 errors++;
 }
-}
-else {
-const err286 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data105) < 2){
+const err286 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err286];
 }
@@ -3685,10 +3701,8 @@ vErrors.push(err286);
 }
 errors++;
 }
-let data104 = data90.forecast;
-if(typeof data104 === "string"){
-if(func2(data104) > 32){
-const err287 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(!pattern7.test(data105)){
+const err287 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
 if(vErrors === null){
 vErrors = [err287];
 }
@@ -3697,8 +3711,9 @@ vErrors.push(err287);
 }
 errors++;
 }
-if(func2(data104) < 2){
-const err288 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+}
+else {
+const err288 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err288];
 }
@@ -3707,8 +3722,10 @@ vErrors.push(err288);
 }
 errors++;
 }
-if(!pattern7.test(data104)){
-const err289 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+let data106 = data93.transitionPeriod;
+if(typeof data106 === "string"){
+if(func2(data106) > 32){
+const err289 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err289];
 }
@@ -3717,9 +3734,8 @@ vErrors.push(err289);
 }
 errors++;
 }
-}
-else {
-const err290 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data106) < 2){
+const err290 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err290];
 }
@@ -3728,8 +3744,8 @@ vErrors.push(err290);
 }
 errors++;
 }
-if(typeof data90.evictPods !== "boolean"){
-const err291 = {instancePath:instancePath+"/nodes/nodePressure/evictPods",schemaPath:"#/properties/nodes/properties/nodePressure/properties/evictPods/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(!pattern7.test(data106)){
+const err291 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
 if(vErrors === null){
 vErrors = [err291];
 }
@@ -3740,7 +3756,7 @@ errors++;
 }
 }
 else {
-const err292 = {instancePath:instancePath+"/nodes/nodePressure",schemaPath:"#/properties/nodes/properties/nodePressure/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err292 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err292];
 }
@@ -3749,10 +3765,10 @@ vErrors.push(err292);
 }
 errors++;
 }
-}
-}
-else {
-const err293 = {instancePath:instancePath+"/nodes",schemaPath:"#/properties/nodes/type",keyword:"type",params:{type: "object"},message:"must be object"};
+let data107 = data93.forecast;
+if(typeof data107 === "string"){
+if(func2(data107) > 32){
+const err293 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err293];
 }
@@ -3761,15 +3777,79 @@ vErrors.push(err293);
 }
 errors++;
 }
-}
-}
-else {
-const err294 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(func2(data107) < 2){
+const err294 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err294];
 }
 else {
 vErrors.push(err294);
+}
+errors++;
+}
+if(!pattern7.test(data107)){
+const err295 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(vErrors === null){
+vErrors = [err295];
+}
+else {
+vErrors.push(err295);
+}
+errors++;
+}
+}
+else {
+const err296 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err296];
+}
+else {
+vErrors.push(err296);
+}
+errors++;
+}
+if(typeof data93.evictPods !== "boolean"){
+const err297 = {instancePath:instancePath+"/nodes/nodePressure/evictPods",schemaPath:"#/properties/nodes/properties/nodePressure/properties/evictPods/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err297];
+}
+else {
+vErrors.push(err297);
+}
+errors++;
+}
+}
+else {
+const err298 = {instancePath:instancePath+"/nodes/nodePressure",schemaPath:"#/properties/nodes/properties/nodePressure/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err298];
+}
+else {
+vErrors.push(err298);
+}
+errors++;
+}
+}
+}
+else {
+const err299 = {instancePath:instancePath+"/nodes",schemaPath:"#/properties/nodes/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err299];
+}
+else {
+vErrors.push(err299);
+}
+errors++;
+}
+}
+}
+else {
+const err300 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err300];
+}
+else {
+vErrors.push(err300);
 }
 errors++;
 }

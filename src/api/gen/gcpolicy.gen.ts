@@ -233,6 +233,7 @@ export interface GCPolicySpecNodes {
   nodeSelector?: GCPolicySpecNodesNodeSelector;
   imageGC?: GCPolicySpecNodesImageGC;
   containerGC?: GCPolicySpecNodesContainerGC;
+  orphans?: GCPolicySpecNodesOrphans;
   localStorageEviction?: GCPolicySpecNodesLocalStorageEviction;
   nodePressure?: GCPolicySpecNodesNodePressure;
 }
@@ -385,6 +386,19 @@ export interface GCPolicySpecNodesContainerGCLogs {
    * How many bytes of log files of each pod are kept; rotated files go, oldest first. Empty means no limit.
    */
   maxBytesPerPod?: string;
+}
+/**
+ * What happens to the orphaned resources of pods that neither the API server nor the runtime knows. Absent, they are only reported.
+ */
+export interface GCPolicySpecNodesOrphans {
+  /**
+   * Whether orphaned control groups of pods are removed or only reported. A control group with a process is never removed.
+   */
+  podCgroups?: 'Report' | 'Remove';
+  /**
+   * Whether orphaned pod directories of the kubelet are removed or only reported. A directory with a mount below it, or with files of a volume that outlives its pod, is never removed.
+   */
+  podDirectories?: 'Report' | 'Remove';
 }
 /**
  * Warns about pods that come near their limits of local storage, and evicts those that exceed them.

@@ -376,7 +376,7 @@ export interface NodeGCReportStatusLargestOffender {
   reason?: string;
 }
 /**
- * What is left of pods that neither the API server nor the runtime knows, and snapshots without an owner. It is counted, not removed. A place that the agent cannot see is absent.
+ * What is left of pods that neither the API server nor the runtime knows, and snapshots without an owner. nodes.orphans of the policy may remove pod directories and control groups; snapshots are only counted. A place that the agent cannot see is absent.
  */
 export interface NodeGCReportStatusOrphans {
   podDirectories?: NodeGCReportStatusOrphansPodDirectories;
@@ -396,6 +396,35 @@ export interface NodeGCReportStatusOrphansPodDirectories {
    * Bytes that they take, mounted volumes left out. A lower bound where there are very many files.
    */
   bytes?: number;
+  /**
+   * The ten largest, largest first.
+   */
+  largest?: NodeGCReportStatusOrphansPodDirectoriesLargestItem[];
+}
+/**
+ * A pod directory.
+ */
+export interface NodeGCReportStatusOrphansPodDirectoriesLargestItem {
+  /**
+   * Where it is on the node, as the agent sees it.
+   */
+  path: string;
+  /**
+   * The UID of the pod that it belonged to.
+   */
+  podUID: string;
+  /**
+   * When it last changed, usually when its pod ended.
+   */
+  since?: string;
+  /**
+   * Bytes that it takes.
+   */
+  bytes?: number;
+  /**
+   * The reason code of its verdict.
+   */
+  reason?: string;
 }
 /**
  * Log directories of pods.
@@ -409,6 +438,35 @@ export interface NodeGCReportStatusOrphansLogDirectories {
    * Bytes that they take.
    */
   bytes?: number;
+  /**
+   * The ten largest, largest first.
+   */
+  largest?: NodeGCReportStatusOrphansLogDirectoriesLargestItem[];
+}
+/**
+ * A log directory.
+ */
+export interface NodeGCReportStatusOrphansLogDirectoriesLargestItem {
+  /**
+   * Where it is on the node, as the agent sees it.
+   */
+  path: string;
+  /**
+   * The UID of the pod that it belonged to.
+   */
+  podUID: string;
+  /**
+   * When it last changed, usually when its pod ended.
+   */
+  since?: string;
+  /**
+   * Bytes that it takes.
+   */
+  bytes?: number;
+  /**
+   * The reason code of its verdict.
+   */
+  reason?: string;
 }
 /**
  * Control groups of pods.
@@ -422,6 +480,35 @@ export interface NodeGCReportStatusOrphansPodCgroups {
    * Memory that is still charged to them.
    */
   bytes?: number;
+  /**
+   * The ten largest, largest first.
+   */
+  largest?: NodeGCReportStatusOrphansPodCgroupsLargestItem[];
+}
+/**
+ * A control group.
+ */
+export interface NodeGCReportStatusOrphansPodCgroupsLargestItem {
+  /**
+   * Where it is on the node, as the agent sees it.
+   */
+  path: string;
+  /**
+   * The UID of the pod that it belonged to.
+   */
+  podUID: string;
+  /**
+   * When it last changed, usually when its pod ended.
+   */
+  since?: string;
+  /**
+   * Bytes that it takes.
+   */
+  bytes?: number;
+  /**
+   * The reason code of its verdict.
+   */
+  reason?: string;
 }
 /**
  * Snapshots of containerd's overlayfs that belong to no image, container or sandbox that Kubernetes sees. Others that use the same containerd may have made them.

@@ -83,6 +83,7 @@ function nodesOf(nodes: ValidSpecNodes): NodesPolicy {
     nodeSelector: selectorOf(nodes.nodeSelector),
     imageGC: nodes.imageGC && imageGcOf(nodes.imageGC),
     containerGC: nodes.containerGC && containerGcOf(nodes.containerGC),
+    orphans: nodes.orphans,
     localStorageEviction: nodes.localStorageEviction && localStorageOf(nodes.localStorageEviction),
     nodePressure: nodes.nodePressure && nodePressureOf(nodes.nodePressure),
   };

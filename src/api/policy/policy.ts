@@ -48,6 +48,7 @@ export interface NodesPolicy {
   readonly nodeSelector: LabelSelector;
   readonly imageGC: ImageGcPolicy | undefined;
   readonly containerGC: ContainerGcPolicy | undefined;
+  readonly orphans: OrphansPolicy | undefined;
   readonly localStorageEviction: LocalStoragePolicy | undefined;
   readonly nodePressure: NodePressurePolicy | undefined;
 }
@@ -98,6 +99,12 @@ export interface LogsPolicy {
   readonly maxRotatedPerContainer: number | undefined;
   /** undefined = unlimited. */
   readonly maxBytesPerPod: number | undefined;
+}
+
+/** Orphaned resources of pods that neither the API server nor the runtime knows. */
+export interface OrphansPolicy {
+  readonly podCgroups: 'Report' | 'Remove';
+  readonly podDirectories: 'Report' | 'Remove';
 }
 
 export interface LocalStoragePolicy {

@@ -65,11 +65,38 @@ export interface ImageDisk extends DiskSpace {
   readonly inodesFree: number | undefined;
 }
 
+/** Places of a node with resources of pods. */
+export const orphanPlaces = ['podDirectories', 'logDirectories', 'podCgroups'] as const;
+export type OrphanPlace = (typeof orphanPlaces)[number];
+
+/** A resource of a pod that neither the API server nor the runtime knows. */
+export interface ReportedOrphan {
+  readonly path: string;
+  readonly podUid: string;
+  /** When it last changed, in Unix milliseconds; undefined = unknown. */
+  readonly sinceMs: number | undefined;
+  readonly bytes: number;
+  /** The reason code of its verdict. */
+  readonly reason: string | undefined;
+}
+
+export interface OrphanCount extends CountAndBytes {
+  /** Largest first, at most ten. */
+  readonly largest: readonly ReportedOrphan[];
+  /** The policy removes them, but the agent has the place mounted read-only. */
+  readonly isReadOnly: boolean;
+}
+
+/** A place that was not searched is undefined. */
+export type OrphanInventory = Readonly<Record<OrphanPlace, OrphanCount | undefined>>;
+
 /** The containers, sandboxes and logs in the last pass of containergc. */
 export interface ContainerInventory {
   readonly containers: { readonly total: number; readonly removable: number };
   readonly sandboxes: { readonly total: number; readonly removable: number };
   readonly logs: { readonly bytes: number; readonly removableBytes: number };
+  /** undefined = not searched in this pass. */
+  readonly orphans: OrphanInventory | undefined;
   /** Largest first, at most ten. */
   readonly offenders: readonly Offender[];
 }

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Registry } from 'prom-client';
 import { ContainerGcManager } from '../../agent/containergc/manager.ts';
 import { containerGcMetrics } from '../../agent/containergc/metrics.ts';
@@ -27,6 +26,7 @@ import {
 import { KubeletUsage } from '../../node/kubelet/source.ts';
 import { LocalLogs } from '../../node/logs/logs.ts';
 import { OrphanFinder } from '../../node/storage/orphans-finder.ts';
+import { orphanRoots } from '../../node/storage/orphans-listing.ts';
 import { SnapshotFinder } from '../../node/storage/snapshots-finder.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
@@ -133,6 +133,7 @@ function containerGc(
   const { config, cluster, registry, log, runtime, caches, recorder, onProgress } = deps;
   return new ContainerGcManager({
     ...{ runtime, logs, recorder, clock, onProgress, onPass },
+    orphans: new OrphanFinder({ roots: orphanRoots(config.directories) }),
     pods: caches.pods,
     governance: caches.governance,
     podGone: podLookup(cluster.transport, config.nodeName),
@@ -223,27 +224,20 @@ function consumersOf({ images, containers }: Inventories): readonly Consumer[] {
 }
 
 function reportManager(deps: AgentUnitsDeps, place: Place, inventories: Inventories): ReportManager {
-  const { config, cluster, registry, log, runtime, runtimeWatch, caches } = deps;
-  const { kubeletRoot, podLogs } = config.directories;
-  const roots = {
-    podDirectories: join(kubeletRoot, 'pods'),
-    logDirectories: podLogs,
-    cgroups: '/sys/fs/cgroup',
-  };
+  const { cluster, registry, log, runtime, runtimeWatch, caches, recorder } = deps;
   return new ReportManager({
-    ...{ runtime, clock, random: Math.random, agentVersion: version },
+    ...{ clock, random: Math.random, agentVersion: version },
     imageDisk: place.imageDisk,
     nodeDisk: place.nodeDisk,
     node: caches.node,
     governance: caches.governance,
-    pods: caches.pods,
     images: () => inventories.images,
     containers: () => inventories.containers,
     storage: () => inventories.storage,
     pressure: () => inventories.pressure,
     runtimeVersion: () => runtimeWatch.version,
     runtimeTrouble: () => runtimeWatch.check(),
-    orphans: new OrphanFinder({ roots }),
+    recorder,
     snapshots: new SnapshotFinder({ runtime }),
     reports: nodeReports(cluster.transport),
     metrics: reportMetrics(registry),

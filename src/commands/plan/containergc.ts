@@ -8,9 +8,9 @@ import { listed, totalsOf, type PlanOptions, type UnitPlan } from './document.ts
 
 /** Plans the first pass of the agent's container GC on a node. */
 export function planContainers(part: NodePart, governance: NodeGovernance, options: PlanOptions): UnitPlan {
-  const { name: node, containers, sandboxes, pods, logs } = part;
+  const { name: node, containers, sandboxes, pods, logs, orphans } = part;
   const { now, assumeElapsed: assumeGone } = options;
-  const seen = { containers, sandboxes, pods, logs };
+  const seen = { containers, sandboxes, pods, logs, orphans };
   const facts = { ...seen, sightings: observeGone(new Map(), seen, now) };
   const plan = planContainerGc(facts, { governance, now, assumeGone });
   const all = [...plan.removals, ...plan.kept];

@@ -17,7 +17,16 @@ interface PodObject {
 
 /** An object on a node, with an `id` or a `path`; or the node. */
 interface NodeObject {
-  readonly kind: 'Node' | 'Image' | 'Container' | 'Sandbox' | 'LogDirectory' | 'LogLink' | 'LogFile';
+  readonly kind:
+    | 'Node'
+    | 'Image'
+    | 'Container'
+    | 'Sandbox'
+    | 'LogDirectory'
+    | 'LogLink'
+    | 'LogFile'
+    | 'PodDirectory'
+    | 'PodCgroup';
   readonly id?: string;
   readonly path?: string;
   readonly node: string;

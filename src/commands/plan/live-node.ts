@@ -9,6 +9,8 @@ import type { ClusterConnection } from '../../kube/auth/credentials.ts';
 import type { KubeTransport } from '../../kube/http/transport.ts';
 import { imageDisk, statFsReader } from '../../node/disk/filesystem.ts';
 import { LocalLogs } from '../../node/logs/logs.ts';
+import { OrphanFinder } from '../../node/storage/orphans-finder.ts';
+import { orphanRoots } from '../../node/storage/orphans-listing.ts';
 import { StateFile } from '../../node/disk/state-file.ts';
 import { emptyState, type AgentState } from '../../node/disk/state-format.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
@@ -51,6 +53,9 @@ async function read(
     }
   };
   await runtime.checkReady(signal);
+  const finder = new OrphanFinder({ roots: orphanRoots(node) });
+  // Before everything else, so that the pod of each directory is known.
+  const listed = await orNote(finder.list(signal));
   const sandboxImage = await orNote(runtime.sandboxImage(signal));
   const images = await runtime.listImages(signal);
   const containers = await runtime.listContainers(signal);
@@ -63,6 +68,7 @@ async function read(
     ...{ name, images, sandboxImage, containers, sandboxes, usage, pods },
     mounted: await mountedImages(runtime, strayContainers(containers, pods), signal),
     disk: await orNote(imageDisk({ runtime, statFs: statFsReader() }, signal)),
+    orphans: listed && (await orNote(finder.inspect(listed, { pods, sandboxes, containers }, signal))),
     logs: await orNote(new LocalLogs({ pods: podLogs, containers: containerLogs }).list(signal)),
     state: await stateOf(node, notes, signal),
   });

@@ -1,6 +1,14 @@
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import { columns, paragraph as paragraphOf, red, shortId, type Column } from '../cli/table.ts';
-import type { Decision, PlanDocument, PlanOptions, PolicyCount, Summary, Totals } from './document.ts';
+import type {
+  Decision,
+  PlanDocument,
+  PlanObject,
+  PlanOptions,
+  PolicyCount,
+  Summary,
+  Totals,
+} from './document.ts';
 import { groupsOf, placeText, type Group } from './groups.ts';
 import { degradedTrouble, reportedLines } from './reported.ts';
 
@@ -151,8 +159,10 @@ const keptLayout: readonly Column<Decision>[] = [
 
 function objectText({ object }: Decision): string {
   if (object.kind === 'Pod') return `${object.namespace}/${object.name}`;
+  const { kind } = object;
+  if (isPathKind(kind)) return pathText[kind](object.path);
   const id = shortId(object.id ?? '');
-  switch (object.kind) {
+  switch (kind) {
     case 'Node':
       return object.node;
     case 'Image':
@@ -161,15 +171,25 @@ function objectText({ object }: Decision): string {
       return joined(object.pod, object.name, id);
     case 'Sandbox':
       return object.pod === undefined ? joined('sandbox', id) : joined('sandbox of', object.pod, id);
-    case 'LogDirectory':
-    case 'LogLink':
-      return pathEnd(object.path, 1);
-    case 'LogFile':
-      return pathEnd(object.path, 3).replace(podUid, '');
   }
 }
 
+const pathText: Readonly<Record<PathKind, (path?: string) => string>> = {
+  LogDirectory: (path) => pathEnd(path, 1),
+  LogLink: (path) => pathEnd(path, 1),
+  LogFile: (path) => pathEnd(path, 3).replace(podUid, ''),
+  // Whole: the UID is all that is left of the pod.
+  PodDirectory: (path) => joined('pod directory', lastName(path)),
+  PodCgroup: (path) => joined('control group', lastName(path)),
+};
+
+const isPathKind = (kind: PlanObject['kind']): kind is PathKind => kind in pathText;
+
+type PathKind = Exclude<PlanObject['kind'], 'Pod' | 'Node' | 'Image' | 'Container' | 'Sandbox'>;
+
 const joined = (...words: readonly (string | undefined)[]): string => words.filter(Boolean).join(' ');
+
+const lastName = (path = ''): string => path.slice(path.lastIndexOf('/') + 1);
 
 /** The end of a path distinguishes it: all paths of a kind are in one directory. */
 function pathEnd(path = '', parts: number): string {

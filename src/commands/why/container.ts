@@ -1,5 +1,5 @@
 import { resolvedTarget } from '../../agent/containergc/log-names.ts';
-import type { PlanFacts } from '../../snapshot/plan-facts.ts';
+import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { PlanObject } from '../plan/document.ts';
 import type { Question } from './command.ts';
 import { ambiguous, missing, type Target } from './found.ts';
@@ -63,16 +63,14 @@ function missingText(text: string, { parts }: PlanFacts): string {
   return `there is no container or sandbox ${text} on ${nodes}, or not any more${but}`;
 }
 
-/** Everything in a pod's log directory, except rotated logs, is removed or kept with it, and so is a link into it. */
+/** A log or an orphaned resource by its path. Everything in a pod's log directory, except rotated logs, is removed or kept with it, and so is a link into it. */
 function findLog({ text, node }: ContainerQuestion, facts: PlanFacts): Target {
   const path = text.length > 1 ? text.replace(/\/+$/, '') : text;
-  const parts = facts.parts.filter(({ logs }) =>
-    [...(logs?.entries.map((entry) => entry.path) ?? []), ...(logs?.directories ?? [])].some((one) =>
-      isAtOrBelow(one, path),
-    ),
-  );
+  const parts = facts.parts.filter((part) => pathsIn(part).some((one) => isAtOrBelow(one, path)));
   if (parts.length === 0)
-    return missing(`there is no log ${path} on ${facts.parts.map(({ name }) => name).join(', ')}`);
+    return missing(
+      `there is no log or orphaned resource ${path} on ${facts.parts.map(({ name }) => name).join(', ')}`,
+    );
   const targets = parts.flatMap(({ logs }) =>
     (logs?.entries ?? []).flatMap((entry) =>
       entry.path === path && entry.target !== undefined ? [resolvedTarget(path, entry.target)] : [],
@@ -86,6 +84,12 @@ function findLog({ text, node }: ContainerQuestion, facts: PlanFacts): Target {
     path,
   };
 }
+
+const pathsIn = ({ logs, orphans }: NodePart): readonly string[] => [
+  ...(logs?.entries.map((entry) => entry.path) ?? []),
+  ...(logs?.directories ?? []),
+  ...Object.values(orphans ?? {}).flatMap((found) => found?.map(({ path }) => path) ?? []),
+];
 
 const isAtOrBelow = (path: string, root: string): boolean => path === root || path.startsWith(`${root}/`);
 

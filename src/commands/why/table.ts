@@ -77,6 +77,8 @@ const kindText = {
   LogDirectory: 'Log directory',
   LogLink: 'Log link',
   LogFile: 'Log',
+  PodDirectory: 'Pod directory',
+  PodCgroup: 'Control group',
 } as const;
 
 function policyText({ policy, mode }: Explanation): string {

@@ -3,17 +3,18 @@ import type { PodRef } from '../../api/pod-ref.ts';
 import type { ContainerGcPolicy, LogsPolicy } from '../../api/policy/policy.ts';
 import type { ContainerKeepReason, ContainerRemoveReason } from '../../api/reasons.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
-import type { ContainerTarget, LogTarget, SandboxTarget } from '../decision.ts';
+import type { ContainerTarget, LogTarget, OrphanTarget, SandboxTarget } from '../decision.ts';
 import type { NoEvidence, ReasonCatalog, ReasonEntry } from './entry.ts';
 import { nodeReasons, type NodeEvidence } from './nodes.ts';
-import { keepLabelField, labelRemoved, ordinal, podText, signalText, timeText } from './words.ts';
+import * as orphans from './orphans.ts';
+import { capital, keepLabelField, labelRemoved, ordinal, podText, signalText, timeText } from './words.ts';
 
 export type ContainerReason = ContainerRemoveReason | ContainerKeepReason;
 
 /** Why a pod is over although the API still has it: the kubelet removes the remains of evicted pods and of deleted pods that have ended. */
 export type PodEnd = 'Evicted' | 'Deleted';
 
-type Kind = (ContainerTarget | SandboxTarget | LogTarget)['kind'];
+type Kind = (ContainerTarget | SandboxTarget | LogTarget | OrphanTarget)['kind'];
 
 interface OfPod {
   readonly pod: PodRef | undefined;
@@ -40,7 +41,8 @@ interface RotatedLogs {
   readonly limits: Pick<LogsPolicy, 'maxRotatedPerContainer' | 'maxBytesPerPod'> | undefined;
 }
 
-export interface ContainerEvidence extends Omit<NodeEvidence, 'KeepMarked'>, Record<DiskSignal, DeadAttempt> {
+export interface ContainerEvidence
+  extends Omit<NodeEvidence, 'KeepMarked'>, Record<DiskSignal, DeadAttempt>, orphans.OrphanEvidence {
   PodGone: EndedPod;
   DeadContainer: DeadAttempt;
   Sandbox: EndedPod & {
@@ -91,6 +93,7 @@ const short = (signal: DiskSignal): ReasonEntry<DeadAttempt> => ({
 /** Reasons of containergc: containers, sandboxes and logs. */
 export const containerReasons: ReasonCatalog<ContainerEvidence> = {
   ...nodeReasons,
+  ...orphans.reasons,
   PodGone: {
     meaning:
       'Two passes and a live query found that its pod is absent from the API, was evicted, or was deleted longer than its grace period ago; and nothing of the pod runs.',
@@ -225,8 +228,7 @@ export const containerReasons: ReasonCatalog<ContainerEvidence> = {
     meaning: 'The policy of the node has no rule for it.',
     sentence: ({ kind }) => `The policy of the node has no rule for ${things[kind]}.`,
     field: ({ kind, isWhole }) => (isWhole ? 'nodes.containerGC is not set' : ruleField[kind]),
-    change:
-      'The policy gets nodes.containerGC, and in it the field for such objects: sandboxes, or one of logs.',
+    change: `The policy gets nodes.containerGC, and in it the field for such objects: sandboxes, or one of logs. ${orphans.ruleChange}`,
   },
 };
 
@@ -236,6 +238,7 @@ const things: Readonly<Record<Kind, string>> = {
   LogDirectory: 'log directories of pods that are gone',
   LogLink: 'broken links',
   LogFile: 'rotated logs',
+  ...orphans.things,
 };
 
 const ruleField: Readonly<Record<Kind, string>> = {
@@ -244,15 +247,17 @@ const ruleField: Readonly<Record<Kind, string>> = {
   LogDirectory: 'nodes.containerGC.logs.orphanedDirectories is off',
   LogLink: 'nodes.containerGC.logs.brokenLinks is off',
   LogFile: 'nodes.containerGC.logs.maxRotatedPerContainer and maxBytesPerPod are not set',
+  ...orphans.ruleField,
 };
 
-const needed = (): string => 'An object that is kept needs it.';
+const needed = (): string => containerReasons.InUse.meaning;
 const inUse: Readonly<Record<Kind, (pod: string) => string>> = {
   Container: needed,
   Sandbox: () => 'A container that is kept belongs to it.',
   LogDirectory: (pod) => `It holds the logs of ${pod}, which exists or has a container that is kept.`,
   LogLink: () => 'It points to a log that exists, or its container may still write one.',
   LogFile: needed,
+  ...orphans.inUse,
 };
 
 const ends = { Evicted: 'was evicted', Deleted: 'was deleted longer than its grace period ago' };
@@ -293,5 +298,3 @@ function rotatedField({ limits }: RotatedLogs): string | undefined {
   });
   return fields.length === 0 ? undefined : fields.join(', ');
 }
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

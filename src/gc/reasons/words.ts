@@ -12,6 +12,8 @@ export const ordinal = (place: number): string => `${place}${endings[ordinals.se
 /** `1 pod`, `2 pods`. */
 export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** Unix milliseconds as RFC 3339. */
 export const timeText = (ms: number): string => formatRfc3339(new Date(ms));
 

@@ -1,6 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import { constants, readFileSync, type Dirent, type Stats } from 'node:fs';
-import { lstat, open, readdir, readlink, rmdir, unlink, type FileHandle } from 'node:fs/promises';
+import {
+  lstat,
+  open,
+  opendir,
+  readdir,
+  readFile,
+  readlink,
+  rmdir,
+  unlink,
+  type FileHandle,
+} from 'node:fs/promises';
 import { errorCode } from '../../runtime/errors.ts';
 
 /** O_NOFOLLOW: a directory that was replaced by a link is an error, not a way out of the root. */
@@ -12,6 +22,13 @@ export type Name = string | Buffer;
 
 /** Returns the name as text; undefined = it is not UTF-8. */
 export const textOf = (bytes: Buffer): string | undefined => (isUtf8(bytes) ? bytes.toString() : undefined);
+
+/** A directory is the root of another mount. */
+export class MountCrossing extends Error {
+  constructor() {
+    super('refusing to cross a mount point');
+  }
+}
 
 /** Identity of a mount: bind mounts of one file system share the device. */
 interface Place {
@@ -46,7 +63,7 @@ export class HeldDirectory {
     try {
       const place = await placeOf(handle);
       if (parent !== undefined && (place.device !== parent.device || place.mount !== parent.mount))
-        throw new Error('refusing to cross a mount point');
+        throw new MountCrossing();
       return new HeldDirectory(handle, place);
     } catch (err) {
       await handle.close();
@@ -56,6 +73,20 @@ export class HeldDirectory {
 
   list(): Promise<Dirent<Buffer>[]> {
     return readdir(procPath(this.#handle), { withFileTypes: true, encoding: 'buffer' });
+  }
+
+  /** As `list`, in small pieces: a directory may have millions of entries. Removing an entry that was returned does not disturb the rest. */
+  async *entries(): AsyncGenerator<Dirent<Buffer>> {
+    // The types know no Buffers here, although Node returns them.
+    const encoding = 'buffer' as BufferEncoding;
+    for await (const entry of await opendir(procPath(this.#handle), { encoding }))
+      yield entry as unknown as Dirent<Buffer>;
+  }
+
+  /** The text of a small file that is not a link; undefined = it does not exist. */
+  read(name: Name): Promise<string | undefined> {
+    const flag = constants.O_RDONLY | constants.O_NOFOLLOW;
+    return missingOk(() => readFile(this.#at(name), { encoding: 'utf8', flag }));
   }
 
   /** Does not follow a link; undefined = it does not exist. */
@@ -84,6 +115,22 @@ export class HeldDirectory {
   #at(name: Name): Buffer {
     return Buffer.concat([Buffer.from(`${procPath(this.#handle)}/`), checkedName(name)]);
   }
+}
+
+/** Opens one directory after the other below a root and runs `action` on the last; undefined = one of them is missing. */
+export async function inDirectory<T>(
+  root: string,
+  names: readonly string[],
+  action: (directory: HeldDirectory) => Promise<T>,
+): Promise<T | undefined> {
+  let held = await HeldDirectory.root(root);
+  for (const name of names) {
+    const parent = held;
+    if (parent === undefined) return undefined;
+    held = await parent.child(name).finally(() => parent.close());
+  }
+  const last = held;
+  return last === undefined ? undefined : action(last).finally(() => last.close());
 }
 
 const procPath = ({ fd }: FileHandle): string => `/proc/self/fd/${fd}`;

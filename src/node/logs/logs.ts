@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
-import { HeldDirectory, type Name } from './directory.ts';
+import { inDirectory, type HeldDirectory } from './directory.ts';
 import { listLogs, type LogListing, type LogRoots } from './list.ts';
+import { removeFile, removeTree } from './remove-tree.ts';
 
 /**
  * The container logs of this node. Paths are absolute and must be below their root; a missing file counts as removed. A removal never
@@ -40,10 +41,10 @@ export class LocalLogs implements NodeLogs {
     return wrapped(`removing log directory ${path}`, async () => {
       const components = componentsBelow(this.roots.pods, path);
       if (components.length !== 1) throw new Error('it is not the directory of a pod');
-      const freed = await this.#below(this.roots.pods, components, (pod) =>
-        removeTree(pod, maxDepth, signal),
+      const freed = await inDirectory(this.roots.pods, components, (pod) =>
+        removeTree(pod, { depth: maxDepth, budget: { left: Infinity } }, signal),
       );
-      await this.#below(this.roots.pods, [], (root) => root.removeEmpty(lastOf(components)));
+      await inDirectory(this.roots.pods, [], (root) => root.removeEmpty(lastOf(components)));
       return freed ?? 0;
     });
   }
@@ -54,7 +55,7 @@ export class LocalLogs implements NodeLogs {
       const components = componentsBelow(this.roots.pods, path);
       if (components.length !== 3 || path.endsWith('.log')) throw new Error('it is not a rotated log');
       const name = lastOf(components);
-      const freed = await this.#below(this.roots.pods, components.slice(0, -1), (directory) =>
+      const freed = await inDirectory(this.roots.pods, components.slice(0, -1), (directory) =>
         removeFile(directory, name),
       );
       return freed ?? 0;
@@ -65,7 +66,7 @@ export class LocalLogs implements NodeLogs {
     return wrapped(`removing container log ${path}`, async () => {
       const components = componentsBelow(this.roots.pods, path);
       if (components.length < 2) throw new Error('it is not the log of a container');
-      const freed = await this.#below(this.roots.pods, components.slice(0, -1), (directory) =>
+      const freed = await inDirectory(this.roots.pods, components.slice(0, -1), (directory) =>
         removePrefixed(directory, lastOf(components), signal),
       );
       return freed ?? 0;
@@ -78,7 +79,7 @@ export class LocalLogs implements NodeLogs {
       const components = componentsBelow(this.roots.containers, path);
       if (components.length !== 1) throw new Error('it is not a link of a container');
       const name = lastOf(components);
-      const removed = await this.#below(this.roots.containers, [], async (root) => {
+      const removed = await inDirectory(this.roots.containers, [], async (root) => {
         const stat = await root.stat(name);
         const target = stat?.isSymbolicLink() === true ? await root.linkTarget(name) : undefined;
         if (target === undefined) return false;
@@ -93,28 +94,12 @@ export class LocalLogs implements NodeLogs {
   async #isMissing(target: string): Promise<boolean> {
     if (!target.startsWith(`${this.roots.pods}/`)) return false;
     const components = componentsBelow(this.roots.pods, target);
-    const found = await this.#below(this.roots.pods, [], () => Promise.resolve(true));
+    const found = await inDirectory(this.roots.pods, [], () => Promise.resolve(true));
     if (found === undefined) return false;
-    const stat = await this.#below(this.roots.pods, components.slice(0, -1), (directory) =>
+    const stat = await inDirectory(this.roots.pods, components.slice(0, -1), (directory) =>
       directory.stat(lastOf(components)),
     );
     return stat === undefined;
-  }
-
-  /** Opens one directory after the other below the root and runs `action` on the last; undefined = one of them is missing. */
-  async #below<T>(
-    root: string,
-    components: readonly string[],
-    action: (directory: HeldDirectory) => Promise<T>,
-  ): Promise<T | undefined> {
-    let held = await HeldDirectory.root(root);
-    for (const name of components) {
-      const parent = held;
-      if (parent === undefined) return undefined;
-      held = await parent.child(name).finally(() => parent.close());
-    }
-    const last = held;
-    return last === undefined ? undefined : action(last).finally(() => last.close());
   }
 }
 
@@ -136,37 +121,6 @@ async function wrapped<T>(message: string, action: () => Promise<T>): Promise<T>
     if (cause instanceof Error && cause.name === 'AbortError') throw cause;
     throw new Error(message, { cause });
   }
-}
-
-async function removeTree(directory: HeldDirectory, depthLeft: number, signal: AbortSignal): Promise<number> {
-  let freed = 0;
-  for (const entry of await directory.list()) {
-    signal.throwIfAborted();
-    freed += entry.isDirectory()
-      ? await removeBranch(directory, { name: entry.name, depthLeft }, signal)
-      : await removeFile(directory, entry.name);
-  }
-  return freed;
-}
-
-async function removeBranch(
-  parent: HeldDirectory,
-  { name, depthLeft }: { readonly name: Name; readonly depthLeft: number },
-  signal: AbortSignal,
-): Promise<number> {
-  if (depthLeft === 0) throw new Error('too many levels of directories');
-  const child = await parent.child(name);
-  if (child === undefined) return 0;
-  const freed = await removeTree(child, depthLeft - 1, signal).finally(() => child.close());
-  await parent.removeEmpty(name);
-  return freed;
-}
-
-async function removeFile(directory: HeldDirectory, name: Name): Promise<number> {
-  const stat = await directory.stat(name);
-  if (stat === undefined) return 0;
-  if (stat.isDirectory()) throw new Error(`${String(name)} is a directory`);
-  return (await directory.unlink(name)) ? stat.size : 0;
 }
 
 async function removePrefixed(

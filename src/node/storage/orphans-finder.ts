@@ -1,32 +1,67 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { CountAndBytes } from '../../api/report/node-pass.ts';
-import { listOrphanPlaces, type OrphanRoots } from './orphans-listing.ts';
-import {
-  knownPodUids,
-  planOrphans,
-  planUnclaimed,
-  type OrphanPaths,
-  type OrphansFound,
-  type KnownPods,
-} from './orphans.ts';
-import { diskUsage, readMountpoints } from './usage.ts';
+import { lstat, readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { OrphanPlace } from '../../api/report/node-pass.ts';
+import { inDirectory } from '../logs/directory.ts';
 import { within } from '../disk/within.ts';
+import { hasMounts, mountOf, readMounts, type Mount } from './mounts.ts';
+import { listOrphanPlaces, realPath, type OrphanRoots } from './orphans-listing.ts';
+import { isCgroupInUse, removePodCgroup, type CgroupRemoval } from './pod-cgroup.ts';
+import { hasForeignFiles, obstacleOf, removePodDirectory, type DirectoryRemoval } from './pod-directory.ts';
+import { knownPodUids, planUnclaimed, type KnownPods, type OrphanPaths, type PodPath } from './orphans.ts';
+import { diskUsage } from './usage.ts';
+
+/** Why a resource cannot be removed. */
+export type OrphanObstacle = 'Mounted' | 'MountsUnknown' | 'ReadOnly' | 'NotEmpty' | 'InUse' | 'PacingLimit';
+
+/** A resource of an unknown pod. */
+export interface FoundOrphan extends PodPath {
+  /** When it last changed, in Unix milliseconds; undefined = unknown. */
+  readonly sinceMs: number | undefined;
+  /** On disk; of a control group the memory still charged to it. */
+  readonly bytes: number;
+  /** undefined = it can be removed, as far as known. */
+  readonly obstacle: OrphanObstacle | undefined;
+}
+
+/** Resources of unknown pods; undefined = the place does not exist. */
+export type OrphansFound = Readonly<Record<OrphanPlace, readonly FoundOrphan[] | undefined>>;
+
+export type OrphanRemoval =
+  | DirectoryRemoval
+  | CgroupRemoval
+  | { readonly kind: 'keep'; readonly reason: 'Mounted' | 'MountsUnknown' | 'ReadOnly' };
+
+/** What pods leave on this node. Paths of removals are those that `inspect` returned. */
+export interface NodeOrphans {
+  /** To be called before the pods are read, so that the pod of each listed path is known. */
+  list(signal: AbortSignal): Promise<OrphanPaths>;
+  inspect(listed: OrphanPaths, known: KnownPods, signal: AbortSignal): Promise<OrphansFound>;
+  removeDirectory(path: string, signal: AbortSignal): Promise<OrphanRemoval>;
+  removeCgroup(path: string): Promise<OrphanRemoval>;
+}
 
 interface OrphanFinderOptions {
   readonly roots: OrphanRoots;
   readonly deadline?: () => AbortSignal;
+  readonly mounts?: () => Promise<readonly Mount[]>;
+  readonly monotonicMs?: () => number;
+  /** Files that one call of `removeDirectory` may remove. */
+  readonly maxFilesRemoved?: number;
 }
 
 /** A search takes milliseconds if there are no orphans; this is for a node full of them, or a disk that hangs. */
 const timeoutMs = 60_000;
-/** Entries that one search may count, over all orphans. */
+/** Entries that one search may measure, over all orphans. */
 const maxEntries = 20_000;
+/** Orphans change seldom, and measuring them reads all their files. */
+const measureEveryMs = 10 * 60_000;
+/** Some seconds of work. */
+const maxFilesRemoved = 100_000;
 
-/** Finds resources of unknown pods. It removes nothing. */
-export class OrphanFinder {
+/** NodeOrphans on the local file system; Linux only. */
+export class OrphanFinder implements NodeOrphans {
   readonly #options: OrphanFinderOptions;
-  #before: OrphanPaths | undefined;
+  #measured: ReadonlyMap<string, { readonly atMs: number; readonly bytes: number }> = new Map();
   /** Reads under way, also after a timeout. */
   #pending = 0;
 
@@ -34,24 +69,34 @@ export class OrphanFinder {
     this.#options = options;
   }
 
-  /**
-   * Returns the resources that were unclaimed in the last search and are now; undefined in the first search, and while the pods are not known.
-   * `readPods` is called after the listing, so that a new pod is known when its directory is listed.
-   */
-  async find(
-    readPods: (signal: AbortSignal) => Promise<KnownPods | undefined>,
-    signal: AbortSignal,
-  ): Promise<OrphansFound | undefined> {
+  async list(signal: AbortSignal): Promise<OrphanPaths> {
     if (this.#pending > 0) throw new Error('searching orphaned resources: the last search still hangs');
-    const listed = await this.#withDeadline(listOrphanPlaces(this.#options.roots), signal);
-    const pods = await readPods(signal);
-    if (pods === undefined) return undefined;
-    const unclaimed = planUnclaimed(listed, knownPodUids(pods));
-    const before = this.#before;
-    this.#before = unclaimed;
-    return (
-      before && (await this.#withDeadline(this.#measure(planOrphans(unclaimed, before), signal), signal))
+    return await this.#withDeadline(listOrphanPlaces(this.#options.roots), signal);
+  }
+
+  async inspect(listed: OrphanPaths, known: KnownPods, signal: AbortSignal): Promise<OrphansFound> {
+    return await this.#withDeadline(this.#inspect(listed, known, signal), signal);
+  }
+
+  /** Rejects for a directory that is not one of a pod, and if a file in it cannot be removed. */
+  async removeDirectory(path: string, signal: AbortSignal): Promise<OrphanRemoval> {
+    const reason = mountObstacle(path, await this.#mounts());
+    if (reason !== undefined) return { kind: 'keep', reason };
+    const root = await realPath(this.#options.roots.podDirectories);
+    if (dirname(path) !== root) throw new Error(`refusing ${JSON.stringify(path)}: it is not below ${root}`);
+    const budget = { left: this.#options.maxFilesRemoved ?? maxFilesRemoved };
+    const removal = await inDirectory(root, [], (held) =>
+      removePodDirectory(held, basename(path), { budget }, signal),
     );
+    return removal ?? { kind: 'done', freedBytes: 0 };
+  }
+
+  async removeCgroup(path: string): Promise<OrphanRemoval> {
+    return await removePodCgroup(this.#options.roots.cgroups, path);
+  }
+
+  #mounts(): Promise<readonly Mount[]> {
+    return (this.#options.mounts ?? readMounts)();
   }
 
   #withDeadline<T>(reading: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -64,35 +109,101 @@ export class OrphanFinder {
     return within(counted, { deadline: deadline(), late }, signal);
   }
 
-  async #measure(orphans: OrphanPaths, signal: AbortSignal): Promise<OrphansFound> {
-    const { podDirectories, logDirectories, podCgroups } = orphans;
-    const mountpoints = await readMountpoints();
-    let entriesLeft = maxEntries;
-    const sizeOf = async (paths: readonly string[]): Promise<CountAndBytes> => {
-      let bytes = 0;
-      for (const path of paths) {
-        const usage = await diskUsage(path, { maxEntries: entriesLeft, mountpoints }, signal);
-        entriesLeft = Math.max(0, entriesLeft - usage.entries);
-        bytes += usage.bytes;
-      }
-      return { count: paths.length, bytes };
-    };
+  async #inspect(listed: OrphanPaths, known: KnownPods, signal: AbortSignal): Promise<OrphansFound> {
+    const { podDirectories, logDirectories, podCgroups } = planUnclaimed(listed, knownPodUids(known));
+    const mounts = await this.#mounts();
+    const sizes = await this.#measure([...(podDirectories ?? []), ...(logDirectories ?? [])], mounts, signal);
+    const { cgroups } = this.#options.roots;
     return {
-      podDirectories: podDirectories && (await sizeOf(podDirectories)),
-      logDirectories: logDirectories && (await sizeOf(logDirectories)),
-      podCgroups: podCgroups && (await chargedMemory(podCgroups)),
+      podDirectories: await inspected(podDirectories, async ({ path }) => ({
+        ...{ bytes: sizes.get(path)?.bytes ?? 0, obstacle: await directoryObstacle(path, mounts) },
+      })),
+      logDirectories: await inspected(logDirectories, ({ path }) =>
+        Promise.resolve({ bytes: sizes.get(path)?.bytes ?? 0, obstacle: undefined }),
+      ),
+      podCgroups: await inspected(podCgroups, async ({ path }) => ({
+        ...{ bytes: await memoryOf(path), obstacle: await cgroupObstacle(cgroups, path, mounts) },
+      })),
     };
   }
+
+  /** Measures what is new or was measured long ago. */
+  async #measure(
+    found: readonly PodPath[],
+    mounts: readonly Mount[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, { readonly bytes: number }>> {
+    const atMs = (this.#options.monotonicMs ?? (() => performance.now()))();
+    const mountpoints = new Set(mounts.map(({ point }) => point));
+    const measured = new Map<string, { readonly atMs: number; readonly bytes: number }>();
+    let entriesLeft = maxEntries;
+    for (const { path } of found) {
+      const before = this.#measured.get(path);
+      if (before !== undefined && atMs - before.atMs < measureEveryMs) {
+        measured.set(path, before);
+        continue;
+      }
+      const { bytes, entries } = await diskUsage(path, { maxEntries: entriesLeft, mountpoints }, signal);
+      entriesLeft = Math.max(0, entriesLeft - entries);
+      measured.set(path, { atMs, bytes });
+    }
+    this.#measured = measured;
+    return measured;
+  }
+}
+
+async function inspected(
+  unclaimed: readonly PodPath[] | undefined,
+  look: (one: PodPath) => Promise<Pick<FoundOrphan, 'bytes' | 'obstacle'>>,
+): Promise<readonly FoundOrphan[] | undefined> {
+  if (unclaimed === undefined) return undefined;
+  const found: FoundOrphan[] = [];
+  for (const one of unclaimed) {
+    const stats = await lstat(one.path).catch(() => undefined);
+    found.push({ ...one, sinceMs: stats?.mtimeMs, ...(await look(one)) });
+  }
+  return found;
+}
+
+/** What the table of mounts says against the removal of a directory. */
+function mountObstacle(
+  path: string,
+  mounts: readonly Mount[],
+): 'Mounted' | 'MountsUnknown' | 'ReadOnly' | undefined {
+  if (hasMounts(path, mounts)) return 'Mounted';
+  const mount = mountOf(path, mounts);
+  // To remove a directory that is a mount point elsewhere would unmount it there.
+  if (mount?.isPropagated !== true) return 'MountsUnknown';
+  return mount.isReadOnly ? 'ReadOnly' : undefined;
+}
+
+async function directoryObstacle(
+  path: string,
+  mounts: readonly Mount[],
+): Promise<OrphanObstacle | undefined> {
+  const obstacle = mountObstacle(path, mounts);
+  if (obstacle !== undefined) return obstacle;
+  try {
+    const isForeign = await inDirectory(dirname(path), [basename(path)], hasForeignFiles);
+    return isForeign === true ? 'NotEmpty' : undefined;
+  } catch (err) {
+    // What cannot be read may be anybody's.
+    return obstacleOf(err) ?? 'NotEmpty';
+  }
+}
+
+async function cgroupObstacle(
+  root: string,
+  path: string,
+  mounts: readonly Mount[],
+): Promise<OrphanObstacle | undefined> {
+  const isInUse = await isCgroupInUse(root, path).catch(() => true);
+  if (isInUse) return 'InUse';
+  return mountOf(path, mounts)?.isReadOnly === true ? 'ReadOnly' : undefined;
 }
 
 /** In cgroup v2 and v1. */
 const memoryFiles = ['memory.current', 'memory.usage_in_bytes'];
-
-async function chargedMemory(cgroups: readonly string[]): Promise<CountAndBytes> {
-  let bytes = 0;
-  for (const path of cgroups) bytes += await memoryOf(path);
-  return { count: cgroups.length, bytes };
-}
 
 /** Returns 0 if memory is not counted, or the cgroup is gone meanwhile. */
 async function memoryOf(cgroup: string): Promise<number> {

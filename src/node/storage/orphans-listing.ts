@@ -1,4 +1,4 @@
-import { opendir } from 'node:fs/promises';
+import { opendir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../runtime/errors.ts';
 import type { OrphanPaths } from './orphans.ts';
@@ -12,17 +12,30 @@ export interface OrphanRoots {
   readonly cgroups: string;
 }
 
+/** The places on a node with these directories. */
+export const orphanRoots = (directories: {
+  readonly kubeletRoot: string;
+  readonly podLogs: string;
+}): OrphanRoots => ({
+  podDirectories: join(directories.kubeletRoot, 'pods'),
+  logDirectories: directories.podLogs,
+  cgroups: '/sys/fs/cgroup',
+});
+
 /** Ten times the pods of a full node; further entries are ignored. */
 const maxEntries = 5_000;
 
 /** Lists the directories of each place; undefined = the place does not exist. Rejects for a place that cannot be read. */
 export async function listOrphanPlaces(roots: OrphanRoots): Promise<OrphanPaths> {
   return {
-    podDirectories: await directoriesIn(roots.podDirectories),
+    podDirectories: await directoriesIn(await realPath(roots.podDirectories)),
     logDirectories: await directoriesIn(roots.logDirectories),
     podCgroups: await podCgroups(roots.cgroups),
   };
 }
+
+/** Without links, as the table of mounts has it; a path that does not exist stays as it is. */
+export const realPath = (path: string): Promise<string> => realpath(path).catch(() => path);
 
 async function directoriesIn(path: string): Promise<readonly string[] | undefined> {
   try {

@@ -1,15 +1,17 @@
-import type { CountAndBytes, NodePod } from '../../api/report/node-pass.ts';
+import { orphanPlaces, type NodePod, type OrphanPlace } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
 
-/** Places of a node with resources of pods. */
-const orphanPlaces = ['podDirectories', 'logDirectories', 'podCgroups'] as const;
-export type OrphanPlace = (typeof orphanPlaces)[number];
-
-/** Paths by place; a place that cannot be read is undefined, which is not the same as empty. */
+/** Paths by place; a place that does not exist is undefined, which is not the same as empty. */
 export type OrphanPaths = Readonly<Record<OrphanPlace, readonly string[] | undefined>>;
 
-/** Resources of pods that neither the API server nor the runtime knows; undefined = the place was not searched. */
-export type OrphansFound = Readonly<Record<OrphanPlace, CountAndBytes | undefined>>;
+/** A path with the UID of a pod in its name. */
+export interface PodPath {
+  readonly path: string;
+  readonly podUid: string;
+}
+
+/** Resources of unknown pods by place. */
+type Unclaimed = Readonly<Record<OrphanPlace, readonly PodPath[] | undefined>>;
 
 /** The pods that the API server and the runtime know. */
 export interface KnownPods {
@@ -28,21 +30,13 @@ export function knownPodUids({ pods, sandboxes, containers }: KnownPods): Readon
 }
 
 /** Selects the paths whose name has the UID of an unknown pod. A name without a UID does not belong to a pod. */
-export function planUnclaimed(listed: OrphanPaths, known: ReadonlySet<string>): OrphanPaths {
-  const unclaimed = (place: OrphanPlace): readonly string[] | undefined =>
-    listed[place]?.filter((path) => {
-      const uid = uidIn[place](path.slice(path.lastIndexOf('/') + 1));
-      return uid !== undefined && !known.has(uid);
-    });
-  return byPlace(unclaimed);
-}
-
-/** Selects the paths that were unclaimed the last time too: right after the end of a pod its resources are unclaimed until the kubelet removes them. */
-export function planOrphans(unclaimed: OrphanPaths, before: OrphanPaths): OrphanPaths {
-  return byPlace((place) => {
-    const then = before[place];
-    return then && unclaimed[place]?.filter((path) => then.includes(path));
-  });
+export function planUnclaimed(listed: OrphanPaths, known: ReadonlySet<string>): Unclaimed {
+  return byPlace((place) =>
+    listed[place]?.flatMap((path) => {
+      const podUid = uidIn[place](path.slice(path.lastIndexOf('/') + 1));
+      return podUid === undefined || known.has(podUid) ? [] : [{ path, podUid }];
+    }),
+  );
 }
 
 function byPlace<T>(make: (place: OrphanPlace) => T): Readonly<Record<OrphanPlace, T>> {

@@ -1,5 +1,5 @@
 import type { Dirent, Stats } from 'node:fs';
-import { lstat, opendir, readFile } from 'node:fs/promises';
+import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../runtime/errors.ts';
 
@@ -94,17 +94,4 @@ class Walk implements Usage {
       return undefined;
     }
   }
-}
-
-/** Returns all mount points of this process. */
-export async function readMountpoints(file = '/proc/self/mountinfo'): Promise<ReadonlySet<string>> {
-  const text = await readFile(file, 'utf8');
-  return new Set(text.split('\n').flatMap((line) => mountpointOf(line)));
-}
-
-/** The fifth field, with blanks and backslashes as octal numbers. */
-function mountpointOf(line: string): readonly string[] {
-  const path = line.split(' ')[4];
-  if (path === undefined) return [];
-  return [path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8)))];
 }

@@ -131,6 +131,7 @@ export class Fleet {
       node: () => (caches.node() === undefined ? undefined : node),
       governance: () => caches.governance(),
       reports: nodeReports(this.#reports),
+      recorder: { record: () => undefined },
       metrics: this.#metrics,
     });
     const onResult = () => () => undefined;

@@ -29,6 +29,7 @@ const containers: ContainerInventory = {
   containers: { total: 80, removable: 3 },
   sandboxes: { total: 45, removable: 2 },
   logs: { bytes: 900_000_000, removableBytes: 100_000 },
+  orphans: undefined,
   offenders: [],
 };
 
@@ -38,23 +39,19 @@ const disk: MountedImageDisk = {
   ...{ inodes: 6_553_600, inodesFree: 6_000_000, inodesUsed: 553_600 },
 };
 
-const none = Promise.resolve([]);
 const unknown = Promise.resolve(undefined);
 const found = Promise.resolve(disk);
 
 /** A node of usual size, where nothing is wrong and no value changes. */
 export const simulatedNode = {
-  pods: () => [],
   images: () => images,
   containers: () => containers,
   storage: () => undefined,
   pressure: () => undefined,
   runtimeVersion: () => ({ name: 'containerd', version: 'v2.3.6', apiVersion: 'v1' }),
   runtimeTrouble: () => undefined,
-  runtime: { listSandboxes: () => none, listContainers: () => none },
   imageDisk: () => found,
   nodeDisk: () => found,
-  orphans: { find: () => unknown },
   snapshots: { find: () => unknown },
 } satisfies Partial<ReportDeps>;
 

@@ -32,7 +32,8 @@ const newNode = async (name = `node-${randomUUID().slice(0, 8)}`): Promise<Repor
 const read = async ({ name }: ReportingNode): Promise<NodeGCReport> =>
   (await json({ method: 'GET', path: `${path}/${name}` })) as NodeGCReport;
 const full = (): NodeGCReportStatus => {
-  const found = { count: 1, bytes: 2 };
+  const orphan = { path: '/pods/a', podUid: 'a', sinceMs: now.getTime(), bytes: 2, reason: 'Mounted' };
+  const found = { count: 1, bytes: 2, largest: [orphan], isReadOnly: false };
   const orphans = { podDirectories: found, logDirectories: found, podCgroups: found };
   return planReport(facts({ orphans, snapshots: { count: 3 } }), undefined, now);
 };

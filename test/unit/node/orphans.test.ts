@@ -1,16 +1,15 @@
-import { linkSync, mkdirSync, symlinkSync, truncateSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, utimesSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import type { OrphanPlace } from '../../../src/api/report/node-pass.ts';
+import { readMounts, type Mount } from '../../../src/node/storage/mounts.ts';
 import { OrphanFinder } from '../../../src/node/storage/orphans-finder.ts';
 import { listOrphanPlaces } from '../../../src/node/storage/orphans-listing.ts';
 import {
   knownPodUids,
-  planOrphans,
   planUnclaimed,
   type KnownPods,
   type OrphanPaths,
-  type OrphanPlace,
 } from '../../../src/node/storage/orphans.ts';
-import { diskUsage, readMountpoints } from '../../../src/node/storage/usage.ts';
 import { container, sandbox } from '../../fakes/runtime.ts';
 import { file, temporaryDirectory } from './directory.ts';
 
@@ -50,17 +49,8 @@ test.each<readonly [OrphanPlace, string, string, boolean]>([
 ])('%s, %s: %s is unclaimed: %s', (place, _name, directory, isUnclaimed) => {
   const nowhere: OrphanPaths = { podDirectories: [], logDirectories: [], podCgroups: [] };
   const path = `/somewhere/${directory}`;
-  expect(planUnclaimed({ ...nowhere, [place]: [path] }, known)[place]).toEqual(isUnclaimed ? [path] : []);
-});
-
-test('an orphan was unclaimed twice; a place that was not listed twice has none', () => {
-  const now: OrphanPaths = { podDirectories: ['/a', '/b'], logDirectories: ['/c'], podCgroups: undefined };
-  const before: OrphanPaths = { podDirectories: ['/b', '/d'], logDirectories: undefined, podCgroups: ['/e'] };
-  expect(planOrphans(now, before)).toEqual({
-    podDirectories: ['/b'],
-    logDirectories: undefined,
-    podCgroups: undefined,
-  });
+  const unclaimed = planUnclaimed({ ...nowhere, [place]: [path] }, known)[place];
+  expect(unclaimed?.map((one) => one.path)).toEqual(isUnclaimed ? [path] : []);
 });
 
 const roots = () => ({ podDirectories: at('pods'), logDirectories: at('logs'), cgroups: at('cgroup') });
@@ -89,7 +79,9 @@ test.each([
   for (const path of [...cgroups, 'system.slice/docker.service'])
     mkdirSync(at('cgroup', path), { recursive: true });
   const { podCgroups } = planUnclaimed(await listOrphanPlaces(roots()), new Set());
-  expect([...(podCgroups ?? [])].sort()).toEqual(cgroups.map((path) => at('cgroup', path)).sort());
+  expect(podCgroups?.map(({ path }) => path).sort()).toEqual(
+    cgroups.map((path) => at('cgroup', path)).sort(),
+  );
 });
 
 test('a missing place is undefined, an empty place is empty', async () => {
@@ -103,125 +95,138 @@ test('a missing place is undefined, an empty place is empty', async () => {
 
 describe('a search', () => {
   const nobody: KnownPods = { pods: [], sandboxes: [], containers: [] };
-  const search = () => {
-    const finder = new OrphanFinder({ roots: roots() });
-    return (pods: KnownPods | undefined) => finder.find(() => Promise.resolve(pods), never);
-  };
+  const root: Mount = { point: '/', isReadOnly: false, isPropagated: true };
+  const finderWith = (over: Partial<ConstructorParameters<typeof OrphanFinder>[0]> = {}) =>
+    new OrphanFinder({ roots: roots(), mounts: () => Promise.resolve([root]), ...over });
+  const search = async (finder: OrphanFinder, pods = nobody) =>
+    finder.inspect(await finder.list(never), pods, never);
 
-  test('counts and measures the resources that were unclaimed in two searches', async () => {
-    const find = search();
+  test('finds and measures the resources of unknown pods', async () => {
     const pods = { ...nobody, pods: [{ uid: uid('b'), configHash: undefined }] };
     file(at('pods', uid('a'), 'etc-hosts'), 10_000);
     file(at('pods', uid('b'), 'etc-hosts'), 1);
     file(at('cgroup', 'kubepods', `pod${uid('a')}`, 'memory.current'), '4096\n');
-    expect(await find(pods)).toBeUndefined();
-    file(at('pods', uid('c'), 'etc-hosts'), 1);
-    const found = await find(pods);
-    expect(found).toMatchObject({ podDirectories: { count: 1 }, logDirectories: undefined });
-    expect(found?.podDirectories?.bytes).toBeGreaterThanOrEqual(10_000);
-    expect(found?.podCgroups).toEqual({ count: 1, bytes: 4096 });
-    expect((await find(pods))?.podDirectories?.count).toBe(2);
+    utimesSync(at('pods', uid('a')), 100, 200);
+    const { podDirectories, logDirectories, podCgroups } = await search(finderWith(), pods);
+    const path = at('pods', uid('a'));
+    expect(podDirectories).toMatchObject([{ path, podUid: uid('a'), sinceMs: 200_000, obstacle: undefined }]);
+    expect(podDirectories?.[0]?.bytes).toBeGreaterThanOrEqual(10_000);
+    expect(logDirectories).toBeUndefined();
+    expect(podCgroups).toMatchObject([{ podUid: uid('a'), bytes: 4096 }]);
   });
 
-  test('finds nothing while the pods are not known, and keeps the last search', async () => {
-    const find = search();
-    file(at('pods', uid('a'), 'x'));
-    expect(await find(nobody)).toBeUndefined();
-    expect(await find(undefined)).toBeUndefined();
-    expect(await find(nobody)).toMatchObject({ podDirectories: { count: 1 } });
+  test('does not measure a directory again within ten minutes', async () => {
+    let nowMs = 0;
+    const finder = finderWith({ monotonicMs: () => nowMs });
+    const sizes = async () => (await search(finder)).podDirectories?.map(({ bytes }) => bytes > 50_000);
+    file(at('pods', uid('a'), 'etc-hosts'), 10);
+    expect(await sizes()).toEqual([false]);
+    file(at('pods', uid('a'), 'etc-hosts'), 100_000);
+    nowMs = 599_000;
+    expect(await sizes()).toEqual([false]);
+    nowMs = 600_000;
+    expect(await sizes()).toEqual([true]);
   });
 
-  test('reads the pods after the directories, so that a new pod is known', async () => {
-    const finder = new OrphanFinder({ roots: roots() });
+  test.each<{ name: string; mounts: readonly Mount[]; obstacle: string | undefined }>([
+    { name: 'nothing', mounts: [root], obstacle: undefined },
+    { name: 'a volume', mounts: [root, { ...root, point: 'POD/volumes/v' }], obstacle: 'Mounted' },
+    { name: 'the directory itself', mounts: [root, { ...root, point: 'POD' }], obstacle: 'Mounted' },
+    { name: 'a private mount', mounts: [{ ...root, isPropagated: false }], obstacle: 'MountsUnknown' },
+    { name: 'a read-only mount', mounts: [{ ...root, isReadOnly: true }], obstacle: 'ReadOnly' },
+    {
+      name: 'a writable mount over a read-only one',
+      mounts: [{ ...root, isReadOnly: true }, root],
+      obstacle: undefined,
+    },
+    {
+      name: 'a namesake',
+      mounts: [root, { ...root, point: 'POD-other', isReadOnly: true }],
+      obstacle: undefined,
+    },
+    { name: 'no mount at all', mounts: [], obstacle: 'MountsUnknown' },
+  ])('a directory with $name: $obstacle', async ({ mounts, obstacle }) => {
+    const path = at('pods', uid('a'));
+    file(at('pods', uid('a'), 'etc-hosts'));
+    const real = mounts.map((one) => ({ ...one, point: one.point.replace('POD', path) }));
+    const finder = finderWith({ mounts: () => Promise.resolve(real) });
+    expect((await search(finder)).podDirectories?.map((one) => one.obstacle)).toEqual([obstacle]);
+    const removal = await finder.removeDirectory(path, never);
+    expect(removal.kind).toBe(obstacle === undefined ? 'done' : 'keep');
+    expect(existsSync(path)).toBe(obstacle !== undefined);
+  });
+
+  test('the root of the pod directories may be a link', async () => {
+    file(at('elsewhere', uid('a'), 'etc-hosts'));
+    symlinkSync(at('elsewhere'), at('pods'));
+    const finder = finderWith();
+    const path = at('elsewhere', uid('a'));
+    expect((await search(finder)).podDirectories?.map((one) => one.path)).toEqual([path]);
+    expect(await finder.removeDirectory(path, never)).toMatchObject({ kind: 'done' });
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test('links, files and other names are no pod directories', async () => {
+    mkdirSync(at('elsewhere'));
+    mkdirSync(at('pods', 'not-a-uid'), { recursive: true });
+    mkdirSync(at('pods', uid('a').toUpperCase()));
+    symlinkSync(at('elsewhere'), at('pods', uid('b')));
+    file(at('pods', uid('c')));
+    expect((await search(finderWith())).podDirectories).toEqual([]);
+  });
+
+  test('removes nothing that is not directly below the pod directories', async () => {
+    file(at('elsewhere', uid('a'), 'etc-hosts'));
     mkdirSync(at('pods'));
-    await finder.find(() => {
-      mkdirSync(at('pods', uid('a')));
-      return Promise.resolve(nobody);
-    }, never);
-    const found = await finder.find(() => Promise.resolve(nobody), never);
-    expect(found?.podDirectories).toEqual({ count: 0, bytes: 0 });
+    const path = at('elsewhere', uid('a'));
+    await expect(finderWith().removeDirectory(path, never)).rejects.toThrow('it is not below');
+    expect(existsSync(path)).toBe(true);
+  });
+
+  test('a directory or a control group that is gone counts as removed', async () => {
+    const finder = finderWith();
+    const done = { kind: 'done', freedBytes: 0 };
+    expect(await finder.removeDirectory(at('pods', uid('a')), never)).toEqual(done);
+    mkdirSync(at('pods'));
+    expect(await finder.removeDirectory(at('pods', uid('a')), never)).toEqual(done);
   });
 
   test('counts directories alone', async () => {
-    const find = search();
-    file(at('pods', uid('a')));
-    await find(nobody);
-    expect((await find(nobody))?.podDirectories).toEqual({ count: 0, bytes: 0 });
+    mkdirSync(at('logs', `ns_web_${uid('a')}`), { recursive: true });
+    file(at('logs', `ns_web_${uid('b')}`));
+    const { logDirectories } = await search(finderWith());
+    expect(logDirectories?.map(({ podUid }) => podUid)).toEqual([uid('a')]);
   });
 
   test('fails for a place that cannot be read', async () => {
     file(at('pods'));
-    await expect(search()(nobody)).rejects.toThrow(`listing ${at('pods')}`);
+    await expect(finderWith().list(never)).rejects.toThrow(`listing ${at('pods')}`);
   });
 
   test('ends at its deadline; the next one does not begin while the disk hangs', async () => {
-    const finder = new OrphanFinder({ roots: roots(), deadline: () => AbortSignal.abort() });
-    const find = () => finder.find(() => Promise.resolve(undefined), never);
-    await expect(find()).rejects.toThrow('no response, a disk hangs');
-    await expect(find()).rejects.toThrow('the last search still hangs');
+    const finder = finderWith({ deadline: () => AbortSignal.abort() });
+    await expect(finder.list(never)).rejects.toThrow('no response, a disk hangs');
+    await expect(finder.list(never)).rejects.toThrow('the last search still hangs');
   });
 });
 
-describe('disk usage', () => {
-  const bounds = { maxEntries: 100, mountpoints: new Set<string>() };
-  const bytesOf = async (path: string): Promise<number> => (await diskUsage(at(path), bounds, never)).bytes;
-
-  test('counts a file with two names once, and follows no link', async () => {
-    file(at('one', 'file'), 50_000);
-    file(at('two', 'file'), 50_000);
-    file(at('elsewhere', 'file'), 500_000);
-    linkSync(at('two', 'file'), at('two', 'again'));
-    symlinkSync(at('elsewhere'), at('two', 'away'));
-    symlinkSync(at('elsewhere', 'file'), at('two', 'away-too'));
-    expect((await bytesOf('two')) - (await bytesOf('one'))).toBeLessThan(20_000);
-  });
-
-  test('does not enter mount points', async () => {
-    file(at('pod', 'volume', 'file'), 500_000);
-    const mountpoints = new Set([at('pod', 'volume')]);
-    const usage = await diskUsage(at('pod'), { ...bounds, mountpoints }, never);
-    expect(usage.bytes).toBeLessThan(100_000);
-    expect(usage).toMatchObject({ entries: 1, complete: true });
-  });
-
-  test('does not count other file systems', async () => {
-    const mounted = [...(await readMountpoints())].filter((path) => path.startsWith('/dev/'));
-    expect(mounted).not.toEqual([]);
-    const all = { ...bounds, maxEntries: 100_000 };
-    const { entries } = await diskUsage('/dev', { ...all, mountpoints: new Set(mounted) }, never);
-    expect((await diskUsage('/dev', all, never)).entries).toBe(entries);
-  });
-
-  test('counts the space of a file, not its length', async () => {
-    mkdirSync(at('sparse'));
-    truncateSync(file(at('sparse', 'file'), 1), 10_000_000);
-    expect((await diskUsage(at('sparse'), bounds, never)).bytes).toBeLessThan(1_000_000);
-  });
-
-  test('ends at its bound', async () => {
-    for (let i = 0; i < 20; i += 1) file(at('many', String(i), 'file'));
-    const cut = await diskUsage(at('many'), { ...bounds, maxEntries: 10 }, never);
-    expect(cut).toMatchObject({ entries: 10, complete: false });
-    expect(await diskUsage(at('many'), bounds, never)).toMatchObject({ entries: 41, complete: true });
-  });
-
-  test('is 0 for a missing directory', async () => {
-    const expected = { bytes: 0, entries: 0, complete: true };
-    expect(await diskUsage(at('none'), bounds, never)).toMatchObject(expected);
-  });
-
-  test('ends with its signal', async () => {
-    file(at('a', 'file'));
-    const stopped = AbortSignal.abort(new Error('stopping'));
-    await expect(diskUsage(at('a'), bounds, stopped)).rejects.toThrow('stopping');
-  });
-
-  test('reads mount points with blanks in their names', async () => {
-    const lines = [
-      '36 35 98:0 /mnt1 /mnt/a\\040b rw - ext3 /dev/root rw',
-      '37 35 98:0 / /proc rw - proc proc rw',
-    ];
-    file(at('mountinfo'), `${lines.join('\n')}\n`);
-    expect(await readMountpoints(at('mountinfo'))).toEqual(new Set(['/mnt/a b', '/proc']));
-  });
+test.each([
+  {
+    line: '36 35 98:0 /mnt1 /mnt/a\\040b rw,noatime master:1 - ext3 /dev/root rw',
+    mount: { point: '/mnt/a b', isReadOnly: false, isPropagated: true },
+  },
+  {
+    line: '37 35 98:0 / /proc rw shared:7 master:1 - proc proc rw',
+    mount: { point: '/proc', isReadOnly: false, isPropagated: true },
+  },
+  {
+    line: '38 35 98:0 / /ro ro,nosuid - ext4 /dev/vda rw',
+    mount: { point: '/ro', isReadOnly: true, isPropagated: false },
+  },
+  {
+    line: '39 35 98:0 / /ro2 rw unbindable - ext4 /dev/vda ro,errors=remount-ro',
+    mount: { point: '/ro2', isReadOnly: true, isPropagated: false },
+  },
+])('reads the mount $mount.point', async ({ line, mount }) => {
+  expect(await readMounts(file(at('mountinfo'), `${line}\n`))).toEqual([mount]);
 });

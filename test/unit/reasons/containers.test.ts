@@ -9,6 +9,7 @@ import {
 import { diskSignals, type DiskSignal } from '../../../src/api/node-pressure.ts';
 import type { ContainerGcPolicy } from '../../../src/api/policy/policy.ts';
 import type { LogEntry, LogListing } from '../../../src/node/logs/list.ts';
+import type { FoundOrphan, OrphanObstacle, OrphansFound } from '../../../src/node/storage/orphans-finder.ts';
 import type { NodePart } from '../../../src/snapshot/plan-facts.ts';
 import { node } from '../../builders.ts';
 import { container, sandbox } from '../../fakes/runtime.ts';
@@ -50,6 +51,25 @@ const deadOne = withNode({ containers: [dead('a', 60)] });
 const attempts = withNode({ containers: [dead('a', 60), dead('newer', 30, { attempt: 1 })] });
 const goneLog = 'default_gone_uid-gone/main/0.log';
 
+const removing = nodesBy({ orphans: { podCgroups: 'Remove', podDirectories: 'Remove' } });
+const left = (obstacle?: OrphanObstacle): FoundOrphan => ({
+  ...{ path: '/left/over', podUid: '01234567-89ab-cdef-0123-456789abcdef', sinceMs: 0, bytes: 1, obstacle },
+});
+const leftBy = (orphans: Partial<OrphansFound>): Pick<Fixture, 'part'> =>
+  withNode({
+    orphans: { podDirectories: undefined, logDirectories: undefined, podCgroups: undefined, ...orphans },
+  });
+const keptFor = (obstacle: OrphanObstacle): Row => ({
+  ...{ ...removing, ...leftBy({ podDirectories: [left(obstacle)] }), assumeElapsed: true, of: '/left/over' },
+});
+const obstacleRows = {
+  Mounted: keptFor('Mounted'),
+  MountsUnknown: keptFor('MountsUnknown'),
+  NotEmpty: keptFor('NotEmpty'),
+  ReadOnly: keptFor('ReadOnly'),
+  PacingLimit: keptFor('PacingLimit'),
+};
+
 /** A fixture for each reason. */
 const planned: Readonly<Record<Exclude<ContainerReason, AgentReason>, Row>> = {
   PodGone: {
@@ -78,6 +98,11 @@ const planned: Readonly<Record<Exclude<ContainerReason, AgentReason>, Row>> = {
     ...withNode({ logs: listing(log('default_pod_uid-pod/main/0.log.20260115-100000')) }),
     of: '/var/log/pods/default_pod_uid-pod/main/0.log.20260115-100000',
   },
+  OrphanedCgroup: { ...removing, ...leftBy({ podCgroups: [left()] }), assumeElapsed: true, of: '/left/over' },
+  OrphanedDirectory: {
+    ...{ ...removing, ...leftBy({ podDirectories: [left()] }), assumeElapsed: true, of: '/left/over' },
+  },
+  ...obstacleRows,
   Running: { ...by(), ...withNode({ containers: [container('a')] }), of: 'a' },
   NotKubelets: { ...by(), ...withNode({ containers: [dead('a', 60, { labels: {} })] }), of: 'a' },
   StaticPod: {

@@ -11,6 +11,13 @@ import { containerGcMetrics } from '../../../../src/agent/containergc/metrics.ts
 import type { RuntimeContainer } from '../../../../src/cri/runtime.ts';
 import type { NodeLogs } from '../../../../src/node/logs/logs.ts';
 import type { LogEntry, LogListing } from '../../../../src/node/logs/list.ts';
+import type {
+  FoundOrphan,
+  NodeOrphans,
+  OrphanRemoval,
+  OrphansFound,
+} from '../../../../src/node/storage/orphans-finder.ts';
+import { knownPodUids, type KnownPods, type OrphanPaths } from '../../../../src/node/storage/orphans.ts';
 import { nodesRules, policy } from '../../../builders.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { FakeRecorder } from '../../../fakes/cluster.ts';
@@ -70,6 +77,50 @@ class FakeLogs implements NodeLogs {
   }
 }
 
+/** Orphaned resources in memory: control groups and pod directories by path. */
+class FakeOrphans implements NodeOrphans {
+  readonly groups: FoundOrphan[] = [];
+  readonly directories: FoundOrphan[] = [];
+  /** Names of the calls that fail, and results of removals by path. */
+  readonly failing = new Set<string>();
+  readonly results = new Map<string, OrphanRemoval>();
+  readonly calls: string[] = [];
+
+  list(): Promise<OrphanPaths> {
+    this.calls.push('list');
+    if (this.failing.has('list')) return Promise.reject(new Error('listing /pods'));
+    return Promise.resolve({ podDirectories: [], logDirectories: undefined, podCgroups: [] });
+  }
+
+  inspect(_listed: OrphanPaths, known: KnownPods): Promise<OrphansFound> {
+    if (this.failing.has('inspect')) return Promise.reject(new Error('a disk hangs'));
+    const uids = knownPodUids(known);
+    const unknown = (found: readonly FoundOrphan[]) => found.filter(({ podUid }) => !uids.has(podUid));
+    return Promise.resolve({
+      podDirectories: unknown(this.directories),
+      logDirectories: undefined,
+      podCgroups: unknown(this.groups),
+    });
+  }
+
+  removeDirectory(path: string): Promise<OrphanRemoval> {
+    return this.#remove(path, this.directories);
+  }
+
+  removeCgroup(path: string): Promise<OrphanRemoval> {
+    return this.#remove(path, this.groups);
+  }
+
+  #remove(path: string, all: FoundOrphan[]): Promise<OrphanRemoval> {
+    this.calls.push(`remove ${path}`);
+    if (this.failing.has(path)) return Promise.reject(new Error('EACCES'));
+    const result = this.results.get(path) ?? { kind: 'done', freedBytes: 7 };
+    const index = all.findIndex((one) => one.path === path);
+    if (result.kind === 'done' && index >= 0) all.splice(index, 1);
+    return Promise.resolve(result);
+  }
+}
+
 export const nodePolicy = (
   over: Partial<ContainerGcPolicy> = {},
   mode: Policy['mode'] = 'Enforce',
@@ -91,6 +142,7 @@ export const governed = (by: Policy): NodeGovernance =>
 export class Node {
   readonly runtime = new FakeRuntime();
   readonly logs = new FakeLogs();
+  readonly orphans = new FakeOrphans();
   readonly clock = new FakeClock();
   readonly recorder = new FakeRecorder();
   readonly log = new RecordingLogger();
@@ -115,9 +167,9 @@ export class Node {
 
   constructor(by: Policy = nodePolicy()) {
     this.governance = governed(by);
-    const { runtime, logs, recorder, clock, log } = this;
+    const { runtime, logs, orphans, recorder, clock, log } = this;
     this.#manager = new ContainerGcManager({
-      ...{ runtime, logs, recorder, clock, log, metrics: containerGcMetrics(this.registry) },
+      ...{ runtime, logs, orphans, recorder, clock, log, metrics: containerGcMetrics(this.registry) },
       pods: () => this.pods,
       podGone: (pod) => this.#podGone(pod),
       governance: () => this.governance,

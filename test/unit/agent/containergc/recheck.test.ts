@@ -284,8 +284,9 @@ describe('a node', () => {
   test('counts nothing that is unknown, and no removals without a plan', () => {
     const unknown = factsOf({ containers: undefined, sandboxes: undefined, logs: undefined });
     const nothing = { total: 0, removable: 0 };
-    expect(inventoryOf(unknown)).toEqual({
+    expect(inventoryOf(unknown, { removals: [], kept: [] })).toEqual({
       ...{ containers: nothing, sandboxes: nothing, logs: { bytes: 0, removableBytes: 0 }, offenders: [] },
+      orphans: undefined,
     });
     const subject = { target: containerTarget(old), policy: undefined };
     const kept = [decide(subject, { reason: 'UnknownState', evidence: { pod } })];

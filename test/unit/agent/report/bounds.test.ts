@@ -39,6 +39,8 @@ test('the report is within the bounds of the schema, whatever is on the node', (
   const huge = { count: 1e12, bytes: 1e300 };
   const large = offender({ id: long, name: long, namespace: long, bytes: 1e300, reason: long });
   const offenders = Array.from({ length: 50 }, () => large);
+  const orphan = { path: long, podUid: long, sinceMs: 0, bytes: 1e300, reason: long };
+  const hugeOrphans = { ...huge, largest: Array.from({ length: 50 }, () => orphan), isReadOnly: true };
   const wrong = { removed: 1e12, freedBytes: -5, errors: Number.NaN };
   const status = planReport(
     facts({
@@ -47,7 +49,7 @@ test('the report is within the bounds of the schema, whatever is on the node', (
       governance: { ...governed(), policy: policy({ generation: 7 }) },
       passes: passes(pass('imagegc', { result: 'Failed', message: long, ...wrong })),
       images: images({ total: huge, removable: huge, offenders }),
-      orphans: { podDirectories: huge, logDirectories: huge, podCgroups: huge },
+      orphans: { podDirectories: hugeOrphans, logDirectories: hugeOrphans, podCgroups: hugeOrphans },
       snapshots: huge,
       imageDisk: disk(50, { mountpoint: long, usedPercent: 400, inodes: 1e300 }),
       troubles: [{ reason: 'RuntimeUnavailable', message: long }],

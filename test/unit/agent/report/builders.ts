@@ -6,6 +6,8 @@ import type {
   NodePassReport,
   NodeUnit,
   Offender,
+  OrphanCount,
+  OrphanInventory,
 } from '../../../../src/api/report/node-pass.ts';
 import type { ContainerGcPolicy, ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
 import type { ReportFacts, UnitPasses } from '../../../../src/agent/report/facts.ts';
@@ -67,8 +69,21 @@ export const containers: ContainerInventory = {
   containers: { total: 20, removable: 3 },
   sandboxes: { total: 12, removable: 2 },
   logs: { bytes: 5000, removableBytes: 100 },
+  orphans: undefined,
   offenders: [],
 };
+
+/** Orphaned resources in one place. */
+export const orphanCount = (over: Partial<OrphanCount> = {}): OrphanCount => ({
+  ...{ count: 4, bytes: 400, largest: [], isReadOnly: false },
+  ...over,
+});
+
+/** Orphaned resources; a place that is not given was not searched. */
+export const orphanInventory = (over: Partial<OrphanInventory> = {}): OrphanInventory => ({
+  ...{ podDirectories: undefined, logDirectories: undefined, podCgroups: undefined },
+  ...over,
+});
 
 /** A node without problems. */
 export const facts = (over: Partial<ReportFacts> = {}): ReportFacts => ({

@@ -3,11 +3,10 @@ import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.ge
 import { ReportManager, type ReportDeps } from '../../../../src/agent/report/manager.ts';
 import { reportMetrics } from '../../../../src/agent/report/metrics.ts';
 import type { NodeReports } from '../../../../src/kube/actions/node-report.ts';
-import type { KnownPods } from '../../../../src/node/storage/orphans.ts';
+import { FakeRecorder } from '../../../fakes/cluster.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
-import { FakeRuntime, sandbox } from '../../../fakes/runtime.ts';
-import { containers, disk, governed, images, pass } from './builders.ts';
+import { containers, disk, governed, images, orphanCount, orphanInventory, pass } from './builders.ts';
 
 /** The report in the API server. */
 class FakeReports implements NodeReports {
@@ -37,8 +36,7 @@ interface Environment {
   readonly clock: FakeClock;
   readonly registry: Registry;
   readonly log: RecordingLogger;
-  /** The known pods of each search of orphaned resources. */
-  readonly searches: (KnownPods | undefined)[];
+  readonly recorder: FakeRecorder;
   /** Records a pass of each unit, without which the report is not written again. */
   readonly ready: () => void;
 }
@@ -49,30 +47,21 @@ export function environment(over: Partial<ReportDeps> = {}): Environment {
   const clock = new FakeClock();
   const registry = new Registry();
   const log = new RecordingLogger();
-  const searches: (KnownPods | undefined)[] = [];
+  const recorder = new FakeRecorder();
+  const orphans = orphanInventory({ podDirectories: orphanCount() });
   const manager = new ReportManager({
     node: () => ({ name: 'node-1', uid: 'uid-node-1' }),
     governance: () => governed(),
-    pods: () => [],
     images: () => images(),
-    containers: () => containers,
+    containers: () => ({ ...containers, orphans }),
     storage: () => undefined,
     pressure: () => undefined,
     runtimeVersion: () => ({ name: 'containerd', version: 'v2', apiVersion: 'v1' }),
     runtimeTrouble: () => undefined,
-    runtime: new FakeRuntime().add(sandbox('web')),
     imageDisk: () => Promise.resolve(disk(50)),
     nodeDisk: () => Promise.resolve(disk(50)),
-    orphans: {
-      find: async (readPods, signal) => {
-        const pods = await readPods(signal);
-        searches.push(pods);
-        const found = { podDirectories: { count: 4, bytes: 400 }, logDirectories: undefined };
-        return pods && { ...found, podCgroups: undefined };
-      },
-    },
     snapshots: { find: () => Promise.resolve({ count: 7 }) },
-    ...{ reports, agentVersion: '1.0.0', metrics: reportMetrics(registry) },
+    ...{ reports, recorder, agentVersion: '1.0.0', metrics: reportMetrics(registry) },
     ...{ clock, random: () => 0, log },
     ...over,
   });
@@ -80,5 +69,5 @@ export function environment(over: Partial<ReportDeps> = {}): Environment {
     manager.observe(pass('imagegc'));
     manager.observe(pass('containergc'));
   };
-  return { manager, reports, clock, registry, log, searches, ready };
+  return { manager, reports, clock, registry, log, recorder, ready };
 }

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { StorageInventory } from '../../../../src/api/local-storage.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
-import type { NodePod } from '../../../../src/api/report/node-pass.ts';
-import { FakeRuntime } from '../../../fakes/runtime.ts';
+import type { ContainerInventory } from '../../../../src/api/report/node-pass.ts';
 import { governedBy, storagePolicy } from '../localstorage/builders.ts';
-import { disk, evictionRequest, pass } from './builders.ts';
+import { containers, disk, evictionRequest, orphanCount, orphanInventory, pass } from './builders.ts';
 import { environment } from './environment.ts';
 
 const never = new AbortController().signal;
@@ -87,16 +86,15 @@ describe('after an abort nothing is written', () => {
 
   test('while the disks are read', async () => {
     const { signal, aborting } = stop();
-    const orphans = { find: () => Promise.resolve(undefined) };
-    const { manager, reports, ready } = environment({ imageDisk: aborting, orphans });
+    const { manager, reports, ready } = environment({ imageDisk: aborting });
     ready();
     await expect(manager.reconcile(signal)).rejects.toThrow('stopping');
     expect(reports.writes).toBe(0);
   });
 
-  test('while orphaned resources are searched, and there is no warning', async () => {
+  test('while snapshots are searched, and there is no warning', async () => {
     const { signal, aborting } = stop();
-    const { manager, log, reports, ready } = environment({ orphans: { find: aborting } });
+    const { manager, log, reports, ready } = environment({ snapshots: { find: aborting } });
     ready();
     await expect(manager.reconcile(signal)).rejects.toThrow('stopping');
     expect(log.lines).toEqual([]);
@@ -104,24 +102,18 @@ describe('after an abort nothing is written', () => {
   });
 });
 
-test('orphaned resources of the last search that worked are reported', async () => {
-  let searches = 0;
-  const found = {
-    podDirectories: { count: 4, bytes: 400 },
-    logDirectories: undefined,
-    podCgroups: undefined,
+test('orphaned resources of the last pass that searched them are reported', async () => {
+  let inventory: ContainerInventory | undefined = {
+    ...containers,
+    orphans: orphanInventory({ podDirectories: orphanCount() }),
   };
-  const find = () => {
-    searches += 1;
-    return searches === 1 ? Promise.resolve(found) : Promise.reject(new Error('disk hangs'));
-  };
-  const { manager, reports, clock, ready } = environment({ orphans: { find } });
+  const { manager, reports, clock, ready } = environment({ containers: () => inventory });
   ready();
   await manager.reconcile(never);
+  inventory = containers;
   clock.advance(11 * 60_000);
   await manager.reconcile(never);
-  await manager.reconcile(never);
-  expect(searches).toBe(2);
+  expect(reports.writes).toBe(2);
   expect(reports.stored?.orphans?.podDirectories).toEqual({ count: 4, bytes: 400 });
 });
 
@@ -209,16 +201,19 @@ test('with a disk that cannot be read the report is written and Degraded', async
   });
 });
 
-test('orphaned resources are searched every ten minutes, with the pods of API server and runtime', async () => {
-  const pod = { uid: 'uid-api', configHash: undefined } as NodePod;
-  const { manager, reports, registry, clock, searches, ready } = environment({ pods: () => [pod] });
+test('snapshots are searched every ten minutes; metrics and report show all kinds', async () => {
+  let searches = 0;
+  const find = () => {
+    searches += 1;
+    return Promise.resolve({ count: 7 });
+  };
+  const { manager, reports, registry, clock, ready } = environment({ snapshots: { find } });
   ready();
   for (let i = 0; i < 61; i += 1) {
     await manager.reconcile(never);
     clock.advance(10_000);
   }
-  expect(searches).toHaveLength(2);
-  expect(searches[0]).toMatchObject({ pods: [pod], sandboxes: [{ podUid: 'uid-web' }] });
+  expect(searches).toBe(2);
   expect(reports.stored?.orphans).toEqual({
     podDirectories: { count: 4, bytes: 400 },
     snapshots: { count: 7 },
@@ -228,19 +223,19 @@ test('orphaned resources are searched every ten minutes, with the pods of API se
   expect(metrics).toContain('dustpan_node_orphans{kind="Snapshot"} 7');
 });
 
-test('without the pods no orphaned resource is reported; without the runtime there is a warning', async () => {
-  const unknown = environment({ pods: () => undefined });
-  unknown.ready();
-  await unknown.manager.reconcile(never);
-  expect(unknown.searches).toEqual([undefined]);
-  expect(unknown.reports.stored?.orphans).toEqual({ snapshots: { count: 7 } });
-  const runtime = new FakeRuntime();
-  runtime.fail('listSandboxes');
-  const away = environment({ runtime });
-  away.ready();
-  await away.manager.reconcile(never);
-  expect(away.reports.writes).toBe(1);
-  expect(away.log.lines.map(({ message }) => message)).toEqual(['searching orphaned resources failed']);
+test('one Event for all orphaned resources, and the next one when there are more', async () => {
+  let count = 1;
+  const { manager, recorder, ready } = environment({
+    containers: () => ({ ...containers, orphans: orphanInventory({ podCgroups: orphanCount({ count }) }) }),
+  });
+  ready();
+  await manager.reconcile(never);
+  await manager.reconcile(never);
+  expect(recorder.reasons).toEqual(['OrphanedResources Node/node-1']);
+  count = 2;
+  await manager.reconcile(never);
+  await manager.reconcile(never);
+  expect(recorder.reasons).toHaveLength(2);
 });
 
 test('snapshots that cannot be counted any more are not reported', async () => {
@@ -254,7 +249,7 @@ test('snapshots that cannot be counted any more are not reported', async () => {
   await manager.reconcile(never);
   expect(reports.stored?.orphans).toEqual({ podDirectories: { count: 4, bytes: 400 } });
   expect(await registry.metrics()).not.toContain('kind="Snapshot"');
-  expect(log.lines.map(({ message }) => message)).toEqual(['searching orphaned resources failed']);
+  expect(log.lines.map(({ message }) => message)).toEqual(['searching orphaned snapshots failed']);
 });
 
 describe('isAwaited', () => {

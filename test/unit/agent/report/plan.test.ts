@@ -5,7 +5,17 @@ import type { ReportFacts } from '../../../../src/agent/report/facts.ts';
 import { planReport } from '../../../../src/agent/report/plan.ts';
 import { now } from '../../../builders.ts';
 import { governedBy, storagePolicy } from '../localstorage/builders.ts';
-import { disk, facts, gib, images, offender, pass, passes } from './builders.ts';
+import {
+  disk,
+  facts,
+  gib,
+  images,
+  offender,
+  orphanCount,
+  orphanInventory,
+  pass,
+  passes,
+} from './builders.ts';
 import { expectStorable } from './storable.ts';
 
 const reported = (over: Partial<ReportFacts> = {}) => planReport(facts(over), undefined, now);
@@ -133,8 +143,10 @@ test('lastTransitionTime changes only with the status of a condition', () => {
 });
 
 test('the report has all known facts', () => {
-  const podDirectories = { count: 2, bytes: 3 };
-  const orphans = { podDirectories, logDirectories: undefined, podCgroups: undefined };
+  const orphan = { path: '/pods/a', podUid: 'a', sinceMs: now.getTime(), bytes: 3, reason: 'Mounted' };
+  const bare = { path: '/pods/b', podUid: 'b', sinceMs: undefined, bytes: 0, reason: undefined };
+  const podDirectories = orphanCount({ count: 2, bytes: 3, largest: [orphan, bare] });
+  const orphans = orphanInventory({ podDirectories, podCgroups: orphanCount() });
   const full = reported({ orphans, snapshots: { count: 3 } });
   expect(full).toMatchObject({
     reportTime: '2026-01-15T12:00:00Z',
@@ -142,9 +154,18 @@ test('the report has all known facts', () => {
     imageFileSystem: { usedPercent: 50, capacityBytes: 100 * gib, inodes: 1000, availableInodes: 900 },
     images: { removable: { count: 2, bytes: 2 * gib } },
     containers: { total: 20, removable: 3 },
-    orphans: { podDirectories, snapshots: { count: 3 } },
   });
-  expect(full.orphans).not.toHaveProperty('logDirectories');
+  expect(full.orphans).toEqual({
+    podDirectories: {
+      ...{ count: 2, bytes: 3 },
+      largest: [
+        { path: '/pods/a', podUID: 'a', since: '2026-01-15T12:00:00Z', bytes: 3, reason: 'Mounted' },
+        { path: '/pods/b', podUID: 'b', bytes: 0 },
+      ],
+    },
+    podCgroups: { count: 4, bytes: 400 },
+    snapshots: { count: 3 },
+  });
   expect(reported({ snapshots: { count: 0 } }).orphans).toEqual({ snapshots: { count: 0 } });
   expectStorable(full);
 });

@@ -6,6 +6,11 @@ import {
   nodeKeepReasons,
 } from '../../../../src/api/reasons.ts';
 import type { LogEntry, LogListing } from '../../../../src/node/logs/list.ts';
+import type {
+  FoundOrphan,
+  OrphanObstacle,
+  OrphansFound,
+} from '../../../../src/node/storage/orphans-finder.ts';
 import type { NodePart } from '../../../../src/snapshot/plan-facts.ts';
 import { container, sandbox } from '../../../fakes/runtime.ts';
 import { minutesAgo, node } from '../../../builders.ts';
@@ -44,6 +49,16 @@ const uid = '11111111-2222-3333-4444-555555555555';
 const goneLogs = `default_gone_${uid}`;
 const podLogs = 'default_pod_uid-pod';
 const rotated = (day: string): LogEntry => log(`${podLogs}/main/0.log.202601${day}-000000`);
+
+const removing: Facts = {
+  policies: [nodesPolicy({ orphans: { podCgroups: 'Remove', podDirectories: 'Remove' } })],
+};
+const leftover = (obstacle?: OrphanObstacle): FoundOrphan => ({
+  ...{ path: '/left/over', podUid: uid, sinceMs: 0, bytes: 1, obstacle },
+});
+const leftBy = (orphans: Partial<OrphansFound>): Partial<NodePart> => ({
+  orphans: { podDirectories: undefined, logDirectories: undefined, podCgroups: undefined, ...orphans },
+});
 
 const rows: readonly Row[] = [
   {
@@ -282,6 +297,66 @@ const rows: readonly Row[] = [
     part: { sandboxes: [down('pod', 60)] },
     field: 'nodes.containerGC.sandboxes=false',
     why: 'The policy of the node has no rule for sandboxes.',
+  },
+  {
+    ...{ reason: 'OrphanedCgroup', name: '/left/over', assumeElapsed: true, facts: removing },
+    part: leftBy({ podCgroups: [leftover()] }),
+    field: 'nodes.orphans.podCgroups=Remove',
+    why: 'It is the control group of a pod that neither the API server nor the runtime knows, two passes found that, and no process is in it.',
+  },
+  {
+    ...{ reason: 'OrphanedDirectory', name: '/left/over', assumeElapsed: true, facts: removing },
+    part: leftBy({ podDirectories: [leftover()] }),
+    field: 'nodes.orphans.podDirectories=Remove',
+    why: 'It is the directory of a pod that neither the API server nor the runtime knows, two passes found that, nothing is mounted in it, and all files in it end with the pod.',
+  },
+  {
+    ...{ reason: 'Quarantined', name: '/left/over', facts: removing },
+    part: leftBy({ podDirectories: [leftover()] }),
+    field: null,
+    why: 'Its pod seems to be gone, but that was observed only once so far.',
+  },
+  {
+    ...{ reason: 'Mounted', name: '/left/over', assumeElapsed: true, facts: removing },
+    part: leftBy({ podDirectories: [leftover('Mounted')] }),
+    field: null,
+    why: 'Something is mounted in the directory of a pod that is gone; removing it could remove data of a volume.',
+  },
+  {
+    ...{ reason: 'MountsUnknown', name: '/left/over', assumeElapsed: true, facts: removing },
+    part: leftBy({ podDirectories: [leftover('MountsUnknown')] }),
+    field: null,
+    why: 'The agent does not see what the node mounts: the mount of the directory of the kubelet into the agent is private.',
+  },
+  {
+    ...{ reason: 'NotEmpty', name: '/left/over', assumeElapsed: true, facts: removing },
+    part: leftBy({ podDirectories: [leftover('NotEmpty')] }),
+    field: null,
+    why: 'The directory of a pod that is gone contains files that may outlive the pod, of a volume plugin other than emptyDir, configMap, secret, projected and downwardAPI, or something that the kubelet did not make.',
+  },
+  {
+    ...{ reason: 'ReadOnly', name: '/left/over', assumeElapsed: true, facts: removing },
+    part: leftBy({ podCgroups: [leftover('ReadOnly')] }),
+    field: 'nodes.orphans.podCgroups=Remove',
+    why: 'The policy has nodes.orphans.podCgroups=Remove, but the control groups are mounted read-only into the agent: set agent.orphans.podCgroups=true in the Helm values.',
+  },
+  {
+    ...{ reason: 'PacingLimit', name: '/left/over', assumeElapsed: true, facts: removing },
+    part: leftBy({ podDirectories: [leftover('PacingLimit')] }),
+    field: null,
+    why: 'The directory has more files than one pass removes.',
+  },
+  {
+    ...{ reason: 'InUse', name: '/left/over', assumeElapsed: true, facts: removing },
+    part: leftBy({ podCgroups: [leftover('InUse')] }),
+    field: null,
+    why: 'A process is in it or below it, or a pod of the API server, a container or a sandbox has its UID.',
+  },
+  {
+    ...{ reason: 'RuleOff', name: '/left/over', facts: governed() },
+    part: leftBy({ podDirectories: [leftover()] }),
+    field: 'nodes.orphans.podDirectories is not Remove',
+    why: 'The policy of the node has no rule for orphaned pod directories.',
   },
 ];
 

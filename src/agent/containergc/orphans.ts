@@ -1,0 +1,131 @@
+import { nodeRule } from '../../api/policy/node-governance.ts';
+import type { OrphansPolicy } from '../../api/policy/policy.ts';
+import type { PodRef } from '../../api/pod-ref.ts';
+import type { OrphanCount, OrphanInventory, OrphanPlace } from '../../api/report/node-pass.ts';
+import type { OrphanTarget } from '../../gc/decision.ts';
+import type { ContainerReason } from '../../gc/reasons/containers.ts';
+import type { FoundOrphan, OrphanObstacle } from '../../node/storage/orphans-finder.ts';
+import {
+  decide,
+  keptBecause,
+  type Because,
+  type ContainerDecision,
+  type ContainerGcFacts,
+  type Given,
+} from './facts.ts';
+import { holdOf, isSeenTwice, podsNow, quarantined, type PodsNow } from './pods.ts';
+
+type OrphanKind = OrphanTarget['kind'];
+
+/** In the order of removal. */
+const removable = [
+  { kind: 'PodCgroup', place: 'podCgroups', reason: 'OrphanedCgroup' },
+  { kind: 'PodDirectory', place: 'podDirectories', reason: 'OrphanedDirectory' },
+] as const;
+
+/** Decides about the control groups and directories of pods that neither the API server nor the runtime knows. Log directories have decisions of their own. */
+export function planOrphans(
+  facts: ContainerGcFacts,
+  { governance, ...given }: Given,
+): readonly ContainerDecision<OrphanTarget>[] {
+  const governed = nodeRule(governance, 'orphans');
+  const pods = podsNow(facts, given);
+  return removable.flatMap(({ kind, place, reason }) =>
+    (facts.orphans?.[place] ?? []).map((found) => {
+      const pod = podOf(found);
+      const because =
+        governed.kind === 'keep'
+          ? keptBecause(governed, { kind, isWhole: false })
+          : (keepBecause(found, { kind, mode: governed.rule[place], pods }, given) ?? {
+              ...{ reason, evidence: undefined },
+            });
+      const target = { kind, path: found.path, pod };
+      const bytes = kind === 'PodDirectory' ? found.bytes : undefined;
+      return decide({ target, policy: governed.policy, bytes }, because);
+    }),
+  );
+}
+
+const podOf = ({ podUid: uid }: FoundOrphan): PodRef => ({ uid, namespace: undefined, name: undefined });
+
+interface Judged {
+  readonly kind: OrphanKind;
+  readonly mode: OrphansPolicy['podCgroups'];
+  readonly pods: PodsNow;
+}
+
+/** Why a resource is kept although a policy governs the node; undefined = it is due. */
+function keepBecause(
+  found: FoundOrphan,
+  { kind, mode, pods }: Judged,
+  given: Pick<Given, 'now' | 'periodMs'>,
+): Because<ContainerReason> | undefined {
+  if (mode === 'Report') return { reason: 'RuleOff', evidence: { kind, isWhole: false } };
+  const pod = podOf(found);
+  const podState = pods.stateOf(pod.uid);
+  const hold = holdOf(podState);
+  if (hold !== undefined) return { reason: hold, evidence: { pod } };
+  if (podState === 'Quarantined') return quarantined(pods.ended(pod), given);
+  if (podState === 'Unknown') return { reason: 'PodsUnknown', evidence: undefined };
+  if (podState !== 'Gone') return { reason: 'InUse', evidence: { kind, pod } };
+  return found.obstacle && obstacleBecause(found.obstacle, kind, pod);
+}
+
+function obstacleBecause(reason: OrphanObstacle, kind: OrphanKind, pod: PodRef): Because<ContainerReason> {
+  switch (reason) {
+    case 'InUse':
+      return { reason, evidence: { kind, pod } };
+    case 'ReadOnly':
+      return { reason, evidence: { kind } };
+    case 'Mounted':
+    case 'MountsUnknown':
+    case 'NotEmpty':
+    case 'PacingLimit':
+      return { reason, evidence: undefined };
+  }
+}
+
+const maxLargest = 10;
+
+/** Counts the resources that two passes have found, and names the largest. */
+export function orphanInventory(
+  { orphans, sightings }: Pick<ContainerGcFacts, 'orphans' | 'sightings'>,
+  decisions: readonly ContainerDecision[],
+): OrphanInventory | undefined {
+  if (orphans === undefined) return undefined;
+  const reasons = new Map(
+    decisions.flatMap(({ target, reason }) => ('path' in target ? [[target.path, reason] as const] : [])),
+  );
+  const count = (place: OrphanPlace): OrphanCount | undefined => {
+    const found = orphans[place]?.filter(({ podUid }) => isSeenTwice(sightings, podUid));
+    return found && countOf(found, reasons);
+  };
+  return {
+    podDirectories: count('podDirectories'),
+    logDirectories: count('logDirectories'),
+    podCgroups: count('podCgroups'),
+  };
+}
+
+function countOf(found: readonly FoundOrphan[], reasons: ReadonlyMap<string, ContainerReason>): OrphanCount {
+  const reported = found.map(({ path, podUid, sinceMs, bytes }) => ({
+    ...{ path, podUid, sinceMs, bytes },
+    reason: reasons.get(path),
+  }));
+  return {
+    count: found.length,
+    bytes: found.reduce((sum, { bytes }) => sum + bytes, 0),
+    largest: reported.toSorted(byLargest).slice(0, maxLargest),
+    isReadOnly: reported.some(({ reason }) => reason === 'ReadOnly'),
+  };
+}
+
+/** Of equal sizes the older one first, then by path, so that two reports do not differ without a reason. */
+function byLargest(a: Ordered, b: Ordered): number {
+  const [first, second] = [a.sinceMs ?? Infinity, b.sinceMs ?? Infinity];
+  if (a.bytes !== b.bytes) return b.bytes - a.bytes;
+  if (first !== second) return first < second ? -1 : 1;
+  return a.path < b.path ? -1 : 1;
+}
+
+type Ordered = Pick<FoundOrphan, 'bytes' | 'sinceMs' | 'path'>;

@@ -1,0 +1,61 @@
+import type { NodeGCReportStatusOrphans } from '../../api/gen/nodegcreport.gen.ts';
+import { orphanPlaces, type OrphanCount, type ReportedOrphan } from '../../api/report/node-pass.ts';
+import { metaTime } from '../../runtime/text/rfc3339.ts';
+import { bounds, bytes, count, cut } from './bounds.ts';
+import type { ReportFacts } from './facts.ts';
+
+type OrphanFacts = Pick<ReportFacts, 'orphans' | 'snapshots'>;
+
+/** The part of the report about orphaned resources; a place that was not searched has no field. */
+export function orphansOf({ orphans, snapshots }: OrphanFacts): NodeGCReportStatusOrphans {
+  const { podDirectories, logDirectories, podCgroups } = orphans ?? {};
+  return {
+    ...(podDirectories && { podDirectories: countOf(podDirectories) }),
+    ...(logDirectories && { logDirectories: countOf(logDirectories) }),
+    ...(podCgroups && { podCgroups: countOf(podCgroups) }),
+    ...(snapshots && { snapshots: { count: count(snapshots.count) } }),
+  };
+}
+
+const countOf = (found: OrphanCount): NonNullable<NodeGCReportStatusOrphans['podDirectories']> => ({
+  count: count(found.count),
+  bytes: bytes(found.bytes),
+  ...(found.largest.length > 0 && { largest: found.largest.slice(0, bounds.offenders).map(itemOf) }),
+});
+
+function itemOf({ path, podUid, sinceMs, bytes: size, reason }: ReportedOrphan) {
+  return {
+    path: cut(path, bounds.orphanPath),
+    podUID: cut(podUid, bounds.orphanUid),
+    ...(sinceMs !== undefined && { since: metaTime(new Date(sinceMs)) }),
+    bytes: bytes(size),
+    ...(reason !== undefined && { reason: cut(reason, bounds.reason) }),
+  };
+}
+
+/** Counts by kind. */
+export type OrphanCounts = Readonly<Record<string, number>>;
+
+/**
+ * The counts that the next Event is compared with, and whether an Event is due: more of a kind than at the last one, or the first snapshots. More
+ * snapshots are none: others that use the same containerd make them all the time.
+ */
+export function planOrphanEvent(
+  announced: OrphanCounts,
+  { orphans, snapshots }: OrphanFacts,
+): { readonly isDue: boolean; readonly announced: OrphanCounts } {
+  const now: OrphanCounts = {
+    ...announced,
+    ...Object.fromEntries(
+      orphanPlaces.flatMap((place) => {
+        const found = orphans?.[place];
+        return found === undefined ? [] : [[place, found.count]];
+      }),
+    ),
+    ...(snapshots && { snapshots: Math.min(snapshots.count, 1) }),
+  };
+  return {
+    isDue: Object.keys(now).some((kind) => (now[kind] ?? 0) > (announced[kind] ?? 0)),
+    announced: now,
+  };
+}
