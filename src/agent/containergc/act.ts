@@ -91,7 +91,7 @@ function record(
   switch (outcome.kind) {
     case 'done':
       metrics.collected.inc({ reason });
-      if (target.kind !== 'PodDirectory') metrics.freedLogBytes.inc(outcome.freedBytes);
+      if (!isOrphan(target)) metrics.freedLogBytes.inc(outcome.freedBytes);
       log.info({ ...fields, freedBytes: outcome.freedBytes }, `removed ${nouns[target.kind]}`);
       return;
     case 'kept':
@@ -108,6 +108,8 @@ function record(
       log.warn({ ...fields, err: outcome.error }, `removing ${nouns[target.kind]} failed`);
   }
 }
+
+const isOrphan = ({ kind }: ContainerGcTarget): boolean => kind === 'PodDirectory' || kind === 'PodCgroup';
 
 const done: StepResult = { kind: 'done' };
 const gone: StepResult = { kind: 'gone' };

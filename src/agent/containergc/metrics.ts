@@ -23,13 +23,13 @@ function removalMetrics(registers: [Registry]) {
   return {
     collected: new Counter({
       name: 'dustpan_container_garbage_collected_total',
-      help: '[ALPHA] Containers, sandboxes, log directories, log links and rotated logs removed, by reason.',
+      help: '[ALPHA] Containers, sandboxes, log directories, log links, rotated logs and orphaned resources removed, by reason.',
       labelNames: ['reason'],
       registers,
     }),
     errors: new Counter({
       name: 'dustpan_container_gc_errors_total',
-      help: '[ALPHA] Removals of containers, sandboxes and logs that failed, by reason.',
+      help: '[ALPHA] Removals of containers, sandboxes, logs and orphaned resources that failed, by reason.',
       labelNames: ['reason'],
       registers,
     }),
@@ -51,13 +51,13 @@ function planMetrics(registers: [Registry]) {
   return {
     due: new Gauge({
       name: 'dustpan_container_gc_due_objects',
-      help: '[ALPHA] Containers, sandboxes and logs that the last plan would remove, by reason and mode of the policy.',
+      help: '[ALPHA] Containers, sandboxes, logs and orphaned resources that the last plan would remove, by reason and mode of the policy.',
       labelNames: ['reason', 'mode'],
       registers,
     }),
     kept: new Gauge({
       name: 'dustpan_container_gc_kept_objects',
-      help: '[ALPHA] Containers, sandboxes and logs that the last plan keeps, by reason.',
+      help: '[ALPHA] Containers, sandboxes, logs and orphaned resources that the last plan keeps, by reason.',
       labelNames: ['reason'],
       registers,
     }),

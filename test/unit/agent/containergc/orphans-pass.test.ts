@@ -1,0 +1,168 @@
+import { expect, test } from 'vitest';
+import type { OrphansPolicy, Policy } from '../../../../src/api/policy/policy.ts';
+import type { FoundOrphan } from '../../../../src/node/storage/orphans-finder.ts';
+import { nodesRules, policy } from '../../../builders.ts';
+import { keptBy, Node } from './environment.ts';
+
+const uid = '01234567-89ab-cdef-0123-456789abcdef';
+const removing: OrphansPolicy = { podCgroups: 'Remove', podDirectories: 'Remove' };
+const policyWith = (orphans: OrphansPolicy | undefined, mode: Policy['mode'] = 'Enforce'): Policy => ({
+  ...policy({ pods: undefined, mode }),
+  nodes: nodesRules({ orphans }),
+});
+const orphan = (path: string, over: Partial<FoundOrphan> = {}): FoundOrphan => ({
+  ...{ path, podUid: uid, sinceMs: 1, bytes: 10, obstacle: undefined },
+  ...over,
+});
+
+function nodeWithOrphans(by = policyWith(removing)): Node {
+  const node = new Node(by);
+  node.orphans.groups.push(orphan('/cgroup'));
+  node.orphans.directories.push(orphan('/pods/a'));
+  return node;
+}
+
+const removalsOf = ({ orphans }: Node): readonly string[] => orphans.calls.filter((call) => call !== 'list');
+const messages = ({ log }: Node, level: string): readonly string[] =>
+  log.lines.filter((line) => line.level === level).map(({ message }) => message);
+
+test('what two passes found is removed after a live read of the pod, control groups first', async () => {
+  const node = nodeWithOrphans();
+  await node.pass();
+  expect(removalsOf(node)).toEqual([]);
+  await node.pass();
+  expect(removalsOf(node)).toEqual(['remove /cgroup', 'remove /pods/a']);
+  expect(node.podRequests).toEqual([`/ ${uid}`]);
+  expect(node.reports.at(-1)).toMatchObject({ result: 'Succeeded', removed: 2, freedBytes: 14, errors: 0 });
+  expect(node.inventories.at(-1)?.orphans?.podDirectories).toMatchObject({
+    ...{ count: 1, bytes: 10 },
+    largest: [{ path: '/pods/a', podUid: uid, sinceMs: 1, reason: 'OrphanedDirectory' }],
+  });
+  const metrics = await node.registry.metrics();
+  expect(metrics).toContain('dustpan_container_garbage_collected_total{reason="OrphanedCgroup"} 1');
+  expect(metrics).toContain('dustpan_container_garbage_collected_total{reason="OrphanedDirectory"} 1');
+  expect(metrics).toContain('dustpan_container_gc_log_freed_bytes_total 0');
+  const lines = node.log.lines.filter(({ level }) => level === 'info');
+  expect(lines).toMatchObject([
+    { message: 'removed orphaned control group', fields: { path: '/cgroup', podUid: uid } },
+    { message: 'removed orphaned pod directory', fields: { path: '/pods/a', podUid: uid, freedBytes: 7 } },
+  ]);
+  await node.pass();
+  expect(node.inventories.at(-1)?.orphans?.podDirectories?.count).toBe(0);
+});
+
+test.each([
+  { name: 'a dry run', by: policyWith(removing, 'DryRun') },
+  { name: 'Report', by: policyWith({ podCgroups: 'Report', podDirectories: 'Report' }) },
+  { name: 'no block', by: policyWith(undefined) },
+])('$name removes nothing and names everything', async ({ by }) => {
+  const node = nodeWithOrphans(by);
+  await node.passTwice();
+  expect(removalsOf(node)).toEqual([]);
+  expect(node.inventories.at(-1)?.orphans).toMatchObject({
+    ...{ podDirectories: { count: 1 }, podCgroups: { count: 1 }, logDirectories: undefined },
+  });
+});
+
+test('a dry run logs what it would remove', async () => {
+  const node = nodeWithOrphans(policyWith(removing, 'DryRun'));
+  await node.passTwice();
+  const would = node.log.lines.filter(({ message }) => message === 'would remove');
+  expect(would.map(({ fields }) => fields)).toMatchObject([{ path: '/cgroup' }, { path: '/pods/a' }]);
+});
+
+test('orphaned resources are named without any policy', async () => {
+  const node = nodeWithOrphans();
+  node.governance = keptBy('NoPolicy');
+  await node.passTwice();
+  expect(node.inventories.at(-1)?.orphans?.podCgroups).toMatchObject({
+    count: 1,
+    largest: [{ reason: 'NoPolicy' }],
+  });
+  expect(removalsOf(node)).toEqual([]);
+});
+
+test('a pod that the API server has is not touched, and starts anew', async () => {
+  const node = nodeWithOrphans();
+  node.podResponses.set(uid, 'exists');
+  await node.passTwice();
+  expect(removalsOf(node)).toEqual([]);
+  node.podResponses.delete(uid);
+  await node.pass();
+  expect(removalsOf(node)).toEqual([]);
+  await node.pass();
+  expect(removalsOf(node)).toHaveLength(2);
+});
+
+test('nothing is removed while the API server does not respond, and the pod is not known', async () => {
+  const node = nodeWithOrphans();
+  node.podResponses.set(uid, new Error('server down'));
+  await node.passTwice();
+  expect(removalsOf(node)).toEqual([]);
+});
+
+test('what a removal finds in its way is counted as kept, an error as failed', async () => {
+  const node = nodeWithOrphans();
+  node.orphans.results.set('/cgroup', { kind: 'keep', reason: 'InUse' });
+  node.orphans.failing.add('/pods/a');
+  await node.pass();
+  await expect(node.pass()).rejects.toThrow('1 of 1 failed');
+  const metrics = await node.registry.metrics();
+  expect(metrics).toContain('dustpan_container_gc_skipped_total{reason="InUse"} 1');
+  expect(metrics).toContain('dustpan_container_gc_errors_total{reason="OrphanedDirectory"} 1');
+});
+
+test('one warning names the Helm value while a place is read-only', async () => {
+  const node = nodeWithOrphans();
+  node.orphans.directories.splice(0, 1, orphan('/pods/a', { obstacle: 'ReadOnly' }));
+  for (let i = 0; i < 4; i += 1) await node.pass();
+  expect(removalsOf(node)).toEqual(['remove /cgroup']);
+  expect(node.warnings).toMatchObject([
+    {
+      message: 'orphaned resources cannot be removed',
+      fields: { why: expect.stringContaining('set agent.orphans.podDirectories=true') as string },
+    },
+  ]);
+  expect(node.inventories.at(-1)?.orphans?.podDirectories?.isReadOnly).toBe(true);
+  node.orphans.directories.splice(0, 1);
+  await node.pass();
+  node.orphans.directories.push(orphan('/pods/a', { obstacle: 'ReadOnly' }));
+  await node.passTwice();
+  expect(node.warnings).toHaveLength(2);
+});
+
+test.each(['list', 'inspect'])('a search that fails (%s) costs a warning, not the pass', async (call) => {
+  const node = nodeWithOrphans();
+  await node.passTwice();
+  node.orphans.failing.add(call);
+  await node.pass();
+  expect(messages(node, 'warn')).toEqual(['searching orphaned resources failed']);
+  expect(node.reports.at(-1)).toMatchObject({ errors: 0 });
+  expect(node.inventories.at(-1)?.orphans).toBeUndefined();
+});
+
+test('while the pods are not known nothing is searched', async () => {
+  const node = nodeWithOrphans();
+  node.pods = undefined;
+  await node.passTwice();
+  expect(node.inventories.at(-1)?.orphans).toBeUndefined();
+  expect(removalsOf(node)).toEqual([]);
+});
+
+test('places are listed before the runtime and the pods', async () => {
+  const node = nodeWithOrphans();
+  const calls: string[] = [];
+  node.runtime.listContainers = () => {
+    calls.push(...node.orphans.calls, 'listContainers');
+    return Promise.resolve([]);
+  };
+  await node.pass();
+  expect(calls).toEqual(['list', 'listContainers']);
+});
+
+test('a shutdown during a search is not a failed search', async () => {
+  const node = nodeWithOrphans();
+  node.orphans.failing.add('list');
+  await expect(node.pass(AbortSignal.abort(new Error('stopping')))).rejects.toThrow('stopping');
+  expect(node.warnings).toEqual([]);
+});

@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import { orphansFound } from '../../../../src/agent/report/events.ts';
+import { planConditions } from '../../../../src/agent/report/conditions.ts';
+import { planOrphanEvent, type OrphanCounts } from '../../../../src/agent/report/orphans.ts';
+import { now, nodesRules, policy } from '../../../builders.ts';
+import { facts, orphanCount, orphanInventory, pass, passes } from './builders.ts';
+
+const directories = (count: number) => orphanInventory({ podDirectories: orphanCount({ count }) });
+const snapshots = (count: number) => ({ count });
+
+test.each<{
+  name: string;
+  announced: OrphanCounts;
+  now: Parameters<typeof planOrphanEvent>[1];
+  isDue: boolean;
+}>([
+  { name: 'nothing', announced: {}, now: { orphans: undefined, snapshots: undefined }, isDue: false },
+  { name: 'none', announced: {}, now: { orphans: directories(0), snapshots: snapshots(0) }, isDue: false },
+  { name: 'the first', announced: {}, now: { orphans: directories(1), snapshots: undefined }, isDue: true },
+  {
+    name: 'as many as before',
+    announced: { podDirectories: 2 },
+    now: { orphans: directories(2), snapshots: undefined },
+    isDue: false,
+  },
+  {
+    name: 'one more',
+    announced: { podDirectories: 2 },
+    now: { orphans: directories(3), snapshots: undefined },
+    isDue: true,
+  },
+  {
+    name: 'the first snapshots',
+    announced: {},
+    now: { orphans: undefined, snapshots: snapshots(9) },
+    isDue: true,
+  },
+  {
+    name: 'more snapshots',
+    announced: { snapshots: 1 },
+    now: { orphans: undefined, snapshots: snapshots(99) },
+    isDue: false,
+  },
+])('an Event about $name is due: $isDue', ({ announced, now: found, isDue }) => {
+  expect(planOrphanEvent(announced, found).isDue).toBe(isDue);
+});
+
+test('fewer are remembered, so that the next one is announced; a place that is not searched keeps its count', () => {
+  const fewer = planOrphanEvent(
+    { podDirectories: 3, snapshots: 1 },
+    { orphans: directories(1), snapshots: undefined },
+  );
+  expect(fewer).toEqual({ isDue: false, announced: { podDirectories: 1, snapshots: 1 } });
+  const unsearched = planOrphanEvent(fewer.announced, { orphans: undefined, snapshots: undefined });
+  expect(unsearched.announced).toEqual(fewer.announced);
+});
+
+describe('the Event', () => {
+  const node = { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' };
+  const item = (path: string, reason?: string) => ({ path, podUid: 'p', sinceMs: 0, bytes: 1, reason });
+
+  test('names some of each kind with their reasons', () => {
+    const orphans = orphanInventory({
+      podDirectories: orphanCount({
+        ...{ count: 3, bytes: 2048 },
+        largest: [item('/pods/a', 'Mounted'), item('/pods/b'), item('/pods/c')],
+      }),
+      podCgroups: orphanCount({ count: 1, bytes: 0, largest: [item('/cgroup/a', 'OrphanedCgroup')] }),
+      logDirectories: orphanCount({ count: 0 }),
+    });
+    expect(orphansFound(node, { orphans, snapshots: snapshots(1) })).toMatchObject({
+      ...{ regarding: node, type: 'Warning', reason: 'OrphanedResources' },
+      note: 'Nothing that Kubernetes knows uses 3 pod directories of deleted pods, 2.00 KiB (/pods/a Mounted, /pods/b, 1 more); 1 pod control group of deleted pods, 0 B (/cgroup/a OrphanedCgroup); 1 snapshot. The NodeGCReport of the node names more of them',
+    });
+  });
+
+  test.each([
+    [1, 'pod directory', 'pod control group', 'log directory'],
+    [2, 'pod directories', 'pod control groups', 'log directories'],
+  ])('%s of each', (count, ...nouns) => {
+    const one = orphanCount({ count });
+    const orphans = { podDirectories: one, podCgroups: one, logDirectories: one };
+    const { note } = orphansFound(node, { orphans, snapshots: snapshots(0) });
+    for (const noun of nouns) expect(note).toContain(`${count} ${noun} of deleted pods`);
+    expect(note).not.toContain('snapshot');
+    expect(orphansFound(node, { orphans: undefined, snapshots: undefined }).note).not.toContain('pods,');
+  });
+});
+
+describe('the condition Degraded', () => {
+  const nodes = nodesRules({ orphans: { podCgroups: 'Remove', podDirectories: 'Remove' } });
+  const degraded = (over: Parameters<typeof facts>[0]) => {
+    const governance = { kind: 'governed' as const, policy: policy({ pods: undefined, nodes }), nodes };
+    const conditions = planConditions(facts({ governance, ...over }), [], now);
+    return conditions.find(({ type }) => type === 'Degraded');
+  };
+
+  test('names the Helm values of places that are read-only', () => {
+    const readOnly = orphanCount({ isReadOnly: true });
+    const orphans = orphanInventory({ podDirectories: readOnly, podCgroups: readOnly });
+    expect(degraded({ orphans })).toMatchObject({ status: 'True', reason: 'ReadOnly' });
+    const { message } = degraded({ orphans }) ?? {};
+    expect(message).toContain('agent.orphans.podDirectories=true');
+    expect(message).toContain('agent.orphans.podCgroups=true');
+  });
+
+  test('is False when all places can be written', () => {
+    expect(degraded({ orphans: orphanInventory({ podCgroups: orphanCount() }) })).toMatchObject({
+      ...{ status: 'False', reason: 'AsPlanned' },
+    });
+  });
+
+  test('waits for the first pass of containergc', () => {
+    expect(degraded({ passes: [] })).toMatchObject({
+      status: 'Unknown',
+      message: 'No pass yet: containergc',
+    });
+    expect(degraded({ passes: passes(pass('containergc')) })).toMatchObject({ status: 'False' });
+  });
+});
