@@ -15,6 +15,7 @@ import { kubeLeaseMutants } from './kube/lease.ts';
 import { kubeObjectMutants } from './kube/objects.ts';
 import { localStorageMutants } from './localstorage.ts';
 import { nodeLogMutants } from './node/logs.ts';
+import { nodeOrphanMutants } from './node/orphans.ts';
 import { nodeMeasureMutants } from './node/measured.ts';
 import { checkMutants } from './passes/checks.ts';
 import { containerGcPassMutants } from './passes/containers.ts';
@@ -53,4 +54,5 @@ export const mutantGroups: readonly MutantGroup[] = [
   criMutants,
   nodeLogMutants,
   nodeMeasureMutants,
+  nodeOrphanMutants,
 ];

@@ -1,11 +1,13 @@
 import { containerKeepReasons, containerRemoveReasons } from '../../src/api/reasons.ts';
-import type { MutantGroup } from './group.ts';
+import type { Mutant, MutantGroup } from './group.ts';
 
 const act = 'src/agent/containergc/act.ts';
 const checks = 'src/agent/containergc/checks.ts';
 const containers = 'src/agent/containergc/containers.ts';
 const logs = 'src/agent/containergc/logs.ts';
+const manager = 'src/agent/containergc/manager.ts';
 const names = 'src/agent/containergc/log-names.ts';
+const orphans = 'src/agent/containergc/orphans.ts';
 const pods = 'src/agent/containergc/pods.ts';
 const recheck = 'src/agent/containergc/recheck.ts';
 const rotated = 'src/agent/containergc/rotated-logs.ts';
@@ -115,7 +117,12 @@ export const containerGcMutants: MutantGroup = {
     ['InUse: a pod that is back', recheck, "podState === 'LooksGone' ?", 'true ?'],
     ['InUse: the container of another pod', recheck, 'podUidOf(container) !== pod.uid', 'false'],
     ['Quarantined', containers, "pods.stateOf(pod.uid) === 'Quarantined'", 'false'],
-    ['Quarantined: a pod that is back starts anew', pods, "=== 'LooksGone');", "!== 'Unknown');"],
+    [
+      'Quarantined: a pod that is back starts anew',
+      pods,
+      "observed === 'LooksGone' ||",
+      "observed !== 'Unknown' ||",
+    ],
     ['PodsUnknown', logs, 'facts.pods === undefined ?', 'false ?'],
     ['PodsUnknown: not gone', pods, ' && pods !== undefined;', ';'],
     ['PodsUnknown: listed again', recheck, "return 'PodsUnknown';", "return 'due';"],
@@ -126,8 +133,60 @@ export const containerGcMutants: MutantGroup = {
     ['ClockUnsure', containers, 'clockUnsure && leastMs > 0', 'false'],
     ['ClockUnsure: only under a least age', containers, 'clockUnsure && leastMs > 0', 'clockUnsure'],
     ['ClockUnsure: only of containers', checks, "target.kind === 'Container' && ", ''],
-    ['ClockUnsure: only under a minimum age', checks, ' && rule.minimumAgeMs > 0', ''],
+    ['ClockUnsure: only under a minimum age', checks, ' && minimumAgeMs > 0', ''],
     ['ClockUnsure: by the API server', checks, 'clocksAgree(node, isAged), ', ''],
+    [
+      'OrphanedCgroup: the re-check',
+      recheck,
+      "return isKnown ? 'InUse' : recheckGone(pod.uid, view);",
+      "return 'due';",
+    ],
+    [
+      'OrphanedCgroup: a container of any state',
+      recheck,
+      'objects.some((one) => podUidOf(one) === pod.uid) ||',
+      '',
+    ],
+    ['OrphanedCgroup: a pod that is over', recheck, 'uid === pod.uid || configHash', 'configHash'],
+    ['OrphanedCgroup: the mirror of a static pod', recheck, ' || configHash === pod.uid', ''],
+    [
+      'OrphanedDirectory: only if the policy removes it',
+      orphans,
+      "if (mode === 'Report') return",
+      'if (false) return',
+    ],
+    ['OrphanedDirectory: after two passes', orphans, "if (podState === 'Quarantined')", 'if (false)'],
+    [
+      'OrphanedDirectory: two passes count',
+      pods,
+      '...mentionedPods(facts), ...orphaned]',
+      '...mentionedPods(facts)]',
+    ],
+    ['OrphanedDirectory: of a static pod', pods, " || (observed === 'Static' && orphaned.has(uid))", ''],
+    [
+      'OrphanedDirectory: only of an orphan',
+      pods,
+      "observed === 'Static' && orphaned.has(uid)",
+      "observed === 'Static'",
+    ],
+    ['OrphanedDirectory: counted after two passes', orphans, 'isSeenTwice(sightings, podUid)', 'true'],
+    ['OrphanedDirectory: its rule', orphans, 'governed.rule[place]', 'governed.rule.podCgroups'],
+    ...(['Mounted', 'MountsUnknown', 'NotEmpty', 'PacingLimit'] as const).map((obstacle): Mutant => [
+      obstacle,
+      orphans,
+      `    case '${obstacle}':\n`,
+      `    case '${obstacle}x' as '${obstacle}':\n`,
+    ]),
+    [
+      'ReadOnly',
+      orphans,
+      'return found.obstacle &&',
+      'return found.obstacle === "ReadOnly" ? undefined : found.obstacle &&',
+    ],
+    ['ReadOnly: one warning', manager, '.filter((one) => !this.#warned.includes(one))', ''],
+    ['ReadOnly: reported', orphans, "reason === 'ReadOnly')", 'false)'],
+    ['order: control groups first', orphans, 'removable.flatMap(', 'removable.toReversed().flatMap('],
+    ['order: the largest first', orphans, 'return b.bytes - a.bytes', 'return a.bytes - b.bytes'],
     ['RuleOff: sandboxes', sandboxes, 'if (!context.rule.sandboxes)', 'if (false)'],
     ['RuleOff: directories', logs, 'context.rule.logs?.orphanedDirectories !== true', 'false'],
     ['RuleOff: links', logs, 'rule.logs?.brokenLinks !== true', 'false'],

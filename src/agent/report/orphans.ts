@@ -55,7 +55,7 @@ export function planOrphanEvent(
     ...(snapshots && { snapshots: Math.min(snapshots.count, 1) }),
   };
   return {
-    isDue: Object.keys(now).some((kind) => (now[kind] ?? 0) > (announced[kind] ?? 0)),
+    isDue: Object.entries(now).some(([kind, value]) => value > (announced[kind] ?? 0)),
     announced: now,
   };
 }

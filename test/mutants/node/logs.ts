@@ -3,6 +3,7 @@ import type { MutantGroup } from '../group.ts';
 const directory = 'src/node/logs/directory.ts';
 const list = 'src/node/logs/list.ts';
 const logs = 'src/node/logs/logs.ts';
+const tree = 'src/node/logs/remove-tree.ts';
 
 /** What is removed of the logs of a node, and what is never touched. */
 export const nodeLogMutants: MutantGroup = {
@@ -98,7 +99,7 @@ export const nodeLogMutants: MutantGroup = {
     [
       'path: the directory itself',
       logs,
-      '      await this.#below(this.roots.pods, [], (root) => root.removeEmpty(lastOf(components)));\n',
+      '      await inDirectory(this.roots.pods, [], (root) => root.removeEmpty(lastOf(components)));\n',
       '',
     ],
     ['path: a rotated log is in the directory of a container', logs, 'components.length !== 3 || ', ''],
@@ -139,20 +140,15 @@ export const nodeLogMutants: MutantGroup = {
     ['path: two dots', logs, " || name === '..'", ''],
     ['path: a dot', logs, " || name === '.'", ''],
     ['path: two slashes', logs, "(name) => name === '' || ", '(name) => '],
-    ['memory: the handles of the way', logs, '.finally(() => parent.close())', ''],
-    ['memory: the handle of the last directory', logs, '.finally(() => last.close())', ''],
+    ['memory: the handles of the way', directory, '.finally(() => parent.close())', ''],
+    ['memory: the handle of the last directory', directory, '.finally(() => last.close())', ''],
     [
       'stop: is not an error of a removal',
       logs,
       "if (cause instanceof Error && cause.name === 'AbortError') throw cause;",
       '',
     ],
-    [
-      'stop: in the middle of a directory',
-      logs,
-      '    signal.throwIfAborted();\n    freed += entry',
-      '    freed += entry',
-    ],
+    ['stop: in the middle of a directory', tree, '    signal.throwIfAborted();\n', ''],
     [
       'stop: before a rotated log',
       logs,
@@ -165,20 +161,15 @@ export const nodeLogMutants: MutantGroup = {
       '      signal.throwIfAborted();\n      const components = componentsBelow(this.roots.containers',
       '      const components = componentsBelow(this.roots.containers',
     ],
-    [
-      'path: too many levels',
-      logs,
-      "if (depthLeft === 0) throw new Error('too many levels of directories');",
-      '',
-    ],
-    ['path: directories within', logs, '  await parent.removeEmpty(name);\n', ''],
+    ['path: too many levels', tree, "if (depth < 0) throw new Error('too many levels of directories');", ''],
+    ['path: directories within', tree, '  await parent.removeEmpty(entry.name);\n', ''],
     [
       'path: a directory with the name of a log',
-      logs,
+      tree,
       'if (stat.isDirectory()) throw new Error(`${String(name)} is a directory`);',
       '',
     ],
-    ['count: the size of what was removed', logs, '? stat.size : 0', '? 0 : 0'],
+    ['count: the size of what was removed', tree, '? stat.size : 0', '? 0 : 0'],
     [
       'path: only names with the prefix',
       logs,

@@ -3,6 +3,7 @@ import type { MutantGroup } from '../group.ts';
 const fileSystem = 'src/node/disk/filesystem.ts';
 const finder = 'src/node/storage/orphans-finder.ts';
 const kubeletError = 'src/node/kubelet/error.ts';
+const mounts = 'src/node/storage/mounts.ts';
 const listing = 'src/node/storage/orphans-listing.ts';
 const orphans = 'src/node/storage/orphans.ts';
 const owners = 'src/node/storage/snapshots-owners.ts';
@@ -21,7 +22,7 @@ export const nodeMeasureMutants: MutantGroup = {
   unit: 'node/measured',
   reasons: [],
   tests: [
-    ...['filesystem', 'kubelet-', 'orphans', 'snapshots', 'state-file'].map(
+    ...['filesystem', 'kubelet-', 'orphans', 'snapshots', 'state-file', 'usage'].map(
       (name) => `test/unit/node/${name}`,
     ),
     'test/integration/adapters/kubelet',
@@ -251,18 +252,12 @@ export const nodeMeasureMutants: MutantGroup = {
     ],
     ['access: each refusal refreshes', trust, 'return { ...headers };', 'return headers;'],
     [
-      'memory: an orphan was one in the last search',
-      orphans,
-      'filter((path) => then.includes(path))',
-      'filter(() => true)',
-    ],
-    [
       'fact: a name without a UID',
       orphans,
-      'uid !== undefined && !known.has(uid)',
-      '!known.has(uid ?? path)',
+      'podUid === undefined || known.has(podUid) ? []',
+      'known.has(podUid ?? path) ? []',
     ],
-    ['fact: a pod that is known', orphans, ' && !known.has(uid)', ''],
+    ['fact: a pod that is known', orphans, ' || known.has(podUid)', ''],
     ['fact: a static pod', orphans, 'known.add(uid).add(configHash ?? uid)', 'known.add(uid)'],
     ['fact: a pod of a sandbox', orphans, 'for (const { podUid } of sandboxes) known.add(podUid);', ''],
     [
@@ -272,19 +267,6 @@ export const nodeMeasureMutants: MutantGroup = {
       '',
     ],
     ['fact: a cgroup of systemd', orphans, "asUid(uid.replaceAll('_', '-'))", 'asUid(uid)'],
-    ['fact: a place that was not searched', orphans, 'return then && unclaimed', 'return unclaimed'],
-    [
-      'list: the pods are read after the listing',
-      finder,
-      'const listed = await this.#withDeadline(listOrphanPlaces(this.#options.roots), signal);\n    const pods = await readPods(signal);',
-      'const pods = await readPods(signal);\n    const listed = await this.#withDeadline(listOrphanPlaces(this.#options.roots), signal);',
-    ],
-    [
-      'fact: unknown pods',
-      finder,
-      'if (pods === undefined) return undefined;',
-      'if (pods === undefined) return { podDirectories: undefined, logDirectories: undefined, podCgroups: undefined };',
-    ],
     [
       'pace: a search that hangs',
       finder,
@@ -325,7 +307,7 @@ export const nodeMeasureMutants: MutantGroup = {
     ],
     ['count: an entry that is gone', usage, "if (errorCode(err) !== 'ENOENT') this", 'this'],
     ['path: a link is not followed', usage, 'lstat(path)', 'stat(path)'],
-    ['path: a mount with a blank', usage, 'String.fromCharCode(parseInt(octal, 8))', 'octal'],
+    ['path: a mount with a blank', mounts, 'String.fromCharCode(parseInt(octal, 8))', 'octal'],
     ['stop: a measurement', usage, '      signal.throwIfAborted();\n', ''],
     [
       'fact: snapshots that had no owner before',

@@ -33,8 +33,8 @@ export const containerGcPassMutants: MutantGroup = {
     [
       'response: logs that cannot be listed without a policy',
       containerGc,
-      'inventory: inventoryOf(facts), unknown, error };',
-      'inventory: inventoryOf(facts), unknown };',
+      '...nothingDone, inventory, unknown, error };',
+      '...nothingDone, inventory, unknown };',
     ],
     [
       'stop: a pass that is stopped is not reported',
@@ -217,7 +217,7 @@ export const containerGcPassMutants: MutantGroup = {
       '',
     ],
     ['count: a removal', containerAct, '      metrics.collected.inc({ reason });\n', ''],
-    ['count: freed bytes', containerAct, '      metrics.freedLogBytes.inc(outcome.freedBytes);\n', ''],
+    ['count: freed bytes', containerAct, 'metrics.freedLogBytes.inc(outcome.freedBytes);', ''],
     [
       'count: why an object is kept',
       containerAct,

@@ -1,6 +1,7 @@
 import type { MutantGroup } from '../group.ts';
 
 const storage = 'src/agent/localstorage/manager.ts';
+const orphans = 'src/agent/report/orphans.ts';
 const report = 'src/agent/report/manager.ts';
 
 /** How a pass of the local storage reads the usage of the pods and reports. */
@@ -174,33 +175,31 @@ export const reportPassMutants: MutantGroup = {
       '',
     ],
     ['pace: disks are read again', report, 'atMs - this.#disks.atMs < disksEveryMs', 'true'],
+    ['pace: snapshots are searched seldom', report, 'this.#snapshots === undefined || atMs', 'true || atMs'],
     [
-      'pace: orphans are searched seldom',
+      'pace: snapshots are searched again',
       report,
-      'if (before !== undefined && atMs - before.atMs < orphansEveryMs) return before;',
-      '',
+      'atMs - this.#snapshots.atMs >= snapshotsEveryMs',
+      'false',
     ],
-    ['pace: orphans are searched again', report, 'atMs - before.atMs < orphansEveryMs', 'true'],
     [
       'memory: the last search that worked',
       report,
-      'orphans: found ?? before?.orphans, snapshots: counted',
-      'orphans: found, snapshots: counted',
+      'containers()?.orphans ?? this.#orphans',
+      'containers()?.orphans',
     ],
     [
       'response: a search that failed costs no report',
       report,
-      "'searching orphaned resources failed');\n      return undefined;",
-      "'searching orphaned resources failed');\n      throw err;",
+      "'searching orphaned snapshots failed');\n        return undefined;",
+      "'searching orphaned snapshots failed');\n        throw err;",
     ],
-    ['stop: a search', report, '      signal.throwIfAborted();\n', ''],
+    ['event: orphaned resources', report, 'if (isDue && ', 'if ('],
+    ['event: more orphaned resources', report, 'this.#announced = announced;', ''],
+    ['event: fewer are no event', orphans, 'value > (announced[kind] ?? 0)', 'value !== announced[kind]'],
+    ['event: only the first snapshots', orphans, 'Math.min(snapshots.count, 1)', 'snapshots.count'],
+    ['stop: a search', report, '        signal.throwIfAborted();\n', ''],
     ['stop: the disks', report, '    signal.throwIfAborted();\n    this.#disks', '    this.#disks'],
-    [
-      'order: the pods are read after the runtime',
-      report,
-      'const pods = bound();\n    return pods && {',
-      'const pods = undefined;\n    return pods && {',
-    ],
     [
       'event: a pod that the report does not request yet',
       report,
