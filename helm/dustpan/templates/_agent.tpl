@@ -33,6 +33,10 @@ microk8s: {socket: /var/snap/microk8s/common/run/containerd.sock, root: /var/sna
 {{- with .Values.agent.seLinuxOptions -}}
 {{- $context = set $context "seLinuxOptions" . -}}
 {{- end -}}
+{{- if .Values.agent.orphans.podDirectories -}}
+{{- $capabilities := deepCopy (default dict $context.capabilities) -}}
+{{- $context = set $context "capabilities" (set $capabilities "add" (append (default list $capabilities.add) "DAC_OVERRIDE" | uniq)) -}}
+{{- end -}}
 {{- toYaml $context -}}
 {{- end }}
 

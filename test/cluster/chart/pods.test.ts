@@ -120,6 +120,29 @@ describe('pods', () => {
     expect((await agentOf()).containers[0].securityContext.capabilities).toEqual({ drop: ['ALL'] });
   });
 
+  test('of the agent have one capability where it may remove pod directories, beside their own', async () => {
+    const capabilitiesOf = async (set: Readonly<Record<string, string>>) =>
+      (await agentOf(set)).containers[0].securityContext.capabilities;
+    const set = { 'agent.orphans.podDirectories': 'true' };
+    expect(await capabilitiesOf(set)).toEqual({ drop: ['ALL'], add: ['DAC_OVERRIDE'] });
+    const own = { ...set, 'agent.securityContext.capabilities.add[0]': 'FOWNER' };
+    expect(await capabilitiesOf(own)).toEqual({ drop: ['ALL'], add: ['FOWNER', 'DAC_OVERRIDE'] });
+    expect(await capabilitiesOf({ 'agent.orphans.podCgroups': 'true' })).toEqual({ drop: ['ALL'] });
+  });
+
+  test.each([
+    { set: { 'agent.orphans.podDirectories': 'true' }, paths: ['/var/lib/kubelet/pods'] },
+    { set: { 'agent.orphans.podCgroups': 'true' }, paths: ['/sys/fs/cgroup'] },
+  ])('of the agent write to orphaned resources if a value allows it: $paths', async ({ set, paths }) => {
+    const { containers, volumes } = await agentOf(set);
+    const writable = (containers[0].volumeMounts ?? []).filter(({ readOnly }) => readOnly !== true);
+    const all = writable.map(({ name }) => volumes.find((one) => one.name === name)?.hostPath?.path);
+    expect(all).toEqual([...paths, '/var/log/pods', '/var/log/containers', '/var/lib/dustpan']);
+    const pods = writable.find(({ name }) => name === 'kubelet-pods');
+    // Without it the agent would not know what is mounted there.
+    if (pods !== undefined) expect(pods).toHaveProperty('mountPropagation', 'HostToContainer');
+  });
+
   test('of the agent write only to logs and their own state', async () => {
     const { containers, volumes } = await agentOf();
     const writable = (containers[0].volumeMounts ?? []).filter(({ readOnly }) => readOnly !== true);
