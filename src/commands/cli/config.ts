@@ -193,7 +193,7 @@ export const withNode = <A extends unknown[], O extends OptionValues>(command: C
       )
       .option(
         '--kubelet-root-dir <DIRECTORY>',
-        "The kubelet's own directory. Orphaned resources of deleted pods in it are reported, never removed.",
+        "The kubelet's own directory. Orphaned resources of deleted pods in it are reported, and removed only if nodes.orphans of a policy allows it.",
         filled(notAbsolute),
         '/var/lib/kubelet',
       ),

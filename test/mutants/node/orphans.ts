@@ -94,7 +94,7 @@ export const nodeOrphanMutants: MutantGroup = {
       'order: the deepest first',
       cgroup,
       'if (entry.isDirectory()) await removeGroup(group, entry.name, depth - 1);',
-      '',
+      'if (entry.isDirectory()) continue;',
     ],
   ],
 };

@@ -220,6 +220,10 @@ test.each([
     mount: { point: '/proc', isReadOnly: false, isPropagated: true },
   },
   {
+    line: '40 35 98:0 / /own rw shared:7 - ext4 /dev/vda rw',
+    mount: { point: '/own', isReadOnly: false, isPropagated: true },
+  },
+  {
     line: '38 35 98:0 / /ro ro,nosuid - ext4 /dev/vda rw',
     mount: { point: '/ro', isReadOnly: true, isPropagated: false },
   },

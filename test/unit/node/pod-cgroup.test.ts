@@ -91,9 +91,11 @@ describe.skipIf(!canMakeGroups())('real control groups (needs root and a writabl
     const child = spawn('sleep', ['60']);
     const ended = new Promise((resolve) => child.once('exit', resolve));
     try {
-      writeFileSync(at(pod, 'container/nested/cgroup.procs'), String(child.pid));
-      expect(await removePodCgroup(root, at(pod))).toEqual({ kind: 'keep', reason: 'InUse' });
-      expect(groupsIn(at(pod)).sort()).toEqual(['container', 'other']);
+      for (const group of [pod, `${pod}/container/nested`]) {
+        writeFileSync(at(group, 'cgroup.procs'), String(child.pid));
+        expect(await removePodCgroup(root, at(pod))).toEqual({ kind: 'keep', reason: 'InUse' });
+        expect(groupsIn(at(pod)).sort()).toEqual(['container', 'other']);
+      }
       expect(child.exitCode).toBeNull();
     } finally {
       child.kill('SIGKILL');

@@ -1,10 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { HeldDirectory } from '../../../src/node/logs/directory.ts';
+import { HeldDirectory, MountCrossing } from '../../../src/node/logs/directory.ts';
+import { BudgetSpent } from '../../../src/node/logs/remove-tree.ts';
 import {
   hasForeignFiles,
   isKubeletsTree,
+  obstacleOf,
   removePodDirectory,
 } from '../../../src/node/storage/pod-directory.ts';
 import { file, temporaryDirectory } from './directory.ts';
@@ -132,6 +134,19 @@ test('a shutdown interrupts a removal', async () => {
   file(inPod('volumes/kubernetes.io~empty-dir/v/file'));
   await expect(remove(10, AbortSignal.abort())).rejects.toThrow();
   expect(existsSync(inPod())).toBe(true);
+});
+
+test.each([
+  { err: new MountCrossing(), reason: 'Mounted' },
+  { err: Object.assign(new Error('busy'), { code: 'EBUSY' }), reason: 'Mounted' },
+  { err: Object.assign(new Error('read-only'), { code: 'EROFS' }), reason: 'ReadOnly' },
+  { err: Object.assign(new Error('not empty'), { code: 'ENOTEMPTY' }), reason: 'NotEmpty' },
+  { err: Object.assign(new Error('no directory'), { code: 'ENOTDIR' }), reason: 'NotEmpty' },
+  { err: Object.assign(new Error('a link'), { code: 'ELOOP' }), reason: 'NotEmpty' },
+  { err: new BudgetSpent(), reason: 'PacingLimit' },
+  { err: Object.assign(new Error('denied'), { code: 'EACCES' }), reason: undefined },
+])('the error $err means $reason', ({ err, reason }) => {
+  expect(obstacleOf(err)).toBe(reason);
 });
 
 test('property: only the five plugins and the directory of the containers end with the pod', () => {
