@@ -12,7 +12,7 @@ describe('the processes of a control group, in plain files', () => {
   const group = (path: string, pids = ''): void => {
     file(at(path, 'cgroup.procs'), pids);
   };
-  const deep = Array.from({ length: 40 }, () => 'd').join('/');
+  const deep = Array.from({ length: 40 }, (_, i) => [`${pod}/${'d/'.repeat(i + 1)}`] as const);
 
   test.each<{ name: string; groups: readonly (readonly [string, string?])[]; tree: string; inUse: boolean }>([
     { name: 'none (v2)', groups: [[''], [pod], [`${pod}/a`]], tree: '', inUse: false },
@@ -31,7 +31,7 @@ describe('the processes of a control group, in plain files', () => {
       inUse: true,
     },
     { name: 'a directory that is no control group', groups: [[''], [`${pod}/a`]], tree: '', inUse: true },
-    { name: 'deeper than is read', groups: [[''], [pod], [`${pod}/${deep}`]], tree: '', inUse: true },
+    { name: 'deeper than is read', groups: [[''], [pod], ...deep], tree: '', inUse: true },
     { name: 'gone', groups: [['']], tree: '', inUse: false },
   ])('$name: in use is $inUse', async ({ groups, tree, inUse }) => {
     for (const [path, pids] of groups) group(path, pids);
