@@ -50,7 +50,7 @@ function reportNotes({ reports: { length: count } }: PlanFacts): readonly string
 }
 
 /** Only facts that some policy has a rule for are worth a note. */
-function partNotes(part: NodePart, { images, containers, localStorage }: Rules): readonly string[] {
+function partNotes(part: NodePart, { images, containers, orphans, localStorage }: Rules): readonly string[] {
   const isForgetful = part.state.images.size === 0 && (part.images?.length ?? 0) > 0;
   const consequences = [
     ['its images are', part.images, images, 'no image is removed'],
@@ -62,6 +62,7 @@ function partNotes(part: NodePart, { images, containers, localStorage }: Rules):
     ],
     ['its sandboxes are', part.sandboxes, containers, 'no container, sandbox or log directory is removed'],
     ['its logs are', part.logs, containers, 'no log is removed'],
+    ['its orphaned resources are', part.orphans, orphans, 'none of them is removed'],
     ['its disk usage is', part.disk, images, 'no image is removed for space'],
     ['the local storage usage of its pods is', part.usage, localStorage, 'no pod is evicted or warned about'],
     [
@@ -80,6 +81,7 @@ function partNotes(part: NodePart, { images, containers, localStorage }: Rules):
 interface Rules {
   readonly images: boolean;
   readonly containers: boolean;
+  readonly orphans: boolean;
   readonly localStorage: boolean;
 }
 
@@ -88,6 +90,7 @@ function rulesOf({ policies = [] }: PlanFacts): Rules {
   return {
     images: nodes.some(({ imageGC }) => imageGC !== undefined),
     containers: nodes.some(({ containerGC }) => containerGC !== undefined),
+    orphans: nodes.some(({ orphans }) => orphans !== undefined),
     localStorage: hasStorageRule(policies),
   };
 }
