@@ -121,18 +121,18 @@ describe('pods', () => {
   });
 
   test('of the agent have one capability where it may remove pod directories, beside their own', async () => {
-    const capabilitiesOf = async (set: Readonly<Record<string, string>>) =>
+    const capabilitiesOf = async (set: Readonly<Record<string, unknown>>) =>
       (await agentOf(set)).containers[0].securityContext.capabilities;
-    const set = { 'agent.orphans.podDirectories': 'true' };
+    const set = { 'agent.orphans.podDirectories': true };
     expect(await capabilitiesOf(set)).toEqual({ drop: ['ALL'], add: ['DAC_OVERRIDE'] });
     const own = { ...set, 'agent.securityContext.capabilities.add[0]': 'FOWNER' };
     expect(await capabilitiesOf(own)).toEqual({ drop: ['ALL'], add: ['FOWNER', 'DAC_OVERRIDE'] });
-    expect(await capabilitiesOf({ 'agent.orphans.podCgroups': 'true' })).toEqual({ drop: ['ALL'] });
+    expect(await capabilitiesOf({ 'agent.orphans.podCgroups': true })).toEqual({ drop: ['ALL'] });
   });
 
   test.each([
-    { set: { 'agent.orphans.podDirectories': 'true' }, paths: ['/var/lib/kubelet/pods'] },
-    { set: { 'agent.orphans.podCgroups': 'true' }, paths: ['/sys/fs/cgroup'] },
+    { set: { 'agent.orphans.podDirectories': true }, paths: ['/var/lib/kubelet/pods'] },
+    { set: { 'agent.orphans.podCgroups': true }, paths: ['/sys/fs/cgroup'] },
   ])('of the agent write to orphaned resources if a value allows it: $paths', async ({ set, paths }) => {
     const { containers, volumes } = await agentOf(set);
     const writable = (containers[0].volumeMounts ?? []).filter(({ readOnly }) => readOnly !== true);
