@@ -212,9 +212,19 @@ describe('the inventory', () => {
 
   test('of equal size and age the order is fixed; an unknown age is last', () => {
     const podCgroups = ['/c', '/a', '/b', '/a1'].map((path) => orphan({ path, sinceMs: undefined }));
-    podCgroups.push(orphan({ path: '/d', sinceMs: 5 }));
+    podCgroups.push(orphan({ path: '/d', sinceMs: 5 }), orphan({ path: '/f', sinceMs: 7 }));
+    podCgroups.unshift(orphan({ path: '/e', sinceMs: 6 }), orphan({ path: '/0', sinceMs: undefined }));
     const inventory = inventoryOf(factsOf({ orphans: found({ podCgroups }), ...seen(2) }));
-    expect(inventory?.podCgroups?.largest.map(({ path }) => path)).toEqual(['/d', '/a', '/a1', '/b', '/c']);
+    expect(inventory?.podCgroups?.largest.map(({ path }) => path)).toEqual([
+      '/d',
+      '/e',
+      '/f',
+      '/0',
+      '/a',
+      '/a1',
+      '/b',
+      '/c',
+    ]);
   });
 
   test('counts nothing that only one pass has found, and nothing that was not searched', () => {
