@@ -72,7 +72,7 @@ async function main(command: readonly string[]): Promise<number> {
 }
 
 /** Files that share a jail, and its options. */
-interface SharedJail extends Pick<JailOptions, 'imageFsMB'> {
+interface SharedJail extends Pick<JailOptions, 'imageFsMB' | 'diskMB'> {
   readonly files: readonly string[];
   readonly parts: readonly Part[];
 }
@@ -84,6 +84,7 @@ function jailsOf({ plain, prometheus, nodes }: TestFiles): readonly SharedJail[]
     files: [node.file],
     parts: node.prometheus ? [...wholeNode, 'prometheus'] : wholeNode,
     imageFsMB: node.imageFsMB,
+    diskMB: node.diskMB,
   }));
   if (prometheus.length > 0) jails.unshift({ files: prometheus, parts: [...controlPlane, 'prometheus'] });
   // Nothing selected is for vitest to complain about.

@@ -3,6 +3,7 @@
 # Its loopback device carries 10.96.0.1 (the service address of an API server) and 10.97.0.1 (the node's address).
 # With BED_IMAGEFS_MB set it is a node: /run, /var/lib and /var/log are DIR's, kernel settings stay untouched, and the
 # root of every cgroup hierarchy is the jail's own folder, so that whatever a container asks for lies below that.
+# With BED_DISK_MB set too, the node has a disk of its own of this size, for everything below /var.
 # When COMMAND ends, or this script in any way, the kernel ends what was started inside. What the kernel does not own
 # are the cgroup folders: removed on the way out, or by the next jail if this script was killed by KILL.
 # While it runs, `nsenter --target "$(cat DIR/jail.pid)" --all bash` opens a shell inside.
@@ -98,17 +99,32 @@ kernel/panic_on_oops 1
 kernel/keys/root_maxkeys 1000000
 kernel/keys/root_maxbytes 25000000
 SETTINGS
-  mount -t tmpfs tmpfs /run; mkdir -p /run/lock /run/netns /run/containerd /run/bed/{upper,work}
+  mount -t tmpfs tmpfs /run; mkdir -p /run/lock /run/netns /run/containerd
+  if [ -n "${BED_DISK_MB:-}" ]; then own_disk; else folders_of_dir "$1"; fi
+  # in memory: of this size however full the machine's disk is, and its syncs wait for no disk
+  [ "$BED_IMAGEFS_MB" = 0 ] || mount -t tmpfs -o "size=${BED_IMAGEFS_MB}m" imagefs /var/lib/containerd
+  mount --make-rshared / # as on a real node, and no further than this jail
+}
+
+folders_of_dir() { # $1: DIR; the node's paths lie on the machine's own disk
+  mkdir -p /run/bed/{upper,work}
   mount -t overlay overlay -o lowerdir=/var/lib,upperdir=/run/bed/upper,workdir=/run/bed/work /var/lib
   mkdir -p /var/lib/{containerd,kubelet,cni}
-  if [ "$BED_IMAGEFS_MB" -gt 0 ]; then
-    # in memory: of this size however full the machine's disk is, and its syncs wait for no disk
-    mount -t tmpfs -o "size=${BED_IMAGEFS_MB}m" imagefs /var/lib/containerd
-  else # its root must not lie on an overlay
-    mount --bind "$1/node/containerd" /var/lib/containerd
-  fi
+  # containerd's root must not lie on an overlay
+  mount --bind "$1/node/containerd" /var/lib/containerd
   mount --bind "$1/node/kubelet" /var/lib/kubelet; mount --bind "$1/node/log" /var/log
-  mount --make-rshared / # as on a real node, and no further than this jail
+}
+
+# One mount of one file system: the kubelet names a tmpfs after its mount point, and a bind mount of it elsewhere would be
+# a second disk. It has as many inodes as mkfs.ext4 makes: one for 16 KiB. The machine's other files below /var stay in reach.
+own_disk() {
+  local path here
+  mkdir -p /run/bed/var; mount --rbind /var /run/bed/var
+  mount -t tmpfs -o "size=${BED_DISK_MB}m,nr_inodes=$((BED_DISK_MB * 64)),mode=755" disk /var
+  mkdir -p /var/lib/{containerd,kubelet,cni} /var/log
+  for path in /run/bed/var/* /run/bed/var/lib/*; do
+    here=/var/${path#/run/bed/var/}; [ -e "$here" ] || ln -s "$path" "$here"
+  done
 }
 
 controllers() { # of a hierarchy, or its name, in the options it is mounted with; a namespace may not set the others

@@ -88,6 +88,26 @@ describe('a jail', () => {
   });
 
   test.each([
+    { name: 'that the images share', images: '0', imagesMB: 64 },
+    { name: 'beside that of the images', images: '32', imagesMB: 32 },
+  ])('can have a small disk $name', async ({ images, imagesMB }) => {
+    const before = mounts();
+    const paths = '/var/log /var/lib/kubelet /var/lib/dustpan /var/lib/containerd';
+    const command = `mkdir /var/lib/dustpan; stat --file-system --format='%n %b %S %c' ${paths}`;
+    const { stdout } = await inJail(command, { BED_IMAGEFS_MB: images, BED_DISK_MB: '64' });
+    const found = stdout.trim().split('\n');
+    const sizes = found.map((line) => line.split(' ').slice(1, 3).map(Number));
+    expect(sizes.map(([blocks = 0, bytes = 0]) => (blocks * bytes) / 1024 ** 2)).toEqual([
+      64,
+      64,
+      64,
+      imagesMB,
+    ]);
+    expect(found[0]).toMatch(/ 4096$/);
+    expect(mounts()).toBe(before);
+  });
+
+  test.each([
     {
       name: 'its command has ended',
       marker: '86401',

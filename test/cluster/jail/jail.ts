@@ -8,6 +8,8 @@ export interface JailOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Makes the jail a node with its well-known paths; above 0, the runtime's images lie on a file system of this size. */
   readonly imageFsMB?: number;
+  /** Size of the node's own disk, which then holds /var/lib/kubelet, /var/log and, unless `imageFsMB` is above 0, the images. */
+  readonly diskMB?: number | undefined;
   /** File descriptor for all that the command prints; otherwise it is shown as it comes. */
   readonly output?: number | undefined;
 }
@@ -23,7 +25,12 @@ export async function jail(
   const printed = options.output ?? 'inherit';
   const child = spawn('setpriv', ['--pdeathsig', 'TERM', 'bash', script, dir, ...command], {
     stdio: ['inherit', printed, printed],
-    env: { ...process.env, ...options.env, BED_IMAGEFS_MB: options.imageFsMB?.toString() ?? '' },
+    env: {
+      ...process.env,
+      ...options.env,
+      BED_IMAGEFS_MB: options.imageFsMB?.toString() ?? '',
+      BED_DISK_MB: options.diskMB?.toString() ?? '',
+    },
   });
   const stopForwarding = forwardSignals(child);
   try {

@@ -13,6 +13,16 @@ describe('the jail that a test file requests', () => {
   test.each([
     { name: 'one line makes a node', head: '// @bed node\n', nodes: [node] },
     { name: 'of a size', head: '// @bed node imageFsMB=256\n', nodes: [{ ...node, imageFsMB: 256 }] },
+    {
+      name: 'with a disk',
+      head: '// @bed node diskMB=512\n',
+      nodes: [{ ...node, imageFsMB: 0, diskMB: 512 }],
+    },
+    {
+      name: 'with two disks',
+      head: '// @bed node imageFsMB=256 diskMB=512\n',
+      nodes: [{ ...node, imageFsMB: 256, diskMB: 512 }],
+    },
     { name: 'with Prometheus', head: '// @bed node prometheus\n', nodes: [{ ...node, prometheus: true }] },
     { name: 'after other comments', head: '// a test\n// @bed node\n', nodes: [node] },
     { name: 'no line, no node', head: '', nodes: [] },

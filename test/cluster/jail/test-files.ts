@@ -6,8 +6,10 @@ import { repositoryRoot } from '../repository.ts';
 /** The jail that a test file requires. */
 interface NodeFile {
   readonly file: string;
-  /** Size of the file system that holds the runtime's images. */
+  /** Size of the file system that holds the runtime's images; 0 = they have none of their own. */
   readonly imageFsMB: number;
+  /** Size of the node's own disk, if it has one. */
+  readonly diskMB: number | undefined;
   /** Needs Prometheus and promtool too. */
   readonly prometheus: boolean;
 }
@@ -36,7 +38,11 @@ export function testFiles(vitestArgs: readonly string[]): TestFiles {
 /** In memory, as much as is used: nothing depends on how full the machine's own disk is, and no sync waits for that. */
 const defaultImageFsMB = 4096;
 
-/** Files whose first lines have `// @bed node` or `// @bed node imageFsMB=1024` run in a node; `prometheus` at the end adds Prometheus, also without a node. */
+/**
+ * Files whose first lines have `// @bed node` run in a node; `prometheus` at the end adds Prometheus, also without a node.
+ * `// @bed node imageFsMB=1024` sets the size of the images' file system. `// @bed node diskMB=512` gives the node a disk
+ * that its pods, logs and images share; with `imageFsMB=256 diskMB=512` the images have a file system of their own.
+ */
 export function sortFiles(files: readonly string[], read: (file: string) => string): TestFiles {
   const asked = files.map((file) => ({ file, ...directive(read(file), file) }));
   const shared = asked.filter(({ imageFsMB }) => imageFsMB === undefined);
@@ -49,21 +55,24 @@ export function sortFiles(files: readonly string[], read: (file: string) => stri
 
 interface Directive {
   readonly imageFsMB: number | undefined;
+  readonly diskMB: number | undefined;
   readonly prometheus: boolean;
 }
 
 function directive(source: string, file: string): Directive {
   const head = source.split('\n').slice(0, 10);
   const line = head.find((one) => one.startsWith('// @bed'));
-  if (line === undefined) return { imageFsMB: undefined, prometheus: false };
-  const asked = /^\/\/ @bed(?<node> node(?: imageFsMB=(?<megabytes>\d+))?)?(?<prometheus> prometheus)?$/.exec(
-    line,
-  );
-  const { node, megabytes, prometheus } = asked?.groups ?? {};
+  if (line === undefined) return { imageFsMB: undefined, diskMB: undefined, prometheus: false };
+  const asked =
+    /^\/\/ @bed(?<node> node(?: imageFsMB=(?<images>\d+))?(?: diskMB=(?<disk>\d+))?)?(?<prometheus> prometheus)?$/.exec(
+      line,
+    );
+  const { node, images, disk, prometheus } = asked?.groups ?? {};
   if (node === undefined && prometheus === undefined)
     throw new Error(`${file} has an unknown jail directive: ${line}`);
   return {
-    imageFsMB: node === undefined ? undefined : Number(megabytes ?? defaultImageFsMB),
+    imageFsMB: node === undefined ? undefined : Number(images ?? (disk === undefined ? defaultImageFsMB : 0)),
+    diskMB: disk === undefined ? undefined : Number(disk),
     prometheus: prometheus !== undefined,
   };
 }

@@ -35,6 +35,10 @@ export interface Overrun {
 export const write = (path: string, mebi: number): string =>
   `dd if=/dev/zero of=${path} bs=${mebi * 1_048_576} count=1 2>/dev/null`;
 
+/** A shell script that writes so many MiB a second below a folder until it is ended. */
+export const fillSteadily = (folder: string, mebi: number): string =>
+  `i=0; while :; do ${write(`${folder}/$i`, mebi)}; i=$((i+1)); sleep 1; done`;
+
 /** A shell command that prints so many MiB. */
 export const print = (mebi: number): string =>
   `line=$(printf '%01008d' 0); i=0; while [ $i -lt ${mebi * 1024} ]; do echo $line; i=$((i+1)); done`;
