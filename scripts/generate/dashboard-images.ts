@@ -124,6 +124,14 @@ export const containersPanels: readonly Panel[] = [
   },
   {
     ...{
+      title: 'Largest log of a running container, by node',
+      unit: 'bytes',
+      description: 'Only above warnBytesPerContainer of the policy.',
+    },
+    ...one(`max by (node) (dustpan_container_log_largest_bytes{${agent}})`, '{{node}}'),
+  },
+  {
+    ...{
       title: 'Bytes freed by removing logs, by node',
       unit: 'bytes',
       description: 'Includes the logs of removed containers.',

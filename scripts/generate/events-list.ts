@@ -1,4 +1,4 @@
-import { containerGcFailed } from '../../src/agent/containergc/events.ts';
+import { containerGcFailed, logTooLarge } from '../../src/agent/containergc/events.ts';
 import {
   freeDiskSpaceFailed,
   imageGcFailed,
@@ -23,6 +23,7 @@ import {
   eviction,
   evictionOverdue,
   evictionPod,
+  largeLog,
   lease,
   nodeObject,
   orphanedResources,
@@ -199,6 +200,15 @@ export const eventKinds: readonly EventKind[] = [
     regarding: 'the Node',
     when: 'When the agent finds more resources of deleted pods than at its last such Event: pod directories, control groups or log directories, or the first snapshots without an owner. Once after a restart. With any policy, or none; `nodes.orphans` decides whether they are removed.',
     upstream: 'none: the kubelet logs an error for each directory that it cannot remove',
+  },
+  {
+    file: 'src/agent/containergc/events.ts',
+    component: 'agent',
+    factory: 'logTooLarge',
+    samples: [logTooLarge(largeLog, '4be1')],
+    regarding: 'the pod',
+    when: 'When the current log file of a running container is larger than `nodes.containerGC.logs.warnBytesPerContainer`; once for each container, as soon as its growth is known, and again after the file was smaller. In mode `DryRun` and with the keep label too.',
+    upstream: 'none: the kubelet only logs that a rotation failed',
   },
   {
     file: 'src/agent/localstorage/events.ts',

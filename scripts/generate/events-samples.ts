@@ -1,3 +1,4 @@
+import type { RaisedWarning } from '../../src/agent/containergc/large-logs.ts';
 import type { StorageWarning } from '../../src/api/local-storage.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../../src/api/policy/policy.ts';
 import { parsePolicy } from '../../src/api/policy/policy-spec.ts';
@@ -44,6 +45,21 @@ export const storageWarning: StorageWarning = {
     ...{ usedBytes: 85 * mebibyte, limit: { bytes: 100 * mebibyte, text: '100Mi' } },
   },
   ...{ percent: 80, growthBytesPerMinute: 2 * mebibyte, secondsLeft: 450, sinceMs: 0 },
+};
+
+const logPod = { namespace: 'shop', name: 'cart-0', uid: '4be1' } as const;
+
+export const largeLog: RaisedWarning = {
+  warning: {
+    ...{ unit: 'containergc', verdict: 'Warn', reason: 'LogTooLarge', policy },
+    ...{ eligibleAt: undefined, bytes: 1536 * mebibyte },
+    target: { kind: 'Container', id: '3f2a', name: 'app', pod: logPod },
+    evidence: {
+      ...{ pod: logPod, container: 'app', bytes: 1536 * mebibyte, warnBytes: 1024 * mebibyte },
+      path: '/var/log/pods/shop_cart-0_4be1/app/0.log',
+    },
+  },
+  growthBytesPerMinute: 12 * mebibyte,
 };
 
 const evicting = valid(parsed({ mode: 'Enforce', nodes: { localStorageEviction: {} } }));

@@ -3,6 +3,7 @@ import { evictionSignals } from '../../src/api/local-storage.ts';
 import {
   containerKeepReasons,
   containerRemoveReasons,
+  containerWarnReasons,
   evictionKeepReasons,
   imageKeepReasons,
   imageRemoveReasons,
@@ -12,6 +13,7 @@ import {
   storageKeepReasons,
 } from '../../src/api/reasons.ts';
 import { evictionReasons } from '../../src/gc/reasons/evictions.ts';
+import { containerWarnings } from '../../src/gc/reasons/container-warnings.ts';
 import { containerReasons } from '../../src/gc/reasons/containers.ts';
 import { imageReasons } from '../../src/gc/reasons/images.ts';
 import { storageReasons } from '../../src/gc/reasons/storage.ts';
@@ -51,6 +53,8 @@ const containerSections = (): readonly string[] => [
   ...heading(2, 'Containers, sandboxes and logs (containergc)'),
   'Verdict `Remove` or `Keep`. `NoPolicy` and the reasons below it concern the whole node; only `RuleOff` may also concern only sandboxes or logs.',
   ...reasonTable('Remove', containerRemoveReasons, containerReasons),
+  'A running container may have a warning as well, with the verdict `Warn`.',
+  ...reasonTable('Warn', containerWarnReasons, containerWarnings),
   ...reasonTable('Keep', [...containerKeepReasons, ...nodeKeepReasons], containerReasons),
 ];
 
@@ -66,12 +70,13 @@ const storageSections = (): readonly string[] => [
 const distinct = <T>(values: readonly T[]): readonly T[] => [...new Set(values)];
 
 function reasonTable<R extends string>(
-  verdict: 'Delete' | 'Remove' | 'Evict' | 'Keep' | 'Not evicted',
+  verdict: 'Delete' | 'Remove' | 'Evict' | 'Warn' | 'Keep' | 'Not evicted',
   reasons: readonly R[],
   meanings: Readonly<Record<R, { readonly meaning: string; readonly change: string }>>,
 ): readonly string[] {
   const isKept = verdict === 'Keep' || verdict === 'Not evicted';
-  const change = isKept ? 'Change that makes it due' : 'Change that keeps it';
+  const acted = verdict === 'Warn' ? 'Change that ends it' : 'Change that keeps it';
+  const change = isKept ? 'Change that makes it due' : acted;
   const rows = reasons.map((reason) => [code(reason), meanings[reason].meaning, meanings[reason].change]);
   return table([`${verdict}, because`, '', change], rows);
 }

@@ -55,6 +55,10 @@ export const containerRemoveReasons = [
 /** A disk signal: the node is short of it, so dead containers go whatever the limits. */
 export type ContainerRemoveReason = (typeof containerRemoveReasons)[number] | DiskSignal;
 
+/** Reasons to warn about a running container. */
+export const containerWarnReasons = ['LogTooLarge'] as const;
+export type ContainerWarnReason = (typeof containerWarnReasons)[number];
+
 /** Reasons to remove nothing from a node. */
 export const nodeKeepReasons = ['NoPolicy', 'InvalidPolicy', 'KeepMarked', 'NodeUnknown', 'RuleOff'] as const;
 export type NodeKeepReason = (typeof nodeKeepReasons)[number];
@@ -155,5 +159,6 @@ export type Reason =
   | NodeRemoveReason
   | ImageKeepReason
   | ContainerKeepReason
+  | ContainerWarnReason
   | StorageReason
   | PressureReason;

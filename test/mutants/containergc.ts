@@ -1,9 +1,10 @@
-import { containerKeepReasons, containerRemoveReasons } from '../../src/api/reasons.ts';
+import { containerKeepReasons, containerRemoveReasons, containerWarnReasons } from '../../src/api/reasons.ts';
 import type { Mutant, MutantGroup } from './group.ts';
 
 const act = 'src/agent/containergc/act.ts';
 const checks = 'src/agent/containergc/checks.ts';
 const containers = 'src/agent/containergc/containers.ts';
+const large = 'src/agent/containergc/large-logs.ts';
 const logs = 'src/agent/containergc/logs.ts';
 const manager = 'src/agent/containergc/manager.ts';
 const names = 'src/agent/containergc/log-names.ts';
@@ -15,7 +16,13 @@ const sandboxes = 'src/agent/containergc/sandboxes.ts';
 
 export const containerGcMutants: MutantGroup = {
   unit: 'containergc',
-  reasons: [...containerRemoveReasons, ...containerKeepReasons, 'KeepMarked', 'RuleOff'],
+  reasons: [
+    ...containerRemoveReasons,
+    ...containerWarnReasons,
+    ...containerKeepReasons,
+    'KeepMarked',
+    'RuleOff',
+  ],
   tests: ['test/unit/agent/containergc/'],
   mutants: [
     ['PodGone: two passes', pods, 'const twoPasses = 2;', 'const twoPasses = 1;'],
@@ -60,6 +67,24 @@ export const containerGcMutants: MutantGroup = {
     ['RotatedLog: not in a removed directory', rotated, '!previous.removedDirectories.has(path)', 'true'],
     ['RotatedLog: not of a removed container', rotated, '!isRemoved(entry, directory)', 'true'],
     ['RotatedLog: the oldest by their names', rotated, 'first < second ? -1 : 1', 'first < second ? 1 : -1'],
+    ['LogTooLarge: above the size', large, 'bytes > warnBytes', 'bytes >= warnBytes'],
+    ['LogTooLarge: only of running containers', large, "container.state === 'Running' && ", ''],
+    ['LogTooLarge: only the attempt that runs', large, 'attemptOfLog(name);', '0;'],
+    ['LogTooLarge: the file that changed last', large, 'b.mtimeMs > a.mtimeMs', 'b.mtimeMs < a.mtimeMs'],
+    ['LogTooLarge: no compressed file', large, '&& !/\\.(?:gz|tmp)$/.test(name)', ''],
+    ['LogTooLarge: the target of a link', large, 'target === undefined ? entry', 'true ? entry'],
+    ['LogTooLarge: only three levels down', large, 'names.length === 3 && ', ''],
+    ['LogTooLarge: one Event for each crossing', large, 'isSettled && !wasWarned', 'isSettled'],
+    ['LogTooLarge: again after it was smaller', large, 'warning !== undefined && (wasWarned', '(wasWarned'],
+    ['LogTooLarge: with its growth', large, ' && isSettled && !wasWarned', ' && !wasWarned'],
+    [
+      'LogTooLarge: a missing measurement forgets nothing',
+      large,
+      'new Map(unmeasured(before, facts))',
+      'new Map()',
+    ],
+    ['LogTooLarge: another file grows anew', large, 'known?.path !== path || ', 'known === undefined || '],
+    ['LogTooLarge: on the mirror of a static pod', manager, 'pod.configHash === uid', 'false'],
     ['Running: a container', containers, "if (container.state === 'Running')", 'if (false)'],
     ['Running: a sandbox', sandboxes, "if (sandbox.state === 'Ready')", 'if (false)'],
     ['Running: a container, listed again', recheck, "container.state === 'Running'", 'false'],

@@ -1,4 +1,7 @@
+import { largeLogClause } from '../../gc/reasons/container-warnings.ts';
 import type { EventSpec, ObjectRef } from '../../kube/events/recorder.ts';
+import { sizeText } from '../../runtime/text/size-text.ts';
+import type { RaisedWarning } from './large-logs.ts';
 
 interface FailedPass {
   /** One line. */
@@ -19,3 +22,22 @@ export const containerGcFailed = (
   action: 'ContainerGC',
   note: `${message}; of ${planned} planned removals ${removed} were done and ${failed} failed`,
 });
+
+/** A Warning on the pod of a container whose current log is too large, once for each crossing: size, growth, file. `podUid` is that of the API. */
+export function logTooLarge(
+  { warning: { target, evidence }, growthBytesPerMinute: growth }: RaisedWarning,
+  podUid: string,
+): EventSpec {
+  const { namespace, name = '' } = target.pod;
+  const growthText =
+    growth === undefined ? 'It does not grow now' : `It grows by ${sizeText(growth)} a minute`;
+  return {
+    regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid: podUid },
+    type: 'Warning',
+    reason: 'LogTooLarge',
+    action: 'WatchLogs',
+    note: `${largeLogClause(evidence)}. ${growthText}. The file is ${evidence.path}: its rotation failed or is off, or too slow. dustpan never cuts it.`,
+    // Each container is a series of its own.
+    occasion: target.id,
+  };
+}

@@ -11,10 +11,12 @@ import {
   containerRemoveReasons,
   type ContainerKeepReason,
   type ContainerRemoveReason,
+  type ContainerWarnReason,
 } from '../../api/reasons.ts';
 import type { NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
 import type { ContainerTarget, Decision, LogTarget, OrphanTarget, SandboxTarget } from '../../gc/decision.ts';
+import type { ContainerWarnEvidence } from '../../gc/reasons/container-warnings.ts';
 import type { ContainerEvidence, ContainerReason } from '../../gc/reasons/containers.ts';
 import type { LogListing } from '../../node/logs/list.ts';
 import type { OrphansFound } from '../../node/storage/orphans-finder.ts';
@@ -116,11 +118,20 @@ export type ContainerRemoval = {
   [R in ContainerRemoveReason]: ContainerDecision<RemovedFor[R], R>;
 }[ContainerRemoveReason];
 
+/** A running container whose current log is too large; it has a decision to keep it as well. */
+export type LogWarning = Decision<
+  ContainerTarget,
+  ContainerWarnReason,
+  ContainerWarnEvidence[ContainerWarnReason]
+>;
+
 /** Every object has one decision, except live logs, links into a removed directory, and rotated logs of a removed container. */
 export interface ContainerGcPlan {
   /** In the order of execution. */
   readonly removals: readonly ContainerRemoval[];
   readonly kept: readonly ContainerKept[];
+  /** The largest log first. */
+  readonly warnings: readonly LogWarning[];
 }
 
 export interface Because<R extends ContainerReason> {

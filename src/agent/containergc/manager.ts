@@ -1,5 +1,5 @@
 import type { Relief } from '../../api/node-pressure.ts';
-import { isNodeUnknown, type NodeGovernance } from '../../api/policy/node-governance.ts';
+import { isNodeUnknown, nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import type { ContainerInventory, NodePassReport } from '../../api/report/node-pass.ts';
 import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
@@ -11,8 +11,9 @@ import type { OrphanPaths } from '../../node/storage/orphans.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, withJump, type Jump, type Moment } from '../../runtime/scheduling/jump.ts';
 import { fieldsOf, removeAll, type ActDeps } from './act.ts';
-import { containerGcFailed } from './events.ts';
+import { containerGcFailed, logTooLarge } from './events.ts';
 import { defaultPeriodMs, type ContainerGcFacts, type ContainerGcPlan, type Sightings } from './facts.ts';
+import { observeLogs, type LogHistory } from './large-logs.ts';
 import { clearPlan, showPlan } from './metrics.ts';
 import { planContainerGc } from './plan.ts';
 import { observeGone } from './pods.ts';
@@ -45,6 +46,7 @@ export class ContainerGcManager {
   #jumps: readonly Jump[] = [];
   /** Why orphaned resources could not be removed in the last pass. */
   #warned: readonly string[] = [];
+  #logHistory: LogHistory = noLogs.history;
 
   constructor(deps: ContainerGcDeps) {
     this.#deps = deps;
@@ -75,11 +77,14 @@ export class ContainerGcManager {
     const policy = policyOf(governance);
     if (policy === undefined) {
       clearPlan(metrics);
-      const unknown = isNodeUnknown(governance) ? 'the node or the policies are not known' : undefined;
+      const isUnknown = isNodeUnknown(governance);
+      if (!isUnknown) this.#logHistory = noLogs.history;
+      const unknown = isUnknown ? 'the node or the policies are not known' : undefined;
       return { ...nothingDone, inventory, unknown, error };
     }
     showPlan(metrics, plan, policy.mode);
     log.debug({ due: plan.removals.length, kept: plan.kept.length }, 'planned pass');
+    this.#warn(facts, plan, governance);
     this.#warnReadOnly(plan);
     const results = await this.#act(plan, { policy, began, relief }, signal);
     return {
@@ -163,6 +168,26 @@ export class ContainerGcManager {
     }
   }
 
+  /** In mode DryRun too: a warning removes nothing. */
+  #warn(facts: ContainerGcFacts, { warnings }: ContainerGcPlan, governance: NodeGovernance): void {
+    const { clock, recorder, metrics, log } = this.#deps;
+    const rule = nodeRule(governance, 'containerGC');
+    const isOn = rule.kind === 'governed' && rule.rule.logs?.warnBytesPerContainer !== undefined;
+    const pass = { facts, warnings, now: clock.now() };
+    const { history, raised } = isOn ? observeLogs(this.#logHistory, pass) : noLogs;
+    this.#logHistory = history;
+    for (const one of raised) {
+      const { target, reason, evidence } = one.warning;
+      const event = logTooLarge(one, apiUidOf(target.pod.uid, facts));
+      recorder.record(event);
+      metrics.warnings.inc({ reason });
+      log.info(
+        { pod: target.pod, container: target.name, path: evidence.path, note: event.note },
+        'log is too large',
+      );
+    }
+  }
+
   /** Removes nothing in mode DryRun. */
   async #act(
     { removals }: ContainerGcPlan,
@@ -191,6 +216,8 @@ function policyOf(governance: NodeGovernance): Policy | undefined {
   const { containerGC, orphans } = governance.nodes;
   return containerGC === undefined && orphans === undefined ? undefined : governance.policy;
 }
+/** Nothing is remembered while the policy requests no warnings. */
+const noLogs = { history: new Map(), raised: [] } as const;
 
 interface Observed {
   readonly facts: ContainerGcFacts;
@@ -198,6 +225,10 @@ interface Observed {
   readonly error: Error | undefined;
   readonly began: Moment;
 }
+
+/** The UID that the API server knows a pod by: for a static pod that of its mirror. */
+const apiUidOf = (uid: string, { pods }: Pick<ContainerGcFacts, 'pods'>): string =>
+  pods?.find((pod) => pod.configHash === uid)?.uid ?? uid;
 
 function unknownBecause({ pods }: ContainerGcFacts, { kept }: ContainerGcPlan): string | undefined {
   if (pods === undefined) return 'the pods of the node are not known';

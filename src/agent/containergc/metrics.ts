@@ -1,5 +1,10 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { containerKeepReasons, containerRemoveReasons, nodeKeepReasons } from '../../api/reasons.ts';
+import {
+  containerKeepReasons,
+  containerRemoveReasons,
+  containerWarnReasons,
+  nodeKeepReasons,
+} from '../../api/reasons.ts';
 import type { ContainerGcPlan } from './facts.ts';
 
 export type ContainerGcMetrics = ReturnType<typeof containerGcMetrics>;
@@ -15,6 +20,7 @@ export function containerGcMetrics(registry: Registry) {
     metrics.errors.inc({ reason }, 0);
   }
   for (const reason of containerKeepReasons) metrics.skipped.inc({ reason }, 0);
+  for (const reason of containerWarnReasons) metrics.warnings.inc({ reason }, 0);
   clearPlan(metrics);
   return metrics;
 }
@@ -36,6 +42,12 @@ function removalMetrics(registers: [Registry]) {
     skipped: new Counter({
       name: 'dustpan_container_gc_skipped_total',
       help: '[ALPHA] Planned removals that the live re-check right before them called off, by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    warnings: new Counter({
+      name: 'dustpan_container_gc_warnings_total',
+      help: '[ALPHA] Warning Events about running containers, by reason.',
       labelNames: ['reason'],
       registers,
     }),
@@ -61,6 +73,17 @@ function planMetrics(registers: [Registry]) {
       labelNames: ['reason'],
       registers,
     }),
+    warned: new Gauge({
+      name: 'dustpan_container_gc_warned_containers',
+      help: '[ALPHA] Running containers that the last plan warns about, by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    largestLog: new Gauge({
+      name: 'dustpan_container_log_largest_bytes',
+      help: '[ALPHA] Size of the largest current log of a running container above warnBytesPerContainer; 0 = none is above.',
+      registers,
+    }),
     logBytes: new Gauge({
       name: 'dustpan_container_log_bytes',
       help: '[ALPHA] Size of all files below the log roots, as last listed.',
@@ -69,12 +92,14 @@ function planMetrics(registers: [Registry]) {
   };
 }
 
-type PlanMetrics = Pick<ReturnType<typeof planMetrics>, 'due' | 'kept'>;
+type PlanMetrics = Omit<ReturnType<typeof planMetrics>, 'logBytes'>;
 
 /** Resets the metrics of the plan: there is no policy, or the node could not be observed. */
-export function clearPlan({ due, kept }: PlanMetrics): void {
+export function clearPlan({ due, kept, warned, largestLog }: PlanMetrics): void {
   for (const reason of containerRemoveReasons) for (const mode of modes) due.set({ reason, mode }, 0);
   for (const reason of keepReasons) kept.set({ reason }, 0);
+  for (const reason of containerWarnReasons) warned.set({ reason }, 0);
+  largestLog.set(0);
 }
 
 /** Shows a plan: due and kept objects by reason. */
@@ -82,4 +107,6 @@ export function showPlan(metrics: PlanMetrics, plan: ContainerGcPlan, mode: (typ
   clearPlan(metrics);
   for (const { reason } of plan.removals) metrics.due.inc({ reason, mode });
   for (const { reason } of plan.kept) metrics.kept.inc({ reason });
+  for (const { reason } of plan.warnings) metrics.warned.inc({ reason });
+  metrics.largestLog.set(plan.warnings[0]?.bytes ?? 0);
 }

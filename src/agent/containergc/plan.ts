@@ -15,6 +15,7 @@ import {
   type ContainerKept,
   type Given,
 } from './facts.ts';
+import { planLargeLogs } from './large-logs.ts';
 import { logDirectories } from './log-names.ts';
 import { planLogs } from './logs.ts';
 import { planOrphans } from './orphans.ts';
@@ -26,23 +27,31 @@ import { planSandboxes } from './sandboxes.ts';
  * the objects that the steps before it keep. Unknown pods do not count as gone; the limits on dead containers apply all the same.
  */
 export function planContainerGc(facts: ContainerGcFacts, given: Given): ContainerGcPlan {
-  const decisions: readonly ContainerDecision[] = [
-    ...planObjects(facts, given),
-    ...planOrphans(facts, given),
-  ];
-  return { removals: decisions.filter(isRemoval), kept: decisions.filter(isKept) };
+  const objects = planObjects(facts, given);
+  const decisions: readonly ContainerDecision[] = [...objects.decisions, ...planOrphans(facts, given)];
+  return {
+    removals: decisions.filter(isRemoval),
+    kept: decisions.filter(isKept),
+    warnings: objects.warnings,
+  };
 }
 
-function planObjects(facts: ContainerGcFacts, { governance, ...given }: Given): readonly ContainerDecision[] {
+interface Objects {
+  readonly decisions: readonly ContainerDecision[];
+  readonly warnings: ContainerGcPlan['warnings'];
+}
+
+function planObjects(facts: ContainerGcFacts, { governance, ...given }: Given): Objects {
   const governed = nodeRule(governance, 'containerGC');
-  if (governed.kind === 'keep') return keepAll(facts, governed);
+  if (governed.kind === 'keep') return { decisions: keepAll(facts, governed), warnings: [] };
   const { policy, rule } = governed;
   const context = { ...given, policy, rule };
   const pods = podsNow(facts, context);
   const containers = planContainers(facts, pods, context);
   const left = facts.containers && containers.filter(isKept).map(({ target }) => target.container);
   const sandboxes = planSandboxes(facts, left, pods, context);
-  return [...containers, ...sandboxes, ...planLogs(facts, containers, pods, context)];
+  const decisions = [...containers, ...sandboxes, ...planLogs(facts, containers, pods, context)];
+  return { decisions, warnings: planLargeLogs(facts, context) };
 }
 
 /** Keeps everything for one reason: no rule allows removals on this node. */

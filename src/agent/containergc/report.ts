@@ -85,10 +85,8 @@ export const logBytesOf = ({ logs }: Pick<ContainerGcFacts, 'logs'>): number =>
   logs?.entries.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0;
 
 /** Sums up the objects of a node and those that the plan removes. */
-export function inventoryOf(
-  facts: ContainerGcFacts,
-  { removals, kept }: ContainerGcPlan,
-): ContainerInventory {
+export function inventoryOf(facts: ContainerGcFacts, plan: ContainerGcPlan): ContainerInventory {
+  const { removals, kept } = plan;
   const count = (kind: ContainerGcTarget['kind']): number =>
     removals.filter(({ target }) => target.kind === kind).length;
   return {
@@ -99,17 +97,19 @@ export function inventoryOf(
       removableBytes: removals.reduce((sum, { target, bytes = 0 }) => sum + (isLog(target) ? bytes : 0), 0),
     },
     orphans: orphanInventory(facts, [...removals, ...kept]),
-    offenders: offendersOf(facts, [...removals, ...kept]),
+    offenders: offendersOf(facts, plan),
   };
 }
 
 const isLog = ({ kind }: ContainerGcTarget): boolean => kind === 'LogDirectory' || kind === 'LogFile';
 
+/** The largest log directories; in place of one, the current log that is too large and more than half of it. */
 function offendersOf(
   { logs }: Pick<ContainerGcFacts, 'logs'>,
-  decisions: readonly ContainerDecision[],
+  { removals, kept, warnings }: ContainerGcPlan,
 ): Offender[] {
   if (logs === undefined) return [];
+  const decisions: readonly ContainerDecision[] = [...removals, ...kept];
   const reasons = new Map(
     decisions.flatMap(({ target, reason }) =>
       target.kind === 'LogDirectory' ? [[target.path, reason]] : [],
@@ -118,12 +118,11 @@ function offendersOf(
   return logDirectories(logs)
     .toSorted((a, b) => b.bytes - a.bytes)
     .slice(0, maxOffenders)
-    .map(({ path, pod, bytes }) => ({
-      kind: 'LogDirectory',
-      id: path,
-      name: pod?.name,
-      namespace: pod?.namespace,
-      bytes,
-      reason: reasons.get(path),
-    }));
+    .map(({ path, pod, bytes }) => {
+      const log = warnings.find(({ evidence }) => evidence.path.startsWith(`${path}/`));
+      const place = { name: pod?.name, namespace: pod?.namespace };
+      return log !== undefined && 2 * log.evidence.bytes > bytes
+        ? { kind: 'LogFile', id: log.evidence.path, ...place, bytes: log.evidence.bytes, reason: log.reason }
+        : { kind: 'LogDirectory', id: path, ...place, bytes, reason: reasons.get(path) };
+    });
 }

@@ -125,6 +125,7 @@ export interface ValidSpecNodesContainerGCLogs {
   brokenLinks: boolean;
   maxRotatedPerContainer: number;
   maxBytesPerPod: string;
+  warnBytesPerContainer: string;
 }
 export interface ValidSpecNodesOrphans {
   podCgroups: 'Report' | 'Remove';
@@ -166,7 +167,7 @@ export interface ValidSpecNodesNodePressureMinimumReclaim {
 
 
 export const validateSpec: ValidateFunction<ValidSpec> = validate10;
-const schema11 = {"type":"object","properties":{"mode":{"type":"string","enum":["DryRun","Enforce"],"default":"DryRun"},"priority":{"type":"integer","minimum":-1000000000,"maximum":1000000000,"default":0},"pods":{"type":"object","properties":{"namespaceSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"excludeNamespaces":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":63,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}},"podSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"terminated":{"type":"object","properties":{"threshold":{"type":"integer","minimum":-2147483648,"maximum":2147483647,"default":12500},"perNamespaceThreshold":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"ttlAfterFinished":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]},"ttlByReason":{"type":"array","maxItems":32,"items":{"type":"object","required":["ttl"],"x-kubernetes-validations":[{"rule":"has(self.phase) || has(self.reason) || (has(self.messagePattern) && self.messagePattern != '')","message":"must be given at least one of phase, reason and messagePattern","reason":"FieldValueInvalid"}],"properties":{"phase":{"type":"string","enum":["Succeeded","Failed"]},"reason":{"type":"string","minLength":1,"maxLength":128},"messagePattern":{"type":"string","maxLength":256},"ttl":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]}},"additionalProperties":false}},"honorTTLAnnotation":{"type":"boolean","default":false},"keepPerOwner":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"protectUnfinishedJobs":{"type":"boolean","default":false}},"additionalProperties":false},"orphaned":{"type":"object","properties":{"quarantine":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"40s"}},"additionalProperties":false},"unscheduledTerminating":{"type":"object","properties":{},"additionalProperties":false},"outOfService":{"type":"object","properties":{},"additionalProperties":false},"safety":{"type":"object","default":{},"properties":{"maxDeletesPerPass":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"maxOrphanedNodesPercent":{"type":"integer","minimum":0,"maximum":100,"default":20}},"additionalProperties":false}},"additionalProperties":false},"nodes":{"type":"object","properties":{"nodeSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"imageGC":{"type":"object","x-kubernetes-validations":[{"rule":"self.lowThresholdPercent < self.highThresholdPercent","message":"must be lower than highThresholdPercent","fieldPath":".lowThresholdPercent","reason":"FieldValueInvalid"},{"rule":"duration(self.maximumAge) == duration('0s') || duration(self.maximumAge) > duration(self.minimumAge)","message":"must be 0s, or more than minimumAge","fieldPath":".maximumAge","reason":"FieldValueInvalid"},{"rule":"self.maximumAgeByImage.all(e, duration(e.maximumAge) == duration('0s') || duration(e.maximumAge) > duration(self.minimumAge))","message":"must have only maximum ages that are 0s, or more than minimumAge","fieldPath":".maximumAgeByImage","reason":"FieldValueInvalid"}],"properties":{"highThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"lowThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":80},"inodes":{"type":"object","x-kubernetes-validations":[{"rule":"self.lowThresholdPercent < self.highThresholdPercent","message":"must be lower than highThresholdPercent","fieldPath":".lowThresholdPercent","reason":"FieldValueInvalid"}],"properties":{"highThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"lowThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":80}},"additionalProperties":false},"minimumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"2m"},"maximumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"0s"},"maximumAgeByImage":{"type":"array","maxItems":64,"default":[],"items":{"type":"object","required":["image","maximumAge"],"properties":{"image":{"type":"string","minLength":1,"maxLength":512},"maximumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]}},"additionalProperties":false}},"keep":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":512}},"kubeletHighThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"maxImagesPerPass":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"repullBackoff":{"type":"boolean","default":true}},"additionalProperties":false},"containerGC":{"type":"object","properties":{"minimumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"0s"},"maxPerPodContainer":{"type":"integer","minimum":-1,"maximum":1000000,"default":1},"maxContainers":{"type":"integer","minimum":-1,"maximum":1000000,"default":-1},"sandboxes":{"type":"boolean","default":true},"logs":{"type":"object","properties":{"orphanedDirectories":{"type":"boolean","default":true},"brokenLinks":{"type":"boolean","default":true},"maxRotatedPerContainer":{"type":"integer","minimum":-1,"maximum":1000000,"default":-1},"maxBytesPerPod":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""}},"additionalProperties":false}},"additionalProperties":false},"orphans":{"type":"object","properties":{"podCgroups":{"type":"string","enum":["Report","Remove"],"default":"Report"},"podDirectories":{"type":"string","enum":["Report","Remove"],"default":"Report"}},"additionalProperties":false},"localStorageEviction":{"type":"object","properties":{"warnAtPercent":{"type":"array","maxItems":8,"default":[80,95],"uniqueItems":true,"items":{"type":"integer","minimum":1,"maximum":100}},"evictAtPercent":{"type":"integer","minimum":1,"maximum":100,"default":100},"respectPodDisruptionBudgets":{"type":"boolean","default":true},"gracePeriodSeconds":{"type":"integer","minimum":-1,"maximum":604800,"default":-1},"defaultLimits":{"type":"object","properties":{"emptyDir":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"pod":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"container":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""}},"additionalProperties":false}},"additionalProperties":false},"nodePressure":{"type":"object","properties":{"thresholds":{"type":"object","default":{},"properties":{"nodefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"15%"},"nodefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"10%"},"imagefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"20%"},"imagefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"10%"},"memory.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"500Mi"}},"additionalProperties":false},"minimumReclaim":{"type":"object","default":{},"properties":{"nodefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"nodefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"imagefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"imagefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]}},"additionalProperties":false},"gracePeriod":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"1m"},"transitionPeriod":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"5m"},"forecast":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"1h"},"evictPods":{"type":"boolean","default":false}},"additionalProperties":false}},"additionalProperties":false}},"additionalProperties":false};
+const schema11 = {"type":"object","properties":{"mode":{"type":"string","enum":["DryRun","Enforce"],"default":"DryRun"},"priority":{"type":"integer","minimum":-1000000000,"maximum":1000000000,"default":0},"pods":{"type":"object","properties":{"namespaceSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"excludeNamespaces":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":63,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}},"podSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"terminated":{"type":"object","properties":{"threshold":{"type":"integer","minimum":-2147483648,"maximum":2147483647,"default":12500},"perNamespaceThreshold":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"ttlAfterFinished":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]},"ttlByReason":{"type":"array","maxItems":32,"items":{"type":"object","required":["ttl"],"x-kubernetes-validations":[{"rule":"has(self.phase) || has(self.reason) || (has(self.messagePattern) && self.messagePattern != '')","message":"must be given at least one of phase, reason and messagePattern","reason":"FieldValueInvalid"}],"properties":{"phase":{"type":"string","enum":["Succeeded","Failed"]},"reason":{"type":"string","minLength":1,"maxLength":128},"messagePattern":{"type":"string","maxLength":256},"ttl":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]}},"additionalProperties":false}},"honorTTLAnnotation":{"type":"boolean","default":false},"keepPerOwner":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"protectUnfinishedJobs":{"type":"boolean","default":false}},"additionalProperties":false},"orphaned":{"type":"object","properties":{"quarantine":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"40s"}},"additionalProperties":false},"unscheduledTerminating":{"type":"object","properties":{},"additionalProperties":false},"outOfService":{"type":"object","properties":{},"additionalProperties":false},"safety":{"type":"object","default":{},"properties":{"maxDeletesPerPass":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"maxOrphanedNodesPercent":{"type":"integer","minimum":0,"maximum":100,"default":20}},"additionalProperties":false}},"additionalProperties":false},"nodes":{"type":"object","properties":{"nodeSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"imageGC":{"type":"object","x-kubernetes-validations":[{"rule":"self.lowThresholdPercent < self.highThresholdPercent","message":"must be lower than highThresholdPercent","fieldPath":".lowThresholdPercent","reason":"FieldValueInvalid"},{"rule":"duration(self.maximumAge) == duration('0s') || duration(self.maximumAge) > duration(self.minimumAge)","message":"must be 0s, or more than minimumAge","fieldPath":".maximumAge","reason":"FieldValueInvalid"},{"rule":"self.maximumAgeByImage.all(e, duration(e.maximumAge) == duration('0s') || duration(e.maximumAge) > duration(self.minimumAge))","message":"must have only maximum ages that are 0s, or more than minimumAge","fieldPath":".maximumAgeByImage","reason":"FieldValueInvalid"}],"properties":{"highThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"lowThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":80},"inodes":{"type":"object","x-kubernetes-validations":[{"rule":"self.lowThresholdPercent < self.highThresholdPercent","message":"must be lower than highThresholdPercent","fieldPath":".lowThresholdPercent","reason":"FieldValueInvalid"}],"properties":{"highThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"lowThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":80}},"additionalProperties":false},"minimumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"2m"},"maximumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"0s"},"maximumAgeByImage":{"type":"array","maxItems":64,"default":[],"items":{"type":"object","required":["image","maximumAge"],"properties":{"image":{"type":"string","minLength":1,"maxLength":512},"maximumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]}},"additionalProperties":false}},"keep":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":512}},"kubeletHighThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"maxImagesPerPass":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"repullBackoff":{"type":"boolean","default":true}},"additionalProperties":false},"containerGC":{"type":"object","properties":{"minimumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"0s"},"maxPerPodContainer":{"type":"integer","minimum":-1,"maximum":1000000,"default":1},"maxContainers":{"type":"integer","minimum":-1,"maximum":1000000,"default":-1},"sandboxes":{"type":"boolean","default":true},"logs":{"type":"object","properties":{"orphanedDirectories":{"type":"boolean","default":true},"brokenLinks":{"type":"boolean","default":true},"maxRotatedPerContainer":{"type":"integer","minimum":-1,"maximum":1000000,"default":-1},"maxBytesPerPod":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"warnBytesPerContainer":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""}},"additionalProperties":false}},"additionalProperties":false},"orphans":{"type":"object","properties":{"podCgroups":{"type":"string","enum":["Report","Remove"],"default":"Report"},"podDirectories":{"type":"string","enum":["Report","Remove"],"default":"Report"}},"additionalProperties":false},"localStorageEviction":{"type":"object","properties":{"warnAtPercent":{"type":"array","maxItems":8,"default":[80,95],"uniqueItems":true,"items":{"type":"integer","minimum":1,"maximum":100}},"evictAtPercent":{"type":"integer","minimum":1,"maximum":100,"default":100},"respectPodDisruptionBudgets":{"type":"boolean","default":true},"gracePeriodSeconds":{"type":"integer","minimum":-1,"maximum":604800,"default":-1},"defaultLimits":{"type":"object","properties":{"emptyDir":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"pod":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"container":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""}},"additionalProperties":false}},"additionalProperties":false},"nodePressure":{"type":"object","properties":{"thresholds":{"type":"object","default":{},"properties":{"nodefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"15%"},"nodefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"10%"},"imagefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"20%"},"imagefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"10%"},"memory.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"500Mi"}},"additionalProperties":false},"minimumReclaim":{"type":"object","default":{},"properties":{"nodefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"nodefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"imagefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"imagefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]}},"additionalProperties":false},"gracePeriod":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"1m"},"transitionPeriod":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"5m"},"forecast":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"1h"},"evictPods":{"type":"boolean","default":false}},"additionalProperties":false}},"additionalProperties":false}},"additionalProperties":false};
 export const specSchema: Schema = schema11;
 const func2 = (text) => Array.from(text).length;
 const func25 = Object.prototype.hasOwnProperty;
@@ -175,7 +176,7 @@ const pattern1 = new RegExp("^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-
 const pattern3 = new RegExp("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "u");
 const pattern7 = new RegExp("^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$", "u");
 const pattern17 = new RegExp("^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$", "u");
-const pattern21 = new RegExp("^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$", "u");
+const pattern22 = new RegExp("^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$", "u");
 
 function validate10(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -2656,8 +2657,11 @@ data75.maxRotatedPerContainer = -1;
 if(data75.maxBytesPerPod === undefined){
 data75.maxBytesPerPod = "";
 }
+if(data75.warnBytesPerContainer === undefined){
+data75.warnBytesPerContainer = "";
+}
 for(const key22 in data75){
-if(!((((key22 === "orphanedDirectories") || (key22 === "brokenLinks")) || (key22 === "maxRotatedPerContainer")) || (key22 === "maxBytesPerPod"))){
+if(!(((((key22 === "orphanedDirectories") || (key22 === "brokenLinks")) || (key22 === "maxRotatedPerContainer")) || (key22 === "maxBytesPerPod")) || (key22 === "warnBytesPerContainer"))){
 const err201 = {instancePath:instancePath+"/nodes/containerGC/logs",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err201];
@@ -2754,9 +2758,10 @@ vErrors.push(err209);
 }
 errors++;
 }
-}
-else {
-const err210 = {instancePath:instancePath+"/nodes/containerGC/logs",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/type",keyword:"type",params:{type: "object"},message:"must be object"};
+let data80 = data75.warnBytesPerContainer;
+if(typeof data80 === "string"){
+if(func2(data80) > 24){
+const err210 = {instancePath:instancePath+"/nodes/containerGC/logs/warnBytesPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/warnBytesPerContainer/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -2765,10 +2770,8 @@ vErrors.push(err210);
 }
 errors++;
 }
-}
-}
-else {
-const err211 = {instancePath:instancePath+"/nodes/containerGC",schemaPath:"#/properties/nodes/properties/containerGC/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!pattern17.test(data80)){
+const err211 = {instancePath:instancePath+"/nodes/containerGC/logs/warnBytesPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/warnBytesPerContainer/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -2778,18 +2781,8 @@ vErrors.push(err211);
 errors++;
 }
 }
-if(data43.orphans !== undefined){
-let data80 = data43.orphans;
-if(data80 && typeof data80 == "object" && !Array.isArray(data80)){
-if(data80.podCgroups === undefined){
-data80.podCgroups = "Report";
-}
-if(data80.podDirectories === undefined){
-data80.podDirectories = "Report";
-}
-for(const key23 in data80){
-if(!((key23 === "podCgroups") || (key23 === "podDirectories"))){
-const err212 = {instancePath:instancePath+"/nodes/orphans",schemaPath:"#/properties/nodes/properties/orphans/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
+else {
+const err212 = {instancePath:instancePath+"/nodes/containerGC/logs/warnBytesPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/warnBytesPerContainer/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -2799,9 +2792,8 @@ vErrors.push(err212);
 errors++;
 }
 }
-let data81 = data80.podCgroups;
-if(typeof data81 !== "string"){
-const err213 = {instancePath:instancePath+"/nodes/orphans/podCgroups",schemaPath:"#/properties/nodes/properties/orphans/properties/podCgroups/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err213 = {instancePath:instancePath+"/nodes/containerGC/logs",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -2810,8 +2802,10 @@ vErrors.push(err213);
 }
 errors++;
 }
-if(!((data81 === "Report") || (data81 === "Remove"))){
-const err214 = {instancePath:instancePath+"/nodes/orphans/podCgroups",schemaPath:"#/properties/nodes/properties/orphans/properties/podCgroups/enum",keyword:"enum",params:{allowedValues: schema11.properties.nodes.properties.orphans.properties.podCgroups.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err214 = {instancePath:instancePath+"/nodes/containerGC",schemaPath:"#/properties/nodes/properties/containerGC/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -2820,9 +2814,19 @@ vErrors.push(err214);
 }
 errors++;
 }
-let data82 = data80.podDirectories;
-if(typeof data82 !== "string"){
-const err215 = {instancePath:instancePath+"/nodes/orphans/podDirectories",schemaPath:"#/properties/nodes/properties/orphans/properties/podDirectories/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data43.orphans !== undefined){
+let data81 = data43.orphans;
+if(data81 && typeof data81 == "object" && !Array.isArray(data81)){
+if(data81.podCgroups === undefined){
+data81.podCgroups = "Report";
+}
+if(data81.podDirectories === undefined){
+data81.podDirectories = "Report";
+}
+for(const key23 in data81){
+if(!((key23 === "podCgroups") || (key23 === "podDirectories"))){
+const err215 = {instancePath:instancePath+"/nodes/orphans",schemaPath:"#/properties/nodes/properties/orphans/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -2831,8 +2835,10 @@ vErrors.push(err215);
 }
 errors++;
 }
-if(!((data82 === "Report") || (data82 === "Remove"))){
-const err216 = {instancePath:instancePath+"/nodes/orphans/podDirectories",schemaPath:"#/properties/nodes/properties/orphans/properties/podDirectories/enum",keyword:"enum",params:{allowedValues: schema11.properties.nodes.properties.orphans.properties.podDirectories.enum},message:"must be equal to one of the allowed values"};
+}
+let data82 = data81.podCgroups;
+if(typeof data82 !== "string"){
+const err216 = {instancePath:instancePath+"/nodes/orphans/podCgroups",schemaPath:"#/properties/nodes/properties/orphans/properties/podCgroups/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -2841,9 +2847,8 @@ vErrors.push(err216);
 }
 errors++;
 }
-}
-else {
-const err217 = {instancePath:instancePath+"/nodes/orphans",schemaPath:"#/properties/nodes/properties/orphans/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!((data82 === "Report") || (data82 === "Remove"))){
+const err217 = {instancePath:instancePath+"/nodes/orphans/podCgroups",schemaPath:"#/properties/nodes/properties/orphans/properties/podCgroups/enum",keyword:"enum",params:{allowedValues: schema11.properties.nodes.properties.orphans.properties.podCgroups.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -2852,25 +2857,9 @@ vErrors.push(err217);
 }
 errors++;
 }
-}
-if(data43.localStorageEviction !== undefined){
-let data83 = data43.localStorageEviction;
-if(data83 && typeof data83 == "object" && !Array.isArray(data83)){
-if(data83.warnAtPercent === undefined){
-data83.warnAtPercent = [80,95];
-}
-if(data83.evictAtPercent === undefined){
-data83.evictAtPercent = 100;
-}
-if(data83.respectPodDisruptionBudgets === undefined){
-data83.respectPodDisruptionBudgets = true;
-}
-if(data83.gracePeriodSeconds === undefined){
-data83.gracePeriodSeconds = -1;
-}
-for(const key24 in data83){
-if(!(((((key24 === "warnAtPercent") || (key24 === "evictAtPercent")) || (key24 === "respectPodDisruptionBudgets")) || (key24 === "gracePeriodSeconds")) || (key24 === "defaultLimits"))){
-const err218 = {instancePath:instancePath+"/nodes/localStorageEviction",schemaPath:"#/properties/nodes/properties/localStorageEviction/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
+let data83 = data81.podDirectories;
+if(typeof data83 !== "string"){
+const err218 = {instancePath:instancePath+"/nodes/orphans/podDirectories",schemaPath:"#/properties/nodes/properties/orphans/properties/podDirectories/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -2879,11 +2868,8 @@ vErrors.push(err218);
 }
 errors++;
 }
-}
-let data84 = data83.warnAtPercent;
-if(Array.isArray(data84)){
-if(data84.length > 8){
-const err219 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(!((data83 === "Report") || (data83 === "Remove"))){
+const err219 = {instancePath:instancePath+"/nodes/orphans/podDirectories",schemaPath:"#/properties/nodes/properties/orphans/properties/podDirectories/enum",keyword:"enum",params:{allowedValues: schema11.properties.nodes.properties.orphans.properties.podDirectories.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -2892,11 +2878,9 @@ vErrors.push(err219);
 }
 errors++;
 }
-const len10 = data84.length;
-for(let i12=0; i12<len10; i12++){
-let data85 = data84[i12];
-if(!((typeof data85 == "number") && (!(data85 % 1) && !isNaN(data85)))){
-const err220 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i12,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+else {
+const err220 = {instancePath:instancePath+"/nodes/orphans",schemaPath:"#/properties/nodes/properties/orphans/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -2905,9 +2889,25 @@ vErrors.push(err220);
 }
 errors++;
 }
-if(typeof data85 == "number"){
-if(data85 > 100 || isNaN(data85)){
-const err221 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i12,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+}
+if(data43.localStorageEviction !== undefined){
+let data84 = data43.localStorageEviction;
+if(data84 && typeof data84 == "object" && !Array.isArray(data84)){
+if(data84.warnAtPercent === undefined){
+data84.warnAtPercent = [80,95];
+}
+if(data84.evictAtPercent === undefined){
+data84.evictAtPercent = 100;
+}
+if(data84.respectPodDisruptionBudgets === undefined){
+data84.respectPodDisruptionBudgets = true;
+}
+if(data84.gracePeriodSeconds === undefined){
+data84.gracePeriodSeconds = -1;
+}
+for(const key24 in data84){
+if(!(((((key24 === "warnAtPercent") || (key24 === "evictAtPercent")) || (key24 === "respectPodDisruptionBudgets")) || (key24 === "gracePeriodSeconds")) || (key24 === "defaultLimits"))){
+const err221 = {instancePath:instancePath+"/nodes/localStorageEviction",schemaPath:"#/properties/nodes/properties/localStorageEviction/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err221];
 }
@@ -2916,8 +2916,11 @@ vErrors.push(err221);
 }
 errors++;
 }
-if(data85 < 1 || isNaN(data85)){
-const err222 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i12,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+let data85 = data84.warnAtPercent;
+if(Array.isArray(data85)){
+if(data85.length > 8){
+const err222 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
 if(vErrors === null){
 vErrors = [err222];
 }
@@ -2926,25 +2929,59 @@ vErrors.push(err222);
 }
 errors++;
 }
-}
-}
-let i13 = data84.length;
-let j2;
-if(i13 > 1){
-const indices2 = {};
-for(;i13--;){
-let item2 = data84[i13];
-if(!((typeof item2 == "number") && (!(item2 % 1) && !isNaN(item2)))){
-continue;
-}
-if(typeof indices2[item2] == "number"){
-j2 = indices2[item2];
-const err223 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/uniqueItems",keyword:"uniqueItems",params:{i: i13, j: j2},message:"must NOT have duplicate items (items ## "+j2+" and "+i13+" are identical)"};
+const len10 = data85.length;
+for(let i12=0; i12<len10; i12++){
+let data86 = data85[i12];
+if(!((typeof data86 == "number") && (!(data86 % 1) && !isNaN(data86)))){
+const err223 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i12,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err223];
 }
 else {
 vErrors.push(err223);
+}
+errors++;
+}
+if(typeof data86 == "number"){
+if(data86 > 100 || isNaN(data86)){
+const err224 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i12,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(vErrors === null){
+vErrors = [err224];
+}
+else {
+vErrors.push(err224);
+}
+errors++;
+}
+if(data86 < 1 || isNaN(data86)){
+const err225 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i12,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err225];
+}
+else {
+vErrors.push(err225);
+}
+errors++;
+}
+}
+}
+let i13 = data85.length;
+let j2;
+if(i13 > 1){
+const indices2 = {};
+for(;i13--;){
+let item2 = data85[i13];
+if(!((typeof item2 == "number") && (!(item2 % 1) && !isNaN(item2)))){
+continue;
+}
+if(typeof indices2[item2] == "number"){
+j2 = indices2[item2];
+const err226 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/uniqueItems",keyword:"uniqueItems",params:{i: i13, j: j2},message:"must NOT have duplicate items (items ## "+j2+" and "+i13+" are identical)"};
+if(vErrors === null){
+vErrors = [err226];
+}
+else {
+vErrors.push(err226);
 }
 errors++;
 break;
@@ -2954,39 +2991,7 @@ indices2[item2] = i13;
 }
 }
 else {
-const err224 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err224];
-}
-else {
-vErrors.push(err224);
-}
-errors++;
-}
-let data86 = data83.evictAtPercent;
-if(!((typeof data86 == "number") && (!(data86 % 1) && !isNaN(data86)))){
-const err225 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err225];
-}
-else {
-vErrors.push(err225);
-}
-errors++;
-}
-if(typeof data86 == "number"){
-if(data86 > 100 || isNaN(data86)){
-const err226 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
-if(vErrors === null){
-vErrors = [err226];
-}
-else {
-vErrors.push(err226);
-}
-errors++;
-}
-if(data86 < 1 || isNaN(data86)){
-const err227 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+const err227 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -2995,9 +3000,9 @@ vErrors.push(err227);
 }
 errors++;
 }
-}
-if(typeof data83.respectPodDisruptionBudgets !== "boolean"){
-const err228 = {instancePath:instancePath+"/nodes/localStorageEviction/respectPodDisruptionBudgets",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/respectPodDisruptionBudgets/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+let data87 = data84.evictAtPercent;
+if(!((typeof data87 == "number") && (!(data87 % 1) && !isNaN(data87)))){
+const err228 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -3006,9 +3011,9 @@ vErrors.push(err228);
 }
 errors++;
 }
-let data88 = data83.gracePeriodSeconds;
-if(!((typeof data88 == "number") && (!(data88 % 1) && !isNaN(data88)))){
-const err229 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(typeof data87 == "number"){
+if(data87 > 100 || isNaN(data87)){
+const err229 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -3017,9 +3022,8 @@ vErrors.push(err229);
 }
 errors++;
 }
-if(typeof data88 == "number"){
-if(data88 > 604800 || isNaN(data88)){
-const err230 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 604800},message:"must be <= 604800"};
+if(data87 < 1 || isNaN(data87)){
+const err230 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -3028,8 +3032,9 @@ vErrors.push(err230);
 }
 errors++;
 }
-if(data88 < -1 || isNaN(data88)){
-const err231 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
+}
+if(typeof data84.respectPodDisruptionBudgets !== "boolean"){
+const err231 = {instancePath:instancePath+"/nodes/localStorageEviction/respectPodDisruptionBudgets",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/respectPodDisruptionBudgets/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -3038,22 +3043,9 @@ vErrors.push(err231);
 }
 errors++;
 }
-}
-if(data83.defaultLimits !== undefined){
-let data89 = data83.defaultLimits;
-if(data89 && typeof data89 == "object" && !Array.isArray(data89)){
-if(data89.emptyDir === undefined){
-data89.emptyDir = "";
-}
-if(data89.pod === undefined){
-data89.pod = "";
-}
-if(data89.container === undefined){
-data89.container = "";
-}
-for(const key25 in data89){
-if(!(((key25 === "emptyDir") || (key25 === "pod")) || (key25 === "container"))){
-const err232 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key25},message:"must NOT have additional properties"};
+let data89 = data84.gracePeriodSeconds;
+if(!((typeof data89 == "number") && (!(data89 % 1) && !isNaN(data89)))){
+const err232 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err232];
 }
@@ -3062,11 +3054,9 @@ vErrors.push(err232);
 }
 errors++;
 }
-}
-let data90 = data89.emptyDir;
-if(typeof data90 === "string"){
-if(func2(data90) > 24){
-const err233 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(typeof data89 == "number"){
+if(data89 > 604800 || isNaN(data89)){
+const err233 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 604800},message:"must be <= 604800"};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -3075,8 +3065,8 @@ vErrors.push(err233);
 }
 errors++;
 }
-if(!pattern17.test(data90)){
-const err234 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+if(data89 < -1 || isNaN(data89)){
+const err234 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -3086,8 +3076,21 @@ vErrors.push(err234);
 errors++;
 }
 }
-else {
-const err235 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data84.defaultLimits !== undefined){
+let data90 = data84.defaultLimits;
+if(data90 && typeof data90 == "object" && !Array.isArray(data90)){
+if(data90.emptyDir === undefined){
+data90.emptyDir = "";
+}
+if(data90.pod === undefined){
+data90.pod = "";
+}
+if(data90.container === undefined){
+data90.container = "";
+}
+for(const key25 in data90){
+if(!(((key25 === "emptyDir") || (key25 === "pod")) || (key25 === "container"))){
+const err235 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key25},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -3096,10 +3099,11 @@ vErrors.push(err235);
 }
 errors++;
 }
-let data91 = data89.pod;
+}
+let data91 = data90.emptyDir;
 if(typeof data91 === "string"){
 if(func2(data91) > 24){
-const err236 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+const err236 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -3109,7 +3113,7 @@ vErrors.push(err236);
 errors++;
 }
 if(!pattern17.test(data91)){
-const err237 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+const err237 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -3120,7 +3124,7 @@ errors++;
 }
 }
 else {
-const err238 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err238 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -3129,10 +3133,10 @@ vErrors.push(err238);
 }
 errors++;
 }
-let data92 = data89.container;
+let data92 = data90.pod;
 if(typeof data92 === "string"){
 if(func2(data92) > 24){
-const err239 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+const err239 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -3142,7 +3146,7 @@ vErrors.push(err239);
 errors++;
 }
 if(!pattern17.test(data92)){
-const err240 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+const err240 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
 if(vErrors === null){
 vErrors = [err240];
 }
@@ -3153,7 +3157,7 @@ errors++;
 }
 }
 else {
-const err241 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err241 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err241];
 }
@@ -3162,9 +3166,10 @@ vErrors.push(err241);
 }
 errors++;
 }
-}
-else {
-const err242 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/type",keyword:"type",params:{type: "object"},message:"must be object"};
+let data93 = data90.container;
+if(typeof data93 === "string"){
+if(func2(data93) > 24){
+const err242 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err242];
 }
@@ -3173,10 +3178,8 @@ vErrors.push(err242);
 }
 errors++;
 }
-}
-}
-else {
-const err243 = {instancePath:instancePath+"/nodes/localStorageEviction",schemaPath:"#/properties/nodes/properties/localStorageEviction/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!pattern17.test(data93)){
+const err243 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
 if(vErrors === null){
 vErrors = [err243];
 }
@@ -3186,30 +3189,8 @@ vErrors.push(err243);
 errors++;
 }
 }
-if(data43.nodePressure !== undefined){
-let data93 = data43.nodePressure;
-if(data93 && typeof data93 == "object" && !Array.isArray(data93)){
-if(data93.thresholds === undefined){
-data93.thresholds = {};
-}
-if(data93.minimumReclaim === undefined){
-data93.minimumReclaim = {};
-}
-if(data93.gracePeriod === undefined){
-data93.gracePeriod = "1m";
-}
-if(data93.transitionPeriod === undefined){
-data93.transitionPeriod = "5m";
-}
-if(data93.forecast === undefined){
-data93.forecast = "1h";
-}
-if(data93.evictPods === undefined){
-data93.evictPods = false;
-}
-for(const key26 in data93){
-if(!((((((key26 === "thresholds") || (key26 === "minimumReclaim")) || (key26 === "gracePeriod")) || (key26 === "transitionPeriod")) || (key26 === "forecast")) || (key26 === "evictPods"))){
-const err244 = {instancePath:instancePath+"/nodes/nodePressure",schemaPath:"#/properties/nodes/properties/nodePressure/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key26},message:"must NOT have additional properties"};
+else {
+const err244 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err244];
 }
@@ -3219,26 +3200,8 @@ vErrors.push(err244);
 errors++;
 }
 }
-let data94 = data93.thresholds;
-if(data94 && typeof data94 == "object" && !Array.isArray(data94)){
-if(data94["nodefs.available"] === undefined){
-data94["nodefs.available"] = "15%";
-}
-if(data94["nodefs.inodesFree"] === undefined){
-data94["nodefs.inodesFree"] = "10%";
-}
-if(data94["imagefs.available"] === undefined){
-data94["imagefs.available"] = "20%";
-}
-if(data94["imagefs.inodesFree"] === undefined){
-data94["imagefs.inodesFree"] = "10%";
-}
-if(data94["memory.available"] === undefined){
-data94["memory.available"] = "500Mi";
-}
-for(const key27 in data94){
-if(!(((((key27 === "nodefs.available") || (key27 === "nodefs.inodesFree")) || (key27 === "imagefs.available")) || (key27 === "imagefs.inodesFree")) || (key27 === "memory.available"))){
-const err245 = {instancePath:instancePath+"/nodes/nodePressure/thresholds",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key27},message:"must NOT have additional properties"};
+else {
+const err245 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err245];
 }
@@ -3248,10 +3211,9 @@ vErrors.push(err245);
 errors++;
 }
 }
-let data95 = data94["nodefs.available"];
-if(typeof data95 === "string"){
-if(func2(data95) > 24){
-const err246 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+}
+else {
+const err246 = {instancePath:instancePath+"/nodes/localStorageEviction",schemaPath:"#/properties/nodes/properties/localStorageEviction/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err246];
 }
@@ -3260,8 +3222,31 @@ vErrors.push(err246);
 }
 errors++;
 }
-if(func2(data95) < 1){
-const err247 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data43.nodePressure !== undefined){
+let data94 = data43.nodePressure;
+if(data94 && typeof data94 == "object" && !Array.isArray(data94)){
+if(data94.thresholds === undefined){
+data94.thresholds = {};
+}
+if(data94.minimumReclaim === undefined){
+data94.minimumReclaim = {};
+}
+if(data94.gracePeriod === undefined){
+data94.gracePeriod = "1m";
+}
+if(data94.transitionPeriod === undefined){
+data94.transitionPeriod = "5m";
+}
+if(data94.forecast === undefined){
+data94.forecast = "1h";
+}
+if(data94.evictPods === undefined){
+data94.evictPods = false;
+}
+for(const key26 in data94){
+if(!((((((key26 === "thresholds") || (key26 === "minimumReclaim")) || (key26 === "gracePeriod")) || (key26 === "transitionPeriod")) || (key26 === "forecast")) || (key26 === "evictPods"))){
+const err247 = {instancePath:instancePath+"/nodes/nodePressure",schemaPath:"#/properties/nodes/properties/nodePressure/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key26},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err247];
 }
@@ -3270,8 +3255,27 @@ vErrors.push(err247);
 }
 errors++;
 }
-if(!pattern21.test(data95)){
-const err248 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+}
+let data95 = data94.thresholds;
+if(data95 && typeof data95 == "object" && !Array.isArray(data95)){
+if(data95["nodefs.available"] === undefined){
+data95["nodefs.available"] = "15%";
+}
+if(data95["nodefs.inodesFree"] === undefined){
+data95["nodefs.inodesFree"] = "10%";
+}
+if(data95["imagefs.available"] === undefined){
+data95["imagefs.available"] = "20%";
+}
+if(data95["imagefs.inodesFree"] === undefined){
+data95["imagefs.inodesFree"] = "10%";
+}
+if(data95["memory.available"] === undefined){
+data95["memory.available"] = "500Mi";
+}
+for(const key27 in data95){
+if(!(((((key27 === "nodefs.available") || (key27 === "nodefs.inodesFree")) || (key27 === "imagefs.available")) || (key27 === "imagefs.inodesFree")) || (key27 === "memory.available"))){
+const err248 = {instancePath:instancePath+"/nodes/nodePressure/thresholds",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key27},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err248];
 }
@@ -3281,8 +3285,10 @@ vErrors.push(err248);
 errors++;
 }
 }
-else {
-const err249 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data96 = data95["nodefs.available"];
+if(typeof data96 === "string"){
+if(func2(data96) > 24){
+const err249 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -3291,10 +3297,8 @@ vErrors.push(err249);
 }
 errors++;
 }
-let data96 = data94["nodefs.inodesFree"];
-if(typeof data96 === "string"){
-if(func2(data96) > 24){
-const err250 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(func2(data96) < 1){
+const err250 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err250];
 }
@@ -3303,8 +3307,8 @@ vErrors.push(err250);
 }
 errors++;
 }
-if(func2(data96) < 1){
-const err251 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(!pattern22.test(data96)){
+const err251 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -3313,8 +3317,9 @@ vErrors.push(err251);
 }
 errors++;
 }
-if(!pattern21.test(data96)){
-const err252 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+}
+else {
+const err252 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err252];
 }
@@ -3323,9 +3328,10 @@ vErrors.push(err252);
 }
 errors++;
 }
-}
-else {
-const err253 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data97 = data95["nodefs.inodesFree"];
+if(typeof data97 === "string"){
+if(func2(data97) > 24){
+const err253 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err253];
 }
@@ -3334,10 +3340,8 @@ vErrors.push(err253);
 }
 errors++;
 }
-let data97 = data94["imagefs.available"];
-if(typeof data97 === "string"){
-if(func2(data97) > 24){
-const err254 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(func2(data97) < 1){
+const err254 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err254];
 }
@@ -3346,8 +3350,8 @@ vErrors.push(err254);
 }
 errors++;
 }
-if(func2(data97) < 1){
-const err255 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(!pattern22.test(data97)){
+const err255 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err255];
 }
@@ -3356,8 +3360,9 @@ vErrors.push(err255);
 }
 errors++;
 }
-if(!pattern21.test(data97)){
-const err256 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+}
+else {
+const err256 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -3366,9 +3371,10 @@ vErrors.push(err256);
 }
 errors++;
 }
-}
-else {
-const err257 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data98 = data95["imagefs.available"];
+if(typeof data98 === "string"){
+if(func2(data98) > 24){
+const err257 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err257];
 }
@@ -3377,10 +3383,8 @@ vErrors.push(err257);
 }
 errors++;
 }
-let data98 = data94["imagefs.inodesFree"];
-if(typeof data98 === "string"){
-if(func2(data98) > 24){
-const err258 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(func2(data98) < 1){
+const err258 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -3389,8 +3393,8 @@ vErrors.push(err258);
 }
 errors++;
 }
-if(func2(data98) < 1){
-const err259 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(!pattern22.test(data98)){
+const err259 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err259];
 }
@@ -3399,8 +3403,9 @@ vErrors.push(err259);
 }
 errors++;
 }
-if(!pattern21.test(data98)){
-const err260 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+}
+else {
+const err260 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -3409,9 +3414,10 @@ vErrors.push(err260);
 }
 errors++;
 }
-}
-else {
-const err261 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data99 = data95["imagefs.inodesFree"];
+if(typeof data99 === "string"){
+if(func2(data99) > 24){
+const err261 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err261];
 }
@@ -3420,10 +3426,8 @@ vErrors.push(err261);
 }
 errors++;
 }
-let data99 = data94["memory.available"];
-if(typeof data99 === "string"){
-if(func2(data99) > 24){
-const err262 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(func2(data99) < 1){
+const err262 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err262];
 }
@@ -3432,8 +3436,8 @@ vErrors.push(err262);
 }
 errors++;
 }
-if(func2(data99) < 1){
-const err263 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(!pattern22.test(data99)){
+const err263 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err263];
 }
@@ -3442,8 +3446,9 @@ vErrors.push(err263);
 }
 errors++;
 }
-if(!pattern21.test(data99)){
-const err264 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+}
+else {
+const err264 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err264];
 }
@@ -3452,9 +3457,10 @@ vErrors.push(err264);
 }
 errors++;
 }
-}
-else {
-const err265 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data100 = data95["memory.available"];
+if(typeof data100 === "string"){
+if(func2(data100) > 24){
+const err265 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err265];
 }
@@ -3463,9 +3469,8 @@ vErrors.push(err265);
 }
 errors++;
 }
-}
-else {
-const err266 = {instancePath:instancePath+"/nodes/nodePressure/thresholds",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(func2(data100) < 1){
+const err266 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err266];
 }
@@ -3474,11 +3479,8 @@ vErrors.push(err266);
 }
 errors++;
 }
-let data100 = data93.minimumReclaim;
-if(data100 && typeof data100 == "object" && !Array.isArray(data100)){
-for(const key28 in data100){
-if(!((((key28 === "nodefs.available") || (key28 === "nodefs.inodesFree")) || (key28 === "imagefs.available")) || (key28 === "imagefs.inodesFree"))){
-const err267 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key28},message:"must NOT have additional properties"};
+if(!pattern22.test(data100)){
+const err267 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err267];
 }
@@ -3488,11 +3490,8 @@ vErrors.push(err267);
 errors++;
 }
 }
-if(data100["nodefs.available"] !== undefined){
-let data101 = data100["nodefs.available"];
-if(typeof data101 === "string"){
-if(func2(data101) > 24){
-const err268 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+else {
+const err268 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err268];
 }
@@ -3501,8 +3500,9 @@ vErrors.push(err268);
 }
 errors++;
 }
-if(func2(data101) < 1){
-const err269 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+else {
+const err269 = {instancePath:instancePath+"/nodes/nodePressure/thresholds",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err269];
 }
@@ -3511,8 +3511,11 @@ vErrors.push(err269);
 }
 errors++;
 }
-if(!pattern21.test(data101)){
-const err270 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+let data101 = data94.minimumReclaim;
+if(data101 && typeof data101 == "object" && !Array.isArray(data101)){
+for(const key28 in data101){
+if(!((((key28 === "nodefs.available") || (key28 === "nodefs.inodesFree")) || (key28 === "imagefs.available")) || (key28 === "imagefs.inodesFree"))){
+const err270 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key28},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err270];
 }
@@ -3522,8 +3525,11 @@ vErrors.push(err270);
 errors++;
 }
 }
-else {
-const err271 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data101["nodefs.available"] !== undefined){
+let data102 = data101["nodefs.available"];
+if(typeof data102 === "string"){
+if(func2(data102) > 24){
+const err271 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err271];
 }
@@ -3532,12 +3538,8 @@ vErrors.push(err271);
 }
 errors++;
 }
-}
-if(data100["nodefs.inodesFree"] !== undefined){
-let data102 = data100["nodefs.inodesFree"];
-if(typeof data102 === "string"){
-if(func2(data102) > 24){
-const err272 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(func2(data102) < 1){
+const err272 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err272];
 }
@@ -3546,8 +3548,8 @@ vErrors.push(err272);
 }
 errors++;
 }
-if(func2(data102) < 1){
-const err273 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(!pattern22.test(data102)){
+const err273 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err273];
 }
@@ -3556,8 +3558,9 @@ vErrors.push(err273);
 }
 errors++;
 }
-if(!pattern21.test(data102)){
-const err274 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+}
+else {
+const err274 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err274];
 }
@@ -3567,8 +3570,11 @@ vErrors.push(err274);
 errors++;
 }
 }
-else {
-const err275 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data101["nodefs.inodesFree"] !== undefined){
+let data103 = data101["nodefs.inodesFree"];
+if(typeof data103 === "string"){
+if(func2(data103) > 24){
+const err275 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err275];
 }
@@ -3577,12 +3583,8 @@ vErrors.push(err275);
 }
 errors++;
 }
-}
-if(data100["imagefs.available"] !== undefined){
-let data103 = data100["imagefs.available"];
-if(typeof data103 === "string"){
-if(func2(data103) > 24){
-const err276 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(func2(data103) < 1){
+const err276 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err276];
 }
@@ -3591,8 +3593,8 @@ vErrors.push(err276);
 }
 errors++;
 }
-if(func2(data103) < 1){
-const err277 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(!pattern22.test(data103)){
+const err277 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err277];
 }
@@ -3601,8 +3603,9 @@ vErrors.push(err277);
 }
 errors++;
 }
-if(!pattern21.test(data103)){
-const err278 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+}
+else {
+const err278 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err278];
 }
@@ -3612,8 +3615,11 @@ vErrors.push(err278);
 errors++;
 }
 }
-else {
-const err279 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data101["imagefs.available"] !== undefined){
+let data104 = data101["imagefs.available"];
+if(typeof data104 === "string"){
+if(func2(data104) > 24){
+const err279 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err279];
 }
@@ -3622,12 +3628,8 @@ vErrors.push(err279);
 }
 errors++;
 }
-}
-if(data100["imagefs.inodesFree"] !== undefined){
-let data104 = data100["imagefs.inodesFree"];
-if(typeof data104 === "string"){
-if(func2(data104) > 24){
-const err280 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(func2(data104) < 1){
+const err280 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err280];
 }
@@ -3636,8 +3638,8 @@ vErrors.push(err280);
 }
 errors++;
 }
-if(func2(data104) < 1){
-const err281 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(!pattern22.test(data104)){
+const err281 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err281];
 }
@@ -3646,8 +3648,9 @@ vErrors.push(err281);
 }
 errors++;
 }
-if(!pattern21.test(data104)){
-const err282 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+}
+else {
+const err282 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err282];
 }
@@ -3657,8 +3660,11 @@ vErrors.push(err282);
 errors++;
 }
 }
-else {
-const err283 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data101["imagefs.inodesFree"] !== undefined){
+let data105 = data101["imagefs.inodesFree"];
+if(typeof data105 === "string"){
+if(func2(data105) > 24){
+const err283 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err283];
 }
@@ -3667,10 +3673,8 @@ vErrors.push(err283);
 }
 errors++;
 }
-}
-}
-else {
-const err284 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(func2(data105) < 1){
+const err284 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err284];
 }
@@ -3679,10 +3683,8 @@ vErrors.push(err284);
 }
 errors++;
 }
-let data105 = data93.gracePeriod;
-if(typeof data105 === "string"){
-if(func2(data105) > 32){
-const err285 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(!pattern22.test(data105)){
+const err285 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err285];
 }
@@ -3691,8 +3693,9 @@ vErrors.push(err285);
 }
 errors++;
 }
-if(func2(data105) < 2){
-const err286 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+}
+else {
+const err286 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err286];
 }
@@ -3701,8 +3704,10 @@ vErrors.push(err286);
 }
 errors++;
 }
-if(!pattern7.test(data105)){
-const err287 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+}
+}
+else {
+const err287 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err287];
 }
@@ -3711,9 +3716,10 @@ vErrors.push(err287);
 }
 errors++;
 }
-}
-else {
-const err288 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data106 = data94.gracePeriod;
+if(typeof data106 === "string"){
+if(func2(data106) > 32){
+const err288 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err288];
 }
@@ -3722,10 +3728,8 @@ vErrors.push(err288);
 }
 errors++;
 }
-let data106 = data93.transitionPeriod;
-if(typeof data106 === "string"){
-if(func2(data106) > 32){
-const err289 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(func2(data106) < 2){
+const err289 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err289];
 }
@@ -3734,8 +3738,8 @@ vErrors.push(err289);
 }
 errors++;
 }
-if(func2(data106) < 2){
-const err290 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+if(!pattern7.test(data106)){
+const err290 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
 if(vErrors === null){
 vErrors = [err290];
 }
@@ -3744,8 +3748,9 @@ vErrors.push(err290);
 }
 errors++;
 }
-if(!pattern7.test(data106)){
-const err291 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+}
+else {
+const err291 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err291];
 }
@@ -3754,9 +3759,10 @@ vErrors.push(err291);
 }
 errors++;
 }
-}
-else {
-const err292 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data107 = data94.transitionPeriod;
+if(typeof data107 === "string"){
+if(func2(data107) > 32){
+const err292 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err292];
 }
@@ -3765,10 +3771,8 @@ vErrors.push(err292);
 }
 errors++;
 }
-let data107 = data93.forecast;
-if(typeof data107 === "string"){
-if(func2(data107) > 32){
-const err293 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(func2(data107) < 2){
+const err293 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err293];
 }
@@ -3777,8 +3781,8 @@ vErrors.push(err293);
 }
 errors++;
 }
-if(func2(data107) < 2){
-const err294 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+if(!pattern7.test(data107)){
+const err294 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
 if(vErrors === null){
 vErrors = [err294];
 }
@@ -3787,8 +3791,9 @@ vErrors.push(err294);
 }
 errors++;
 }
-if(!pattern7.test(data107)){
-const err295 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+}
+else {
+const err295 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err295];
 }
@@ -3797,9 +3802,10 @@ vErrors.push(err295);
 }
 errors++;
 }
-}
-else {
-const err296 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data108 = data94.forecast;
+if(typeof data108 === "string"){
+if(func2(data108) > 32){
+const err296 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err296];
 }
@@ -3808,8 +3814,8 @@ vErrors.push(err296);
 }
 errors++;
 }
-if(typeof data93.evictPods !== "boolean"){
-const err297 = {instancePath:instancePath+"/nodes/nodePressure/evictPods",schemaPath:"#/properties/nodes/properties/nodePressure/properties/evictPods/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(func2(data108) < 2){
+const err297 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err297];
 }
@@ -3818,9 +3824,8 @@ vErrors.push(err297);
 }
 errors++;
 }
-}
-else {
-const err298 = {instancePath:instancePath+"/nodes/nodePressure",schemaPath:"#/properties/nodes/properties/nodePressure/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!pattern7.test(data108)){
+const err298 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
 if(vErrors === null){
 vErrors = [err298];
 }
@@ -3830,9 +3835,8 @@ vErrors.push(err298);
 errors++;
 }
 }
-}
 else {
-const err299 = {instancePath:instancePath+"/nodes",schemaPath:"#/properties/nodes/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err299 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err299];
 }
@@ -3841,15 +3845,48 @@ vErrors.push(err299);
 }
 errors++;
 }
-}
-}
-else {
-const err300 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(typeof data94.evictPods !== "boolean"){
+const err300 = {instancePath:instancePath+"/nodes/nodePressure/evictPods",schemaPath:"#/properties/nodes/properties/nodePressure/properties/evictPods/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err300];
 }
 else {
 vErrors.push(err300);
+}
+errors++;
+}
+}
+else {
+const err301 = {instancePath:instancePath+"/nodes/nodePressure",schemaPath:"#/properties/nodes/properties/nodePressure/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err301];
+}
+else {
+vErrors.push(err301);
+}
+errors++;
+}
+}
+}
+else {
+const err302 = {instancePath:instancePath+"/nodes",schemaPath:"#/properties/nodes/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err302];
+}
+else {
+vErrors.push(err302);
+}
+errors++;
+}
+}
+}
+else {
+const err303 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err303];
+}
+else {
+vErrors.push(err303);
 }
 errors++;
 }

@@ -386,6 +386,10 @@ export interface GCPolicySpecNodesContainerGCLogs {
    * How many bytes of log files of each pod are kept; rotated files go, oldest first. Empty means no limit.
    */
   maxBytesPerPod?: string;
+  /**
+   * The size of a running container's current log file above which its pod gets a warning Event, in mode DryRun too and also with the keep label. The log file is never cut. Set it well above the kubelet's containerLogMaxSize. Empty or 0 means no warnings.
+   */
+  warnBytesPerContainer?: string;
 }
 /**
  * What happens to the orphaned resources of pods that neither the API server nor the runtime knows. Absent, they are only reported.

@@ -118,6 +118,7 @@ function logsOf(logs: ValidSpecNodesContainerGCLogs): LogsPolicy {
     ...logs,
     maxRotatedPerContainer: unlessNegative(logs.maxRotatedPerContainer),
     maxBytesPerPod: parseQuantity(logs.maxBytesPerPod),
+    warnBytesPerContainer: unlessZero(parseQuantity(logs.warnBytesPerContainer) ?? 0),
   };
 }
 

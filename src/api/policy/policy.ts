@@ -99,6 +99,8 @@ export interface LogsPolicy {
   readonly maxRotatedPerContainer: number | undefined;
   /** undefined = unlimited. */
   readonly maxBytesPerPod: number | undefined;
+  /** Size of a running container's current log above which dustpan warns; undefined = never. */
+  readonly warnBytesPerContainer: number | undefined;
 }
 
 /** Orphaned resources of pods that neither the API server nor the runtime knows. */

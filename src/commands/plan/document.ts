@@ -86,7 +86,7 @@ export interface Totals {
   readonly kept: number | null;
   /** How many of the kept ones only wait for time. */
   readonly waiting: number | null;
-  /** How many warnings about a limit that is nearly reached; localstorage alone. */
+  /** How many warnings, each about an object that is counted as planned or kept as well; containergc and localstorage alone. */
   readonly warned?: number;
   /** How many decisions have each reason. */
   readonly reasons: Readonly<Record<string, number>>;
@@ -139,7 +139,8 @@ export interface PlanOptions {
   readonly only?: ObjectFilter | undefined;
 }
 
-export type ObjectFilter = (object: PlanObject) => boolean;
+/** Whether to list the decisions with this verdict about an object. */
+export type ObjectFilter = (object: PlanObject, verdict: Verdict) => boolean;
 
 /** The totals of a unit, from its decisions. */
 export function totalsOf(place: Pick<Totals, 'unit' | 'node'>, decisions: Iterable<Planned>): Totals {
@@ -160,7 +161,7 @@ export function listed<E, R extends keyof E & Reason>(
     const isCarriedOut = verdict !== 'Keep' && verdict !== 'Warn';
     if (isCarriedOut) order += 1;
     const object = objectOf(target, node);
-    if (!(only?.(object) ?? (kept || verdict !== 'Keep'))) continue;
+    if (!(only?.(object, verdict) ?? (kept || verdict !== 'Keep'))) continue;
     const { detail, field = null } = explain(catalog, one);
     list.push({ ...printed(one, object), order: isCarriedOut ? order : null, detail, field });
   }

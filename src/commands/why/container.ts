@@ -1,3 +1,4 @@
+import { currentLogs } from '../../agent/containergc/large-logs.ts';
 import { resolvedTarget } from '../../agent/containergc/log-names.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { PlanObject } from '../plan/document.ts';
@@ -76,11 +77,15 @@ function findLog({ text, node }: ContainerQuestion, facts: PlanFacts): Target {
       entry.path === path && entry.target !== undefined ? [resolvedTarget(path, entry.target)] : [],
     ),
   );
+  const isCurrent = (current: string): boolean => [path, ...targets].includes(current);
+  const written = parts.flatMap((part) => currentLogs(part)).filter((log) => isCurrent(log.path));
+  const writers = new Set(written.map(({ container }) => container.id));
   return {
     kind: 'found',
     object: { kind: 'Container', text: path, node: node ?? null },
     facts: { ...facts, parts },
-    only: (object) => isLogOf(object, [path, ...targets]),
+    only: (object, verdict) =>
+      verdict === 'Warn' ? writers.has(idOf(object)) : isLogOf(object, [path, ...targets]),
     path,
   };
 }
@@ -90,6 +95,7 @@ const pathsIn = ({ logs, orphans }: NodePart): readonly string[] => [
   ...(logs?.directories ?? []),
   ...Object.values(orphans ?? {}).flatMap((found) => found?.map(({ path }) => path) ?? []),
 ];
+const idOf = (object: PlanObject): string => ('id' in object ? object.id : '');
 
 const isAtOrBelow = (path: string, root: string): boolean => path === root || path.startsWith(`${root}/`);
 

@@ -2,6 +2,7 @@ import { boundImages, usedImages } from '../../agent/imagegc/holds.ts';
 import { imageIndex } from '../../api/image-index.ts';
 import { podRefOf } from '../../api/pod-ref.ts';
 import type { Unit } from '../../gc/decision.ts';
+import { containerWarnings } from '../../gc/reasons/container-warnings.ts';
 import { containerReasons } from '../../gc/reasons/containers.ts';
 import type { ReasonEntry } from '../../gc/reasons/entry.ts';
 import { evictionReasons } from '../../gc/reasons/evictions.ts';
@@ -53,9 +54,11 @@ export function explain(plan: PlanDocument, { object, facts, path }: Found): Exp
   return { apiVersion, kind: 'Explanation', generatedAt, object, explanations, notes };
 }
 
+/** Without the decision about the directory of a log that has its own. */
 function nearestTo(path: string | undefined, decisions: readonly Decision[]): readonly Decision[] {
-  const exact = decisions.filter(({ object }) => object.kind !== 'Pod' && object.path === path);
-  return path !== undefined && exact.length > 0 ? exact : decisions;
+  const isExact = ({ object }: Decision): boolean => object.kind !== 'Pod' && object.path === path;
+  if (path === undefined || !decisions.some(isExact)) return decisions;
+  return decisions.filter((one) => isExact(one) || one.verdict === 'Warn');
 }
 
 function explanationOf(decision: Decision, { parts }: PlanFacts): Explanation {
@@ -78,7 +81,7 @@ const meanings: Readonly<Record<Unit, Meanings>> = {
   containergc: containerReasons,
 };
 
-const warnings: Meanings = { ...storageWarnings, ...pressureWarnings };
+const warnings: Meanings = { ...storageWarnings, ...containerWarnings, ...pressureWarnings };
 
 const meaningOf = ({ unit, verdict, reason, detail }: Decision): Meaning =>
   (verdict === 'Warn' ? warnings : meanings[unit])[reason] ?? { meaning: detail, change: '' };

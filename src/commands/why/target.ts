@@ -47,7 +47,10 @@ function findPod(question: Extract<Question, { kind: 'pod' }>, facts: PlanFacts)
     kind: 'found',
     object: { kind: 'Pod', namespace, name },
     facts,
-    only: (object) => object.kind === 'Pod' && object.name === name && object.namespace === namespace,
+    only: (object, verdict) =>
+      object.kind === 'Pod'
+        ? object.name === name && object.namespace === namespace
+        : verdict === 'Warn' && object.pod === `${namespace}/${name}`,
   };
 }
 

@@ -113,6 +113,11 @@ export const badForNodes: readonly BadRow[] = [
     'spec.nodes.containerGC.logs.maxBytesPerPod',
   ],
   [
+    'a log size with a space',
+    containerGC({ logs: { warnBytesPerContainer: '1 Gi' } }),
+    'spec.nodes.containerGC.logs.warnBytesPerContainer',
+  ],
+  [
     'bytes as a number',
     containerGC({ logs: { maxBytesPerPod: 1024 } }),
     'spec.nodes.containerGC.logs.maxBytesPerPod',

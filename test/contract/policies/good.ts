@@ -173,7 +173,7 @@ export const goodPolicies: readonly GoodPolicy[] = [
     name: 'quantities of bytes',
     spec: {
       nodes: {
-        containerGC: { logs: { maxBytesPerPod: '1.5Gi' } },
+        containerGC: { logs: { maxBytesPerPod: '1.5Gi', warnBytesPerContainer: '500M' } },
         localStorageEviction: {
           warnAtPercent: [],
           defaultLimits: { emptyDir: '10Gi', pod: '100G', container: '128974848' },
@@ -194,6 +194,7 @@ export const goodPolicies: readonly GoodPolicy[] = [
             brokenLinks: true,
             maxRotatedPerContainer: -1,
             maxBytesPerPod: '1.5Gi',
+            warnBytesPerContainer: '500M',
           },
         },
         localStorageEviction: {

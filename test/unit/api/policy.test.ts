@@ -85,6 +85,7 @@ describe('defaults', () => {
           brokenLinks: true,
           maxRotatedPerContainer: undefined,
           maxBytesPerPod: undefined,
+          warnBytesPerContainer: undefined,
         },
       },
       localStorageEviction: {
@@ -114,7 +115,7 @@ test('converts times, bytes and lists', () => {
     },
     nodes: {
       imageGC: { maximumAge: '1h', maxImagesPerPass: 5 },
-      containerGC: { maxContainers: 0, logs: { maxBytesPerPod: '1Ki' } },
+      containerGC: { maxContainers: 0, logs: { maxBytesPerPod: '1Ki', warnBytesPerContainer: '1.5Ki' } },
       localStorageEviction: {
         warnAtPercent: [95, 80],
         gracePeriodSeconds: 0,
@@ -137,7 +138,7 @@ test('converts times, bytes and lists', () => {
     },
     nodes: {
       imageGC: { maximumAgeMs: 3_600_000, maxImagesPerPass: 5 },
-      containerGC: { maxContainers: 0, logs: { maxBytesPerPod: 1024 } },
+      containerGC: { maxContainers: 0, logs: { maxBytesPerPod: 1024, warnBytesPerContainer: 1536 } },
       localStorageEviction: {
         warnAtPercent: [80, 95],
         gracePeriodSeconds: 1,

@@ -23,7 +23,15 @@ import {
   rule,
   staticSource,
 } from '../agent/containergc/builders.ts';
-import { boundPod, decided, invalidPolicy, keepMark, nodesBy, type Fixture } from './reasons.fixture.ts';
+import {
+  boundPod,
+  decided,
+  totals,
+  invalidPolicy,
+  keepMark,
+  nodesBy,
+  type Fixture,
+} from './reasons.fixture.ts';
 
 type ContainerReason = ContainerRemoveReason | ContainerKeepReason;
 /** A snapshot does not show that the clock jumped between two passes; only the agent knows. */
@@ -151,6 +159,25 @@ const forPressure = (pressure: DiskSignal) => (): readonly string[] => {
     ({ reason }) => reason,
   );
 };
+test('a plan warns about a log that is too large, besides its decision about the container', () => {
+  const path = '/var/log/pods/default_pod_uid-pod/main/0.log';
+  const fixture = {
+    ...by({ logs: logsRule({ warnBytesPerContainer: 1024 ** 2 }) }),
+    ...withNode({
+      containers: [container('a')],
+      logs: listing(log('default_pod_uid-pod/main/0.log', { bytes: 1536 * 1024 })),
+    }),
+  };
+  const [warning, ...others] = decided(fixture, 'containergc');
+  expect(warning).toMatchObject({
+    ...{ verdict: 'Warn', reason: 'LogTooLarge', order: null, bytes: 1536 * 1024 },
+    object: { kind: 'Container', id: 'a', name: 'main', pod: 'default/pod' },
+    detail: `The current log of container main of pod default/pod is 1.50 MiB, more than the 1Mi above which dustpan warns. The file is ${path}.`,
+    field: 'nodes.containerGC.logs.warnBytesPerContainer=1Mi',
+  });
+  expect(others.map(({ verdict, reason }) => `${verdict} ${reason}`)).toEqual(['Keep Running', 'Keep InUse']);
+  expect(totals(fixture, 'containergc')).toMatchObject({ planned: 0, kept: 2, warned: 1 });
+});
 
 const agentOnly: Readonly<Record<AgentReason, () => readonly string[]>> = {
   'nodefs.available': forPressure('nodefs.available'),

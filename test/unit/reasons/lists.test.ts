@@ -5,7 +5,7 @@ import * as reasons from '../../../src/api/reasons.ts';
 const reached = {
   pods: ['podDeleteReasons', 'podKeepReasons'],
   images: ['imageRemoveReasons', 'imageKeepReasons', 'nodeKeepReasons'],
-  containers: ['containerRemoveReasons', 'containerKeepReasons', 'nodeKeepReasons'],
+  containers: ['containerRemoveReasons', 'containerWarnReasons', 'containerKeepReasons', 'nodeKeepReasons'],
   eviction: ['evictionKeepReasons'],
   storage: ['storageKeepReasons', 'nodeKeepReasons'],
   pressure: ['pressureKeepReasons', 'nodeKeepReasons'],

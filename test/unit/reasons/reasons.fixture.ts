@@ -1,6 +1,6 @@
 import type { NodeReportFacts } from '../../../src/kube/cache/node-report-facts.ts';
 import type { InvalidPolicy, NodesPolicy, Policy, PodsPolicy } from '../../../src/api/policy/policy.ts';
-import type { Decision, PlanOptions } from '../../../src/commands/plan/document.ts';
+import type { Decision, PlanDocument, PlanOptions, Totals } from '../../../src/commands/plan/document.ts';
 import type { Unit } from '../../../src/gc/decision.ts';
 import { planUnits } from '../../../src/commands/plan/units.ts';
 import { nodePodCodec, type NodePodFacts } from '../../../src/kube/cache/node-pods.ts';
@@ -27,9 +27,17 @@ export interface Fixture {
 
 /** All decisions of a plan, kept objects included. */
 export function decided(fixture: Fixture, unit: Unit): readonly Decision[] {
+  return planned(fixture).decisions.filter((one) => one.unit === unit);
+}
+
+/** The totals of a unit on the one node. */
+export const totals = (fixture: Fixture, unit: Unit): Totals | undefined =>
+  planned(fixture).totals.find((one) => one.unit === unit);
+
+function planned(fixture: Fixture): PlanDocument {
   const { assumeElapsed = false } = fixture;
   const options: PlanOptions = { now, kept: true, assumeElapsed };
-  return planUnits(worldOf(fixture), options).decisions.filter((one) => one.unit === unit);
+  return planUnits(worldOf(fixture), options);
 }
 
 export const podsBy = (over: Partial<PodsPolicy>): { readonly policies: readonly [Policy] } => ({

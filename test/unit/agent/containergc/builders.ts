@@ -14,6 +14,7 @@ export const logsRule = (over: Partial<LogsPolicy> = {}): LogsPolicy => ({
   brokenLinks: true,
   maxRotatedPerContainer: undefined,
   maxBytesPerPod: undefined,
+  warnBytesPerContainer: undefined,
   ...over,
 });
 

@@ -218,5 +218,5 @@ test('an incomplete listing makes no link broken', () => {
 });
 
 test('logs that could not be listed have no decision', () => {
-  expect(planOf({ logs: undefined })).toEqual({ removals: [], kept: [] });
+  expect(planOf({ logs: undefined })).toEqual({ removals: [], kept: [], warnings: [] });
 });

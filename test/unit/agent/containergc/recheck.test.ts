@@ -284,13 +284,13 @@ describe('a node', () => {
   test('counts nothing that is unknown, and no removals without a plan', () => {
     const unknown = factsOf({ containers: undefined, sandboxes: undefined, logs: undefined });
     const nothing = { total: 0, removable: 0 };
-    expect(inventoryOf(unknown, { removals: [], kept: [] })).toEqual({
+    expect(inventoryOf(unknown, { removals: [], kept: [], warnings: [] })).toEqual({
       ...{ containers: nothing, sandboxes: nothing, logs: { bytes: 0, removableBytes: 0 }, offenders: [] },
       orphans: undefined,
     });
     const subject = { target: containerTarget(old), policy: undefined };
     const kept = [decide(subject, { reason: 'UnknownState', evidence: { pod } })];
-    expect(inventoryOf(node, { removals: [], kept })).toMatchObject({
+    expect(inventoryOf(node, { removals: [], kept, warnings: [] })).toMatchObject({
       ...{ containers: { total: 1, removable: 0 }, logs: { bytes: 100 } },
       offenders: [{ kind: 'LogDirectory', name: 'pod', bytes: 100, reason: undefined }],
     });

@@ -9,7 +9,7 @@ import type {
 } from '../../../../src/api/policy/policy.ts';
 import { planUnits } from '../../../../src/commands/plan/units.ts';
 import type { Question } from '../../../../src/commands/why/command.ts';
-import { explain, type Explanation } from '../../../../src/commands/why/explain.ts';
+import { explain, type Explanation, type ExplanationDocument } from '../../../../src/commands/why/explain.ts';
 import { whyTable } from '../../../../src/commands/why/table.ts';
 import { findTarget } from '../../../../src/commands/why/target.ts';
 import type { JobFacts, NamespaceFacts, NodeFacts, PodFacts } from '../../../../src/kube/cache/objects.ts';
@@ -99,12 +99,17 @@ interface Asked {
   readonly assumeElapsed?: boolean;
 }
 
-/** The only explanation, made as the command does it. */
-export function explained({ question, facts, assumeElapsed = false }: Asked): Explained {
+/** Every explanation, made as the command does it. */
+export function explainedAll({ question, facts, assumeElapsed = false }: Asked): ExplanationDocument {
   const target = findTarget(question, facts);
   if (target.kind !== 'found') throw new Error(target.message);
   const plan = planUnits(target.facts, { now, kept: false, assumeElapsed, only: target.only });
-  const document = explain(plan, target);
+  return explain(plan, target);
+}
+
+/** The only explanation, made as the command does it. */
+export function explained(asked: Asked): Explained {
+  const document = explainedAll(asked);
   expect(document.explanations).toHaveLength(1);
   const [explanation] = document.explanations;
   if (explanation === undefined) throw new Error('no explanation');

@@ -42,7 +42,7 @@ describe('an image', () => {
   ])('$text $nodeName: $is', ({ text, nodeName, is }) => {
     const target = findTarget({ kind: 'image', text, node: nodeName }, facts);
     const found = images.filter(
-      ({ id }) => target.kind === 'found' && target.only({ kind: 'Image', id, node: 'node-1' }),
+      ({ id }) => target.kind === 'found' && target.only({ kind: 'Image', id, node: 'node-1' }, 'Keep'),
     );
     expect(target.kind === 'found' ? found.map(({ id }) => id).join() : target.message).toBe(is);
   });

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { container, sandbox } from '../../../fakes/runtime.ts';
+import { apiPod, log, logsRule } from './builders.ts';
+import { governed, keptBy, Node, nodePolicy } from './environment.ts';
+
+const path = 'default_pod_uid-pod/main/0.log';
+const kibibyte = 1024;
+const warning = logsRule({ warnBytesPerContainer: 1024 * kibibyte });
+
+/** A node with one running container. */
+function nodeOf(mode: 'DryRun' | 'Enforce' = 'Enforce', over = warning): Node {
+  const node = new Node(nodePolicy({ logs: over }, mode));
+  node.runtime.add(container('main-0'), sandbox('pod'));
+  node.pods = [apiPod('pod')];
+  return node;
+}
+
+/** A pass with a log of this size, a minute after the last. */
+async function passWith(node: Node, kibibytes: number): Promise<void> {
+  node.logs.add(log(path, { bytes: kibibytes * kibibyte }));
+  await node.pass();
+  node.clock.advance(60_000);
+}
+
+async function passesWith(node: Node, ...kibibytes: readonly number[]): Promise<void> {
+  for (const size of kibibytes) await passWith(node, size);
+}
+
+test.each(['DryRun', 'Enforce'] as const)(
+  'mode %s: one Event on the pod has size, growth and file',
+  async (mode) => {
+    const node = nodeOf(mode);
+    await passesWith(node, 900, 1536, 2048);
+    expect(node.recorder.events).toEqual([
+      {
+        regarding: { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: 'pod', uid: 'uid-pod' },
+        type: 'Warning',
+        reason: 'LogTooLarge',
+        action: 'WatchLogs',
+        note:
+          'The current log of container main of pod default/pod is 1.50 MiB, more than the 1Mi above which dustpan warns. ' +
+          'It grows by 636 KiB a minute. The file is /var/log/pods/default_pod_uid-pod/main/0.log: its rotation failed or is off, or too slow. dustpan never cuts it.',
+        occasion: 'main-0',
+      },
+    ]);
+    expect(node.changes).toEqual([]);
+    expect(node.logs.paths).toEqual([`/var/log/pods/${path}`]);
+  },
+);
+
+test('the Event of a log that stands still says so', async () => {
+  const node = nodeOf();
+  await passesWith(node, 2048, 2048, 2048, 2048);
+  expect(node.recorder.events.map(({ note }) => /\. It [^.]*\./.exec(note)?.[0])).toEqual([
+    '. It does not grow now.',
+  ]);
+});
+
+test('the Event about a static pod is on its mirror pod', async () => {
+  const node = nodeOf();
+  node.pods = [apiPod('other'), apiPod('mirror', 'uid-pod')];
+  await passesWith(node, 900, 1536);
+  expect(node.recorder.events.map(({ regarding }) => regarding.uid)).toEqual(['uid-mirror']);
+});
+
+test('metrics count the Events and show the large logs', async () => {
+  const node = nodeOf();
+  const series = async (): Promise<readonly (string | undefined)[]> => {
+    const text = await node.registry.metrics();
+    const names = [
+      'gc_warnings_total{reason="LogTooLarge"}',
+      'gc_warned_containers{reason="LogTooLarge"}',
+      'log_largest_bytes',
+    ];
+    return names.map((name) =>
+      text.split('\n').find((line) => line.startsWith(`dustpan_container_${name} `)),
+    );
+  };
+  const values = async (): Promise<readonly number[]> =>
+    (await series()).map((line = '') => Number(line.split(' ')[1]));
+  await passWith(node, 900);
+  expect(await values()).toEqual([0, 0, 0]);
+  await passesWith(node, 1536, 2048);
+  expect(await values()).toEqual([1, 1, 2048 * kibibyte]);
+  node.governance = keptBy('NoPolicy');
+  await node.pass();
+  expect(await values()).toEqual([1, 0, 0]);
+});
+
+test.each([
+  { name: 'the policy requests no warnings', by: governed(nodePolicy({ logs: logsRule() })), events: 2 },
+  { name: 'no policy governs the node', by: keptBy('NoPolicy'), events: 2 },
+  { name: 'the policies are not known', by: keptBy('NodeUnknown'), events: 1 },
+])('after a pass in which $name there are $events Events in all', async ({ by, events }) => {
+  const node = nodeOf();
+  const { governance } = node;
+  await passesWith(node, 900, 1536);
+  node.governance = by;
+  await passWith(node, 1600);
+  expect(node.recorder.events).toHaveLength(1);
+  node.governance = governance;
+  await passesWith(node, 1700, 1800);
+  expect(node.recorder.events).toHaveLength(events);
+});

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { whyTable } from '../../../../src/commands/why/table.ts';
+import type { Question } from '../../../../src/commands/why/command.ts';
+import { pod } from '../../../builders.ts';
+import { container } from '../../../fakes/runtime.ts';
+import { link, log, logsRule, rule } from '../../agent/containergc/builders.ts';
+import { boundPod, explainedAll, factsOf, flat, nodesPolicy } from './fixtures.ts';
+
+const podLogs = 'default_pod_uid-pod';
+const live = `/var/log/pods/${podLogs}/main/0.log`;
+const rotated = `/var/log/pods/${podLogs}/rotated/0.log.20260115-110000`;
+const other = '/var/log/pods/default_other_uid-other/main/0.log';
+const logFile = (path: string) => log(path.replace('/var/log/pods/', ''), { bytes: 2 * 1024 ** 2 });
+
+/** Two containers with large logs, one of them renamed, and one of another pod. */
+const facts = factsOf({
+  policies: [nodesPolicy({ containerGC: rule({ logs: logsRule({ warnBytesPerContainer: 1024 ** 2 }) }) })],
+  pods: [pod('default/pod'), pod('default/other')],
+  part: {
+    pods: [boundPod('pod'), boundPod('other')],
+    containers: [
+      container('aaaa'),
+      container('bbbb', { name: 'rotated' }),
+      container('cccc', { pod: 'other' }),
+    ],
+    logs: {
+      roots: { pods: '/var/log/pods', containers: '/var/log/containers' },
+      entries: [logFile(live), logFile(rotated), logFile(other), link('pod_default_main-aaaa11.log', live)],
+      ...{ directories: [], complete: true },
+    },
+  },
+});
+
+const ofNode = (text: string): Question => ({ kind: 'container', text, node: undefined });
+
+test.each<{ readonly name: string; readonly question: Question; readonly explained: readonly string[] }>([
+  { name: 'a container', question: ofNode('aaa'), explained: ['aaaa LogTooLarge', 'aaaa Running'] },
+  {
+    name: 'its log',
+    question: ofNode(live),
+    explained: ['aaaa LogTooLarge', `/var/log/pods/${podLogs} InUse`],
+  },
+  {
+    name: 'a link to its log',
+    question: ofNode('/var/log/containers/pod_default_main-aaaa11.log'),
+    explained: ['aaaa LogTooLarge', '/var/log/containers/pod_default_main-aaaa11.log InUse'],
+  },
+  {
+    name: 'a rotated log that is still written',
+    question: ofNode(rotated),
+    explained: ['bbbb LogTooLarge', `${rotated} RuleOff`],
+  },
+  {
+    name: 'their pod',
+    question: { kind: 'pod', namespace: 'default', name: 'pod' },
+    explained: ['default/pod NoPolicy', 'aaaa LogTooLarge', 'bbbb LogTooLarge'],
+  },
+])('the warning explains $name', ({ question, explained }) => {
+  const { explanations } = explainedAll({ question, facts });
+  const texts = explanations.map(({ object, reason }) => {
+    const name =
+      object.kind === 'Pod' ? `${object.namespace}/${object.name}` : (object.id ?? object.path ?? '');
+    return `${name} ${reason}`;
+  });
+  expect(texts).toEqual(explained);
+});
+
+test('the text of the warning names size, file and field, and what ends it', () => {
+  const [first] = whyTable(explainedAll({ question: ofNode('aaaa'), facts })).split('\n\n');
+  expect(flat(first ?? '')).toBe(
+    'Container main of pod default/pod (aaaa) on node-1 is warned about: LogTooLarge ' +
+      `Why The current log of container main of pod default/pod is 2.00 MiB, more than the 1Mi above which dustpan warns. The file is ${live}. ` +
+      'Policy GCPolicy nodes (Enforce) Field nodes.containerGC.logs.warnBytesPerContainer=1Mi ' +
+      'When Once for this level, by an Event, in mode DryRun as well. ' +
+      'Ends when The kubelet rotates the log, the container ends, or nodes.containerGC.logs.warnBytesPerContainer is higher or empty. ' +
+      "Caution dustpan never cuts or removes the current log of a running container. Compare the size with the kubelet's containerLogMaxSize, and look for errors of its rotation in the kubelet's log.",
+  );
+});
