@@ -77,9 +77,8 @@ export class ContainerGcManager {
     const policy = policyOf(governance);
     if (policy === undefined) {
       clearPlan(metrics);
-      const isUnknown = isNodeUnknown(governance);
-      if (!isUnknown) this.#logHistory = noLogs.history;
-      const unknown = isUnknown ? 'the node or the policies are not known' : undefined;
+      const unknown = isNodeUnknown(governance) ? 'the node or the policies are not known' : undefined;
+      if (unknown === undefined) this.#logHistory = noLogs.history;
       return { ...nothingDone, inventory, unknown, error };
     }
     showPlan(metrics, plan, policy.mode);
