@@ -104,6 +104,34 @@ test('names a policy from a file, and message that mode DryRun removes nothing',
   expect(stdout).toContain('GCPolicy tried (DryRun: nothing is removed)');
 });
 
+test('a log that is too large is explained for its container, its file and its pod, from logs.json', async () => {
+  input.use('dead-containers');
+  const path = '/var/log/pods/web_crash_433160a7-7ac4-5869-936e-3ef9d53f3eaa/main/3.log';
+  const logs = [{ path, bytes: 3 * 1024 ** 3, mtime: '2026-01-15T11:59:00Z' }];
+  input.write('snapshot/nodes/node-1/logs.json', logs);
+  const warning = { containerGC: { logs: { warnBytesPerContainer: '1Gi' } } };
+  input.write('policy.json', policy('nodes', { mode: 'Enforce', nodes: warning }));
+  const questions = [
+    ['container', 'crash-3'],
+    ['container', path],
+    ['pod', 'web/crash'],
+  ];
+  for (const question of questions) {
+    const { explanations } = await explained(...question);
+    expect(explanations.find(({ verdict }) => verdict === 'Warn')).toMatchObject({
+      ...{ reason: 'LogTooLarge', bytes: 3 * 1024 ** 3, order: null },
+      object: { kind: 'Container', id: 'crash-3', pod: 'web/crash' },
+      field: 'nodes.containerGC.logs.warnBytesPerContainer=1Gi',
+      detail: `The current log of container main of pod web/crash is 3.00 GiB, more than the 1Gi above which dustpan warns. The file is ${path}.`,
+    });
+  }
+  const { decisions, totals } = await planned(input.args);
+  expect(decisions.filter(({ verdict }) => verdict === 'Warn').map(({ object }) => object)).toMatchObject([
+    { kind: 'Container', id: 'crash-3', name: 'main' },
+  ]);
+  expect(totals.find(({ unit }) => unit === 'containergc')).toMatchObject({ warned: 1 });
+});
+
 test('notes the missing usage history of an image', async () => {
   input.use('image-disk-full');
   input.drop('snapshot/nodes/node-1/state.json');

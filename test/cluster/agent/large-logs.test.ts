@@ -1,0 +1,160 @@
+// @bed node
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ExplanationDocument } from '../../../src/commands/why/explain.ts';
+import { podEvents, type PodEvent } from '../local-storage/pods.ts';
+import { busyboxImage } from '../node/image.ts';
+import type { Cluster } from '../servers/cluster.ts';
+import { runDustpan } from '../servers/dustpan-command.ts';
+import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
+import { create, kubectl } from '../servers/kubectl.ts';
+import { eventually, waitUntil } from '../servers/waiting.ts';
+import { startAgent } from './agent.ts';
+import {
+  applyPolicy,
+  archiveOf,
+  createPods,
+  metric,
+  phases,
+  podManifest,
+  readReport,
+  startQuietNode,
+  uidOf,
+} from './environment.ts';
+
+const image = busyboxImage.ref;
+const mebi = 1024 ** 2;
+const keepLabel = 'gc.dustpan.dev/keep';
+
+/** Prints some 100 KiB a second. */
+const script =
+  "line=$(printf '%01008d' 0); while :; do i=0; while [ $i -lt 100 ]; do echo $line; i=$((i+1)); done; sleep 1; done";
+const runaways = ['fixed-node-a', 'kept', 'renamed', 'runaway'];
+
+let cluster: Cluster;
+let agent: DustpanProcess;
+/** The current log of each pod. */
+const files = new Map<string, string>();
+
+/** The directory of the pod's container; that of a static pod has another UID than its mirror. */
+function logDirectory(pod: string): string {
+  const [directory = ''] = readdirSync('/var/log/pods').filter((name) => name.startsWith(`default_${pod}_`));
+  return join('/var/log/pods', directory, 'main');
+}
+
+beforeAll(async () => {
+  const { archive } = await archiveOf([busyboxImage]);
+  const manifests = '/var/lib/kubelet/manifests';
+  cluster = await startQuietNode({
+    images: [{ archive }],
+    // As good as no rotation.
+    kubelet: { config: { staticPodPath: manifests, containerLogMaxSize: '100Gi' } },
+  });
+  await createPods(cluster, {
+    runaway: { image, script },
+    renamed: { image, script },
+    quiet: { image, script: 'echo hello; sleep 3600' },
+  });
+  const kept = podManifest('kept', { image, script }) as { readonly metadata: object };
+  await create(cluster, { ...kept, metadata: { ...kept.metadata, labels: { [keepLabel]: 'true' } } });
+  mkdirSync(manifests, { recursive: true });
+  writeFileSync(join(manifests, 'fixed.json'), JSON.stringify(podManifest('fixed', { image, script })));
+  await waitUntil('all pods run', async () => {
+    const all = Object.values(await phases(cluster));
+    return all.length === runaways.length + 1 && all.every((phase) => phase === 'Running');
+  });
+  for (const pod of runaways) files.set(pod, join(logDirectory(pod), '0.log'));
+  // As a rotation leaves it that fails after the rename: the runtime writes to the renamed file.
+  const live = files.get('renamed') ?? '';
+  renameSync(live, `${live}.20260101-000000`);
+  files.set('renamed', `${live}.20260101-000000`);
+  await applyPolicy(cluster, 'Enforce', { containerGC: { logs: { warnBytesPerContainer: '2Mi' } } });
+  agent = await startAgent(cluster, { args: ['--container-gc-period=5s'] });
+});
+
+afterAll(async () => {
+  await agent.stop();
+  await cluster.stop();
+});
+
+const events = (): Promise<readonly PodEvent[]> => podEvents(cluster, 'LogTooLarge');
+const warned = async (): Promise<readonly string[]> => (await events()).map(({ pod }) => pod).toSorted();
+
+test('each pod with a runaway log gets one Event with growth and file', async () => {
+  await expect.poll(warned, eventually).toEqual(runaways);
+  const clause = 'more than the 2Mi above which dustpan warns';
+  for (const { pod, note, by } of await events()) {
+    expect(by).toBe('gc.dustpan.dev/agent');
+    expect(note).toMatch(
+      new RegExp(
+        `^The current log of container main of pod default/${pod} is [0-9.]+ MiB, ${clause}\\. It grows by [0-9.]+ (Ki|Mi)B a minute\\. `,
+      ),
+    );
+    expect(note).toContain(`The file is ${files.get(pod) ?? ''}:`);
+  }
+  const described = await kubectl(cluster, ['describe', 'pod', 'fixed-node-a']);
+  expect(described).toContain('LogTooLarge');
+
+  const sizes = [...files.values()].map((path) => statSync(path).size);
+  await passesOf(agent, 'containergc', 3);
+  expect(await warned()).toEqual(runaways);
+  // Nothing was cut.
+  expect(
+    [...files.values()].map((path, i) => statSync(path).size - (sizes[i] ?? 0)).every((grown) => grown > 0),
+  ).toBe(true);
+});
+
+test('metrics and the report show the large logs', async () => {
+  const series = 'dustpan_container_gc_warned_containers{reason="LogTooLarge"}';
+  expect(await metric(agent, series)).toBe(runaways.length);
+  expect(await metric(agent, 'dustpan_container_gc_warnings_total{reason="LogTooLarge"}')).toBe(
+    runaways.length,
+  );
+  expect(await metric(agent, 'dustpan_container_log_largest_bytes')).toBeGreaterThan(2 * mebi);
+  const reported = async (): Promise<readonly (string | undefined)[]> =>
+    ((await readReport(cluster))?.largestOffenders ?? [])
+      .filter(({ kind, reason }) => kind === 'LogFile' && reason === 'LogTooLarge')
+      .map(({ id }) => id)
+      .toSorted();
+  await expect.poll(reported, eventually).toEqual([...files.values()].toSorted());
+});
+
+test.each(['live', 'offline'])('why explains container, log and pod, %s', async (source) => {
+  const access = `--kubeconfig=${cluster.kubeconfig('admin')}`;
+  const place = [`--node-name=${cluster.node.name}`, `--cri-socket=${cluster.node.criSocket}`];
+  const directory = mkdtempSync(join(tmpdir(), 'large-logs-'));
+  if (source === 'offline') await runDustpan('snapshot', directory, '--force', access, ...place);
+  const from = source === 'offline' ? [`--snapshot=${directory}`] : [access, ...place];
+  const why = async (...question: readonly string[]): Promise<readonly string[]> => {
+    const text = await runDustpan('why', ...question, '-o', 'json', ...from);
+    const { explanations } = JSON.parse(text) as ExplanationDocument;
+    return explanations
+      .filter(({ verdict }) => verdict === 'Warn')
+      .map(({ reason, detail }) => `${reason} ${detail}`);
+  };
+  const status = '{.status.containerStatuses[0].containerID}';
+  const id = await kubectl(cluster, ['get', 'pod', 'runaway', '-o', `jsonpath=${status}`]);
+  const path = files.get('runaway') ?? '';
+  for (const question of [
+    ['container', id.replace('containerd://', '')],
+    ['container', path],
+    ['pod', 'default/runaway'],
+  ])
+    expect(await why(...question)).toEqual([expect.stringMatching(`^LogTooLarge .*The file is ${path}\\.$`)]);
+  expect(await why('pod', 'default/quiet')).toEqual([]);
+});
+
+test('the Event about a static pod has the UID of its mirror', async () => {
+  const path = '{.items[?(@.reason=="LogTooLarge")].regarding.uid}';
+  const uids = await kubectl(cluster, [
+    'get',
+    'events.v1.events.k8s.io',
+    '-n',
+    'default',
+    '-o',
+    `jsonpath=${path}`,
+  ]);
+  expect(uids.split(' ')).toContain(await uidOf(cluster, 'fixed-node-a'));
+});
