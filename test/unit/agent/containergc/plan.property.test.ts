@@ -6,7 +6,7 @@ import { overLimits } from '../../../../src/agent/containergc/containers.ts';
 import { podThatMustBeGone } from '../../../../src/agent/containergc/recheck.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../../../src/cri/runtime.ts';
 import { facts, isGone, isNeeded, planned, policies, removedContainers, uidOf } from './arbitraries.ts';
-import { nameOf, removalsOf } from './builders.ts';
+import { keptOf, logsRule, nameOf, removalsOf } from './builders.ts';
 import { property, worlds } from '../../../property.ts';
 
 const removedSandboxes = ({ removals }: ContainerGcPlan): RuntimeSandbox[] =>
@@ -200,4 +200,29 @@ test('the random nodes are such that each kind of garbage is removed in some of 
     .flatMap(([seen, policy]) => planned(seen, policy).removals.map(({ reason }) => reason));
   for (const reason of ['Sandbox', 'PodGone', 'DeadContainer', 'OrphanedLogs', 'RotatedLog'])
     expect(reasons.filter((one) => one === reason).length).toBeGreaterThan(worlds.numRuns / 20);
+});
+
+test('warnings change no decision, and each names the log of a running container', property, () => {
+  fc.assert(
+    fc.property(facts, policies, (seen, policy) => {
+      const silent = planned(seen, { ...policy, logs: logsRule(policy.logs) });
+      const plan = planned(seen, {
+        ...policy,
+        logs: logsRule({ ...policy.logs, warnBytesPerContainer: 99 }),
+      });
+      expect([removalsOf(plan), keptOf(plan)]).toEqual([removalsOf(silent), keptOf(silent)]);
+      expect(silent.warnings).toEqual([]);
+      const warned = plan.warnings.map(({ target }) => target.id);
+      expect(new Set(warned).size).toBe(warned.length);
+      for (const { target, evidence } of plan.warnings) {
+        const { state, labels, name, attempt } = seen.containers?.find(({ id }) => id === target.id) ?? {};
+        expect(state).toBe('Running');
+        expect(evidence.path).toContain(
+          `_${labels?.['io.kubernetes.pod.uid'] ?? '?'}/${name ?? ''}/${attempt ?? ''}.log`,
+        );
+        expect(evidence.path).not.toMatch(/\.gz$/);
+      }
+    }),
+    worlds,
+  );
 });
