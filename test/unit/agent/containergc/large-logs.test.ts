@@ -265,6 +265,11 @@ describe('an Event', () => {
       events: ['3 min: 10'],
     },
     {
+      name: 'takes one burst for little growth',
+      passes: [...Array.from({ length: 10 }, (_, minute): Pass => [minute, 100]), [10, 2000]],
+      events: ['10 min: 121'],
+    },
+    {
       name: 'forgets a container that ended',
       passes: [
         [0, 2000],
