@@ -46,14 +46,16 @@ function stateOf({ agentVersion, policy, runtime, conditions = [] }: NodeGCRepor
   ]);
 }
 
-/** Removals, errors, and local storage. */
+/** Removals, errors, local storage, and logs that are too large. */
 function workOf(status: NodeGCReportStatus): string {
-  const { units = [], conditions = [] } = status;
+  const { units = [], conditions = [], largestOffenders = [] } = status;
+  const largeLogs = largestOffenders.flatMap(({ kind, id }) => (kind === 'LogFile' ? [id] : [])).sort();
   const done = units.map(({ name, removedTotal, freedBytesTotal, errors, message }) => [
     ...[name, removedTotal, freedBytesTotal],
     ...[errors, message],
   ]);
-  return JSON.stringify([done, conditions.map(({ message }) => message), storageLevels(status)]);
+  const messages = conditions.map(({ message }) => message);
+  return JSON.stringify([done, messages, storageLevels(status), largeLogs]);
 }
 
 function inventoryDiffers(previous: NodeGCReportStatus, next: NodeGCReportStatus): boolean {

@@ -49,8 +49,14 @@ beforeAll(async () => {
   const manifests = '/var/lib/kubelet/manifests';
   cluster = await startQuietNode({
     images: [{ archive }],
-    // As good as no rotation.
-    kubelet: { config: { staticPodPath: manifests, containerLogMaxSize: '100Gi' } },
+    // No rotation; and the kubelet does not find the renamed log, or it would make the runtime open another one.
+    kubelet: {
+      config: {
+        staticPodPath: manifests,
+        containerLogMaxSize: '100Gi',
+        containerLogMonitorInterval: '24h',
+      },
+    },
   });
   await createPods(cluster, {
     runaway: { image, script },

@@ -4,7 +4,18 @@ import { isStorageChange, isWorthWriting, storageLevels } from '../../../../src/
 import type { ReportFacts } from '../../../../src/agent/report/facts.ts';
 import { planReport } from '../../../../src/agent/report/plan.ts';
 import { minutesAgo, now, policy } from '../../../builders.ts';
-import { disk, evictionRequest, facts, gib, images, pass, passes, storageWarning } from './builders.ts';
+import {
+  containers,
+  disk,
+  evictionRequest,
+  facts,
+  gib,
+  images,
+  offender,
+  pass,
+  passes,
+  storageWarning,
+} from './builders.ts';
 
 interface Row {
   readonly name: string;
@@ -24,6 +35,13 @@ const containerPass = pass('containergc');
 const failed = { passes: passes(pass('imagegc', { result: 'Failed' }), containerPass) };
 const removed = { passes: passes(pass('imagegc', { result: 'Succeeded', removed: 1 }), containerPass) };
 const restarted = { passes: [], images: undefined };
+/** The largest first. */
+const largeLogs = (...ids: readonly string[]): Partial<ReportFacts> => ({
+  containers: {
+    ...containers,
+    offenders: ids.map((id, i) => offender({ kind: 'LogFile', id, bytes: gib - i })),
+  },
+});
 
 describe('is written', () => {
   test.each<Row>([
@@ -46,6 +64,8 @@ describe('is written', () => {
       age: 1,
       next: { images: images({ removable: { count: 40, bytes: 2 * gib } }) },
     },
+    { name: 'a minute later, with another log that is too large', age: 1, next: largeLogs('a', 'b') },
+    { name: 'a minute later, without a log that was too large', age: 1, before: largeLogs('a') },
     { name: 'a minute later, when the images are unknown', age: 1, next: { images: undefined } },
     { name: 'a minute later, with the first number of its kind', age: 1, next: { snapshots: { count: 2 } } },
     { name: 'when the clock was set back', age: -60 },
@@ -77,6 +97,13 @@ describe('is not written', () => {
       name: 'for a small change of numbers',
       age: 4,
       next: { imageDisk: disk(52), images: images({ total: { count: 12, bytes: 10 * gib } }) },
+    },
+    { name: 'less than a minute later, with another log that is too large', age: 0.9, next: largeLogs('a') },
+    { name: 'for the order of large logs', age: 4, before: largeLogs('a', 'b'), next: largeLogs('b', 'a') },
+    {
+      name: 'for another large image',
+      age: 4,
+      next: { images: images({ offenders: [offender({ id: 'sha256:a', bytes: gib })] }) },
     },
     { name: 'less than a minute later, for a large change', age: 0.9, next: { imageDisk: disk(60) } },
     { name: 'by an agent before its first pass', age: 4, next: restarted },
