@@ -205,7 +205,7 @@ export const eventKinds: readonly EventKind[] = [
     file: 'src/agent/containergc/events.ts',
     component: 'agent',
     factory: 'logTooLarge',
-    samples: [logTooLarge(largeLog, '4be1')],
+    samples: [logTooLarge(largeLog)],
     regarding: 'the pod',
     when: 'When the current log file of a running container is larger than `nodes.containerGC.logs.warnBytesPerContainer`; once for each container, as soon as its growth is known, and again after the file was smaller. In mode `DryRun` and with the keep label too.',
     upstream: 'none: the kubelet only logs that a rotation failed',

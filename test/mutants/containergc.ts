@@ -85,7 +85,6 @@ export const containerGcMutants: MutantGroup = {
     ],
     ['LogTooLarge: another file grows anew', large, 'known?.path !== path || ', 'known === undefined || '],
     ['LogTooLarge: an unknown policy forgets nothing', manager, 'if (unknown === undefined) this', 'this'],
-    ['LogTooLarge: on the mirror of a static pod', manager, 'pod.configHash === uid', 'false'],
     ['Running: a container', containers, "if (container.state === 'Running')", 'if (false)'],
     ['Running: a sandbox', sandboxes, "if (sandbox.state === 'Ready')", 'if (false)'],
     ['Running: a container, listed again', recheck, "container.state === 'Running'", 'false'],

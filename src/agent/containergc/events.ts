@@ -23,16 +23,19 @@ export const containerGcFailed = (
   note: `${message}; of ${planned} planned removals ${removed} were done and ${failed} failed`,
 });
 
-/** A Warning on the pod of a container whose current log is too large, once for each crossing: size, growth, file. `podUid` is that of the API. */
-export function logTooLarge(
-  { warning: { target, evidence }, growthBytesPerMinute: growth }: RaisedWarning,
-  podUid: string,
-): EventSpec {
-  const { namespace, name = '' } = target.pod;
+/**
+ * A Warning on the pod of a container whose current log is too large, once for each crossing: size, growth, file. A static pod has the
+ * UID that the kubelet gives it, as in the kubelet's Events: `kubectl describe` shows these for its mirror.
+ */
+export function logTooLarge({
+  warning: { target, evidence },
+  growthBytesPerMinute: growth,
+}: RaisedWarning): EventSpec {
+  const { uid, namespace, name = '' } = target.pod;
   const growthText =
     growth === undefined ? 'It does not grow now' : `It grows by ${sizeText(growth)} a minute`;
   return {
-    regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid: podUid },
+    regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
     type: 'Warning',
     reason: 'LogTooLarge',
     action: 'WatchLogs',

@@ -177,7 +177,7 @@ export class ContainerGcManager {
     this.#logHistory = history;
     for (const one of raised) {
       const { target, reason, evidence } = one.warning;
-      const event = logTooLarge(one, apiUidOf(target.pod.uid, facts));
+      const event = logTooLarge(one);
       recorder.record(event);
       metrics.warnings.inc({ reason });
       log.info(
@@ -224,10 +224,6 @@ interface Observed {
   readonly error: Error | undefined;
   readonly began: Moment;
 }
-
-/** The UID that the API server knows a pod by: for a static pod that of its mirror. */
-const apiUidOf = (uid: string, { pods }: Pick<ContainerGcFacts, 'pods'>): string =>
-  pods?.find((pod) => pod.configHash === uid)?.uid ?? uid;
 
 function unknownBecause({ pods }: ContainerGcFacts, { kept }: ContainerGcPlan): string | undefined {
   if (pods === undefined) return 'the pods of the node are not known';

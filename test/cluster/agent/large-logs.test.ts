@@ -21,7 +21,6 @@ import {
   podManifest,
   readReport,
   startQuietNode,
-  uidOf,
 } from './environment.ts';
 
 const image = busyboxImage.ref;
@@ -100,6 +99,7 @@ test('each pod with a runaway log gets one Event with growth and file', async ()
     );
     expect(note).toContain(`The file is ${files.get(pod) ?? ''}:`);
   }
+  // kubectl selects the Events of a mirror pod by the UID of its static pod.
   const described = await kubectl(cluster, ['describe', 'pod', 'fixed-node-a']);
   expect(described).toContain('LogTooLarge');
 
@@ -150,17 +150,4 @@ test.each(['live', 'offline'])('why explains container, log and pod, %s', async 
   ])
     expect(await why(...question)).toEqual([expect.stringMatching(`^LogTooLarge .*The file is ${path}\\.$`)]);
   expect(await why('pod', 'default/quiet')).toEqual([]);
-});
-
-test('the Event about a static pod has the UID of its mirror', async () => {
-  const path = '{.items[?(@.reason=="LogTooLarge")].regarding.uid}';
-  const uids = await kubectl(cluster, [
-    'get',
-    'events.v1.events.k8s.io',
-    '-n',
-    'default',
-    '-o',
-    `jsonpath=${path}`,
-  ]);
-  expect(uids.split(' ')).toContain(await uidOf(cluster, 'fixed-node-a'));
 });

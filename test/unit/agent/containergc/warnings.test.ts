@@ -56,11 +56,11 @@ test('the Event of a log that stands still says so', async () => {
   ]);
 });
 
-test('the Event about a static pod is on its mirror pod', async () => {
+test('the Event about a static pod has the UID that the kubelet gives it', async () => {
   const node = nodeOf();
   node.pods = [apiPod('other'), apiPod('mirror', 'uid-pod')];
   await passesWith(node, 900, 1536);
-  expect(node.recorder.events.map(({ regarding }) => regarding.uid)).toEqual(['uid-mirror']);
+  expect(node.recorder.events.map(({ regarding }) => regarding.uid)).toEqual(['uid-pod']);
 });
 
 test('metrics count the Events and show the large logs', async () => {
