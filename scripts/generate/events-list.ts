@@ -28,6 +28,7 @@ import {
   nodeObject,
   orphanedResources,
   podHeld,
+  pressureEviction,
   storageWarning,
   sweep,
   trippedBreaker,
@@ -94,19 +95,21 @@ export const eventKinds: readonly EventKind[] = [
   {
     ...evictions,
     factory: 'evicted',
-    samples: evicted(eviction, evictionPod),
+    samples: [...evicted(eviction, evictionPod), ...evicted(pressureEviction, evictionPod).slice(0, 1)],
     regarding: 'the pod, and its controlling owner',
     when: 'When the API server has accepted an eviction that the agent of the node requested; once per pod. Never in mode `DryRun`.',
     upstream:
-      "the kubelet's, with the same reason and first sentence; the usage, and the Event on the owner, are additions",
+      "the kubelet's, with the same reason, and for a limit the same first sentence; the usage, and the Event on the owner, are additions",
   },
   {
     ...evictions,
     factory: 'evictionBlocked',
     samples: [
-      evictionBlocked(
-        evictionPod,
-        "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget cart needs 2 healthy pods and has 2 currently",
+      ...[eviction, pressureEviction].map((one) =>
+        evictionBlocked(
+          one,
+          "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget cart needs 2 healthy pods and has 2 currently",
+        ),
       ),
     ],
     regarding: 'the pod',

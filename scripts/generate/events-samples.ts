@@ -65,7 +65,7 @@ export const largeLog: RaisedWarning = {
 const evicting = valid(parsed({ mode: 'Enforce', nodes: { localStorageEviction: {} } }));
 
 export const evictionPod: OwnedPod = {
-  ...{ namespace: 'shop', name: 'cart-0', uid: '4be1' },
+  ...{ namespace: 'shop', name: 'cart-0', uid: '4be1', priority: 0 },
   controller: { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'cart', uid: '2c9d' },
 };
 
@@ -90,15 +90,41 @@ export const eviction: PodEviction = {
     request: {
       pod: { namespace: 'shop', name: 'cart-0', uid: '4be1' },
       ...{ signal: excess.signal, subject: excess.subject },
-      ...{ observedBytes: excess.usedBytes, limitBytes: 100 * mebibyte },
+      ...{ observedBytes: excess.usedBytes, limitBytes: 100 * mebibyte, shortage: undefined },
       ...{ observedAtMs: 0, gracePeriodSeconds: undefined },
     },
   },
   ...{ eligibleAt: undefined, bytes: undefined },
   evidence: {
     namespace: 'shop',
-    excess: { ...excess, limit: limitOfBytes(100 * mebibyte) },
+    cause: { ...excess, limit: limitOfBytes(100 * mebibyte) },
     ...{ measuredAtMs: 0, evictAtPercent: 100, respectsBudgets: true },
+  },
+};
+
+const shortage = { available: 1200 * mebibyte, threshold: 1536 * mebibyte };
+
+export const pressureEviction: PodEviction = {
+  ...{ unit: 'nodepressure', verdict: 'Evict', reason: 'nodefs.available', policy: evicting },
+  target: {
+    ...eviction.target,
+    request: {
+      ...{ pod: { namespace: 'shop', name: 'cart-0', uid: '4be1' }, signal: 'nodefs.available', shortage },
+      ...{ subject: undefined, observedBytes: 900 * mebibyte, limitBytes: 100 * mebibyte },
+      ...{ observedAtMs: 0, gracePeriodSeconds: undefined },
+    },
+  },
+  ...{ eligibleAt: undefined, bytes: undefined },
+  evidence: {
+    namespace: 'shop',
+    cause: {
+      shortage: {
+        ...{ signal: 'nodefs.available', available: shortage.available },
+        threshold: { value: shortage.threshold, text: '15%' },
+      },
+      ...{ used: 900 * mebibyte, request: 100 * mebibyte, priority: undefined },
+    },
+    ...{ measuredAtMs: 0, evictAtPercent: undefined, respectsBudgets: true },
   },
 };
 

@@ -66,7 +66,7 @@ export const upstreamMetrics: Readonly<Record<string, string>> = {
   dustpan_pod_gc_force_delete_pod_errors_total:
     '`pod_gc_collector_force_delete_pod_errors_total` of kube-controller-manager; `terminated-in-namespace` and `expired` are ours',
   dustpan_evictions_total:
-    "`kubelet_evictions`, with the kubelet's signals for local storage; it counts evictions that the API server accepted",
+    "`kubelet_evictions`, with the kubelet's signals for local storage and disks; it counts evictions that the API server accepted",
   dustpan_image_garbage_collected_total: '`kubelet_image_garbage_collected_total`',
   dustpan_runtime_operations_total: '`kubelet_runtime_operations_total`',
   dustpan_runtime_operations_errors_total: '`kubelet_runtime_operations_errors_total`',

@@ -1,5 +1,6 @@
 import { upstreamReason as imageWords } from '../../src/agent/imagegc/metrics.ts';
 import { evictionSignals } from '../../src/api/local-storage.ts';
+import { diskSignals } from '../../src/api/node-pressure.ts';
 import {
   containerKeepReasons,
   containerRemoveReasons,
@@ -10,12 +11,14 @@ import {
   nodeKeepReasons,
   podDeleteReasons,
   podKeepReasons,
+  pressureKeepReasons,
   storageKeepReasons,
 } from '../../src/api/reasons.ts';
 import { evictionReasons } from '../../src/gc/reasons/evictions.ts';
 import { containerWarnings } from '../../src/gc/reasons/container-warnings.ts';
 import { containerReasons } from '../../src/gc/reasons/containers.ts';
 import { imageReasons } from '../../src/gc/reasons/images.ts';
+import { pressureReasons } from '../../src/gc/reasons/pressure.ts';
 import { storageReasons } from '../../src/gc/reasons/storage.ts';
 import { podReasons } from '../../src/gc/reasons/pods.ts';
 import { upstreamReason as podWords } from '../../src/controllers/podgc/metrics.ts';
@@ -31,6 +34,8 @@ export function reasonsPage(): string {
     ...imageSections(),
     ...containerSections(),
     ...storageSections(),
+    ...pressureSections(),
+    ...refusalSections(),
     ...upstreamSection(),
   ]);
 }
@@ -61,9 +66,22 @@ const containerSections = (): readonly string[] => [
 const storageSections = (): readonly string[] => [
   ...heading(2, 'Pods on their nodes (localstorage)'),
   'Verdict `Evict` or `Keep`; the limits are checked in the order of the first table, and the first exceeded one decides. `NoPolicy` and the reasons below',
-  'it concern the whole node. The agent only requests an eviction; the controller verifies it, and has its own reasons to keep a pod.',
+  'it concern the whole node. The agent only requests an eviction; the controller verifies it.',
   ...reasonTable('Evict', evictionSignals, storageReasons),
   ...reasonTable('Keep', distinct([...storageKeepReasons, ...nodeKeepReasons]), storageReasons),
+];
+
+const pressureSections = (): readonly string[] => [
+  ...heading(2, 'Pods of nodes under pressure (nodepressure)'),
+  'Verdict `Evict` or `Keep`, only with `nodes.nodePressure.evictPods: true`; the signals are those of the kubelet. A `Warn` about a node has the signal as its',
+  'reason too, or `memory.available`. `NoPolicy` and the reasons below it concern the whole node. The agent only requests an eviction; the controller verifies it.',
+  ...reasonTable('Evict', diskSignals, pressureReasons),
+  ...reasonTable('Keep', distinct([...pressureKeepReasons, ...nodeKeepReasons]), pressureReasons),
+];
+
+const refusalSections = (): readonly string[] => [
+  ...heading(2, 'Requested evictions (localstorage and nodepressure)'),
+  'Verdict `Keep`: the controller verifies each eviction that an agent requests, and has its own reasons to keep a pod.',
   ...reasonTable('Not evicted', evictionKeepReasons, evictionReasons),
 ];
 

@@ -1,4 +1,4 @@
-import type { SignalReading } from './node-pressure.ts';
+import { diskSignals, isDiskSignal, type DiskSignal, type SignalReading } from './node-pressure.ts';
 import type { NodePod, Offender } from './report/node-pass.ts';
 
 /** The kinds of limits, in the order of the checks, with upstream's names (pkg/kubelet/eviction/eviction_manager.go, localStorageEviction). */
@@ -8,6 +8,10 @@ export const evictionSignals = [
   'ephemeralcontainerfs.limit',
 ] as const;
 export type EvictionSignal = (typeof evictionSignals)[number];
+
+/** Why an agent requests the eviction of a pod: a limit of the pod, or a disk of the node. */
+export const requestSignals = [...evictionSignals, ...diskSignals] as const;
+export type RequestSignal = (typeof requestSignals)[number];
 
 /** A limit of a pod's spec or of a policy. */
 export interface StorageLimit {
@@ -56,7 +60,6 @@ export interface StoragePod extends NodePod {
 export interface StorageMeasurement {
   readonly bytes: number;
   /** Inodes that it uses; undefined = not reported. */
-  /** undefined = not reported. */
   readonly inodes?: number | undefined;
   /** Unix milliseconds; undefined = unknown. */
   readonly atMs: number | undefined;
@@ -120,15 +123,37 @@ export interface LimitUsage extends StorageExcess {
 /** A request of an agent in its report. The controller decides. */
 export interface EvictionRequest {
   readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string };
-  readonly signal: EvictionSignal;
+  readonly signal: RequestSignal;
   readonly subject: string | undefined;
+  /** What the pod uses; inodes if the node is short of inodes. */
   readonly observedBytes: number;
+  /** The exceeded limit; if the node is short of disk space, what the pod requests. */
   readonly limitBytes: number;
+  /** What the node is short of, in the unit of the signal; undefined = a limit of the pod is exceeded. */
+  readonly shortage: { readonly available: number; readonly threshold: number } | undefined;
   /** Unix milliseconds. */
   readonly observedAtMs: number;
   /** undefined = the pod's own. */
   readonly gracePeriodSeconds: number | undefined;
 }
+
+/** A request because the pod exceeds a limit of its own. */
+export interface LimitRequest extends EvictionRequest {
+  readonly signal: EvictionSignal;
+  readonly shortage: undefined;
+}
+
+/** A request because the node is short of disk space or inodes. */
+export interface PressureRequest extends EvictionRequest {
+  readonly signal: DiskSignal;
+  readonly shortage: NonNullable<EvictionRequest['shortage']>;
+}
+
+export const isLimitRequest = (request: EvictionRequest): request is LimitRequest =>
+  !isDiskSignal(request.signal) && request.shortage === undefined;
+
+export const isPressureRequest = (request: EvictionRequest): request is PressureRequest =>
+  isDiskSignal(request.signal) && request.shortage !== undefined;
 
 /** A nearly exhausted limit of a pod, for the report. */
 export interface StorageWarning {

@@ -142,6 +142,7 @@ export const evictionKeepReasons = [
   'CriticalPod',
   'Finished',
   'Terminating',
+  'PacingLimit',
   'BudgetBlocked',
   'EvictionForbidden',
   'EvictionFailed',

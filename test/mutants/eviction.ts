@@ -4,6 +4,7 @@ import type { MutantGroup } from './group.ts';
 const phase = 'src/api/pod-phase.ts';
 const plan = 'src/controllers/eviction/plan.ts';
 const memory = 'src/controllers/eviction/memory.ts';
+const pacing = 'src/controllers/eviction/pacing.ts';
 const act = 'src/controllers/eviction/act.ts';
 const checks = 'src/controllers/eviction/checks.ts';
 const controller = 'src/controllers/eviction/controller.ts';
@@ -15,6 +16,7 @@ export const evictionMutants: MutantGroup = {
   reasons: evictionKeepReasons,
   tests: [
     'test/unit/controllers/eviction/plan',
+    'test/unit/controllers/eviction/pressure',
     'test/unit/controllers/eviction/memory',
     'test/unit/controllers/eviction/outcomes',
     'test/unit/controllers/eviction/controller',
@@ -45,14 +47,116 @@ export const evictionMutants: MutantGroup = {
     [
       'PolicyChanged: the limit is not exceeded now',
       plan,
-      "exceeds(observedBytes, limitBytes, evictAtPercent) ? undefined : 'PolicyChanged'",
-      'undefined',
+      "return isMet ? undefined : 'PolicyChanged'",
+      'return undefined',
     ],
     [
       'PolicyChanged: exactly the limit does not exceed it',
       storage,
       'usedBytes * 100 > limitBytes * percent',
       'usedBytes * 100 >= limitBytes * percent',
+    ],
+    ['PolicyChanged: evictPods', plan, 'nodePressure?.evictPods !== true || ', ''],
+    [
+      'PolicyChanged: without a threshold for the signal',
+      plan,
+      ' || own === undefined) return undefined',
+      ') return undefined',
+    ],
+    ['PolicyChanged: enough is available', plan, 'available < threshold && ', ''],
+    [
+      'PolicyChanged: exactly the threshold is enough',
+      plan,
+      'available < threshold',
+      'available <= threshold',
+    ],
+    ['PolicyChanged: the pod uses nothing of it', plan, ' && observedBytes > 0', ''],
+    [
+      'PacingLimit',
+      plan,
+      "one.verdict === 'Evict' && waiting.has(one) ?",
+      "one.verdict === 'Keep' && waiting.has(one) ?",
+    ],
+    ['PacingLimit: one pod of a node', pacing, '    busy.add(node);\n', ''],
+    ['PacingLimit: while a pod is ending', pacing, 'busy.has(node) || ', ''],
+    ['PacingLimit: while the node pauses', pacing, ' || isPaused(', ' || false && isPaused('],
+    ['PacingLimit: not at the end of the pause', pacing, 'monotonicMs < untilMs', 'monotonicMs <= untilMs'],
+    ['PacingLimit: until a new measurement', pacing, ' || observedAtMs <= measuredAfterMs', ''],
+    [
+      'PacingLimit: not the measurement of the last eviction',
+      pacing,
+      'observedAtMs <= measuredAfterMs',
+      'observedAtMs < measuredAfterMs',
+    ],
+    [
+      'PacingLimit: a new leader',
+      pacing,
+      'pauses.get(node) ?? firstPause',
+      'pauses.get(node) ?? { untilMs: 0, measuredAfterMs: 0 }',
+    ],
+    [
+      'PacingLimit: from the first pass of a leader',
+      controller,
+      'if (!this.#isLeading) this.#memory = newMemory(momentOf(clock));',
+      '',
+    ],
+    ['PacingLimit: only from its first pass', controller, '    this.#isLeading = true;\n', ''],
+    ['PacingLimit: a pod that was just evicted', pacing, 'memory.evicted.has(uid)', 'false'],
+    ['PacingLimit: not after its grace period', pacing, 'deletionAtMs > now.getTime()', 'true'],
+    ['PacingLimit: not for a finished pod', pacing, ' && !isFinished(pod)', ''],
+    ['PacingLimit: never for a limit', pacing, 'isPressureRequest(request) &&\n', 'true &&\n'],
+    [
+      'PacingLimit: after a failure, too',
+      memory,
+      "result.kind === 'evicted' || (result.kind === 'deferred' && result.reason === 'EvictionFailed')",
+      "result.kind === 'evicted'",
+    ],
+    [
+      'PacingLimit: not after a budget has blocked',
+      memory,
+      "result.kind === 'deferred' && result.reason === 'EvictionFailed'",
+      "result.kind === 'deferred'",
+    ],
+    ['PacingLimit: not after an eviction for a limit', memory, 'isPressureRequest(request) && ', ''],
+    ['PacingLimit: a minute', memory, 'const pressurePauseMs = 60_000', 'const pressurePauseMs = 59_999'],
+    [
+      'PacingLimit: by the wall clock for measurements',
+      memory,
+      'measuredAfterMs: now.getTime()',
+      'measuredAfterMs: 0',
+    ],
+    [
+      'memory: the pause of a node while it counts',
+      memory,
+      'at.monotonicMs - untilMs < rememberedMs',
+      'at.monotonicMs - untilMs < 0',
+    ],
+    ['memory: no pause for ever', memory, 'at.monotonicMs - untilMs < rememberedMs', 'true'],
+    [
+      'order: limits first',
+      plan,
+      'onePerPod([...limits, ...pressures])',
+      'onePerPod([...pressures, ...limits])',
+    ],
+    ['order: pressure by the report', plan, 'isPressureRequest);', 'isPressureRequest).toSorted(byExcess);'],
+    [
+      'request: a shortage',
+      storage,
+      'isDiskSignal(request.signal) && request.shortage !== undefined',
+      'isDiskSignal(request.signal)',
+    ],
+    ['request: no shortage for a limit', storage, ' && request.shortage === undefined', ''],
+    [
+      'check: by all requests of the node',
+      controller,
+      'this.#decide([report], ranked).find(',
+      'this.#decide([{ ...report, requests: report.requests.filter(({ pod }) => pod.uid === target.uid) }], ranked).find(',
+    ],
+    [
+      'check: the request is of the same kind',
+      controller,
+      'isPressureRequest(request) === isForPressure',
+      'true',
     ],
     ['KeepMarked: the pod', plan, "if (hasKeepLabel(pod)) return 'KeepMarked';", ''],
     ['KeepMarked: the namespace', plan, "hasKeepLabel(namespace) ? 'KeepMarked' : undefined", 'undefined'],

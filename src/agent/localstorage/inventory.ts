@@ -48,6 +48,7 @@ function requestOf(
     subject: excess.subject,
     observedBytes: excess.usedBytes,
     limitBytes: excess.limit.bytes,
+    shortage: undefined,
     observedAtMs: excess.measuredAtMs,
     gracePeriodSeconds,
   };

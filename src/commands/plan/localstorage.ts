@@ -109,6 +109,6 @@ function refusal(eviction: PodEviction, namespaces: Namespaces): RefusedPod | un
   const reason = judgeNamespace(namespaces?.get(namespace));
   if (reason === undefined) return undefined;
   const { excess } = eviction.evidence;
-  const evidence = { namespace, excess, measuredAtMs: undefined, on: `namespace ${namespace}` };
+  const evidence = { namespace, cause: excess, measuredAtMs: undefined, on: `namespace ${namespace}` };
   return { ...eviction, verdict: 'Keep', reason, evidence };
 }

@@ -1,3 +1,4 @@
+import { isPressureRequest } from '../../api/local-storage.ts';
 import type { Reason } from '../../api/reasons.ts';
 import type { Outcome } from '../../gc/decision.ts';
 import { execute, logStop, type Executed, type StepResult } from '../../gc/execute.ts';
@@ -8,7 +9,7 @@ import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { evictionChecks, type Agreed, type EvictionCheckDeps, type EvictionChecks } from './checks.ts';
 import { evicted, evictionBlocked } from './events.ts';
-import type { DeferralReason, PodEviction } from './facts.ts';
+import type { DeferralReason, PodEviction, RequestedPod } from './facts.ts';
 import type { Result } from './memory.ts';
 import type { EvictionMetrics, Failure } from './metrics.ts';
 
@@ -20,7 +21,7 @@ export interface EvictionActDeps extends EvictionCheckDeps {
   readonly log: Logger;
   /** Whether the pod's last try was deferred for the same reason. */
   readonly wasDeferred: (uid: string, reason: DeferralReason) => boolean;
-  readonly onResult: (uid: string, result: Result) => void;
+  readonly onResult: (target: RequestedPod, result: Result) => void;
 }
 
 interface EvictionPass {
@@ -178,7 +179,7 @@ class Evictor {
     if (wasDeferred(target.uid, reason)) {
       log.debug(fields, 'eviction is still blocked');
     } else {
-      recorder.record(evictionBlocked(target, message));
+      recorder.record(evictionBlocked(eviction, message));
       log.warn(fields, 'eviction is blocked');
     }
     this.#remember(eviction, { kind: 'deferred', reason, retryAfterMs: refusal?.retryAfterMs });
@@ -195,7 +196,7 @@ class Evictor {
   }
 
   #remember({ target }: PodEviction, result: Result): void {
-    this.#deps.onResult(target.uid, result);
+    this.#deps.onResult(target, result);
   }
 }
 
@@ -218,10 +219,15 @@ const fieldsOf = ({ target, reason, policy }: PodEviction): object => ({
   uid: target.uid,
   node: target.node,
   reason,
-  subject: target.request.subject,
-  usedBytes: target.request.observedBytes,
-  limitBytes: target.request.limitBytes,
+  ...causeFields(target.request),
   policy: policy.name,
   ...(target.rule.respectPodDisruptionBudgets ? {} : { budgets: 'ignored' }),
   ...(target.rule.gracePeriodSeconds !== undefined && { graceSeconds: target.rule.gracePeriodSeconds }),
 });
+
+function causeFields(request: RequestedPod['request']): object {
+  const { subject, observedBytes, limitBytes } = request;
+  return isPressureRequest(request)
+    ? { ...request.shortage, used: observedBytes, requestedBytes: limitBytes }
+    : { subject, usedBytes: observedBytes, limitBytes };
+}

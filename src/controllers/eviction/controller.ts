@@ -1,3 +1,4 @@
+import { isPressureRequest } from '../../api/local-storage.ts';
 import type { PolicyView, RankedPolicies } from '../../api/policy/policy-view.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import type { NamespaceFacts, NodeFacts, PodFacts } from '../../kube/cache/objects.ts';
@@ -12,7 +13,7 @@ import type {
   PodEviction,
   RequestingNode,
 } from './facts.ts';
-import { forgetOthers, noMemory, remember, rememberReported, triesBefore, type Result } from './memory.ts';
+import { forgetOthers, newMemory, noMemory, remember, rememberReported, triesBefore } from './memory.ts';
 import { showDecisions } from './metrics.ts';
 import { planOverdue } from './overdue.ts';
 import { planEvictions } from './plan.ts';
@@ -35,6 +36,8 @@ export interface EvictionDeps extends Pick<
 export class EvictionController {
   readonly #deps: EvictionDeps;
   #memory: EvictionMemory = noMemory;
+  /** Whether a pass was made: the first one begins the leadership. */
+  #isLeading = false;
   /** Whether the last pass had requests: then memory and gauges must be updated. */
   #wasRequested = false;
   /** Monotonic milliseconds; until then no eviction is tried, because the API server throttles. */
@@ -46,8 +49,10 @@ export class EvictionController {
 
   /** One pass; without requests it only reads the reports. Keeps every pod unless all caches are complete. */
   async reconcile(signal: AbortSignal): Promise<void> {
-    this.#reportOverdue();
     const { nodeReports, policies, clock, metrics } = this.#deps;
+    if (!this.#isLeading) this.#memory = newMemory(momentOf(clock));
+    this.#isLeading = true;
+    this.#reportOverdue();
     const reports = requestingOf(nodeReports.items);
     const isIdle = reports.length === 0;
     if (isIdle ? !this.#wasRequested : !this.#seesAll()) return;
@@ -96,7 +101,7 @@ export class EvictionController {
     if (reports.length === 0) return [];
     const { clock } = this.#deps;
     const facts = factsOf(this.#deps, reports, this.#memory);
-    return planEvictions(facts, { policies, now: clock.now(), monotonicMs: clock.monotonicMs() });
+    return planEvictions(facts, { policies, ...momentOf(clock) });
   }
 
   async #act(
@@ -122,8 +127,8 @@ export class EvictionController {
       confirm: (signal) => this.#deps.policies.confirm(ranked, signal),
       decideAgain: (eviction) => this.#decideAgain(eviction, ranked),
       wasDeferred: (uid, reason) => triesBefore(this.#memory, uid, reason) > 0,
-      onResult: (uid, result) => {
-        this.#remember(uid, result);
+      onResult: (target, result) => {
+        this.#memory = remember(this.#memory, target, { result, ...momentOf(this.#deps.clock) });
       },
     };
   }
@@ -135,19 +140,24 @@ export class EvictionController {
     return this.#seesAll() ? undefined : 'the caches are not current';
   }
 
-  /** The decision by the caches now: the request may have changed or ended, or an object may have a new keep label. */
+  /**
+   * The decision by the caches now: the request may have changed or ended, or an object may have a new keep label. All requests of the node
+   * are decided, because one for node pressure depends on the others. A request of the other kind is another one.
+   */
   #decideAgain({ target }: PodEviction, ranked: RankedPolicies): EvictionDecision | undefined {
     const report = [...this.#deps.nodeReports.items.values()].find(({ name }) => name === target.node);
-    const now = report?.requests.find(({ pod }) => pod.uid === target.uid);
-    if (report === undefined || now === undefined) return undefined;
-    const { name, policyUid, policyGeneration } = report;
-    return this.#decide([{ name, policyUid, policyGeneration, requests: [now] }], ranked)[0];
-  }
-
-  #remember(uid: string, result: Result): void {
-    this.#memory = remember(this.#memory, uid, { result, monotonicMs: this.#deps.clock.monotonicMs() });
+    if (report === undefined) return undefined;
+    const isForPressure = isPressureRequest(target.request);
+    return this.#decide([report], ranked).find(
+      ({ target: { uid, request } }) => uid === target.uid && isPressureRequest(request) === isForPressure,
+    );
   }
 }
+
+const momentOf = (clock: Pick<EvictionDeps['clock'], 'now' | 'monotonicMs'>) => ({
+  now: clock.now(),
+  monotonicMs: clock.monotonicMs(),
+});
 
 /** The longest pause after a throttled request, whatever its Retry-After. */
 const maxPauseMs = 5 * 60_000;

@@ -1,4 +1,5 @@
-import { evictionMessage } from '../../gc/reasons/storage-words.ts';
+import { causeText } from '../../gc/reasons/evictions.ts';
+import { shortageText } from '../../gc/reasons/pressure.ts';
 import type { LivePod } from '../../kube/actions/live-pod.ts';
 import type { OwnerRef } from '../../kube/cache/objects.ts';
 import { isCut } from '../../runtime/bounds.ts';
@@ -9,13 +10,15 @@ import type { OverduePod } from './overdue.ts';
 /** The identity of a pod. */
 type EvictedPod = Pick<LivePod, 'namespace' | 'name' | 'uid'>;
 
-/** A pod that was evicted, with its owner. */
-export type OwnedPod = EvictedPod & Pick<LivePod, 'controller'>;
+/** A pod that was evicted, as it was read right before. */
+export type OwnedPod = EvictedPod & Pick<LivePod, 'controller' | 'priority'>;
 
 /** One Event about the pod, as the kubelet's, and one about its controlling owner, which outlives the pod. */
 export function evicted({ evidence }: PodEviction, pod: OwnedPod): EventSpec[] {
-  const { excess, evictAtPercent } = evidence;
-  const note = evictionMessage(excess, evictAtPercent);
+  const { cause, evictAtPercent } = evidence;
+  // Caches do not have the priority.
+  const known = 'shortage' in cause ? { ...cause, priority: pod.priority ?? 0 } : cause;
+  const note = causeText(known, evictAtPercent);
   const event = { type: 'Warning', reason: 'Evicted', action: 'EvictPod' } as const;
   const onPod = { ...event, regarding: podRef(pod), note };
   // An owner with a name that had to be cut cannot exist.
@@ -26,13 +29,22 @@ export function evicted({ evidence }: PodEviction, pod: OwnedPod): EventSpec[] {
 }
 
 /** A disruption budget, several budgets for one pod, or a missing right block an eviction; recorded once until the eviction succeeds or is not requested any more. */
-export const evictionBlocked = (pod: EvictedPod, message: string): EventSpec => ({
-  regarding: podRef(pod),
-  type: 'Warning',
-  reason: 'EvictionBlocked',
-  action: 'EvictPod',
-  note: `The pod uses more local storage than the policy allows, but cannot be evicted; it is tried again. ${message}`,
-});
+export function evictionBlocked(
+  { target, evidence: { cause } }: Pick<PodEviction, 'target' | 'evidence'>,
+  message: string,
+): EventSpec {
+  const blocked =
+    'shortage' in cause
+      ? `${shortageText(cause.shortage)} The pod is the next to be evicted for it, but cannot be`
+      : 'The pod uses more local storage than the policy allows, but cannot be evicted';
+  return {
+    regarding: podRef(target),
+    type: 'Warning',
+    reason: 'EvictionBlocked',
+    action: 'EvictPod',
+    note: `${blocked}; it is tried again. ${message}`,
+  };
+}
 
 /** A pod was evicted and has not ended in time; recorded once. */
 export function exceededGracePeriod({ pod, graceSeconds, elapsedMs }: OverduePod): EventSpec {

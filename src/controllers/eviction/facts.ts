@@ -1,4 +1,9 @@
-import type { EvictionRequest, EvictionSignal } from '../../api/local-storage.ts';
+import type {
+  EvictionRequest,
+  LimitRequest,
+  PressureRequest,
+  RequestSignal,
+} from '../../api/local-storage.ts';
 import type { InvalidPolicy, LocalStoragePolicy, Policy } from '../../api/policy/policy.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
 import type { Decision, PodTarget } from '../../gc/decision.ts';
@@ -47,19 +52,18 @@ export interface Given {
 export interface RequestedPod extends PodTarget {
   /** The name of the report. */
   readonly node: string;
-  readonly request: EvictionRequest;
+  readonly request: LimitRequest | PressureRequest;
 }
 
 /** A pod that may be evicted, and how. */
 interface EvictablePod extends RequestedPod {
-  readonly rule: LocalStoragePolicy;
+  readonly rule: EvictionManner;
 }
 
-export interface PodEviction extends Decision<
-  EvictablePod,
-  EvictionSignal,
-  EvictionEvidence[EvictionSignal]
-> {
+/** How a pod is evicted. */
+export type EvictionManner = Pick<LocalStoragePolicy, 'respectPodDisruptionBudgets' | 'gracePeriodSeconds'>;
+
+export interface PodEviction extends Decision<EvictablePod, RequestSignal, EvictionEvidence[RequestSignal]> {
   readonly verdict: 'Evict';
   /** The policy that governs the node. */
   readonly policy: Policy;
@@ -72,7 +76,7 @@ interface KeptPod extends Decision<RequestedPod, EvictionKeepReason, EvictionEvi
 /** The decision about one requested eviction. */
 export type EvictionDecision = PodEviction | KeptPod;
 
-/** What the controller remembers about pods, by UID. */
+/** What the controller remembers about pods, by UID, and about nodes. */
 export interface EvictionMemory {
   /** Evicted pods that are still in the cache; it may not show them as terminating yet. */
   readonly evicted: ReadonlyMap<string, Evicted>;
@@ -80,6 +84,18 @@ export interface EvictionMemory {
   readonly critical: ReadonlySet<string>;
   /** Pods that must not be tried again yet. */
   readonly deferred: ReadonlyMap<string, Deferral>;
+  /** When the next pod may be evicted for node pressure, by the name of the node. */
+  readonly pauses: ReadonlyMap<string, Pause>;
+  /** The same for all other nodes: the leader before may have evicted a pod there. */
+  readonly firstPause: Pause;
+}
+
+/** The time between two evictions for the pressure of one node. */
+export interface Pause {
+  /** By the monotonic clock. */
+  readonly untilMs: number;
+  /** Unix milliseconds; an older measurement does not have the effect of the last eviction. */
+  readonly measuredAfterMs: number;
 }
 
 export interface Evicted {

@@ -1,4 +1,12 @@
-import type { DeferralReason, Evicted, EvictionMemory, RequestingNode } from './facts.ts';
+import { isPressureRequest } from '../../api/local-storage.ts';
+import type {
+  DeferralReason,
+  Evicted,
+  EvictionMemory,
+  Pause,
+  RequestedPod,
+  RequestingNode,
+} from './facts.ts';
 
 /** The result of one try. */
 export type Result =
@@ -11,7 +19,29 @@ export type Result =
       readonly retryAfterMs: number | undefined;
     };
 
-export const noMemory: EvictionMemory = { evicted: new Map(), critical: new Set(), deferred: new Map() };
+export const noMemory: EvictionMemory = {
+  ...{ evicted: new Map(), critical: new Set(), deferred: new Map(), pauses: new Map() },
+  firstPause: { untilMs: 0, measuredAfterMs: 0 },
+};
+
+/** A moment by both clocks. */
+interface Moment {
+  readonly now: Date;
+  readonly monotonicMs: number;
+}
+
+/** The memory of a new leader: the one before may just have evicted a pod on any node. */
+export const newMemory = (at: Moment): EvictionMemory => ({ ...noMemory, firstPause: pauseAfter(at) });
+
+/** A node under pressure loses one pod a minute at most. */
+const pressurePauseMs = 60_000;
+/** After that, no measurement from before the eviction is fresh. */
+const rememberedMs = 10 * 60_000;
+
+const pauseAfter = ({ now, monotonicMs }: Moment): Pause => ({
+  untilMs: monotonicMs + pressurePauseMs,
+  measuredAfterMs: now.getTime(),
+});
 
 /** A budget that is exhausted briefly is tried again soon; one that never allows an eviction must cost little. */
 const firstPauseMs = 10_000;
@@ -19,10 +49,13 @@ const longestPauseMs = 5 * 60_000;
 
 /** Returns the memory after one more try. */
 export function remember(
-  memory: EvictionMemory,
-  uid: string,
-  { result, monotonicMs }: { readonly result: Result; readonly monotonicMs: number },
+  before: EvictionMemory,
+  target: Pick<RequestedPod, 'uid' | 'node' | 'request'>,
+  { result, ...at }: { readonly result: Result } & Moment,
 ): EvictionMemory {
+  const { uid, node, request } = target;
+  const { monotonicMs } = at;
+  const memory = isPressureRequest(request) && mayHaveEvicted(result) ? withPause(before, node, at) : before;
   const deferred = new Map(memory.deferred);
   deferred.delete(uid);
   switch (result.kind) {
@@ -42,6 +75,15 @@ export function remember(
       return { ...memory, deferred: deferred.set(uid, { reason: result.reason, tries, untilMs }) };
     }
   }
+}
+
+/** A request without a response may have been fulfilled. */
+const mayHaveEvicted = (result: Result): boolean =>
+  result.kind === 'evicted' || (result.kind === 'deferred' && result.reason === 'EvictionFailed');
+
+function withPause(memory: EvictionMemory, node: string, at: Moment): EvictionMemory {
+  const current = [...memory.pauses].filter(([, { untilMs }]) => at.monotonicMs - untilMs < rememberedMs);
+  return { ...memory, pauses: new Map(current).set(node, pauseAfter(at)) };
 }
 
 /** How often in a row the pod was deferred for this reason. */
@@ -72,7 +114,7 @@ export function forgetOthers(
   const requested = new Set(reports.flatMap(({ requests }) => requests.map(({ pod }) => pod.uid)));
   const isRequested = (uid: string): boolean => requested.has(uid) && pods.has(uid);
   return {
-    evicted: memory.evicted,
+    ...memory,
     critical: new Set([...memory.critical].filter(isRequested)),
     deferred: new Map([...memory.deferred].filter(([uid]) => isRequested(uid))),
   };

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { evictionSignals } from '../../api/local-storage.ts';
+import { requestSignals } from '../../api/local-storage.ts';
 import { evictionKeepReasons } from '../../api/reasons.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { EvictionDecision } from './facts.ts';
@@ -13,7 +13,7 @@ export type Failure = (typeof failures)[number];
 /** The metrics of eviction, counted from 0. */
 export function evictionMetrics(registry: Registry) {
   const metrics = { ...evictionCounters([registry]), ...planMetrics([registry]) };
-  for (const signal of evictionSignals) {
+  for (const signal of requestSignals) {
     metrics.evictions.inc({ eviction_signal: signal }, 0);
     for (const reason of failures) metrics.errors.inc({ eviction_signal: signal, reason }, 0);
   }
@@ -26,7 +26,7 @@ function evictionCounters(registers: [Registry]) {
   return {
     evictions: new Counter({
       name: 'dustpan_evictions_total',
-      help: '[ALPHA] Pods evicted for their local storage, by the limit they exceeded (as kubelet_evictions).',
+      help: '[ALPHA] Pods evicted for their local storage or for node pressure, by the exceeded limit or the signal (as kubelet_evictions).',
       labelNames: ['eviction_signal'],
       registers,
     }),

@@ -1,20 +1,31 @@
 import { isFinished } from '../../api/pod-phase.ts';
-import { exceeds, fullness, type EvictionRequest } from '../../api/local-storage.ts';
+import {
+  exceeds,
+  fullness,
+  isLimitRequest,
+  isPressureRequest,
+  type EvictionRequest,
+  type LimitRequest,
+  type PressureRequest,
+} from '../../api/local-storage.ts';
 import { hasKeepLabel } from '../../api/policy/matching.ts';
 import { nodeGovernance, type NodeGovernance } from '../../api/policy/node-governance.ts';
-import type { LocalStoragePolicy, Policy } from '../../api/policy/policy.ts';
+import type { NodesPolicy, Policy } from '../../api/policy/policy.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
-import type { RequestEvidence } from '../../gc/reasons/evictions.ts';
+import type { EvictionCause, RequestEvidence } from '../../gc/reasons/evictions.ts';
 import { limitOfBytes } from '../../gc/reasons/storage-words.ts';
 import type {
   EvictionDecision,
   EvictionFacts,
+  EvictionManner,
   Given,
   KnownPod,
   Labelled,
+  PodEviction,
   RequestedPod,
   RequestingNode,
 } from './facts.ts';
+import { waitingEvictions } from './pacing.ts';
 
 /** An agent reports every minute while it requests evictions; the kubelet's measurements are up to two minutes old. */
 const staleAfterMs = 6 * 60_000;
@@ -22,24 +33,38 @@ const staleAfterMs = 6 * 60_000;
 const futureMs = 60_000;
 
 /**
- * Decides about each pod whose eviction agents request, the most excessive first. A pod is judged once for each node that requests it;
- * of equal measurements the freshest counts.
+ * Decides about each pod whose eviction agents request: pods over a limit first, the most excessive of them first; then those of nodes under
+ * pressure, in the order of the report, of which one on each node is evicted at a time. A pod is judged once for each node that requests it; of
+ * equal measurements the freshest counts.
  */
 export function planEvictions(facts: EvictionFacts, given: Given): readonly EvictionDecision[] {
-  const requested = facts.reports.flatMap((report) =>
-    report.requests.map((request) => ({ report, target: targetOf(request, report.name) })),
-  );
+  const limits = requestedBy(facts.reports, isLimitRequest).toSorted(byExcess);
+  const pressures = requestedBy(facts.reports.toSorted(byName), isPressureRequest);
   const governanceOf = nodeGovernance(given.policies);
   const known = { ...facts, ...given };
-  return onePerPod(requested.toSorted(byExcess)).map((one) => {
-    const governor = governorOf(one.report, governanceOf(facts.nodes.get(one.report.name)));
-    return decide(one.target, governor, known);
+  const decisions = onePerPod([...limits, ...pressures]).map(({ report, target }) => {
+    const governance = governanceOf(facts.nodes.get(report.name));
+    return decide(target, governorOf(report, governance), known);
   });
+  const evictions = decisions.filter((one): one is PodEviction => one.verdict === 'Evict');
+  const waiting = waitingEvictions(evictions, facts, given);
+  return decisions.map((one) =>
+    one.verdict === 'Evict' && waiting.has(one) ? keep(one.target, 'PacingLimit', facts) : one,
+  );
 }
 
-const targetOf = (request: EvictionRequest, node: string): RequestedPod => ({
-  ...{ kind: 'Pod', ...request.pod, node, request },
-});
+const byName = (a: RequestingNode, b: RequestingNode): number => (a.name < b.name ? -1 : 1);
+
+const requestedBy = (
+  reports: readonly RequestingNode[],
+  isWanted: (request: EvictionRequest) => request is LimitRequest | PressureRequest,
+): readonly Requested[] =>
+  reports.flatMap((report) =>
+    report.requests.filter(isWanted).map((request) => ({
+      report,
+      target: { kind: 'Pod', ...request.pod, node: report.name, request },
+    })),
+  );
 
 interface Requested {
   readonly report: RequestingNode;
@@ -71,37 +96,88 @@ function decide(
   facts: EvictionFacts & Given,
 ): EvictionDecision {
   if (typeof governor === 'string') return keep(target, governor, facts);
-  const { policy, rule } = governor;
+  const ruled = ruledBy(target.request, governor.nodes);
+  if (ruled === undefined) return keep(target, 'PolicyChanged', facts);
   const reason =
     judgePod(target, facts) ??
-    judgeRequest(target.request, rule, facts) ??
+    judgeRequest(target.request, ruled, facts) ??
     judgeMemory(target.uid, facts, facts);
   if (reason !== undefined) return keep(target, reason, facts);
-  const { evictAtPercent, respectPodDisruptionBudgets: respectsBudgets } = rule;
+  const { manner, evictAtPercent, thresholdText } = ruled;
+  const respectsBudgets = manner.respectPodDisruptionBudgets;
   return {
-    ...{ unit: 'localstorage', verdict: 'Evict', reason: target.request.signal, policy },
-    ...{ target: { ...target, rule }, eligibleAt: undefined, bytes: undefined },
-    evidence: { ...evidenceOf(target), evictAtPercent, respectsBudgets },
+    ...{ unit: unitOf(target), verdict: 'Evict', reason: target.request.signal, policy: governor.policy },
+    ...{ target: { ...target, rule: manner }, eligibleAt: undefined, bytes: undefined },
+    evidence: { ...evidenceOf(target, thresholdText), evictAtPercent, respectsBudgets },
   };
+}
+
+const unitOf = ({ request }: RequestedPod): 'localstorage' | 'nodepressure' =>
+  isPressureRequest(request) ? 'nodepressure' : 'localstorage';
+
+/** What the policy of a node says about one request. */
+interface Ruled {
+  readonly manner: EvictionManner;
+  /** The request is still one that the policy makes. */
+  readonly isMet: boolean;
+  /** undefined = the request is for node pressure. */
+  readonly evictAtPercent: number | undefined;
+  /** '' = the request is for a limit. */
+  readonly thresholdText: string;
+}
+
+/** undefined = the policy has no rule that makes such requests. */
+function ruledBy(request: RequestedPod['request'], nodes: NodesPolicy): Ruled | undefined {
+  if (isPressureRequest(request)) return ruledByPressure(request, nodes);
+  const { localStorageEviction: rule } = nodes;
+  if (rule === undefined) return undefined;
+  const { evictAtPercent } = rule;
+  const isMet = exceeds(request.observedBytes, request.limitBytes, evictAtPercent);
+  return { manner: rule, isMet, evictAtPercent, thresholdText: '' };
+}
+
+/** The kubelet evicts with a second of grace, whatever the budgets; dustpan acts before it, so that the pod can end in order. */
+const gentle: EvictionManner = { respectPodDisruptionBudgets: true, gracePeriodSeconds: undefined };
+
+function ruledByPressure(
+  { signal, shortage: { available, threshold }, observedBytes }: PressureRequest,
+  { nodePressure }: NodesPolicy,
+): Ruled | undefined {
+  const own = nodePressure?.thresholds.get(signal);
+  if (nodePressure?.evictPods !== true || own === undefined) return undefined;
+  // A pod that uses nothing frees nothing.
+  const isMet = available < threshold && observedBytes > 0;
+  return { manner: gentle, isMet, evictAtPercent: undefined, thresholdText: own.text };
 }
 
 function keep(target: RequestedPod, reason: EvictionKeepReason, facts: EvictionFacts): EvictionDecision {
   const evidence = evidenceOf(target);
   return {
-    ...{ unit: 'localstorage', verdict: 'Keep', reason, policy: undefined, target },
+    ...{ unit: unitOf(target), verdict: 'Keep', reason, policy: undefined, target },
     ...{ eligibleAt: undefined, bytes: undefined },
     evidence: reason === 'KeepMarked' ? { ...evidence, on: labelledBy(target, facts) } : evidence,
   };
 }
 
-const evidenceOf = ({ namespace, request }: RequestedPod): RequestEvidence => ({
+const evidenceOf = ({ namespace, request }: RequestedPod, thresholdText = ''): RequestEvidence => ({
   namespace,
-  excess: {
-    ...{ signal: request.signal, subject: request.subject, usedBytes: request.observedBytes },
-    limit: limitOfBytes(request.limitBytes),
-  },
+  cause: causeOf(request, thresholdText),
   measuredAtMs: request.observedAtMs,
 });
+
+function causeOf(request: RequestedPod['request'], thresholdText: string): EvictionCause {
+  const { observedBytes, limitBytes } = request;
+  if (!isPressureRequest(request)) {
+    const { signal, subject } = request;
+    return { signal, subject, usedBytes: observedBytes, limit: limitOfBytes(limitBytes) };
+  }
+  const { signal, shortage } = request;
+  const { available, threshold } = shortage;
+  return {
+    shortage: { signal, available, threshold: { value: threshold, text: thresholdText } },
+    ...{ used: observedBytes, request: limitBytes, priority: undefined },
+  };
+}
 
 /** The first object with the keep label: the node, the namespace or the pod. */
 function labelledBy({ node, namespace }: RequestedPod, { nodes, namespaces }: EvictionFacts): string {
@@ -112,7 +188,7 @@ function labelledBy({ node, namespace }: RequestedPod, { nodes, namespaces }: Ev
 
 interface Governor {
   readonly policy: Policy;
-  readonly rule: LocalStoragePolicy;
+  readonly nodes: NodesPolicy;
 }
 
 /** The policy that governs the node, by its cached labels. If the report names another policy or generation, the pod is kept. */
@@ -121,12 +197,12 @@ function governorOf(report: RequestingNode, governance: NodeGovernance): Governo
     const { reason } = governance;
     return reason === 'NodeUnknown' || reason === 'KeepMarked' ? reason : 'PolicyChanged';
   }
-  const { policy, nodes: spec } = governance;
-  if (policy.mode !== 'Enforce' || spec.localStorageEviction === undefined) return 'PolicyChanged';
+  const { policy, nodes } = governance;
+  if (policy.mode !== 'Enforce') return 'PolicyChanged';
   // The limit may come from an older version of the policy.
   if (report.policyUid !== policy.uid || report.policyGeneration !== policy.generation)
     return 'PolicyChanged';
-  return { policy, rule: spec.localStorageEviction };
+  return { policy, nodes };
 }
 
 /** A report may request only pods of its own node, by UID: a stolen token reaches no others. */
@@ -161,12 +237,12 @@ const isRequested = (pod: KnownPod, { namespace, name }: RequestedPod): boolean 
   pod.namespace === namespace && pod.name === name;
 
 function judgeRequest(
-  { observedAtMs, observedBytes, limitBytes }: EvictionRequest,
-  { evictAtPercent }: LocalStoragePolicy,
+  { observedAtMs }: EvictionRequest,
+  { isMet }: Ruled,
   { now }: Given,
 ): EvictionKeepReason | undefined {
   if (!isFresh(observedAtMs, now)) return 'RequestStale';
-  return exceeds(observedBytes, limitBytes, evictAtPercent) ? undefined : 'PolicyChanged';
+  return isMet ? undefined : 'PolicyChanged';
 }
 
 /** Whether a measurement of that time, Unix milliseconds, is still current. */

@@ -1,22 +1,26 @@
-import type { EvictionSignal } from '../../api/local-storage.ts';
+import type { RequestSignal } from '../../api/local-storage.ts';
 import { KEEP_LABEL } from '../../api/policy/matching.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
 import type { ReasonCatalog, ReasonEntry } from './entry.ts';
+import { pressureMessage, pressureReasons, thresholdField, type PressureUse } from './pressure.ts';
 import { budgetsMayDelay, evictField, podStates, storageReasons } from './storage.ts';
 import { evictionMessage, type ExceededLimit } from './storage-words.ts';
 import { timeText } from './words.ts';
 
-/** A pod that uses more of a limit than it may. */
+/** Why a pod is to be evicted: it uses more of a limit than it may, or its node is short of something that it uses. */
+export type EvictionCause = ExceededLimit | PressureUse;
+
 export interface RequestEvidence {
   readonly namespace: string;
-  readonly excess: ExceededLimit;
+  readonly cause: EvictionCause;
   /** Time of the requesting agent's measurement, Unix milliseconds; undefined = no agent has requested the eviction. */
   readonly measuredAtMs: number | undefined;
 }
 
 /** A request that the controller fulfils. */
 interface FulfilEvidence extends RequestEvidence {
-  readonly evictAtPercent: number;
+  /** undefined = it is not for a limit. */
+  readonly evictAtPercent: number | undefined;
   readonly respectsBudgets: boolean;
 }
 
@@ -27,7 +31,7 @@ export interface LabelEvidence extends RequestEvidence {
 
 export interface EvictionEvidence
   extends
-    Record<EvictionSignal, FulfilEvidence>,
+    Record<RequestSignal, FulfilEvidence>,
     Record<Exclude<EvictionKeepReason, 'KeepMarked'>, RequestEvidence> {
   KeepMarked: LabelEvidence;
 }
@@ -37,28 +41,40 @@ const requested = (measuredAtMs: number | undefined): string =>
     ? ''
     : ` The agent of its node requests the eviction, by a measurement of ${timeText(measuredAtMs)}.`;
 
-const fulfilled = (signal: EvictionSignal): ReasonEntry<FulfilEvidence> => ({
-  meaning: storageReasons[signal].meaning,
-  change: storageReasons[signal].change,
-  sentence: ({ excess, evictAtPercent, respectsBudgets, measuredAtMs }) =>
-    `${evictionMessage(excess, evictAtPercent)}${requested(measuredAtMs)}${respectsBudgets ? budgetsMayDelay : ''}`,
-  field: ({ evictAtPercent }) => evictField(evictAtPercent),
+/** The message of an eviction, without what may delay it. */
+export const causeText = (cause: EvictionCause, evictAtPercent?: number): string =>
+  'shortage' in cause ? pressureMessage(cause) : evictionMessage(cause, evictAtPercent);
+
+const fulfilled = ({
+  meaning,
+  change,
+}: Pick<ReasonEntry<never>, 'meaning' | 'change'>): ReasonEntry<FulfilEvidence> => ({
+  meaning,
+  change,
+  sentence: ({ cause, evictAtPercent, respectsBudgets, measuredAtMs }) =>
+    `${causeText(cause, evictAtPercent)}${requested(measuredAtMs)}${respectsBudgets ? budgetsMayDelay : ''}`,
+  field: ({ cause, evictAtPercent = 100 }) =>
+    'shortage' in cause ? thresholdField(cause) : evictField(evictAtPercent),
 });
 
-const overLimit = ({ excess, measuredAtMs }: RequestEvidence): string =>
-  `${evictionMessage(excess)}${requested(measuredAtMs)}`;
+const causeOf = ({ cause, measuredAtMs }: RequestEvidence): string =>
+  `${causeText(cause)}${requested(measuredAtMs)}`;
 
 /** A reason to keep a pod whose eviction an agent requests. */
 const refused = (entry: Pick<ReasonEntry<never>, 'meaning' | 'change'>): ReasonEntry<RequestEvidence> => ({
   ...entry,
-  sentence: (evidence) => `${overLimit(evidence)} ${entry.meaning}`,
+  sentence: (evidence) => `${causeOf(evidence)} ${entry.meaning}`,
 });
 
 /** Reasons of the controller, which verifies an agent's request before it evicts a pod. */
 export const evictionReasons: ReasonCatalog<EvictionEvidence> = {
-  'emptydirfs.limit': fulfilled('emptydirfs.limit'),
-  'ephemeralpodfs.limit': fulfilled('ephemeralpodfs.limit'),
-  'ephemeralcontainerfs.limit': fulfilled('ephemeralcontainerfs.limit'),
+  'emptydirfs.limit': fulfilled(storageReasons['emptydirfs.limit']),
+  'ephemeralpodfs.limit': fulfilled(storageReasons['ephemeralpodfs.limit']),
+  'ephemeralcontainerfs.limit': fulfilled(storageReasons['ephemeralcontainerfs.limit']),
+  'nodefs.available': fulfilled(pressureReasons['nodefs.available']),
+  'nodefs.inodesFree': fulfilled(pressureReasons['nodefs.inodesFree']),
+  'imagefs.available': fulfilled(pressureReasons['imagefs.available']),
+  'imagefs.inodesFree': fulfilled(pressureReasons['imagefs.inodesFree']),
   PodGone: refused({
     meaning: 'The pod is not in the API any more.',
     change: 'Never: the next report of the node does not request the eviction any more.',
@@ -74,19 +90,26 @@ export const evictionReasons: ReasonCatalog<EvictionEvidence> = {
   }),
   PolicyChanged: refused({
     meaning: 'The policy that governs the node does not request the eviction, or not any more.',
-    change: 'That policy has nodes.localStorageEviction and is in mode Enforce.',
+    change:
+      'That policy has the block that requests it, nodes.localStorageEviction or nodes.nodePressure with evictPods: true, and is in mode Enforce.',
   }),
   KeepMarked: {
     ...podStates.KeepMarked,
-    sentence: ({ on, ...request }) => `${overLimit(request)} But the label ${KEEP_LABEL} is "true" on ${on}.`,
+    sentence: ({ on, ...request }) => `${causeOf(request)} But the label ${KEEP_LABEL} is "true" on ${on}.`,
   },
   CriticalPod: refused(podStates.CriticalPod),
   Finished: refused(podStates.Finished),
   Terminating: refused(podStates.Terminating),
+  PacingLimit: refused({
+    meaning:
+      'For node pressure dustpan evicts one pod a minute and node at most, in the order of the agent, and waits for pods that are ending.',
+    change:
+      'A minute has passed, the evicted pods of the node have ended, a new measurement still shows the shortage, and no pod before it in the order may be evicted.',
+  }),
   BudgetBlocked: refused({
     meaning: 'A disruption budget of the pod does not allow the eviction now; dustpan tries again.',
     change:
-      'The budget allows a disruption, or nodes.localStorageEviction.respectPodDisruptionBudgets is off.',
+      'The budget allows a disruption, or nodes.localStorageEviction.respectPodDisruptionBudgets is off; budgets always hold for node pressure.',
   }),
   EvictionForbidden: refused({
     meaning:
@@ -101,7 +124,7 @@ export const evictionReasons: ReasonCatalog<EvictionEvidence> = {
   NamespaceUnknown: {
     meaning: 'Its namespace, and with it a label that may keep the pod, is not known yet.',
     sentence: (request) =>
-      `${overLimit(request)} But its namespace ${request.namespace}, and with it a label that may keep the pod, is not known.`,
+      `${causeOf(request)} But its namespace ${request.namespace}, and with it a label that may keep the pod, is not known.`,
     change: 'The controller observes the namespace.',
   },
   NodeUnknown: refused({

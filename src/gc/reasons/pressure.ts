@@ -31,12 +31,19 @@ export interface Shortage {
   readonly threshold: { readonly value: number; readonly text: string };
 }
 
-interface EvictedForPressure {
-  readonly shortage: Shortage;
+/** A pod, and what it uses of what its node is short of. */
+export interface PressureUse {
+  readonly shortage: Omit<Shortage, 'capacity'>;
   /** What the pod uses, bytes or inodes. */
   readonly used: number;
   /** Bytes. */
   readonly request: number;
+  /** undefined = not known. */
+  readonly priority: number | undefined;
+}
+
+interface EvictedForPressure extends PressureUse {
+  readonly shortage: Shortage;
   readonly priority: number;
   /** From 1. */
   readonly place: number;
@@ -81,7 +88,7 @@ export const amountText = (signal: NodeSignal, amount: number): string =>
   isInodes(signal) ? `${amount} inodes` : sizeText(amount);
 
 /** What is short: `The node is low on disk space …: 1.2 GiB are available, the threshold is 15% (1.5 GiB).` */
-export function shortageText({ signal, available, threshold }: Shortage): string {
+export function shortageText({ signal, available, threshold }: PressureUse['shortage']): string {
   const amount = amountText(signal, threshold.value);
   return `The node is low on ${signalText[signal]}: ${amountText(signal, available)} are available, the threshold is ${limitText(threshold.text, amount)}.`;
 }
@@ -89,16 +96,18 @@ export function shortageText({ signal, available, threshold }: Shortage): string
 const limitText = (text: string, amount: string): string =>
   text.endsWith('%') ? `${text} (${amount})` : amount;
 
-const shareText = ({ shortage: { signal }, used, request, priority }: EvictedForPressure): string => {
+const shareText = ({ shortage: { signal }, used, request, priority }: PressureUse): string => {
   const over = isInodes(signal) || request === 0 ? '' : `, it requests ${sizeText(request)}`;
-  return `The pod uses ${amountText(signal, used)}${over}; its priority is ${priority}.`;
+  const rank = priority === undefined ? '' : `; its priority is ${priority}`;
+  return `The pod uses ${amountText(signal, used)}${over}${rank}.`;
 };
 
 /** The message of an eviction, without what may delay it. */
-export const pressureMessage = (evidence: EvictedForPressure): string =>
+export const pressureMessage = (evidence: PressureUse): string =>
   `${shortageText(evidence.shortage)} ${shareText(evidence)}`;
 
-const thresholdField = ({ shortage: { signal, threshold } }: { readonly shortage: Shortage }): string =>
+/** The field that sets the threshold. */
+export const thresholdField = ({ shortage: { signal, threshold } }: Pick<PressureUse, 'shortage'>): string =>
   `nodes.nodePressure.thresholds["${signal}"]=${threshold.text}`;
 
 const evictedFor = (signal: DiskSignal): ReasonEntry<EvictedForPressure> => ({
@@ -124,7 +133,7 @@ export const pressureReasons: ReasonCatalog<PressureEvidence> = {
   },
   Reclaiming: {
     meaning:
-      'The node is low on disk space or inodes. Images and containers are removed first, and the grace period of the policy has to pass.',
+      'The node is low on disk space or inodes; images and containers are removed first, and the grace period of the policy has to pass.',
     sentence: ({ shortage, gracePeriodMs }) =>
       `${shortageText(shortage)} Images and containers are removed first; pods are evicted only if that is not enough after ${formatDuration(gracePeriodMs)}.`,
     field: ({ gracePeriodMs }) => `nodes.nodePressure.gracePeriod=${formatDuration(gracePeriodMs)}`,

@@ -5,12 +5,18 @@ import type {
   NodeGCReportStatusCondition,
   NodeGCReportStatusContainers,
   NodeGCReportStatusEvictionRequest,
+  NodeGCReportStatusEvictionRequestShortage,
   NodeGCReportStatusImages,
   NodeGCReportStatusImagesRemovable,
   NodeGCReportStatusPolicy,
   NodeGCReportStatusUnit,
 } from '../../api/gen/nodegcreport.gen.ts';
-import { evictionSignals, type EvictionRequest, type EvictionSignal } from '../../api/local-storage.ts';
+import {
+  isLimitRequest,
+  isPressureRequest,
+  requestSignals,
+  type EvictionRequest,
+} from '../../api/local-storage.ts';
 import { bounded, bounds } from '../../runtime/bounds.ts';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { asObject, asObjects, asText, numberFromJson, type Unchecked } from '../codec/json.ts';
@@ -37,7 +43,7 @@ export interface NodeReportFacts extends Identified {
   readonly storageWarnings: number;
   /** All of them, listed or not. */
   readonly evictionRequests: number;
-  /** The listed ones, the most excessive first. The same array as long as their content is the same. */
+  /** The listed ones, in the order of the report. The same array as long as their content is the same. */
   readonly requests: readonly EvictionRequest[];
 }
 
@@ -121,21 +127,28 @@ function requestsOf(
 
 /** Returns undefined if any part is missing or invalid: then the controller does not evict. */
 function requestOf(json: Unchecked<NodeGCReportStatusEvictionRequest>): EvictionRequest | undefined {
-  const signal = signalOf(json.signal);
+  const signal = requestSignals.find((one) => one === json.signal);
   const pod = podOf(json.pod);
   const observedAtMs = parseRfc3339(asText(json.observedTime));
   const [observedBytes, limitBytes] = [countOf(json.observedBytes), countOf(json.limitBytes)];
   if (signal === undefined || pod === undefined || observedAtMs === undefined) return undefined;
   if (observedBytes === undefined || limitBytes === undefined) return undefined;
   const subject = bounded(asText(json.subject), bounds.name);
-  return {
+  const request: EvictionRequest = {
     ...{ pod, signal, observedBytes, limitBytes, observedAtMs },
     subject: subject === '' ? undefined : subject,
+    shortage: shortageOf(json.shortage),
     gracePeriodSeconds: countOf(json.gracePeriodSeconds),
   };
+  const isValid = json.shortage === undefined ? isLimitRequest(request) : isPressureRequest(request);
+  return isValid ? request : undefined;
 }
 
-const signalOf = (value: unknown): EvictionSignal | undefined => evictionSignals.find((one) => one === value);
+function shortageOf(json: unknown): EvictionRequest['shortage'] {
+  const shortage: Unchecked<NodeGCReportStatusEvictionRequestShortage> = asObject(json);
+  const [available, threshold] = [countOf(shortage.available), countOf(shortage.threshold)];
+  return available === undefined || threshold === undefined ? undefined : { available, threshold };
+}
 
 const countOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;

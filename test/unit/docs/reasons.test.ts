@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { upstreamReason as imageWords } from '../../../src/agent/imagegc/metrics.ts';
 import { evictionSignals } from '../../../src/api/local-storage.ts';
+import { diskSignals } from '../../../src/api/node-pressure.ts';
 import {
   containerKeepReasons,
   containerRemoveReasons,
@@ -10,11 +11,13 @@ import {
   nodeKeepReasons,
   podDeleteReasons,
   podKeepReasons,
+  pressureKeepReasons,
   storageKeepReasons,
 } from '../../../src/api/reasons.ts';
 import { evictionReasons } from '../../../src/gc/reasons/evictions.ts';
 import { containerReasons } from '../../../src/gc/reasons/containers.ts';
 import { imageReasons } from '../../../src/gc/reasons/images.ts';
+import { pressureReasons } from '../../../src/gc/reasons/pressure.ts';
 import { storageReasons } from '../../../src/gc/reasons/storage.ts';
 import { podReasons } from '../../../src/gc/reasons/pods.ts';
 import { upstreamReason as podWords } from '../../../src/controllers/podgc/metrics.ts';
@@ -45,6 +48,12 @@ const units = [
     ...{ verdict: 'Evict', acts: evictionSignals },
     keeps: [...new Set([...storageKeepReasons, ...nodeKeepReasons])],
     meanings: storageReasons,
+  },
+  {
+    heading: 'Pods of nodes under pressure (nodepressure)',
+    ...{ verdict: 'Evict', acts: diskSignals },
+    keeps: [...new Set([...pressureKeepReasons, ...nodeKeepReasons])],
+    meanings: pressureReasons,
   },
 ];
 

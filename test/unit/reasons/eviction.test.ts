@@ -13,6 +13,8 @@ import {
   facts,
   keepLabel,
   namespace,
+  pressurePolicy,
+  pressureRequest,
   reportOf,
   running,
 } from '../controllers/eviction/builders.ts';
@@ -31,6 +33,10 @@ const reached: Readonly<Record<EvictionKeepReason, Partial<EvictionFacts>>> = {
   CriticalPod: { memory: { ...noMemory, critical: new Set(['uid-a']) } },
   Finished: { pods: byUid(pod('a')) },
   Terminating: { pods: byUid(pod('a', { ...running, ...terminating })) },
+  PacingLimit: {
+    reports: [reportOf('node-1', pressureRequest('a'))],
+    memory: { ...noMemory, firstPause: { untilMs: 1, measuredAfterMs: 0 } },
+  },
   BudgetBlocked: deferred('BudgetBlocked'),
   EvictionForbidden: deferred('EvictionForbidden'),
   EvictionFailed: deferred('EvictionFailed'),
@@ -39,7 +45,7 @@ const reached: Readonly<Record<EvictionKeepReason, Partial<EvictionFacts>>> = {
 };
 
 test.each(Object.entries(reached))('the controller keeps a pod: %s', (reason, over) => {
-  const given = { policies: [evictPolicy()], now, monotonicMs: 0 };
+  const given = { policies: [pressurePolicy()], now, monotonicMs: 0 };
   expect(planEvictions(facts(over), given)).toMatchObject([{ verdict: 'Keep', reason }]);
 });
 

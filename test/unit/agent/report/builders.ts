@@ -113,6 +113,6 @@ export const storageWarning = (
 export const evictionRequest = (name: string, over: Partial<EvictionRequest> = {}): EvictionRequest => ({
   pod: { namespace: 'web', name, uid: `uid-${name}` },
   ...{ signal: 'ephemeralpodfs.limit', subject: undefined, observedBytes: 150, limitBytes: 100 },
-  ...{ observedAtMs: now.getTime(), gracePeriodSeconds: undefined },
+  ...{ shortage: undefined, observedAtMs: now.getTime(), gracePeriodSeconds: undefined },
   ...over,
 });

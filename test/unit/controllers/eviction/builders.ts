@@ -1,5 +1,11 @@
-import type { EvictionRequest } from '../../../../src/api/local-storage.ts';
-import type { LocalStoragePolicy, Policy } from '../../../../src/api/policy/policy.ts';
+import type { EvictionRequest, PressureRequest } from '../../../../src/api/local-storage.ts';
+import {
+  parseAmount,
+  thresholdSignals,
+  type Thresholds,
+  type ThresholdSignal,
+} from '../../../../src/api/node-pressure.ts';
+import type { LocalStoragePolicy, NodePressurePolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import type {
   EvictionFacts,
   EvictionMemory,
@@ -33,13 +39,49 @@ export const evictPolicy = (
   });
 };
 
+const amounts = (texts: Readonly<Partial<Record<ThresholdSignal, string>>>): Thresholds =>
+  new Map(
+    thresholdSignals.flatMap((signal) => {
+      const amount = parseAmount(texts[signal] ?? '');
+      return amount === undefined ? [] : [[signal, amount]];
+    }),
+  );
+
+/** A policy that evicts for node pressure and for limits on every node. */
+export const pressurePolicy = (
+  over: Partial<NodePressurePolicy> = {},
+  policyOver: Parameters<typeof evictPolicy>[1] = {},
+): Policy => {
+  const evicting = evictPolicy({}, policyOver);
+  const nodePressure: NodePressurePolicy = {
+    thresholds: amounts({
+      'nodefs.available': '15%',
+      'nodefs.inodesFree': '10%',
+      'memory.available': '500Mi',
+    }),
+    ...{ minimumReclaim: new Map(), gracePeriodMs: 60_000, transitionPeriodMs: 300_000 },
+    ...{ forecastMs: undefined, evictPods: true },
+    ...over,
+  };
+  return { ...evicting, nodes: nodesRules({ ...evicting.nodes, nodePressure }) };
+};
+
+/** A request for the pod `name`, which uses 90 MiB of the disk of its node; 100 MiB are available there, the threshold is 150 MiB. */
+export const pressureRequest = (name: string, over: Partial<PressureRequest> = {}): EvictionRequest =>
+  evictionRequest(name, {
+    ...{ signal: 'nodefs.available', subject: undefined },
+    ...{ observedBytes: 90 * mebibyte, limitBytes: 10 * mebibyte },
+    shortage: { available: 100 * mebibyte, threshold: 150 * mebibyte },
+    ...over,
+  });
+
 /** A request for the pod `name`, whose emptyDir uses 130 MiB of 100, measured a minute ago. `name` may be `namespace/name`. */
 export function evictionRequest(name: string, over: Partial<EvictionRequest> = {}): EvictionRequest {
   const [namespace, own] = name.includes('/') ? name.split('/') : ['default', name];
   return {
     pod: { namespace: namespace ?? 'default', name: own ?? name, uid: `uid-${name}` },
     ...{ signal: 'emptydirfs.limit', subject: 'cache' },
-    ...{ observedBytes: 130 * mebibyte, limitBytes: 100 * mebibyte },
+    ...{ observedBytes: 130 * mebibyte, limitBytes: 100 * mebibyte, shortage: undefined },
     ...{ observedAtMs: now.getTime() - 60_000, gracePeriodSeconds: undefined },
     ...over,
   };

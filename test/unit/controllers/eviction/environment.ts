@@ -40,7 +40,8 @@ export class EvictionEnvironment {
   };
   leads = true;
   readonly #stop = new AbortController();
-  readonly #controller: EvictionController;
+  readonly #deps: EvictionDeps;
+  #controller: EvictionController;
 
   constructor(...pods: readonly LivePod[]) {
     this.evictions = new FakeEvictions(...pods);
@@ -53,13 +54,18 @@ export class EvictionEnvironment {
         evictionRequest(name, { pod: { namespace: ns, name, uid } }),
       ),
     );
-    const deps: EvictionDeps = {
+    this.#deps = {
       ...{ nodeReports: this.nodeReports, pods: this.pods, nodes: this.nodes, namespaces: this.namespaces },
       ...{ policies: this.policies, evictions: this.evictions, holdsLease: () => this.leads },
       ...{ recorder: this.recorder, clock: this.clock, log: this.log },
       metrics: evictionMetrics(this.registry),
     };
-    this.#controller = new EvictionController(deps);
+    this.#controller = new EvictionController(this.#deps);
+  }
+
+  /** Another process becomes the leader. */
+  lead(): void {
+    this.#controller = new EvictionController(this.#deps);
   }
 
   request(...requests: readonly EvictionRequest[]): this {

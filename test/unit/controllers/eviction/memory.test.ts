@@ -1,21 +1,36 @@
 import { expect, test } from 'vitest';
 import {
+  isLimitRequest,
+  isPressureRequest,
+  type EvictionRequest,
+} from '../../../../src/api/local-storage.ts';
+import {
   forgetOthers,
+  newMemory,
   noMemory,
   remember,
   rememberReported,
   triesBefore,
   type Result,
 } from '../../../../src/controllers/eviction/memory.ts';
-import { evictionRequest, evictedAt0, reportOf } from './builders.ts';
+import { evictionRequest, evictedAt0, pressureRequest, reportOf } from './builders.ts';
 
 const blocked = (retryAfterMs?: number): Result => ({
   kind: 'deferred',
   reason: 'BudgetBlocked',
   retryAfterMs,
 });
+const at = (monotonicMs: number) => ({ monotonicMs, now: new Date(1_000_000 + monotonicMs) });
+/** The target of a request of node-1 for the pod `a`. */
+function targetOf(request: EvictionRequest, node = 'node-1') {
+  if (!isLimitRequest(request) && !isPressureRequest(request)) throw new Error('no valid request');
+  return { uid: 'a', node, request };
+}
 const after = (...results: readonly Result[]) =>
-  results.reduce((memory, result) => remember(memory, 'a', { result, monotonicMs: 0 }), noMemory);
+  results.reduce(
+    (memory, result) => remember(memory, targetOf(evictionRequest('a')), { result, ...at(0) }),
+    noMemory,
+  );
 
 test('a blocked pod is retried after 10 s, then after twice as long each time, at most every 5 min', () => {
   const pauses = [1, 2, 3, 4, 5, 6, 7].map(
@@ -49,6 +64,7 @@ test.each([
 ])('the memory of a pod that is $name', ({ requested, there, left }) => {
   const pods = new Map(there.map((uid) => [uid, {}]));
   const memory = {
+    ...noMemory,
     evicted: evictedAt0('uid-a'),
     critical: new Set(['uid-a']),
     deferred: new Map([['uid-a', { reason: 'BudgetBlocked' as const, tries: 1, untilMs: 1 }]]),
@@ -66,4 +82,42 @@ test('remembers an evicted pod until it is gone, and whether it was reported', (
     ['a', false],
     ['b', true],
   ]);
+});
+
+const evicted: Result = { kind: 'evicted', requestedGraceSeconds: undefined };
+const failed: Result = { kind: 'deferred', reason: 'EvictionFailed', retryAfterMs: undefined };
+
+test.each([
+  { name: 'an eviction', result: evicted, pauses: true },
+  { name: 'a failure: the eviction may have succeeded', result: failed, pauses: true },
+  { name: 'a budget that blocks: no', result: blocked(), pauses: false },
+  { name: 'a critical pod: no', result: { kind: 'critical' }, pauses: false },
+  { name: 'a pod that is kept: no', result: { kind: 'kept' }, pauses: false },
+] as const)('after $name, the node under pressure has a pause of a minute', ({ result, pauses }) => {
+  const { pauses: found } = remember(noMemory, targetOf(pressureRequest('a')), { result, ...at(5_000) });
+  expect([...found]).toEqual(pauses ? [['node-1', { untilMs: 65_000, measuredAfterMs: 1_005_000 }]] : []);
+});
+
+test('after an eviction for a limit, a node has no pause', () => {
+  expect(after(evicted).pauses.size).toBe(0);
+});
+
+test('remembers the pause of a node while a measurement from before it may be fresh', () => {
+  const first = remember(noMemory, targetOf(pressureRequest('a')), { result: evicted, ...at(0) });
+  const nodesAfter = (ms: number): string[] => [
+    ...remember(first, targetOf(pressureRequest('b'), 'node-2'), {
+      result: evicted,
+      ...at(ms),
+    }).pauses.keys(),
+  ];
+  expect(nodesAfter(659_999)).toEqual(['node-1', 'node-2']);
+  expect(nodesAfter(660_000)).toEqual(['node-2']);
+  expect(forgetOthers(first, [], new Map()).pauses).toBe(first.pauses);
+});
+
+test('a new leader pauses for a minute on every node', () => {
+  expect(newMemory(at(7_000))).toEqual({
+    ...noMemory,
+    firstPause: { untilMs: 67_000, measuredAfterMs: 1_007_000 },
+  });
 });

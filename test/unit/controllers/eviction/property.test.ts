@@ -212,7 +212,8 @@ test(
     fc.assert(
       fc.property(facts, policies, (seen, given) => {
         for (const { target, policy } of evictions(seen, given)) {
-          const { node: requester, request: requested, rule } = target;
+          const { node: requester, request: requested } = target;
+          const rule = policy.nodes?.localStorageEviction ?? { evictAtPercent: NaN };
           expect(given.find((one) => 'problems' in one)).toBeUndefined();
           const isInPool = seen.nodes.get(requester)?.labels['pool'] === 'x';
           const first = given.find(

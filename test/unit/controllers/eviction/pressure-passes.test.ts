@@ -1,0 +1,281 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { EvictionRequest } from '../../../../src/api/local-storage.ts';
+import { livePod } from '../../../fakes/evictions.ts';
+import { owner } from '../../../builders.ts';
+import { property, worlds } from '../../../property.ts';
+import { EvictionEnvironment } from './environment.ts';
+import { evictionRequest, keepLabel, mebibyte, pressurePolicy, pressureRequest } from './builders.ts';
+
+/** A cluster whose leader has led for longer than the first pause; node-1 is under pressure and requests these pods. */
+async function pressed(...pods: Parameters<typeof livePod>[]): Promise<EvictionEnvironment> {
+  const env = new EvictionEnvironment(...pods.map(([name, over]) => livePod(name, over)));
+  env.policies.ranked = [pressurePolicy()];
+  env.request();
+  await env.pass();
+  env.clock.advance(60_000);
+  return env.request(...pods.map(([name]) => measured(env, name)));
+}
+
+/** A request that was measured now. */
+const measured = (env: EvictionEnvironment, name: string): EvictionRequest =>
+  pressureRequest(name, { observedAtMs: env.clock.now().getTime() });
+
+/** Lets time pass, and the agent measure again. */
+function later(env: EvictionEnvironment, ms: number, ...names: readonly string[]): void {
+  env.clock.advance(ms);
+  env.request(...names.map((name) => measured(env, name)));
+}
+
+const isGone = (env: EvictionEnvironment, name: string): boolean => env.pods.items.delete(`uid-${name}`);
+
+describe('an eviction for node pressure', () => {
+  test('uses the Eviction API and the grace of the pod; Events, a metric and a log line report it', async () => {
+    const env = await pressed(['a', { controller: owner('StatefulSet', 'web'), priority: 7 }]);
+    await env.pass();
+    expect(env.evictions.requests).toEqual(['get a', 'evict a']);
+    const note =
+      'The node is low on disk space for local storage (nodefs.available): 100 MiB are available, the threshold is 15% (150 MiB). ' +
+      'The pod uses 90.0 MiB, it requests 10.0 MiB; its priority is 7.';
+    expect(env.recorder.events.map((event) => event.note)).toEqual([note, `Evicted pod a. ${note}`]);
+    expect(await env.metric('dustpan_evictions_total', '{eviction_signal="nodefs.available"}')).toBe(1);
+    const [line] = env.log.lines.filter(({ level }) => level === 'info');
+    expect(line?.fields).toMatchObject({
+      ...{ uid: 'uid-a', node: 'node-1', reason: 'nodefs.available', policy: 'default' },
+      ...{ used: 90 * mebibyte, requestedBytes: 10 * mebibyte },
+      ...{ available: 100 * mebibyte, threshold: 150 * mebibyte },
+    });
+  });
+
+  test('is reported if the pod does not end', async () => {
+    const env = await pressed(['a']);
+    await env.pass();
+    env.clock.advance(46_000);
+    await env.pass();
+    expect(env.recorder.reasons).toEqual(['Evicted Pod/a', 'ExceededGracePeriod Pod/a']);
+  });
+
+  test('waits for a minute after a leader began: the one before may just have evicted', async () => {
+    const env = new EvictionEnvironment(livePod('a'));
+    env.policies.ranked = [pressurePolicy()];
+    env.clock.advance(3_600_000);
+    env.request(measured(env, 'a'));
+    await env.pass();
+    later(env, 59_999, 'a');
+    await env.pass();
+    expect(env.evictions.requests).toEqual([]);
+    expect(await env.kept('PacingLimit')).toBe(1);
+    later(env, 1, 'a');
+    await env.pass();
+    expect(env.evictions.acts).toEqual(['evict a']);
+  });
+
+  test('is the first in the order of the report; the next waits for a minute and a new measurement', async () => {
+    const env = await pressed(['b'], ['a'], ['c']);
+    await env.pass();
+    expect(env.evictions.acts).toEqual(['evict b']);
+    expect(await env.kept('PacingLimit')).toBe(2);
+    isGone(env, 'b');
+    later(env, 59_999, 'a', 'c');
+    await env.pass();
+    expect(env.evictions.acts).toHaveLength(1);
+    env.clock.advance(1);
+    await env.pass();
+    expect(env.evictions.acts).toEqual(['evict b', 'evict a']);
+    isGone(env, 'a');
+    // The agent does not report any more: its last measurement is from before the eviction.
+    env.clock.advance(120_000);
+    await env.pass();
+    expect(env.evictions.acts).toHaveLength(2);
+    later(env, 0, 'c');
+    await env.pass();
+    expect(env.evictions.acts).toEqual(['evict b', 'evict a', 'evict c']);
+  });
+
+  test('waits while the evicted pod still exists and its grace period is running', async () => {
+    const env = await pressed(['a'], ['b']);
+    await env.pass();
+    const ends = env.clock.now().getTime() + 300_000;
+    env.updatePod('uid-a', { deletionAtMs: ends, deletionGracePeriodSeconds: 300 });
+    later(env, 299_999, 'b');
+    await env.pass();
+    expect(env.evictions.acts).toEqual(['evict a']);
+    later(env, 1, 'b');
+    await env.pass();
+    expect(env.evictions.acts).toEqual(['evict a', 'evict b']);
+  });
+
+  test('does not wait for other nodes', async () => {
+    const env = await pressed(['a'], ['b', { nodeName: 'node-2' }]);
+    env.updatePod('uid-b', { nodeName: 'node-2' });
+    env.request(measured(env, 'a')).requestFrom('node-2', measured(env, 'b'));
+    await env.pass();
+    expect([...env.evictions.acts].sort()).toEqual(['evict a', 'evict b']);
+  });
+});
+
+describe('the next pod is tried', () => {
+  test('if a budget blocks the first; its Event names the shortage', async () => {
+    const env = await pressed(['a'], ['b']);
+    env.evictions.answers.set('a', {
+      kind: 'blocked',
+      message: 'The budget web needs 2.',
+      retryAfterMs: undefined,
+    });
+    await env.pass();
+    later(env, 9_999, 'a', 'b');
+    await env.pass();
+    expect(env.evictions.acts).toEqual(['evict a', 'evict b']);
+    expect(env.recorder.reasons).toEqual(['EvictionBlocked Pod/a', 'Evicted Pod/b']);
+    expect(env.recorder.events[0]?.note).toBe(
+      'The node is low on disk space for local storage (nodefs.available): 100 MiB are available, the threshold is 15% (150 MiB). ' +
+        'The pod is the next to be evicted for it, but cannot be; it is tried again. The budget web needs 2.',
+    );
+  });
+
+  test('if the first is critical, by a live read', async () => {
+    const env = await pressed(['a', { priority: 2_000_000_000 }], ['b']);
+    await env.pass();
+    await env.pass();
+    expect(env.evictions.acts).toEqual(['evict b']);
+  });
+
+  test('a minute after a failure: the eviction may have succeeded', async () => {
+    const env = await pressed(['a'], ['b']);
+    env.evictions.answers.set('a', new Error('no response'));
+    await expect(env.pass()).rejects.toThrow('evicting pods');
+    later(env, 9_999, 'a', 'b');
+    await env.pass();
+    expect(env.evictions.acts).toEqual(['evict a']);
+    isGone(env, 'a');
+    later(env, 50_001, 'b');
+    await env.pass();
+    expect(env.evictions.acts).toEqual(['evict a', 'evict b']);
+  });
+});
+
+describe('keeps the pod if, while it is read,', () => {
+  test.each([
+    {
+      name: 'more becomes available',
+      reason: 'PolicyChanged',
+      change: (env: EvictionEnvironment) =>
+        env.request(pressureRequest('a', { shortage: { available: 2, threshold: 2 } })),
+    },
+    {
+      name: 'the node withdraws its request',
+      reason: 'RequestStale',
+      change: (env: EvictionEnvironment) => env.request(),
+    },
+    {
+      name: 'the request becomes one for a limit',
+      reason: 'RequestStale',
+      change: (env: EvictionEnvironment) => env.request(evictionRequest('a')),
+    },
+    {
+      name: 'another pod of the node is before it',
+      reason: 'PacingLimit',
+      change: (env: EvictionEnvironment) => env.request(measured(env, 'b'), measured(env, 'a')),
+    },
+    {
+      name: 'another pod of the node begins to end',
+      reason: 'PacingLimit',
+      change: (env: EvictionEnvironment) =>
+        env.updatePod('uid-b', { deletionAtMs: env.clock.now().getTime() + 30_000 }),
+    },
+  ] as const)('$name: $reason', async ({ change, reason }) => {
+    const env = await pressed(['a'], ['b']);
+    env.evictions.onRequest = () => {
+      change(env);
+    };
+    await env.pass();
+    expect(env.evictions.acts).toEqual([]);
+    expect(await env.skipped(reason)).toBe(1);
+  });
+});
+
+test('a request for a limit that becomes one for pressure is evicted by neither', async () => {
+  const env = await pressed(['a']);
+  env.request(evictionRequest('a', { observedAtMs: env.clock.now().getTime() }));
+  env.evictions.onRequest = () => env.request(measured(env, 'a'));
+  await env.pass();
+  expect(env.evictions.acts).toEqual([]);
+});
+
+const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+const nodeOf = (name: string): 'node-1' | 'node-2' => (name < 'd' ? 'node-1' : 'node-2');
+const request = fc.record({
+  name: fc.constantFrom(...names),
+  isComplete: fc.integer({ min: 0, max: 4 }).map((one) => one > 0),
+});
+const step = fc.record({
+  pauseMs: fc.constantFrom(0, 1, 5_000, 20_000, 40_000, 59_999, 60_000, 90_000),
+  requests: fc.record({
+    'node-1': fc.array(request, { maxLength: 4 }),
+    'node-2': fc.array(request, { maxLength: 4 }),
+  }),
+  answer: fc.constantFrom('evicts', 'evicts', 'blocks', 'fails'),
+  isNewLeader: fc.integer({ min: 0, max: 6 }).map((one) => one === 0),
+  kept: fc.constantFrom('a', 'd', undefined),
+});
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+const nodes = ['node-1', 'node-2'] as const;
+
+function prepare(env: EvictionEnvironment, { pauseMs, requests, answer, isNewLeader, kept }: Step): void {
+  env.clock.advance(pauseMs);
+  if (isNewLeader) env.lead();
+  for (const node of nodes) {
+    const list = requests[node].map(({ name, isComplete }) => ({
+      ...measured(env, name),
+      ...(!isComplete && { shortage: undefined }),
+    }));
+    env.requestFrom(node, ...list);
+  }
+  for (const name of names) env.updatePod(`uid-${name}`, { labels: name === kept ? keepLabel : {} });
+  env.evictions.answers.clear();
+  if (answer === 'fails') env.evictions.answers.set('b', new Error('no response'));
+  if (answer === 'blocks')
+    env.evictions.answers.set('b', { kind: 'blocked', message: '', retryAfterMs: undefined });
+}
+
+/** The pods that may have been evicted in this pass. */
+async function evictedIn(env: EvictionEnvironment, { requests, answer, kept }: Step): Promise<string[]> {
+  const before = env.evictions.acts.length;
+  await env.pass().catch(() => undefined);
+  const gone = env.evictions.acts.slice(before).map((act) => act.replace('evict ', ''));
+  for (const name of gone) {
+    const own = requests[nodeOf(name)];
+    expect(own.some((one) => one.name === name && one.isComplete)).toBe(true);
+    expect(name).not.toBe(kept);
+  }
+  return gone.filter((name) => !(name === 'b' && answer === 'blocks'));
+}
+
+test(
+  'whatever nodes request, each loses one pod a minute at most, its own, and only with a shortage',
+  property,
+  async () => {
+    let evictions = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 12 }), async (steps) => {
+        const env = new EvictionEnvironment(
+          ...names.map((name) => livePod(name, { nodeName: nodeOf(name) })),
+        );
+        for (const name of names) env.updatePod(`uid-${name}`, { nodeName: nodeOf(name) });
+        env.policies.ranked = [pressurePolicy()];
+        const last = new Map<string, number>();
+        for (const one of steps) {
+          prepare(env, one);
+          const atMs = env.clock.monotonicMs();
+          for (const name of await evictedIn(env, one)) {
+            expect(atMs - (last.get(nodeOf(name)) ?? -Infinity)).toBeGreaterThanOrEqual(60_000);
+            last.set(nodeOf(name), atMs);
+            evictions += 1;
+          }
+        }
+      }),
+      worlds,
+    );
+    expect(evictions).toBeGreaterThan(100);
+  },
+);
