@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { hasStorageRule, podLabelKeys } from '../api/policy/matching.ts';
+import { needsUsageOf, podLabelKeys } from '../api/policy/matching.ts';
 import type { NodeFacts } from '../kube/cache/objects.ts';
 import { findFile, namesIn, type OnProgress } from './files.ts';
 import { InputError } from './input-error.ts';
@@ -39,7 +39,7 @@ export async function readSnapshot({
     readPods(file, { labelKeys: podLabelKeys(policies ?? []), nodes: folders }, onProgress),
   );
   const namespaces = await ifThere('namespaces', (file) => readObjects(file, kinds.namespaces, onProgress));
-  const needsUsage = hasStorageRule(policies);
+  const needsUsage = needsUsageOf(policies);
   const read = await Promise.all(
     folders.map((name) =>
       readNodeFolder(join(directory, 'nodes', name), { name, pods: pods?.byNode.get(name), needsUsage }),

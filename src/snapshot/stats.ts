@@ -25,18 +25,20 @@ export function usageOf(stats: Field): StorageUsage | undefined {
   return storageUsageOf(stats.object(), time.isAbsent ? 0 : time.timeMs());
 }
 
-/** Throws InputError for the first field about the usage of pods that no kubelet would write. */
+/** Throws InputError for the first field about the usage of the node or its pods that no kubelet would write. Missing values are not known. */
 export function checkUsage(stats: Field): void {
-  const fs = stats.at('node').maybeAt('fs');
-  const time = fs.maybeAt('time');
-  if (!time.isAbsent) time.timeMs();
-  checkBytes(fs.maybeAt('capacityBytes'));
+  const node = stats.at('node');
+  const runtime = node.maybeAt('runtime');
+  for (const fs of [node.maybeAt('fs'), runtime.maybeAt('imageFs'), runtime.maybeAt('containerFs')])
+    checkMeasured(fs, ['availableBytes', 'capacityBytes', 'inodesFree', 'inodes']);
+  checkMeasured(node.maybeAt('memory'), ['availableBytes', 'workingSetBytes']);
   for (const pod of listOf(stats.at('pods'))) checkPod(pod);
 }
 
 function checkPod(pod: Field): void {
   pod.at('podRef').at('uid').name();
   checkUsageOf(pod.at('ephemeral-storage'));
+  checkMeasured(pod.at('memory'), ['workingSetBytes']);
   for (const volume of listOf(pod.at('volume'))) {
     volume.at('name').name();
     checkUsageOf(volume);
@@ -50,12 +52,16 @@ function checkPod(pod: Field): void {
 
 const listOf = (field: Field): readonly Field[] => (field.isAbsent ? [] : field.list());
 
-function checkUsageOf(usage: Field): void {
-  const time = usage.maybeAt('time');
-  if (!time.isAbsent) time.timeMs();
-  checkBytes(usage.maybeAt('usedBytes'));
-}
+const checkUsageOf = (usage: Field): void => {
+  checkMeasured(usage, ['usedBytes', 'inodesUsed']);
+};
 
-function checkBytes(bytes: Field): void {
-  if (!bytes.isAbsent) bytes.size();
+/** Checks the time and these numbers of a measurement, which may be absent. */
+function checkMeasured(measured: Field, numbers: readonly string[]): void {
+  const time = measured.maybeAt('time');
+  if (!time.isAbsent) time.timeMs();
+  for (const name of numbers) {
+    const value = measured.maybeAt(name);
+    if (!value.isAbsent) value.size();
+  }
 }

@@ -41,7 +41,7 @@ export const evictionMutants: MutantGroup = {
     ['RequestStale: too old', plan, 'ageMs <= staleAfterMs && ', ''],
     ['RequestStale: not at 6 min', plan, 'ageMs <= staleAfterMs', 'ageMs < staleAfterMs'],
     ['RequestStale: from the future', plan, ' && ageMs >= -futureMs', ''],
-    ['PolicyChanged: DryRun', plan, "policy.mode !== 'Enforce' || ", ''],
+    ['PolicyChanged: DryRun', plan, "if (policy.mode !== 'Enforce') return 'PolicyChanged';", ''],
     ['PolicyChanged: another policy', plan, 'report.policyUid !== policy.uid || ', ''],
     ['PolicyChanged: another generation', plan, ' || report.policyGeneration !== policy.generation', ''],
     [

@@ -159,6 +159,14 @@ const everything: LabelSelector = { matchLabels: {}, matchExpressions: [] };
 const selectsAll = ({ matchLabels, matchExpressions }: LabelSelector): boolean =>
   Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
 
-/** Whether any valid policy has a rule for local storage. Without one, the usage of pods is not read. */
+/** Whether any valid policy has a rule for local storage. */
 export const hasStorageRule = (policies: readonly AnyPolicy[] = []): boolean =>
   policies.some((policy) => !isInvalid(policy) && policy.nodes?.localStorageEviction !== undefined);
+
+/** Whether any valid policy has a rule for node pressure. */
+export const hasPressureRule = (policies: readonly AnyPolicy[] = []): boolean =>
+  policies.some((policy) => !isInvalid(policy) && policy.nodes?.nodePressure !== undefined);
+
+/** Whether a plan needs the usage of nodes and their pods. */
+export const needsUsageOf = (policies: readonly AnyPolicy[] = []): boolean =>
+  hasStorageRule(policies) || hasPressureRule(policies);

@@ -86,7 +86,7 @@ export interface Totals {
   readonly kept: number | null;
   /** How many of the kept ones only wait for time. */
   readonly waiting: number | null;
-  /** How many warnings, each about an object that is counted as planned or kept as well; containergc and localstorage alone. */
+  /** How many warnings: about an object that is counted as planned or kept as well, or about a node; not podgc and imagegc. */
   readonly warned?: number;
   /** How many decisions have each reason. */
   readonly reasons: Readonly<Record<string, number>>;

@@ -1,4 +1,4 @@
-import { hasStorageRule, podLabelKeys, rankPolicies } from '../../api/policy/matching.ts';
+import { needsUsageOf, podLabelKeys, rankPolicies } from '../../api/policy/matching.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { listPages } from '../../kube/cache/list-watch.ts';
@@ -44,7 +44,7 @@ class ClusterReader {
   async read({ policyFiles, node }: LiveConfig): Promise<PlanFacts> {
     const policies = policyFiles.length > 0 ? await readPolicyFiles(policyFiles) : await this.#policies();
     // The node is read before the pods: a pod that is created meanwhile is then known, though its containers are not.
-    const needsUsage = hasStorageRule(policies);
+    const needsUsage = needsUsageOf(policies);
     const given = { ...this.#cluster, needsUsage, notes: this.#notes };
     const part = node && (await readThisNode(node, given, this.#signal));
     const rules = policies.flatMap((policy) => (isInvalid(policy) ? [] : (policy.pods?.terminated ?? [])));

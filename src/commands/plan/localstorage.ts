@@ -14,22 +14,28 @@ import { byName, type NodePart, type PlanFacts } from '../../snapshot/plan-facts
 import { listed, totalsOf, type PlanOptions, type UnitPlan } from './document.ts';
 
 /**
- * Plans the evictions that agents request in their reports, as the controller does: node by node, the most excessive first. Checks that need a
+ * Plans the evictions that agents request in their reports, as the controller does: by node and unit, in its order. Checks that need a
  * live read of the pod and its disruption budgets are left out.
  */
 export function planRequested(facts: PlanFacts, options: PlanOptions): readonly UnitPlan[] {
   const eviction = evictionFacts(facts);
   if (eviction === undefined) return [];
   const given = { policies: facts.policies ?? [], now: options.now, monotonicMs: 0 };
-  const byNode = new Map<string, EvictionDecision[]>();
+  const places = new Map<string, [EvictionDecision, ...EvictionDecision[]]>();
   for (const one of planEvictions(eviction, given)) {
-    const { node } = one.target;
-    byNode.set(node, [...(byNode.get(node) ?? []), one]);
+    const place = `${one.target.node} ${one.unit}`;
+    const known = places.get(place);
+    if (known === undefined) places.set(place, [one]);
+    else known.push(one);
   }
-  return [...byNode].map(([node, decided]) => ({
-    decisions: listed(decided, evictionReasons, { ...options, node }),
-    totals: totalsOf({ unit: 'localstorage', node }, decided),
-  }));
+  return [...places.values()].map((decided) => {
+    const [{ unit, target }] = decided;
+    const { node } = target;
+    return {
+      decisions: listed(decided, evictionReasons, { ...options, node }),
+      totals: totalsOf({ unit, node }, decided),
+    };
+  });
 }
 
 /** undefined = no report requests an eviction, or too little is known to decide. */
@@ -44,7 +50,7 @@ function evictionFacts({ policies, pods, nodes, namespaces, reports }: PlanFacts
 }
 
 /** Namespaces by name; undefined = not known. */
-type Namespaces = ReadonlyMap<string, NamespaceFacts> | undefined;
+export type Namespaces = ReadonlyMap<string, NamespaceFacts> | undefined;
 
 interface Place {
   readonly part: NodePart;

@@ -1,4 +1,4 @@
-import { hasStorageRule } from '../../api/policy/matching.ts';
+import { needsUsageOf } from '../../api/policy/matching.ts';
 import { isInvalid } from '../../api/policy/policy.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 
@@ -50,7 +50,7 @@ function reportNotes({ reports: { length: count } }: PlanFacts): readonly string
 }
 
 /** Only facts that some policy has a rule for are worth a note. */
-function partNotes(part: NodePart, { images, containers, orphans, localStorage }: Rules): readonly string[] {
+function partNotes(part: NodePart, { images, containers, orphans, usage }: Rules): readonly string[] {
   const isForgetful = part.state.images.size === 0 && (part.images?.length ?? 0) > 0;
   const consequences = [
     ['its images are', part.images, images, 'no image is removed'],
@@ -64,7 +64,7 @@ function partNotes(part: NodePart, { images, containers, orphans, localStorage }
     ['its logs are', part.logs, containers, 'no log is removed'],
     ['its orphaned resources are', part.orphans, orphans, 'none of them is removed'],
     ['its disk usage is', part.disk, images, 'no image is removed for space'],
-    ['the local storage usage of its pods is', part.usage, localStorage, 'no pod is evicted or warned about'],
+    ['the local storage usage of its pods is', part.usage, usage, 'no pod is evicted or warned about'],
     [
       'the usage history of its images is',
       isForgetful ? undefined : part.state,
@@ -82,7 +82,7 @@ interface Rules {
   readonly images: boolean;
   readonly containers: boolean;
   readonly orphans: boolean;
-  readonly localStorage: boolean;
+  readonly usage: boolean;
 }
 
 function rulesOf({ policies = [] }: PlanFacts): Rules {
@@ -91,6 +91,6 @@ function rulesOf({ policies = [] }: PlanFacts): Rules {
     images: nodes.some(({ imageGC }) => imageGC !== undefined),
     containers: nodes.some(({ containerGC }) => containerGC !== undefined),
     orphans: nodes.some(({ orphans }) => orphans !== undefined),
-    localStorage: hasStorageRule(policies),
+    usage: needsUsageOf(policies),
   };
 }

@@ -158,34 +158,24 @@ const keptLayout: readonly Column<Decision>[] = [
 ];
 
 function objectText({ object }: Decision): string {
-  if (object.kind === 'Pod') return `${object.namespace}/${object.name}`;
-  const { kind } = object;
-  if (isPathKind(kind)) return pathText[kind](object.path);
-  const id = shortId(object.id ?? '');
-  switch (kind) {
-    case 'Node':
-      return object.node;
-    case 'Image':
-      return joined(object.name, id);
-    case 'Container':
-      return joined(object.pod, object.name, id);
-    case 'Sandbox':
-      return object.pod === undefined ? joined('sandbox', id) : joined('sandbox of', object.pod, id);
-  }
+  return object.kind === 'Pod' ? `${object.namespace}/${object.name}` : nodeObjectTexts[object.kind](object);
 }
 
-const pathText: Readonly<Record<PathKind, (path?: string) => string>> = {
-  LogDirectory: (path) => pathEnd(path, 1),
-  LogLink: (path) => pathEnd(path, 1),
-  LogFile: (path) => pathEnd(path, 3).replace(podUid, ''),
+type NodeObject = Exclude<PlanObject, { readonly kind: 'Pod' }>;
+
+const nodeObjectTexts: Readonly<Record<NodeObject['kind'], (object: NodeObject) => string>> = {
+  Node: ({ node }) => node,
+  Image: ({ name, id = '' }) => joined(name, shortId(id)),
+  Container: ({ pod, name, id = '' }) => joined(pod, name, shortId(id)),
+  Sandbox: ({ pod, id = '' }) =>
+    pod === undefined ? joined('sandbox', shortId(id)) : joined('sandbox of', pod, shortId(id)),
+  LogDirectory: ({ path }) => pathEnd(path, 1),
+  LogLink: ({ path }) => pathEnd(path, 1),
+  LogFile: ({ path }) => pathEnd(path, 3).replace(podUid, ''),
   // Whole: the UID is all that is left of the pod.
-  PodDirectory: (path) => joined('pod directory', lastName(path)),
-  PodCgroup: (path) => joined('control group', lastName(path)),
+  PodDirectory: ({ path }) => joined('pod directory', lastName(path)),
+  PodCgroup: ({ path }) => joined('control group', lastName(path)),
 };
-
-const isPathKind = (kind: PlanObject['kind']): kind is PathKind => kind in pathText;
-
-type PathKind = Exclude<PlanObject['kind'], 'Pod' | 'Node' | 'Image' | 'Container' | 'Sandbox'>;
 
 const joined = (...words: readonly (string | undefined)[]): string => words.filter(Boolean).join(' ');
 

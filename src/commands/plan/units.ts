@@ -1,4 +1,4 @@
-import { hasStorageRule } from '../../api/policy/matching.ts';
+import { hasPressureRule, hasStorageRule } from '../../api/policy/matching.ts';
 import { governNode } from '../../api/policy/node-governance.ts';
 import { isInvalid } from '../../api/policy/policy.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
@@ -8,6 +8,7 @@ import { planContainers } from './containergc.ts';
 import type { Decision, PlanDocument, PlanOptions, PolicyCount, Totals, UnitPlan } from './document.ts';
 import { planImages } from './imagegc.ts';
 import { planRequested, planStorage } from './localstorage.ts';
+import { planPressure } from './nodepressure.ts';
 import { notesOn } from './notes.ts';
 import { planPods } from './podgc.ts';
 
@@ -32,11 +33,15 @@ function planNodes(facts: PlanFacts, options: PlanOptions): readonly UnitPlan[] 
   const namespaces = facts.namespaces && byName(facts.namespaces);
   return facts.parts.flatMap((part) => {
     const governance = governNode(facts.policies, nodes?.get(part.name));
+    const place = { part, governance, namespaces };
+    const storage = hasStorageRule(facts.policies) ? [planStorage(place, options)] : [];
+    const isBusy = storage.some(({ totals }) => (totals?.planned ?? 0) > 0);
     return [
       planImages(part, governance, options),
       planContainers(part, governance, options),
-      // Without a rule for local storage its usage is not even read.
-      ...(hasStorageRule(facts.policies) ? [planStorage({ part, governance, namespaces }, options)] : []),
+      // Without a rule for them, the usage is not even read.
+      ...storage,
+      ...(hasPressureRule(facts.policies) ? [planPressure({ ...place, isBusy }, options)] : []),
     ];
   });
 }

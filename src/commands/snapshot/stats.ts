@@ -1,22 +1,29 @@
 import type { FileSystemStats } from '../../node/disk/filesystem.ts';
+import { isContainerFsSplit } from '../../node/kubelet/signals.ts';
 import { isImageFsDedicated } from '../../node/kubelet/summary.ts';
 import { each, fields, isObject, named, type JsonObject } from './pick.ts';
 
-const usage = fields(named('time', 'usedBytes'));
+const usage = fields(named('time', 'usedBytes', 'inodesUsed'));
 const fileSystem = fields(
   named('time', 'availableBytes', 'capacityBytes', 'usedBytes', 'inodesFree', 'inodes', 'inodesUsed'),
 );
 
 /** `pvcRef` shows that the volume is not local storage; the name of the claim is not needed. */
-const volume = fields({ ...named('name', 'time', 'usedBytes'), pvcRef: fields({}) });
+const volume = fields({ ...named('name', 'time', 'usedBytes', 'inodesUsed'), pvcRef: fields({}) });
 
-/** The part of a kubelet's summary that a snapshot has: file systems, and the local storage usage of pods. */
+/** The part of a kubelet's summary that a snapshot has: file systems and memory, and the usage of them by pods. */
 const summary = fields({
-  node: fields({ ...named('nodeName'), fs: fileSystem, runtime: fields({ imageFs: fileSystem }) }),
+  node: fields({
+    ...named('nodeName'),
+    fs: fileSystem,
+    memory: fields(named('time', 'availableBytes', 'workingSetBytes')),
+    runtime: fields({ imageFs: fileSystem, containerFs: fileSystem }),
+  }),
   pods: each(
     fields({
       podRef: fields(named('name', 'namespace', 'uid')),
       'ephemeral-storage': usage,
+      memory: fields(named('time', 'workingSetBytes')),
       volume: each(volume),
       containers: each(fields({ ...named('name'), rootfs: usage, logs: usage })),
     }),
@@ -60,7 +67,7 @@ export const ownStats = (nodeName: string, { imageFs, fs }: MeasuredDisks): Json
 
 /**
  * The summary with the image file system as measured by this process, as the agent does: the kubelet's values are older. Only the kubelet's
- * values show whether images have a file system of their own, so the result leads to the same conclusion.
+ * values show whether images or containers have a file system of their own, so the result leads to the same conclusion.
  */
 export function withDisk(picked: JsonObject, { imageFs }: MeasuredDisks): JsonObject {
   if (imageFs === undefined) return picked;
@@ -70,8 +77,18 @@ export function withDisk(picked: JsonObject, { imageFs }: MeasuredDisks): JsonOb
   const looksShared = fs['capacityBytes'] === imageFs.capacityBytes;
   const distinct = looksShared ? undefined : fs['capacityBytes'];
   const capacityBytes = isImageFsDedicated(node) ? distinct : imageFs.capacityBytes;
-  const runtime = { imageFs: { ...objectIn(objectIn(node, 'runtime'), 'imageFs'), ...measured } };
+  const { imageFs: known, containerFs } = runtimeOf(node);
+  const shared = isContainerFsSplit(node) ? {} : { capacityBytes: imageFs.capacityBytes };
+  const runtime = {
+    imageFs: { ...known, ...measured },
+    ...(Object.keys(containerFs).length > 0 && { containerFs: { ...containerFs, ...shared } }),
+  };
   return { ...picked, node: { ...node, fs: { ...fs, capacityBytes }, runtime } };
+}
+
+function runtimeOf(node: JsonObject): { readonly imageFs: JsonObject; readonly containerFs: JsonObject } {
+  const runtime = objectIn(node, 'runtime');
+  return { imageFs: objectIn(runtime, 'imageFs'), containerFs: objectIn(runtime, 'containerFs') };
 }
 
 function objectIn(object: JsonObject, name: string): JsonObject {

@@ -105,6 +105,7 @@ function ofNode({ metadata, status }: NodeGCReport, now: Date): readonly Found[]
   const message = `The agent has not reported for more than ${staleMinutes} minutes: is it running?`;
   return [
     ...found('NodeDegraded', conditionOf(status?.conditions, 'Degraded', 'True')),
+    ...found('AtRisk', conditionOf(status?.conditions, 'PressureAhead', 'True')),
     ...found('AtRisk', conditionOf(status?.conditions, 'KeepListAtRisk', 'True')),
     ...(isStale ? [{ severity: 'Silent', reason: 'Stale', message, since } as const] : []),
   ];

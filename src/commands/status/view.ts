@@ -83,6 +83,8 @@ function nodeRow({ metadata, status = {} }: NodeGCReport, troubled: ReadonlySet<
     reclaimedBytes: sum(units.map(({ freedBytesTotal }) => orZero(freedBytesTotal))),
     storageWarnings: orZero(status.storageWarningCount),
     evictionRequests: orZero(status.evictionRequestCount),
+    /** Disks and memory; empty without a policy for node pressure. */
+    signals: status.signals ?? [],
     lastPassTime: orNull(passes.toSorted((a, b) => Date.parse(b) - Date.parse(a))[0]),
     units,
   };

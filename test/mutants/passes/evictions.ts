@@ -78,19 +78,8 @@ export const evictionPassMutants: MutantGroup = {
     ],
     ['count: an overdue pod', eviction, '      metrics.exceeded.inc();\n', ''],
     ['count: blocked evictions', eviction, "reason === 'BudgetBlocked').length", 'true).length'],
-    [
-      'check: the request of this pod, now',
-      eviction,
-      'requests.find(({ pod }) => pod.uid === target.uid)',
-      'requests[0]',
-    ],
+    ['check: the request of this pod, now', eviction, 'uid === target.uid && ', ''],
     ['check: the report of this node, now', eviction, 'find(({ name }) => name === target.node)', 'at(0)'],
-    [
-      'check: a request that is over',
-      eviction,
-      'if (report === undefined || now === undefined) return undefined;',
-      "if (report === undefined || now === undefined) return { verdict: 'Evict' } as never;",
-    ],
     [
       'request: by the budgets',
       evictAct,
@@ -152,7 +141,7 @@ export const evictionPassMutants: MutantGroup = {
       '',
     ],
     ['event: a blocked eviction, once', evictAct, 'if (wasDeferred(target.uid, reason)) {', 'if (false) {'],
-    ['event: a blocked eviction', evictAct, 'recorder.record(evictionBlocked(target, message));', ''],
+    ['event: a blocked eviction', evictAct, 'recorder.record(evictionBlocked(eviction, message));', ''],
     ['event: why an eviction is blocked', evictAct, "(refusal?.message ?? '')", "('')"],
     [
       'event: the right that is missing to delete',

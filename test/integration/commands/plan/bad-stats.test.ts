@@ -30,6 +30,34 @@ test.each([
     message: /stats\.json: node\.runtime\.imageFs\.inodes: must be a number from 0 to 2\^53, is -5$/,
   },
   {
+    stats: { node: { fs: { inodesFree: -5 } } },
+    message: /stats\.json: node\.fs\.inodesFree: must be a number from 0 to 2\^53, is -5$/,
+  },
+  {
+    stats: { node: { runtime: { imageFs: { availableBytes: '9Gi' } } } },
+    message:
+      /stats\.json: node\.runtime\.imageFs\.availableBytes: must be a number from 0 to 2\^53, is "9Gi"$/,
+  },
+  {
+    stats: { node: { runtime: { containerFs: [] } } },
+    message: /stats\.json: node\.runtime\.containerFs: must be an object, is a list$/,
+  },
+  {
+    stats: { node: { memory: { workingSetBytes: true } } },
+    message: /stats\.json: node\.memory\.workingSetBytes: must be a number from 0 to 2\^53, is true$/,
+  },
+  {
+    stats: { node: {}, pods: [{ podRef: { uid: 'a' }, memory: { workingSetBytes: 0.5 } }] },
+    message: /stats\.json: pods\[0\]\.memory\.workingSetBytes: must be a whole number, is 0\.5$/,
+  },
+  {
+    stats: {
+      node: {},
+      pods: [{ podRef: { uid: 'a' }, containers: [{ name: 'b', rootfs: { inodesUsed: '7' } }] }],
+    },
+    message: /stats\.json: pods\[0\]\.containers\[0\]\.rootfs\.inodesUsed: must be a number .*, is "7"$/,
+  },
+  {
     stats: { node: { fs: { time: 'now' } } },
     message: /stats\.json: node\.fs\.time: must be an RFC 3339 time, is "now"$/,
   },

@@ -13,19 +13,22 @@ const state = {
 const disk = { capacityBytes: 1000, availableBytes: 400, inodes: 10, inodesFree: 5 };
 
 const secret = 'hunter2';
-const usage = { time: '2026-01-15T11:59:00Z', usedBytes: 7 };
+const usage = { time: '2026-01-15T11:59:00Z', usedBytes: 7, inodesUsed: 2 };
+const memory = { time: usage.time, availableBytes: 5, workingSetBytes: 6 };
 /** A kubelet's summary: older values of the disk, and fields that a snapshot must not contain. */
 const summary = {
   node: {
     nodeName: 'node-1',
     systemContainers: [{ name: secret }],
     fs: { ...disk, capacityBytes: 5000 },
+    memory: { ...memory, rssBytes: 1 },
     runtime: { imageFs: { ...disk, availableBytes: 1, time: usage.time }, containerFs: { ...disk } },
   },
   pods: [
     {
       podRef: { name: 'web', namespace: 'default', uid: 'uid-web' },
       network: { name: secret },
+      memory: { ...memory, pageFaults: 1 },
       'ephemeral-storage': usage,
       volume: [
         { name: 'tmp', ...usage, inodes: 1 },
@@ -134,13 +137,14 @@ test('writes all files of a node', async () => {
   expect(files['stats.json']).toEqual({
     node: {
       nodeName: 'node-1',
-      fs: { ...disk, capacityBytes: 5000 },
-      runtime: { imageFs: { ...disk, time: usage.time, usedBytes: 300, inodesUsed: 3 } },
+      ...{ fs: { ...disk, capacityBytes: 5000 }, memory },
+      runtime: { imageFs: { ...disk, time: usage.time, usedBytes: 300, inodesUsed: 3 }, containerFs: disk },
     },
     pods: [
       {
         podRef: { name: 'web', namespace: 'default', uid: 'uid-web' },
         'ephemeral-storage': usage,
+        memory: { time: memory.time, workingSetBytes: 6 },
         volume: [
           { name: 'tmp', ...usage },
           { name: 'claim', ...usage, pvcRef: {} },

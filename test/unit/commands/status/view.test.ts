@@ -15,6 +15,8 @@ describe('problems', () => {
     message: 'The kubelet may remove',
   });
 
+  const short = condition('PressureAhead', 'True', { reason: 'Crossed', message: 'nodefs.available' });
+
   interface Row {
     readonly name: string;
     readonly policies?: readonly GCPolicy[];
@@ -33,6 +35,15 @@ describe('problems', () => {
       name: 'a policy with an open circuit breaker',
       policies: [policy('a', { conditions: [tripped] })],
       expected: ['GCPolicy a: Tripped'],
+    },
+    {
+      name: 'a node that will be short of disk space, after one whose agent fails',
+      reports: [
+        report('short', { conditions: [short] }),
+        report('fine', { conditions: [condition('PressureAhead', 'False')] }),
+        report('failed', { conditions: [failed] }),
+      ],
+      expected: ['Node failed: PassFailed', 'Node short: Crossed'],
     },
     {
       name: 'an invalid policy, whatever its status',
@@ -151,18 +162,25 @@ const unit = (name: 'imagegc' | 'containergc', minutes: number, freedBytesTotal:
   ({ name, lastPassTime: minutesAgo(minutes), result: 'Idle', freedBytesTotal }) as const;
 
 test('a node has the reclaimable bytes of images and logs, the bytes freed by all units, and its last pass', () => {
+  const signal = {
+    ...{ name: 'nodefs.available' as const, available: 20, capacity: 100, availablePercent: 20 },
+    measuredTime: minutesAgo(1),
+  } as const;
   const status = {
     imageFileSystem: { usedPercent: 81 },
     images: { removable: { count: 4, bytes: 100 } },
     containers: { removable: 2 },
     logs: { removableBytes: 10 },
+    signals: [signal],
     units: [unit('imagegc', 4, 1000), unit('containergc', 1, 50)],
   };
   expect(statusView([], [report('n', status)], now).nodes?.[0]).toMatchObject({
     ...{ name: 'n', inTrouble: false, policy: 'default', mode: 'Enforce', imageFsUsedPercent: 81 },
     ...{ imagesRemovable: 4, containersRemovable: 2, reclaimableBytes: 110, reclaimedBytes: 1050 },
     lastPassTime: minutesAgo(1),
+    signals: [signal],
   });
+  expect(statusView([], [report('n')], now).nodes?.[0]?.signals).toEqual([]);
 });
 
 test('nodes with problems come first, then those with the most reclaimable bytes, then by name', () => {
