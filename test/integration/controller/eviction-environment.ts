@@ -10,6 +10,8 @@ interface Ask {
   readonly uid?: string;
   readonly observedMs?: number;
   readonly observedBytes?: number;
+  /** The node is short of disk space, and its threshold is higher than this. */
+  readonly availableBytes?: number;
 }
 
 const limitBytes = 1_000_000;
@@ -37,7 +39,10 @@ export class EvictionEnvironment {
   }
 
   policy(mode: 'DryRun' | 'Enforce', rule: object = {}): void {
-    const spec = { mode, nodes: { nodeSelector: {}, localStorageEviction: rule } };
+    const spec = {
+      mode,
+      nodes: { nodeSelector: {}, localStorageEviction: rule, nodePressure: { evictPods: true } },
+    };
     this.#apply('gc.dustpan.dev/v1alpha1', 'GCPolicy', { metadata: { name: 'default' }, spec });
   }
 
@@ -126,10 +131,13 @@ export class EvictionEnvironment {
     await until(`${name} is evicted`, () => this.isGoing(name));
   }
 
-  #requestOf({ name, uid, observedMs = Date.now(), observedBytes }: Ask, excess: number): object {
+  #requestOf({ name, uid, observedMs = Date.now(), ...ask }: Ask, excess: number): object {
+    const { observedBytes, availableBytes: available } = ask;
     return {
       pod: { namespace: 'default', name, uid: uid ?? this.#get('Pod', name).metadata.uid },
-      ...{ signal: 'emptydirfs.limit', subject: 'cache', limitBytes },
+      ...(available === undefined
+        ? { signal: 'emptydirfs.limit', subject: 'cache', limitBytes }
+        : { signal: 'nodefs.available', limitBytes, shortage: { available, threshold: available + 1 } }),
       ...{ observedBytes: observedBytes ?? limitBytes + excess, observedTime: rfc3339(observedMs) },
     };
   }

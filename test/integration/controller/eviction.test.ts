@@ -197,3 +197,29 @@ test('evicts an API pod with the annotations of a static pod', async () => {
   start();
   await scene.untilGoing('web-0');
 });
+
+test('evicts the first pod of a node under pressure that it may, and no second one meanwhile', async () => {
+  scene = await EvictionEnvironment.open('Enforce');
+  scene.pod('marked', { labels: { 'gc.dustpan.dev/keep': 'true' } });
+  scene.pod('first');
+  scene.pod('second');
+  scene.pod('other', { nodeName: 'node-2' });
+  const controller = start();
+  await until('one is evicted', () => {
+    const measured = { availableBytes: 100, observedBytes: 5 };
+    const names = ['marked', 'other', 'first', 'second'];
+    scene.report('node-1', ...names.map((name) => ({ name, ...measured })));
+    return scene.isGoing('first');
+  });
+  await controller.passes('eviction', 2);
+  expect(scene.asked('first')).toEqual(['GET first', 'POST eviction']);
+  expect(scene.graceOf('first')).toBe(30);
+  expect([...acts('marked'), ...acts('second'), ...acts('other')]).toEqual([]);
+  expect(['marked', 'other', 'second'].map((name) => keptFor(controller, name))).toEqual([
+    'KeepMarked',
+    'PodMoved',
+    'PacingLimit',
+  ]);
+  await until('it is reported', () => scene.events('Evicted').length === 2);
+  expect(scene.events('Evicted')[0]?.note).toMatch(/^The node is low on disk space for local storage /);
+});
