@@ -48,8 +48,9 @@ describe('an eviction for node pressure', () => {
   });
 
   test('is reported if the pod does not end', async () => {
-    const env = await pressed(['a']);
+    const env = await pressed(['a', { priority: undefined }]);
     await env.pass();
+    expect(env.recorder.events[0]?.note).toMatch(/; its priority is 0\.$/);
     env.clock.advance(46_000);
     await env.pass();
     expect(env.recorder.reasons).toEqual(['Evicted Pod/a', 'ExceededGracePeriod Pod/a']);
