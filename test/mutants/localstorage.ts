@@ -5,6 +5,7 @@ import type { MutantGroup } from './group.ts';
 const phase = 'src/api/pod-phase.ts';
 const plan = 'src/agent/localstorage/plan.ts';
 const limits = 'src/agent/localstorage/limits.ts';
+const declared = 'src/api/declared-storage.ts';
 const readings = 'src/agent/localstorage/readings.ts';
 const history = 'src/agent/localstorage/history.ts';
 const growth = 'src/gc/growth.ts';
@@ -31,9 +32,9 @@ export const localStorageMutants: MutantGroup = {
       'total === undefined ? defaultLimit(defaults.podBytes)',
       '!total?.bytes ? defaultLimit(defaults.podBytes)',
     ],
-    ['ephemeralpodfs.limit: init containers', limits, 'total = larger(total, starting);', ''],
-    ['ephemeralpodfs.limit: sidecars add up', limits, 'total = plus(total, limit);', ''],
-    ['ephemeralpodfs.limit: overhead', limits, 'added(total, overheadBytes)', 'total'],
+    ['ephemeralpodfs.limit: init containers', declared, 'total = larger(total, starting);', ''],
+    ['ephemeralpodfs.limit: sidecars add up', declared, 'total = plus(total, limit);', ''],
+    ['ephemeralpodfs.limit: overhead', declared, 'added(total, overheadBytes)', 'total'],
     ['ephemeralcontainerfs.limit', readings, 'limits.containers.get(container.name)', 'undefined'],
     [
       'ephemeralcontainerfs.limit: layers where they count',
@@ -133,6 +134,11 @@ export const localStorageMutants: MutantGroup = {
     ],
     ['memory: deleted pods', history, 'bound.has(podUid) && ', ''],
     ['memory: growth only over time', growth, ' || latest.atMs - first.atMs < leastSpanMs', ''],
-    ['memory: a shrinking size does not grow', growth, 'perMinute > 0 ? perMinute : undefined', 'perMinute'],
+    [
+      'memory: a shrinking size does not grow',
+      growth,
+      'slope * 60_000);\n  return perMinute > 0 ? perMinute : undefined',
+      'slope * 60_000);\n  return perMinute',
+    ],
   ],
 };

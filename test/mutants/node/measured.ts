@@ -12,6 +12,7 @@ const snapshots = 'src/node/storage/snapshots-finder.ts';
 const source = 'src/node/kubelet/source.ts';
 const stateFile = 'src/node/disk/state-file.ts';
 const stateFormat = 'src/node/disk/state-format.ts';
+const json = 'src/node/kubelet/json.ts';
 const summary = 'src/node/kubelet/summary.ts';
 const trust = 'src/node/kubelet/trust.ts';
 const usage = 'src/node/storage/usage.ts';
@@ -172,11 +173,11 @@ export const nodeMeasureMutants: MutantGroup = {
     [
       'fact: a missing size is unknown',
       summary,
-      'bytes === undefined ? undefined : { bytes, atMs',
-      '{ bytes: bytes ?? 0, atMs',
+      'bytes === undefined ? undefined : { bytes, inodes',
+      '{ bytes: bytes ?? 0, inodes',
     ],
-    ['fact: a negative size', summary, ' && value >= 0', ''],
-    ['fact: the zero time', summary, 'ms > 0 ? ms : undefined', 'Number.isNaN(ms) ? undefined : ms'],
+    ['fact: a negative size', json, ' && value >= 0', ''],
+    ['fact: the zero time', json, 'ms > 0 ? ms : undefined', 'Number.isNaN(ms) ? undefined : ms'],
     [
       'fact: layer and logs',
       summary,
