@@ -92,32 +92,6 @@ export interface SignalState {
   readonly wanted: number;
 }
 
-/** A pod whose eviction the agent requests because the node is short of a disk. */
-export interface PressureRequest {
-  readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string };
-  readonly signal: DiskSignal;
-  /** What the pod uses and requests, in the unit of the signal. */
-  readonly observedBytes: number;
-  readonly limitBytes: number;
-  readonly shortage: { readonly available: number; readonly threshold: number };
-  /** Unix milliseconds. */
-  readonly observedAtMs: number;
-}
-
-/** The result of the last pass of nodepressure, for the report. */
-export interface PressureInventory {
-  /** The policy of that pass. */
-  readonly policy: { readonly uid: string; readonly generation: number };
-  /** Signals with a threshold. */
-  readonly states: readonly SignalState[];
-  /** All signals that were measured. */
-  readonly readings: readonly SignalReading[];
-  /** One sentence for each signal that is short, or will be soon. */
-  readonly warnings: readonly string[];
-  /** In the order of the rank; only in mode Enforce. */
-  readonly requests: readonly PressureRequest[];
-}
-
 /** A value for each disk signal. */
 export const byDiskSignal = <T>(of: (signal: DiskSignal) => T): Readonly<Record<DiskSignal, T>> => ({
   'nodefs.available': of('nodefs.available'),

@@ -1,9 +1,6 @@
-import type {
-  PressureInventory,
-  PressureRequest,
-  SignalReading,
-  SignalState,
-} from '../../api/node-pressure.ts';
+import type { PressureInventory } from '../../api/report/node-signals.ts';
+import type { PressureRequest } from '../../api/local-storage.ts';
+import type { SignalReading, SignalState } from '../../api/node-pressure.ts';
 import type { NodeRule } from '../../api/policy/node-governance.ts';
 import type { NodePressurePolicy } from '../../api/policy/policy.ts';
 import { explain } from '../../gc/reasons/entry.ts';
@@ -36,10 +33,12 @@ function requestOf(
   states: PressureInventory['states'],
 ): PressureRequest {
   const { used, request, shortage } = evidence;
-  const measured = states.find(({ reading }) => reading.signal === reason)?.reading.measuredAtMs ?? 0;
+  const state = states.find(({ reading }) => reading.signal === reason);
   return {
     ...{ pod: { namespace, name, uid }, signal: reason, observedBytes: used, limitBytes: request },
-    shortage: { available: shortage.available, threshold: shortage.threshold.value },
-    observedAtMs: measured,
+    // With the minimum reclaim: until then the pressure lasts.
+    shortage: { available: shortage.available, threshold: shortage.available + (state?.wanted ?? 0) },
+    ...{ subject: undefined, gracePeriodSeconds: undefined },
+    observedAtMs: state?.reading.measuredAtMs ?? 0,
   };
 }

@@ -1,5 +1,6 @@
 import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
-import type { DiskSignal, PressureInventory, SignalThresholds } from '../../api/node-pressure.ts';
+import type { PressureInventory } from '../../api/report/node-signals.ts';
+import type { DiskSignal, SignalThresholds } from '../../api/node-pressure.ts';
 import { isNodeUnknown, nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { NodePassReport } from '../../api/report/node-pass.ts';
 import type { Consumer } from '../../gc/reasons/pressure.ts';

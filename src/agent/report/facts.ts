@@ -1,5 +1,5 @@
 import type { StorageInventory } from '../../api/local-storage.ts';
-import type { PressureInventory } from '../../api/node-pressure.ts';
+import type { PressureInventory } from '../../api/report/node-signals.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type {
   ContainerInventory,

@@ -1,6 +1,8 @@
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import type { EvictionRequest, StorageInventory, StorageWarning } from '../../api/local-storage.ts';
-import type { PressureInventory, PressureRequest, SignalState } from '../../api/node-pressure.ts';
+import type { PressureInventory } from '../../api/report/node-signals.ts';
+import type { PressureRequest } from '../../api/local-storage.ts';
+import type { SignalState } from '../../api/node-pressure.ts';
 import type {
   NodeGCReportStatus,
   NodeGCReportStatusEvictionRequest,
@@ -40,7 +42,7 @@ export function storageOf(
     storageWarningCount: count(warnings.length),
     storageWarnings: warnings.slice(0, bounds.storageEntries).map(warningOf),
     evictionRequestCount: count(ranked.length + exceeding.length),
-    evictionRequests: [...ranked.map(pressureRequestOf), ...page.map(requestOf)],
+    evictionRequests: [...ranked, ...page].map(requestOf),
   };
 }
 
@@ -96,11 +98,14 @@ function warningOf({
 }
 
 function requestOf(request: EvictionRequest): NodeGCReportStatusEvictionRequest {
-  const { observedBytes, limitBytes, observedAtMs, gracePeriodSeconds } = request;
+  const { observedBytes, limitBytes, shortage, observedAtMs, gracePeriodSeconds } = request;
   return {
     ...limitOf(request.pod, request),
     observedBytes: bytes(observedBytes),
     limitBytes: bytes(limitBytes),
+    ...(shortage && {
+      shortage: { available: bytes(shortage.available), threshold: bytes(shortage.threshold) },
+    }),
     observedTime: timeText(observedAtMs),
     ...(gracePeriodSeconds !== undefined && {
       gracePeriodSeconds: Math.min(count(gracePeriodSeconds), bounds.gracePeriodSeconds),
@@ -108,20 +113,9 @@ function requestOf(request: EvictionRequest): NodeGCReportStatusEvictionRequest 
   };
 }
 
-function pressureRequestOf(request: PressureRequest): NodeGCReportStatusEvictionRequest {
-  const { shortage, observedBytes, limitBytes, observedAtMs } = request;
-  return {
-    ...limitOf(request.pod, { signal: request.signal, subject: undefined }),
-    observedBytes: bytes(observedBytes),
-    limitBytes: bytes(limitBytes),
-    shortage: { available: bytes(shortage.available), threshold: bytes(shortage.threshold) },
-    observedTime: timeText(observedAtMs),
-  };
-}
-
 function limitOf(
   { namespace, name, uid }: EvictionRequest['pod'],
-  { signal, subject }: Pick<EvictionRequest | PressureRequest, 'signal'> & Pick<EvictionRequest, 'subject'>,
+  { signal, subject }: Pick<EvictionRequest, 'signal' | 'subject'>,
 ): Pick<NodeGCReportStatusEvictionRequest, 'pod' | 'signal' | 'subject'> {
   return {
     pod: {

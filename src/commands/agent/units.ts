@@ -10,7 +10,7 @@ import { reportMetrics } from '../../agent/report/metrics.ts';
 import { NodePressureManager, type NodePressureDeps } from '../../agent/nodepressure/manager.ts';
 import { nodePressureMetrics } from '../../agent/nodepressure/metrics.ts';
 import type { StorageInventory } from '../../api/local-storage.ts';
-import type { PressureInventory } from '../../api/node-pressure.ts';
+import type { PressureInventory } from '../../api/report/node-signals.ts';
 import type { ContainerInventory, ImageInventory, NodePassReport } from '../../api/report/node-pass.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import type { Consumer } from '../../gc/reasons/pressure.ts';

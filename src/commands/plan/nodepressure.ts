@@ -1,8 +1,8 @@
 import type { NodePressurePlan, PressureEviction } from '../../agent/nodepressure/facts.ts';
 import { planNodePressure } from '../../agent/nodepressure/plan.ts';
-import { observeSignals, type SignalState } from '../../agent/nodepressure/signals.ts';
+import { observeSignals } from '../../agent/nodepressure/signals.ts';
 import { staleAfterMs } from '../../agent/localstorage/plan.ts';
-import { isDiskSignal, type DiskSignal } from '../../api/node-pressure.ts';
+import { isDiskSignal, type DiskSignal, type SignalState } from '../../api/node-pressure.ts';
 import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { NodePressurePolicy } from '../../api/policy/policy.ts';
 import { judgeNamespace } from '../../controllers/eviction/plan.ts';

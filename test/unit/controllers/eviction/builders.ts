@@ -1,10 +1,5 @@
 import type { EvictionRequest, PressureRequest } from '../../../../src/api/local-storage.ts';
-import {
-  parseAmount,
-  thresholdSignals,
-  type Thresholds,
-  type ThresholdSignal,
-} from '../../../../src/api/node-pressure.ts';
+import { parseAmount, thresholdSignals, type SignalThresholds, type ThresholdSignal } from '../../../../src/api/node-pressure.ts';
 import type { LocalStoragePolicy, NodePressurePolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import type {
   EvictionFacts,
@@ -39,7 +34,7 @@ export const evictPolicy = (
   });
 };
 
-const amounts = (texts: Readonly<Partial<Record<ThresholdSignal, string>>>): Thresholds =>
+const amounts = (texts: Readonly<Partial<Record<ThresholdSignal, string>>>): SignalThresholds =>
   new Map(
     thresholdSignals.flatMap((signal) => {
       const amount = parseAmount(texts[signal] ?? '');

@@ -1,0 +1,16 @@
+import type { PressureRequest } from '../local-storage.ts';
+import type { SignalReading, SignalState } from '../node-pressure.ts';
+
+/** The result of the last pass of nodepressure, for the report. */
+export interface PressureInventory {
+  /** The policy of that pass. */
+  readonly policy: { readonly uid: string; readonly generation: number };
+  /** Signals with a threshold. */
+  readonly states: readonly SignalState[];
+  /** All signals that were measured. */
+  readonly readings: readonly SignalReading[];
+  /** One sentence for each signal that is short, or will be soon. */
+  readonly warnings: readonly string[];
+  /** In the order of the rank; only in mode Enforce. */
+  readonly requests: readonly PressureRequest[];
+}
