@@ -1,7 +1,6 @@
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import type { EvictionRequest, StorageInventory, StorageWarning } from '../../api/local-storage.ts';
 import type { PressureInventory } from '../../api/report/node-signals.ts';
-import type { PressureRequest } from '../../api/local-storage.ts';
 import type { SignalState } from '../../api/node-pressure.ts';
 import type {
   NodeGCReportStatus,
