@@ -7,6 +7,7 @@ import {
 } from '../../src/agent/imagegc/events.ts';
 import { orphansFound } from '../../src/agent/report/events.ts';
 import { localStorageHigh } from '../../src/agent/localstorage/events.ts';
+import { nodePressureAhead } from '../../src/agent/nodepressure/events.ts';
 import { evicted, evictionBlocked, exceededGracePeriod } from '../../src/controllers/eviction/events.ts';
 import {
   backlogCollected,
@@ -28,6 +29,7 @@ import {
   nodeObject,
   orphanedResources,
   podHeld,
+  pressureAhead,
   pressureEviction,
   storageWarning,
   sweep,
@@ -221,5 +223,14 @@ export const eventKinds: readonly EventKind[] = [
     regarding: 'the pod',
     when: 'When a pod uses more than a level of `nodes.localStorageEviction.warnAtPercent` of one of its limits; once for each limit and level, and again after the usage was below it. In mode `DryRun` too.',
     upstream: 'none: the kubelet evicts without a warning',
+  },
+  {
+    file: 'src/agent/nodepressure/events.ts',
+    component: 'agent',
+    factory: 'nodePressureAhead',
+    samples: [nodePressureAhead(nodeObject, pressureAhead, 'nodefs.available/ahead')],
+    regarding: 'the Node',
+    when: 'When a threshold of `nodes.nodePressure.thresholds`, or of the kubelet, will be crossed within `nodes.nodePressure.forecast` at the present growth; once more when it is crossed; again after the transition period. In mode `DryRun` too.',
+    upstream: 'none: the kubelet has `EvictionThresholdMet` when its own threshold is crossed',
   },
 ];

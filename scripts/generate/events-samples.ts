@@ -1,4 +1,5 @@
 import type { RaisedWarning } from '../../src/agent/containergc/large-logs.ts';
+import type { NodeWarning } from '../../src/agent/nodepressure/facts.ts';
 import type { StorageWarning } from '../../src/api/local-storage.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../../src/api/policy/policy.ts';
 import { parsePolicy } from '../../src/api/policy/policy-spec.ts';
@@ -45,6 +46,23 @@ export const storageWarning: StorageWarning = {
     ...{ usedBytes: 85 * mebibyte, limit: { bytes: 100 * mebibyte, text: '100Mi' } },
   },
   ...{ percent: 80, growthBytesPerMinute: 2 * mebibyte, secondsLeft: 450, sinceMs: 0 },
+};
+
+/** A node whose disk fills: the policy's threshold comes first, then the kubelet's. */
+export const pressureAhead: NodeWarning = {
+  ...{ unit: 'nodepressure', verdict: 'Warn', target: { kind: 'Node', name: node.name } },
+  ...{ reason: 'nodefs.available', policy, eligibleAt: undefined, bytes: undefined },
+  evidence: {
+    ...{ signal: 'nodefs.available', available: 20_480 * mebibyte, capacity: 102_400 * mebibyte },
+    ours: { value: 15_360 * mebibyte, text: '15%', secondsLeft: 1_500 },
+    kubelets: { value: 10_240 * mebibyte, text: '10%', secondsLeft: 3_000 },
+    growthPerMinute: 205 * mebibyte,
+    consumers: [
+      { kind: 'pod', name: 'shop/cart-0', amount: 30_720 * mebibyte },
+      { kind: 'image', name: 'registry.example.com/ml/train:7', amount: 12_288 * mebibyte },
+      { kind: 'log', name: '/var/log/pods/shop_cart-0_4be1', amount: 900 * mebibyte },
+    ],
+  },
 };
 
 const logPod = { namespace: 'shop', name: 'cart-0', uid: '4be1' } as const;

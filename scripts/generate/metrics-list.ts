@@ -3,6 +3,7 @@ import { containerGcMetrics } from '../../src/agent/containergc/metrics.ts';
 import { imageGcMetrics, showPlan as showImagePlan } from '../../src/agent/imagegc/metrics.ts';
 import { reportMetrics, showOrphans } from '../../src/agent/report/metrics.ts';
 import { localStorageMetrics, podStorageMetrics } from '../../src/agent/localstorage/metrics.ts';
+import { nodePressureMetrics } from '../../src/agent/nodepressure/metrics.ts';
 import { agentMetrics } from '../../src/commands/agent/metrics.ts';
 import { controllerMetrics } from '../../src/commands/controller/metrics.ts';
 import { evictionMetrics } from '../../src/controllers/eviction/metrics.ts';
@@ -28,6 +29,7 @@ export const registrations: Readonly<
     'src/agent/imagegc/metrics.ts': showEmptyImagePlan,
     'src/agent/containergc/metrics.ts': (registry) => containerGcMetrics(registry),
     'src/agent/localstorage/metrics.ts': showNoStorage,
+    'src/agent/nodepressure/metrics.ts': (registry) => nodePressureMetrics(registry),
     'src/agent/report/metrics.ts': showNothingLeft,
     'src/commands/agent/metrics.ts': (registry) => agentMetrics(registry),
     'src/runtime/serving/process-metrics.ts': showProcess,

@@ -177,7 +177,7 @@ export const imageGcPassMutants: MutantGroup = {
     [
       'stop: images that are too old are removed all the same',
       imageAct,
-      "reason === 'Space' && this.#hasSpace()",
+      "reason !== 'Age' && this.#hasSpace()",
       'this.#hasSpace()',
     ],
     ['stop: a runtime that is not available', imageAct, "err.failure === 'unavailable' || ", ''],

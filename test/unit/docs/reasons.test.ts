@@ -31,14 +31,18 @@ const units = [
   },
   {
     heading: 'Images (imagegc)',
-    ...{ verdict: 'Remove', acts: imageRemoveReasons, keeps: [...imageKeepReasons, ...nodeKeepReasons] },
+    ...{
+      verdict: 'Remove',
+      acts: [...imageRemoveReasons, ...diskSignals],
+      keeps: [...imageKeepReasons, ...nodeKeepReasons],
+    },
     meanings: imageReasons,
   },
   {
     heading: 'Containers, sandboxes and logs (containergc)',
     ...{
       verdict: 'Remove',
-      acts: containerRemoveReasons,
+      acts: [...containerRemoveReasons, ...diskSignals],
       keeps: [...containerKeepReasons, ...nodeKeepReasons],
     },
     meanings: containerReasons,
