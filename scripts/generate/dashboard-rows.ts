@@ -2,7 +2,7 @@ import { healthPanels } from './dashboard-health.ts';
 import { containersPanels, imagesPanels } from './dashboard-images.ts';
 import type { Row } from './dashboard-panel.ts';
 import { overviewPanels, podsPanels } from './dashboard-pods.ts';
-import { storagePanels } from './dashboard-storage.ts';
+import { pressurePanels, storagePanels } from './dashboard-storage.ts';
 
 /** The rows of the dashboard, with their panels in reading order. */
 export const dashboardRows: readonly Row[] = [
@@ -11,5 +11,6 @@ export const dashboardRows: readonly Row[] = [
   { title: 'Images', panels: imagesPanels },
   { title: 'Containers and logs', panels: containersPanels },
   { title: 'Local storage', panels: storagePanels },
+  { title: 'Node pressure', panels: pressurePanels },
   { title: 'Health of controller and agents', panels: healthPanels },
 ];

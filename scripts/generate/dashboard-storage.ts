@@ -1,5 +1,38 @@
 import { agent, controller, increase, one, type Panel } from './dashboard-panel.ts';
 
+/** Signals of the nodes, and what the policy does about them. */
+export const pressurePanels: readonly Panel[] = [
+  {
+    ...{
+      title: 'Available on the nodes',
+      unit: 'percentunit',
+      description: 'The least of the selected nodes, by signal, as the kubelet measures it.',
+    },
+    ...one(`min by (signal) (dustpan_node_signal_available_ratio{${agent}})`, '{{signal}}'),
+  },
+  {
+    ...{
+      title: 'Time until a threshold is crossed',
+      unit: 's',
+      description:
+        'At the present growth, until the nearer threshold of the policy or of the kubelet; the ten shortest. 0 = crossed.',
+    },
+    ...one(
+      `bottomk(10, min by (node, signal) (dustpan_node_signal_threshold_seconds{${agent}}))`,
+      '{{node}} {{signal}}',
+    ),
+  },
+  {
+    ...{
+      title: 'Pods to evict for node pressure',
+      stacked: true,
+      description:
+        'Where removing images and containers did not free enough, and evictPods is true; mode DryRun requests no eviction.',
+    },
+    ...one(`sum by (mode, signal) (dustpan_node_pressure_due_pods{${agent}})`, '{{mode}} {{signal}}'),
+  },
+];
+
 /** Local storage and evictions. */
 export const storagePanels: readonly Panel[] = [
   {

@@ -1,3 +1,4 @@
+import { nodeSignals } from '../../src/api/node-pressure.ts';
 import type { RuntimeOperation } from '../../src/commands/agent/runtime-calls.ts';
 import { upstreamReason } from '../../src/controllers/podgc/metrics.ts';
 import { code, codes } from './markdown.ts';
@@ -34,6 +35,7 @@ export const openLabels: Readonly<Record<string, string>> = {
   policy: 'name of the GCPolicy',
   reason: `${codes(Object.values(upstreamReason))} ([table](reasons.md#reasons-in-upstreams-words))`,
   result: codes(['success', 'error']),
+  signal: codes(nodeSignals),
   resource: `plural of the watched kind, such as ${code('pods')}`,
   status: codes(['True', 'False', 'Unknown']),
   type: codes(['Ready', 'Accepted', 'Enforcing', 'Degraded']),

@@ -74,6 +74,10 @@ export function buildAgentUnits(counted: AgentUnitsDeps): Omit<Passes, 'runtime'
     imageDisk: (signal) => imageDisk({ runtime, statFs }, signal),
     nodeDisk: (signal) => statFs(config.directories.kubeletRoot, signal),
   };
+  const kubelet = new KubeletUsage({
+    ...config.kubelet,
+    ...{ nodeName: config.nodeName, cluster: counted.cluster.connection, clock },
+  });
   const inventories: Inventories = {};
   const report = reportManager(deps, place, inventories);
   const passed = (pass: NodePassReport): void => {
@@ -88,11 +92,11 @@ export function buildAgentUnits(counted: AgentUnitsDeps): Omit<Passes, 'runtime'
     inventories.images = inventory;
     passed(pass);
   });
-  const storage = localStorage(deps, (pass, inventory) => {
+  const storage = localStorage(deps, kubelet, (pass, inventory) => {
     inventories.storage = inventory;
     passed(pass);
   });
-  const pressure = nodePressure(deps, {
+  const pressure = nodePressure(deps, kubelet, {
     consumers: () => consumersOf(inventories),
     relieve: reliefOf({ containers, images, place, alone: deps.alone }),
     onPass: (pass, inventory) => {
@@ -174,12 +178,13 @@ function imageGc(
 
 /** Connects to the kubelet only when a policy has a rule for local storage. */
 function localStorage(
-  { config, cluster, registry, log, caches, recorder }: AgentUnitsDeps,
+  { config, registry, log, caches, recorder }: AgentUnitsDeps,
+  kubelet: KubeletUsage,
   onPass: (pass: NodePassReport, inventory: StorageInventory | undefined) => void,
 ): LocalStorageManager {
   return new LocalStorageManager({
     ...{ recorder, clock, onPass },
-    source: kubeletOf(config, cluster),
+    source: kubelet,
     pods: caches.pods,
     governance: caches.governance,
     metrics: localStorageMetrics(registry),
@@ -188,18 +193,13 @@ function localStorage(
   });
 }
 
-const kubeletOf = (
-  { kubelet, nodeName }: AgentUnitsDeps['config'],
-  { connection }: AgentUnitsDeps['cluster'],
-): KubeletUsage => new KubeletUsage({ ...kubelet, nodeName, cluster: connection, clock });
-
 /** Connects to the kubelet only when a policy has a rule for node pressure. */
 function nodePressure(
-  { config, cluster, registry, log, caches, recorder }: AgentUnitsDeps,
+  { registry, log, caches, recorder }: AgentUnitsDeps,
+  kubelet: KubeletUsage,
   parts: Pick<NodePressureDeps, 'consumers' | 'relieve' | 'onPass'>,
 ): NodePressureManager {
   const logger = log.named('nodepressure');
-  const kubelet = kubeletOf(config, cluster);
   return new NodePressureManager({
     ...{ ...parts, recorder, clock, log: logger },
     pods: caches.pods,

@@ -42,7 +42,7 @@ export const agentUser: User = {
   rules: [
     { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [''], resources: ['nodes'], verbs: ['list', 'watch'] },
-    { apiGroups: [''], resources: ['nodes/stats'], verbs: ['get'] },
+    { apiGroups: [''], resources: ['nodes/stats', 'nodes/configz'], verbs: ['get'] },
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
     { apiGroups: ['gc.dustpan.dev'], resources: ['gcpolicies'], verbs: ['list', 'watch'] },
     { apiGroups: ['gc.dustpan.dev'], resources: ['nodegcreports'], verbs: ['get', 'create'] },

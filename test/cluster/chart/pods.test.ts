@@ -25,6 +25,7 @@ const agentRights = [
   'nodegcreports get,create',
   'nodegcreports/status patch',
   'nodes list,watch',
+  'nodes/configz get',
   'nodes/stats get',
   'pods get,list,watch',
 ];
@@ -61,7 +62,9 @@ describe('rights', () => {
     expect(await rightsOf('-controller', { set })).toEqual(
       controllerRights.filter((one) => !gone.includes(one)),
     );
-    expect(await rightsOf('-agent', { set })).toEqual(agentRights.filter((one) => one !== 'nodes/stats get'));
+    expect(await rightsOf('-agent', { set })).toEqual(
+      agentRights.filter((one) => !/^nodes\/(stats|configz) /.test(one)),
+    );
   });
 
   test.each(['admissionPolicy.enabled', 'agent.enabled'])(

@@ -6,7 +6,7 @@ import type { Cluster } from '../servers/cluster.ts';
 import { kubectl } from '../servers/kubectl.ts';
 
 interface KubeletTokens {
-  /** A service account that may only get nodes/stats. */
+  /** A service account that may only get nodes/stats and nodes/configz. */
   readonly stats: string;
   /** A service account without any right. */
   readonly nothing: string;
@@ -18,7 +18,7 @@ export async function kubeletTokens(cluster: Cluster): Promise<KubeletTokens> {
   const run = (...args: readonly string[]): Promise<string> => kubectl(cluster, args);
   await run('create', 'serviceaccount', 'stats');
   await run('create', 'serviceaccount', 'nothing');
-  await run('create', 'clusterrole', 'stats', '--verb=get', '--resource=nodes/stats');
+  await run('create', 'clusterrole', 'stats', '--verb=get', '--resource=nodes/stats,nodes/configz');
   await run('create', 'clusterrolebinding', 'stats', '--clusterrole=stats', subject);
   const [stats, nothing] = await Promise.all(
     ['stats', 'nothing'].map(async (name) => (await run('create', 'token', name)).trim()),

@@ -101,6 +101,9 @@ export function kubeletSpec(inputs: PartInputs): Spec {
   };
 }
 
+/** Upstream's defaults, without those that depend on the machine's own disk. */
+export const evictionHard = { 'memory.available': '100Mi', 'imagefs.available': '15%' };
+
 function kubeletConfig(dir: string): Readonly<Record<string, unknown>> {
   return {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
@@ -130,8 +133,7 @@ function kubeletConfig(dir: string): Readonly<Record<string, unknown>> {
     clusterDNS: ['10.96.0.10'],
     clusterDomain: 'cluster.local',
     nodeStatusUpdateFrequency: '5s',
-    // Upstream's defaults, without those that depend on the machine's own disk.
-    evictionHard: { 'memory.available': '100Mi', 'imagefs.available': '15%' },
+    evictionHard,
     // The default is on the machine's own disk.
     volumePluginDir: '/var/lib/kubelet/volume-plugins',
   };

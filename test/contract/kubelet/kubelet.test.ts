@@ -94,6 +94,23 @@ describe('the usage of pods', () => {
   });
 });
 
+describe('the thresholds', () => {
+  test("are those of the kubelet's configuration", async () => {
+    const thresholds = await source({ clusterCa: target.ca }).thresholds(never);
+    const texts = Object.fromEntries([...thresholds].map(([signal, { text }]) => [signal, text]));
+    expect(texts).toEqual(target.thresholds);
+  });
+
+  test('need a right, which the error names', async () => {
+    await expect(
+      source({ clusterCa: target.ca, token: target.tokens.nothing }).thresholds(never),
+    ).rejects.toMatchObject({
+      failure: 'denied',
+      message: expect.stringMatching(/\(403\).*needs get on nodes\/configz$/) as unknown,
+    });
+  });
+});
+
 describe('authorization', () => {
   test('an unknown token is denied', async () => {
     await expect(source({ clusterCa: target.ca, token: 'wrong' }).usage(never)).rejects.toMatchObject({

@@ -3,6 +3,7 @@ import { archiveOf, createPods, startQuietNode, uidOf } from '../../cluster/agen
 import { busyboxImage } from '../../cluster/node/image.ts';
 import type { KubeletUnderTest } from './kubelet-under-test.ts';
 import { waitUntil } from '../../cluster/servers/waiting.ts';
+import { evictionHard } from '../../cluster/node/spec.ts';
 import { kubeletTokens, kubeletOf } from '../../cluster/node/kubelet-api.ts';
 
 const never = new AbortController().signal;
@@ -55,6 +56,7 @@ export async function startRealKubelet(): Promise<KubeletUnderTest> {
   kubelet.close();
   return {
     ...{ endpoint, nodeName, ca, tokens },
+    thresholds: { ...evictionHard },
     pod: { uid, container: 'main', ...bytes },
     stop: () => cluster.stop(),
   };

@@ -1,3 +1,4 @@
+import { evictionHard } from '../../cluster/node/spec.ts';
 import { startKubeletSandbox } from '../../sandbox/kubelet/server.ts';
 import type { KubeletUnderTest } from './kubelet-under-test.ts';
 
@@ -13,6 +14,7 @@ const pod = {
 /** Starts the sandbox of the kubelet. */
 export async function startSandboxKubelet(): Promise<KubeletUnderTest> {
   const sandbox = await startKubeletSandbox({ nodeName: 'node-1', token: 'stats' });
+  sandbox.configz = { kubeletconfig: { evictionHard } };
   sandbox.tokens.set('nothing', 'nothing');
   sandbox.pods = [
     { uid: 'other', name: 'other' },
@@ -29,6 +31,7 @@ export async function startSandboxKubelet(): Promise<KubeletUnderTest> {
     nodeName: 'node-1',
     ca: sandbox.certificate.ca,
     tokens: { stats: 'stats', nothing: 'nothing' },
+    thresholds: { ...evictionHard },
     pod,
     stop: () => sandbox.stop(),
   };

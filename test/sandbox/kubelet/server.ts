@@ -16,9 +16,11 @@ export interface KubeletSandbox {
   readonly certificate: ServingCertificate;
   pods: readonly SummaryPod[];
   node: SummaryNode;
+  /** The response of `/configz`. */
+  configz: object;
   /** Time of the measurement; default: the time of each request. */
   measuredAt: string | undefined;
-  /** Rights of known tokens: 'stats' = get on nodes/stats. */
+  /** Rights of known tokens: 'stats' = get on nodes/stats and nodes/configz. */
   readonly tokens: Map<string, 'stats' | 'nothing'>;
   /** Faults of the next requests, in order. */
   readonly faults: KubeletFault[];
@@ -37,7 +39,7 @@ interface KubeletSandboxOptions {
   readonly nodeName?: string;
   /** Default: self-signed like a kubelet's, for the node's name. */
   readonly certificate?: ServingCertificate;
-  /** Has the right to get nodes/stats. */
+  /** Has the right to get nodes/stats and nodes/configz. */
   readonly token?: string;
 }
 
@@ -55,6 +57,7 @@ class Sandbox implements KubeletSandbox {
   readonly #server: Server;
   pods: readonly SummaryPod[] = [];
   node: SummaryNode;
+  configz: object = { kubeletconfig: {} };
   measuredAt: string | undefined;
   certificate: ServingCertificate;
   connections = 0;
@@ -104,7 +107,8 @@ class Sandbox implements KubeletSandbox {
     }
     const right = this.tokens.get((headers.authorization ?? '').replace(/^Bearer /, ''));
     if (right === undefined) response.writeHead(401).end('Unauthorized');
-    else if (right === 'nothing') response.writeHead(403).end(forbidden);
+    else if (right === 'nothing') response.writeHead(403).end(forbiddenOf(url));
+    else if (url === '/configz') response.writeHead(200).end(JSON.stringify(this.configz));
     else if (url !== '/stats/summary') response.writeHead(404).end('404 page not found\n');
     else response.writeHead(200, { 'content-type': 'application/json' }).end(this.#summary());
   }
@@ -136,4 +140,5 @@ class Sandbox implements KubeletSandbox {
   }
 }
 
-const forbidden = 'Forbidden (user=sandbox, verb=get, resource=nodes, subresource(s)=[stats])';
+const forbiddenOf = (url: string): string =>
+  `Forbidden (user=sandbox, verb=get, resource=nodes, subresource(s)=[${url === '/configz' ? 'configz' : 'stats'}])`;

@@ -32,6 +32,7 @@ test('has its rows in order', () => {
     'Images',
     'Containers and logs',
     'Local storage',
+    'Node pressure',
     'Health of controller and agents',
   ]);
 });
@@ -86,6 +87,10 @@ const leftOut = [
   'dustpan_local_storage_warnings_total',
   'dustpan_loop_period_seconds',
   'dustpan_node_degraded',
+  'dustpan_node_pressure_crossed',
+  'dustpan_node_pressure_errors_total',
+  'dustpan_node_pressure_kept_pods',
+  'dustpan_node_pressure_warnings_total',
   'dustpan_node_report_writes_total',
   'dustpan_pod_gc_force_delete_pod_errors_total',
   'dustpan_reflector_watches_total',
