@@ -189,16 +189,16 @@ export const pressureWarnings = Object.fromEntries(
 
 function foreseenText({ signal, ours, kubelets, consumers, ...values }: ForeseenEvidence): string {
   const { available, capacity, growthPerMinute } = values;
+  const isCrossed = [ours, kubelets].some((limit) => limit?.secondsLeft === 0);
   const growth =
-    growthPerMinute === undefined ? '' : ` ${amountText(signal, growthPerMinute)} more are used each minute.`;
+    growthPerMinute === undefined ? '' : `, ${amountText(signal, growthPerMinute)} more are used each minute`;
   const limits = [
     ...(ours === undefined ? [] : [leftText(signal, ours, "The policy's threshold")]),
     ...(kubelets === undefined ? [] : [leftText(signal, kubelets, "The kubelet's threshold")]),
   ];
   const users = consumers.map(({ kind, name, amount }) => `${kind} ${name} ${amountText(signal, amount)}`);
   return [
-    `Of ${signalText[signal]} ${amountText(signal, available)} of ${amountText(signal, capacity)} are available.`,
-    growth.trim(),
+    `The node ${isCrossed ? 'is' : 'will be'} low on ${signalText[signal]}: ${amountText(signal, available)} of ${amountText(signal, capacity)} are available${growth}.`,
     ...limits,
     users.length === 0 ? '' : `Most is used by ${users.join(', ')}.`,
   ]

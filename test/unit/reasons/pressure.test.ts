@@ -120,7 +120,7 @@ test('a warning says when each threshold is crossed, and what uses most', () => 
   const [warning] = planOf({ signals: [ahead], pods: [pod], usage: used }).warnings;
   expect(warning && explain(pressureWarnings, warning)).toEqual({
     detail:
-      'Of disk space for local storage (nodefs.available) 1.00 GiB of 10.0 GiB are available. 40.0 MiB more are used each minute. ' +
+      'The node is low on disk space for local storage (nodefs.available): 1.00 GiB of 10.0 GiB are available, 40.0 MiB more are used each minute. ' +
       "The policy's threshold, 15% (1.50 GiB), is crossed. The kubelet's threshold, 5% (512 MiB), will be crossed in about 12m. " +
       'Most is used by pod web/big 600 MiB.',
     field: 'nodes.nodePressure.thresholds["nodefs.available"]=15%',

@@ -163,7 +163,7 @@ describe('a plan from a snapshot', () => {
     expect(warned).toMatchObject({
       object: { kind: 'Node', name: 'node-1', node: 'node-1' },
       detail:
-        'Of disk space for local storage (nodefs.available) 100 MiB of 1000 MiB are available. ' +
+        'The node is low on disk space for local storage (nodefs.available): 100 MiB of 1000 MiB are available. ' +
         "The policy's threshold, 15% (150 MiB), is crossed. " +
         'Most is used by pod web/b 40.0 MiB, image app:1 35.0 MiB, pod web/c 30.0 MiB.',
       field: 'nodes.nodePressure.thresholds["nodefs.available"]=15%',
