@@ -53,10 +53,9 @@ const leastSteps = 3;
 
 /** Growth in bytes per minute without the fastest and the slowest step between two samples, so that one burst is no growth; undefined = not known yet, or not growing. */
 export function steadyGrowthPerMinute({ samples, latest }: Trend): number | undefined {
-  const all = [...samples, latest];
-  const steps = all.slice(1).map(({ atMs, bytes }, i) => {
-    const { atMs: fromMs, bytes: from } = all[i] ?? latest;
-    return { ms: atMs - fromMs, bytes: bytes - from };
+  const steps = samples.map((from, i) => {
+    const to = samples[i + 1] ?? latest;
+    return { ms: to.atMs - from.atMs, bytes: to.bytes - from.bytes };
   });
   if (steps.length < leastSteps) return undefined;
   const usual = steps.toSorted((a, b) => a.bytes / a.ms - b.bytes / b.ms).slice(1, -1);

@@ -24,21 +24,30 @@ export function inventoryOf({ governed: { policy }, plan, states, readings }: De
   return {
     ...{ policy: { uid, generation }, states, readings },
     warnings: plan.warnings.map((warning) => explain(pressureWarnings, warning).detail),
-    requests: mode === 'Enforce' ? plan.evictions.map((eviction) => requestOf(eviction, states)) : [],
+    requests: mode === 'Enforce' ? requestsOf(plan, states) : [],
   };
 }
 
+const requestsOf = (
+  { evictions }: NodePressurePlan,
+  states: PressureInventory['states'],
+): readonly PressureRequest[] =>
+  evictions.flatMap((eviction) =>
+    states
+      .filter(({ reading }) => reading.signal === eviction.reason)
+      .map((state) => requestOf(eviction, state)),
+  );
+
 function requestOf(
   { target: { namespace, name, uid }, reason, evidence }: PressureEviction,
-  states: PressureInventory['states'],
+  { reading, wanted }: SignalState,
 ): PressureRequest {
   const { used, request, shortage } = evidence;
-  const state = states.find(({ reading }) => reading.signal === reason);
   return {
     ...{ pod: { namespace, name, uid }, signal: reason, observedBytes: used, limitBytes: request },
     // With the minimum reclaim: until then the pressure lasts.
-    shortage: { available: shortage.available, threshold: shortage.available + (state?.wanted ?? 0) },
+    shortage: { available: shortage.available, threshold: shortage.available + wanted },
     ...{ subject: undefined, gracePeriodSeconds: undefined },
-    observedAtMs: state?.reading.measuredAtMs ?? 0,
+    observedAtMs: reading.measuredAtMs,
   };
 }

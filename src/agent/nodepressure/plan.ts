@@ -1,6 +1,12 @@
 import { isCritical } from '../../api/critical-pod.ts';
 import { usageOfPod, type StoragePod, type StorageUsage } from '../../api/local-storage.ts';
-import { isDiskSignal, isInodes, type DiskSignal } from '../../api/node-pressure.ts';
+import {
+  isDiskSignal,
+  isInodes,
+  type DiskSignal,
+  type Limit,
+  type SignalState,
+} from '../../api/node-pressure.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import { isInvalid, type NodePressurePolicy, type Policy } from '../../api/policy/policy.ts';
@@ -17,7 +23,6 @@ import type {
   PressureEviction,
 } from './facts.ts';
 import { byRank, shareOf, type DiskLayout, type PodShare } from './rank.ts';
-import type { SignalState } from '../../api/node-pressure.ts';
 import { isForeseen } from './signals.ts';
 
 /** So many pods are requested at a time: a disruption budget may protect the first. */
@@ -47,11 +52,12 @@ type Known = NodePressureFacts & Given & Governed;
 /** A disk whose threshold is crossed. */
 interface CrossedDisk extends SignalState {
   readonly reading: SignalState['reading'] & { readonly signal: DiskSignal };
+  readonly ours: Limit;
   readonly crossedSinceMs: number;
 }
 
 const isCrossedDisk = (state: SignalState): state is CrossedDisk =>
-  state.crossedSinceMs !== undefined && isDiskSignal(state.reading.signal);
+  state.ours !== undefined && state.crossedSinceMs !== undefined && isDiskSignal(state.reading.signal);
 
 const byCrossedSince = (a: CrossedDisk, b: CrossedDisk): number => a.crossedSinceMs - b.crossedSinceMs;
 
@@ -194,9 +200,9 @@ function holdOf({ isOptedOut, phase, deletionAtMs, ...pod }: StoragePod): Becaus
     : undefined;
 }
 
-const shortageOf = ({ reading: { signal, available, capacity }, ours }: SignalState): Shortage => ({
+const shortageOf = ({ reading: { signal, available, capacity }, ours }: CrossedDisk): Shortage => ({
   ...{ signal, available, capacity },
-  threshold: { value: ours?.value ?? 0, text: ours?.text ?? '' },
+  threshold: { value: ours.value, text: ours.text },
 });
 
 /** Pods without figures stay; the kubelet evicts them first. */

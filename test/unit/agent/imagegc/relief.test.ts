@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { reliefRule } from '../../../../src/agent/imagegc/disk.ts';
+import { reliefRule, withRelief } from '../../../../src/agent/imagegc/disk.ts';
+import { governed } from '../report/builders.ts';
 import { imageRule } from './builders.ts';
 
 describe('the rule for a relief', () => {
@@ -48,5 +49,35 @@ describe('the rule for a relief', () => {
       keep: ['nginx'],
       ...expected,
     });
+  });
+});
+
+describe('the policy during a relief', () => {
+  const disk = { capacityBytes: 1_000, availableBytes: 100 };
+  const relief = {
+    ...{ signal: 'nodefs.available' as const, until: 150 },
+    isEnough: () => Promise.resolve(false),
+  };
+
+  test('is the usual one without a relief', () => {
+    const usual = governed();
+    expect(withRelief(usual, disk, undefined)).toBe(usual);
+  });
+
+  test('has the thresholds of the relief', () => {
+    const { nodes } = withRelief(governed({ keep: ['nginx'] }), disk, relief) as ReturnType<typeof governed>;
+    expect(nodes.imageGC).toMatchObject({
+      keep: ['nginx'],
+      highThresholdPercent: 0,
+      lowThresholdPercent: 85,
+    });
+  });
+
+  test('removes no image if it has no rule for images, or governs nothing', () => {
+    const usual = governed();
+    const without = { ...usual, nodes: { ...usual.nodes, imageGC: undefined } };
+    expect(withRelief(without, disk, relief)).toEqual(without);
+    const kept = { kind: 'keep', reason: 'NoPolicy', policy: undefined } as const;
+    expect(withRelief(kept, disk, relief)).toBe(kept);
   });
 });
