@@ -17,7 +17,7 @@ import type { SignalState } from '../../api/node-pressure.ts';
 import { observeSignals, type SignalHistory } from './signals.ts';
 
 /** This node's kubelet. */
-export interface PressureSource {
+interface PressureSource {
   /** The usage of the pods, and the signals of the node; rejects when it cannot be read. */
   usage(signal: AbortSignal): Promise<StorageUsage>;
   /** The kubelet's own thresholds; the defaults when it does not show them. */

@@ -24,7 +24,7 @@ interface SignalMemory {
 
 export type SignalHistory = ReadonlyMap<ThresholdSignal, SignalMemory>;
 
-export interface SignalsGiven {
+interface SignalsGiven {
   readonly rule: NodePressurePolicy;
   /** The kubelet's own thresholds. */
   readonly kubelet: SignalThresholds;

@@ -27,13 +27,11 @@ export function storageOf(
   NodeGCReportStatus,
   'signals' | 'storageWarningCount' | 'storageWarnings' | 'evictionRequestCount' | 'evictionRequests'
 > {
-  const isNamed = (inventory: { readonly policy: StorageInventory['policy'] } | undefined): boolean =>
-    inventory !== undefined &&
-    inventory.policy.uid === named?.uid &&
-    inventory.policy.generation === named.generation;
+  const isNamed = ({ policy }: { readonly policy: StorageInventory['policy'] }): boolean =>
+    policy.uid === named?.uid && policy.generation === named.generation;
   // In the order of the rank, and always listed: the controller evicts the first that it may.
-  const ranked = isNamed(pressure) ? (pressure?.requests ?? []) : [];
-  const exceeding = isNamed(storage) ? (storage?.evictionRequests ?? []) : [];
+  const ranked = pressure && isNamed(pressure) ? pressure.requests : [];
+  const exceeding = storage && isNamed(storage) ? storage.evictionRequests : [];
   const warnings = storage?.warnings ?? [];
   const page = pageOf(exceeding, bounds.storageEntries - ranked.length, now);
   return {

@@ -84,7 +84,7 @@ export interface PressureEvidence
 }
 
 /** `1.2 GiB of 10.0 GiB`, or `1200 of 65536 inodes`. */
-export const amountText = (signal: NodeSignal, amount: number): string =>
+const amountText = (signal: NodeSignal, amount: number): string =>
   isInodes(signal) ? `${amount} inodes` : sizeText(amount);
 
 /** What is short: `The node is low on disk space …: 1.2 GiB are available, the threshold is 15% (1.5 GiB).` */

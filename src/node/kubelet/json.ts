@@ -1,5 +1,5 @@
 /** Values of the kubelet's JSON: one of another type counts as missing. */
-export type Json = Readonly<Record<string, unknown>>;
+type Json = Readonly<Record<string, unknown>>;
 
 const nothing: Json = Object.freeze({});
 
