@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import { isContainerFsSplit, signalsOf } from '../../../src/node/kubelet/signals.ts';
+import { configuredThresholds, defaultThresholds } from '../../../src/node/kubelet/thresholds.ts';
+
+const time = '2026-01-15T11:59:50Z';
+const nowMs = Date.parse('2026-01-15T12:00:00Z');
+const disk = (capacityBytes: number, over: object = {}): object => ({
+  ...{ time, capacityBytes, availableBytes: capacityBytes / 4, inodes: 1000, inodesFree: 600 },
+  ...over,
+});
+/** `nodefs.available 25/100`. */
+const lines = (node: unknown): readonly string[] =>
+  signalsOf(node, nowMs).map(({ signal, available, capacity }) => `${signal} ${available}/${capacity}`);
+
+describe('signals of a summary', () => {
+  test('all that a kubelet reports, with the time of the measurement', () => {
+    const node = {
+      fs: disk(100),
+      runtime: { imageFs: disk(200), containerFs: disk(300) },
+      memory: { time, availableBytes: 30, workingSetBytes: 10, usageBytes: 99 },
+    };
+    expect(lines(node)).toEqual([
+      ...['nodefs.available 25/100', 'nodefs.inodesFree 600/1000'],
+      ...['imagefs.available 50/200', 'imagefs.inodesFree 600/1000'],
+      ...['containerfs.available 75/300', 'containerfs.inodesFree 600/1000'],
+      'memory.available 30/40',
+    ]);
+    expect(new Set(signalsOf(node, nowMs).map(({ measuredAtMs }) => measuredAtMs))).toEqual(
+      new Set([Date.parse(time)]),
+    );
+  });
+
+  test.each<readonly [string, unknown, readonly string[]]>([
+    ['nothing', {}, []],
+    ['no object', undefined, []],
+    [
+      'no inodes',
+      { fs: disk(100, { inodes: undefined, inodesFree: undefined }) },
+      ['nodefs.available 25/100'],
+    ],
+    ['0 inodes', { fs: disk(100, { inodes: 0, inodesFree: 0 }) }, ['nodefs.available 25/100']],
+    [
+      'no free inodes',
+      { fs: disk(100, { inodesFree: 0 }) },
+      ['nodefs.available 25/100', 'nodefs.inodesFree 0/1000'],
+    ],
+    ['no capacity', { fs: disk(100, { capacityBytes: 0, inodes: 0 }) }, []],
+    ['negative values', { fs: disk(100, { availableBytes: -1, inodesFree: -1 }) }, []],
+    ['texts for numbers', { fs: disk(100, { availableBytes: '25', inodesFree: '600' }) }, []],
+    [
+      'more available than there is',
+      { fs: disk(100, { availableBytes: 101, inodes: 0 }) },
+      ['nodefs.available 100/100'],
+    ],
+    ['memory without the working set', { memory: { availableBytes: 30 } }, []],
+    ['memory without what is available', { memory: { workingSetBytes: 30 } }, []],
+  ])('%s', (_, node, expected) => {
+    expect(lines(node)).toEqual(expected);
+  });
+
+  test('without a time of its own a measurement is of now', () => {
+    const node = { fs: disk(100, { time: undefined }), memory: { availableBytes: 1, workingSetBytes: 1 } };
+    expect(new Set(signalsOf(node, nowMs).map(({ measuredAtMs }) => measuredAtMs))).toEqual(new Set([nowMs]));
+  });
+});
+
+test.each([
+  ['another capacity', { imageFs: disk(200), containerFs: disk(300) }, true],
+  ['the same capacity', { imageFs: disk(200), containerFs: disk(200) }, false],
+  ['no file system of containers', { imageFs: disk(200) }, false],
+  ['no file system of images', { containerFs: disk(200) }, false],
+  ['neither', undefined, false],
+] as const)('containers have a file system of their own: %s', (_, runtime, expected) => {
+  expect(isContainerFsSplit({ runtime })).toBe(expected);
+});
+
+const texts = (thresholds: ReturnType<typeof configuredThresholds>): object =>
+  Object.fromEntries([...(thresholds ?? [])].map(([signal, { text }]) => [signal, text]));
+
+describe('the thresholds of a kubelet', () => {
+  test('by default', () => {
+    expect(texts(defaultThresholds)).toEqual({
+      ...{ 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' },
+      ...{ 'imagefs.available': '15%', 'imagefs.inodesFree': '5%', 'memory.available': '100Mi' },
+    });
+  });
+
+  test.each<readonly [string, object, object]>([
+    ['none', {}, {}],
+    ['a hard one', { evictionHard: { 'nodefs.available': '10%' } }, { 'nodefs.available': '10%' }],
+    ['a soft one', { evictionSoft: { 'nodefs.available': '20%' } }, { 'nodefs.available': '20%' }],
+    [
+      'of a hard and a soft one the one that is crossed first',
+      {
+        evictionHard: { 'nodefs.available': '10%', 'imagefs.available': '2Gi' },
+        evictionSoft: { 'nodefs.available': '20%', 'imagefs.available': '1Gi' },
+      },
+      { 'nodefs.available': '20%', 'imagefs.available': '2Gi' },
+    ],
+    [
+      'the hard one, if a percentage and a quantity cannot be compared',
+      { evictionHard: { 'nodefs.available': '10%' }, evictionSoft: { 'nodefs.available': '20Gi' } },
+      { 'nodefs.available': '10%' },
+    ],
+    [
+      'unknown signals and nonsense are none',
+      { evictionHard: { 'pid.available': '10%', 'nodefs.available': 'much', 'imagefs.available': 15 } },
+      {},
+    ],
+  ])('of its configuration: %s', (_, kubeletconfig, expected) => {
+    expect(texts(configuredThresholds({ kubeletconfig }))).toEqual(expected);
+  });
+
+  test.each([undefined, {}, { kubeletconfig: null }, { kubeletconfig: 'x' }, []])('none in %j', (configz) => {
+    expect(configuredThresholds(configz)).toBeUndefined();
+  });
+});
