@@ -14,6 +14,7 @@ import { kubeHttpMutants } from './kube/http.ts';
 import { kubeLeaseMutants } from './kube/lease.ts';
 import { kubeObjectMutants } from './kube/objects.ts';
 import { localStorageMutants } from './localstorage.ts';
+import { nodePressureMutants } from './nodepressure.ts';
 import { nodeLogMutants } from './node/logs.ts';
 import { nodeOrphanMutants } from './node/orphans.ts';
 import { nodeMeasureMutants } from './node/measured.ts';
@@ -35,6 +36,7 @@ export const mutantGroups: readonly MutantGroup[] = [
   imageGcMutants,
   containerGcMutants,
   localStorageMutants,
+  nodePressureMutants,
   checkMutants,
   podGcPassMutants,
   evictionPassMutants,
