@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { StartServer } from '../contract/server.ts';
 import { startKubeletSandbox, type KubeletSandbox } from '../sandbox/kubelet/server.ts';
 import { contextOn, type Context } from './context.ts';
+import { forecastPart } from './forecast.ts';
 import { nodeName } from './node/objects.ts';
 import { nodePart } from './node/part.ts';
 import { podPart } from './pods/part.ts';
@@ -64,10 +65,15 @@ async function startKubelet(directory: string, token: string): Promise<KubeletSa
   return kubelet;
 }
 
-/** Cleans up the pods, then the node, then lets a volume fill up; 0 if every object had the expected outcome. */
+/** Cleans up the pods, then the node, then lets a volume and a disk fill up; 0 if every object had the expected outcome. */
 export async function allParts(context: Context): Promise<number> {
   const { screen } = context;
-  const results = [await podPart(context), await nodePart(context), await storagePart(context)];
+  const results = [
+    await podPart(context),
+    await nodePart(context),
+    await storagePart(context),
+    await forecastPart(context),
+  ];
   screen.print();
   if (!results.every(Boolean)) {
     screen.print(red('the demo failed: not every object had the expected outcome'));

@@ -15,6 +15,8 @@ export interface SummaryNode {
   readonly name: string;
   readonly nodeFsBytes: number;
   readonly imageFsBytes: number;
+  /** Default: half. */
+  readonly nodeFsAvailableBytes?: number;
 }
 
 /** The document of `/stats/summary`, in the order and with the fields of a kubelet with CRI statistics. */
@@ -30,7 +32,10 @@ export function summaryOf(node: SummaryNode, pods: readonly SummaryPod[], time: 
       nodeName: node.name,
       systemContainers: [{ name: 'pods', startTime: time, cpu, memory }],
       ...{ startTime: time, cpu, memory },
-      fs: fs(1_000_000),
+      fs: {
+        ...fs(1_000_000),
+        ...(node.nodeFsAvailableBytes !== undefined && { availableBytes: node.nodeFsAvailableBytes }),
+      },
       runtime: { imageFs: fs(1_000_000, node.imageFsBytes), containerFs: fs(1_000_000, node.imageFsBytes) },
     },
     pods: pods.map(

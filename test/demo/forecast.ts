@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NodeGCReport } from '../../src/api/gen/nodegcreport.gen.ts';
+import { wrapped } from '../../src/commands/cli/table.ts';
+import type { KubeletSandbox } from '../sandbox/kubelet/server.ts';
+import type { SummaryPod } from '../sandbox/kubelet/summary.ts';
+import { policiesPath, timeoutMs, type Context } from './context.ts';
+import { nodeName } from './node/objects.ts';
+import { bar, bold, dim, green } from './screen.ts';
+
+const gib = 1024 ** 3;
+const capacity = 100 * gib;
+/** Measurements, the first three a minute apart; the agent reads them within a few seconds. */
+const readings = [
+  { seconds: -118, usedPercent: 72 },
+  { seconds: -58, usedPercent: 73 },
+  { seconds: 2, usedPercent: 74 },
+  { seconds: 8, usedPercent: 74.1 },
+] as const;
+const noteWidth = 76;
+
+/** Shows a disk that fills: the agent says when the thresholds will be crossed, and what uses most. Resolves once it did. */
+export async function forecastPart(context: Context): Promise<boolean> {
+  const { screen, send, kubelet } = context;
+  if (kubelet === undefined) return true;
+  screen.print();
+  screen.print(`${bold('node pressure')}: the disk of ${nodeName} fills at a steady rate`);
+  screen.print(dim('  simulated  three minutes of measurements by the kubelet, within seconds'));
+  const rule = { nodePressure: { thresholds: { 'nodefs.available': '15%' } } };
+  screen.print(dim('  kubectl patch gcpolicy nodes --type merge -p'));
+  screen.print(dim(`    '${JSON.stringify({ spec: { nodes: rule } })}'`));
+  kubelet.configz = { kubeletconfig: { evictionHard: { 'nodefs.available': '10%' } } };
+  kubelet.pods = [await logger(context)];
+  const startMs = Date.now();
+  for (const [i, reading] of readings.entries()) {
+    measure(kubelet, reading, startMs);
+    if (i === 0) await send('PATCH', `${policiesPath}/nodes`, { spec: { nodes: rule } });
+    screen.frame(lines(reading.usedPercent));
+    await passes(kubelet);
+  }
+  const note = await foreseen(context);
+  screen.lastFrame(lines(readings[3].usedPercent));
+  const event = `NodePressureAhead on node ${nodeName}: ${note}`;
+  for (const line of wrapped(event, noteWidth, '    ')) screen.print(`  ${line}`);
+  screen.print(green('nothing is removed yet; at 15 % the agent would remove dead containers and images'));
+  return true;
+}
+
+/** A pod that is left by the part before, now with large logs. */
+async function logger({ send }: Context): Promise<SummaryPod> {
+  const name = 'cache-small';
+  const { metadata } = await send('GET', `/api/v1/namespaces/web/pods/${name}`);
+  const { uid } = metadata as { readonly uid: string };
+  return { uid, namespace: 'web', name, containers: [{ name: 'main', logs: 40 * gib }] };
+}
+
+function measure(kubelet: KubeletSandbox, reading: (typeof readings)[number], startMs: number): void {
+  const nodeFsAvailableBytes = (capacity * (100 - reading.usedPercent)) / 100;
+  kubelet.node = { name: nodeName, nodeFsBytes: capacity, imageFsBytes: capacity, nodeFsAvailableBytes };
+  kubelet.measuredAt = new Date(startMs + reading.seconds * 1000).toISOString();
+}
+
+const lines = (usedPercent: number): string[] => [
+  `  disk ${Math.floor(usedPercent)} % ${bar(usedPercent)} thresholds: the policy's 85 %, the kubelet's 90 %`,
+];
+
+/** Two units read the summary. */
+async function passes({ requests }: KubeletSandbox): Promise<void> {
+  const before = requests.length;
+  const deadlineMs = Date.now() + timeoutMs;
+  while (requests.length < before + 4) {
+    if (Date.now() > deadlineMs) throw new Error('the agent does not read the kubelet');
+    await sleep(100);
+  }
+}
+
+/** The note of the Event, once the condition PressureAhead is True as well. */
+async function foreseen({ send }: Context): Promise<string> {
+  const deadlineMs = Date.now() + timeoutMs;
+  for (;;) {
+    const reports = await send('GET', '/apis/gc.dustpan.dev/v1alpha1/nodegcreports');
+    const report = (reports['items'] as NodeGCReport[]).find(({ metadata }) => metadata?.name === nodeName);
+    const condition = report?.status?.conditions?.find(({ type }) => type === 'PressureAhead');
+    const { items } = await send('GET', '/apis/events.k8s.io/v1/events');
+    const event = (items as { reason?: string; note?: string }[]).find(
+      ({ reason }) => reason === 'NodePressureAhead',
+    );
+    if (condition?.status === 'True' && event?.note !== undefined) return event.note;
+    if (Date.now() > deadlineMs) throw new Error('the agent does not foresee the threshold');
+    await sleep(200);
+  }
+}
