@@ -62,7 +62,7 @@ function nodeOnly({ kind, text }: Exclude<Question, { kind: 'pod' }>, { program 
 const currentNamespace = (kube: KubeConfigSource): Promise<string> =>
   usingCluster(kube, ({ namespace = 'default' }) => Promise.resolve(namespace));
 
-/** What the Events report about a pod that dustpan deleted, in one line; undefined = nothing, or they cannot be read. */
+/** What the Events report about a pod that dustpan deleted or evicted, in one line; undefined = nothing, or they cannot be read. */
 async function collectedText(
   { namespace = 'default', name }: Extract<Question, { kind: 'pod' }>,
   kube: KubeConfigSource,
@@ -75,7 +75,7 @@ async function collectedText(
   const sure = collections.find(({ names }) => names.includes(name));
   const likely = collections.find(({ more, owner }) => more > 0 && name.startsWith(`${owner.name}-`));
   if (sure !== undefined)
-    return `pod ${namespace}/${name} is gone: dustpan deleted it at ${sure.at} (${sure.note})`;
+    return `pod ${namespace}/${name} is gone: dustpan ${sure.verb} it at ${sure.at} (${sure.note})`;
   if (likely === undefined) return undefined;
   return `there is no pod ${namespace}/${name}, or not any more; dustpan deleted pods of ${likely.owner.kind} ${likely.owner.name} at ${likely.at}, maybe this one too (${likely.note})`;
 }

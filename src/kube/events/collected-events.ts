@@ -3,8 +3,10 @@ import { asObject, asObjects, asText, parseJson, type Unchecked } from '../codec
 import { reportingControllers } from './recorder.ts';
 import type { KubeTransport } from '../http/transport.ts';
 
-/** An Event `PodCollected`: pods that dustpan deleted. */
+/** An Event of the controller about pods that it deleted (`PodCollected`), or about one that it evicted (`Evicted`). */
 export interface Collection {
+  readonly verb: 'deleted' | 'evicted';
+  /** Of an evicted pod, the pod. */
   readonly owner: { readonly kind: string; readonly name: string };
   /** RFC 3339, of the last occurrence of a series. */
   readonly at: string;
@@ -15,29 +17,31 @@ export interface Collection {
   readonly more: number;
 }
 
-/** Reads the Events of a namespace in which the controller reports deleted pods, latest first. Rejects as `send` does. */
+/** Reads the Events of a namespace in which the controller reports deleted and evicted pods, latest first. Rejects as `send` does. */
 export async function readCollections(
   transport: Pick<KubeTransport, 'send'>,
   namespace: string,
   signal: AbortSignal,
 ): Promise<readonly Collection[]> {
   const path = `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/events`;
-  const fieldSelector = `reason=PodCollected,reportingController=${reportingControllers.controller}`;
+  const fieldSelector = `reportingController=${reportingControllers.controller}`;
   const { body } = await transport.send({ method: 'GET', path, query: { fieldSelector } }, signal);
   return asObjects(asObject(parseJson(body))['items'])
-    .map(collectionOf)
+    .flatMap((event) => collectionOf(event) ?? [])
     .sort((a, b) => (a.at < b.at ? 1 : -1));
 }
 
-function collectionOf(event: Unchecked<EventsV1Event>): Collection {
+function collectionOf(event: Unchecked<EventsV1Event>): Collection | undefined {
   const { kind, name }: Unchecked<V1ObjectReference> = asObject(event.regarding);
   const { lastObservedTime }: Unchecked<EventsV1EventSeries> = asObject(event.series);
   const note = asText(event.note);
+  const owner = { kind: asText(kind), name: asText(name) };
+  const at = asText(lastObservedTime) || asText(event.eventTime);
+  // The owner of an evicted pod has an Event too.
+  if (event.reason === 'Evicted' && kind === 'Pod')
+    return { verb: 'evicted', owner, at, note, names: [owner.name], more: 0 };
+  if (event.reason !== 'PodCollected') return undefined;
   const [, more = '0'] = / and (\d+) more$/.exec(note) ?? [];
   const names = note.slice(note.lastIndexOf(': ') + 2).replace(/ and \d+ more$/, '');
-  return {
-    owner: { kind: asText(kind), name: asText(name) },
-    at: asText(lastObservedTime) || asText(event.eventTime),
-    ...{ note, names: names.split(', '), more: Number(more) },
-  };
+  return { verb: 'deleted', owner, at, note, names: names.split(', '), more: Number(more) };
 }

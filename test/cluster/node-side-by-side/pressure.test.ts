@@ -16,6 +16,7 @@ import {
 import { dustpanUser, startController } from '../controller/dustpan.ts';
 import { createOverruns, fillSteadily, podEvents, write, type Overrun } from '../local-storage/pods.ts';
 import { busyboxImage } from '../node/image.ts';
+import { runDustpan } from '../servers/dustpan-command.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { create, kubectl } from '../servers/kubectl.ts';
 import { eventually, waitUntil } from '../servers/waiting.ts';
@@ -193,7 +194,9 @@ test('a step ahead of the kubelet: first a warning, then images are removed, the
   expect(available()).toBeGreaterThan(0.45 * capacity());
   expect(await imageTags(cluster)).toEqual(images);
   const [warning = ''] = await warnings();
-  expect(warning).toMatch(/^The node will be low on disk space .* are available, .* more are used each minute\. /);
+  expect(warning).toMatch(
+    /^The node will be low on disk space .* are available, .* more are used each minute\. /,
+  );
   expect(warning).toMatch(/The policy's threshold, 45%.*, will be crossed in about \d+ ?m/);
   expect(warning).toMatch(/The kubelet's threshold, 15%.*, will be crossed in about \d+ ?m/);
   expect(warning).toContain('Most is used by pod default/filler');
@@ -219,4 +222,8 @@ test('a step ahead of the kubelet: first a warning, then images are removed, the
   await expect.poll(() => available() > 0.45 * capacity(), patient).toBe(true);
   expect(await diskPressure(cluster)).toBe(before);
   await expect.poll(async () => (await readReport(cluster))?.evictionRequestCount, patient).toBe(0);
+  const question = ['why', 'pod', 'default/filler', `--kubeconfig=${cluster.kubeconfig('admin')}`];
+  await expect(runDustpan(...question)).rejects.toThrow(
+    /pod default\/filler is gone: dustpan evicted it at \S+ \(The node is low on disk space/,
+  );
 }, 1_200_000);

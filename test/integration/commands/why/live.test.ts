@@ -94,6 +94,19 @@ test.each([
   expect(stderr).toMatch(message);
 });
 
+test('explains an evicted pod by its Event', async () => {
+  const note = 'The node is low on disk space for local storage (nodefs.available).';
+  const pod = { apiVersion: 'v1', kind: 'Pod', name: 'report-b', namespace: 'default', uid: 'u' };
+  api.store.apply({ ...collected('e1', `Evicted pod report-b. ${note}`), reason: 'Evicted' });
+  api.store.apply({ ...collected('e2', note), reason: 'Evicted', regarding: pod });
+  api.store.apply({ ...collected('e3', note), reason: 'EvictionBlocked', regarding: pod });
+  const { code, stderr } = await why('pod', 'default/report-b');
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: `dustpan: pod default/report-b is gone: dustpan evicted it at 2026-01-15T12:00:00.000000Z (${note})\n`,
+  });
+});
+
 test.each(['gc.dustpan.dev/agent', 'kubelet', 'example.com/gc.dustpan.dev', 'GC.dustpan.dev/controller'])(
   'explains no deleted pod by Events that %s reports',
   async (reportingController) => {
