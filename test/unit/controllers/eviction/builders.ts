@@ -1,5 +1,10 @@
 import type { EvictionRequest, PressureRequest } from '../../../../src/api/local-storage.ts';
-import { parseAmount, thresholdSignals, type SignalThresholds, type ThresholdSignal } from '../../../../src/api/node-pressure.ts';
+import {
+  parseAmount,
+  thresholdSignals,
+  type SignalThresholds,
+  type ThresholdSignal,
+} from '../../../../src/api/node-pressure.ts';
 import type { LocalStoragePolicy, NodePressurePolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import type {
   EvictionFacts,
