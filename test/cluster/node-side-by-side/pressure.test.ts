@@ -1,7 +1,7 @@
 // @bed node diskMB=512
-import { readFileSync, mkdirSync, statfsSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { agentUser, startAgent } from '../agent/agent.ts';
 import {
   agentEvents,
@@ -23,6 +23,7 @@ import { eventually, waitUntil } from '../servers/waiting.ts';
 
 const mebi = 1024 ** 2;
 const disk = '/var/lib';
+const filling = `${disk}/filling`;
 const available = (): number => {
   const { bavail, bsize } = statfsSync(disk);
   return bavail * bsize;
@@ -45,6 +46,12 @@ beforeAll(async () => {
   const images = ['bed.test/unused:1', 'bed.test/unused:2'].map((ref) => ({ ref, busybox: false, fill }));
   ({ archive: unused } = await archiveOf(images));
 });
+
+const emptied = (): void => {
+  rmSync(filling, { force: true });
+};
+
+afterEach(emptied);
 
 async function startNode(config: object, archives: readonly string[] = []): Promise<Cluster> {
   return await startCluster({
@@ -89,8 +96,7 @@ async function bringUnderPressure(cluster: Cluster): Promise<void> {
   // The kubelet measures the pods before the disk is low.
   await sleep(20_000);
   const rest = available() - (capacity() * thresholdPercent) / 100 + shortBytes;
-  mkdirSync(`${disk}/filled`, { recursive: true });
-  writeFileSync(`${disk}/filled/rest`, Buffer.alloc(rest));
+  writeFileSync(filling, Buffer.alloc(rest));
 }
 
 /** The first two evicted pods, in the order of their Events. */
@@ -131,6 +137,7 @@ async function byDustpan(): Promise<readonly string[]> {
 
 test('with equal thresholds the kubelet and dustpan evict the same pods in the same order', async () => {
   const kubelet = await byKubelet();
+  emptied();
   expect(kubelet).toEqual(['expendable', 'large']);
   expect(await byDustpan()).toEqual(kubelet);
 }, 1_200_000);
