@@ -27,7 +27,8 @@ export async function forecastPart(context: Context): Promise<boolean> {
   screen.print(dim('  simulated  three minutes of measurements by the kubelet, within seconds'));
   const rule = { nodePressure: { thresholds: { 'nodefs.available': '15%' } } };
   screen.print(dim('  kubectl patch gcpolicy nodes --type merge -p'));
-  screen.print(dim(`    '${JSON.stringify({ spec: { nodes: rule } })}'`));
+  screen.print(dim(`    '{"spec":{"nodes":`));
+  screen.print(dim(`    ${JSON.stringify(rule)}}}'`));
   kubelet.configz = { kubeletconfig: { evictionHard: { 'nodefs.available': '10%' } } };
   kubelet.pods = [await logger(context)];
   const startMs = Date.now();
@@ -41,7 +42,7 @@ export async function forecastPart(context: Context): Promise<boolean> {
   screen.lastFrame(lines(readings[3].usedPercent));
   const event = `NodePressureAhead on node ${nodeName}: ${note}`;
   for (const line of wrapped(event, noteWidth, '    ')) screen.print(`  ${line}`);
-  screen.print(green('nothing is removed yet; at 15 % the agent would remove dead containers and images'));
+  screen.print(green('nothing is removed yet; at 15 % the agent removes dead containers and images'));
   return true;
 }
 
@@ -60,7 +61,7 @@ function measure(kubelet: KubeletSandbox, reading: (typeof readings)[number], st
 }
 
 const lines = (usedPercent: number): string[] => [
-  `  disk ${Math.floor(usedPercent)} % ${bar(usedPercent)} thresholds: the policy's 85 %, the kubelet's 90 %`,
+  `  disk ${Math.floor(usedPercent)} % ${bar(usedPercent)} the policy acts at 85 %, the kubelet at 90 %`,
 ];
 
 /** Two units read the summary. */
