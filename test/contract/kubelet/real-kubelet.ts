@@ -25,7 +25,7 @@ export async function startRealKubelet(): Promise<KubeletUnderTest> {
   const { archive } = await archiveOf([busyboxImage]);
   const cluster = await startQuietNode({
     images: [{ archive }],
-    kubelet: { config: { volumeStatsAggPeriod: '2s' } },
+    kubelet: { config: { volumeStatsAggPeriod: '2s', evictionHard } },
   });
   await createPods(cluster, {
     web: {
