@@ -123,8 +123,9 @@ test('a runtime that hangs: deadlines, Degraded, alive, until it resumes', async
   await until('degraded', () => bed.condition('Degraded')?.startsWith('True') === true);
   expect(agent.stdout).toContain('did not respond within 1 s');
   expect(await isAlive(agent)).toBe(true);
+  // One unit at a time asks the runtime; whose call hangs first is not settled.
   expect(await agent.page('metrics', '/metrics')).toMatch(
-    /dustpan_runtime_operations_errors_total\{operation_type="list_containers"\} [1-9]/,
+    /dustpan_runtime_operations_errors_total\{operation_type="[a-z_]+"\} [1-9]/,
   );
   cri.faults.clear();
   await until('no longer degraded', () => bed.condition('Degraded') === 'False AsPlanned');
