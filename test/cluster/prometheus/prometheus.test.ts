@@ -30,6 +30,7 @@ const mayBeEmpty: Readonly<Record<string, string>> = {
   'Orphaned resources of deleted pods: {{kind}}':
     'the agent searches every ten minutes; a kind that it cannot count has no series',
   'Bytes of orphaned resources of deleted pods: {{kind}}': 'likewise',
+  'Time until a threshold is crossed: {{node}} {{signal}}': 'a signal that does not grow crosses none',
 };
 
 const reviews = [
@@ -101,6 +102,7 @@ const policy = policyManifest('default', {
     imageGC: { maximumAge: '5s', minimumAge: '2s' },
     containerGC: { logs: {} },
     localStorageEviction: {},
+    nodePressure: {},
   },
 });
 

@@ -45,6 +45,7 @@ export const quickPolicy = (storage: object, imageGC: object = {}): object =>
       },
       containerGC: { logs: {} },
       localStorageEviction: storage,
+      nodePressure: {},
     },
   });
 
