@@ -1,4 +1,5 @@
-import { kubeConfigSource, thisNode, withCluster, withNode } from '../cli/config.ts';
+import { thisNode, withNode } from '../cli/config.ts';
+import { personConnection, withConnection } from '../cli/connection.ts';
 import { UsageError } from '../cli/exit.ts';
 import { LenientCommand, onOff, type OptionsOf } from '../cli/option.ts';
 import type { Load, System } from '../cli/system.ts';
@@ -23,7 +24,7 @@ Examples:
 
 const snapshotOptions = () =>
   withNode(
-    withCluster(
+    withConnection(
       new LenientCommand('snapshot')
         .summary('writes the objects that plans are made from, without secrets')
         .description(about)
@@ -44,7 +45,7 @@ function snapshotConfig(directory: string, options: OptionsOf<typeof snapshotOpt
   return {
     directory,
     force: options.force,
-    kube: kubeConfigSource(options, env),
+    kube: personConnection(options, env, 'snapshot'),
     /** undefined = only the cluster. */
     node: thisNode(options, env, 'snapshot'),
   };

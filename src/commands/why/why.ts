@@ -1,6 +1,6 @@
 import { readCollections, type Collection } from '../../kube/events/collected-events.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
-import type { KubeConfigSource } from '../cli/config.ts';
+import type { PersonConnection } from '../cli/connection.ts';
 import { usingCluster } from '../cli/connect.ts';
 import { exitCode, UsageError } from '../cli/exit.ts';
 import { formatted } from '../cli/output.ts';
@@ -59,13 +59,13 @@ function nodeOnly({ kind, text }: Exclude<Question, { kind: 'pod' }>, { program 
 }
 
 /** The namespace that kubectl would use. */
-const currentNamespace = (kube: KubeConfigSource): Promise<string> =>
+const currentNamespace = (kube: PersonConnection): Promise<string> =>
   usingCluster(kube, ({ namespace = 'default' }) => Promise.resolve(namespace));
 
 /** What the Events report about a pod that dustpan deleted or evicted, in one line; undefined = nothing, or they cannot be read. */
 async function collectedText(
   { namespace = 'default', name }: Extract<Question, { kind: 'pod' }>,
-  kube: KubeConfigSource,
+  kube: PersonConnection,
 ): Promise<string | undefined> {
   const { signal } = new AbortController();
   const collections = await usingCluster(kube, ({ transport }) =>
