@@ -38,7 +38,7 @@ export const withConnection = <A extends unknown[], O extends OptionValues>(comm
     );
 
 const notServer = (given: string): string | undefined =>
-  URL.canParse(given) && /^https?:\/\/[^/?#@]+/.test(given)
+  URL.canParse(given) && /^https?:\/\/[^/?#@]+(\/[^?#@]*)?$/.test(given)
     ? undefined
     : 'Use a URL such as https://10.0.0.1:6443.';
 
