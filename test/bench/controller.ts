@@ -30,10 +30,10 @@ export const podPolicy = (mode: 'DryRun' | 'Enforce', threshold: number): object
   pods: { terminated: { threshold }, outOfService: {}, orphaned: {}, unscheduledTerminating: {} },
 });
 
-/** The pods' part of the policy in README.md, which has nearly every field. */
-export async function readmePodPolicy(): Promise<object> {
-  const readme = await readFile(join(repositoryRoot(), 'README.md'), 'utf8');
-  const [, yaml] = /^```yaml\n(apiVersion: gc\.dustpan\.dev[^`]*)```$/m.exec(readme) ?? [];
+/** The pods' part of the policy in docs/concepts.md, which has nearly every field. */
+export async function fullPodPolicy(): Promise<object> {
+  const page = await readFile(join(repositoryRoot(), 'docs/concepts.md'), 'utf8');
+  const [, yaml] = /^```yaml\n(apiVersion: gc\.dustpan\.dev[^`]*)```$/m.exec(page) ?? [];
   const policy = load(yaml ?? '') as { readonly spec: { readonly pods: object } };
   return { mode: 'DryRun', pods: policy.spec.pods };
 }

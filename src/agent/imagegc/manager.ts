@@ -18,7 +18,7 @@ import type { ImageGcFacts, ImageGcPlan, ImageRemoval } from './facts.ts';
 import { strayContainers } from './holds.ts';
 import { showPlan, type ImageGcMetrics, type Stage } from './metrics.ts';
 import { planImageGc } from './plan.ts';
-import { observeImages, resumeState, withoutImage } from './records.ts';
+import { lastRemoved, observeImages, resumeState, withoutImage } from './records.ts';
 import {
   inventoryOf,
   outcomeOf,
@@ -91,7 +91,10 @@ export class ImageGcManager {
     if (rule.kind === 'governed') await this.#recordEvents({ plan, observed, results }, outcome, signal);
     onPass(
       passReport(results, { result: outcome.result, message: outcome.message ?? stateTrouble }, clock.now()),
-      inventoryOf(plan, removedBy(results), results?.disk ?? observed.disk),
+      {
+        ...inventoryOf(plan, removedBy(results), results?.disk ?? observed.disk),
+        lastRemoved: lastRemoved(this.#state),
+      },
     );
     if (outcome.result === 'Failed') throw new Error(outcome.message ?? 'collecting images');
   }
@@ -196,8 +199,9 @@ export class ImageGcManager {
     const deps = {
       ...this.#deps,
       observe: (during: AbortSignal) => this.#observe(during, 0),
-      onRemoved: ({ target }: ImageRemoval): void => {
-        if (this.#state !== undefined) this.#state = withoutImage(this.#state, target.id, clock.now());
+      onRemoved: ({ target: { id, name }, reason }: ImageRemoval): void => {
+        const what = { name, reason, policy: policy.name };
+        if (this.#state !== undefined) this.#state = withoutImage(this.#state, id, what, clock.now());
       },
     };
     return await removeImages(deps, { plan, policy, rule, disk, now, began }, signal);

@@ -1,6 +1,7 @@
 import { imageIndex } from '../../api/image-index.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
-import type { AgentState, ImageRecord, RemovedImage } from '../../node/disk/state-format.ts';
+import type { RemovedImage } from '../../api/report/node-pass.ts';
+import type { AgentState, ImageRecord } from '../../node/disk/state-format.ts';
 import { distinctImages, usedImages } from './holds.ts';
 
 /** An image that is pulled again within this time was removed too early. */
@@ -112,15 +113,32 @@ function remaining(
 ): readonly RemovedImage[] {
   const here = new Set(images.flatMap(digestsOf));
   return removed
-    .map(({ digest, atMs }) => ({ digest, atMs: Math.min(atMs, nowMs) }))
+    .map((one) => ({ ...one, atMs: Math.min(one.atMs, nowMs) }))
     .filter(({ digest, atMs }) => nowMs - atMs <= regretMs || here.has(digest))
     .slice(-maxRemoved);
 }
 
 /** The state after the removal of an image: no record, so that the image is new if it is pulled again. */
-export function withoutImage(state: AgentState, id: string, now: Date): AgentState {
+export function withoutImage(
+  state: AgentState,
+  id: string,
+  what: RemovedImage['what'],
+  now: Date,
+): AgentState {
   const images = new Map(state.images);
   images.delete(id);
   const others = state.removed.filter(({ digest }) => digest !== id);
-  return { images, removed: [...others, { digest: id, atMs: now.getTime() }].slice(-maxRemoved) };
+  return {
+    images,
+    removed: [...others, { digest: id, atMs: now.getTime(), ...(what && { what }) }].slice(-maxRemoved),
+  };
 }
+
+const maxReported = 10;
+
+/** The images that were removed last, newest first, for the report. */
+export const lastRemoved = (state: AgentState | undefined): readonly RemovedImage[] =>
+  (state?.removed ?? [])
+    .filter(({ what }) => what !== undefined)
+    .toReversed()
+    .slice(0, maxReported);

@@ -13,6 +13,7 @@ export const bounds = {
   namespace: 63,
   reason: 64,
   offenders: 10,
+  removedImages: 10,
   storageEntries: 32,
   podName: 253,
   podUid: 128,

@@ -2,6 +2,7 @@ import { metaTime } from '../../runtime/text/rfc3339.ts';
 import type {
   NodeGCReportStatus,
   NodeGCReportStatusImages,
+  NodeGCReportStatusImagesLastRemovedItem,
   NodeGCReportStatusLargestOffender,
   NodeGCReportStatusUnit,
 } from '../../api/gen/nodegcreport.gen.ts';
@@ -11,6 +12,7 @@ import type {
   CountAndBytes,
   ImageInventory,
   Offender,
+  RemovedImage,
 } from '../../api/report/node-pass.ts';
 import type { MountedImageDisk } from '../../node/disk/filesystem.ts';
 import { bounds, bytes, count, cut, percent } from './bounds.ts';
@@ -82,8 +84,28 @@ function diskOf(disk: MountedImageDisk): NonNullable<NodeGCReportStatus['imageFi
   };
 }
 
-function imagesOf({ total, inUse, pinned, kept, removable }: ImageInventory): NodeGCReportStatusImages {
-  return mapValues({ total, inUse, pinned, kept, removable }, bounded);
+function imagesOf(inventory: ImageInventory): NodeGCReportStatusImages {
+  const { total, inUse, pinned, kept, removable, lastRemoved } = inventory;
+  return {
+    ...mapValues({ total, inUse, pinned, kept, removable }, bounded),
+    ...(lastRemoved.length > 0 && {
+      lastRemoved: lastRemoved.slice(0, bounds.removedImages).flatMap(removedOf),
+    }),
+  };
+}
+
+function removedOf({ digest, atMs, what }: RemovedImage): NodeGCReportStatusImagesLastRemovedItem[] {
+  if (what === undefined) return [];
+  const { name, reason, policy } = what;
+  return [
+    {
+      id: cut(digest, bounds.offenderId),
+      ...(name !== undefined && { name: cut(name, bounds.offenderName) }),
+      time: metaTime(new Date(atMs)),
+      reason: cut(reason, bounds.reason),
+      policy: cut(policy, bounds.podName),
+    },
+  ];
 }
 
 const bounded = (value: CountAndBytes): { count: number; bytes: number } => ({

@@ -200,6 +200,10 @@ export interface NodeGCReportStatusImages {
   pinned?: NodeGCReportStatusImagesPinned;
   kept?: NodeGCReportStatusImagesKept;
   removable?: NodeGCReportStatusImagesRemovable;
+  /**
+   * The images that the agent removed last, newest first. The agent drops an entry a day after the removal.
+   */
+  lastRemoved?: NodeGCReportStatusImagesLastRemovedItem[];
 }
 /**
  * All images.
@@ -265,6 +269,31 @@ export interface NodeGCReportStatusImagesRemovable {
    * Their size, as the runtime gives it.
    */
   bytes?: number;
+}
+/**
+ * An image that the agent removed.
+ */
+export interface NodeGCReportStatusImagesLastRemovedItem {
+  /**
+   * The id of the image.
+   */
+  id: string;
+  /**
+   * A tag of the image, else a digest.
+   */
+  name?: string;
+  /**
+   * When the agent removed it.
+   */
+  time: string;
+  /**
+   * Why, as a reason code.
+   */
+  reason: string;
+  /**
+   * The GCPolicy that governed the node.
+   */
+  policy: string;
 }
 /**
  * The containers on the node.

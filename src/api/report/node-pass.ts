@@ -47,6 +47,23 @@ export interface ImageInventory {
   readonly disk: ImageDisk | undefined;
   /** Largest first, at most ten. */
   readonly offenders: readonly Offender[];
+  /** Newest first, at most ten; empty where none was removed within a day. */
+  readonly lastRemoved: readonly RemovedImage[];
+}
+
+/** An image that dustpan removed. */
+export interface RemovedImage {
+  /** Its id or one of its repository digests. */
+  readonly digest: string;
+  readonly atMs: number;
+  /** undefined = an older agent recorded the removal. */
+  readonly what?: {
+    /** A tag, else a digest; undefined = it had none. */
+    readonly name: string | undefined;
+    readonly reason: string;
+    /** The policy that governed the node. */
+    readonly policy: string;
+  };
 }
 
 /** The usage of the image file system. Inodes are undefined where nobody counts them. */

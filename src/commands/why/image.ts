@@ -40,7 +40,8 @@ function idsOf(text: string, images: readonly RuntimeImage[]): readonly string[]
 
 const idForm = /^(sha256:)?[0-9a-f]{4,}$/;
 const bare = (id: string): string => id.replace(/^sha256:/, '');
-const isBeginning = (text: string, id: string): boolean =>
+/** Whether the text is the beginning of the id. */
+export const isBeginning = (text: string, id: string): boolean =>
   idForm.test(text) && bare(id).startsWith(bare(text));
 
 function describe(id: string, parts: readonly NodePart[]): string {

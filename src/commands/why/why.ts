@@ -1,4 +1,9 @@
 import { readCollections, type Collection } from '../../kube/events/collected-events.ts';
+import { listPages } from '../../kube/cache/list-watch.ts';
+import { removedImagesResource } from '../../kube/cache/removed-images.ts';
+import { isNotFound } from '../../kube/http/transport.ts';
+import type { PlanFacts } from '../../snapshot/plan-facts.ts';
+import { removedText, type RemovedFrom } from './removed.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import type { PersonConnection } from '../cli/connection.ts';
 import { usingCluster } from '../cli/connect.ts';
@@ -10,47 +15,85 @@ import { planUnits } from '../plan/units.ts';
 import type { System } from '../cli/system.ts';
 import type { Question, WhyConfig } from './command.ts';
 import { explain, type ExplanationDocument } from './explain.ts';
+import type { Target } from './found.ts';
 import { findTarget } from './target.ts';
 import { whyTable } from './table.ts';
 
 /** Explains one object; resolves with the exit code. Prints nothing before the whole answer is known. */
 export async function runWhy(config: WhyConfig, system: System): Promise<number> {
   const { plan } = config;
-  const question = await complete(config, system);
+  const question = await complete(config);
   const progress = new Progress(process.stderr.isTTY ? system.stderr : undefined, clock);
-  const explanation = await explained(question, config, progress).finally(() => {
+  const explanation = await explained(question, { config, system, progress }).finally(() => {
     progress.end();
   });
   system.stdout(await formatted(plan.output, explanation, () => whyTable(explanation)));
   return exitCode.ok;
 }
 
+interface Context {
+  readonly config: WhyConfig;
+  readonly system: System;
+  readonly progress: Progress;
+}
+
 async function explained(
   question: Question,
-  { plan }: WhyConfig,
-  progress: Progress,
+  { config: { plan }, system, progress }: Context,
 ): Promise<ExplanationDocument> {
-  const target = findTarget(question, await readFacts(plan, progress));
-  if (target.kind !== 'found') {
-    if (target.kind === 'ambiguous') throw new UsageError([`why: ${target.message}`]);
-    const isLivePod = plan.snapshot === undefined && question.kind === 'pod';
-    const collected = isLivePod ? await collectedText(question, plan.kube) : undefined;
-    throw new Error(collected ?? target.message);
-  }
+  if (question.kind !== 'pod' && plan.snapshot === undefined && plan.node === undefined)
+    throw new Error((await removedFromReports(question, plan.kube)) ?? nodeOnly(question, system));
+  const facts = await readFacts(plan, progress);
+  const target = findTarget(question, facts);
+  if (target.kind !== 'found') throw await absence(question, { target, facts, plan });
   progress.phase('planning');
   const { now = clock.now(), assumeElapsed } = plan;
   return explain(planUnits(target.facts, { now, kept: false, assumeElapsed, only: target.only }), target);
 }
 
-/** Adds the namespace to a question about a pod; rejects a question that cannot be answered on this machine. */
-async function complete({ question, plan }: WhyConfig, system: System): Promise<Question> {
-  if (plan.snapshot !== undefined) return question;
-  if (question.kind === 'pod')
-    return question.namespace === undefined
-      ? { ...question, namespace: await currentNamespace(plan.kube) }
-      : question;
-  if (plan.node === undefined) throw new Error(nodeOnly(question, system));
-  return question;
+interface Absent {
+  readonly target: Exclude<Target, { kind: 'found' }>;
+  readonly facts: PlanFacts;
+  readonly plan: WhyConfig['plan'];
+}
+
+/** The error for an object that is not there, or is not the only one: with what dustpan recorded about its removal. */
+async function absence(question: Question, { target, facts, plan }: Absent): Promise<Error> {
+  const { kind, message } = target;
+  if (kind === 'ambiguous') return new UsageError([`why: ${message}`]);
+  if (question.kind === 'image') return new Error(removedText(question.text, removedBy(facts)) ?? message);
+  const isLivePod = plan.snapshot === undefined && question.kind === 'pod';
+  return new Error((isLivePod ? await collectedText(question, plan.kube) : undefined) ?? message);
+}
+
+/** Adds the namespace to a question about a pod. */
+async function complete({ question, plan }: WhyConfig): Promise<Question> {
+  if (plan.snapshot !== undefined || question.kind !== 'pod' || question.namespace !== undefined)
+    return question;
+  return { ...question, namespace: await currentNamespace(plan.kube) };
+}
+
+/** The removals that the state files of the nodes record. */
+const removedBy = ({ parts }: PlanFacts): readonly RemovedFrom[] =>
+  parts.map(({ name, state: { removed } }) => ({ name, removed }));
+
+/** What the reports of the nodes say about an image that dustpan removed; undefined = nothing. */
+async function removedFromReports(
+  { kind, text, node }: Exclude<Question, { kind: 'pod' }>,
+  kube: PersonConnection,
+): Promise<string | undefined> {
+  if (kind !== 'image') return undefined;
+  const { signal } = new AbortController();
+  return await usingCluster(kube, async ({ transport }) => {
+    const source = { transport, clock, random: Math.random, resource: removedImagesResource(node) };
+    const nodes: RemovedFrom[] = [];
+    try {
+      for await (const { items } of listPages(source, signal)) nodes.push(...items);
+    } catch (err) {
+      if (!isNotFound(err)) throw new Error('listing nodegcreports', { cause: err });
+    }
+    return removedText(text, nodes);
+  });
 }
 
 function nodeOnly({ kind, text }: Exclude<Question, { kind: 'pod' }>, { program }: System): string {

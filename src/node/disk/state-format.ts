@@ -1,15 +1,10 @@
+import type { RemovedImage } from '../../api/report/node-pass.ts';
+
 /** History of one image. Times are Unix milliseconds. */
 export interface ImageRecord {
   readonly firstDetectedMs: number;
   /** undefined = never seen in use. */
   readonly lastUsedMs: number | undefined;
-}
-
-/** An image that dustpan removed. */
-export interface RemovedImage {
-  /** Its id or one of its repository digests. */
-  readonly digest: string;
-  readonly atMs: number;
 }
 
 /** State that the agent keeps between passes and over restarts. */
@@ -57,7 +52,7 @@ export function formatState({ images, removed }: AgentState): string {
   return `${JSON.stringify({
     version: currentVersion,
     images: Object.fromEntries(entries) as unknown,
-    removed: removed.map(({ digest, atMs }) => ({ digest, at: timeText(atMs) })),
+    removed: removed.map(({ digest, atMs, what }) => ({ digest, at: timeText(atMs), ...what })),
   })}\n`;
 }
 
@@ -93,8 +88,15 @@ function readRemoved(raw: unknown): readonly RemovedImage[] {
     const path = `removed[${i}]`;
     if (!isObject(entry) || typeof entry['digest'] !== 'string')
       throw new Error(`${path}.digest: must be a text`);
-    return { digest: entry['digest'], atMs: readTime(entry['at'], `${path}.at`) };
+    const what = readWhat(entry);
+    return { digest: entry['digest'], atMs: readTime(entry['at'], `${path}.at`), ...(what && { what }) };
   });
+}
+
+/** An incomplete one counts as missing: it explains a removal and decides nothing. */
+function readWhat({ name, reason, policy }: Readonly<Record<string, unknown>>): RemovedImage['what'] {
+  if (typeof reason !== 'string' || typeof policy !== 'string') return undefined;
+  return { name: typeof name === 'string' ? name : undefined, reason, policy };
 }
 
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;

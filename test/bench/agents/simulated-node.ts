@@ -23,6 +23,7 @@ const images: ImageInventory = {
   ...{ total: some(120), inUse: some(60), pinned: some(1), kept: some(9), removable: some(50) },
   disk: undefined,
   offenders,
+  lastRemoved: [],
 };
 
 const containers: ContainerInventory = {

@@ -23,6 +23,7 @@ import {
 import type { Cluster } from '../servers/cluster.ts';
 import { crictl } from '../node/crictl.ts';
 import { busyboxImage, type ImageSpec } from '../node/image.ts';
+import { runDustpan } from '../servers/dustpan-command.ts';
 import { kubectl } from '../servers/kubectl.ts';
 import { eventually } from '../servers/waiting.ts';
 
@@ -282,6 +283,10 @@ test('reports what fills the disk when no image can be removed', async () => {
   await expect.poll(() => imageTags(cluster), eventually).toEqual(withProtected());
   await expect.poll(() => condition(cluster, 'Degraded'), eventually).toBe('True TargetMissed');
   const values = { removedTotal: 12, freedBytesTotal: await metric(agent, freed) };
+  const question = ['why', 'image', usedBefore.ref, `--kubeconfig=${cluster.kubeconfig('admin')}`];
+  await expect(runDustpan(...question)).rejects.toThrow(
+    /is gone: dustpan removed it from \S+ at \S+ \(Space, GCPolicy \S+\)\./,
+  );
   expect(await reportUnit(cluster, 'imagegc')).toMatchObject({ result: 'Short', ...values });
   const events = async (wanted: string) => {
     const ours = (await agentEvents(cluster)).filter(({ reason }) => reason === wanted);

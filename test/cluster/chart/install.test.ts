@@ -10,7 +10,7 @@ import { runCommand } from '../servers/command.ts';
 import { image } from '../node/image.ts';
 import { repositoryRoot } from '../repository.ts';
 
-/** Runs the README's commands on a cluster of one node, with the image that `npm run image` builds. */
+/** Runs the commands of docs/getting-started.md on a cluster of one node, with the image that `npm run image` builds. */
 const namespace = 'dustpan-system';
 const root = repositoryRoot();
 const dir = mkdtempSync(join(tmpdir(), 'dustpan-install-'));
@@ -36,11 +36,9 @@ afterAll(async () => {
   rmSync(dir, { recursive: true });
 });
 
-/** The README's section Install by its blocks, each a script. */
-const [making, installing, collecting, ...others] = [
-  ...(/^## Install\n(?<section>[\s\S]*?)^## /m
-    .exec(readFileSync(join(root, 'README.md'), 'utf8'))
-    ?.groups?.['section']?.matchAll(/^```\n([\s\S]*?)^```$/gm) ?? []),
+/** The blocks of the page, each a script. */
+const [making, installing, building, asking, collecting, ...others] = [
+  ...readFileSync(join(root, 'docs/getting-started.md'), 'utf8').matchAll(/^```\n([\s\S]*?)^```$/gm),
 ].map(([, script = '']) => script);
 
 /** Runs the commands in a shell in the checkout; throws their output when one fails. */
@@ -60,9 +58,10 @@ async function copied(script = ''): Promise<string> {
   return stdout;
 }
 
-describe('the commands of the README', () => {
-  test('are three blocks; the first builds the image that the node has', () => {
+describe('the commands of Getting started', () => {
+  test('are five blocks; the first builds the image that the node has, the third the program', () => {
     expect(others).toEqual([]);
+    expect(building).toContain('npm run build');
     expect(making).toContain('npm run image -- --out=');
     expect(making).toContain('ctr -n k8s.io images import');
   });
@@ -73,6 +72,12 @@ describe('the commands of the README', () => {
     expect(output).toMatch(/Phase:\s+Succeeded/);
     const ready = '-o=jsonpath={.items[*].status.containerStatuses[*].ready}';
     expect(await run('kubectl', 'get', 'pods', '--namespace', namespace, ready)).toBe('true true');
+  });
+
+  test('show what would be removed', async () => {
+    const output = await copied(`dustpan() { node dist/main.js "$@"; }\n${asking}`);
+    expect(output).toMatch(/^default +DryRun/m);
+    expect(output).toContain('kube-system');
   });
 
   test('delete a pod', async () => {

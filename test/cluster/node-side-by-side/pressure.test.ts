@@ -207,7 +207,7 @@ test('a step ahead of the kubelet: first a warning, then images are removed, the
   expect(warning).toMatch(/The policy's threshold, 45%.*, will be crossed in about \d+ ?m/);
   expect(warning).toMatch(/The kubelet's threshold, 15%.*, will be crossed in about \d+ ?m/);
   expect(warning).toContain('Most is used by pod default/filler');
-  expect(await condition(cluster, 'PressureAhead')).toMatch(/^True /);
+  await expect.poll(() => condition(cluster, 'PressureAhead'), patient).toMatch(/^True /); // written after the Event
 
   await expect
     .poll(() => imageTags(cluster), patient)

@@ -46,7 +46,7 @@ export const imageGcPassMutants: MutantGroup = {
     [
       'memory: a removed image is remembered',
       imageGc,
-      'if (this.#state !== undefined) this.#state = withoutImage(this.#state, target.id, clock.now());',
+      'if (this.#state !== undefined) this.#state = withoutImage(this.#state, id, what, clock.now());',
       '',
     ],
     [

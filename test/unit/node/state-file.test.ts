@@ -11,7 +11,10 @@ const state: AgentState = {
     ['sha256:a', { firstDetectedMs: noon - 1000, lastUsedMs: noon }],
     ['sha256:b', { firstDetectedMs: noon, lastUsedMs: undefined }],
   ]),
-  removed: [{ digest: 'sha256:c', atMs: noon }],
+  removed: [
+    { digest: 'sha256:c', atMs: noon },
+    { digest: 'sha256:d', atMs: noon, what: { name: 'nginx:1', reason: 'Space', policy: 'default' } },
+  ],
 };
 
 const at = temporaryDirectory();
@@ -28,7 +31,13 @@ test('a written state can be read; the format is fixed', async () => {
       'sha256:a': { firstDetected: '2026-01-15T11:59:59.000Z', lastUsed: '2026-01-15T12:00:00.000Z' },
       'sha256:b': { firstDetected: '2026-01-15T12:00:00.000Z', lastUsed: null },
     },
-    removed: [{ digest: 'sha256:c', at: '2026-01-15T12:00:00.000Z' }],
+    removed: [
+      { digest: 'sha256:c', at: '2026-01-15T12:00:00.000Z' },
+      {
+        ...{ digest: 'sha256:d', at: '2026-01-15T12:00:00.000Z' },
+        ...{ name: 'nginx:1', reason: 'Space', policy: 'default' },
+      },
+    ],
   });
   expect(await new StateFile(path).read(never)).toEqual({ kind: 'read', state });
   expect(await readdir(at())).toEqual(['state.json']);

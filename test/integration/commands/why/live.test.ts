@@ -127,7 +127,29 @@ test.each(['image', 'container'])('an %s is known only on its node', async (kind
   expect(stderr).toBe(
     `dustpan: ${kind}s are known only on their node: run dustpan why ${kind} abcd --node-name=NODE --cri-socket=/run/containerd/containerd.sock there, or pass a snapshot taken there with --snapshot\n`,
   );
-  expect(api.requests).toEqual([]);
+});
+
+test('explains a removed image by the reports of the nodes', async () => {
+  const entry = (name: string, time: string): object => ({
+    ...{ id: `sha256:${'a'.repeat(64)}`, name, time, reason: 'Space', policy: 'nodes' },
+  });
+  for (const [node, time] of [
+    ['node-1', '2026-01-15T10:00:00Z'],
+    ['node-2', '2026-01-15T11:00:00Z'],
+  ] as const)
+    api.store.apply({
+      ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'NodeGCReport', metadata: { name: node } },
+      status: { images: { lastRemoved: [entry('docker.io/library/nginx:1.27', time)] } },
+    });
+  const all = await why('image', 'nginx:1.27');
+  expect(all.code).toBe(1);
+  expect(all.stderr).toMatch(
+    /^dustpan: image nginx:1\.27 is gone: dustpan removed it from node-2 at 2026-01-15T11:00:00Z \(Space, GCPolicy nodes\), from node-1 at 2026-01-15T10:00:00Z \(Space, GCPolicy nodes\)\. The disk is too full/,
+  );
+  expect((await why('image', 'aaaaaaaaaaaa', '--node=node-1')).stderr).toContain(
+    'image aaaaaaaaaaaa is gone: dustpan removed it from node-1 at 2026-01-15T10:00:00Z (Space, GCPolicy nodes). ',
+  );
+  expect((await why('image', 'nginx:1.26')).stderr).toContain('images are known only on their node');
 });
 
 test('explains images and containers on their node', async () => {

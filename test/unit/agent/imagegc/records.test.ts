@@ -3,6 +3,7 @@ import {
   observeImages,
   recordAt,
   repulls,
+  lastRemoved,
   withoutImage,
   type Observation,
 } from '../../../../src/agent/imagegc/records.ts';
@@ -139,15 +140,32 @@ test('two entries with one id are one image', () => {
   expect([...state.images]).toEqual([['sha256:a', { firstDetectedMs: nowMs, lastUsedMs: nowMs }]]);
 });
 
+const what = { name: 'docker.io/library/x:1', reason: 'Space', policy: 'default' };
+
+test('the last ten removals are reported, newest first; what an older agent recorded is not', () => {
+  let state: AgentState = { ...emptyState, removed: [{ digest: 'sha256:old', atMs: nowMs }] };
+  expect(lastRemoved(state)).toEqual([]);
+  for (let i = 0; i < 12; i++) state = withoutImage(state, `sha256:${i}`, what, now);
+  const reported = lastRemoved(state);
+  expect(reported.map(({ digest }) => digest)).toEqual(
+    [11, 10, 9, 8, 7, 6, 5, 4, 3, 2].map((i) => `sha256:${i}`),
+  );
+  expect(lastRemoved(observe(state).state)).toEqual(reported);
+  const nextDay = { now: new Date(nowMs + 25 * hour) };
+  expect(lastRemoved(observe(state, nextDay).state)).toEqual([]);
+});
+
 test('a removed image has no record, and one recorded removal', () => {
-  const removed = withoutImage(stateOf({ a: [old, old], b: [old, old] }), 'sha256:a', now);
+  const removed = withoutImage(stateOf({ a: [old, old], b: [old, old] }), 'sha256:a', what, now);
   expect([...removed.images.keys()]).toEqual(['sha256:b']);
-  expect(withoutImage(removed, 'sha256:a', now).removed).toEqual([{ digest: 'sha256:a', atMs: nowMs }]);
+  expect(withoutImage(removed, 'sha256:a', what, now).removed).toEqual([
+    { digest: 'sha256:a', atMs: nowMs, what },
+  ]);
 });
 
 test('at most 1000 removals are recorded', () => {
   let state: AgentState = emptyState;
-  for (let i = 0; i < 1100; i++) state = withoutImage(state, `sha256:${i}`, now);
+  for (let i = 0; i < 1100; i++) state = withoutImage(state, `sha256:${i}`, what, now);
   expect(state.removed).toHaveLength(1000);
   expect(state.removed.at(-1)?.digest).toBe('sha256:1099');
 });

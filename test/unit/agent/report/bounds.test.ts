@@ -41,6 +41,8 @@ test('the report is within the bounds of the schema, whatever is on the node', (
   const offenders = Array.from({ length: 50 }, () => large);
   const orphan = { path: long, podUid: long, sinceMs: 0, bytes: 1e300, reason: long };
   const hugeOrphans = { ...huge, largest: Array.from({ length: 50 }, () => orphan), isReadOnly: true };
+  const what = { name: long, reason: long, policy: long };
+  const lastRemoved = Array.from({ length: 50 }, () => ({ digest: long, atMs: 0, what }));
   const wrong = { removed: 1e12, freedBytes: -5, errors: Number.NaN };
   const status = planReport(
     facts({
@@ -48,7 +50,7 @@ test('the report is within the bounds of the schema, whatever is on the node', (
       runtime: { name: long, version: long, apiVersion: long },
       governance: { ...governed(), policy: policy({ generation: 7 }) },
       passes: passes(pass('imagegc', { result: 'Failed', message: long, ...wrong })),
-      images: images({ total: huge, removable: huge, offenders }),
+      images: images({ total: huge, removable: huge, offenders, lastRemoved }),
       orphans: { podDirectories: hugeOrphans, logDirectories: hugeOrphans, podCgroups: hugeOrphans },
       snapshots: huge,
       imageDisk: disk(50, { mountpoint: long, usedPercent: 400, inodes: 1e300 }),

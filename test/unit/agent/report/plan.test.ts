@@ -197,3 +197,16 @@ describe('the largest offenders', () => {
     expect(listed(all.toReversed())).toEqual(listed(all));
   });
 });
+
+test('the images that were removed last are in the report with their reason and policy', () => {
+  const what = { name: 'docker.io/library/nginx:1.27', reason: 'Space', policy: 'nodes' };
+  const lastRemoved = [
+    { digest: 'sha256:b', atMs: now.getTime(), what },
+    { digest: 'sha256:a', atMs: now.getTime() },
+  ];
+  const time = now.toISOString().replace('.000', '');
+  expect(reported({ images: images({ lastRemoved }) }).images?.lastRemoved).toEqual([
+    { id: 'sha256:b', time, ...what },
+  ]);
+  expect(reported().images).not.toHaveProperty('lastRemoved');
+});
