@@ -131,7 +131,7 @@ export default defineConfig(
     files: [
       '**/metrics.ts',
       'src/commands/**/command.ts',
-      'src/commands/cli/{config,option,output}.ts',
+      'src/commands/cli/{config,connection,option,output}.ts',
       'src/commands/status/view.ts',
     ],
     rules: { '@typescript-eslint/explicit-module-boundary-types': 'off' },

@@ -23,54 +23,68 @@ interface NodeFolderSource {
 }
 
 /** Reads one folder below `nodes/`; a missing file means "not known". */
-export async function readNodeFolder(
-  directory: string,
-  { name, pods, needsUsage }: NodeFolderSource,
-): Promise<NodeFolder> {
+export async function readNodeFolder(directory: string, source: NodeFolderSource): Promise<NodeFolder> {
   const names = (await namesIn(directory)) ?? [];
-  const read = async <T>(file: string, convert: (value: Field) => T): Promise<T | undefined> => {
+  const files = new Map<string, Field>();
+  for (const file of nodeFiles) {
     const path = findFile(directory, names, file);
-    return path === undefined ? undefined : convert(await readWhole(path));
+    if (path !== undefined) files.set(file, await readWhole(path));
+  }
+  return nodeFolderOf(files, source);
+}
+
+/** The files of such a folder in one JSON object, as `dustpan snapshot - --only-node` prints them. */
+export function nodeFolderIn(content: Field, source: NodeFolderSource): NodeFolder {
+  const files = nodeFiles.map((file) => [file, content.at(file)] as const);
+  return nodeFolderOf(new Map(files.filter(([, value]) => !value.isAbsent)), source);
+}
+
+const nodeFiles = [
+  ...['images', 'containers', 'sandboxes', 'info', 'imagefs', 'stats', 'state', 'logs', 'loglisting'],
+];
+
+function nodeFolderOf(
+  files: ReadonlyMap<string, Field>,
+  { name, pods, needsUsage }: NodeFolderSource,
+): NodeFolder {
+  const read = <T>(file: string, convert: (value: Field) => T): T | undefined => {
+    const content = files.get(file);
+    return content === undefined ? undefined : convert(content);
   };
   // No decision needs it; it is only validated.
-  await read('imagefs', (content) => content.object());
-  const { state, note } = await readState(directory, names);
-  const ran = await read('containers', (content) => ({
+  read('imagefs', (content) => content.object());
+  const { state, note } = stateOf(files.get('state'));
+  const ran = read('containers', (content) => ({
     containers: containersOf(content),
     mounted: mountedImagesOf(content),
   }));
-  const stats = await read('stats', (content) => {
+  const stats = read('stats', (content) => {
     checkUsage(content);
     return { disk: diskOf(content), usage: needsUsage ? usageOf(content) : undefined };
   });
   const part: NodePart = {
     ...{ name, pods, state, containers: ran?.containers, mounted: ran?.mounted ?? [] },
-    images: await read('images', imagesOf),
-    sandboxImage: await read('info', sandboxImageOf),
-    sandboxes: await read('sandboxes', sandboxesOf),
+    images: read('images', imagesOf),
+    sandboxImage: read('info', sandboxImageOf),
+    sandboxes: read('sandboxes', sandboxesOf),
     disk: stats?.disk,
     usage: stats?.usage,
-    logs: logListingOf({
-      logs: await read('logs', (value) => value),
-      listing: await read('loglisting', (value) => value),
-    }),
+    logs: logListingOf({ logs: files.get('logs'), listing: files.get('loglisting') }),
   };
   return { part: inOrder(part), notes: note === undefined ? [] : [note] };
 }
 
-async function readState(
-  directory: string,
-  names: readonly string[],
-): Promise<{ readonly state: AgentState; readonly note?: string }> {
-  const file = findFile(directory, names, 'state');
-  if (file === undefined) return { state: emptyState };
-  const whole = await readWhole(file);
+function stateOf(whole: Field | undefined): { readonly state: AgentState; readonly note?: string } {
+  if (whole === undefined) return { state: emptyState };
   const parsed = parseState(JSON.stringify(whole.object()));
   if (parsed.kind === 'read') return { state: parsed.state };
   // The agent starts over with a state of a later version, and so does the plan; any other problem is bad input.
   if (whole.at('version').integer() > 1n)
-    return { state: emptyState, note: `${file}: ${parsed.reason}; every image counts as first seen now` };
-  throw stateError(file, parsed.reason);
+    return {
+      state: emptyState,
+      note: `${whole.file}: ${parsed.reason}; every image counts as first seen now`,
+    };
+  throw stateError(whole.file, parsed.reason);
 }
 
 function stateError(file: string, reason: string): InputError {

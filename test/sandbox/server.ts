@@ -11,6 +11,7 @@ import type { ContractServer } from '../contract/server.ts';
 import { ApiServer, failed, ofStatus, type ApiResponse } from './api/api-server.ts';
 import type { DirectStore } from './api/direct-store.ts';
 import { badRequest, Failure } from './api/failure.ts';
+import { serveExec, type SandboxExec } from './api/exec.ts';
 import { Faults, type Fault, type Refusal } from './api/faults.ts';
 import { asObject, type JsonObject } from './api/json.ts';
 import { attributesOf, type ApiRequest } from './api/request.ts';
@@ -22,6 +23,8 @@ export interface SandboxOptions {
   readonly crds?: boolean;
   /** Users in addition to the administrator. */
   readonly users?: readonly SandboxUser[];
+  /** Runs a command in a container; not given: no pod has containers that run. */
+  readonly exec?: SandboxExec;
 }
 
 /** A request as the server received it. */
@@ -55,6 +58,7 @@ const keepAliveMs = 120_000;
 export async function startSandbox({
   crds = true,
   users: others = [],
+  exec,
 }: SandboxOptions = {}): Promise<Sandbox> {
   const api = new ApiServer();
   const installCrds = (): Promise<void> => api.registry.install(join(process.cwd(), 'crds'));
@@ -67,6 +71,7 @@ export async function startSandbox({
   const server = createServer({ keepAliveTimeout: keepAliveMs, requestTimeout: 0 }, (request, response) => {
     void serve(front, request, response);
   });
+  serveExec(server, { api, users, requests, exec });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -4,6 +4,7 @@ import { loadClusterConnection } from '../../kube/auth/load.ts';
 import { createTransport, type ApiCall, type HttpTransport } from '../../kube/http/http-transport.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import type { KubeConfigSource } from './config.ts';
+import type { PersonConnection } from './connection.ts';
 import { UsageError } from './exit.ts';
 import { userAgent } from '../version/version.ts';
 
@@ -27,14 +28,20 @@ export interface Connected {
   close(): void;
 }
 
+/** A person may override entries of the kubeconfig; the controller and the agent cannot. */
+type Source = KubeConfigSource & Partial<PersonConnection>;
+
 /** Opens connections to the API server; a configuration without a server is a usage error. */
 export async function connect(
-  config: { readonly kube: KubeConfigSource; readonly kubeApiQps: number; readonly kubeApiBurst: number },
+  config: { readonly kube: Source; readonly kubeApiQps: number; readonly kubeApiBurst: number },
   metrics: (call: ApiCall) => void,
 ): Promise<Connected> {
   const connection = await load(config.kube);
   const open = (limits: { qps?: number; burst?: number }): HttpTransport =>
-    createTransport({ ...connection, ...limits, clock, metrics, userAgent: userAgent() });
+    createTransport({
+      ...{ ...connection, ...limits, clock, metrics },
+      ...{ userAgent: userAgent(), requestTimeoutMs: config.kube.requestTimeoutMs },
+    });
   const limits = { qps: config.kubeApiQps, burst: config.kubeApiBurst };
   const [transport, reviews] = [open(limits), open(limits)];
   const [acts, lease] = [open({}), open({})];
@@ -50,7 +57,7 @@ export async function connect(
 
 /** Calls `use` with a connection for one command, without request limits, and closes it. */
 export async function usingCluster<T>(
-  kube: KubeConfigSource,
+  kube: PersonConnection,
   use: (cluster: Connected) => Promise<T>,
 ): Promise<T> {
   const cluster = await connect({ kube, kubeApiQps: 0, kubeApiBurst: 1 }, () => undefined);
@@ -61,8 +68,9 @@ export async function usingCluster<T>(
   }
 }
 
-async function load(source: KubeConfigSource): Promise<ClusterConnection> {
+async function load(source: Source): Promise<ClusterConnection> {
   const { kubeconfig, context, kubeconfigVariable, home, serviceHost, servicePort } = source;
+  const { overrides = { context }, impersonation, proxies } = source;
   const inCluster = {
     ...(serviceHost !== undefined && { host: serviceHost }),
     ...(servicePort !== undefined && { port: servicePort }),
@@ -71,7 +79,10 @@ async function load(source: KubeConfigSource): Promise<ClusterConnection> {
   };
   try {
     return await loadClusterConnection(
-      { kubeconfig, context, kubeconfigEnv: kubeconfigVariable, home, inCluster },
+      {
+        ...{ kubeconfig, kubeconfigEnv: kubeconfigVariable, home, inCluster },
+        ...{ overrides, impersonation, proxies },
+      },
       clock,
     );
   } catch (err) {

@@ -9,6 +9,7 @@ import { printable, printableLines } from '../../runtime/text/printable.ts';
 import { agentCommand } from '../agent/command.ts';
 import { completionCommand } from '../completion/command.ts';
 import { controllerCommand } from '../controller/command.ts';
+import { withMissingRight } from './denied.ts';
 import { exitCode, problemLine, UsageError } from './exit.ts';
 import { planCommand } from '../plan/command.ts';
 import { snapshotCommand } from '../snapshot/command.ts';
@@ -61,7 +62,8 @@ export class Program {
   /** Prints the error, with its stack at `--v=5`, and returns its exit code. */
   report(err: unknown): number {
     const isUsage = err instanceof UsageError;
-    for (const line of isUsage ? err.problems : [errorLine(err)]) this.#system.stderr(problemLine(line));
+    for (const line of isUsage ? err.problems : [withMissingRight(errorLine(err))])
+      this.#system.stderr(problemLine(line));
     if (!isUsage && err instanceof Error && this.#verbosity() >= 5)
       this.#system.stderr(`${stackText(err)}\n`);
     return isUsage ? exitCode.usage : exitCode.failure;

@@ -1,6 +1,7 @@
 import type { Command, OptionValues } from '@commander-js/extra-typings';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
-import { kubeConfigSource, set, thisNode, withCluster, withNode } from '../cli/config.ts';
+import { set, thisNode, withNode } from '../cli/config.ts';
+import { personConnection, withConnection } from '../cli/connection.ts';
 import { UsageError } from '../cli/exit.ts';
 import { LenientCommand, list, onOff, text, type EarlierOptions, type OptionsOf } from '../cli/option.ts';
 import { outputOption } from '../cli/output.ts';
@@ -24,7 +25,7 @@ const notTime = (given: string): string | undefined =>
 /** Adds the options of `plan` and `why`. */
 export const withPlan = <A extends unknown[], O extends OptionValues>(command: Command<A, O>) =>
   withNode(
-    withCluster(
+    withConnection(
       command
         .option(
           '--policy <FILE>',
@@ -81,7 +82,7 @@ export function planConfig(parsed: Parsed, { env }: System, command = 'plan') {
     assumeElapsed: options.assumeQuarantineElapsed,
     output: options.output,
     isColourAllowed: set(env['NO_COLOR']) === undefined,
-    kube: kubeConfigSource(options, env),
+    kube: personConnection(options, env, command),
   };
 }
 

@@ -63,7 +63,7 @@ async function read(
   const usage = needsUsage
     ? await orNote(withKubelet(node, connection, (kubelet) => kubelet.usage(signal)))
     : undefined;
-  const pods = await podsOf(name, transport, signal);
+  const pods = await podsOnNode(name, transport, signal);
   return inOrder({
     ...{ name, images, sandboxImage, containers, sandboxes, usage, pods },
     mounted: await mountedImages(runtime, strayContainers(containers, pods), signal),
@@ -74,7 +74,8 @@ async function read(
   });
 }
 
-async function podsOf(
+/** The pods that are bound to a node. */
+export async function podsOnNode(
   name: string,
   transport: KubeTransport,
   signal: AbortSignal,

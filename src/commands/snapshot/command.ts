@@ -1,4 +1,5 @@
-import { kubeConfigSource, thisNode, withCluster, withNode } from '../cli/config.ts';
+import { thisNode, withNode } from '../cli/config.ts';
+import { personConnection, withConnection } from '../cli/connection.ts';
 import { UsageError } from '../cli/exit.ts';
 import { LenientCommand, onOff, type OptionsOf } from '../cli/option.ts';
 import type { Load, System } from '../cli/system.ts';
@@ -23,7 +24,7 @@ Examples:
 
 const snapshotOptions = () =>
   withNode(
-    withCluster(
+    withConnection(
       new LenientCommand('snapshot')
         .summary('writes the objects that plans are made from, without secrets')
         .description(about)
@@ -31,6 +32,12 @@ const snapshotOptions = () =>
         .option(
           '--force [true|false]',
           'Replace the snapshot in DIR. A directory with anything else in it is never replaced.',
+          onOff,
+          false,
+        )
+        .option(
+          '--only-node [true|false]',
+          'Write only the objects on this node, as one JSON object, to standard output; DIR is -. Needs --cri-socket.',
           onOff,
           false,
         ),
@@ -41,12 +48,19 @@ export type SnapshotConfig = ReturnType<typeof snapshotConfig>;
 
 function snapshotConfig(directory: string, options: OptionsOf<typeof snapshotOptions>, { env }: System) {
   if (directory === '') throw new UsageError(['snapshot: DIR must not be empty']);
+  if ((directory === '-') !== options.onlyNode)
+    throw new UsageError(['snapshot: DIR - (standard output) and --only-node need each other']);
+  const node = thisNode(options, env, 'snapshot');
+  if (options.onlyNode && node === undefined)
+    throw new UsageError(['snapshot: --only-node needs --cri-socket']);
   return {
     directory,
     force: options.force,
-    kube: kubeConfigSource(options, env),
+    kube: personConnection(options, env, 'snapshot'),
     /** undefined = only the cluster. */
-    node: thisNode(options, env, 'snapshot'),
+    node,
+    /** The node whose objects are written to standard output, instead of a directory. */
+    onlyNode: options.onlyNode ? node : undefined,
   };
 }
 

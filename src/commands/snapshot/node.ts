@@ -62,6 +62,11 @@ export class NodeSnapshot {
     if (isObject(spec) && spec['nodeName'] === this.#deps.name) this.#pods.push(this.#codec.fromJson(pod));
   }
 
+  /** Adds the pods of this node, as the agent reads them. */
+  addPods(pods: readonly NodePodFacts[]): void {
+    this.#pods.push(...pods);
+  }
+
   /** Writes the files, once all pods were added or it is known that they cannot be listed. */
   async write(
     write: Write,

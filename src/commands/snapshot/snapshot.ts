@@ -1,14 +1,7 @@
-import { join } from 'node:path';
-import { criRuntime } from '../../cri/client.ts';
-import { socketPath } from '../../cri/sockets.ts';
-import { statFsReader } from '../../node/disk/filesystem.ts';
-import { StateFile } from '../../node/disk/state-file.ts';
-import { LocalLogs } from '../../node/logs/logs.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { printable } from '../../runtime/text/printable.ts';
-import { withKubelet } from '../agent/kubelet-usage.ts';
 import type { ThisNode } from '../cli/config.ts';
-import { usingCluster, type Connected } from '../cli/connect.ts';
+import { usingCluster } from '../cli/connect.ts';
 import { exitCode, problemLine, UsageError } from '../cli/exit.ts';
 import { Progress } from '../cli/progress.ts';
 import { stopSignal } from '../cli/stop-signal.ts';
@@ -16,12 +9,16 @@ import type { System } from '../cli/system.ts';
 import { writeClusterPart, type ClusterPart } from './cluster.ts';
 import type { SnapshotConfig } from './command.ts';
 import { SnapshotDirectory } from './directory.ts';
-import { NodeSnapshot } from './node.ts';
+import type { NodeSnapshot } from './node.ts';
+import { runOnlyNode } from './only-node.ts';
 import { isObject, type JsonObject } from './pick.ts';
+import { usingNode } from './this-node.ts';
 
 /** Writes a snapshot; resolves with the exit code. After a failure or an interrupt, nothing is left behind. */
 export async function runSnapshot(config: SnapshotConfig, system: System): Promise<number> {
   const signal = stopSignal(() => undefined);
+  if (config.onlyNode !== undefined)
+    return runOnlyNode(config.onlyNode, { kube: config.kube, system }, signal);
   const directory = await SnapshotDirectory.begin(config);
   try {
     const part = await writeParts(config, { directory, system }, signal);
@@ -55,8 +52,8 @@ async function writeParts(
   };
   const pathOf = (file: string): string => directory.pathOf(file);
   try {
-    return await usingCluster(config.kube, ({ transport, connection }) =>
-      usingNode(config.node, { connection, warn }, async (node) => {
+    return await usingCluster(config.kube, async ({ transport, connection }) => {
+      const writeWith = async (node: NodeSnapshot | undefined): Promise<ClusterPart> => {
         const nodeNames = new Set<unknown>();
         const onObject = (object: JsonObject): void => {
           if (object['kind'] === 'Pod') node?.addPod(object);
@@ -70,8 +67,10 @@ async function writeParts(
         const write = (file: string, text: string): Promise<void> => directory.write(file, text);
         await node?.write(write, { arePodsKnown: part.has('pods') }, signal);
         return part;
-      }),
-    );
+      };
+      if (config.node === undefined) return writeWith(undefined);
+      return usingNode(config.node, { connection, warn }, writeWith);
+    });
   } finally {
     progress.end();
   }
@@ -81,34 +80,6 @@ async function writeParts(
 function refuseUnknownNode(node: ThisNode | undefined, known: ReadonlySet<unknown>): void {
   if (node === undefined || known.has(node.name)) return;
   throw new UsageError([`snapshot: --node-name: there is no node ${node.name} in the cluster`]);
-}
-
-interface NodeTools extends Pick<Connected, 'connection'> {
-  readonly warn: (line: string) => void;
-}
-
-/** Calls `use` with this node, or with undefined where the command line leaves it out. */
-async function usingNode<T>(
-  config: ThisNode | undefined,
-  { connection, warn }: NodeTools,
-  use: (node: NodeSnapshot | undefined) => Promise<T>,
-): Promise<T> {
-  if (config === undefined) return use(undefined);
-  const { name, podLogs, containerLogs, kubeletRoot, stateDirectory } = config;
-  const runtime = criRuntime({ socket: socketPath(config.criSocket) });
-  const state = new StateFile(join(stateDirectory, 'state.json'));
-  const node = new NodeSnapshot({
-    ...{ name, runtime, kubeletRoot, warn },
-    statFs: statFsReader(),
-    logs: new LocalLogs({ pods: podLogs, containers: containerLogs }),
-    readState: (signal) => state.read(signal),
-    readSummary: (signal) => withKubelet(config, connection, (kubelet) => kubelet.summary(signal)),
-  });
-  try {
-    return await use(node);
-  } finally {
-    runtime.close();
-  }
 }
 
 function summaryOf(part: ClusterPart, { directory, node }: SnapshotConfig): string {

@@ -1,5 +1,6 @@
 import type { StatusConfig } from './status.ts';
-import { kubeConfigSource, set, withCluster } from '../cli/config.ts';
+import { set } from '../cli/config.ts';
+import { personConnection, withConnection } from '../cli/connection.ts';
 import { LenientCommand, onOff } from '../cli/option.ts';
 import { outputOption } from '../cli/output.ts';
 import type { Load, System } from '../cli/system.ts';
@@ -17,7 +18,7 @@ Examples:
   dustpan status -o json | jq -e '.trouble | length == 0'`;
 
 const statusOptions = () =>
-  withCluster(
+  withConnection(
     new LenientCommand('status')
       .summary('shows policies, nodes, and problems')
       .description(about)
@@ -30,7 +31,7 @@ export const statusCommand = (system: System, load: Load<[StatusConfig, System]>
     const run = await load();
     const config = {
       ...options,
-      kube: kubeConfigSource(options, system.env),
+      kube: personConnection(options, system.env, 'status'),
       isColourAllowed: set(system.env['NO_COLOR']) === undefined,
     };
     system.exitCode = await run(config, system);

@@ -7,7 +7,7 @@ import { jsonResource, type Resource } from '../../kube/cache/resources.ts';
 import { ApiError, type KubeTransport } from '../../kube/http/transport.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import type { KubeConfigSource } from '../cli/config.ts';
+import type { PersonConnection } from '../cli/connection.ts';
 import { usingCluster } from '../cli/connect.ts';
 import { exitCode, problemLine } from '../cli/exit.ts';
 import { formatted, type OutputFormat } from '../cli/output.ts';
@@ -17,7 +17,7 @@ import { stopSignal } from '../cli/stop-signal.ts';
 import type { System } from '../cli/system.ts';
 
 export interface StatusConfig {
-  readonly kube: KubeConfigSource;
+  readonly kube: PersonConnection;
   readonly watch: boolean;
   readonly output: OutputFormat;
   readonly isColourAllowed: boolean;

@@ -5,7 +5,7 @@ import { isNotFound } from '../../kube/http/transport.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import { removedText, type RemovedFrom } from './removed.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
-import type { KubeConfigSource } from '../cli/config.ts';
+import type { PersonConnection } from '../cli/connection.ts';
 import { usingCluster } from '../cli/connect.ts';
 import { exitCode, UsageError } from '../cli/exit.ts';
 import { formatted } from '../cli/output.ts';
@@ -80,7 +80,7 @@ const removedBy = ({ parts }: PlanFacts): readonly RemovedFrom[] =>
 /** What the reports of the nodes say about an image that dustpan removed; undefined = nothing. */
 async function removedFromReports(
   { kind, text, node }: Exclude<Question, { kind: 'pod' }>,
-  kube: KubeConfigSource,
+  kube: PersonConnection,
 ): Promise<string | undefined> {
   if (kind !== 'image') return undefined;
   const { signal } = new AbortController();
@@ -102,13 +102,13 @@ function nodeOnly({ kind, text }: Exclude<Question, { kind: 'pod' }>, { program 
 }
 
 /** The namespace that kubectl would use. */
-const currentNamespace = (kube: KubeConfigSource): Promise<string> =>
+const currentNamespace = (kube: PersonConnection): Promise<string> =>
   usingCluster(kube, ({ namespace = 'default' }) => Promise.resolve(namespace));
 
 /** What the Events report about a pod that dustpan deleted or evicted, in one line; undefined = nothing, or they cannot be read. */
 async function collectedText(
   { namespace = 'default', name }: Extract<Question, { kind: 'pod' }>,
-  kube: KubeConfigSource,
+  kube: PersonConnection,
 ): Promise<string | undefined> {
   const { signal } = new AbortController();
   const collections = await usingCluster(kube, ({ transport }) =>

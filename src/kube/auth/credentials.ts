@@ -1,14 +1,16 @@
+import type { Proxy } from '../http/proxy.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 
 /** Authenticates us to a server. */
 export interface Credentials {
   /** Request headers; the same object until the source is read again. Also updates `Endpoint.tls`. */
-  headers(signal: AbortSignal): Promise<Headers>;
+  headers(signal: AbortSignal): Promise<RequestHeaders>;
   /** The server rejected the headers: the next call of `headers` reads the source again. */
   refresh(): void;
 }
 
-type Headers = Readonly<Record<string, string>>;
+/** By lower-case name; a list = several lines. */
+export type RequestHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 /** The address of a server and how to verify it. */
 export interface Endpoint {
@@ -16,6 +18,8 @@ export interface Endpoint {
   readonly server: string;
   /** The same object as long as the material is the same: another object means new connections. */
   readonly tls?: TlsMaterial;
+  /** undefined = direct connections. */
+  readonly proxy?: Proxy | undefined;
 }
 
 /** PEM where the type is Buffer or string. */
@@ -46,11 +50,11 @@ export function tokenCredentials(token: string): Credentials {
   return { headers: () => Promise.resolve(headers), refresh: () => undefined };
 }
 
-export const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
+export const bearer = (token: string): RequestHeaders => ({ authorization: `Bearer ${token}` });
 
 /** The content of a source of credentials. */
 export interface Identity {
-  readonly headers: Headers;
+  readonly headers: RequestHeaders;
   readonly tls: TlsMaterial;
 }
 
@@ -76,17 +80,17 @@ export class RereadCredentials implements Credentials {
   }
 
   /** The endpoint of the server at this URL. Its TLS material follows the source. */
-  endpoint(server: string): Endpoint {
+  endpoint(server: string, proxy?: Proxy): Endpoint {
     const material = (): TlsMaterial => this.#identity.tls;
     return {
-      server,
+      ...{ server, proxy },
       get tls() {
         return material();
       },
     };
   }
 
-  async headers(): Promise<Headers> {
+  async headers(): Promise<RequestHeaders> {
     if (this.#clock.monotonicMs() - this.#readAtMs >= rereadMs) {
       this.#reading ??= this.#reread().finally(() => (this.#reading = undefined));
       await this.#reading;

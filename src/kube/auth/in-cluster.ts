@@ -3,6 +3,7 @@ import { isIPv6 } from 'node:net';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { ConfigError } from '../http/connection-errors.ts';
+import { impersonationHeaders, type Impersonation } from './impersonation.ts';
 import { bearer, RereadCredentials, type ClusterConnection, type Identity } from './credentials.ts';
 
 /** KUBERNETES_SERVICE_HOST and PORT of a pod, and the files of its service account. */
@@ -11,6 +12,7 @@ export interface InClusterPaths {
   readonly port: string;
   readonly tokenFile: string;
   readonly caFile: string;
+  readonly impersonation?: Impersonation | undefined;
 }
 
 /** Connects to the API server with the pod's service account, following rotations of token and CA. */
@@ -25,12 +27,12 @@ export async function inClusterConnection(
 }
 
 /** Keeps the known identity during an incomplete rotation: it stays valid for a while. */
-function serviceAccount({ tokenFile, caFile }: InClusterPaths): () => Promise<Identity> {
+function serviceAccount({ tokenFile, caFile, impersonation = {} }: InClusterPaths): () => Promise<Identity> {
   let known: Identity | undefined;
   return async () => {
     try {
       const [token, ca] = await Promise.all([readNonEmpty(tokenFile), readNonEmpty(caFile)]);
-      known = { headers: bearer(token.trim()), tls: { ca } };
+      known = { headers: { ...bearer(token.trim()), ...impersonationHeaders(impersonation) }, tls: { ca } };
       return known;
     } catch (err) {
       if (known === undefined) throw err;

@@ -5,7 +5,7 @@ import { errorLine, fileProblem } from '../../runtime/errors.ts';
 import { ConfigError } from '../http/connection-errors.ts';
 
 /** The content of kubeconfig files, with absolute paths. */
-interface RawKubeconfig {
+export interface RawKubeconfig {
   readonly 'current-context': string;
   readonly clusters: readonly RawEntry[];
   readonly contexts: readonly RawEntry[];
@@ -13,19 +13,26 @@ interface RawKubeconfig {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-type RawEntry = Fields & { readonly name: string };
+export type RawEntry = Fields & { readonly name: string };
 
-/** Reads and merges kubeconfig files, and adapts them where client-node differs from kubectl. */
+/** Reads and merges kubeconfig files. */
 export async function readKubeconfig(files: readonly string[]): Promise<RawKubeconfig> {
   const raw = await Promise.all(files.map(readOne));
-  const clusters = merge(raw.map((one) => one.clusters));
   return {
     'current-context': raw.find((one) => one['current-context'] !== '')?.['current-context'] ?? '',
-    clusters: clusters.map(allowPlainHttp),
-    contexts: merge(raw.map((one) => one.contexts)).map(withUser),
-    users: [...merge(raw.map((one) => one.users)), { name: nobody, user: {} }],
+    clusters: merge(raw.map((one) => one.clusters)),
+    contexts: merge(raw.map((one) => one.contexts)),
+    users: merge(raw.map((one) => one.users)),
   };
 }
+
+/** Adapts a kubeconfig where client-node differs from kubectl. */
+export const adapted = (raw: RawKubeconfig): RawKubeconfig => ({
+  ...raw,
+  clusters: raw.clusters.map(allowPlainHttp),
+  contexts: raw.contexts.map(withUser),
+  users: [...raw.users, { name: nobody, user: {} }],
+});
 
 async function readOne(file: string): Promise<RawKubeconfig> {
   const { load } = await import('js-yaml');

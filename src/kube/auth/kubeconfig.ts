@@ -2,15 +2,21 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import type { RequestOptions } from 'node:https';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
+import { isObject } from '../../api/json.ts';
 import { ConfigError } from '../http/connection-errors.ts';
+import { proxyAt, type Proxy } from '../http/proxy.ts';
+import { proxyFor, type ProxyVariables } from '../http/proxy-choice.ts';
 import { RereadCredentials, type ClusterConnection, type Identity } from './credentials.ts';
-import { readKubeconfig } from './kubeconfig-file.ts';
+import { impersonationHeaders, impersonationOf, merged, type Impersonation } from './impersonation.ts';
+import { adapted, readKubeconfig } from './kubeconfig-file.ts';
+import { overridden, type Overrides } from './overrides.ts';
 
 interface KubeconfigOptions {
   /** Merged as kubectl does: the first entry with a name counts. */
   readonly files: readonly string[];
-  /** undefined = the current context. */
-  readonly context?: string | undefined;
+  readonly overrides?: Overrides | undefined;
+  readonly impersonation?: Impersonation | undefined;
+  readonly proxies?: ProxyVariables | undefined;
 }
 
 /** Connects to the cluster of a kubeconfig. Only this loads client-node, which implements exec plugins and OIDC. */
@@ -18,32 +24,47 @@ export async function kubeconfigConnection(
   options: KubeconfigOptions,
   clock: Pick<Clock, 'monotonicMs'>,
 ): Promise<ClusterConnection> {
-  let config = await loadKubeConfig(options);
+  let { config, impersonation } = await loadKubeConfig(options);
   const name = config.getCurrentContext();
   const server = config.getCurrentCluster()?.server ?? '';
   const namespace = config.getContextObject(name)?.namespace;
   const auth = new RereadCredentials(async (isRejected) => {
     // client-node keeps a plugin's token inside the config.
-    if (isRejected) config = await loadKubeConfig(options);
-    return identityOf(await authenticate(config, options.files));
+    if (isRejected) ({ config, impersonation } = await loadKubeConfig(options));
+    const { headers, tls } = identityOf(await authenticate(config, options.files));
+    return { headers: { ...headers, ...impersonationHeaders(impersonation) }, tls };
   }, clock);
   const source = `${options.files.join(', ')} (context ${name})`;
-  return { endpoint: auth.endpoint(server), auth, source, namespace };
+  const proxy = await proxyOf(config, options);
+  return { endpoint: auth.endpoint(server, proxy), auth, source, namespace };
 }
 
-async function loadKubeConfig({ files, context }: KubeconfigOptions): Promise<KubeConfig> {
+/** For messages. */
+const placeOf = (files: readonly string[]): string =>
+  files.length === 0 ? 'flags without a kubeconfig' : `kubeconfig ${files.join(', ')}`;
+
+interface Loaded {
+  readonly config: KubeConfig;
+  readonly impersonation: Impersonation;
+}
+
+async function loadKubeConfig({ files, overrides = {}, ...given }: KubeconfigOptions): Promise<Loaded> {
   const { KubeConfig } = await import('@kubernetes/client-node');
   const config = new KubeConfig();
-  const where = `kubeconfig ${files.join(', ')}`;
-  const merged = await readKubeconfig(files);
+  const where = placeOf(files);
+  const raw = adapted(overridden(await readKubeconfig(files), overrides, where));
   try {
-    config.loadFromString(JSON.stringify(merged));
+    config.loadFromString(JSON.stringify(raw));
   } catch (err) {
     throw new ConfigError(`${where}: ${errorLine(err)}`);
   }
-  if (context) config.setCurrentContext(context);
   checkContext(config, where);
-  return config;
+  const user = raw.users.find((one) => one.name === config.getCurrentUser()?.name)?.['user'];
+  // client-node knows no groups and no uid.
+  const impersonation = merged(given.impersonation ?? {}, impersonationOf(isObject(user) ? user : {}));
+  if (impersonation.user === undefined && Object.keys(impersonationHeaders(impersonation)).length > 0)
+    throw new ConfigError(`${where}: groups or a uid are impersonated without a user; add --as`);
+  return { config, impersonation };
 }
 
 function checkContext(config: KubeConfig, where: string): void {
@@ -62,8 +83,17 @@ function checkContext(config: KubeConfig, where: string): void {
     );
   if (context.user && !config.getUser(context.user))
     throw new ConfigError(`${where}: context "${name}" needs user "${context.user}", which does not exist`);
-  if (cluster.proxyUrl)
-    throw new ConfigError(`${where}: proxy-url of cluster "${cluster.name}" is not supported`);
+}
+
+/** undefined = direct connections. */
+async function proxyOf(
+  config: KubeConfig,
+  { files, proxies = {} }: KubeconfigOptions,
+): Promise<Proxy | undefined> {
+  const { name = '', server = '', proxyUrl } = config.getCurrentCluster() ?? {};
+  const where = `${placeOf(files)}: proxy-url of cluster "${name}"`;
+  const url = proxyFor(new URL(server), proxyUrl ? { url: proxyUrl, where } : undefined, proxies);
+  return url && (await proxyAt(url, new URL(server)));
 }
 
 async function authenticate(config: KubeConfig, files: readonly string[]): Promise<RequestOptions> {
@@ -71,7 +101,7 @@ async function authenticate(config: KubeConfig, files: readonly string[]): Promi
   try {
     await config.applyToHTTPSOptions(options);
   } catch (err) {
-    throw new ConfigError(`kubeconfig ${files.join(', ')}: getting credentials: ${errorLine(err).trim()}`);
+    throw new ConfigError(`${placeOf(files)}: getting credentials: ${errorLine(err).trim()}`);
   }
   return options;
 }

@@ -2,7 +2,10 @@ import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { ConfigError } from '../http/connection-errors.ts';
+import type { ProxyVariables } from '../http/proxy-choice.ts';
 import type { ClusterConnection } from './credentials.ts';
+import type { Impersonation } from './impersonation.ts';
+import type { Overrides } from './overrides.ts';
 import { inClusterConnection, type InClusterPaths } from './in-cluster.ts';
 import { kubeconfigConnection } from './kubeconfig.ts';
 
@@ -10,8 +13,10 @@ import { kubeconfigConnection } from './kubeconfig.ts';
 export interface ConnectionSources {
   /** `--kubeconfig`. */
   readonly kubeconfig?: string | undefined;
-  /** `--context`; default the current one. */
-  readonly context?: string | undefined;
+  readonly overrides?: Overrides | undefined;
+  readonly impersonation?: Impersonation | undefined;
+  /** Used with a kubeconfig only: in a pod, requests to the API server need no proxy. */
+  readonly proxies?: ProxyVariables | undefined;
   /** `$KUBECONFIG`: a list of files. */
   readonly kubeconfigEnv?: string | undefined;
   /** The directory that holds `.kube/config`. */
@@ -24,13 +29,22 @@ export async function loadClusterConnection(
   sources: ConnectionSources,
   clock: Pick<Clock, 'monotonicMs'>,
 ): Promise<ClusterConnection> {
-  const { kubeconfig, kubeconfigEnv, context } = sources;
-  if (kubeconfig) return kubeconfigConnection({ files: [kubeconfig], context }, clock);
+  const { kubeconfig, kubeconfigEnv, overrides = {}, impersonation, proxies } = sources;
+  const from = (files: readonly string[]): Promise<ClusterConnection> =>
+    kubeconfigConnection({ files, overrides, impersonation, proxies }, clock);
+  if (kubeconfig) return from([kubeconfig]);
   const listed = (kubeconfigEnv ?? '').split(delimiter).filter((file) => file !== '');
-  if (listed.length > 0) return kubeconfigConnection({ files: await existing(listed), context }, clock);
-  const pod = await serviceAccount(sources.inCluster);
-  if (pod) return inClusterConnection(pod, clock);
-  return kubeconfigConnection({ files: [await homeFile(sources.home)], context }, clock);
+  if (listed.length > 0) return from(await existing(listed));
+  // The overrides name entries of a kubeconfig.
+  const isOverridden = Object.values(overrides).some((one) => one !== undefined);
+  const pod = isOverridden ? undefined : await serviceAccount(sources.inCluster);
+  if (pod) return inClusterConnection({ ...pod, impersonation }, clock);
+  const home = await homeFile(sources.home);
+  if (home !== undefined) return from([home]);
+  if (overrides.server !== undefined) return from([]);
+  throw new ConfigError(
+    'no kubeconfig: pass --kubeconfig FILE, set KUBECONFIG, create ~/.kube/config, or run in a pod with a service account',
+  );
 }
 
 /** As kubectl, skips missing files of $KUBECONFIG. Without any file it is an error. */
@@ -47,12 +61,9 @@ async function serviceAccount(pod: Partial<InClusterPaths> | undefined): Promise
   return { host, port: port ?? '443', tokenFile, caFile };
 }
 
-async function homeFile(home: string | undefined): Promise<string> {
+async function homeFile(home: string | undefined): Promise<string | undefined> {
   const file = join(home ?? '', '.kube', 'config');
-  if (home && (await exists(file))) return file;
-  throw new ConfigError(
-    'no kubeconfig: pass --kubeconfig FILE, set KUBECONFIG, create ~/.kube/config, or run in a pod with a service account',
-  );
+  return home && (await exists(file)) ? file : undefined;
 }
 
 const exists = (file: string): Promise<boolean> =>

@@ -58,15 +58,24 @@ const phrases: Readonly<Record<string, string>> = {
   CERT_SIGNATURE_FAILURE: 'its certificate is not signed by the configured CA',
 };
 
+/** The server of a request, and the proxy on the way. */
+interface Place {
+  readonly server: string;
+  readonly proxy?: string | undefined;
+}
+
+const placeText = ({ server, proxy }: Place): string =>
+  proxy === undefined ? server : `${server} through the proxy ${proxy}`;
+
 /** Describes an error of the network or of TLS in one line that names the server. */
-export function connectionError(err: unknown, at: { server: string; stale?: boolean }): ConnectionError {
+export function connectionError(err: unknown, at: Place & { stale?: boolean }): ConnectionError {
   const code = errorCode(err) ?? '';
   const why = err instanceof Error && err.message !== '' ? err.message.trim() : code;
   const facts = { code, why, stale: at.stale ?? false };
-  return new ConnectionError(`cannot reach the API server ${at.server}: ${phrases[code] ?? why}`, facts);
+  return new ConnectionError(`cannot reach the API server ${placeText(at)}: ${phrases[code] ?? why}`, facts);
 }
 
-export function timeoutError(request: string, at: { server: string; timeoutMs: number }): DeadlineError {
-  const message = `the API server ${at.server} did not respond to ${request} within ${at.timeoutMs / 1000} s`;
+export function timeoutError(request: string, at: Place & { timeoutMs: number }): DeadlineError {
+  const message = `the API server ${placeText(at)} did not respond to ${request} within ${at.timeoutMs / 1000} s`;
   return new DeadlineError(message, { code: 'ETIMEDOUT' });
 }

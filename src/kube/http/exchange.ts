@@ -4,6 +4,7 @@ import type { Mutex } from '../../runtime/scheduling/mutex.ts';
 import { onAbort } from './abort.ts';
 import { connectionError, timeoutError } from './connection-errors.ts';
 import { acceptJson } from './media-types.ts';
+import type { RequestHeaders } from '../auth/credentials.ts';
 import type { KubeRequest, KubeResponse } from './transport.ts';
 
 /** One attempt to send a request. */
@@ -13,7 +14,9 @@ export interface Attempt {
   /** URL of the server, with a path if a proxy serves it below one. */
   readonly server: string;
   /** User agent and credentials. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: RequestHeaders;
+  /** The proxy on the way, for messages. */
+  readonly proxy?: string | undefined;
 }
 
 /** Limit of a body that is held whole. The API server's limit for one object is 3 MiB; a list is read object by object. */
@@ -180,9 +183,9 @@ class Guard {
   /** Returns the cause of an error: the abort, the deadline, or a broken connection; `stale` = an idle one that the server had closed. */
   explain(err: unknown, stale: boolean): unknown {
     if (this.#signal.aborted) return this.#signal.reason;
-    const { request, server } = this.#attempt;
+    const { request, server, proxy } = this.#attempt;
     const { method, path, timeoutMs = 0 } = request;
-    if (this.#isLate) return timeoutError(`${method} ${path}`, { server, timeoutMs });
-    return err instanceof OversizeError ? err : connectionError(err, { server, stale });
+    if (this.#isLate) return timeoutError(`${method} ${path}`, { server, proxy, timeoutMs });
+    return err instanceof OversizeError ? err : connectionError(err, { server, proxy, stale });
   }
 }

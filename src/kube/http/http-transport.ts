@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { Mutex } from '../../runtime/scheduling/mutex.ts';
 import { untilAborted } from './abort.ts';
 import { ConnectionError } from './connection-errors.ts';
-import type { Credentials, Endpoint } from '../auth/credentials.ts';
+import type { Credentials, Endpoint, RequestHeaders } from '../auth/credentials.ts';
 import { openExchange, type Attempt, type Exchange } from './exchange.ts';
 import { ConnectionPool } from './pool.ts';
 import { retrying } from './retry.ts';
@@ -19,6 +19,8 @@ interface TransportOptions {
   readonly qps?: number;
   /** `--kube-api-burst`. */
   readonly burst?: number;
+  /** Deadline of a response, body included, unless its request has one; a watch has none. 0 = none; undefined = 30 s of `send`. */
+  readonly requestTimeoutMs?: number | undefined;
   /** Called for every attempt. */
   readonly metrics?: (call: ApiCall) => void;
   /** In [0, 1), for the jitter of retries. */
@@ -70,7 +72,12 @@ class KeepAliveTransport implements HttpTransport {
   }
 
   async send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
-    const timed = { timeoutMs: defaultTimeoutMs, retries: request.method === 'GET' ? 4 : 0, ...request };
+    const { requestTimeoutMs = defaultTimeoutMs } = this.#options;
+    const timed = {
+      ...within(requestTimeoutMs),
+      retries: request.method === 'GET' ? 4 : 0,
+      ...request,
+    };
     return this.#retrying(
       timed.retries,
       async () => (await this.#open(timed, signal)).whole(this.#large),
@@ -79,7 +86,10 @@ class KeepAliveTransport implements HttpTransport {
   }
 
   async *stream(request: KubeRequest, signal: AbortSignal): AsyncGenerator<Buffer> {
-    const exchange = await this.#retrying(request.retries ?? 0, () => this.#open(request, signal), signal);
+    const { requestTimeoutMs = 0 } = this.#options;
+    const isWatch = request.query?.['watch'] !== undefined;
+    const timed = { ...(!isWatch && within(requestTimeoutMs)), ...request };
+    const exchange = await this.#retrying(request.retries ?? 0, () => this.#open(timed, signal), signal);
     try {
       // The server has accepted: on a quiet watch the first byte may take a minute.
       yield Buffer.alloc(0);
@@ -113,10 +123,11 @@ class KeepAliveTransport implements HttpTransport {
 
   #attempt(request: KubeRequest, credentials: Attempt['headers']): Attempt {
     const { endpoint, userAgent = 'dustpan' } = this.#options;
-    return { request, server: endpoint.server, headers: { 'user-agent': userAgent, ...credentials } };
+    const { server, proxy } = endpoint;
+    return { request, server, proxy: proxy?.name, headers: { 'user-agent': userAgent, ...credentials } };
   }
 
-  #headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
+  #headers(signal: AbortSignal): Promise<RequestHeaders> {
     return untilAborted(this.#options.auth.headers(signal), signal);
   }
 
@@ -165,6 +176,9 @@ class KeepAliveTransport implements HttpTransport {
     }
   }
 }
+
+/** 0 = without a deadline. */
+const within = (timeoutMs: number): { readonly timeoutMs?: number } => (timeoutMs === 0 ? {} : { timeoutMs });
 
 /** The server rejected our credentials, or we its certificate: tokens, certificates and CAs rotate. */
 function isUntrusted(err: unknown): boolean {

@@ -17,11 +17,12 @@ export class ConnectionPool {
 
   /** The agent for the next request. */
   agent(): http.Agent {
-    const { server, tls } = this.#endpoint;
+    const { server, tls, proxy } = this.#endpoint;
     if (this.#current?.tls === tls && this.#current !== undefined) return this.#current.agent;
     this.#retire();
     const isSecure = new URL(server).protocol === 'https:';
-    const agent = isSecure ? new https.Agent({ ...kept, ...secure(tls ?? {}) }) : new http.Agent(kept);
+    const options = isSecure ? { ...kept, ...secure(tls ?? {}) } : kept;
+    const agent = proxy?.agent(options) ?? (isSecure ? new https.Agent(options) : new http.Agent(options));
     this.#current = { tls, agent };
     return agent;
   }

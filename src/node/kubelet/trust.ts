@@ -1,6 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
-import type { ClusterConnection, Credentials, Endpoint, TlsMaterial } from '../../kube/auth/credentials.ts';
+import type {
+  ClusterConnection,
+  Credentials,
+  Endpoint,
+  RequestHeaders,
+  TlsMaterial,
+} from '../../kube/auth/credentials.ts';
 import { KubeletError, withoutCa } from './error.ts';
 
 /** How to verify the kubelet's serving certificate: not at all, by `caFile`, or else by the cluster's CA or `ownFile`. */
@@ -48,7 +54,7 @@ export class KubeletCredentials implements Credentials {
     };
   }
 
-  async headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
+  async headers(signal: AbortSignal): Promise<RequestHeaders> {
     const { auth, endpoint } = this.#address.cluster;
     const headers = await auth.headers(signal);
     // After the headers: they update the TLS material, which a kubeconfig does not have before.

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nodeName, nodesPolicy } from '../../agent/environment.ts';
 import { startKubeletSandbox, type KubeletSandbox } from '../../../sandbox/kubelet/server.ts';
 import { builtForFile } from '../../built.ts';
-import { planned } from '../plan/fixture.ts';
+import { dustpan, planned } from '../plan/fixture.ts';
 import { withoutDisk, files, secret, SnapshotFixture } from './fixture.ts';
 
 const built = builtForFile();
@@ -105,6 +105,29 @@ describe('on a node', () => {
       .replaceAll(fixture.path('containers'), '/var/log/containers');
     return JSON.parse(usual);
   }
+
+  test('its objects alone are one JSON object on standard output, the same as in the files', async () => {
+    await fixture.snapshot(...snapshotOptions());
+    const kubeconfig = `--kubeconfig=${fixture.api.kubeconfigFile}`;
+    const { code, stdout, stderr } = await dustpan([
+      'snapshot',
+      '-',
+      '--only-node',
+      kubeconfig,
+      ...snapshotOptions(),
+    ]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const written = JSON.parse(stdout) as Record<string, unknown>;
+    const names = readdirSync(join(fixture.directory, 'nodes', nodeName)).map((file) =>
+      file.replace('.json', ''),
+    );
+    expect(Object.keys(written).sort()).toEqual(names);
+    // The usage of disks and the times of their measurements change.
+    for (const name of names.filter((one) => !['imagefs', 'stats'].includes(one)))
+      expect({ [name]: written[name] }).toEqual({
+        [name]: fixture.json(join('nodes', nodeName, `${name}.json`)),
+      });
+  });
 
   test('its objects are written too, without secrets', async () => {
     const { code, stderr } = await fixture.snapshot(...snapshotOptions());

@@ -15,6 +15,21 @@ test.each([
     problem: '--cri-socket needs --node-name, or NODE_NAME',
   },
   {
+    name: 'standard output without --only-node',
+    argv: ['-'],
+    problem: 'DIR - (standard output) and --only-node need each other',
+  },
+  {
+    name: '--only-node with a directory',
+    argv: ['a', '--only-node'],
+    problem: 'DIR - (standard output) and --only-node need each other',
+  },
+  {
+    name: '--only-node without a socket',
+    argv: ['-', '--only-node'],
+    problem: '--only-node needs --cri-socket',
+  },
+  {
     name: 'an invalid socket',
     argv: ['a', '--cri-socket=s'],
     problem:

@@ -115,9 +115,9 @@ describe('an invalid kubeconfig', () => {
       message: 'clusters[0].cluster.server is missing',
     },
     {
-      name: 'a proxy',
-      text: kubeconfig({ cluster: { 'proxy-url': 'http://p' } }),
-      message: 'proxy-url of cluster "k" is not supported',
+      name: 'a wrong proxy',
+      text: kubeconfig({ cluster: { 'proxy-url': 'ftp://p' } }),
+      message: 'proxy-url of cluster "k" is not the URL of a proxy',
     },
   ])('is reported in one line: $name', async ({ text, message }) => {
     const file = await put('file', text);

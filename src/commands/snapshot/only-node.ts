@@ -1,0 +1,46 @@
+import { basename } from 'node:path';
+import { errorLine } from '../../runtime/errors.ts';
+import type { ThisNode } from '../cli/config.ts';
+import { usingCluster } from '../cli/connect.ts';
+import type { PersonConnection } from '../cli/connection.ts';
+import { exitCode, problemLine } from '../cli/exit.ts';
+import type { System } from '../cli/system.ts';
+import { podsOnNode } from '../plan/live-node.ts';
+import { usingNode } from './this-node.ts';
+
+interface Given {
+  readonly kube: PersonConnection;
+  readonly system: System;
+}
+
+/** Writes the objects on this node to standard output: one JSON object, with a field for each file that its folder in a snapshot has. */
+export async function runOnlyNode(
+  config: ThisNode,
+  { kube, system }: Given,
+  signal: AbortSignal,
+): Promise<number> {
+  const warn = (line: string): void => {
+    system.stderr(problemLine(`warning: ${line}`));
+  };
+  const files: Record<string, unknown> = {};
+  const write = (file: string, text: string): Promise<void> => {
+    files[basename(file, '.json')] = JSON.parse(text);
+    return Promise.resolve();
+  };
+  await usingCluster(kube, ({ transport, connection }) =>
+    usingNode(config, { connection, warn }, async (node) => {
+      await node.read(signal);
+      const pods = await podsOnNode(config.name, transport, signal).catch((err: unknown) => {
+        signal.throwIfAborted();
+        warn(
+          `node ${config.name}: ${errorLine(err)}; images that only containers have mounted are not known`,
+        );
+        return undefined;
+      });
+      node.addPods(pods ?? []);
+      await node.write(write, { arePodsKnown: pods !== undefined }, signal);
+    }),
+  );
+  system.stdout(`${JSON.stringify(files)}\n`);
+  return exitCode.ok;
+}

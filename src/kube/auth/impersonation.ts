@@ -1,0 +1,34 @@
+import type { RequestHeaders } from './credentials.ts';
+
+/** Whom the API server shall take us for; the fields of a kubeconfig's user, or kubectl's flags. */
+export interface Impersonation {
+  readonly user?: string | undefined;
+  readonly groups?: readonly string[] | undefined;
+  readonly uid?: string | undefined;
+}
+
+/** Reads `as`, `as-groups` and `as-uid` of a kubeconfig's user. */
+export function impersonationOf(user: Readonly<Record<string, unknown>>): Impersonation {
+  const text = (value: unknown): string | undefined =>
+    typeof value === 'string' && value !== '' ? value : undefined;
+  const groups = user['as-groups'];
+  return {
+    user: text(user['as']),
+    groups: Array.isArray(groups) ? groups.flatMap((one: unknown) => text(one) ?? []) : [],
+    uid: text(user['as-uid']),
+  };
+}
+
+/** Merges both, field by field as kubectl does: `flags` take precedence. */
+export const merged = (flags: Impersonation, file: Impersonation): Impersonation => ({
+  user: flags.user ?? file.user,
+  groups: flags.groups !== undefined && flags.groups.length > 0 ? flags.groups : file.groups,
+  uid: flags.uid ?? file.uid,
+});
+
+/** The request headers. */
+export const impersonationHeaders = ({ user, groups = [], uid }: Impersonation): RequestHeaders => ({
+  ...(user !== undefined && { 'impersonate-user': user }),
+  ...(groups.length > 0 && { 'impersonate-group': groups }),
+  ...(uid !== undefined && { 'impersonate-uid': uid }),
+});

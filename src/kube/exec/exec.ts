@@ -1,0 +1,139 @@
+import type { IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { WebSocket } from 'ws';
+import type { ClusterConnection } from '../auth/credentials.ts';
+import { onAbort, untilAborted } from '../http/abort.ts';
+import { connectionError } from '../http/connection-errors.ts';
+import { ConnectionPool } from '../http/pool.ts';
+import { responseError } from '../http/response-error.ts';
+import { ApiError } from '../http/transport.ts';
+import { ExecSession, type ExecResult } from './session.ts';
+
+/** A container, and the command to run in it. */
+interface ExecTarget {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly container: string;
+  readonly command: readonly string[];
+}
+
+interface ExecOptions {
+  readonly connection: ClusterConnection;
+  readonly userAgent: string;
+  /** The longest silence of the command; 0 = without end. */
+  readonly silenceMs: number;
+  readonly maxBytes?: number | undefined;
+}
+
+/** The second is of servers before Kubernetes 1.30; we need nothing that only the first has. */
+const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
+
+/** Runs a command in a container, without input. Rejects with ApiError if the server refuses it. */
+export async function execInPod(
+  target: ExecTarget,
+  options: ExecOptions,
+  signal: AbortSignal,
+): Promise<ExecResult> {
+  try {
+    return await execOnce(target, options, signal);
+  } catch (err) {
+    if (!(err instanceof ApiError && err.status === 401)) throw err;
+    options.connection.auth.refresh();
+    return execOnce(target, options, signal);
+  }
+}
+
+async function execOnce(target: ExecTarget, options: ExecOptions, signal: AbortSignal): Promise<ExecResult> {
+  const { connection, userAgent, silenceMs, maxBytes } = options;
+  const { endpoint, auth } = connection;
+  // Before the agent is made: this also reads the TLS material.
+  const headers = await untilAborted(auth.headers(signal), signal);
+  const pool = new ConnectionPool(endpoint);
+  const socket = new WebSocket(urlOf(endpoint.server, target), protocols, {
+    agent: pool.agent(),
+    // ws types one line a header; node:http, which sends them, takes lists.
+    headers: { 'user-agent': userAgent, ...(headers as Record<string, string>) },
+    maxPayload: 16 * 1024 * 1024,
+    perMessageDeflate: false,
+  });
+  const run = { socket, session: new ExecSession(maxBytes), silenceMs };
+  try {
+    return await resultOf(run, target, signal);
+  } catch (err) {
+    signal.throwIfAborted();
+    const { server, proxy } = endpoint;
+    throw err instanceof SocketError ? connectionError(err.cause, { server, proxy: proxy?.name }) : err;
+  } finally {
+    socket.terminate();
+    pool.close();
+  }
+}
+
+function urlOf(server: string, { namespace, pod, container, command }: ExecTarget): string {
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/exec`;
+  const query = new URLSearchParams({ container, stdout: 'true', stderr: 'true' });
+  for (const word of command) query.append('command', word);
+  return `${server.replace(/^http/, 'ws').replace(/\/+$/, '')}${path}?${query.toString()}`;
+}
+
+interface Run {
+  readonly socket: WebSocket;
+  readonly session: ExecSession;
+  readonly silenceMs: number;
+}
+
+/** The connection failed. */
+class SocketError extends Error {}
+
+/** From the handshake to the end of the command. */
+function resultOf(
+  { socket, session, silenceMs }: Run,
+  target: ExecTarget,
+  signal: AbortSignal,
+): Promise<ExecResult> {
+  return new Promise<ExecResult>((resolve, reject) => {
+    const alarm = silenceMs === 0 ? undefined : silenceAlarm(silenceMs, reject);
+    const forget = onAbort(signal, () => {
+      reject(signal.reason as Error);
+    });
+    const orReject = (act: () => void): void => {
+      try {
+        act();
+      } catch (err) {
+        reject(err instanceof Error ? err : new Error(String(err)));
+      }
+    };
+    socket.on('message', (data: Buffer) => {
+      alarm?.refresh();
+      orReject(() => {
+        session.add(data);
+      });
+    });
+    socket.on('close', () => {
+      forget();
+      clearTimeout(alarm);
+      orReject(() => {
+        resolve(session.result());
+      });
+    });
+    socket.on('unexpected-response', (_, response) => {
+      refusal(target, response).then(reject, reject);
+    });
+    socket.on('error', (cause) => {
+      reject(new SocketError('the connection failed', { cause }));
+    });
+  });
+}
+
+/** Rejects after the longest silence. */
+const silenceAlarm = (silenceMs: number, reject: (err: Error) => void): NodeJS.Timeout =>
+  // eslint-disable-next-line no-restricted-syntax -- a deadline of a socket is in real time
+  setTimeout(() => {
+    reject(new Error(`no output for ${silenceMs / 1000} s (--request-timeout)`));
+  }, silenceMs);
+
+async function refusal({ namespace, pod }: ExecTarget, response: IncomingMessage): Promise<Error> {
+  const { statusCode: status = 0, headers } = response;
+  const path = `/api/v1/namespaces/${namespace}/pods/${pod}/exec`;
+  return responseError({ method: 'GET', path }, { status, headers, body: await buffer(response) });
+}

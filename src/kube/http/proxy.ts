@@ -1,0 +1,26 @@
+import type * as http from 'node:http';
+import type * as https from 'node:https';
+
+/** A proxy between us and one server. */
+export interface Proxy {
+  /** Its URL without user and password. */
+  readonly name: string;
+  /** An agent whose connections go through it. */
+  agent(options: https.AgentOptions): http.Agent;
+}
+
+/** Loads the library for the kind of proxy: only kubeconfigs have proxies, and a node's agent has no memory to spare. */
+export async function proxyAt(url: URL, server: URL): Promise<Proxy> {
+  const name = `${url.protocol}//${url.host}`;
+  if (url.protocol.startsWith('socks')) {
+    const { SocksProxyAgent } = await import('socks-proxy-agent');
+    // As in Go, the proxy looks up the server's name with both schemes.
+    const resolving = new URL(url.href.replace(/^socks5:/, 'socks5h:'));
+    return { name, agent: (options) => new SocksProxyAgent(resolving, options) };
+  }
+  const { HttpProxyAgent, HttpsProxyAgent } = await import('hpagent');
+  const proxy = url.href;
+  return server.protocol === 'https:'
+    ? { name, agent: (options) => new HttpsProxyAgent({ ...options, proxy }) }
+    : { name, agent: (options) => new HttpProxyAgent({ ...options, proxy }) };
+}

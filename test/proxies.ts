@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/** A proxy on the loopback that connects every request to one port of the loopback. */
+export interface LoopbackProxy {
+  readonly url: string;
+  /** `host:port` as clients requested them. */
+  readonly requested: string[];
+  stop(): Promise<void>;
+}
+
+/** A proxy that clients use with CONNECT. With `login`, it refuses others with 407. */
+export async function startConnectProxy(port: () => number, login?: string): Promise<LoopbackProxy> {
+  const requested: string[] = [];
+  const wanted = login === undefined ? undefined : `Basic ${Buffer.from(login).toString('base64')}`;
+  const server = createHttpServer();
+  server.on('connect', (request, client: Socket, head: Buffer) => {
+    if (wanted !== undefined && request.headers['proxy-authorization'] !== wanted) {
+      client.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+      return;
+    }
+    requested.push(request.url ?? '');
+    const target = connect(port(), '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+      target.write(head);
+      join(client, target);
+    });
+  });
+  return running(server, 'http', requested);
+}
+
+/** A SOCKS5 proxy without login (RFC 1928) for names and IPv4 addresses. */
+export async function startSocksProxy(port: () => number): Promise<LoopbackProxy> {
+  const requested: string[] = [];
+  const server = createServer((client) => {
+    client.once('data', () => {
+      client.write(Buffer.from([5, 0]));
+      client.once('data', (request: Buffer) => {
+        requested.push(targetOf(request));
+        const target = connect(port(), '127.0.0.1', () => {
+          client.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]));
+          join(client, target);
+        });
+      });
+    });
+  });
+  return running(server, 'socks5', requested);
+}
+
+function targetOf(request: Buffer): string {
+  const isName = request[3] === 3;
+  const end = isName ? 5 + (request[4] ?? 0) : 8;
+  const host = isName ? request.toString('latin1', 5, end) : [...request.subarray(4, end)].join('.');
+  return `${host}:${request.readUInt16BE(end)}`;
+}
+
+function join(a: Socket, b: Socket): void {
+  a.pipe(b).pipe(a);
+  for (const [one, other] of [
+    [a, b],
+    [b, a],
+  ] as const)
+    one.on('error', () => other.destroy()).on('close', () => other.destroy());
+}
+
+async function running(server: Server, scheme: string, requested: string[]): Promise<LoopbackProxy> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => sockets.add(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requested,
+    stop: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { personConnection, withConnection } from '../../../../src/commands/cli/connection.ts';
+import { LenientCommand } from '../../../../src/commands/cli/option.ts';
+import { parsed, problemOf } from '../../../fakes/command-line.ts';
+
+const command = () => withConnection(new LenientCommand('plan'));
+const connectionOf = (argv: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  personConnection(parsed(command(), argv).opts(), env, 'plan');
+
+test('without flags, the connection is that of the kubeconfig, with a deadline of a minute', () => {
+  expect(connectionOf([])).toMatchObject({ overrides: {}, impersonation: {}, requestTimeoutMs: 60_000 });
+});
+
+test("kubectl's flags override entries of the kubeconfig", () => {
+  const argv = '--context=a --cluster=b --user=c -s https://d --as=e --as-group=f --as-group=g --as-uid=h';
+  expect(connectionOf([...argv.split(' '), '--request-timeout=0s'])).toMatchObject({
+    overrides: { context: 'a', cluster: 'b', user: 'c', server: 'https://d' },
+    impersonation: { user: 'e', groups: ['f', 'g'], uid: 'h' },
+    requestTimeoutMs: 0,
+  });
+});
+
+test.each(['--as-group=g', '--as-uid=u'])('%s needs --as', (flag) => {
+  expect(() => connectionOf([flag])).toThrow('plan: --as-group and --as-uid need --as');
+});
+
+test.each(['k.test', 'ftp://k.test', 'https://', 'https://me@k.test'])('--server=%s is refused', (url) => {
+  expect(problemOf(command(), [`--server=${url}`])).toContain('Use a URL such as https://10.0.0.1:6443.');
+});
+
+test('proxies are in the variables of either case; the upper case takes precedence', () => {
+  const lower = { https_proxy: 'http://a', http_proxy: 'http://b', no_proxy: 'c' };
+  expect(connectionOf([], lower).proxies).toEqual({
+    httpsProxy: 'http://a',
+    httpProxy: 'http://b',
+    noProxy: 'c',
+  });
+  const upper = { HTTPS_PROXY: 'http://x', HTTP_PROXY: '', NO_PROXY: 'z' };
+  expect(connectionOf([], { ...lower, ...upper }).proxies).toEqual({
+    ...{ httpsProxy: 'http://x', httpProxy: 'http://b', noProxy: 'z' },
+  });
+});

@@ -1,0 +1,131 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadClusterConnection, type ConnectionSources } from '../../../../src/kube/auth/load.ts';
+import { FakeClock } from '../../../fakes/clock.ts';
+
+let dir: string;
+let file: string;
+const { signal } = new AbortController();
+
+const kubeconfig = {
+  'current-context': 'one',
+  clusters: [
+    { name: 'east', cluster: { server: 'https://east.test', 'tls-server-name': 'n' } },
+    { name: 'west', cluster: { server: 'https://west.test' } },
+  ],
+  contexts: [
+    { name: 'one', context: { cluster: 'east', user: 'ann', namespace: 'a' } },
+    { name: 'two', context: { cluster: 'west', user: 'bob' } },
+    { name: 'groups', context: { cluster: 'west', user: 'groups' } },
+  ],
+  users: [
+    { name: 'ann', user: { token: 'ann' } },
+    { name: 'bob', user: { token: 'bob', as: 'root', 'as-groups': ['g1', 'g2'], 'as-uid': '7' } },
+    { name: 'groups', user: { 'as-groups': ['g'] } },
+  ],
+};
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'dustpan-overrides-'));
+  file = join(dir, 'config');
+  await writeFile(file, JSON.stringify(kubeconfig));
+});
+afterAll(() => rm(dir, { recursive: true }));
+
+async function connect(sources: ConnectionSources) {
+  const { endpoint, auth, namespace } = await loadClusterConnection(sources, new FakeClock());
+  const headers = await auth.headers(signal);
+  return { server: endpoint.server, name: endpoint.tls?.servername, namespace, headers };
+}
+const withFile = (sources: ConnectionSources) => connect({ kubeconfig: file, ...sources });
+
+const ann = { authorization: 'Bearer ann' };
+const bob = {
+  authorization: 'Bearer bob',
+  'impersonate-user': 'root',
+  'impersonate-group': ['g1', 'g2'],
+  'impersonate-uid': '7',
+};
+
+test.each([
+  {
+    name: 'none',
+    overrides: {},
+    is: { server: 'https://east.test', name: 'n', namespace: 'a', headers: ann },
+  },
+  { name: 'a context', overrides: { context: 'two' }, is: { server: 'https://west.test', headers: bob } },
+  {
+    name: 'a cluster: user and namespace stay',
+    overrides: { cluster: 'west' },
+    is: { server: 'https://west.test', namespace: 'a', headers: ann },
+  },
+  {
+    name: 'a user: cluster and namespace stay',
+    overrides: { user: 'bob' },
+    is: { server: 'https://east.test', name: 'n', namespace: 'a', headers: bob },
+  },
+  {
+    name: 'a server: the name for TLS was that of the other',
+    overrides: { server: 'https://s.test' },
+    is: { server: 'https://s.test', namespace: 'a', headers: ann },
+  },
+])('overrides of a kubeconfig: $name', async ({ overrides, is }) => {
+  expect(await withFile({ overrides })).toEqual({ name: undefined, namespace: undefined, ...is });
+});
+
+test('impersonation by flags replaces the fields of the kubeconfig one by one', async () => {
+  const { headers } = await withFile({
+    overrides: { context: 'two' },
+    impersonation: { user: 'eve', groups: [] },
+  });
+  expect(headers).toEqual({ ...bob, 'impersonate-user': 'eve' });
+  const other = await withFile({ impersonation: { user: 'eve', groups: ['x'], uid: '8' } });
+  expect(other.headers).toEqual({
+    ...{ ...ann, 'impersonate-user': 'eve' },
+    ...{ 'impersonate-group': ['x'], 'impersonate-uid': '8' },
+  });
+});
+
+test.each([
+  { flag: '--context', overrides: { context: 'tow' }, guess: 'two' },
+  { flag: '--cluster', overrides: { cluster: 'wst' }, guess: 'west' },
+  { flag: '--user', overrides: { user: 'bbo' }, guess: 'bob' },
+])('an unknown name of $flag is reported with the nearest one', async ({ flag, overrides, guess }) => {
+  const name = Object.values(overrides)[0];
+  await expect(withFile({ overrides })).rejects.toThrow(
+    `kubeconfig ${file}: ${flag} "${name}" does not exist; did you mean ${guess}?`,
+  );
+});
+
+test('an unknown name that resembles none is reported without a guess', async () => {
+  await expect(withFile({ overrides: { user: 'zzzzzz' } })).rejects.toThrow(/does not exist$/);
+});
+
+test('groups without a user are an error', async () => {
+  await expect(withFile({ overrides: { context: 'groups' } })).rejects.toThrow(
+    'groups or a uid are impersonated without a user; add --as',
+  );
+});
+
+test('a server suffices without a kubeconfig', async () => {
+  const overrides = { server: 'http://127.0.0.1:8001' };
+  expect(await connect({ overrides, home: dir })).toMatchObject({
+    server: 'http://127.0.0.1:8001',
+    headers: {},
+  });
+});
+
+test('in a pod, impersonation uses the service account, and a named server does not', async () => {
+  const [tokenFile, caFile] = [join(dir, 'token'), join(dir, 'ca')];
+  await writeFile(tokenFile, 'pod');
+  await writeFile(caFile, 'CA');
+  const inCluster = { host: '10.0.0.1', port: '443', tokenFile, caFile };
+  expect((await connect({ inCluster, impersonation: { user: 'eve' } })).headers).toEqual({
+    authorization: 'Bearer pod',
+    'impersonate-user': 'eve',
+  });
+  const overrides = { server: 'https://s.test' };
+  expect(await connect({ inCluster, overrides })).toMatchObject({ server: 'https://s.test', headers: {} });
+});

@@ -1,0 +1,111 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { loadClusterConnection, type ConnectionSources } from '../../../../src/kube/auth/load.ts';
+import { createTransport } from '../../../../src/kube/http/http-transport.ts';
+import { newAuthority } from '../../../certificate.ts';
+import { FakeClock } from '../../../fakes/clock.ts';
+import { startConnectProxy, startSocksProxy, type LoopbackProxy } from '../../../proxies.ts';
+import { get, never } from './start-transport.ts';
+
+/** No resolver knows it: only a proxy can reach it. */
+const host = 'api.test';
+const authority = newAuthority('ca', [`DNS:${host}`]);
+let dir: string;
+let server: Server;
+let plain: ReturnType<typeof createHttpServer>;
+const proxies: LoopbackProxy[] = [];
+
+const portOf = (one: { address(): unknown }) => (): number => (one.address() as AddressInfo).port;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'dustpan-proxy-'));
+  const respond = (_: unknown, response: { end(text: string): unknown }) => response.end('{}');
+  server = createServer({ cert: authority.certificate, key: authority.key }, respond);
+  plain = createHttpServer(respond);
+  for (const one of [server, plain]) {
+    one.listen(0, '127.0.0.1');
+    await once(one, 'listening');
+  }
+});
+afterEach(async () => {
+  for (const proxy of proxies.splice(0)) await proxy.stop();
+});
+afterAll(async () => {
+  for (const one of [server, plain]) one.close();
+  await rm(dir, { recursive: true });
+});
+
+async function proxy(starting: Promise<LoopbackProxy>): Promise<LoopbackProxy> {
+  proxies.push(await starting);
+  return starting;
+}
+
+/** Sends two requests one after the other, and returns the status of the last. */
+async function send(cluster: object, variables: ConnectionSources['proxies'] = {}): Promise<number> {
+  const file = join(dir, 'config');
+  const ca = Buffer.from(authority.certificate).toString('base64');
+  const entry = { server: `https://${host}:6443`, 'certificate-authority-data': ca, ...cluster };
+  const config = {
+    'current-context': 'c',
+    clusters: [{ name: 'k', cluster: entry }],
+    contexts: [{ name: 'c', context: { cluster: 'k' } }],
+    users: [],
+  };
+  await writeFile(file, JSON.stringify(config));
+  const clock = new FakeClock();
+  const connection = await loadClusterConnection({ kubeconfig: file, proxies: variables }, clock);
+  const transport = createTransport({ ...connection, clock });
+  try {
+    await transport.send({ ...get, retries: 0 }, never);
+    return (await transport.send({ ...get, retries: 0 }, never)).status;
+  } finally {
+    transport.close();
+  }
+}
+
+test('requests go through the HTTP proxy of a proxy-url, on one connection, with TLS to the server', async () => {
+  const { url, requested } = await proxy(startConnectProxy(portOf(server)));
+  expect(await send({ 'proxy-url': url })).toBe(200);
+  expect(requested).toEqual([`${host}:6443`]);
+});
+
+test('requests go through a SOCKS5 proxy, which looks up the name', async () => {
+  const { url, requested } = await proxy(startSocksProxy(portOf(server)));
+  expect(await send({ 'proxy-url': url })).toBe(200);
+  expect(requested).toEqual([`${host}:6443`]);
+});
+
+test('requests to a server without TLS go through both kinds of proxy', async () => {
+  const http = await proxy(startConnectProxy(portOf(plain)));
+  const socks = await proxy(startSocksProxy(portOf(plain)));
+  const address = { server: `http://${host}:8001` };
+  expect(await send(address, { httpProxy: http.url })).toBe(200);
+  expect(await send({ ...address, 'proxy-url': socks.url })).toBe(200);
+  expect([...http.requested, ...socks.requested]).toEqual([`${host}:8001`, `${host}:8001`]);
+});
+
+test('HTTPS_PROXY is used, with its user and password', async () => {
+  const { url, requested } = await proxy(startConnectProxy(portOf(server), 'me:secret'));
+  expect(await send({}, { httpsProxy: url.replace('//', '//me:secret@') })).toBe(200);
+  expect(requested).toEqual([`${host}:6443`]);
+});
+
+test('the proxy does not weaken the check of the certificate', async () => {
+  const { url } = await proxy(startConnectProxy(portOf(server)));
+  const other = { 'tls-server-name': 'other.test', 'proxy-url': url };
+  await expect(send(other)).rejects.toThrow(/through the proxy .*does not match certificate/);
+});
+
+test('an error names the proxy, without its password', async () => {
+  const { url } = await proxy(startConnectProxy(portOf(server), 'me:secret'));
+  const wrong = { 'proxy-url': url.replace('//', '//me:wrong@') };
+  await expect(send(wrong)).rejects.toThrow(
+    `cannot reach the API server https://${host}:6443 through the proxy ${url}: Bad response: 407`,
+  );
+});
