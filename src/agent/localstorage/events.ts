@@ -6,6 +6,8 @@ import { sizeText } from '../../runtime/text/size-text.ts';
 
 /** Consequence of exceeding a limit. */
 interface Consequence {
+  /** The UID of the pod on its node: of a static pod the one that its mirror names, because kubectl describe searches Events by it. */
+  readonly uid: string;
   readonly evictAtPercent: number;
   /** Only in mode Enforce, and never a critical pod. */
   readonly evicts: boolean;
@@ -15,7 +17,7 @@ interface Consequence {
 export function localStorageHigh(warning: StorageWarning, consequence: Consequence): EventSpec {
   const { pod, excess, percent } = warning;
   return {
-    regarding: { apiVersion: 'v1', kind: 'Pod', ...pod },
+    regarding: { apiVersion: 'v1', kind: 'Pod', ...pod, uid: consequence.uid },
     type: 'Warning',
     reason: 'LocalStorageHigh',
     action: 'WatchLocalStorage',

@@ -14,6 +14,8 @@ export const bounds = {
   reason: 64,
   offenders: 10,
   removedImages: 10,
+  removedImageId: 128,
+  removedImageName: 256,
   storageEntries: 32,
   podName: 253,
   podUid: 128,

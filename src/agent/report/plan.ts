@@ -99,8 +99,8 @@ function removedOf({ digest, atMs, what }: RemovedImage): NodeGCReportStatusImag
   const { name, reason, policy } = what;
   return [
     {
-      id: cut(digest, bounds.offenderId),
-      ...(name !== undefined && { name: cut(name, bounds.offenderName) }),
+      id: cut(digest, bounds.removedImageId),
+      ...(name !== undefined && { name: cut(name, bounds.removedImageName) }),
       time: metaTime(new Date(atMs)),
       reason: cut(reason, bounds.reason),
       policy: cut(policy, bounds.podName),

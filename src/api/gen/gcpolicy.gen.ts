@@ -446,7 +446,7 @@ export interface GCPolicySpecNodesLocalStorageEvictionDefaultLimits {
   container?: string;
 }
 /**
- * Warns before a node runs out of disk, inodes or memory, frees disk ahead of the kubelet, and evicts pods only if evictPods is true.
+ * Warns before a node runs out of disk, inodes or memory, frees disk ahead of the kubelet, and evicts pods only if evictPods is true. It removes images only where imageGC is set, and containers and logs only where containerGC is set.
  */
 export interface GCPolicySpecNodesNodePressure {
   thresholds?: GCPolicySpecNodesNodePressureThresholds;

@@ -14,7 +14,7 @@ import type { Identified } from './objects.ts';
 import type { Resource } from './resources.ts';
 
 /** The images that the agent of a node removed last, by its report. */
-export interface RemovedOnNode extends Identified {
+interface RemovedOnNode extends Identified {
   readonly removed: readonly RemovedImage[];
 }
 

@@ -89,6 +89,13 @@ describe('warnings', () => {
     expect(await node.hasMetric('warnings_total{eviction_signal="emptydirfs.limit"} 2')).toBe(true);
   });
 
+  test('of a static pod have the UID by which kubectl describe searches: that of the static pod, not of its mirror', async () => {
+    const node = new Node();
+    node.pods = node.pods?.map((pod) => ({ ...pod, configHash: 'hash' }));
+    await node.pass(full);
+    expect(node.events.map(({ regarding }) => regarding)).toMatchObject([{ name: 'scratch', uid: 'hash' }]);
+  });
+
   test('use evictAtPercent of the policy', async () => {
     const node = new Node();
     node.governance = governedBy(storagePolicy({ evictAtPercent: 90 }));
