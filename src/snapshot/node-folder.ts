@@ -9,7 +9,7 @@ import { checkUsage, diskOf, usageOf } from './stats.ts';
 import { inOrder, type NodePart } from './plan-facts.ts';
 
 /** The folder of one node in a snapshot. */
-interface NodeFolder {
+export interface NodeFolder {
   readonly part: NodePart;
   /** One sentence each. */
   readonly notes: readonly string[];

@@ -30,8 +30,16 @@ export interface PlanFacts {
   readonly parts: readonly NodePart[];
   /** The reports of other nodes. */
   readonly reports: readonly NodeReportFacts[];
+  /** Nodes that were requested and could not be read, and why. */
+  readonly unread?: readonly UnreadNode[];
   /** Problems while reading, one sentence each. */
   readonly notes: readonly string[];
+}
+
+export interface UnreadNode {
+  readonly name: string;
+  /** Without a full stop. */
+  readonly problem: string;
 }
 
 export const kindMissingNote = 'The kind GCPolicy is not installed in the cluster.';

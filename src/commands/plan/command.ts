@@ -3,11 +3,19 @@ import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { set, thisNode, withNode } from '../cli/config.ts';
 import { personConnection, withConnection } from '../cli/connection.ts';
 import { UsageError } from '../cli/exit.ts';
-import { LenientCommand, list, onOff, text, type EarlierOptions, type OptionsOf } from '../cli/option.ts';
+import {
+  LenientCommand,
+  list,
+  notObjectName,
+  onOff,
+  text,
+  type EarlierOptions,
+  type OptionsOf,
+} from '../cli/option.ts';
 import { outputOption } from '../cli/output.ts';
 import type { Load, System } from '../cli/system.ts';
 
-const about = `Lists the objects that the controller and the agents would remove, in order, each with its reason. Removes nothing. Reads the cluster of the kubeconfig, or a snapshot directory without a cluster. A policy in mode DryRun is planned like any other. From a cluster, a node has only the totals that its agent reports. On a node, --cri-socket plans its images and containers too; for localStorageEviction this needs the right to get nodes/stats. The variable NO_COLOR turns colours off.
+const about = `Lists the objects that the controller and the agents would remove, in order, each with its reason. Removes nothing. Reads the cluster of the kubeconfig, or a snapshot directory without a cluster. A policy in mode DryRun is planned like any other. From a cluster, a node has only the totals that its agent reports; --node and --nodes plan the images and containers of nodes too, through the pods of their agents. On a node, --cri-socket does it without an agent; for localStorageEviction this needs the right to get nodes/stats. The variable NO_COLOR turns colours off.
 
 Examples:
   # the effect of a policy before it is applied
@@ -15,6 +23,9 @@ Examples:
 
   # kept objects too, each with its reason
   dustpan plan --kept -o json
+
+  # the images and containers of a node too
+  dustpan plan --node=node-1
 
   # from a snapshot, at the time it was taken
   dustpan plan --snapshot=./snapshot --now=2026-01-15T12:00:00Z`;
@@ -52,12 +63,22 @@ export const withPlan = <A extends unknown[], O extends OptionValues>(command: C
     ),
   );
 
+/** Collects names, separated by commas. */
+const names = (given: string, before: readonly string[] | undefined): readonly string[] =>
+  list(given.replaceAll(',', '\n'), before);
+
 const planOptions = () =>
   withPlan(
     new LenientCommand('plan')
       .summary('lists what would be removed, and why')
       .description(about)
-      .option('--kept [true|false]', 'Also list kept objects, each with its reason.', onOff, false),
+      .option('--kept [true|false]', 'Also list kept objects, each with its reason.', onOff, false)
+      .option(
+        '--node <NODES>',
+        "Also plan the images, containers and logs of these nodes, comma-separated; can be repeated. Reads them through the pods of their agents, which needs the right to run a command there (create and get on pods/exec in dustpan's namespace).",
+        names,
+      )
+      .option('--nodes [true|false]', 'The same for all nodes.', onOff, false),
   );
 
 export type PlanInputs = ReturnType<typeof planConfig>;
@@ -69,6 +90,9 @@ interface Parsed {
   getOptionValueSource(key: string): string | undefined;
 }
 
+/** Nodes to read through the pods of their agents. */
+type ThroughAgents = readonly string[] | 'all';
+
 /** The settings that `plan` and `why` share; throws UsageError for a contradiction. */
 export function planConfig(parsed: Parsed, { env }: System, command = 'plan') {
   const options = parsed.opts();
@@ -77,6 +101,8 @@ export function planConfig(parsed: Parsed, { env }: System, command = 'plan') {
   return {
     policyFiles: policy,
     ...sourceOf(parsed, env, command),
+    /** undefined = none. */
+    through: undefined as ThroughAgents | undefined,
     /** undefined = now. */
     now: now === undefined ? undefined : new Date(now),
     assumeElapsed: options.assumeQuarantineElapsed,
@@ -100,9 +126,32 @@ function sourceOf(parsed: Parsed, env: System['env'], command: string) {
   return { snapshot, node };
 }
 
+interface NodesParsed {
+  opts(): { readonly node?: readonly string[] | undefined; readonly nodes: boolean };
+  getOptionValueSource(key: string): string | undefined;
+}
+
+/** Adds the nodes to read through their agents, which take the place of a socket or snapshot in the environment. */
+function withNodes(config: PlanInputs, parsed: NodesParsed): PlanInputs {
+  const { node: names, nodes } = parsed.opts();
+  if (names === undefined && !nodes) return config;
+  const problem = nodesProblem(parsed);
+  if (problem !== undefined) throw new UsageError([`plan: ${problem}`]);
+  return { ...config, snapshot: undefined, node: undefined, through: nodes ? 'all' : names };
+}
+
+function nodesProblem(parsed: NodesParsed): string | undefined {
+  const { node: names = [], nodes } = parsed.opts();
+  if (names.length > 0 && nodes) return '--node and --nodes exclude each other';
+  const isElsewhere = ['snapshot', 'criSocket'].some((key) => parsed.getOptionValueSource(key) === 'cli');
+  if (isElsewhere) return '--node and --nodes read a cluster: they exclude --snapshot and --cri-socket';
+  const wrong = names.find((name) => notObjectName(name) !== undefined);
+  return wrong === undefined ? undefined : `--node ${JSON.stringify(wrong)} is not the name of a node`;
+}
+
 export const planCommand = (system: System, load: Load<[PlanConfig, System]>) =>
   planOptions().action(async ({ kept }, command) => {
-    const config = { ...planConfig(command, system), kept };
+    const config = { ...withNodes(planConfig(command, system), command), kept };
     const run = await load();
     system.exitCode = await run(config, system);
   });

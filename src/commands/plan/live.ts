@@ -20,38 +20,56 @@ import type { OnProgress } from '../../snapshot/files.ts';
 import { readPolicyFiles } from '../../snapshot/policies.ts';
 import { kindMissingNote, type ByUid, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import { usingCluster, type Connected } from '../cli/connect.ts';
+import { readThroughAgents } from '../agent-pod/read.ts';
+import { UsageError } from '../cli/exit.ts';
+import { nearestNames } from '../cli/nearest.ts';
 import type { PlanConfig } from './command.ts';
 import { readThisNode } from './live-node.ts';
 
-type LiveConfig = Pick<PlanConfig, 'kube' | 'policyFiles' | 'node'>;
+type LiveConfig = Pick<PlanConfig, 'kube' | 'policyFiles' | 'node' | 'through'>;
 
 /** Reads the cluster of the kubeconfig and, with `--cri-socket`, this node; rejects when an object that every plan needs cannot be read. */
 export const readCluster = (config: LiveConfig, onProgress: OnProgress): Promise<PlanFacts> =>
-  usingCluster(config.kube, (cluster) => new ClusterReader(cluster, onProgress).read(config));
+  usingCluster(config.kube, (cluster) =>
+    new ClusterReader({ ...cluster, silenceMs: config.kube.requestTimeoutMs }, onProgress).read(config),
+  );
+
+/** A wrong name is the mistake of the user; all others are problems of the node. */
+function refuseUnknownNodes(
+  unread: readonly { readonly name: string }[],
+  nodes: ByUid<{ readonly name: string }>,
+): void {
+  const known = [...nodes.values()].map(({ name }) => name);
+  const wrong = unread.filter(({ name }) => !known.includes(name));
+  if (wrong.length > 0)
+    throw new UsageError(
+      wrong.map(({ name }) => `--node: there is no node ${name}${nearestNames(name, known)}`),
+    );
+}
 
 class ClusterReader {
-  readonly #cluster: Connected;
+  readonly #cluster: Connected & { readonly silenceMs: number };
   readonly #onProgress: OnProgress;
   readonly #notes: string[] = [];
   /** Never aborted: only the end of the process stops a plan. */
   readonly #signal = new AbortController().signal;
 
-  constructor(cluster: Connected, onProgress: OnProgress) {
+  constructor(cluster: Connected & { readonly silenceMs: number }, onProgress: OnProgress) {
     this.#cluster = cluster;
     this.#onProgress = onProgress;
   }
 
-  async read({ policyFiles, node }: LiveConfig): Promise<PlanFacts> {
+  async read({ policyFiles, node, through }: LiveConfig): Promise<PlanFacts> {
     const policies = policyFiles.length > 0 ? await readPolicyFiles(policyFiles) : await this.#policies();
     // The node is read before the pods: a pod that is created meanwhile is then known, though its containers are not.
     const needsUsage = needsUsageOf(policies);
-    const given = { ...this.#cluster, needsUsage, notes: this.#notes };
-    const part = node && (await readThisNode(node, given, this.#signal));
+    const { parts, unread } = await this.#nodes({ node, through }, needsUsage);
     const rules = policies.flatMap((policy) => (isInvalid(policy) ? [] : (policy.pods?.terminated ?? [])));
     const labelKeys = podLabelKeys(policies);
     const pods = await this.#list(podsResource({ labelKeys: () => labelKeys }));
     // Nodes are read after the pods: a node that joins meanwhile must not seem to be missing.
     const nodes = await this.#list(nodesResource());
+    refuseUnknownNodes(unread, nodes);
     const namespaces = await this.#list(namespacesResource());
     const needsJobs = rules.some((rule) => rule.protectUnfinishedJobs);
     const needsReplicaSets = rules.some((rule) => rule.keepPerOwner > 0);
@@ -60,10 +78,27 @@ class ClusterReader {
       ...{ policies, nodes, pods, namespaces },
       jobs: needsJobs ? await this.#listIfAllowed(jobsResource()) : undefined,
       replicaSets: needsReplicaSets ? await this.#listIfAllowed(replicaSetsResource()) : undefined,
-      parts: part === undefined ? [] : [part],
-      reports: [...reports.values()].filter(({ name }) => name !== part?.name),
+      parts,
+      unread,
+      reports: [...reports.values()].filter(({ name }) => !parts.some((one) => one.name === name)),
       notes: this.#notes,
     };
+  }
+
+  /** Reads the objects on this node, or on others through their agents. */
+  async #nodes(
+    { node, through }: Pick<LiveConfig, 'node' | 'through'>,
+    needsUsage: boolean,
+  ): Promise<Required<Pick<PlanFacts, 'parts' | 'unread'>>> {
+    const given = { ...this.#cluster, needsUsage, notes: this.#notes };
+    if (node !== undefined) return { parts: [await readThisNode(node, given, this.#signal)], unread: [] };
+    if (through === undefined) return { parts: [], unread: [] };
+    const onProgress = (nodes: number): void => {
+      this.#onProgress('nodes, through their agents', nodes);
+    };
+    const { parts, unread, notes } = await readThroughAgents(through, { ...given, onProgress }, this.#signal);
+    this.#notes.push(...notes);
+    return { parts, unread };
   }
 
   async #policies(): Promise<readonly (Policy | InvalidPolicy)[]> {

@@ -1,5 +1,6 @@
 import { needsUsageOf } from '../../api/policy/matching.ts';
 import { isInvalid } from '../../api/policy/policy.ts';
+import { firstOf } from '../cli/table.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 
 /** What is not known, and the consequence; one sentence each. */
@@ -9,6 +10,7 @@ export function notesOn(facts: PlanFacts): readonly string[] {
     ...policyNotes(facts),
     ...clusterNotes(facts),
     ...facts.parts.flatMap((part) => partNotes(part, rules)),
+    ...unreadNotes(facts),
     ...reportNotes(facts),
     ...facts.notes,
   ];
@@ -41,11 +43,22 @@ function clusterNotes({ pods, nodes, namespaces }: PlanFacts): readonly string[]
   );
 }
 
+const maxNames = 3;
+
+/** One note for all nodes with the same problem. */
+function unreadNotes({ unread = [] }: PlanFacts): readonly string[] {
+  return [...Map.groupBy(unread, ({ problem }) => problem)].map(([problem, nodes]) => {
+    const names = nodes.map(({ name }) => name);
+    const subject = names.length === 1 ? 'Node' : 'Nodes';
+    return `${subject} ${firstOf(names, maxNames)} ${names.length === 1 ? 'was' : 'were'} not read: ${problem}.`;
+  });
+}
+
 function reportNotes({ reports: { length: count } }: PlanFacts): readonly string[] {
   if (count === 0) return [];
   const subject = count === 1 ? 'One node has' : `${count} nodes have`;
   return [
-    `${subject} only totals, from the reports of the agents. To list the objects of a node, run this command there with --cri-socket.`,
+    `${subject} only totals, from the reports of the agents. To list the objects of a node, add --node NODE, or --nodes for all.`,
   ];
 }
 

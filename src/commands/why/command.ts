@@ -1,11 +1,11 @@
 import { Argument } from '@commander-js/extra-typings';
 import { parseImageReference } from '../../api/image-reference.ts';
 import { UsageError } from '../cli/exit.ts';
-import { LenientCommand, text } from '../cli/option.ts';
+import { LenientCommand, notObjectName, text } from '../cli/option.ts';
 import { planConfig, withPlan, type PlanInputs } from '../plan/command.ts';
 import type { Load, System } from '../cli/system.ts';
 
-const about = `Explains one object: whether the controller or the agent would remove it, the reason with its values, the policy and the field that decide, when time alone would change the verdict, and what else would. Removes nothing. Reads the cluster or a snapshot, as the command plan does. Images and containers are known only on their node, with --cri-socket, or in a snapshot taken there.
+const about = `Explains one object: whether the controller or the agent would remove it, the reason with its values, the policy and the field that decide, when time alone would change the verdict, and what else would. Removes nothing. Reads the cluster or a snapshot, as the command plan does. Images and containers are known only on their node: --node reads it through the pod of its agent, which needs the right to run a command there (create and get on pods/exec in dustpan's namespace). On the node, --cri-socket does it without an agent.
 
 Examples:
   # why is this pod still there?
@@ -14,7 +14,10 @@ Examples:
   # its verdict under another policy
   dustpan why pod batch/report-28 --policy=policy.yaml
 
-  # on a node: why is this image kept?
+  # why is this image kept on node-1?
+  dustpan why image nginx:1.25 --node=node-1
+
+  # the same, on the node
   dustpan why image nginx:1.25 --cri-socket=/run/containerd/containerd.sock
 
   # from a snapshot
@@ -53,8 +56,8 @@ const whyOptions = () =>
       )
       .option(
         '--node <NODE>',
-        'For images and containers: only on this node. Not set: on every known node.',
-        text(),
+        'For images and containers: on this node. Needed with a cluster; with a snapshot, not set: on every known node.',
+        text(notObjectName),
       ),
   );
 
@@ -62,10 +65,17 @@ export const whyCommand = (system: System, load: Load<[WhyConfig, System]>) =>
   whyOptions().action(async (kind, name, { node }, command) => {
     const question = questionOf(kind, name, node);
     if ('problem' in question) throw new UsageError([`why: ${question.problem}`]);
-    const config = { plan: planConfig(command, system, 'why'), question };
+    const config = { plan: withQuestion(planConfig(command, system, 'why'), question), question };
     const run = await load();
     system.exitCode = await run(config, system);
   });
+
+/** From a cluster, the node of the question is read through its agent. */
+function withQuestion(plan: PlanInputs, question: Question): PlanInputs {
+  if (question.kind === 'pod' || question.node === undefined) return plan;
+  const isKnown = plan.snapshot !== undefined || plan.node !== undefined;
+  return isKnown ? plan : { ...plan, through: [question.node] };
+}
 
 type Parsed = Question | { readonly problem: string };
 

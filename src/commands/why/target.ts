@@ -1,5 +1,6 @@
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
+import { shortSizeText } from '../../runtime/text/size-text.ts';
 import { nearest } from '../../runtime/text/nearest.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { Question } from './command.ts';
@@ -12,7 +13,7 @@ export function findTarget(question: Question, facts: PlanFacts): Target {
   if (question.kind === 'pod') return findPod(question, withRequestsFor(question, facts));
   const { node } = question;
   const parts = node === undefined ? facts.parts : facts.parts.filter(({ name }) => name === node);
-  if (parts.length === 0) return missing(notRead(node, facts.parts));
+  if (parts.length === 0) return missing(unreadText(node, facts) ?? notRead(node, facts.parts));
   const narrowed = { ...facts, parts, reports: [] };
   return question.kind === 'image' ? findImage(question, narrowed) : findContainer(question, narrowed);
 }
@@ -22,6 +23,17 @@ function withRequestsFor({ name }: Extract<Question, { kind: 'pod' }>, facts: Pl
   const isRequesting = ({ requests }: NodeReportFacts) => requests.some(({ pod }) => pod.name === name);
   return { ...facts, reports: facts.reports.filter(isRequesting) };
 }
+
+/** Why the requested node was not read, and what its agent reports instead; undefined = no node was requested. */
+function unreadText(node: string | undefined, { unread = [], reports }: PlanFacts): string | undefined {
+  const failed = unread.find(({ name }) => name === node);
+  if (failed === undefined) return undefined;
+  const report = reports.find(({ name }) => name === node);
+  return `node ${failed.name} was not read: ${failed.problem}${report === undefined ? '' : `. ${reportText(report)}`}`;
+}
+
+const reportText = ({ imagesRemovable, imageBytesRemovable, containersRemovable }: NodeReportFacts): string =>
+  `Its agent reports that ${imagesRemovable} images (${shortSizeText(imageBytesRemovable)}) and ${containersRemovable} containers can be removed, due now or not`;
 
 function notRead(node: string | undefined, parts: readonly NodePart[]): string {
   const names = parts.map(({ name }) => name).join(', ');

@@ -41,7 +41,12 @@ async function explained(
   question: Question,
   { config: { plan }, system, progress }: Context,
 ): Promise<ExplanationDocument> {
-  if (question.kind !== 'pod' && plan.snapshot === undefined && plan.node === undefined)
+  if (
+    question.kind !== 'pod' &&
+    plan.snapshot === undefined &&
+    plan.node === undefined &&
+    plan.through === undefined
+  )
     throw new Error((await removedFromReports(question, plan.kube)) ?? nodeOnly(question, system));
   const facts = await readFacts(plan, progress);
   const target = findTarget(question, facts);
@@ -61,10 +66,22 @@ interface Absent {
 async function absence(question: Question, { target, facts, plan }: Absent): Promise<Error> {
   const { kind, message } = target;
   if (kind === 'ambiguous') return new UsageError([`why: ${message}`]);
-  if (question.kind === 'image') return new Error(removedText(question.text, removedBy(facts)) ?? message);
+  if (question.kind === 'image') return new Error((await removal(question, facts, plan)) ?? message);
   const isLivePod = plan.snapshot === undefined && question.kind === 'pod';
   return new Error((isLivePod ? await collectedText(question, plan.kube) : undefined) ?? message);
 }
+
+/** What is recorded about the removal of an image: on its node, or in reports where the node was not read. */
+async function removal(
+  question: NodeQuestion,
+  facts: PlanFacts,
+  plan: WhyConfig['plan'],
+): Promise<string | undefined> {
+  const isUnread = (facts.unread?.length ?? 0) > 0;
+  return isUnread ? removedFromReports(question, plan.kube) : removedText(question.text, removedBy(facts));
+}
+
+type NodeQuestion = Exclude<Question, { kind: 'pod' }>;
 
 /** Adds the namespace to a question about a pod. */
 async function complete({ question, plan }: WhyConfig): Promise<Question> {
@@ -79,7 +96,7 @@ const removedBy = ({ parts }: PlanFacts): readonly RemovedFrom[] =>
 
 /** What the reports of the nodes say about an image that dustpan removed; undefined = nothing. */
 async function removedFromReports(
-  { kind, text, node }: Exclude<Question, { kind: 'pod' }>,
+  { kind, text, node }: NodeQuestion,
   kube: PersonConnection,
 ): Promise<string | undefined> {
   if (kind !== 'image') return undefined;
@@ -96,9 +113,8 @@ async function removedFromReports(
   });
 }
 
-function nodeOnly({ kind, text }: Exclude<Question, { kind: 'pod' }>, { program }: System): string {
-  const command = `${program} why ${kind} ${text} --node-name=NODE --cri-socket=/run/containerd/containerd.sock`;
-  return `${kind}s are known only on their node: run ${command} there, or pass a snapshot taken there with --snapshot`;
+function nodeOnly({ kind, text }: NodeQuestion, { program }: System): string {
+  return `${kind}s are known only on their node: run ${program} why ${kind} ${text} --node=NODE, which reads it through the pod of its agent`;
 }
 
 /** The namespace that kubectl would use. */

@@ -33,6 +33,12 @@ test.each(rules)('$alert has a severity, a summary and a description', (rule) =>
   expect(rule.annotations['description']).toMatch(/\.$/);
 });
 
+test('no alert sends its reader to a node: there is no dustpan outside of the pod', () => {
+  expect(text).not.toContain('--cri-socket');
+  const full = rules.find(({ alert }) => alert === 'DustpanImageDiskStaysFull');
+  expect(full?.annotations['description']).toContain('`dustpan why image NAME --node={{ $labels.node }}`');
+});
+
 test('every alert has a unique name', () => {
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
 });

@@ -125,7 +125,7 @@ test.each(['image', 'container'])('an %s is known only on its node', async (kind
   const { code, stdout, stderr } = await why(kind, 'abcd');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toBe(
-    `dustpan: ${kind}s are known only on their node: run dustpan why ${kind} abcd --node-name=NODE --cri-socket=/run/containerd/containerd.sock there, or pass a snapshot taken there with --snapshot\n`,
+    `dustpan: ${kind}s are known only on their node: run dustpan why ${kind} abcd --node=NODE, which reads it through the pod of its agent\n`,
   );
 });
 

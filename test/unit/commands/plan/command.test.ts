@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LenientCommand } from '../../../../src/commands/cli/option.ts';
 import { planConfig, withPlan } from '../../../../src/commands/plan/command.ts';
-import { parsed } from '../../../fakes/command-line.ts';
+import { parsed, ran } from '../../../fakes/command-line.ts';
 import { FakeSystem } from '../../../fakes/system.ts';
 
 const sourceOf = (argv: readonly string[], env: Readonly<Record<string, string>> = {}) => {
@@ -23,6 +23,21 @@ test.each([
   },
 ])('source of a plan: $name', ({ argv, env, from }) => {
   expect(sourceOf(argv, env)).toEqual(from);
+});
+
+test.each([
+  { argv: ['--node=a', '--nodes'], problem: '--node and --nodes exclude each other' },
+  {
+    argv: ['--node=a', '--snapshot=d'],
+    problem: '--node and --nodes read a cluster: they exclude --snapshot and --cri-socket',
+  },
+  {
+    argv: ['--nodes', '--cri-socket=/s', '--node-name=n'],
+    problem: '--node and --nodes read a cluster: they exclude --snapshot and --cri-socket',
+  },
+  { argv: ['--node=a,B'], problem: '--node "B" is not the name of a node' },
+])('contradictions of nodes are refused: $argv', async ({ argv, problem }) => {
+  expect(await ran(['plan', ...argv])).toEqual({ code: 2, out: '', err: `dustpan: plan: ${problem}\n` });
 });
 
 test('a snapshot and a socket, both on the command line, exclude each other', () => {

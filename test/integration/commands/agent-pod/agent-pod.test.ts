@@ -1,0 +1,220 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { CriSandbox } from '../../../sandbox/cri/server.ts';
+import type { SandboxExec } from '../../../sandbox/api/exec.ts';
+import { startSandbox, type Sandbox } from '../../../sandbox/server.ts';
+import { dustpan, inputOfEachTest, planned, policy } from '../plan/fixture.ts';
+
+const input = inputOfEachTest();
+let api: Sandbox;
+let cri: CriSandbox;
+/** Replaces the program in the agent's pod. */
+let program: SandboxExec | undefined;
+const commands: (readonly string[])[] = [];
+
+const reader = {
+  ...{ name: 'jane', token: 'j' },
+  rules: [
+    { apiGroups: ['', 'batch', 'apps'], resources: ['pods', 'nodes', 'namespaces'], verbs: ['list'] },
+    { apiGroups: ['gc.dustpan.dev'], resources: ['gcpolicies', 'nodegcreports'], verbs: ['list'] },
+  ],
+};
+
+/** Runs the command of the pod in this process, as the agent's service account. */
+const runHere: SandboxExec = async (call) => {
+  const { command } = call;
+  commands.push(command);
+  if (program !== undefined) return program(call);
+  const words = command.slice(command.indexOf('/app/dist/main.js') + 1);
+  const { code, stdout, stderr } = await dustpan([...words, `--kubeconfig=${api.kubeconfigFile}`]);
+  return { exitCode: code, stdout, stderr };
+};
+
+function applyAgent(node: string, args: readonly string[], running = true): void {
+  const labels = { 'app.kubernetes.io/part-of': 'dustpan', 'app.kubernetes.io/component': 'agent' };
+  api.store.apply({
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: `agent-${node}`, namespace: 'dustpan', labels } },
+    spec: {
+      nodeName: node,
+      containers: [
+        { name: 'sidecar', image: 's' },
+        {
+          ...{
+            name: 'agent',
+            image: 'i',
+            command: ['/nodejs/bin/node', '--no-sparkplug', '/app/dist/main.js'],
+          },
+          args: ['agent', '--image-gc-period=5m', ...args],
+        },
+      ],
+    },
+    status: {
+      phase: 'Running',
+      containerStatuses: [{ name: 'agent', state: running ? { running: {} } : { waiting: {} } }],
+    },
+  });
+}
+
+beforeEach(async () => {
+  program = undefined;
+  commands.length = 0;
+  api = await startSandbox({ exec: runHere, users: [reader] });
+  for (const name of ['node-1', 'node-2', 'node-3'])
+    api.store.apply({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
+  api.store.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'dustpan' } });
+  cri = await input.startCri();
+  cri.runtime.addImage({ tags: ['registry.example.com/unused:v1'] });
+  applyAgent('node-1', input.nodeFlags);
+  api.store.apply(policy('mine', { nodes: { imageGC: { minimumAge: '1s' }, containerGC: {} } }) as never);
+  api.store.apply({
+    ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'NodeGCReport', metadata: { name: 'node-1' } },
+    status: {
+      reportTime: '2026-01-15T12:00:00Z',
+      images: { removable: { count: 4, bytes: 5000 } },
+      containers: { removable: 3 },
+    },
+  });
+});
+afterEach(async () => {
+  cri.stop();
+  await api.stop();
+});
+
+const as = (user: string): string => `--kubeconfig=${api.kubeconfigOf(user)}`;
+const asAdmin = (): string => `--kubeconfig=${api.kubeconfigFile}`;
+const at = '--now=2031-01-15T12:00:00Z';
+
+describe('through the pod of an agent', () => {
+  test('the plan of a node is the one that is made on the node, with the flags of its agent', async () => {
+    const through = await planned([asAdmin(), '--node=node-1', '--kept', at]);
+    const there = await planned([asAdmin(), ...input.nodeFlags, '--kept', at]);
+    expect(through.decisions.filter(({ unit }) => unit === 'imagegc')).toHaveLength(1);
+    expect(through.decisions).toEqual(there.decisions);
+    expect(through.totals).toEqual(there.totals);
+    expect(commands).toEqual([
+      [
+        ...['/nodejs/bin/node', '--no-sparkplug', '/app/dist/main.js', 'snapshot', '-', '--only-node'],
+        ...input.nodeFlags,
+      ],
+    ]);
+  });
+
+  test('an image of a node is explained, by name and by id', async () => {
+    const { code, stdout, stderr } = await dustpan([
+      ...['why', 'image', 'registry.example.com/unused:v1', '--node=node-1', asAdmin(), at],
+    ]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^Image registry.example.com\/unused:v1 \(.*\) on node-1 is kept: /);
+  });
+
+  test('a container of a node is explained', async () => {
+    const { sandbox } = cri.runtime.runPod({ name: 'web', containers: [] });
+    const { code, stdout } = await dustpan(['why', 'container', sandbox.id, '--node=node-1', asAdmin()]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Sandbox of pod default\/web .* on node-1 is kept: /);
+  });
+
+  test('--nodes reads the nodes of all agents that run; the others keep their reports', async () => {
+    applyAgent(
+      'node-2',
+      input.nodeFlags.map((flag) => flag.replace('node-1', 'node-2')),
+    );
+    applyAgent('node-3', input.nodeFlags, false);
+    const plan = await planned([asAdmin(), '--nodes']);
+    expect(plan.totals.flatMap(({ unit, node }) => (unit === 'imagegc' ? [node] : []))).toEqual([
+      ...['node-1', 'node-2'],
+    ]);
+    expect(commands).toHaveLength(2);
+  });
+
+  test('several nodes may be named; one that is named twice is read once', async () => {
+    applyAgent(
+      'node-2',
+      input.nodeFlags.map((flag) => flag.replace('node-1', 'node-2')),
+    );
+    await planned([asAdmin(), '--node=node-1,node-2', '--node=node-1']);
+    expect(commands).toHaveLength(2);
+  });
+
+  test('warnings of the command in the pod are notes of the plan', async () => {
+    program = () =>
+      Promise.resolve({
+        exitCode: 0,
+        stdout: '{}',
+        stderr: 'dustpan: warning: node node-1: no disk\nnoise\n',
+      });
+    const { notes } = await planned([asAdmin(), '--node=node-1']);
+    expect(notes).toContain('Node node-1: no disk.');
+    expect(notes.join('\n')).not.toContain('noise');
+  });
+});
+
+describe('a node that cannot be read', () => {
+  test('without the right, the plan names the right and shows the report', async () => {
+    const { code, stdout } = await dustpan(['plan', '--node=node-1', as('jane')]);
+    expect(code).toBe(0);
+    const text = stdout.replaceAll(/\s+/g, ' ');
+    expect(text).toContain('! Node node-1 was not read: ');
+    expect(text).toContain('kubectl auth can-i get pods/exec -n dustpan');
+    expect(text).toMatch(/Removable on other nodes.*node-1 4 /);
+  });
+
+  test('without the right, why names the right and what the report says', async () => {
+    const { code, stderr } = await dustpan(['why', 'image', 'unused:v1', '--node=node-1', as('jane')]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^dustpan: node node-1 was not read: [^\n]*verb get on pods\/exec[^\n]*\n$/);
+    expect(stderr).toContain('Its agent reports that 4 images (');
+    expect(stderr).toContain('and 3 containers can be removed, due now or not');
+  });
+
+  test('a missing right is requested once', async () => {
+    for (const node of ['node-2', 'node-3']) applyAgent(node, input.nodeFlags);
+    const { notes } = await planned(['--nodes', as('jane')]);
+    expect(
+      notes.filter((note) => note.startsWith('Nodes node-1, node-2, node-3 were not read:')),
+    ).toHaveLength(1);
+  });
+
+  test('an unknown name is bad input, with the nearest names', async () => {
+    const { code, stderr } = await dustpan(['plan', '--node=nod-1', asAdmin()]);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: 'dustpan: --node: there is no node nod-1; did you mean node-1?\n',
+    });
+  });
+
+  test.each<{ name: string; program: SandboxExec; problem: string }>([
+    {
+      name: 'an agent of another version',
+      program: () =>
+        Promise.resolve({ exitCode: 2, stderr: "dustpan: snapshot: unknown option '--only-node'" }),
+      problem:
+        "the agent's pod dustpan/agent-node-1 has a version of dustpan without snapshot --only-node; upgrade it",
+    },
+    {
+      name: 'a runtime that does not respond',
+      program: () =>
+        Promise.resolve({ exitCode: 1, stderr: 'dustpan: warning: x\ndustpan: the runtime is down' }),
+      problem:
+        "dustpan snapshot in the agent's pod dustpan/agent-node-1 exited with 1: dustpan: the runtime is down",
+    },
+    {
+      name: 'output that is no JSON',
+      program: () => Promise.resolve({ exitCode: 0, stdout: 'hello' }),
+      problem: "the agent's pod dustpan/agent-node-1 did not write JSON",
+    },
+    {
+      name: 'output that no snapshot has',
+      program: () => Promise.resolve({ exitCode: 0, stdout: '{"images":[]}' }),
+      problem: 'pod dustpan/agent-node-1: images: must be an object',
+    },
+  ])('is a note of the plan: $name', async ({ program: one, problem }) => {
+    program = one;
+    const { notes } = await planned([asAdmin(), '--node=node-1']);
+    expect(notes.find((note) => note.startsWith('Node node-1 was not read: '))).toContain(problem);
+  });
+
+  test('a node without an agent is a note of the plan', async () => {
+    const { notes } = await planned([asAdmin(), '--node=node-2']);
+    expect(notes).toContain('Node node-2 was not read: no agent of dustpan runs there.');
+  });
+});
