@@ -2,7 +2,7 @@ import { currentLogs } from '../../agent/containergc/large-logs.ts';
 import { resolvedTarget } from '../../agent/containergc/log-names.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { PlanObject } from '../plan/document.ts';
-import type { Question } from './command.ts';
+import type { Question } from './question.ts';
 import { ambiguous, missing, type Target } from './found.ts';
 
 type ContainerQuestion = Exclude<Question, { kind: 'pod' }>;

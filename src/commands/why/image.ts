@@ -4,7 +4,7 @@ import type { RuntimeImage } from '../../cri/runtime.ts';
 import { nearest } from '../../runtime/text/nearest.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import { shortId } from '../cli/table.ts';
-import type { Question } from './command.ts';
+import type { Question } from './question.ts';
 import { ambiguous, missing, type Target } from './found.ts';
 
 type ImageQuestion = Exclude<Question, { kind: 'pod' }>;

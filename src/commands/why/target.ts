@@ -3,7 +3,7 @@ import type { PodFacts } from '../../kube/cache/objects.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import { nearest } from '../../runtime/text/nearest.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
-import type { Question } from './command.ts';
+import type { Question } from './question.ts';
 import { findContainer } from './container.ts';
 import { missing, type Target } from './found.ts';
 import { findImage } from './image.ts';

@@ -4,6 +4,7 @@ import { removedImagesResource } from '../../kube/cache/removed-images.ts';
 import { isNotFound } from '../../kube/http/transport.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import { removedText, type RemovedFrom } from './removed.ts';
+import { errorLine } from '../../runtime/errors.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import type { PersonConnection } from '../cli/connection.ts';
 import { usingCluster } from '../cli/connect.ts';
@@ -13,7 +14,8 @@ import { Progress } from '../cli/progress.ts';
 import { readFacts } from '../plan/plan.ts';
 import { planUnits } from '../plan/units.ts';
 import type { System } from '../cli/system.ts';
-import type { Question, WhyConfig } from './command.ts';
+import type { WhyConfig } from './command.ts';
+import type { Question } from './question.ts';
 import { explain, type ExplanationDocument } from './explain.ts';
 import type { Target } from './found.ts';
 import { findTarget } from './target.ts';
@@ -68,7 +70,7 @@ async function absence(question: Question, { target, facts, plan }: Absent): Pro
   if (kind === 'ambiguous') return new UsageError([`why: ${message}`]);
   if (question.kind === 'image') return new Error((await removal(question, facts, plan)) ?? message);
   const isLivePod = plan.snapshot === undefined && question.kind === 'pod';
-  return new Error((isLivePod ? await collectedText(question, plan.kube) : undefined) ?? message);
+  return new Error(isLivePod ? await collectedText(question, message, plan.kube) : message);
 }
 
 /** What is recorded about the removal of an image: on its node, or in reports where the node was not read. */
@@ -121,20 +123,24 @@ function nodeOnly({ kind, text }: NodeQuestion, { program }: System): string {
 const currentNamespace = (kube: PersonConnection): Promise<string> =>
   usingCluster(kube, ({ namespace = 'default' }) => Promise.resolve(namespace));
 
-/** What the Events report about a pod that dustpan deleted or evicted, in one line; undefined = nothing, or they cannot be read. */
+/** The message about a missing pod, with what the Events report about its deletion or eviction, in one line. */
 async function collectedText(
   { namespace = 'default', name }: Extract<Question, { kind: 'pod' }>,
+  message: string,
   kube: PersonConnection,
-): Promise<string | undefined> {
+): Promise<string> {
   const { signal } = new AbortController();
-  const collections = await usingCluster(kube, ({ transport }) =>
-    // Events are optional: without them the answer is only shorter.
-    readCollections(transport, namespace, signal).catch((): readonly Collection[] => []),
-  );
+  let collections: readonly Collection[];
+  try {
+    collections = await usingCluster(kube, ({ transport }) => readCollections(transport, namespace, signal));
+  } catch (err) {
+    return `${message}; dustpan's Events in namespace ${namespace} cannot be read: ${errorLine(err)}`;
+  }
   const sure = collections.find(({ names }) => names.includes(name));
   const likely = collections.find(({ more, owner }) => more > 0 && name.startsWith(`${owner.name}-`));
   if (sure !== undefined)
     return `pod ${namespace}/${name} is gone: dustpan ${sure.verb} it at ${sure.at} (${sure.note})`;
-  if (likely === undefined) return undefined;
+  if (likely === undefined)
+    return `${message}; no Event of dustpan is about it: the API server keeps Events for an hour by default`;
   return `there is no pod ${namespace}/${name}, or not any more; dustpan deleted pods of ${likely.owner.kind} ${likely.owner.name} at ${likely.at}, maybe this one too (${likely.note})`;
 }

@@ -55,7 +55,8 @@ test('a name without a namespace is in the namespace of the context, else in def
   const { code, stderr } = await dustpan(['why', 'pod', 'p0001', `--kubeconfig=${input.path('kubeconfig')}`]);
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: 'dustpan: there is no pod batch/p0001, or not any more; there is default/p0001\n',
+    stderr:
+      'dustpan: there is no pod batch/p0001, or not any more; there is default/p0001; no Event of dustpan is about it: the API server keeps Events for an hour by default\n',
   });
 });
 
@@ -85,13 +86,34 @@ test.each([
   },
   {
     note: 'Deleted 1 pod (Terminated, policy default): report-c',
-    message: /^dustpan: there is no pod default\/report-b, or not any more\n$/,
+    message:
+      /^dustpan: there is no pod default\/report-b, or not any more; no Event of dustpan is about it: [^\n]*\n$/,
   },
 ])('explains a deleted pod by its Events: $note', async ({ note, message }) => {
   api.store.apply(collected('e1', note));
   const { code, stderr } = await why('pod', 'default/report-b');
   expect(code).toBe(1);
   expect(stderr).toMatch(message);
+});
+
+test.each([
+  ['pod/p0001', '-n', 'default'],
+  ['pod', 'p0001', '--namespace=default'],
+  ['po', 'default/p0001'],
+  ['pods', 'default/p0001', '-n=default'],
+])("kubectl's words name a pod: %s %s %s", async (...words) => {
+  api.store.apply(policyOf('Enforce', { terminated: {} }));
+  const { stdout } = await why(...words);
+  expect(stdout).toMatch(/^Pod default\/p0001 /);
+});
+
+test('says that the Events cannot be read, and which right is missing', async () => {
+  api.faults.next(({ path }) => path.endsWith('/events'), { kind: 'status', status: 403 });
+  const { code, stderr } = await why('pod', 'default/report-b');
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^dustpan: there is no pod default\/report-b, or not any more; dustpan's Events in namespace default cannot be read: [^\n]*\n$/,
+  );
 });
 
 test('explains an evicted pod by its Event', async () => {
@@ -116,7 +138,8 @@ test.each(['gc.dustpan.dev/agent', 'kubelet', 'example.com/gc.dustpan.dev', 'GC.
     const { code, stderr } = await why('pod', 'default/report-b');
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: 'dustpan: there is no pod default/report-b, or not any more\n',
+      stderr:
+        'dustpan: there is no pod default/report-b, or not any more; no Event of dustpan is about it: the API server keeps Events for an hour by default\n',
     });
   },
 );

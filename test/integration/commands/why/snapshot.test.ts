@@ -172,7 +172,7 @@ describe('a missing object is one line and exit code 1', () => {
 
 describe('bad usage is one line and exit code 2', () => {
   test.each([
-    { args: ['pods', 'a/b'], message: /Allowed choices are pod, image, container\./ },
+    { args: ['node', 'a'], message: /KIND must be pod, image, container, is "node"/ },
     { args: ['pod', 'a/b/c'], message: /^dustpan: why: pod: must be NAMESPACE\/NAME, is "a\/b\/c"$/m },
     { args: ['pod', '/b'], message: /must be NAMESPACE\/NAME, is "\/b"/ },
     { args: ['pod', 'A b'], message: /must be NAMESPACE\/NAME, is "A b"/ },

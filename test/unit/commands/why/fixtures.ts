@@ -8,7 +8,7 @@ import type {
   TerminatedPolicy,
 } from '../../../../src/api/policy/policy.ts';
 import { planUnits } from '../../../../src/commands/plan/units.ts';
-import type { Question } from '../../../../src/commands/why/command.ts';
+import type { Question } from '../../../../src/commands/why/question.ts';
 import { explain, type Explanation, type ExplanationDocument } from '../../../../src/commands/why/explain.ts';
 import { whyTable } from '../../../../src/commands/why/table.ts';
 import { findTarget } from '../../../../src/commands/why/target.ts';

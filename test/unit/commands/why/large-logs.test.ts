@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { whyTable } from '../../../../src/commands/why/table.ts';
-import type { Question } from '../../../../src/commands/why/command.ts';
+import type { Question } from '../../../../src/commands/why/question.ts';
 import { pod } from '../../../builders.ts';
 import { container } from '../../../fakes/runtime.ts';
 import { link, log, logsRule, rule } from '../../agent/containergc/builders.ts';

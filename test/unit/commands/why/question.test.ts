@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { questionOf } from '../../../../src/commands/why/question.ts';
+
+const words = { kind: 'pod', name: undefined, namespace: undefined, node: undefined };
+const podOf = (namespace: string | undefined, name: string): object => ({ kind: 'pod', namespace, name });
+
+test.each([
+  { given: { name: 'a/b' }, is: podOf('a', 'b') },
+  { given: { name: 'b' }, is: podOf(undefined, 'b') },
+  { given: { kind: 'pod/b' }, is: podOf(undefined, 'b') },
+  { given: { kind: 'pod/b', namespace: 'a' }, is: podOf('a', 'b') },
+  { given: { kind: 'pods', name: 'b', namespace: 'a' }, is: podOf('a', 'b') },
+  { given: { kind: 'po', name: 'a/b', namespace: 'a' }, is: podOf('a', 'b') },
+  {
+    given: { kind: 'image/registry.example.com:5000/x/y:1', node: 'n' },
+    is: { kind: 'image', text: 'registry.example.com:5000/x/y:1', node: 'n' },
+  },
+  { given: { kind: 'container/4f2ac9' }, is: { kind: 'container', text: '4f2ac9', node: undefined } },
+  {
+    given: { name: 'a/b', namespace: 'c' },
+    is: { problem: 'pod: a/b is not in namespace c; leave one of the two out' },
+  },
+  { given: { name: 'b', node: 'n' }, is: { problem: '--node is for images and containers' } },
+  { given: { kind: 'image', name: 'x', namespace: 'a' }, is: { problem: '--namespace is for pods' } },
+  { given: {}, is: { problem: 'the name is missing: use pod NAME or pod/NAME' } },
+  { given: { kind: 'pvc/x' }, is: { problem: 'KIND must be pod, image, container, is "pvc"' } },
+])('$given', ({ given, is }) => {
+  expect(questionOf({ ...words, ...given })).toEqual(is);
+});
