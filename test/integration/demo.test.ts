@@ -63,8 +63,8 @@ test('its shell finds a cluster and a node', async () => {
   `;
   const demo = startDemo({ SHELL: 'sh' }, ['--shell'], commands);
   await once(demo.child, 'close');
-  expect(demo.output).toContain('would be deleted:\n    TerminatedInNamespace');
-  expect(demo.output).toContain('on node-a is kept:\n    KeepListed');
+  expect(demo.output).toContain('would be deleted by podgc:\n    TerminatedInNamespace');
+  expect(demo.output).toContain('on node-a is kept by\n    imagegc: KeepListed');
   expect(demo.output).toContain('pods: 75 due, all under DryRun policies; 0 deleted');
   expect(demo.output.split('\n').filter((line) => line.length > 80)).toEqual([]);
   expect(demo.child.exitCode).toBe(0);

@@ -41,7 +41,7 @@ export interface ExplanationDocument {
   readonly generatedAt: string;
   /** As the command line names it. */
   readonly object: AskedObject;
-  /** One for each unit and node that decides about the object. */
+  /** One for each unit and node that decides about the object; the verdict that acts is first. */
   readonly explanations: readonly Explanation[];
   /** Facts that limit the answer, one sentence each. */
   readonly notes: readonly string[];
@@ -50,8 +50,16 @@ export interface ExplanationDocument {
 /** Explains the decisions of a plan about one object. */
 export function explain(plan: PlanDocument, { object, facts, path }: Found): ExplanationDocument {
   const { apiVersion, generatedAt, notes } = plan;
-  const explanations = nearestTo(path, plan.decisions).map((decision) => explanationOf(decision, facts));
+  const explanations = nearestTo(path, plan.decisions)
+    .map((decision) => explanationOf(decision, facts))
+    .toSorted((a, b) => rankOf(a) - rankOf(b));
   return { apiVersion, kind: 'Explanation', generatedAt, object, explanations, notes };
+}
+
+/** The verdict that acts is first, a warning next; of verdicts that keep, the one of a policy. */
+function rankOf({ verdict, policy }: Decision): number {
+  if (verdict === 'Keep') return policy === null ? 3 : 2;
+  return verdict === 'Warn' ? 1 : 0;
 }
 
 /** Without the decision about the directory of a log that has its own. */
@@ -81,10 +89,14 @@ const meanings: Readonly<Record<Unit, Meanings>> = {
   containergc: containerReasons,
 };
 
-const warnings: Meanings = { ...storageWarnings, ...containerWarnings, ...pressureWarnings };
+const warnings: Readonly<Partial<Record<Unit, Meanings>>> = {
+  localstorage: storageWarnings,
+  containergc: containerWarnings,
+  nodepressure: pressureWarnings,
+};
 
 const meaningOf = ({ unit, verdict, reason, detail }: Decision): Meaning =>
-  (verdict === 'Warn' ? warnings : meanings[unit])[reason] ?? { meaning: detail, change: '' };
+  (verdict === 'Warn' ? warnings : meanings)[unit]?.[reason] ?? { meaning: detail, change: '' };
 
 /** By the rules of image GC: containers made from the image, running or not, and unfinished pods that name it. */
 function holdersOf(id: string, { images = [], containers = [], pods = [] }: NodePart): readonly Holder[] {

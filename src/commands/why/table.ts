@@ -11,7 +11,7 @@ export function whyTable(document: ExplanationDocument): string {
   const { explanations, notes, generatedAt } = document;
   const nowMs = Date.parse(generatedAt);
   const sections = [
-    ...explanations.map((one) => section(one, nowMs)),
+    ...explanations.map((one, i) => section(one, { subject: subjectOf(one, explanations[i - 1]), nowMs })),
     explanations.length === 0
       ? ['There is no decision about it alone: it is kept or removed with the object that it belongs to.']
       : [],
@@ -23,9 +23,20 @@ export function whyTable(document: ExplanationDocument): string {
     .join('\n\n')}\n`;
 }
 
-function section(one: Explanation, nowMs: number): readonly string[] {
+/** The object's name once, then `It`: the sections about one object are one story. */
+function subjectOf(one: Explanation, before: Explanation | undefined): string {
+  const name = nameOf(one);
+  return before !== undefined && nameOf(before) === name ? 'It' : name;
+}
+
+interface Section {
+  readonly subject: string;
+  readonly nowMs: number;
+}
+
+function section(one: Explanation, { subject, nowMs }: Section): readonly string[] {
   return [
-    ...wrapped(`${nameOf(one)} ${verdictOf(one)}: ${one.reason}`, width, '    '),
+    ...wrapped(`${subject} ${verdictOf(one)} by ${one.unit}: ${one.reason}`, width, '    '),
     ...row('Why', one.detail),
     ...row('Policy', policyText(one)),
     ...row('Field', one.field ?? ''),

@@ -86,7 +86,7 @@ test('a user with the right reads an image of the node', async () => {
     .toContain(`Image ${unused.ref} `);
   const { code, stdout, stderr } = await dustpan('operator', ...args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(flat(stdout)).toContain(`on ${cluster.node.name} would be removed: `);
+  expect(flat(stdout)).toContain(`on ${cluster.node.name} would be removed by imagegc: `);
   expect(stdout).toContain('GCPolicy nodes (DryRun: nothing is removed)');
 });
 
@@ -103,7 +103,7 @@ test('a container of the node is explained', async () => {
   ]);
   const { code, stdout } = await dustpan('operator', 'why', 'container', id, `--node=${cluster.node.name}`);
   expect(code).toBe(0);
-  expect(flat(stdout)).toMatch(/^Container agent of pod dustpan-system\/.* is kept: /);
+  expect(flat(stdout)).toMatch(/^Container agent of pod dustpan-system\/.* is kept by containergc: /);
 });
 
 test('the plan of all nodes lists their images, each with its verdict', async () => {

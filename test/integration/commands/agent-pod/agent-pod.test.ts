@@ -103,14 +103,18 @@ describe('through the pod of an agent', () => {
       ...['why', 'image', 'registry.example.com/unused:v1', '--node=node-1', asAdmin(), at],
     ]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^Image registry.example.com\/unused:v1 \(.*\) on node-1 is kept: /);
+    expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
+      /^Image registry\.example\.com\/unused:v1 \(.*\) on node-1 is kept by imagegc: /,
+    );
   });
 
   test('a container of a node is explained', async () => {
     const { sandbox } = cri.runtime.runPod({ name: 'web', containers: [] });
     const { code, stdout } = await dustpan(['why', 'container', sandbox.id, '--node=node-1', asAdmin()]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^Sandbox of pod default\/web .* on node-1 is kept: /);
+    expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
+      /^Sandbox of pod default\/web .* on node-1 is kept by containergc: /,
+    );
   });
 
   test('--nodes reads the nodes of all agents that run; the others keep their reports', async () => {

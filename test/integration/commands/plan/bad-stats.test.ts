@@ -87,7 +87,7 @@ test('plan lists evictions by node, and why explains one with its values', async
   const why = await dustpan(['why', ...input.args, 'pod', 'web/scratch']);
   expect(why.stderr).toBe('');
   const text = why.stdout.replaceAll(/\s+/g, ' ');
-  expect(text).toContain('Pod web/scratch (node node-1) will be evicted: emptydirfs.limit');
+  expect(text).toContain('Pod web/scratch (node node-1) will be evicted by localstorage: emptydirfs.limit');
   expect(text).toContain(
     'Why Usage of EmptyDir volume "tmp" exceeds the limit "100Mi". It uses 130 MiB, 130 % of the limit 100Mi. Policy GCPolicy nodes (Enforce) Field nodes.localStorageEviction.evictAtPercent=100 When Now, in the next pass. Kept by Less in the volume',
   );
@@ -103,9 +103,9 @@ test('plan and why distinguish a warning from an eviction', async () => {
   expect(stdout).toContain('localstorage on node-1: 2 to remove (');
   const why = await dustpan(['why', ...input.args, 'pod', 'web/fine']);
   const text = why.stdout.replaceAll(/\s+/g, ' ');
-  expect(text).toContain('Pod web/fine (node node-1) is warned about: ephemeralpodfs.limit');
+  expect(text).toContain('Pod web/fine (node node-1) is warned about by localstorage: ephemeralpodfs.limit');
   expect(text).toContain(
     'When Once for this level, by an Event, in mode DryRun as well. Ends when The pod uses less',
   );
-  expect(text).toContain('Pod web/fine (node node-1) is kept: UnderLimit');
+  expect(text).toContain('It is kept by localstorage: UnderLimit');
 });

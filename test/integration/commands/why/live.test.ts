@@ -25,7 +25,7 @@ test('explains a pod of the cluster, and only reads from it', async () => {
   api.store.apply(policyOf('Enforce', { terminated: { threshold: 2 } }));
   const { code, stdout } = await why('pod', 'default/p0000');
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^Pod default\/p0000 \(node node-1\) will be deleted: Terminated\n/);
+  expect(stdout).toMatch(/^Pod default\/p0000 \(node node-1\) will be deleted by podgc: Terminated\n/);
   expect(stdout).toContain('GCPolicy default (Enforce)');
   expect(new Set(api.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
 });
@@ -38,7 +38,7 @@ test('an orphaned pod waits, and its containers may still run', async () => {
     status: { phase: 'Running' },
   });
   const { stdout } = await why('pod', 'default/lost');
-  expect(stdout).toMatch(/is kept: Quarantined/);
+  expect(stdout).toMatch(/is kept by podgc: Quarantined/);
   expect(stdout).toMatch(/Field {6}pods\.orphaned\.quarantine=40s/);
   expect(stdout).toMatch(/in 40s, if nothing else changes/);
   expect(stdout).toMatch(/Caution {4}Its containers may still be running/);
@@ -169,9 +169,9 @@ test('explains images and containers on their node', async () => {
   );
   const node = [`--policy=${input.path('policy.json')}`, ...input.nodeFlags];
   const dead = await why('container', `containerd://${id}`, ...node);
-  expect(dead.stdout).toMatch(/will be removed:\s+DeadContainer/);
+  expect(dead.stdout).toMatch(/will be removed by\s+containergc:\s+DeadContainer/);
   const image = await why('image', 'registry.example.com/app:v1', ...node);
   expect(image.stdout.replaceAll(/\s+/g, ' ')).toMatch(
-    /is kept: InUse Why Container main of pod [^ ]*web \(Exited\) was made from it\./,
+    /is kept by imagegc: InUse Why Container main of pod [^ ]*web \(Exited\) was made from it\./,
   );
 });

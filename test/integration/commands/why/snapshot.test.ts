@@ -19,7 +19,7 @@ test('the table has verdict, reason, values, policy, field, time, and what would
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toBe(
     [
-      'Pod batch/report-1 (node node-1) will be deleted: Terminated',
+      'Pod batch/report-1 (node node-1) will be deleted by podgc: Terminated',
       '  Why        Of the pods of this policy, 5 have finished and 2 may be kept; this',
       '             one is the 2nd to be deleted: evicted pods first, then the oldest.',
       '  Policy     GCPolicy default (Enforce)',
@@ -92,7 +92,7 @@ test('an image on several nodes has an explanation for each, and --node selects 
     ['node-2', 'ContainersUnknown'],
   ]);
   const { stdout } = await why('image', 'nginx:1.27', '--node=node-2');
-  expect(stdout).toMatch(/^Image docker.io\/library\/nginx:1.27 \(dddddddddddd\) on node-2 is kept:/);
+  expect(stdout).toMatch(/^Image docker.io\/library\/nginx:1.27 \(dddddddddddd\) on node-2 is kept by/);
   expect(stdout).not.toContain('node-1');
 });
 
@@ -100,7 +100,7 @@ test('names a policy from a file, and message that mode DryRun removes nothing',
   input.use('terminated-over-threshold');
   input.write('policy.json', policy('tried', { pods: { terminated: { threshold: 1 } } }));
   const { stdout } = await why('pod', 'batch/report-1');
-  expect(stdout).toContain('would be deleted: Terminated');
+  expect(stdout).toContain('would be deleted by podgc: Terminated');
   expect(stdout).toContain('GCPolicy tried (DryRun: nothing is removed)');
 });
 

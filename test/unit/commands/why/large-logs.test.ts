@@ -53,7 +53,7 @@ test.each<{ readonly name: string; readonly question: Question; readonly explain
   {
     name: 'their pod',
     question: { kind: 'pod', namespace: 'default', name: 'pod' },
-    explained: ['default/pod NoPolicy', 'aaaa LogTooLarge', 'bbbb LogTooLarge'],
+    explained: ['aaaa LogTooLarge', 'bbbb LogTooLarge', 'default/pod NoPolicy'],
   },
 ])('the warning explains $name', ({ question, explained }) => {
   const { explanations } = explainedAll({ question, facts });
@@ -68,7 +68,7 @@ test.each<{ readonly name: string; readonly question: Question; readonly explain
 test('the text of the warning names size, file and field, and what ends it', () => {
   const [first] = whyTable(explainedAll({ question: ofNode('aaaa'), facts })).split('\n\n');
   expect(flat(first ?? '')).toBe(
-    'Container main of pod default/pod (aaaa) on node-1 is warned about: LogTooLarge ' +
+    'Container main of pod default/pod (aaaa) on node-1 is warned about by containergc: LogTooLarge ' +
       `Why The current log of container main of pod default/pod is 2.00 MiB, more than the 1Mi above which dustpan warns. The file is ${live}. ` +
       'Policy GCPolicy nodes (Enforce) Field nodes.containerGC.logs.warnBytesPerContainer=1Mi ' +
       'When Once for this level, by an Event, in mode DryRun as well. ' +

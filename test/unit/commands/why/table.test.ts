@@ -32,7 +32,7 @@ describe('the table', () => {
   test('says that mode DryRun removes nothing', () => {
     const dry = policy({ mode: 'DryRun', pods: { terminated: terminatedRule({ threshold: 1 }) } });
     const text = table({ policies: [dry], pods: [aged('x', 60), aged('y', 30)] });
-    expect(text).toContain('Pod default/x (node node-1) would be deleted: Terminated');
+    expect(text).toContain('Pod default/x (node node-1) would be deleted by podgc: Terminated');
     expect(text).toContain('GCPolicy default (DryRun: nothing is removed)');
     expect(text).toContain('Never in mode DryRun');
   });
