@@ -10,6 +10,7 @@ import { kubeAuthMutants } from './kube/auth.ts';
 import { kubeCacheMutants } from './kube/cache.ts';
 import { kubeCodecMutants } from './kube/codec.ts';
 import { kubeEventMutants } from './kube/events.ts';
+import { kubeExecMutants } from './kube/exec.ts';
 import { kubeHttpMutants } from './kube/http.ts';
 import { kubeLeaseMutants } from './kube/lease.ts';
 import { kubeObjectMutants } from './kube/objects.ts';
@@ -50,6 +51,7 @@ export const mutantGroups: readonly MutantGroup[] = [
   kubeCacheMutants,
   kubeObjectMutants,
   kubeCodecMutants,
+  kubeExecMutants,
   kubeHttpMutants,
   kubeAuthMutants,
   kubeEventMutants,

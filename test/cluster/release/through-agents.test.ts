@@ -69,6 +69,9 @@ afterAll(async () => {
   rmSync(dir, { recursive: true });
 });
 
+/** Without the breaks of long lines. */
+const flat = (text: string): string => text.replaceAll(/\s+/g, ' ');
+
 /** Runs the built command with the rights of a user. */
 const dustpan = (user: string, ...args: readonly string[]): Promise<CommandResult> => {
   const main = join(repositoryRoot(), 'dist/main.js');
@@ -83,7 +86,7 @@ test('a user with the right reads an image of the node', async () => {
     .toContain(`Image ${unused.ref} `);
   const { code, stdout, stderr } = await dustpan('operator', ...args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toContain(`on ${cluster.node.name} `);
+  expect(flat(stdout)).toContain(`on ${cluster.node.name} would be removed by imagegc: `);
   expect(stdout).toContain('GCPolicy nodes (DryRun: nothing is removed)');
 });
 
@@ -116,7 +119,7 @@ test('the plan of all nodes lists their images, each with its verdict', async ()
 test('a user without the right gets the right to request, and the report of the node', async () => {
   const plan = await dustpan('viewer', 'plan', `--node=${cluster.node.name}`);
   expect(plan.code).toBe(0);
-  expect(plan.stdout.replaceAll(/\s+/g, ' ')).toContain('pods/exec -n dustpan-system');
+  expect(flat(plan.stdout)).toContain('pods/exec -n dustpan-system');
   const why = await dustpan('viewer', 'why', 'image', unused.ref, `--node=${cluster.node.name}`);
   expect(why.code).toBe(1);
   expect(why.stderr).toMatch(
