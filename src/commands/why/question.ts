@@ -41,8 +41,7 @@ export function questionOf(words: Words): Parsed {
   const kind = kindOf[written];
   if (kind === undefined)
     return { problem: `KIND must be ${kinds.join(', ')}, is ${JSON.stringify(written)}` };
-  if (name === undefined)
-    return { problem: `the name is missing: use ${written} NAME or ${written}/NAME` };
+  if (name === undefined) return { problem: `the name is missing: use ${written} NAME or ${written}/NAME` };
   if (kind === 'pod') return ofPod(name, words);
   if (words.namespace !== undefined) return { problem: '--namespace is for pods' };
   return kind === 'image' ? imageQuestion(name, words.node) : containerQuestion(name, words.node);
