@@ -4,6 +4,18 @@ import { choice } from './option.ts';
 /** `-o`. */
 export type OutputFormat = 'table' | 'json' | 'yaml';
 
+/** `--color`. */
+export const colorOption = () =>
+  choice(
+    '--color <WHEN>',
+    'Colours: on a terminal, always, or never. The variable NO_COLOR turns auto off.',
+    ['auto', 'always', 'never'],
+  );
+
+/** Whether to print colours. */
+export const hasColours = (when: 'auto' | 'always' | 'never', noColor: string | undefined): boolean =>
+  when === 'always' || (when === 'auto' && process.stdout.isTTY && noColor === undefined);
+
 /** The option of every command that prints a result. */
 export const outputOption = () =>
   choice('-o, --output <FORMAT>', 'Output format.', ['table', 'json', 'yaml']);

@@ -4,6 +4,7 @@ import { set, thisNode, withNode } from '../cli/config.ts';
 import { personConnection, withConnection } from '../cli/connection.ts';
 import { UsageError } from '../cli/exit.ts';
 import {
+  choice,
   LenientCommand,
   list,
   notObjectName,
@@ -12,7 +13,7 @@ import {
   type EarlierOptions,
   type OptionsOf,
 } from '../cli/option.ts';
-import { outputOption } from '../cli/output.ts';
+import { colorOption, hasColours } from '../cli/output.ts';
 import type { Load, System } from '../cli/system.ts';
 
 const about = `Lists the objects that the controller and the agents would remove, in order, each with its reason. Removes nothing. Reads the cluster of the kubeconfig, or a snapshot directory without a cluster. A policy in mode DryRun is planned like any other. From a cluster, a node has only the totals that its agent reports; --node and --nodes plan the images and containers of nodes too, through the pods of their agents. On a node, --cri-socket does it without an agent; for localStorageEviction this needs the right to get nodes/stats. The variable NO_COLOR turns colours off.
@@ -58,10 +59,16 @@ export const withPlan = <A extends unknown[], O extends OptionValues>(command: C
           'Skip waiting periods (missing nodes, deleted pods).',
           onOff,
           false,
-        )
-        .addOption(outputOption()),
+        ),
     ),
   );
+
+/** `wide` is a table with more columns, `name` one name per line for other commands. */
+const planFormats = {
+  help: 'Output format. wide adds policy, node and detail; name prints what kubectl or dustpan why takes as arguments.',
+  names: ['table', 'wide', 'json', 'yaml', 'name'],
+} as const;
+export type PlanFormat = (typeof planFormats.names)[number];
 
 /** Collects names, separated by commas. */
 const names = (given: string, before: readonly string[] | undefined): readonly string[] =>
@@ -74,6 +81,25 @@ const planOptions = () =>
       .description(about)
       .option('--kept [true|false]', 'Also list kept objects, each with its reason.', onOff, false)
       .option(
+        '-n, --namespace <NAMESPACE>',
+        'List only the pods of this namespace and what belongs to them. Thresholds count the pods of all namespaces, if you may list them.',
+        text(notObjectName),
+      )
+      .option(
+        '-A, --all-namespaces [true|false]',
+        'List the pods of all namespaces, as without -n.',
+        onOff,
+        false,
+      )
+      .option(
+        '--exit-code [true|false]',
+        'Exit with 3 when something would be removed, whatever the mode of its policy.',
+        onOff,
+        false,
+      )
+      .addOption(colorOption())
+      .addOption(choice('-o, --output <FORMAT>', planFormats.help, planFormats.names))
+      .option(
         '--node <NODES>',
         "Also plan the images, containers and logs of these nodes, comma-separated; can be repeated. Reads them through the pods of their agents, which needs the right to run a command there (create and get on pods/exec in dustpan's namespace).",
         names,
@@ -82,7 +108,14 @@ const planOptions = () =>
   );
 
 export type PlanInputs = ReturnType<typeof planConfig>;
-export type PlanConfig = PlanInputs & { readonly kept: boolean };
+export interface PlanConfig extends PlanInputs {
+  readonly kept: boolean;
+  /** undefined = all. */
+  readonly namespace: string | undefined;
+  readonly hasExitCode: boolean;
+  readonly colours: boolean;
+  readonly output: PlanFormat;
+}
 
 /** The parsed command: the values of its options, and their sources. */
 interface Parsed {
@@ -106,8 +139,6 @@ export function planConfig(parsed: Parsed, { env }: System, command = 'plan') {
     /** undefined = now. */
     now: now === undefined ? undefined : new Date(now),
     assumeElapsed: options.assumeQuarantineElapsed,
-    output: options.output,
-    isColourAllowed: set(env['NO_COLOR']) === undefined,
     kube: personConnection(options, env, command),
   };
 }
@@ -150,8 +181,15 @@ function nodesProblem(parsed: NodesParsed): string | undefined {
 }
 
 export const planCommand = (system: System, load: Load<[PlanConfig, System]>) =>
-  planOptions().action(async ({ kept }, command) => {
-    const config = { ...withNodes(planConfig(command, system), command), kept };
+  planOptions().action(async (options, command) => {
+    const { kept, output, namespace, allNamespaces, exitCode: hasExitCode } = options;
+    if (namespace !== undefined && allNamespaces)
+      throw new UsageError(['plan: -n and -A exclude each other']);
+    const config = {
+      ...withNodes(planConfig(command, system), command),
+      ...{ kept, output, namespace, hasExitCode },
+      colours: hasColours(options.color, set(system.env['NO_COLOR'])),
+    };
     const run = await load();
     system.exitCode = await run(config, system);
   });

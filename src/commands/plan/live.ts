@@ -4,7 +4,7 @@ import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { listPages } from '../../kube/cache/list-watch.ts';
 import { readPolicies } from '../../kube/actions/live-policies.ts';
 import { nodeReportsResource } from '../../kube/cache/node-report-facts.ts';
-import type { Identified } from '../../kube/cache/objects.ts';
+import type { Identified, PodFacts } from '../../kube/cache/objects.ts';
 import {
   jobsResource,
   namespacesResource,
@@ -26,7 +26,9 @@ import { nearestNames } from '../cli/nearest.ts';
 import type { PlanConfig } from './command.ts';
 import { readThisNode } from './live-node.ts';
 
-type LiveConfig = Pick<PlanConfig, 'kube' | 'policyFiles' | 'node' | 'through'>;
+type LiveConfig = Pick<PlanConfig, 'kube' | 'policyFiles' | 'node' | 'through'> & {
+  readonly namespace?: string | undefined;
+};
 
 /** Reads the cluster of the kubeconfig and, with `--cri-socket`, this node; rejects when an object that every plan needs cannot be read. */
 export const readCluster = (config: LiveConfig, onProgress: OnProgress): Promise<PlanFacts> =>
@@ -47,10 +49,15 @@ function refuseUnknownNodes(
     );
 }
 
+/** Whether a list was denied. */
+const isForbidden = (err: unknown): boolean =>
+  err instanceof Error && err.cause instanceof ApiError && err.cause.status === 403;
+
 class ClusterReader {
   readonly #cluster: Connected & { readonly silenceMs: number };
   readonly #onProgress: OnProgress;
   readonly #notes: string[] = [];
+  #isOwner = false;
   /** Never aborted: only the end of the process stops a plan. */
   readonly #signal = new AbortController().signal;
 
@@ -59,18 +66,18 @@ class ClusterReader {
     this.#onProgress = onProgress;
   }
 
-  async read({ policyFiles, node, through }: LiveConfig): Promise<PlanFacts> {
+  async read({ policyFiles, node, through, namespace }: LiveConfig): Promise<PlanFacts> {
     const policies = policyFiles.length > 0 ? await readPolicyFiles(policyFiles) : await this.#policies();
     // The node is read before the pods: a pod that is created meanwhile is then known, though its containers are not.
     const needsUsage = needsUsageOf(policies);
     const { parts, unread } = await this.#nodes({ node, through }, needsUsage);
     const rules = policies.flatMap((policy) => (isInvalid(policy) ? [] : (policy.pods?.terminated ?? [])));
     const labelKeys = podLabelKeys(policies);
-    const pods = await this.#list(podsResource({ labelKeys: () => labelKeys }));
+    const pods = await this.#pods(labelKeys, namespace);
     // Nodes are read after the pods: a node that joins meanwhile must not seem to be missing.
-    const nodes = await this.#list(nodesResource());
-    refuseUnknownNodes(unread, nodes);
-    const namespaces = await this.#list(namespacesResource());
+    const nodes = await this.#listOrAbsent(nodesResource());
+    if (nodes !== undefined) refuseUnknownNodes(unread, nodes);
+    const namespaces = await this.#listOrAbsent(namespacesResource());
     const needsJobs = rules.some((rule) => rule.protectUnfinishedJobs);
     const needsReplicaSets = rules.some((rule) => rule.keepPerOwner > 0);
     const reports = (await this.#listIfAllowed(nodeReportsResource())) ?? new Map<string, never>();
@@ -83,6 +90,26 @@ class ClusterReader {
       reports: [...reports.values()].filter(({ name }) => !parts.some((one) => one.name === name)),
       notes: this.#notes,
     };
+  }
+
+  /** The pods of the cluster; of the namespace alone where its owner may list no others. */
+  async #pods(labelKeys: ReadonlySet<string>, namespace: string | undefined): Promise<ByUid<PodFacts>> {
+    const resource = { labelKeys: () => labelKeys };
+    try {
+      return await this.#list(podsResource(resource));
+    } catch (err) {
+      if (namespace === undefined || !isForbidden(err)) throw err;
+      this.#isOwner = true;
+      this.#notes.push(
+        `Only the pods of namespace ${namespace} may be listed: which pods a threshold of several namespaces deletes is not known.`,
+      );
+      return await this.#list(podsResource({ ...resource, namespace }));
+    }
+  }
+
+  /** The owner of a namespace may not list what the cluster has. */
+  async #listOrAbsent<T extends Identified>(resource: Resource<T>): Promise<ByUid<T> | undefined> {
+    return this.#isOwner ? await this.#listIfAllowed(resource) : await this.#list(resource);
   }
 
   /** Reads the objects on this node, or on others through their agents. */
@@ -132,7 +159,7 @@ class ClusterReader {
     try {
       return await this.#list(resource);
     } catch (err) {
-      if (!(err instanceof Error && err.cause instanceof ApiError && err.cause.status === 403)) throw err;
+      if (!isForbidden(err)) throw err;
       this.#notes.push(`The ${resource.name} are not known: ${errorLine(err)}.`);
       return undefined;
     }

@@ -8,7 +8,8 @@ import { Progress } from '../cli/progress.ts';
 import type { System } from '../cli/system.ts';
 import type { PlanConfig, PlanInputs } from './command.ts';
 import type { PlanDocument } from './document.ts';
-import { planTable } from './table.ts';
+import { inNamespace } from './namespace.ts';
+import { nameText, planTable, type PlanTableOptions } from './table.ts';
 import { decisionsInPiece, planJson, planYaml } from './text.ts';
 import { planUnits } from './units.ts';
 
@@ -18,8 +19,9 @@ export async function runPlan(config: PlanConfig, { stdout, stderr }: System): P
   try {
     const facts = await readFacts(config, progress);
     progress.phase('planning');
-    const { kept, assumeElapsed, now = clock.now() } = config;
-    const plan = planUnits(facts, { now, kept, assumeElapsed });
+    const { kept, assumeElapsed, namespace, now = clock.now() } = config;
+    const whole = planUnits(facts, { now, kept: kept || namespace !== undefined, assumeElapsed });
+    const plan = namespace === undefined ? whole : inNamespace(whole, namespace, kept);
     const isTerminal = process.stdout.isTTY;
     // On a terminal the progress line would mix with the output.
     if (isTerminal) progress.end();
@@ -29,7 +31,9 @@ export async function runPlan(config: PlanConfig, { stdout, stderr }: System): P
       if (!isTerminal) progress.step(`printing: ${printed} of ${plan.decisions.length}`);
       printed += decisionsInPiece;
     }
-    return exitCode.ok;
+    return config.hasExitCode && plan.decisions.some(({ order }) => order !== null)
+      ? exitCode.found
+      : exitCode.ok;
   } finally {
     progress.end();
   }
@@ -42,15 +46,36 @@ async function textOf(plan: PlanDocument, config: PlanConfig): Promise<Iterable<
       return planJson(plan);
     case 'yaml':
       return planYaml(plan, (await import('../cli/yaml-text.ts')).yamlText);
-    case 'table': {
-      const colours = process.stdout.isTTY && config.isColourAllowed;
-      return [planTable(plan, { colours, kept, assumeElapsed })];
-    }
+    case 'name':
+      return plan.decisions.map((one) => `${nameText(one)}\n`);
+    case 'table':
+    case 'wide':
+      return [
+        planTable(plan, { colours: config.colours, kept, assumeElapsed, ...screen(output === 'wide') }),
+      ];
   }
 }
 
+/** On a terminal, rows are cut to its width, and few of them are listed; a pipe or a file gets all, as from kubectl. */
+function screen(isWide: boolean): Pick<PlanTableOptions, 'width' | 'maxRows' | 'isWide'> {
+  const { isTTY, columns } = process.stdout;
+  const isCut = isTTY && !isWide;
+  return {
+    width: isCut ? Math.max(minWidth, columns) : Infinity,
+    maxRows: isCut ? screenRows : Infinity,
+    isWide,
+  };
+}
+
+const minWidth = 80;
+/** About one screen. */
+const screenRows = 20;
+
 /** Reads the snapshot or the cluster that the flags name; throws UsageError for unusable input. */
-export async function readFacts(config: PlanInputs, progress: Progress): Promise<PlanFacts> {
+export async function readFacts(
+  config: PlanInputs & { readonly namespace?: string | undefined },
+  progress: Progress,
+): Promise<PlanFacts> {
   const { snapshot: directory, policyFiles } = config;
   const onProgress = (file: string, items: number): void => {
     progress.step(`reading ${basename(file)}: ${items}`);

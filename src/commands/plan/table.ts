@@ -14,12 +14,18 @@ import { degradedTrouble, reportedLines } from './reported.ts';
 
 const width = 80;
 const margin = '  ';
-/** About one screen; the other formats list all rows. */
-const maxRows = 20;
 
 export interface PlanTableOptions extends Pick<PlanOptions, 'kept' | 'assumeElapsed'> {
   readonly colours: boolean;
+  /** Of the tables, in characters; Infinity = no cell is cut. Prose always fits 80. */
+  readonly width: number;
+  /** Of each list; Infinity = all. */
+  readonly maxRows: number;
+  /** Adds policy, node and detail. */
+  readonly isWide: boolean;
 }
+
+type View = Pick<PlanTableOptions, 'width' | 'maxRows' | 'isWide'>;
 
 /** The plan for people: problems first, then the effect of each policy, the totals, and the rows to remove and to keep. */
 export function planTable(plan: PlanDocument, { colours, ...options }: PlanTableOptions): string {
@@ -31,10 +37,10 @@ export function planTable(plan: PlanDocument, { colours, ...options }: PlanTable
     [`Plan for ${plan.generatedAt}`],
     colours ? troubles.map(red) : troubles,
     modeSentences(plan.policies).flatMap(paragraph),
-    totalsTable(plan.totals),
+    totalsTable(plan.totals, options.width),
     waitingHint(plan, options).flatMap(paragraph),
     reportedLines(plan, width),
-    ...groups.filter(isListed).map((group) => rows(group, isMixed)),
+    ...groups.filter(isListed).map((group) => rows(group, isMixed, options)),
     groups.filter((group) => !isListed(group)).flatMap(({ title }) => paragraph(title)),
     groups.some(({ fate }) => fate === 'removed') ? [] : [nothing(plan)],
   ];
@@ -97,7 +103,7 @@ function modeSentence({ name, mode, planned }: PolicyCount): string {
   return `${subject}: ${removals} will ${mode === 'Enforce' ? '' : 'not '}be carried out.`;
 }
 
-function totalsTable(totals: readonly Totals[]): readonly string[] {
+function totalsTable(totals: readonly Totals[], width: number): readonly string[] {
   const planned = totals.filter((one) => !isReported(one));
   const number = (count: number | null): string => (count === null ? '?' : String(count));
   const layout: readonly Column<Totals>[] = [
@@ -126,13 +132,20 @@ function waitingHint(
   return [`${subject}: ${when}${isQuarantined && !assumeElapsed ? `; ${flag}` : ''}.`];
 }
 
-function rows({ fate, title, decisions }: Group, isMixed: boolean): readonly string[] {
+function rows(
+  { fate, title, decisions }: Group,
+  isMixed: boolean,
+  { width, maxRows, isWide }: View,
+): readonly string[] {
   const more = decisions.length - maxRows;
-  const layout = fate === 'removed' ? removedLayout(isMixed) : keptLayout;
+  const narrow = fate === 'removed' ? removedLayout(isMixed) : keptLayout;
+  const layout = (isWide ? [...narrow, ...wideColumns] : narrow).map((column) =>
+    width === Infinity ? { ...column, max: Infinity } : column,
+  );
   return [
     ...paragraph(`${title}:`),
     ...columns(layout, decisions.slice(0, maxRows), width),
-    ...(more > 0 ? [`${margin}and ${more} more; -o json lists all`] : []),
+    ...(more > 0 ? [`${margin}and ${more} more; -o wide lists all`] : []),
   ];
 }
 
@@ -156,6 +169,20 @@ const keptLayout: readonly Column<Decision>[] = [
   { title: 'UNTIL', text: ({ eligibleAt }) => eligibleAt ?? '' },
   objectColumn,
 ];
+
+const wideColumns: readonly Column<Decision>[] = [
+  { title: 'NODE', text: ({ object }) => object.node ?? '' },
+  { title: 'POLICY', text: ({ policy }) => policy ?? '' },
+  { title: 'DETAIL', text: ({ detail }) => detail },
+];
+
+/** The arguments by which kubectl (pods) or `dustpan why` (images, containers, logs) names the object. */
+export function nameText({ object }: Decision): string {
+  if (object.kind === 'Pod') return `pod/${object.name} -n ${object.namespace}`;
+  if (object.kind === 'Node') return `node/${object.node}`;
+  const kind = object.kind === 'Image' ? 'image' : 'container';
+  return `${kind}/${object.path ?? object.id ?? ''} --node=${object.node}`;
+}
 
 function objectText({ object }: Decision): string {
   return object.kind === 'Pod' ? `${object.namespace}/${object.name}` : nodeObjectTexts[object.kind](object);

@@ -2,7 +2,7 @@ import type { StatusConfig } from './status.ts';
 import { set } from '../cli/config.ts';
 import { personConnection, withConnection } from '../cli/connection.ts';
 import { LenientCommand, onOff } from '../cli/option.ts';
-import { outputOption } from '../cli/output.ts';
+import { colorOption, hasColours, outputOption } from '../cli/output.ts';
 import type { Load, System } from '../cli/system.ts';
 
 const about = `Shows the problems that controller and agents report, worst first, then totals: pods that are due and deleted, bytes that only a threshold or a limit keeps, and bytes that were freed since the agents started. A report older than 15 minutes is stale. kubectl get gcpolicies,nodegcreports -o wide shows each policy and node; so does -o json. The variable NO_COLOR turns colours off.
@@ -23,6 +23,8 @@ const statusOptions = () =>
       .summary('shows policies, nodes, and problems')
       .description(about)
       .option('-w, --watch [true|false]', 'Show it again after each change, until Ctrl-C.', onOff, false)
+      .option('--exit-code [true|false]', 'Exit with 3 when there is a problem.', onOff, false)
+      .addOption(colorOption())
       .addOption(outputOption()),
   );
 
@@ -32,7 +34,8 @@ export const statusCommand = (system: System, load: Load<[StatusConfig, System]>
     const config = {
       ...options,
       kube: personConnection(options, system.env, 'status'),
-      isColourAllowed: set(system.env['NO_COLOR']) === undefined,
+      hasExitCode: options.exitCode,
+      colours: hasColours(options.color, set(system.env['NO_COLOR'])),
     };
     system.exitCode = await run(config, system);
   });

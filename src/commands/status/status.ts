@@ -20,30 +20,35 @@ export interface StatusConfig {
   readonly kube: PersonConnection;
   readonly watch: boolean;
   readonly output: OutputFormat;
-  readonly isColourAllowed: boolean;
+  readonly colours: boolean;
+  readonly hasExitCode: boolean;
 }
 
 /** Shows the status once, or after each change until SIGINT; resolves with the exit code. */
 export async function runStatus(config: StatusConfig, system: System): Promise<number> {
   const signal = stopSignal(() => undefined);
   try {
-    await usingCluster(config.kube, async ({ transport }) => {
-      let shown = await show(await readStatus(transport, signal), '', { config, system });
+    return await usingCluster(config.kube, async ({ transport }) => {
+      let status = await readStatus(transport, signal);
+      let shown = await show(status, '', { config, system });
       // In a large cluster a read takes seconds: the pauses keep the load of the API server low.
       for (let pauseMs = pollMs; config.watch && !signal.aborted;) {
         await clock.sleep(pauseMs, signal);
         const startMs = clock.monotonicMs();
-        const status = await readStatus(transport, signal).catch(warned(system, signal));
-        if (status !== undefined) shown = await show(status, shown, { config, system });
+        const next = await readStatus(transport, signal).catch(warned(system, signal));
+        if (next !== undefined) shown = await show((status = next), shown, { config, system });
         pauseMs = Math.max(pollMs, 10 * (clock.monotonicMs() - startMs));
       }
+      return config.hasExitCode && hasTrouble(status) ? exitCode.found : exitCode.ok;
     });
-    return exitCode.ok;
   } catch (err) {
     if (signal.aborted) return exitCode.ok;
     throw err;
   }
 }
+
+const hasTrouble = ({ policies, reports }: Status): boolean =>
+  statusView(policies, reports, clock.now()).trouble.length > 0;
 
 /** The default of procps' `watch`. */
 const pollMs = 2_000;
@@ -128,7 +133,7 @@ async function show(
 }
 
 /** `rows` undefined = all lines may be printed. */
-function terminalOf({ output, watch, isColourAllowed }: StatusConfig) {
+function terminalOf({ output, watch, colours }: StatusConfig) {
   const { isTTY, columns, rows } = process.stdout;
   const isInPlace = isTTY && watch && output === 'table';
   return {
@@ -136,6 +141,6 @@ function terminalOf({ output, watch, isColourAllowed }: StatusConfig) {
     // More lines would scroll the worst problems out of view.
     rows: isInPlace ? Math.max(2, rows - 1) : undefined,
     width: isTTY ? Math.max(40, columns) : 80,
-    colours: isTTY && isColourAllowed,
+    colours,
   };
 }

@@ -1,5 +1,6 @@
 import { Argument } from '@commander-js/extra-typings';
 import { UsageError } from '../cli/exit.ts';
+import { outputOption, type OutputFormat } from '../cli/output.ts';
 import { LenientCommand, notObjectName, text } from '../cli/option.ts';
 import { planConfig, withPlan, type PlanInputs } from '../plan/command.ts';
 import type { Load, System } from '../cli/system.ts';
@@ -26,6 +27,7 @@ Examples:
 export interface WhyConfig {
   readonly plan: PlanInputs;
   readonly question: Question;
+  readonly output: OutputFormat;
 }
 
 /** Offers the kinds for completion. Not by `choices`: that would refuse `pod/NAME`. */
@@ -48,6 +50,7 @@ const whyOptions = () =>
         '[NAME]',
         'NAMESPACE/NAME of a pod (NAME alone: in the current namespace), reference or id of an image, id of a container or sandbox, or path of a log. The beginning of an id is enough.',
       )
+      .addOption(outputOption())
       .option(
         '-n, --namespace <NAMESPACE>',
         "For a pod: its namespace. Not set: the kubeconfig context's.",
@@ -61,10 +64,10 @@ const whyOptions = () =>
   );
 
 export const whyCommand = (system: System, load: Load<[WhyConfig, System]>) =>
-  whyOptions().action(async (kind, name, { namespace, node }, command) => {
+  whyOptions().action(async (kind, name, { namespace, node, output }, command) => {
     const question = questionOf({ kind, name, namespace, node });
     if ('problem' in question) throw new UsageError([`why: ${question.problem}`]);
-    const config = { plan: withQuestion(planConfig(command, system, 'why'), question), question };
+    const config = { plan: withQuestion(planConfig(command, system, 'why'), question), question, output };
     const run = await load();
     system.exitCode = await run(config, system);
   });

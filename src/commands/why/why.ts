@@ -23,13 +23,12 @@ import { whyTable } from './table.ts';
 
 /** Explains one object; resolves with the exit code. Prints nothing before the whole answer is known. */
 export async function runWhy(config: WhyConfig, system: System): Promise<number> {
-  const { plan } = config;
   const question = await complete(config);
   const progress = new Progress(process.stderr.isTTY ? system.stderr : undefined, clock);
   const explanation = await explained(question, { config, system, progress }).finally(() => {
     progress.end();
   });
-  system.stdout(await formatted(plan.output, explanation, () => whyTable(explanation)));
+  system.stdout(await formatted(config.output, explanation, () => whyTable(explanation)));
   return exitCode.ok;
 }
 

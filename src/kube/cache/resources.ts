@@ -45,14 +45,16 @@ export interface Resource<T> {
   readonly codec: Codec<T>;
 }
 
-/** The pods of the cluster, or of one node. */
+/** The pods of the cluster, of one node, or of one namespace. */
 export function podsResource(options: {
   /** Evaluated for each object: relist after a change. */
   readonly labelKeys: () => LabelKeys;
   readonly nodeName?: string;
+  readonly namespace?: string | undefined;
 }): Resource<PodFacts> {
   const query = options.nodeName === undefined ? {} : fieldSelector('spec.nodeName', options.nodeName);
-  return builtIn({ name: 'pods', path: '/api/v1/pods', query }, podCodec(options.labelKeys));
+  const scope = options.namespace === undefined ? '' : `/namespaces/${options.namespace}`;
+  return builtIn({ name: 'pods', path: `/api/v1${scope}/pods`, query }, podCodec(options.labelKeys));
 }
 
 /** All nodes, or the one named `name`, with all their labels. */

@@ -69,12 +69,12 @@ describe('in bash', () => {
     {
       line: 'dustpan plan -o ',
       words: ['dustpan', 'plan', '-o', ''],
-      offered: [noFiles, 'table', 'json', 'yaml'],
+      offered: [noFiles, 'table', 'wide', 'json', 'yaml', 'name'],
     },
     {
       line: 'dustpan plan --output=',
       words: ['dustpan', 'plan', '--output', '='],
-      offered: [noFiles, 'table', 'json', 'yaml'],
+      offered: [noFiles, 'table', 'wide', 'json', 'yaml', 'name'],
     },
     {
       line: 'dustpan plan --output=j',
@@ -151,7 +151,7 @@ describe('in zsh (skipped where it is not installed)', () => {
       words: ['dustpan', 'co'],
       offered: ['controller:deletes garbage pods as the GCPolicies define', /^completion:/],
     },
-    { words: ['dustpan', 'plan', '-o', ''], offered: ['table', 'json', 'yaml'] },
+    { words: ['dustpan', 'plan', '-o', ''], offered: ['table', 'wide', 'json', 'yaml', 'name'] },
     { words: ['dustpan', 'plan', '--output=j'], offered: ['compset -P *=', 'json'] },
     { words: ['dustpan', 'snapshot', 's'], offered: ['files -/'] },
     { words: ['dustpan', 'plan', '--policy', ''], offered: ['files '] },
@@ -168,7 +168,7 @@ describe('in fish (skipped where it is not installed)', () => {
 
   test.each([
     { line: 'dustpan pl', offered: ['plan\tlists what would be removed, and why'] },
-    { line: 'dustpan plan -o ', offered: ['json', 'table', 'yaml'] },
+    { line: 'dustpan plan -o ', offered: ['json', 'name', 'table', 'wide', 'yaml'] },
     { line: 'dustpan plan --output=j', offered: ['--output=json'] },
     { line: 'dustpan snapshot s', offered: ['snap/\tDirectory'] },
     { line: 'dustpan plan --policy s', offered: ['sandbox.yaml', 'snap/'] },

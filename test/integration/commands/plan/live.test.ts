@@ -1,5 +1,6 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../../sandbox/server.ts';
+import type { SandboxUser } from '../../../sandbox/api/users.ts';
 import { policy as policyOf, fillCluster as fill } from '../../controller/environment.ts';
 import { dustpan, planned, policy, inputOfEachTest } from './fixture.ts';
 
@@ -80,4 +81,53 @@ test('an unreachable server is one line and exit code 1', async () => {
   const { code, stdout, stderr } = await dustpan(['plan', `--kubeconfig=${input.path('kubeconfig')}`]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(/^dustpan: [^\n]*127\.0\.0\.1:1[^\n]*\n$/);
+});
+
+describe('of one namespace', () => {
+  const finishedIn = (namespace: string, name: string) => ({
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace } },
+    ...{
+      spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'i' }] },
+      status: { phase: 'Succeeded' },
+    },
+  });
+
+  test('lists its pods; the threshold counts those of all namespaces', async () => {
+    const { store, kubeconfigFile } = await start();
+    store.apply(policyOf('Enforce', { terminated: { threshold: 1 } }));
+    store.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } });
+    store.apply(finishedIn('team', 'mine'));
+    const at = `--kubeconfig=${kubeconfigFile}`;
+    const whole = await planned([at, '--kept']);
+    const own = await planned([at, '-n', 'team', '--kept']);
+    const isOwn = ({ object }: { readonly object: object }): boolean =>
+      'namespace' in object && object.namespace === 'team';
+    expect(own.decisions).toEqual(whole.decisions.filter(isOwn));
+    expect(own.totals).toMatchObject([{ unit: 'podgc', planned: 0, kept: 1 }]);
+    const named = await dustpan(['plan', at, '-A', '-o', 'name']);
+    expect(named.stdout.split('\n').toSorted().at(-1)).toMatch(/^pod\/p000\d -n default$/);
+    expect((await dustpan(['plan', at, '-n=default', '--exit-code'])).code).toBe(3);
+    expect((await dustpan(['plan', at, '-n=team', '--exit-code'])).code).toBe(0);
+    expect((await dustpan(['plan', at, '-n=team', '-A'])).code).toBe(2);
+  });
+
+  test('works for its owner, who may list nothing else', async () => {
+    const owner: SandboxUser = {
+      ...{ name: 'owner', token: 'owner' },
+      allow: ({ resource, namespace }) =>
+        resource === 'gcpolicies' || (resource === 'pods' && namespace === 'team'),
+    };
+    const { store, kubeconfigOf } = await start({ users: [owner] });
+    store.apply(policyOf('Enforce', { terminated: { ttlAfterFinished: '1s' } }));
+    store.apply(finishedIn('team', 'mine'));
+    const at = `--kubeconfig=${kubeconfigOf('owner')}`;
+    const plan = await planned([at, '-n', 'team', '--now=2031-01-15T12:00:00Z']);
+    expect(plan.decisions).toMatchObject([
+      { reason: 'Expired', object: { namespace: 'team', name: 'mine' } },
+    ]);
+    expect(plan.notes.join('\n')).toContain('Only the pods of namespace team may be listed');
+    const { code, stderr } = await dustpan(['plan', at]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('kubectl auth can-i list pods -A');
+  });
 });

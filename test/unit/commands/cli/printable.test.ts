@@ -93,7 +93,11 @@ const status = (text: string) =>
 const texts: readonly { readonly name: string; readonly shown: (text: string) => string }[] = [
   {
     name: 'plan',
-    shown: (text) => planTable(plan(text), { colours: true, kept: true, assumeElapsed: false }),
+    shown: (text) =>
+      planTable(plan(text), {
+        ...{ colours: true, kept: true, assumeElapsed: false },
+        ...{ width: 80, maxRows: 20, isWide: false },
+      }),
   },
   { name: 'plan -o json', shown: (text) => [...planJson(plan(text))].join('') },
   { name: 'plan -o yaml', shown: (text) => [...planYaml(plan(text), yamlText)].join('') },

@@ -127,7 +127,7 @@ describe('the real commands', () => {
   });
 
   test.each([
-    { line: ['plan', '-o', ''], expected: 'table\njson\nyaml\n:4\n' },
+    { line: ['plan', '-o', ''], expected: 'table\nwide\njson\nyaml\nname\n:4\n' },
     { line: ['controller', '--log-format='], expected: 'json\ntext\n:4\n' },
     { line: ['snapshot', ''], expected: ':16\n' },
     { line: ['agent', '--cri-socket='], expected: ':0\n' },

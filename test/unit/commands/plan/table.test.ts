@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Decision, PlanDocument, Totals } from '../../../../src/commands/plan/document.ts';
-import { planTable, type PlanTableOptions } from '../../../../src/commands/plan/table.ts';
+import { nameText, planTable, type PlanTableOptions } from '../../../../src/commands/plan/table.ts';
 import { decision, plan } from './builders.ts';
 
 const pod = (name: string, over: Partial<Decision> = {}): Decision =>
@@ -16,7 +16,11 @@ const totals = (over: Partial<Totals> = {}): Totals => ({
   ...over,
 });
 const lines = (document: PlanDocument, over: Partial<PlanTableOptions> = {}): readonly string[] =>
-  planTable(document, { colours: false, kept: false, assumeElapsed: false, ...over }).split('\n');
+  planTable(document, {
+    ...{ colours: false, kept: false, assumeElapsed: false },
+    ...{ width: 80, maxRows: 20, isWide: false },
+    ...over,
+  }).split('\n');
 const enforced = { name: 'default', mode: 'Enforce', planned: 1 } as const;
 const dry = { name: 'trial', mode: 'DryRun', planned: 1 } as const;
 
@@ -285,4 +289,24 @@ test('no line is wider than 80, whatever the names and numbers', () => {
     notes: [`${long} ${long}`],
   });
   expect(Math.max(...lines(document, { kept: true }).map((line) => line.length))).toBeLessThanOrEqual(80);
+});
+
+test('a wide table has policy, node and detail, and cuts nothing', () => {
+  const name = 'a-name-that-is-longer-than-the-column-of-objects-in-a-table-of-eighty-characters';
+  const decisions = Array.from({ length: 30 }, (_, i) => pod(`${name}-${i}`, { order: i + 1 }));
+  const document = plan({ decisions, totals: [totals({ planned: 30, reasons: { Expired: 30 } })] });
+  const wide = lines(document, { width: Infinity, maxRows: Infinity, isWide: true });
+  const header = wide.find((line) => line.includes('VERDICT'));
+  expect(header).toMatch(/OBJECT +POLICY +DETAIL$/);
+  expect(wide.filter((line) => line.includes(`web/${name}-`))).toHaveLength(30);
+  expect(lines(document).filter((line) => line.includes('Expired'))).toHaveLength(21);
+  expect(lines(document)).toContain('  and 10 more; -o wide lists all');
+});
+
+test.each([
+  [pod('x'), 'pod/x -n web'],
+  [pod('x', { object: { kind: 'Image', id: 'sha256:a', node: 'n' } }), 'image/sha256:a --node=n'],
+  [pod('x', { object: { kind: 'LogFile', path: '/var/log/x', node: 'n' } }), 'container//var/log/x --node=n'],
+])('%o has the name %s', (one, name) => {
+  expect(nameText(one)).toBe(name);
 });
