@@ -4,9 +4,11 @@ import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { listPages } from '../../kube/cache/list-watch.ts';
 import { readPolicies } from '../../kube/actions/live-policies.ts';
 import { nodeReportsResource } from '../../kube/cache/node-report-facts.ts';
-import type { Identified, PodFacts } from '../../kube/cache/objects.ts';
+import { parseJson } from '../../kube/codec/json.ts';
+import type { Identified, NamespaceFacts, PodFacts } from '../../kube/cache/objects.ts';
 import {
   jobsResource,
+  namespaceCodec,
   namespacesResource,
   nodesResource,
   podsResource,
@@ -77,7 +79,9 @@ class ClusterReader {
     // Nodes are read after the pods: a node that joins meanwhile must not seem to be missing.
     const nodes = await this.#listOrAbsent(nodesResource());
     if (nodes !== undefined) refuseUnknownNodes(unread, nodes);
-    const namespaces = await this.#listOrAbsent(namespacesResource());
+    const namespaces = this.#isOwner
+      ? await this.#ownNamespace(namespace ?? '')
+      : await this.#list(namespacesResource());
     const needsJobs = rules.some((rule) => rule.protectUnfinishedJobs);
     const needsReplicaSets = rules.some((rule) => rule.keepPerOwner > 0);
     const reports = (await this.#listIfAllowed(nodeReportsResource())) ?? new Map<string, never>();
@@ -110,6 +114,20 @@ class ClusterReader {
   /** The owner of a namespace may not list what the cluster has. */
   async #listOrAbsent<T extends Identified>(resource: Resource<T>): Promise<ByUid<T> | undefined> {
     return this.#isOwner ? await this.#listIfAllowed(resource) : await this.#list(resource);
+  }
+
+  /** Its labels: the role `view` in a namespace has the right to get it. */
+  async #ownNamespace(name: string): Promise<ByUid<NamespaceFacts> | undefined> {
+    const path = `/api/v1/namespaces/${name}`;
+    try {
+      const { body } = await this.#cluster.transport.send({ method: 'GET', path }, this.#signal);
+      const found = namespaceCodec().fromJson(parseJson(body));
+      return new Map([[found.uid, found]]);
+    } catch (err) {
+      if (!(err instanceof ApiError)) throw err;
+      this.#notes.push(`Namespace ${name} cannot be read, so its pods are kept: ${errorLine(err)}.`);
+      return undefined;
+    }
   }
 
   /** Reads the objects on this node, or on others through their agents. */

@@ -49,7 +49,9 @@ export function attributesOf(method: string, url: URL): Attributes {
     const none = { group: '', resource: '', namespace: undefined, name: '' };
     return { ...none, verb: method.toLowerCase(), path, isResource: false };
   }
-  const { apiVersion, plural, subresource, namespace, name } = place;
+  const { apiVersion, plural, subresource, name } = place;
+  // A request for one Namespace is in that namespace (k8s.io/apiserver, requestinfo.go): a Role there can allow it.
+  const namespace = plural === 'namespaces' && name !== '' ? name : place.namespace;
   const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
   const resource = subresource === '' ? plural : `${plural}/${subresource}`;
   const verb = verbOf(method, place.name, url.searchParams) ?? method.toLowerCase();
