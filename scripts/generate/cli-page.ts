@@ -17,6 +17,10 @@ export function cliPage(commands: readonly CommandUnknownOpts[]): string {
         [String(exitCode.ok), 'success, whatever was found'],
         [String(exitCode.failure), 'failure'],
         [String(exitCode.usage), 'bad usage or input'],
+        [
+          String(exitCode.found),
+          'only with `--exit-code`: `plan` would remove something, `status` found a problem',
+        ],
       ],
     ),
     '',

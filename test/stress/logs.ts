@@ -46,6 +46,7 @@ export interface DustpanLine {
   readonly level: string;
   readonly msg: string;
   readonly reason?: string;
+  readonly err?: string;
   readonly image?: string;
   readonly names?: readonly string[];
   readonly container?: string;

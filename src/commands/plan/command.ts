@@ -68,7 +68,7 @@ const planFormats = {
   help: 'Output format. wide adds policy, node and detail; name prints what kubectl or dustpan why takes as arguments.',
   names: ['table', 'wide', 'json', 'yaml', 'name'],
 } as const;
-export type PlanFormat = (typeof planFormats.names)[number];
+type PlanFormat = (typeof planFormats.names)[number];
 
 /** Collects names, separated by commas. */
 const names = (given: string, before: readonly string[] | undefined): readonly string[] =>
