@@ -122,7 +122,7 @@ function remaining(
 export function withoutImage(
   state: AgentState,
   id: string,
-  what: RemovedImage['what'],
+  what: NonNullable<RemovedImage['what']>,
   now: Date,
 ): AgentState {
   const images = new Map(state.images);
@@ -130,7 +130,7 @@ export function withoutImage(
   const others = state.removed.filter(({ digest }) => digest !== id);
   return {
     images,
-    removed: [...others, { digest: id, atMs: now.getTime(), ...(what && { what }) }].slice(-maxRemoved),
+    removed: [...others, { digest: id, atMs: now.getTime(), what }].slice(-maxRemoved),
   };
 }
 

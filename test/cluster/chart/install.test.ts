@@ -77,7 +77,7 @@ describe('the commands of Getting started', () => {
   test('show what would be removed', async () => {
     const output = await copied(`dustpan() { node dist/main.js "$@"; }\n${asking}`);
     expect(output).toContain('GCPolicy default is in mode DryRun');
-    expect(output).toContain('kube-system');
+    expect(output).toContain('dustpan-system/dustpan-controller-');
   });
 
   test('delete a pod', async () => {

@@ -84,7 +84,7 @@ test("kubectl runs the plugin: a plan of the cluster in kubectl's kubeconfig", a
 
 test.each([
   { words: ['pl'], offered: ['plan\tlists what would be removed, and why', ':4'] },
-  { words: ['plan', '-o', ''], offered: ['table', 'json', 'yaml', ':4'] },
+  { words: ['plan', '-o', ''], offered: ['table', 'wide', 'json', 'yaml', 'name', ':4'] },
   { words: ['plan', '--output=j'], offered: ['json', ':4'] },
   { words: ['plan', '--policy', ''], offered: [':0'] },
   { words: ['snapshot', ''], offered: [':16'] },

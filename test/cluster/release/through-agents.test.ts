@@ -104,7 +104,7 @@ test('a container of the node is explained', async () => {
   ]);
   const { code, stdout } = await dustpan('operator', 'why', 'container', id, `--node=${cluster.node.name}`);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^Container agent of pod dustpan-system\/.* is kept by\s+containergc:\s/);
+  expect(stdout).toMatch(/^Container agent of pod dustpan-system\/[^:]* is kept by\s+containergc:\s/);
 });
 
 test('the plan of all nodes lists their images, each with its verdict', async () => {
