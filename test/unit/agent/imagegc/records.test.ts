@@ -144,6 +144,7 @@ const what = { name: 'docker.io/library/x:1', reason: 'Space', policy: 'default'
 
 test('the last ten removals are reported, newest first; what an older agent recorded is not', () => {
   let state: AgentState = { ...emptyState, removed: [{ digest: 'sha256:old', atMs: nowMs }] };
+  expect(lastRemoved(undefined)).toEqual([]);
   expect(lastRemoved(state)).toEqual([]);
   for (let i = 0; i < 12; i++) state = withoutImage(state, `sha256:${i}`, what, now);
   const reported = lastRemoved(state);
