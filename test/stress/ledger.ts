@@ -11,6 +11,8 @@ interface Vanished {
   readonly name: string;
   readonly lastSeenMs: number;
   readonly missedMs: number;
+  /** The first later observation that has it again: it was pulled once more. */
+  returnedMs?: number;
 }
 
 interface Seen {
@@ -20,8 +22,8 @@ interface Seen {
   readonly missedMs?: number;
 }
 
-/** The runtime confirms a removal to everyone who requests it: two that request it at about the same time are both right. The kubelet logs its attempts. */
-const raceMs = 3_000;
+/** The runtime confirms a removal to everyone who requests it while the object exists, and only after its own garbage collection, which takes seconds on a busy machine. */
+const confirmationMs = 10_000;
 /** Log lines and observations of one removal. */
 const lagMs = 10_000;
 
@@ -70,7 +72,11 @@ export class Ledger {
       seen.delete(id);
       this.#vanished.push({ kind, id, name, lastSeenMs, missedMs: missedMs ?? atMs });
     }
-    for (const { id, name } of objects) seen.set(id, { name, atMs });
+    for (const { id, name } of objects) {
+      const last = seen.has(id) ? undefined : this.#vanished.findLast((one) => one.id === id);
+      if (last) last.returnedMs ??= atMs;
+      seen.set(id, { name, atMs });
+    }
   }
 
   /** How many removals of this kind a component claims. */
@@ -98,19 +104,20 @@ export class Ledger {
       const claims = this.#claimsOf(one);
       const text = `${one.kind} ${one.id} (${one.name})`;
       if (claims.length === 0 && !isDropped(one)) return [`${text} vanished, and nobody logged its removal`];
-      const theirs = claims.find(({ by }) => by === 'kubelet');
-      const isLate = claims.some(({ by, atMs }) => by === 'dustpan' && theirs && atMs > theirs.atMs + raceMs);
+      const isTheirs = claims.some(({ by }) => by === 'kubelet');
+      const isLate =
+        isTheirs && claims.some(({ by, atMs }) => by === 'dustpan' && atMs > one.missedMs + confirmationMs);
       return isLate ? [`dustpan counted the removal of ${text}, which the kubelet had removed`] : [];
     });
   }
 
-  #claimsOf({ kind, id, lastSeenMs, missedMs }: Vanished): readonly Claim[] {
+  #claimsOf({ kind, id, lastSeenMs, missedMs, returnedMs = Infinity }: Vanished): readonly Claim[] {
     return this.#claims.filter(
       (claim) =>
         claim.kind === kind &&
         claim.id === id &&
         claim.atMs > lastSeenMs - lagMs &&
-        claim.atMs < missedMs + lagMs,
+        claim.atMs < Math.min(missedMs + confirmationMs + lagMs, returnedMs),
     );
   }
 }

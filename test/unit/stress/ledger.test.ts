@@ -49,7 +49,7 @@ test.each<Row>([
   },
   {
     name: 'two claims at the same time: the runtime confirmed both',
-    claims: [ours, claim('kubelet', 'container', 'c'), claim('dustpan', 'container', 'c', 1_000)],
+    claims: [ours, claim('kubelet', 'container', 'c'), claim('dustpan', 'container', 'c', 6_000)],
     expected: [],
   },
   {
@@ -59,7 +59,7 @@ test.each<Row>([
   },
   {
     name: 'dustpan counted what the kubelet had removed',
-    claims: [ours, claim('kubelet', 'container', 'c'), claim('dustpan', 'container', 'c', 5_000)],
+    claims: [ours, claim('kubelet', 'container', 'c'), claim('dustpan', 'container', 'c', 15_000)],
     expected: [`dustpan counted the removal of ${ofContainer}, which the kubelet had removed`],
   },
 ])('vanished objects: $name', ({ claims, dropped = [], expected }) => {
@@ -71,6 +71,15 @@ test.each<Row>([
   for (const one of claims) ledger.add(one);
   expect(ledger.vanishedCount).toBe(2);
   expect(ledger.open(dropped)).toEqual(expected);
+});
+
+test('an image that was pulled again is removed by the next', () => {
+  const ledger = new Ledger();
+  for (const [i, images] of [[image], [], [], [image], [], []].entries())
+    ledger.see({ atMs: atMs + i * 5_000, images, containers: [], pods: undefined });
+  ledger.add(claim('kubelet', 'image', 'sha256:i', 2_000));
+  ledger.add(claim('dustpan', 'image', 'sha256:i', 19_000));
+  expect(ledger.open([])).toEqual([]);
 });
 
 test('an image that one list lacks has not vanished', () => {
