@@ -29,17 +29,15 @@ export async function readSnapshot({
     const file = find(name);
     return file === undefined ? undefined : read(file);
   };
-  const { policies, isKindMissing = false } =
-    policyFiles.length > 0
-      ? { policies: await readPolicyFiles(policyFiles) }
-      : ((await ifThere('policies', readSnapshotPolicies)) ?? { policies: undefined });
+  const { policies, replaced, isKindMissing } = await policiesOf(find('policies'), policyFiles);
+  const all = [...(policies ?? []), ...(replaced ?? [])];
   const nodes = await ifThere('nodes', (file) => readObjects(file, kinds.nodes, onProgress));
   const folders = await nodeFolders(directory, nodes);
   const pods = await ifThere('pods', (file) =>
-    readPods(file, { labelKeys: podLabelKeys(policies ?? []), nodes: folders }, onProgress),
+    readPods(file, { labelKeys: podLabelKeys(all), nodes: folders }, onProgress),
   );
   const namespaces = await ifThere('namespaces', (file) => readObjects(file, kinds.namespaces, onProgress));
-  const needsUsage = needsUsageOf(policies);
+  const needsUsage = needsUsageOf(all);
   const read = await Promise.all(
     folders.map((name) =>
       readNodeFolder(join(directory, 'nodes', name), { name, pods: pods?.byNode.get(name), needsUsage }),
@@ -49,7 +47,7 @@ export async function readSnapshot({
     readObjects(file, kinds.nodegcreports, onProgress),
   );
   return {
-    ...{ policies, nodes, pods: pods?.all },
+    ...{ policies, replaced, nodes, pods: pods?.all },
     namespaces,
     jobs: await ifThere('jobs', (file) => readObjects(file, kinds.jobs, onProgress)),
     replicaSets: await ifThere('replicasets', (file) => readObjects(file, kinds.replicasets, onProgress)),
@@ -61,6 +59,20 @@ export async function readSnapshot({
       ...read.flatMap(({ notes }) => notes),
     ],
   };
+}
+
+type Policies = PlanFacts['policies'];
+
+/** The policies to plan with: those of the snapshot, or the given ones, which replace them. */
+async function policiesOf(
+  file: string | undefined,
+  given: readonly string[],
+): Promise<{ readonly policies: Policies; readonly replaced?: Policies; readonly isKindMissing: boolean }> {
+  const stored = file === undefined ? undefined : await readSnapshotPolicies(file);
+  if (given.length === 0)
+    return { policies: stored?.policies, isKindMissing: stored?.isKindMissing ?? false };
+  const policies = await readPolicyFiles(given);
+  return { policies, replaced: stored?.policies ?? [], isKindMissing: false };
 }
 
 /** Names the missing files; other notes have the consequences. */

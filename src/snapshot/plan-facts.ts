@@ -21,6 +21,8 @@ export type ByUid<T> = ReadonlyMap<string, T>;
 export interface PlanFacts {
   /** Highest priority first; undefined = not known. */
   readonly policies: readonly (Policy | InvalidPolicy)[] | undefined;
+  /** The policies in force, which those of `--policy` replace; empty = none is known. undefined = nothing is replaced. */
+  readonly replaced?: readonly (Policy | InvalidPolicy)[] | undefined;
   readonly pods: ByUid<PodFacts> | undefined;
   readonly nodes: ByUid<NodeFacts> | undefined;
   readonly namespaces: ByUid<NamespaceFacts> | undefined;

@@ -12,6 +12,7 @@ import { controllerCommand } from '../controller/command.ts';
 import { withMissingRight } from './denied.ts';
 import { exitCode, problemLine, UsageError } from './exit.ts';
 import { planCommand } from '../plan/command.ts';
+import { reportCommand } from '../report/command.ts';
 import { snapshotCommand } from '../snapshot/command.ts';
 import { statusCommand } from '../status/command.ts';
 import type { System } from './system.ts';
@@ -27,6 +28,7 @@ export const commandsOf = (system: System): readonly CommandUnknownOpts[] => [
   agentCommand(system, async () => (await import('../agent/agent.ts')).runAgent),
   planCommand(system, async () => (await import('../plan/plan.ts')).runPlan),
   whyCommand(system, async () => (await import('../why/why.ts')).runWhy),
+  reportCommand(system, async () => (await import('../report/report.ts')).runReport),
   statusCommand(system, async () => (await import('../status/status.ts')).runStatus),
   snapshotCommand(system, async () => (await import('../snapshot/snapshot.ts')).runSnapshot),
   completionCommand(system),

@@ -74,37 +74,43 @@ type PlanFormat = (typeof planFormats.names)[number];
 const names = (given: string, before: readonly string[] | undefined): readonly string[] =>
   list(given.replaceAll(',', '\n'), before);
 
+/** Adds the nodes whose objects are read through the pods of their agents. */
+export const withNodeNames = <A extends unknown[], O extends OptionValues>(command: Command<A, O>) =>
+  command
+    .option(
+      '--node <NODES>',
+      "Also plan the images, containers and logs of these nodes, comma-separated; can be repeated. Reads them through the pods of their agents, which needs the right to run a command there (create and get on pods/exec in dustpan's namespace).",
+      names,
+    )
+    .option('--nodes [true|false]', 'The same for all nodes.', onOff, false);
+
 const planOptions = () =>
   withPlan(
-    new LenientCommand('plan')
-      .summary('lists what would be removed, and why')
-      .description(about)
-      .option('--kept [true|false]', 'Also list kept objects, each with its reason.', onOff, false)
-      .option(
-        '-n, --namespace <NAMESPACE>',
-        'List only the pods of this namespace and what belongs to them. Thresholds count the pods of all namespaces, if you may list them.',
-        text(notObjectName),
-      )
-      .option(
-        '-A, --all-namespaces [true|false]',
-        'List the pods of all namespaces, as without -n.',
-        onOff,
-        false,
-      )
-      .option(
-        '--exit-code [true|false]',
-        'Exit with 3 when something would be removed, whatever the mode of its policy.',
-        onOff,
-        false,
-      )
-      .addOption(colorOption())
-      .addOption(choice('-o, --output <FORMAT>', planFormats.help, planFormats.names))
-      .option(
-        '--node <NODES>',
-        "Also plan the images, containers and logs of these nodes, comma-separated; can be repeated. Reads them through the pods of their agents, which needs the right to run a command there (create and get on pods/exec in dustpan's namespace).",
-        names,
-      )
-      .option('--nodes [true|false]', 'The same for all nodes.', onOff, false),
+    withNodeNames(
+      new LenientCommand('plan')
+        .summary('lists what would be removed, and why')
+        .description(about)
+        .option('--kept [true|false]', 'Also list kept objects, each with its reason.', onOff, false)
+        .option(
+          '-n, --namespace <NAMESPACE>',
+          'List only the pods of this namespace and what belongs to them. Thresholds count the pods of all namespaces, if you may list them.',
+          text(notObjectName),
+        )
+        .option(
+          '-A, --all-namespaces [true|false]',
+          'List the pods of all namespaces, as without -n.',
+          onOff,
+          false,
+        )
+        .option(
+          '--exit-code [true|false]',
+          'Exit with 3 when something would be removed, whatever the mode of its policy.',
+          onOff,
+          false,
+        )
+        .addOption(colorOption())
+        .addOption(choice('-o, --output <FORMAT>', planFormats.help, planFormats.names)),
+    ),
   );
 
 export type PlanInputs = ReturnType<typeof planConfig>;
@@ -163,11 +169,11 @@ interface NodesParsed {
 }
 
 /** Adds the nodes to read through their agents, which take the place of a socket or snapshot in the environment. */
-function withNodes(config: PlanInputs, parsed: NodesParsed): PlanInputs {
+export function withNodes(config: PlanInputs, parsed: NodesParsed, command: string): PlanInputs {
   const { node: names, nodes } = parsed.opts();
   if (names === undefined && !nodes) return config;
   const problem = nodesProblem(parsed);
-  if (problem !== undefined) throw new UsageError([`plan: ${problem}`]);
+  if (problem !== undefined) throw new UsageError([`${command}: ${problem}`]);
   return { ...config, snapshot: undefined, node: undefined, through: nodes ? 'all' : names };
 }
 
@@ -186,7 +192,7 @@ export const planCommand = (system: System, load: Load<[PlanConfig, System]>) =>
     if (namespace !== undefined && allNamespaces)
       throw new UsageError(['plan: -n and -A exclude each other']);
     const config = {
-      ...withNodes(planConfig(command, system), command),
+      ...withNodes(planConfig(command, system), command, 'plan'),
       ...{ kept, output, namespace, hasExitCode },
       colours: hasColours(options.color, set(system.env['NO_COLOR'])),
     };

@@ -4,6 +4,7 @@ import type { Reason } from '../../api/reasons.ts';
 import type { Decision as Planned, Target, Unit, Verdict } from '../../gc/decision.ts';
 import { explain, type ReasonCatalog } from '../../gc/reasons/entry.ts';
 import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
+import type { Changes } from './changes.ts';
 import { summarize } from '../../gc/summary.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
 
@@ -116,6 +117,10 @@ export interface PlanDocument {
   readonly summary: readonly Summary[];
   readonly totals: readonly Totals[];
   readonly policies: readonly PolicyCount[];
+  /** The policies are those of --policy, not those in force. */
+  readonly proposed?: boolean;
+  /** Compared with the policies in force; undefined = there are none to compare with. */
+  readonly changes?: Changes;
   /** Facts that limit the plan, one sentence each. */
   readonly notes: readonly string[];
 }

@@ -38,6 +38,15 @@ export const readCluster = (config: LiveConfig, onProgress: OnProgress): Promise
     new ClusterReader({ ...cluster, silenceMs: config.kube.requestTimeoutMs }, onProgress).read(config),
   );
 
+/** Which lists the rules for terminated pods need. */
+function needsOf(policies: readonly (Policy | InvalidPolicy)[]) {
+  const rules = policies.flatMap((policy) => (isInvalid(policy) ? [] : (policy.pods?.terminated ?? [])));
+  return {
+    needsJobs: rules.some((rule) => rule.protectUnfinishedJobs),
+    needsReplicaSets: rules.some((rule) => rule.keepPerOwner > 0),
+  };
+}
+
 /** A wrong name is the mistake of the user; all others are problems of the node. */
 function refuseUnknownNodes(
   unread: readonly { readonly name: string }[],
@@ -69,12 +78,15 @@ class ClusterReader {
   }
 
   async read({ policyFiles, node, through, namespace }: LiveConfig): Promise<PlanFacts> {
-    const policies = policyFiles.length > 0 ? await readPolicyFiles(policyFiles) : await this.#policies();
+    const { policies, replaced } =
+      policyFiles.length > 0
+        ? { policies: await readPolicyFiles(policyFiles), replaced: await this.#replaced() }
+        : { policies: await this.#policies() };
+    const all = [...policies, ...(replaced ?? [])];
     // The node is read before the pods: a pod that is created meanwhile is then known, though its containers are not.
-    const needsUsage = needsUsageOf(policies);
+    const needsUsage = needsUsageOf(all);
     const { parts, unread } = await this.#nodes({ node, through }, needsUsage);
-    const rules = policies.flatMap((policy) => (isInvalid(policy) ? [] : (policy.pods?.terminated ?? [])));
-    const labelKeys = podLabelKeys(policies);
+    const labelKeys = podLabelKeys(all);
     const pods = await this.#pods(labelKeys, namespace);
     // Nodes are read after the pods: a node that joins meanwhile must not seem to be missing.
     const nodes = await this.#listOrAbsent(nodesResource());
@@ -82,11 +94,10 @@ class ClusterReader {
     const namespaces = this.#isOwner
       ? await this.#ownNamespace(namespace ?? '')
       : await this.#list(namespacesResource());
-    const needsJobs = rules.some((rule) => rule.protectUnfinishedJobs);
-    const needsReplicaSets = rules.some((rule) => rule.keepPerOwner > 0);
+    const { needsJobs, needsReplicaSets } = needsOf(all);
     const reports = (await this.#listIfAllowed(nodeReportsResource())) ?? new Map<string, never>();
     return {
-      ...{ policies, nodes, pods, namespaces },
+      ...{ policies, replaced, nodes, pods, namespaces },
       jobs: needsJobs ? await this.#listIfAllowed(jobsResource()) : undefined,
       replicaSets: needsReplicaSets ? await this.#listIfAllowed(replicaSetsResource()) : undefined,
       parts,
@@ -146,15 +157,33 @@ class ClusterReader {
     return { parts, unread };
   }
 
+  /** The policies in force, to compare with; none where they cannot be read. */
+  async #replaced(): Promise<readonly (Policy | InvalidPolicy)[]> {
+    try {
+      return await this.#inForce();
+    } catch (err) {
+      if (isNotFound(err)) return [];
+      if (!(err instanceof ApiError)) throw err;
+      this.#notes.push(
+        `The policies in force are not known, so nothing is compared with them: ${errorLine(err)}.`,
+      );
+      return [];
+    }
+  }
+
   async #policies(): Promise<readonly (Policy | InvalidPolicy)[]> {
     try {
-      const { objects } = await readPolicies(this.#cluster.transport, this.#signal);
-      return rankPolicies(objects.map((object) => parsePolicy(object).policy));
+      return await this.#inForce();
     } catch (err) {
       if (!isNotFound(err)) throw new Error('reading policies', { cause: err });
       this.#notes.push(kindMissingNote);
       return [];
     }
+  }
+
+  async #inForce(): Promise<readonly (Policy | InvalidPolicy)[]> {
+    const { objects } = await readPolicies(this.#cluster.transport, this.#signal);
+    return rankPolicies(objects.map((object) => parsePolicy(object).policy));
   }
 
   async #list<T extends Identified>(resource: Resource<T>): Promise<ByUid<T>> {

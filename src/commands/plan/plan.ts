@@ -7,6 +7,7 @@ import { exitCode, UsageError } from '../cli/exit.ts';
 import { Progress } from '../cli/progress.ts';
 import type { System } from '../cli/system.ts';
 import type { PlanConfig, PlanInputs } from './command.ts';
+import { changesBetween, type Changes } from './changes.ts';
 import type { PlanDocument } from './document.ts';
 import { inNamespace } from './namespace.ts';
 import { nameText, planTable, type PlanTableOptions } from './table.ts';
@@ -19,9 +20,7 @@ export async function runPlan(config: PlanConfig, { stdout, stderr }: System): P
   try {
     const facts = await readFacts(config, progress);
     progress.phase('planning');
-    const { kept, assumeElapsed, namespace, now = clock.now() } = config;
-    const whole = planUnits(facts, { now, kept: kept || namespace !== undefined, assumeElapsed });
-    const plan = namespace === undefined ? whole : inNamespace(whole, namespace, kept);
+    const plan = planOf(facts, config);
     const isTerminal = process.stdout.isTTY;
     // On a terminal the progress line would mix with the output.
     if (isTerminal) progress.end();
@@ -37,6 +36,29 @@ export async function runPlan(config: PlanConfig, { stdout, stderr }: System): P
   } finally {
     progress.end();
   }
+}
+
+type PlanOfConfig = Pick<PlanConfig, 'kept' | 'assumeElapsed' | 'namespace' | 'now'>;
+type TimedConfig = PlanOfConfig & { readonly now: Date };
+
+/** Plans the facts; with `--policy`, also compares with the policies in force. */
+export function planOf(facts: PlanFacts, config: PlanOfConfig): PlanDocument {
+  const { replaced } = facts;
+  const { now = clock.now() } = config;
+  const at = { ...config, now };
+  const plan = planWith(facts, at);
+  if (replaced === undefined) return plan;
+  const comparison =
+    replaced.length === 0 ? {} : { changes: changesTo(plan, { ...facts, policies: replaced }, at) };
+  return { ...plan, proposed: true, ...comparison };
+}
+
+const changesTo = (plan: PlanDocument, inForce: PlanFacts, config: TimedConfig): Changes =>
+  changesBetween(planWith(inForce, { ...config, kept: false }), plan);
+
+function planWith(facts: PlanFacts, { kept, assumeElapsed, namespace, now }: TimedConfig): PlanDocument {
+  const whole = planUnits(facts, { now, kept: kept || namespace !== undefined, assumeElapsed });
+  return namespace === undefined ? whole : inNamespace(whole, namespace, kept);
 }
 
 async function textOf(plan: PlanDocument, config: PlanConfig): Promise<Iterable<string>> {

@@ -10,6 +10,7 @@ import type {
   Totals,
 } from './document.ts';
 import { groupsOf, placeText, type Group } from './groups.ts';
+import { modeChangeText } from './changes.ts';
 import { degradedTrouble, reportedLines } from './reported.ts';
 
 const width = 80;
@@ -36,7 +37,8 @@ export function planTable(plan: PlanDocument, { colours, ...options }: PlanTable
   const sections = [
     [`Plan for ${plan.generatedAt}`],
     colours ? troubles.map(red) : troubles,
-    modeSentences(plan.policies).flatMap(paragraph),
+    modeSentences(plan).flatMap(paragraph),
+    ...changeSections(plan, options),
     totalsTable(plan.totals, options.width),
     waitingHint(plan, options).flatMap(paragraph),
     reportedLines(plan, width),
@@ -88,19 +90,33 @@ const unknownTrouble = (one: Totals): readonly string[] =>
   one.state === 'Unknown' ? [`${placeText(one)}: too little is known to decide.`] : [];
 
 /** The effect of each policy, so that nobody mistakes a dry run for a real one, or the reverse. */
-function modeSentences(policies: readonly PolicyCount[]): readonly string[] {
+function modeSentences({ policies, proposed = false }: PlanDocument): readonly string[] {
   if (policies.length === 0 || policies.some(({ mode }) => mode === 'Enforce'))
-    return policies.map(modeSentence);
+    return policies.map((one) => modeSentence(one, proposed));
   const names = policies.map(({ name }) => name).join(', ');
   const subject = policies.length === 1 ? `GCPolicy ${names} is` : `GCPolicies ${names} are`;
-  return [`${subject} in mode DryRun: nothing will be removed.`];
+  return [`${subject} in mode DryRun: nothing ${proposed ? 'would' : 'will'} be removed.`];
 }
 
-function modeSentence({ name, mode, planned }: PolicyCount): string {
+function modeSentence({ name, mode, planned }: PolicyCount, proposed: boolean): string {
   const subject = `GCPolicy ${name} is in mode ${mode}`;
   if (planned === 0) return `${subject}: it removes nothing listed here.`;
   const removals = `${planned} ${planned === 1 ? 'removal' : 'removals'}`;
-  return `${subject}: ${removals} will ${mode === 'Enforce' ? '' : 'not '}be carried out.`;
+  return `${subject}: ${removals} ${proposed ? 'would' : 'will'} ${mode === 'Enforce' ? '' : 'not '}be carried out.`;
+}
+
+/** What the policies of --policy remove more and less than those in force; empty without a comparison. */
+function changeSections({ changes }: PlanDocument, view: View): readonly (readonly string[])[] {
+  if (changes === undefined) return [];
+  const { more, less, modes } = changes;
+  const summary = `Compared with the policies in force: ${more.length} more to remove, ${less.length} fewer.`;
+  const group = (title: string, decisions: readonly Decision[]): readonly string[] =>
+    decisions.length === 0 ? [] : rows({ fate: 'removed', title, decisions }, true, view);
+  return [
+    [summary, ...modes.map(modeChangeText)].flatMap(paragraph),
+    group('Removed only with the given policies', more),
+    group('Removed only with the policies in force', less),
+  ];
 }
 
 function totalsTable(totals: readonly Totals[], width: number): readonly string[] {
@@ -184,7 +200,8 @@ export function nameText({ object }: Decision): string {
   return `${kind}/${object.path ?? object.id ?? ''} --node=${object.node}`;
 }
 
-function objectText({ object }: Decision): string {
+/** Names the object for people. */
+export function objectText({ object }: Decision): string {
   return object.kind === 'Pod' ? `${object.namespace}/${object.name}` : nodeObjectTexts[object.kind](object);
 }
 

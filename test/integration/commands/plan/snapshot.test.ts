@@ -12,6 +12,29 @@ const idOf = ({ reason, object }: Decision): string =>
 const keptFor = ({ decisions }: { readonly decisions: readonly Decision[] }, unit: string): string[] =>
   decisions.filter((one) => one.unit === unit && one.verdict === 'Keep').map(({ reason }) => reason);
 
+describe('--policy', () => {
+  test('is compared with the policies of the snapshot', async () => {
+    input.use('terminated-over-threshold');
+    const none = await plan();
+    expect(none).toMatchObject({ proposed: true });
+    expect(none.changes).toBeUndefined();
+    input.write('snapshot/policies.json', list('GCPolicy', [policy('empty', { mode: 'Enforce' })]));
+    const { changes, decisions } = await plan();
+    expect(changes?.more).toEqual(decisions.filter(({ order }) => order !== null));
+    expect(changes?.more).not.toEqual([]);
+    expect(changes).toMatchObject({ less: [] });
+    expect(changes?.modes).toContainEqual({ policy: 'empty', before: 'Enforce', after: null });
+  });
+
+  test('without it, nothing is compared', async () => {
+    input.use('terminated-over-threshold');
+    input.write('snapshot/policies.json', list('GCPolicy', [policy('empty', { mode: 'Enforce' })]));
+    const found = await planned(input.args.filter((arg) => !arg.startsWith('--policy')));
+    expect(found.changes).toBeUndefined();
+    expect(found.proposed).toBeUndefined();
+  });
+});
+
 describe('a missing file counts as not known', () => {
   test('without nodes, no pod counts as orphaned', async () => {
     input.use('node-vanished');

@@ -55,6 +55,28 @@ test('has this layout', () => {
   ]);
 });
 
+test('policies that are not in force would remove, and are compared with those in force', () => {
+  const changes = {
+    ...{ more: [pod('done')], less: [pod('old', { reason: 'Orphaned' })] },
+    modes: [{ policy: 'trial', before: 'DryRun', after: 'Enforce' } as const],
+  };
+  const text = lines(plan({ policies: [enforced], proposed: true, changes })).join('\n');
+  expect(text).toContain('GCPolicy default is in mode Enforce: 1 removal would be carried out.');
+  expect(text).toContain(`Compared with the policies in force: 1 more to remove, 1 fewer.
+GCPolicy trial changes from mode DryRun to Enforce.
+
+Removed only with the given policies:
+#  VERDICT  REASON   MODE     OBJECT
+1  Delete   Expired  Enforce  web/done
+
+Removed only with the policies in force:
+#  VERDICT  REASON    MODE     OBJECT
+1  Delete   Orphaned  Enforce  web/old`);
+  expect(lines(plan({ policies: [dry], proposed: true }))).toContain(
+    'GCPolicy trial is in mode DryRun: nothing would be removed.',
+  );
+});
+
 describe('the effect of each policy', () => {
   test.each([
     {

@@ -1,0 +1,60 @@
+import type { Policy } from '../../api/policy/policy.ts';
+import type { Decision, PlanDocument, PlanObject } from './document.ts';
+
+/** How the policies of `--policy` differ in effect from those in force. */
+export interface Changes {
+  /** Removals that only the proposed policies request. */
+  readonly more: readonly Decision[];
+  /** Removals that only the policies in force request: with the proposed ones these objects stay. */
+  readonly less: readonly Decision[];
+  /** Policies whose mode changes; null = there is none of this name. */
+  readonly modes: readonly ModeChange[];
+}
+
+interface ModeChange {
+  readonly policy: string;
+  readonly before: Policy['mode'] | null;
+  readonly after: Policy['mode'] | null;
+}
+
+/** Compares two plans of the same facts. */
+export function changesBetween(
+  inForce: Pick<PlanDocument, 'decisions' | 'policies'>,
+  proposed: Pick<PlanDocument, 'decisions' | 'policies'>,
+): Changes {
+  const [before, after] = [removals(inForce), removals(proposed)];
+  return {
+    more: [...after].flatMap(([key, one]) => (before.has(key) ? [] : [one])),
+    less: [...before].flatMap(([key, one]) => (after.has(key) ? [] : [one])),
+    modes: modeChanges(modesOf(inForce), modesOf(proposed)),
+  };
+}
+
+function removals({ decisions }: Pick<PlanDocument, 'decisions'>): ReadonlyMap<string, Decision> {
+  return new Map(decisions.flatMap((one) => (one.order === null ? [] : [[objectKey(one.object), one]])));
+}
+
+/** Identifies an object in a plan. */
+export const objectKey = (object: PlanObject): string =>
+  object.kind === 'Pod'
+    ? `Pod ${object.uid}`
+    : `${object.kind} ${object.node} ${object.id ?? ''} ${object.path ?? ''}`;
+
+type Modes = ReadonlyMap<string, Policy['mode']>;
+
+const modesOf = ({ policies }: Pick<PlanDocument, 'policies'>): Modes =>
+  new Map(policies.map(({ name, mode }) => [name, mode]));
+
+function modeChanges(before: Modes, after: Modes): readonly ModeChange[] {
+  return [...new Set([...before.keys(), ...after.keys()])].toSorted().flatMap((policy) => {
+    const change = { policy, before: before.get(policy) ?? null, after: after.get(policy) ?? null };
+    return change.before === change.after ? [] : [change];
+  });
+}
+
+/** What a change of mode means, in one sentence. */
+export function modeChangeText({ policy, before, after }: ModeChange): string {
+  if (before === null) return `GCPolicy ${policy} is new, in mode ${after ?? ''}.`;
+  if (after === null) return `GCPolicy ${policy}, in mode ${before}, is no longer there.`;
+  return `GCPolicy ${policy} changes from mode ${before} to ${after}.`;
+}

@@ -1,0 +1,174 @@
+import type { Decision, PlanDocument } from '../plan/document.ts';
+import { objectKey } from '../plan/changes.ts';
+import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
+
+/** What happens to the objects of one policy, namespace, node or reason. */
+export interface Share {
+  readonly name: string;
+  readonly remove: number;
+  /** Of the removals, as far as sizes are known. */
+  readonly bytes: number;
+  readonly warn: number;
+  /** Kept, and only time is missing. */
+  readonly waiting: number;
+  readonly keep: number;
+}
+
+export interface DiskUse {
+  readonly node: string;
+  /** Such as `imagefs`. */
+  readonly name: string;
+  readonly unit: 'bytes' | 'inodes';
+  readonly capacity: number;
+  readonly available: number;
+}
+
+/** An image or a pod's logs. */
+export interface Large {
+  readonly name: string;
+  readonly bytes: number;
+  readonly nodes: number;
+  /** On how many of the nodes it would be removed. */
+  readonly removedOn: number;
+}
+
+/** What becomes due on one day (UTC). */
+interface DueDay {
+  /** Such as `2026-01-16`. */
+  readonly day: string;
+  readonly objects: number;
+  readonly bytes: number;
+}
+
+/** The figures of a report; its table has the decisions of the plan. */
+export interface ReportData {
+  readonly total: Share;
+  readonly byPolicy: readonly Share[];
+  readonly byNamespace: readonly Share[];
+  readonly byNode: readonly Share[];
+  readonly byReason: readonly Share[];
+  /** Fullest first. */
+  readonly disks: readonly DiskUse[];
+  readonly images: readonly Large[];
+  readonly logs: readonly Large[];
+  /** The next days on which something becomes due, in order. */
+  readonly due: readonly DueDay[];
+}
+
+/** Days of `due`. */
+const dueDays = 7;
+
+/** Computes the figures of a report from a plan that lists kept objects too. */
+export function reportData({ decisions, generatedAt }: PlanDocument, facts: PlanFacts): ReportData {
+  return {
+    total: shareOf('', decisions),
+    byPolicy: shares(decisions, ({ policy }) => policy ?? 'no policy'),
+    byNamespace: shares(decisions, namespaceOf),
+    byNode: shares(decisions, ({ object }) => object.node ?? undefined),
+    byReason: shares(decisions, ({ reason }) => reason),
+    disks: facts.parts.flatMap(disksOf).toSorted((a, b) => usedShare(b) - usedShare(a)),
+    images: largestImages(facts.parts, removedKeys(decisions)),
+    logs: largestLogs(facts.parts),
+    due: dueOf(decisions, new Date(generatedAt)),
+  };
+}
+
+/** From 0 to 1. */
+export const usedShare = ({ capacity, available }: DiskUse): number =>
+  capacity === 0 ? 0 : 1 - available / capacity;
+
+function namespaceOf({ object }: Decision): string | undefined {
+  if (object.kind === 'Pod') return object.namespace;
+  return object.pod?.split('/')[0];
+}
+
+/** Most removals first. Decisions without a key are in no share. */
+function shares(
+  decisions: readonly Decision[],
+  keyOf: (one: Decision) => string | undefined,
+): readonly Share[] {
+  const groups = Map.groupBy(decisions, keyOf);
+  return [...groups]
+    .flatMap(([name, list]) => (name === undefined ? [] : [shareOf(name, list)]))
+    .toSorted((a, b) => b.remove - a.remove || b.keep - a.keep || (a.name < b.name ? -1 : 1));
+}
+
+function shareOf(name: string, decisions: readonly Decision[]): Share {
+  let [remove, bytes, warn, waiting, keep] = [0, 0, 0, 0, 0];
+  for (const one of decisions) {
+    if (one.order !== null) {
+      remove += 1;
+      bytes += one.bytes ?? 0;
+    } else if (one.verdict === 'Warn') warn += 1;
+    else if (one.eligibleAt === null) keep += 1;
+    else waiting += 1;
+  }
+  return { name, remove, bytes, warn, waiting, keep };
+}
+
+function disksOf({ name: node, usage, disk }: NodePart): readonly DiskUse[] {
+  const readings = (usage?.signals ?? []).filter(({ signal }) => signal !== 'memory.available');
+  if (readings.length > 0)
+    return readings.map(({ signal, available, capacity }) => ({
+      ...{ node, name: signal.split('.')[0] ?? '', available, capacity },
+      unit: signal.endsWith('.inodesFree') ? 'inodes' : 'bytes',
+    }));
+  if (disk === undefined) return [];
+  const { capacityBytes: capacity, availableBytes: available, inodes, inodesFree } = disk;
+  const ofImages = { node, name: 'imagefs' };
+  const bytes = { ...ofImages, unit: 'bytes' as const, capacity, available };
+  return inodes === undefined || inodesFree === undefined
+    ? [bytes]
+    : [bytes, { ...ofImages, unit: 'inodes', capacity: inodes, available: inodesFree }];
+}
+
+const removedKeys = (decisions: readonly Decision[]): ReadonlySet<string> =>
+  new Set(decisions.flatMap(({ order, object }) => (order === null ? [] : [objectKey(object)])));
+
+const largest = 20;
+
+/** One row for an image, on however many nodes. */
+function largestImages(parts: readonly NodePart[], removed: ReadonlySet<string>): readonly Large[] {
+  const images = new Map<string, Large>();
+  for (const { name: node, images: list = [] } of parts)
+    for (const { id, tags, digests, sizeBytes: bytes } of list) {
+      const known = images.get(id) ?? {
+        ...{ name: tags[0] ?? digests[0] ?? id, bytes, nodes: 0, removedOn: 0 },
+      };
+      const isRemoved = removed.has(objectKey({ kind: 'Image', id, node }));
+      const removedOn = known.removedOn + (isRemoved ? 1 : 0);
+      images.set(id, { ...known, nodes: known.nodes + 1, removedOn });
+    }
+  return [...images.values()].toSorted((a, b) => b.bytes - a.bytes).slice(0, largest);
+}
+
+const logsOf = ({ name: node, logs }: NodePart) =>
+  (logs?.entries ?? []).map((entry) => ({ ...entry, node, root: `${logs?.roots.pods ?? ''}/` }));
+
+/** One row for the log directory of a pod. */
+function largestLogs(parts: readonly NodePart[]): readonly Large[] {
+  const logs = new Map<string, number>();
+  for (const { node, root, path, bytes } of parts.flatMap(logsOf)) {
+    const directory = path.slice(root.length).split('/')[0] ?? '';
+    const name = `${directory} on ${node}`;
+    if (path.startsWith(root)) logs.set(name, (logs.get(name) ?? 0) + bytes);
+  }
+  return [...logs]
+    .map(([name, bytes]) => ({ name, bytes, nodes: 1, removedOn: 0 }))
+    .toSorted((a, b) => b.bytes - a.bytes)
+    .slice(0, largest);
+}
+
+/** The objects that only wait for time. */
+function dueOf(decisions: readonly Decision[], now: Date): readonly DueDay[] {
+  const until = now.getTime() + dueDays * 86_400_000;
+  const waiting = decisions.filter(
+    ({ order, eligibleAt }) => order === null && eligibleAt !== null && Date.parse(eligibleAt) <= until,
+  );
+  return [...Map.groupBy(waiting, ({ eligibleAt }) => (eligibleAt ?? '').slice(0, 10))]
+    .map(([day, list]) => ({
+      ...{ day, objects: list.length },
+      bytes: list.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
+    }))
+    .toSorted((a, b) => (a.day < b.day ? -1 : 1));
+}

@@ -1,0 +1,213 @@
+import { createHash } from 'node:crypto';
+import { printable } from '../../runtime/text/printable.ts';
+import { shortSizeText } from '../../runtime/text/size-text.ts';
+import { modeChangeText, type Changes } from '../plan/changes.ts';
+import type { Decision, PlanDocument } from '../plan/document.ts';
+import { objectText } from '../plan/table.ts';
+import { decisionsInPiece } from '../plan/text.ts';
+import { usedShare, type DiskUse, type Large, type ReportData, type Share } from './data.ts';
+import { page, type Row } from './page.ts';
+
+/** The report as one HTML page, piece by piece. It loads nothing, and its content security policy allows no other script. */
+export function* reportHtml(plan: PlanDocument, data: ReportData): Generator<string> {
+  const script = `(${page.toString()})();`;
+  yield `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '${hashOf(style)}'; script-src '${hashOf(script)}'">
+<title>dustpan report, ${html(plan.generatedAt)}</title>
+<style>${style}</style>
+</head>
+<body>
+<header>
+<h1>What dustpan would remove</h1>
+<p>Planned for <time>${html(plan.generatedAt)}</time>. This page removes nothing.</p>
+</header>
+<main>
+${sections(plan, data).filter(Boolean).join('\n')}
+${tableOfObjects}
+</main>
+<script type="application/json" id="data">[`;
+  const { decisions } = plan;
+  for (let from = 0; from < decisions.length; from += decisionsInPiece) {
+    const rows = decisions.slice(from, from + decisionsInPiece).map((one) => json(rowOf(one)));
+    yield `${from === 0 ? '' : ',\n'}${rows.join(',\n')}`;
+  }
+  yield `]</script>
+<script>${script}</script>
+</body>
+</html>
+`;
+}
+
+const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
+
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/** Names come from the cluster: they may contain markup and invisible characters. */
+const html = (text: string): string => printable(text).replaceAll(/[&<>"]/g, (char) => escapes[char] ?? '');
+
+/** JSON that cannot end the script element that contains it. */
+const json = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c');
+
+/** What happens to an object, in one word. */
+function fateOf({ order, verdict, eligibleAt }: Decision): string {
+  if (order !== null) return 'remove';
+  if (verdict === 'Warn') return 'warn';
+  return eligibleAt === null ? 'keep' : 'wait';
+}
+
+function rowOf(one: Decision): Row {
+  const { object, policy, mode, eligibleAt, bytes } = one;
+  const governed = policy === null ? '' : `${policy}${mode === 'DryRun' ? ' (DryRun)' : ''}`;
+  return [
+    ...([fateOf(one), object.kind, one.unit, one.reason] as const),
+    ...([printable(objectText(one)), object.node ?? '', governed, eligibleAt ?? ''] as const),
+    ...([bytes === null ? '' : shortSizeText(bytes), printable(one.detail)] as const),
+  ];
+}
+
+const sections = (plan: PlanDocument, data: ReportData): readonly string[] => [
+  tiles(data.total),
+  list('Limits of this plan', plan.notes),
+  list('Policies', plan.policies.map(policyText)),
+  plan.changes === undefined ? '' : changesSection(plan.changes),
+  `<div class="pair">${shareTable('By policy', data.byPolicy)}${shareTable('By reason', data.byReason)}</div>`,
+  `<div class="pair">${shareTable('By namespace', data.byNamespace)}${shareTable('By node', data.byNode)}</div>`,
+  `<div class="pair">${diskTable(data.disks)}${dueTable(data)}</div>`,
+  `<div class="pair">${largeTable('Largest images', 'Image', data.images)}${largeTable('Largest logs', 'Pod directory', data.logs)}</div>`,
+];
+
+const policyText = ({ name, mode, planned }: PlanDocument['policies'][number]): string =>
+  `${name}, in mode ${mode}: ${planned} ${planned === 1 ? 'removal' : 'removals'}${mode === 'DryRun' ? ', none is carried out' : ''}.`;
+
+function tiles({ remove, bytes, warn, waiting, keep }: Share): string {
+  const tile = (count: number | string, what: string): string =>
+    `<div><dt>${what}</dt><dd>${count}</dd></div>`;
+  const all = [
+    tile(remove, 'to remove'),
+    tile(shortSizeText(bytes), 'freed on nodes'),
+    tile(warn, warn === 1 ? 'warning' : 'warnings'),
+    tile(waiting, 'wait for time'),
+    tile(keep, 'kept'),
+  ];
+  return `<dl class="tiles">${all.join('')}</dl>`;
+}
+
+const list = (title: string, items: readonly string[]): string =>
+  items.length === 0
+    ? ''
+    : `<section><h2>${title}</h2><ul>${items.map((item) => `<li>${html(item)}</li>`).join('')}</ul></section>`;
+
+function changesSection({ more, less, modes }: Changes): string {
+  const rows = [...more.map((one) => ['more', one] as const), ...less.map((one) => ['less', one] as const)];
+  const counts = `${more.length} more removals, ${less.length} fewer, than with the policies in force.`;
+  const table = tableOf(
+    'Changes',
+    ['', 'Object', 'Reason', 'Policy'],
+    rows.map(([which, one]) => [which, objectText(one), one.reason, one.policy ?? '']),
+  );
+  return `<section><h2>Compared with the policies in force</h2><p>${counts}</p>${modes.map((one) => `<p>${html(modeChangeText(one))}</p>`).join('')}</section>${table}`;
+}
+
+/** Rows of a table of figures: the rest is in the table of objects. */
+const maxRows = 20;
+
+/** Text cells first, then as many numbers as `numbers`. Empty without rows. */
+function tableOf(
+  title: string,
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  numbers = 0,
+): string {
+  if (rows.length === 0) return '';
+  const isNumber = (i: number): boolean => i >= head.length - numbers;
+  const cell = (text: string, i: number): string =>
+    `<td${isNumber(i) ? ' class="number"' : ''}>${text.startsWith('<meter') ? text : html(text)}</td>`;
+  const heads = head.map((text, i) =>
+    text === '' ? '<td></td>' : `<th scope="col"${isNumber(i) ? ' class="number"' : ''}>${text}</th>`,
+  );
+  const more = rows.length - maxRows;
+  const body = rows.slice(0, maxRows).map((row) => `<tr>${row.map(cell).join('')}</tr>`);
+  return `<section><h2>${title}</h2><table><thead><tr>${heads.join('')}</tr></thead><tbody>${body.join('')}</tbody></table>${more > 0 ? `<p>And ${more} more.</p>` : ''}</section>`;
+}
+
+const shareTable = (title: string, shares: readonly Share[]): string =>
+  tableOf(
+    title,
+    [title.replace('By ', '').replace(/^./, (char) => char.toUpperCase()), ...shareHeads],
+    shares.map(({ name, remove, warn, waiting, keep, bytes }) => [
+      name,
+      ...[remove, warn, waiting, keep].map(String),
+      bytes === 0 ? '' : shortSizeText(bytes),
+    ]),
+    shareHeads.length,
+  );
+
+const shareHeads = ['Remove', 'Warn', 'Wait', 'Keep', 'Frees'] as const;
+
+const diskTable = (disks: readonly DiskUse[]): string =>
+  tableOf(
+    'Disks',
+    ['Node', 'Disk', 'Used', 'Used %', 'Of'],
+    disks.map((disk) => {
+      const percent = Math.round(usedShare(disk) * 100);
+      const label = html(`${disk.name} of ${disk.node}, ${disk.unit} used`);
+      return [
+        ...[disk.node, disk.unit === 'inodes' ? `${disk.name}, inodes` : disk.name],
+        `<meter min="0" max="100" low="80" high="90" optimum="0" value="${percent}" aria-label="${label}"></meter>`,
+        ...[`${percent} %`, disk.unit === 'inodes' ? String(disk.capacity) : shortSizeText(disk.capacity)],
+      ];
+    }),
+    2,
+  );
+
+const dueTable = ({ due }: ReportData): string =>
+  tableOf(
+    'Due in the next days',
+    ['Day (UTC)', 'Objects', 'Size'],
+    due.map(({ day, objects, bytes }) => [day, String(objects), bytes === 0 ? '' : shortSizeText(bytes)]),
+    2,
+  );
+
+const largeTable = (title: string, what: string, large: readonly Large[]): string =>
+  tableOf(
+    title,
+    [what, 'Size', 'Nodes', 'Remove'],
+    large.map(({ name, bytes, nodes, removedOn }) => [
+      ...[name, shortSizeText(bytes), String(nodes), String(removedOn)],
+    ]),
+    3,
+  );
+
+const tableOfObjects = `<section class="objects">
+<h2>Objects</h2>
+<noscript><p>This list needs JavaScript; dustpan plan --kept -o wide prints the same.</p></noscript>
+<div class="controls">
+<label>Search <input id="search" type="search" autocomplete="off"></label>
+<label>Show <select id="fate"><option value="">all</option><option value="remove">to remove</option><option value="warn">warnings</option><option value="wait">waiting for time</option><option value="keep">kept</option></select></label>
+<span id="position" role="status"></span>
+<button id="previous" type="button">Previous</button>
+<button id="next" type="button">Next</button>
+</div>
+<table><thead><tr><th scope="col">Fate</th><th scope="col">Object and explanation</th><th scope="col">Kind</th><th scope="col">Reason</th><th scope="col">Unit</th><th scope="col">Node</th><th scope="col">Policy</th><th scope="col">Due</th><th scope="col" class="number">Size</th></tr></thead>
+<tbody id="rows"></tbody></table>
+</section>`;
+
+const style = `
+:root { color-scheme: light dark; --line: #c9d1d9; --soft: #57606a; --tile: #f3f5f7; --red: #b3261e; --amber: #7a4f00; }
+@media (prefers-color-scheme: dark) { :root { --line: #3d444d; --soft: #a9b3bd; --tile: #1c2128; --red: #ff8a80; --amber: #f0b849; } body { background: #0d1117; color: #e6edf3; } }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 76rem; padding: 1.5rem; }
+h1 { font-size: 1.7rem; margin: 0; } h2 { font-size: 1.1rem; margin: 1.6rem 0 .5rem; } header p { color: var(--soft); margin: .3rem 0 1.2rem; }
+.tiles { display: flex; flex-wrap: wrap; gap: .7rem; margin: 0; } .tiles div { background: var(--tile); border-radius: .5rem; display: flex; flex: 1 1 8rem; flex-direction: column-reverse; padding: .7rem 1rem; }
+.tiles dd { font-size: 1.6rem; font-weight: 600; margin: 0; } .tiles dt { color: var(--soft); }
+.pair { display: grid; gap: 0 2rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 28rem), 1fr)); } .pair > * { min-width: 0; }
+table { border-collapse: collapse; width: 100%; } th, td { border-bottom: 1px solid var(--line); overflow-wrap: anywhere; padding: .3rem .5rem; text-align: left; vertical-align: top; }
+th { color: var(--soft); font-weight: 600; overflow-wrap: normal; } .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; } meter { width: 6rem; }
+.controls { align-items: center; display: flex; flex-wrap: wrap; gap: .8rem; margin-bottom: .6rem; } input { min-width: 16rem; } input, select, button { font: inherit; padding: .25rem .6rem; }
+.objects td { font-size: .87rem; } .objects p { color: var(--soft); margin: .15rem 0 0; } .object { min-width: 20rem; } .fate { font-weight: 600; } .remove { color: var(--red); } .warn, .wait { color: var(--amber); }
+@media (max-width: 60rem) { .objects { overflow-x: auto; } }
+@media print { :root { color-scheme: light; } body { background: #fff; color: #000; max-width: none; padding: 0; } .controls input, .controls select, .controls button, .controls label { display: none; } tr { break-inside: avoid; } .objects { overflow: visible; } .object { min-width: 0; } }
+`;

@@ -1,0 +1,33 @@
+import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
+import { UsageError } from '../cli/exit.ts';
+import { Progress } from '../cli/progress.ts';
+import type { System } from '../cli/system.ts';
+import { planOf, readFacts } from '../plan/plan.ts';
+import type { ReportConfig } from './command.ts';
+import { reportData } from './data.ts';
+import { reportHtml } from './html.ts';
+import { reportMarkdown } from './markdown.ts';
+
+/** Prints the report; resolves with the exit code. */
+export async function runReport(config: ReportConfig, { stdout, stderr }: System): Promise<number> {
+  const { output, kept } = config;
+  if (output === 'html' && process.stdout.isTTY)
+    throw new UsageError([
+      'report: the page is HTML for a browser; write it to a file: dustpan report > report.html, or add -o markdown',
+    ]);
+  const progress = new Progress(process.stderr.isTTY ? stderr : undefined, clock);
+  try {
+    const facts = await readFacts(config, progress);
+    progress.phase('planning');
+    const plan = planOf(facts, { ...config, kept: true });
+    const data = reportData(plan, facts);
+    const shown = kept
+      ? plan
+      : { ...plan, decisions: plan.decisions.filter(({ verdict }) => verdict !== 'Keep') };
+    if (output === 'markdown') stdout(reportMarkdown(shown, data));
+    else for (const piece of reportHtml(shown, data)) stdout(piece);
+    return 0;
+  } finally {
+    progress.end();
+  }
+}

@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest';
+import { reportData, usedShare } from '../../../../src/commands/report/data.ts';
+import type { NodePart, PlanFacts } from '../../../../src/snapshot/plan-facts.ts';
+import { decision, plan } from '../plan/builders.ts';
+
+const noFacts: PlanFacts = {
+  ...{ policies: [], pods: undefined, nodes: undefined, namespaces: undefined, jobs: undefined },
+  ...{ replicaSets: undefined, parts: [], reports: [], notes: [] },
+};
+const part = (name: string, over: Partial<NodePart>): NodePart => ({
+  ...{ name, pods: undefined, images: undefined, containers: undefined, sandboxes: undefined },
+  ...{ sandboxImage: undefined, mounted: [], disk: undefined, usage: undefined, logs: undefined },
+  state: { images: new Map(), removed: [] },
+  ...over,
+});
+const pod = (name: string, namespace: string) =>
+  ({ kind: 'Pod', namespace, name, uid: name, node: 'node-1' }) as const;
+const image = { kind: 'Image', id: 'sha256:a', node: 'node-1' } as const;
+const document = plan({
+  decisions: [
+    decision({
+      ...{
+        unit: 'podgc',
+        verdict: 'Delete',
+        reason: 'Expired',
+        policy: 'p',
+        order: 1,
+        object: pod('a', 'web'),
+      },
+    }),
+    decision({
+      ...{ unit: 'podgc', verdict: 'Keep', reason: 'TooYoung', policy: 'p', object: pod('b', 'web') },
+      eligibleAt: '2026-01-16T01:00:00Z',
+    }),
+    decision({
+      ...{ unit: 'podgc', verdict: 'Keep', reason: 'TooYoung', policy: 'p', object: pod('far', 'web') },
+      eligibleAt: '2026-03-16T01:00:00Z',
+    }),
+    decision({ unit: 'podgc', verdict: 'Keep', reason: 'NoPolicy', object: pod('c', 'db') }),
+    decision({
+      ...{ unit: 'imagegc', verdict: 'Remove', reason: 'Space', policy: 'q', order: 1, object: image },
+      bytes: 7,
+    }),
+    decision({
+      ...{ unit: 'containergc', verdict: 'Warn', reason: 'LogTooLarge', policy: 'q' },
+      object: { kind: 'LogFile', path: '/var/log/pods/x', node: 'node-2', pod: 'web/a' },
+    }),
+  ],
+});
+
+test('counts what happens by policy, namespace, node and reason', () => {
+  const data = reportData(document, noFacts);
+  expect(data.total).toEqual({ name: '', remove: 2, bytes: 7, warn: 1, waiting: 2, keep: 1 });
+  const counts = (shares: typeof data.byPolicy) =>
+    shares.map(({ name, remove, warn, waiting, keep }) => [name, remove, warn, waiting, keep]);
+  expect(counts(data.byPolicy)).toEqual([
+    ['p', 1, 0, 2, 0],
+    ['q', 1, 1, 0, 0],
+    ['no policy', 0, 0, 0, 1],
+  ]);
+  expect(counts(data.byNamespace)).toEqual([
+    ['web', 1, 1, 2, 0],
+    ['db', 0, 0, 0, 1],
+  ]);
+  expect(counts(data.byNode)).toEqual([
+    ['node-1', 2, 0, 2, 1],
+    ['node-2', 0, 1, 0, 0],
+  ]);
+  expect(data.byReason.map(({ name }) => name)).toEqual([
+    'Expired',
+    'Space',
+    'NoPolicy',
+    'LogTooLarge',
+    'TooYoung',
+  ]);
+});
+
+test('what becomes due within seven days, by day', () => {
+  expect(reportData(document, noFacts).due).toEqual([{ day: '2026-01-16', objects: 1, bytes: 0 }]);
+});
+
+test('disks: as the kubelet measures them, else as the runtime does', () => {
+  const measured = part('node-1', {
+    disk: { capacityBytes: 1, availableBytes: 1 },
+    usage: {
+      ...{ atMs: 1, dedicatedImageFs: false, splitContainerFs: false, pods: new Map() },
+      signals: [
+        { signal: 'nodefs.available', available: 50, capacity: 100, measuredAtMs: 1 },
+        { signal: 'nodefs.inodesFree', available: 10, capacity: 100, measuredAtMs: 1 },
+        { signal: 'memory.available', available: 0, capacity: 100, measuredAtMs: 1 },
+      ],
+    },
+  });
+  const plain = part('node-2', {
+    disk: { capacityBytes: 100, availableBytes: 20, inodes: 10, inodesFree: 9 },
+  });
+  const empty = part('node-3', { disk: { capacityBytes: 0, availableBytes: 0 } });
+  const { disks } = reportData(plan(), { ...noFacts, parts: [empty, measured, plain, part('node-4', {})] });
+  expect(disks.map((one) => [one.node, one.name, one.unit, Math.round(usedShare(one) * 100)])).toEqual([
+    ['node-1', 'nodefs', 'inodes', 90],
+    ['node-2', 'imagefs', 'bytes', 80],
+    ['node-1', 'nodefs', 'bytes', 50],
+    ['node-2', 'imagefs', 'inodes', 10],
+    ['node-3', 'imagefs', 'bytes', 0],
+  ]);
+});
+
+test('the largest images, one row each, and where they go; the largest logs by pod', () => {
+  const named = (id: string, tags: string[], sizeBytes: number, digests: string[] = []) => ({
+    ...{ id, tags, digests, sizeBytes, pinned: false, runtimeHandler: '' },
+  });
+  const images = [
+    named('sha256:a', ['a:1'], 5),
+    named('sha256:b', [], 9, ['b@sha256:1']),
+    named('sha256:c', [], 1),
+  ];
+  const entry = (path: string, bytes: number) => ({ path, bytes, mtimeMs: 0 });
+  const logs = {
+    ...{ roots: { pods: '/logs', containers: '/links' }, directories: [], complete: true },
+    entries: [entry('/logs/web_a_1/c/0.log', 3), entry('/logs/web_a_1/c/1.log', 4), entry('/links/x', 90)],
+  };
+  const parts = [part('node-1', { images, logs }), part('node-2', { images: images.slice(0, 1) })];
+  const data = reportData(document, { ...noFacts, parts });
+  expect(data.images).toEqual([
+    { name: 'b@sha256:1', bytes: 9, nodes: 1, removedOn: 0 },
+    { name: 'a:1', bytes: 5, nodes: 2, removedOn: 1 },
+    { name: 'sha256:c', bytes: 1, nodes: 1, removedOn: 0 },
+  ]);
+  expect(data.logs).toEqual([{ name: 'web_a_1 on node-1', bytes: 7, nodes: 1, removedOn: 0 }]);
+});

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { reportData } from '../../../../src/commands/report/data.ts';
+import { reportMarkdown } from '../../../../src/commands/report/markdown.ts';
+import { decision, plan } from '../plan/builders.ts';
+
+const facts = {
+  ...{ policies: [], pods: undefined, nodes: undefined, namespaces: undefined, jobs: undefined },
+  ...{ replicaSets: undefined, parts: [], reports: [], notes: [] },
+};
+const image = (name: string) => ({ kind: 'Image', id: 'sha256:a', node: 'n', name }) as const;
+const removed = (name: string, detail: string) =>
+  decision({ unit: 'imagegc', verdict: 'Remove', reason: 'Space', order: 1, object: image(name), detail });
+const markdownOf = (document: ReturnType<typeof plan>): string =>
+  reportMarkdown(document, reportData(document, facts));
+
+test('has this layout', () => {
+  const removal = removed('app:1', 'It is unused.');
+  const changes = {
+    ...{ more: [removal], less: [] },
+    modes: [{ policy: 'p', before: 'DryRun', after: 'Enforce' } as const],
+  };
+  const policies = [{ name: 'p', mode: 'Enforce', planned: 1 } as const];
+  const text = markdownOf(plan({ decisions: [removal], policies, changes, notes: ['Nodes are not known.'] }));
+  expect(text.split('\n').slice(0, 17)).toEqual([
+    ...['## What dustpan would remove', ''],
+    'Planned for 2026-01-15T12:00:00Z: **1 to remove** (0 B on nodes), 0 warnings, 0 wait for time, 0 kept.',
+    ...['', '- Nodes are not known.', '', '- p, in mode Enforce: 1 removals.', ''],
+    ...['Compared with the policies in force: **1 more removals, 0 fewer**.', ''],
+    ...['- GCPolicy p changes from mode DryRun to Enforce.', '', '### Changes', ''],
+    ...['| Change | Object | Reason |', '| --- | --- | --- |', '| more | `app:1 a` | Space |'],
+  ]);
+});
+
+test('a name or an explanation is neither markup nor a mention', () => {
+  const text = markdownOf(plan({ decisions: [removed('a`|b', 'See <b>@team</b> | *now*.')] }));
+  expect(text).toContain("`a'\\|b a`");
+  expect(text).toContain('See \\<b\\>@\u200bteam\\</b\\> \\| \\*now\\*.');
+});
+
+test('fits a comment, whatever the cluster', () => {
+  const detail = 'It has finished, and more finished pods exist than the policy keeps. '.repeat(3);
+  const decisions = Array.from({ length: 5_000 }, (_, i) => removed(`app:${i}`, detail));
+  const text = markdownOf(plan({ decisions }));
+  expect(text).toContain('And 4980 more.');
+  expect(text.length).toBeLessThan(65_536);
+});
