@@ -92,3 +92,14 @@ metricRelabelings:
 - {apiGroups: [authorization.k8s.io], resources: [subjectaccessreviews], verbs: [create]}
 {{- end -}}
 {{- end }}
+
+{{/* The lines of a monitor's spec beside its endpoints; values, targetLabels (the field of this kind). */}}
+{{- define "dustpan.monitorSpec" -}}
+{{- with .values.targetLabels }}
+{{ $.targetLabels }}:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.sampleLimit | int64 }}
+sampleLimit: {{ . }}
+{{- end }}
+{{- end }}

@@ -48,6 +48,10 @@ dnsPolicy: {{ . }}
 dnsConfig:
   {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- with .values.hostAliases }}
+hostAliases:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- with .values.podSecurityContext }}
 securityContext:
   {{- toYaml . | nindent 2 }}

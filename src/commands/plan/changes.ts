@@ -1,21 +1,5 @@
 import type { Policy } from '../../api/policy/policy.ts';
-import type { Decision, PlanDocument, PlanObject } from './document.ts';
-
-/** How the policies of `--policy` differ in effect from those in force. */
-export interface Changes {
-  /** Removals that only the proposed policies request. */
-  readonly more: readonly Decision[];
-  /** Removals that only the policies in force request: with the proposed ones these objects stay. */
-  readonly less: readonly Decision[];
-  /** Policies whose mode changes; null = there is none of this name. */
-  readonly modes: readonly ModeChange[];
-}
-
-interface ModeChange {
-  readonly policy: string;
-  readonly before: Policy['mode'] | null;
-  readonly after: Policy['mode'] | null;
-}
+import type { Changes, Decision, ModeChange, PlanDocument, PlanObject } from './document.ts';
 
 /** Compares two plans of the same facts. */
 export function changesBetween(

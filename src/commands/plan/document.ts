@@ -4,7 +4,6 @@ import type { Reason } from '../../api/reasons.ts';
 import type { Decision as Planned, Target, Unit, Verdict } from '../../gc/decision.ts';
 import { explain, type ReasonCatalog } from '../../gc/reasons/entry.ts';
 import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
-import type { Changes } from './changes.ts';
 import { summarize } from '../../gc/summary.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
 
@@ -107,6 +106,22 @@ export interface PolicyCount {
   readonly name: string;
   readonly mode: Policy['mode'];
   readonly planned: number;
+}
+
+/** How the policies of `--policy` differ in effect from those in force. */
+export interface Changes {
+  /** Removals that only the proposed policies request. */
+  readonly more: readonly Decision[];
+  /** Removals that only the policies in force request: with the proposed ones these objects stay. */
+  readonly less: readonly Decision[];
+  /** Policies whose mode changes; null = there is none of this name. */
+  readonly modes: readonly ModeChange[];
+}
+
+export interface ModeChange {
+  readonly policy: string;
+  readonly before: Policy['mode'] | null;
+  readonly after: Policy['mode'] | null;
 }
 
 export interface PlanDocument {

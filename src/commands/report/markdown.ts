@@ -1,7 +1,7 @@
 import { printable } from '../../runtime/text/printable.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
-import { modeChangeText, type Changes } from '../plan/changes.ts';
-import type { Decision, PlanDocument } from '../plan/document.ts';
+import { modeChangeText } from '../plan/changes.ts';
+import type { Changes, Decision, PlanDocument } from '../plan/document.ts';
 import { objectText } from '../plan/table.ts';
 import { usedShare, type ReportData, type Share } from './data.ts';
 

@@ -172,3 +172,70 @@ describe('CRDs', () => {
     expect(manifests.some(({ kind }) => kind === 'CustomResourceDefinition')).toBe(false);
   });
 });
+
+describe('policies of the release', () => {
+  const policies = (renderMode: string) => ({
+    policies: { renderMode, specs: { trial: { mode: 'DryRun' } } },
+  });
+  const kind = 'gc.dustpan.dev/v1alpha1/GCPolicy';
+  const namesOf = (manifests: readonly Manifest[]) =>
+    manifests.filter((one) => one.kind === 'GCPolicy').map(({ metadata, spec }) => [metadata.name, spec]);
+
+  test.each([
+    { renderMode: 'skipIfMissing', apiVersions: [], expected: [] },
+    { renderMode: 'skipIfMissing', apiVersions: [kind], expected: [['trial', { mode: 'DryRun' }]] },
+    { renderMode: 'alwaysRender', apiVersions: [], expected: [['trial', { mode: 'DryRun' }]] },
+  ])('$renderMode with the kinds $apiVersions: $expected', async ({ renderMode, apiVersions, expected }) => {
+    expect(namesOf(await render({ set: policies(renderMode), apiVersions }))).toEqual(expected);
+  });
+
+  test('failIfMissing says what to do', async () => {
+    await expect(render({ set: policies('failIfMissing') })).rejects.toThrow(
+      'the cluster does not have the kind GCPolicy yet',
+    );
+  });
+
+  test('the notes say that policies were left out', async () => {
+    expect(await renderNotes(policies('skipIfMissing'))).toContain('run helm upgrade once more');
+    expect(await renderNotes()).not.toContain('run helm upgrade once more');
+  });
+});
+
+describe('what values add to objects', () => {
+  test('labels of service accounts, lines of /etc/hosts, fields of monitors', async () => {
+    const manifests = await render({ values: everything });
+    const accounts = manifests.filter(({ kind }) => kind === 'ServiceAccount');
+    expect(accounts.flatMap(({ metadata }) => metadata.labels?.['example.com/identity'] ?? [])).toEqual([
+      'cloud',
+    ]);
+    expect(workload(manifests, 'Deployment').spec.template.spec).toMatchObject({
+      hostAliases: [{ ip: '10.0.0.1', hostnames: ['api.example.com'] }],
+    });
+    const version = ['app.kubernetes.io/version'];
+    expect(only(manifests, 'ServiceMonitor').spec).toMatchObject({
+      targetLabels: version,
+      sampleLimit: 5000,
+    });
+    expect(only(manifests, 'PodMonitor').spec).toMatchObject({ podTargetLabels: version, sampleLimit: 5000 });
+  });
+
+  test.each([
+    { set: {}, expected: undefined },
+    {
+      set: { 'metrics.prometheusRule.runbookUrl': 'https://wiki.example.com/dustpan' },
+      expected: 'https://wiki.example.com/dustpan#dustpancontrollerdown',
+    },
+  ])('$set: alerts lead to $expected', async ({ set, expected }) => {
+    const rules = only(await render({ values: everything, set }), 'PrometheusRule');
+    const { groups } = rules.spec as { readonly groups: readonly { readonly rules: readonly Alert[] }[] };
+    const down = groups
+      .flatMap((group) => group.rules)
+      .find(({ alert }) => alert === 'DustpanControllerDown');
+    expect(down?.annotations['runbook_url']).toBe(expected);
+  });
+});
+
+interface Alert {
+  readonly alert: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}

@@ -45,17 +45,19 @@ describe('the API server with strict validation', () => {
 
   const apply = ['apply', '--dry-run=server', '--validate=strict', '-f', '-'];
   const everything = ['everything-values.yaml'];
+  // Their kind is among the manifests.
+  const noPolicies = { 'policies.renderMode': 'skipIfMissing' };
 
   test.each<{ name: string; options: RenderOptions }>([
     { name: 'without values', options: {} },
     { name: 'with few of its parts', options: { values: ['minimal-values.yaml'] } },
-    { name: 'with everything on', options: { values: everything } },
+    { name: 'with everything on', options: { values: everything, set: noPolicies } },
     { name: 'with secure metrics', options: { values: ['secure-values.yaml'] } },
     {
       name: 'with everything on, and a budget as a percentage',
       options: {
         values: everything,
-        set: { 'controller.podDisruptionBudget': { minAvailable: '', maxUnavailable: '50%' } },
+        set: { ...noPolicies, 'controller.podDisruptionBudget': { minAvailable: '', maxUnavailable: '50%' } },
       },
     },
   ])('accepts the chart $name', async ({ options }) => {
@@ -111,6 +113,13 @@ describe('a release without values', () => {
       /^kubectl apply -f - <<'POLICY'\n(?<policy>[\s\S]*?)\nPOLICY\n/m.exec(notes)?.groups?.['policy'] ?? '';
     expect(text).toMatch(/^apiVersion: /);
     await done(['apply', '--dry-run=server', '--validate=strict', '-f', '-'], text);
+  });
+
+  test('has policies of its own once their kind is there', async () => {
+    const { stdout } = await template({ values: ['everything-values.yaml'], namespace });
+    const policies = manifestsOf(stdout).filter(({ kind }) => kind === 'GCPolicy');
+    expect(policies).toHaveLength(1);
+    await done(['apply', '--dry-run=server', '--validate=strict', '-f', '-'], policies[0]);
   });
 
   test('lets viewers read policies and editors write them', async () => {
