@@ -1,4 +1,4 @@
-// npm run manifests [-- --image=HOST/NAME[@sha256:…] --out=DIR]: writes the manifests of a release to dist/manifests/.
+// npm run manifests [-- --image=HOST/NAME[@sha256:…] --repository=URL --out=DIR]: writes the manifests of a release to dist/manifests/.
 //   crds.yaml     only the CRDs
 //   install.yaml  the chart with its default values, for kubectl apply
 //   chart/dustpan the chart with the released image as its default, ready for helm package
@@ -8,15 +8,16 @@ import { join } from 'node:path';
 import { scriptOptions } from './arguments.ts';
 import { findProgram } from '../test/cluster/programs/find.ts';
 import { programsOf } from '../test/cluster/programs/parts.ts';
-import { imageValues, withDigest, withImage } from './manifests/image-values.ts';
+import { imageValues, withDigest, withImage, withRepository } from './manifests/image-values.ts';
 import { plainManifests, readManifests, writeManifests } from './manifests/plain.ts';
 
 const namespace = 'dustpan-system';
 /** The oldest version that the chart accepts; no template depends on it. */
 const kubeVersion = '1.30';
-const { image, out } = scriptOptions({
+const { image, out, repository } = scriptOptions({
   options: {
     image: { type: 'string' },
+    repository: { type: 'string' },
     out: { type: 'string', default: join('dist', 'manifests') },
   },
 }).values;
@@ -30,6 +31,7 @@ if (image !== undefined) {
   change('values.yaml', (text) => withImage(text, released));
   change('Chart.yaml', (text) => withDigest(text, released.digest));
 }
+if (repository !== undefined) change('Chart.yaml', (text) => withRepository(text, repository));
 try {
   write('crds.yaml', crds());
   write('install.yaml', install());

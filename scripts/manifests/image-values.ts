@@ -33,6 +33,14 @@ export function withDigest(chartText: string, digest: string): string {
     : chartText.replace(key, `annotations:\n  gc.dustpan.dev/image-digest: ${JSON.stringify(digest)}\n`);
 }
 
+/** Adds where the chart comes from to the text of Chart.yaml: the repository whose workflow releases it. */
+export function withRepository(chartText: string, repository: string): string {
+  const { pathname, origin } = new URL(repository);
+  const [, owner = ''] = pathname.split('/');
+  const quoted = JSON.stringify(repository);
+  return `${chartText.trimEnd()}\nhome: ${quoted}\nsources: [${quoted}]\nmaintainers:\n  - {name: ${JSON.stringify(owner)}, url: ${JSON.stringify(`${origin}/${owner}`)}}\n`;
+}
+
 /** Sets registry and repository in the text of values.yaml; changes nothing else. */
 export function withImage(valuesText: string, { registry, repository }: ImageValues): string {
   // The key and the indented lines below it.

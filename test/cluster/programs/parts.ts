@@ -46,6 +46,7 @@ const runc: Source = { group: 'runc', module: 'github.com/opencontainers/runc', 
 const busybox: Source = { group: 'busybox', module: 'dustpan.dev/test/busybox', folder: '' };
 const uroot: Source = { group: 'busybox', module: 'github.com/u-root/u-root', folder: '/cmds/core/' };
 const helm: Source = { group: 'tools', module: 'helm.sh/helm/v4', folder: '/cmd/' };
+const actionlint: Source = { group: 'tools', module: 'github.com/rhysd/actionlint', folder: '/cmd/' };
 const criTools: Source = { group: 'tools', module: 'sigs.k8s.io/cri-tools', folder: '/cmd/' };
 const cni: Source = {
   group: 'tools',
@@ -76,6 +77,7 @@ const programs: Readonly<Record<Part, readonly Program[]>> = {
     program(kubernetes, 'kube-apiserver', version),
     program(kubernetes, 'kubectl', ['version', '--client']),
     program(helm, 'helm', ['version', '--short']),
+    program(actionlint, 'actionlint'),
   ],
   kcm: [program(kubernetes, 'kube-controller-manager', version)],
   sched: [program(kubernetes, 'kube-scheduler', version)],

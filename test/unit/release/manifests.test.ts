@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
-import { imageValues, withDigest, withImage } from '../../../scripts/manifests/image-values.ts';
+import {
+  imageValues,
+  withDigest,
+  withImage,
+  withRepository,
+} from '../../../scripts/manifests/image-values.ts';
 import { plainManifests, readManifests, writeManifests } from '../../../scripts/manifests/plain.ts';
 
 const digest = `sha256:${'a'.repeat(64)}`;
@@ -121,6 +126,16 @@ describe('the released image as the chart’s default', () => {
     });
     expect(withDigest(before, '')).toBe(before);
     expect(() => withDigest('name: dustpan\n', digest)).toThrow('no annotations');
+  });
+
+  test('the chart names the repository that releases it', () => {
+    const before = readFileSync('helm/dustpan/Chart.yaml', 'utf8');
+    const repository = 'https://example.com/team/dustpan';
+    expect(load(withRepository(before, repository))).toEqual({
+      ...(load(before) as object),
+      ...{ home: repository, sources: [repository] },
+      maintainers: [{ name: 'team', url: 'https://example.com/team' }],
+    });
   });
 
   test('rejects values without the key', () => {

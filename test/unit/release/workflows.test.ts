@@ -47,10 +47,13 @@ describe.each(names)('%s', (name) => {
       expect(uses !== undefined || minutes !== undefined).toBe(true);
   });
 
-  test('each action has a version and a known publisher', () => {
+  test('each action is pinned by commit, beside its version, and has a known publisher', () => {
     const used = stepsOf(name).flatMap(({ uses }) => (uses === undefined ? [] : [uses]));
     expect(used.length).toBeGreaterThan(0);
-    for (const one of used) expect(one).toMatch(/^(actions|docker|sigstore|azure)\/[a-z-]+@v\d+(\.\d+)*$/);
+    for (const one of used)
+      expect(one).toMatch(/^(actions|anchore|docker|github|ossf|sigstore)\/[a-z/-]+@[0-9a-f]{40}$/);
+    const versions = [...text(name).matchAll(/uses: \S+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/gm)];
+    expect(versions).toHaveLength(used.length);
   });
 
   test('no expression is interpolated into a shell script', () => {
@@ -125,7 +128,9 @@ describe('a release', () => {
     expect(run).toContain('cosign sign --yes --recursive "$IMAGE"');
     expect(run).toContain('cosign sign --yes "$CHARTS/dustpan@$digest"');
     expect(run).toContain('cosign sign-blob --yes');
-    expect(publish?.permissions).toEqual({ contents: 'write', packages: 'write', 'id-token': 'write' });
+    expect(publish?.permissions).toEqual({
+      ...{ contents: 'write', packages: 'write', 'id-token': 'write', attestations: 'write' },
+    });
   });
 
   test('creates its files in an order that keeps them all', () => {
