@@ -1,4 +1,5 @@
-// npm run build [-- --metafile=FILE]: bundles src/main.ts into dist/, in chunks, so that each command loads only what it runs.
+// npm run build [-- --metafile=FILE --single=FILE]: bundles src/main.ts into dist/, in chunks, so that each command loads only what it runs;
+// with --single into one file, for an executable.
 import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,10 +7,11 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-const { metafile } = parseArgs({ options: { metafile: { type: 'string' } } }).values;
+const { metafile, single } = parseArgs({
+  options: { metafile: { type: 'string' }, single: { type: 'string' } },
+}).values;
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const revision = gitRevision();
-rmSync('dist', { recursive: true, force: true });
 /**
  * The policy operator's library loads all of client-node and an HTTP client, and its constructor opens a kubeconfig and a queue: 21 MiB of
  * memory. src/kube/cache/operator.ts overrides everything that would use them, so the bundle replaces them by stubs.
@@ -90,16 +92,11 @@ const usedOnly = {
   },
 };
 
-const { metafile: facts } = await build({
-  plugins: [frameOnly, kubeconfigOnly, usedOnly],
+const common = {
   metafile: true,
-  entryPoints: { main: 'src/main.ts' },
-  outdir: 'dist',
+  plugins: [frameOnly, kubeconfigOnly, usedOnly],
   bundle: true,
-  splitting: true,
   platform: 'node',
-  format: 'esm',
-  target: 'node22',
   // Keeps names for readable stack traces; `keepNames` would cost a call per function at start.
   minifySyntax: true,
   minifyWhitespace: true,
@@ -110,12 +107,32 @@ const { metafile: facts } = await build({
     __DUSTPAN_REVISION__: JSON.stringify(revision),
     'process.env.NODE_ENV': '"production"',
   },
-  banner: {
-    js: "#!/usr/bin/env node\nimport { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
-  },
-});
-chmodSync('dist/main.js', 0o755);
-if (metafile !== undefined) writeFileSync(metafile, JSON.stringify(facts));
+};
+
+if (single !== undefined) {
+  // Node runs only CommonJS from an executable, without an await outside of functions. Its Node is new enough: src/main.ts, which checks that, is left out.
+  const stdin = { contents: "void import('./dustpan.ts');", resolveDir: 'src' };
+  writeFacts(await build({ ...common, stdin, outfile: single, format: 'cjs', target: 'node24' }));
+} else {
+  rmSync('dist', { recursive: true, force: true });
+  const built = await build({
+    ...common,
+    entryPoints: { main: 'src/main.ts' },
+    outdir: 'dist',
+    splitting: true,
+    format: 'esm',
+    target: 'node22',
+    banner: {
+      js: "#!/usr/bin/env node\nimport { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
+  });
+  chmodSync('dist/main.js', 0o755);
+  writeFacts(built);
+}
+
+function writeFacts({ metafile: facts }) {
+  if (metafile !== undefined) writeFileSync(metafile, JSON.stringify(facts));
+}
 
 function gitRevision() {
   // Without a repository, as in the Dockerfile, the caller sets it.

@@ -17,7 +17,8 @@ process.on('uncaughtException', (err) => {
 });
 
 // All output is synchronous, so nothing is lost; connections kept alive must not hold the process back.
-process.exit(await program.run(isCompletion ? [completeWord, ...words] : words));
+// Without an await outside of functions, which an executable (npm run executable) cannot have.
+void program.run(isCompletion ? [completeWord, ...words] : words).then((code) => process.exit(code));
 
 /** A reader that had enough (`| head`) is no failure of ours. */
 function isClosedPipe(err: Error): boolean {

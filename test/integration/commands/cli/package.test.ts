@@ -9,6 +9,12 @@ let built: Built;
 /** The directory in which the package is installed. */
 let place: string;
 let program: string;
+const example = join(examples, 'image-disk-full');
+const planArgs = [
+  `--snapshot=${example}/snapshot`,
+  `--policy=${example}/policy.json`,
+  '--now=2026-01-15T12:00:00Z',
+];
 
 const npm = (args: readonly string[], cwd: string): string =>
   execFileSync('npm', [...args, '--offline', '--no-audit', '--no-fund'], {
@@ -47,15 +53,26 @@ test('the package installs without a network, as it needs no other', () => {
   ]);
 });
 
+test('an executable runs without Node, and its archive has the licences', () => {
+  const root = process.cwd();
+  const script = [join(root, 'scripts', 'executable.ts'), `--out=${place}`];
+  const printed = execFileSync(process.execPath, script, { cwd: root, encoding: 'utf8', stdio: 'pipe' });
+  const [file = '', archive = ''] = printed.trim().split('\n');
+  const run = (...args: readonly string[]): string =>
+    execFileSync(file, args, { env: { PATH: '/nonexistent' }, encoding: 'utf8', stdio: 'pipe' });
+  expect(run('version')).toMatch(/^dustpan /);
+  expect(run('plan', ...planArgs)).toContain('imagegc on node-1: 2 to remove');
+  expect(run('report', ...planArgs)).toContain('<h1>What dustpan would remove</h1>');
+  expect(run('completion', 'bash')).toContain('dustpan');
+  const list = execFileSync('tar', ['-tzf', archive], { encoding: 'utf8' });
+  expect(list.trim().split('\n')).toEqual(['dustpan', 'LICENSE', 'THIRD-PARTY.txt']);
+  const third = execFileSync('tar', ['-xzOf', archive, 'THIRD-PARTY.txt'], { encoding: 'utf8' });
+  for (const name of ['Node\n', 'commander 1', 'winston 3', '@grpc/grpc-js 1']) expect(third).toContain(name);
+});
+
 test('its program runs', () => {
   expect(dustpan('version')).toMatch(/^dustpan /);
-  const example = join(examples, 'image-disk-full');
-  const args = [
-    `--snapshot=${example}/snapshot`,
-    `--policy=${example}/policy.json`,
-    '--now=2026-01-15T12:00:00Z',
-  ];
-  expect(dustpan('plan', ...args)).toContain('imagegc on node-1: 2 to remove');
-  expect(dustpan('report', ...args)).toContain('<h1>What dustpan would remove</h1>');
+  expect(dustpan('plan', ...planArgs)).toContain('imagegc on node-1: 2 to remove');
+  expect(dustpan('report', ...planArgs)).toContain('<h1>What dustpan would remove</h1>');
   expect(dustpan('completion', 'bash')).toContain('dustpan');
 });

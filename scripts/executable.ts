@@ -1,0 +1,114 @@
+// npm run executable [-- --out=DIR]: writes dustpan for this platform as one program that needs no Node, and an archive of it with the
+// licences: dist/executable/dustpan-vVERSION-OS-ARCH.tar.gz. It has the Node that runs this script in it (docs/adr/0050).
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { scriptOptions } from './arguments.ts';
+import { tar } from './tar.ts';
+
+/** Node looks for it in its own binary (doc/api/single-executable-applications.md of Node). */
+const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+const { out } = scriptOptions({
+  options: { out: { type: 'string', default: join('dist', 'executable') } },
+}).values;
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
+const isWindows = process.platform === 'win32';
+const platform = `${isWindows ? 'windows' : process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`;
+const program = join(out, isWindows ? 'dustpan.exe' : 'dustpan');
+
+mkdirSync(out, { recursive: true });
+const work = mkdtempSync(join(tmpdir(), 'dustpan-executable-'));
+try {
+  const [bundle, facts, blob] = ['dustpan.cjs', 'facts.json', 'dustpan.blob'].map((name) => join(work, name));
+  const run = (file: string, ...args: readonly string[]): void => {
+    execFileSync(file, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  };
+  run(
+    process.execPath,
+    join('scripts', 'build.mjs'),
+    `--single=${String(bundle)}`,
+    `--metafile=${String(facts)}`,
+  );
+  const config = join(work, 'sea.json');
+  writeFileSync(config, JSON.stringify({ main: bundle, output: blob, disableExperimentalSEAWarning: true }));
+  run(process.execPath, '--experimental-sea-config', config);
+  copyFileSync(process.execPath, program);
+  // macOS starts only signed programs: the signature of Node ends here, one without an identity takes its place.
+  const isMac = process.platform === 'darwin';
+  if (isMac) run('codesign', '--remove-signature', program);
+  const postject = createRequire(import.meta.url).resolve('postject/dist/cli.js');
+  const segment = isMac ? ['--macho-segment-name', 'NODE_SEA'] : [];
+  run(
+    process.execPath,
+    postject,
+    program,
+    'NODE_SEA_BLOB',
+    String(blob),
+    '--sentinel-fuse',
+    fuse,
+    ...segment,
+  );
+  if (isMac) run('codesign', '--sign', '-', program);
+  const archive = join(out, `dustpan-v${version}-${platform}.tar.gz`);
+  const files = [
+    { path: isWindows ? 'dustpan.exe' : 'dustpan', data: readFileSync(program), mode: 0o755 },
+    { path: 'LICENSE', data: readFileSync('LICENSE'), mode: 0o644 },
+    { path: 'THIRD-PARTY.txt', data: Buffer.from(licences(String(facts))), mode: 0o644 },
+  ];
+  writeFileSync(archive, gzipSync(Buffer.concat(tar(files))));
+  process.stdout.write(`${program}\n${archive}\n`);
+} finally {
+  rmSync(work, { recursive: true });
+}
+
+/** The licences of Node and of each package whose code is in the bundle. */
+function licences(metafile: string): string {
+  const { inputs } = JSON.parse(readFileSync(metafile, 'utf8')) as {
+    readonly inputs: Record<string, unknown>;
+  };
+  const folders = Object.keys(inputs).flatMap(
+    (path) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [],
+  );
+  const node = [dirname(dirname(resolve(process.execPath))), dirname(resolve(process.execPath))];
+  const nodeLicence = node.map((folder) => join(folder, 'LICENSE')).find(existsSync);
+  return [
+    [
+      'Node',
+      nodeLicence === undefined
+        ? 'https://github.com/nodejs/node/blob/main/LICENSE'
+        : readFileSync(nodeLicence, 'utf8'),
+    ],
+    ...[...new Set(folders)].toSorted().map((folder) => [titleOf(folder), licenceOf(folder)]),
+  ]
+    .map(
+      ([title, text]) => `${String(title)}\n${'='.repeat(String(title).length)}\n\n${String(text).trim()}\n`,
+    )
+    .join('\n\n');
+}
+
+function titleOf(folder: string): string {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<
+    string,
+    string
+  >;
+  return `${String(name)} ${String(version)} (${String(license)})`;
+}
+
+function licenceOf(folder: string): string {
+  const file = readdirSync(folder).find((name) => /^licen[cs]e/i.test(name));
+  return file === undefined
+    ? 'The package contains no text of its licence.'
+    : readFileSync(join(folder, file), 'utf8');
+}
