@@ -3,8 +3,12 @@
  * refuses a misspelt one. They are not the Prometheus operator's or cert-manager's own, and say nothing of their other rules.
  */
 export const foreignKinds: readonly object[] = [
-  crd('monitoring.coreos.com', 'ServiceMonitor', monitorOf('endpoints', { bearerTokenFile: text() })),
-  crd('monitoring.coreos.com', 'PodMonitor', monitorOf('podMetricsEndpoints', {})),
+  crd(
+    'monitoring.coreos.com',
+    'ServiceMonitor',
+    monitorOf(['endpoints', 'targetLabels'], { bearerTokenFile: text() }),
+  ),
+  crd('monitoring.coreos.com', 'PodMonitor', monitorOf(['podMetricsEndpoints', 'podTargetLabels'], {})),
   crd(
     'monitoring.coreos.com',
     'PrometheusRule',
@@ -51,7 +55,10 @@ function rule(): object {
   );
 }
 
-function monitorOf(endpoints: string, more: Readonly<Record<string, object>>): object {
+function monitorOf(
+  [endpoints, targetLabels]: readonly [string, string],
+  more: Readonly<Record<string, object>>,
+): object {
   const relabelings = list(
     object({
       sourceLabels: list(text()),
@@ -79,7 +86,10 @@ function monitorOf(endpoints: string, more: Readonly<Record<string, object>>): o
   const selector = object({ matchLabels: texts() });
   const namespaceSelector = object({ any: { type: 'boolean' }, matchNames: list(text()) });
   return object(
-    { jobLabel: text(), selector, namespaceSelector, [endpoints]: list(endpoint) },
+    {
+      ...{ selector, namespaceSelector, sampleLimit: { type: 'integer' } },
+      ...{ [targetLabels]: list(text()), [endpoints]: list(endpoint) },
+    },
     'selector',
     endpoints,
   );
