@@ -8,7 +8,7 @@ const folder = (path: string): readonly string[] =>
     .filter((entry) => entry.isFile() && entry.name.endsWith('.md'))
     .map(({ name }) => join(path, name));
 
-const pages = ['.', 'docs', 'docs/adr', 'docs/reference', 'helm/dustpan'].flatMap(folder);
+const pages = ['.', 'docs', 'docs/adr', 'docs/reference', 'docs/zh-cn', 'helm/dustpan'].flatMap(folder);
 
 /** The text without blocks and inline code. */
 const prose = (text: string): string => text.replace(/^```[\s\S]*?^```$/gm, '').replace(/`[^`\n]*`/g, '');
