@@ -35,6 +35,7 @@ const watchers = Math.max(1, Math.min(agents, Number(options.watchers)));
 const spreadSeconds = 70;
 const outageSeconds = 150;
 const recoveryTimeoutMs = 120_000;
+const reportTimeoutMs = 300_000;
 
 type Phase = Parameters<typeof measurePhase>[1];
 
@@ -55,6 +56,7 @@ async function measure({ servers, fleet, nodes, phase }: Course): Promise<Result
     await phase(`${thousands(watchers)} agents open three watches each`, 30, () => fleet.watch()),
     await phase('all agents start in one second, for the first time', spreadSeconds, start),
   ];
+  await until('every agent has reported', reportTimeoutMs, () => hasReports(servers, agents));
   await fleet.stop();
   const patchesPerSecond = await ageReports(servers, nodes);
   await settled(cluster);
@@ -101,6 +103,17 @@ async function governNodes({ cluster }: Servers, highThresholdPercent: number): 
 
 /** A report without news is written again after at most 6 min. */
 const oldestMs = 5.5 * 60_000;
+
+/** Whether so many reports exist. */
+async function hasReports({ api }: Servers, count: number): Promise<boolean> {
+  const list = await api.send('GET', '/apis/gc.dustpan.dev/v1alpha1/nodegcreports?limit=1', {
+    accept: 'application/json',
+  });
+  const { metadata } = JSON.parse(list.toString()) as {
+    readonly metadata: { readonly remainingItemCount?: number };
+  };
+  return (metadata.remainingItemCount ?? 0) + 1 >= count;
+}
 
 /** Gives the reports ages up to the oldest, as after a long time; resolves with the patches per second that these servers take. */
 async function ageReports({ api }: Servers, nodes: readonly ReportingNode[]): Promise<number> {
