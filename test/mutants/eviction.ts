@@ -79,6 +79,9 @@ export const evictionMutants: MutantGroup = {
     ],
     ['PacingLimit: one pod of a node', pacing, '    busy.add(node);\n', ''],
     ['PacingLimit: while a pod is ending', pacing, 'busy.has(node) || ', ''],
+    ['PacingLimit: while a pod of the report has ended', pacing, ', ...nodesWithEndedPods(decisions)', ''],
+    ['PacingLimit: after a pod is gone', pacing, "reason === 'PodGone' || ", ''],
+    ['PacingLimit: after a pod has finished', pacing, " || reason === 'Finished'", ''],
     ['PacingLimit: while the node pauses', pacing, ' || isPaused(', ' || false && isPaused('],
     ['PacingLimit: not at the end of the pause', pacing, 'monotonicMs < untilMs', 'monotonicMs <= untilMs'],
     ['PacingLimit: until a new measurement', pacing, ' || observedAtMs <= measuredAfterMs', ''],
@@ -117,7 +120,6 @@ export const evictionMutants: MutantGroup = {
       "result.kind === 'deferred' && result.reason === 'EvictionFailed'",
       "result.kind === 'deferred'",
     ],
-    ['PacingLimit: not after an eviction for a limit', memory, 'isPressureRequest(request) && ', ''],
     ['PacingLimit: a minute', memory, 'const pressurePauseMs = 60_000', 'const pressurePauseMs = 59_999'],
     [
       'PacingLimit: by the wall clock for measurements',

@@ -51,6 +51,7 @@ export const nodePressureMutants: MutantGroup = {
       "if (crossed === undefined) return because('NoPressure', undefined);",
       "if (crossed === undefined) return because('EvictionOff', { shortage: { signal: 'nodefs.available', available: 0, capacity: 0, threshold: { value: 0, text: '' } } });",
     ],
+    ['Reclaiming: after a jump of the clock', manager, '    this.#forgetAfterJump();\n', ''],
     ['EvictionOff', plan, '    rule.evictPods &&\n', ''],
     ['Reclaiming: the grace period', plan, 'now.getTime() - crossedSinceMs >= rule.gracePeriodMs', 'true'],
     ['Reclaiming: a removal after the crossing', plan, 'relievedMs >= crossedSinceMs &&', ''],

@@ -1,5 +1,5 @@
 import type { Relief } from '../../api/node-pressure.ts';
-import { isNodeUnknown, nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
+import { isNodeUnknown, nodeRule, reliefBy, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import type { ContainerInventory, NodePassReport } from '../../api/report/node-pass.ts';
 import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
@@ -66,12 +66,13 @@ export class ContainerGcManager {
     if (error !== undefined) throw error;
   }
 
-  async #pass(signal: AbortSignal, relief: Relief | undefined): Promise<Outcome> {
+  async #pass(signal: AbortSignal, requested: Relief | undefined): Promise<Outcome> {
     const { metrics, clock, log, periodMs = defaultPeriodMs } = this.#deps;
-    const observed = await this.#observe(signal);
+    const observed = await this.#observe(requested, signal);
     if (observed instanceof Error) return { ...nothingDone, error: observed };
     const { facts, error, began } = observed;
     const governance = this.#deps.governance();
+    const relief = reliefBy(governance, requested);
     const plan = planContainerGc(facts, { governance, now: clock.now(), periodMs, pressure: relief?.signal });
     const inventory = inventoryOf(facts, plan);
     const policy = policyOf(governance);
@@ -105,7 +106,7 @@ export class ContainerGcManager {
   }
 
   /** Containers are collected even if the logs cannot be listed. */
-  async #observe(signal: AbortSignal): Promise<Observed | Error> {
+  async #observe(requested: Relief | undefined, signal: AbortSignal): Promise<Observed | Error> {
     const { runtime, pods, clock, metrics } = this.#deps;
     const [before, began] = [this.#began, momentOf(clock)];
     this.#began = began;
@@ -124,7 +125,9 @@ export class ContainerGcManager {
       const objects = { containers, sandboxes, logs: logs instanceof Error ? undefined : logs, pods: pods() };
       metrics.logBytes.set(logBytesOf(objects));
       const seen = { ...objects, orphans: await this.#inspect(listed, objects, signal) };
-      this.#sightings = observeGone(this.#sightings, seen, clock.now());
+      // A relief may follow a pass at once, so it is no second sighting.
+      const isCounted = requested === undefined;
+      this.#sightings = observeGone(this.#sightings, seen, { now: clock.now(), isCounted });
       const clockUnsure = jumpMs(before, began) !== 0;
       return {
         facts: { ...seen, sightings: this.#sightings, clockUnsure, jumps: this.#jumps },

@@ -107,11 +107,11 @@ const sourceOf = ({ annotations }: RuntimeSandbox): string | undefined =>
 const uidsOf = (pairs: readonly (readonly [string | undefined, string | undefined])[]): Set<string> =>
   new Set(pairs.flatMap(([uid]) => uid ?? []));
 
-/** Counts the passes in a row in which each pod looked gone. */
+/** Counts the passes in a row in which each pod looked gone; a pod that does not look gone in one that is not counted starts anew, too. */
 export function observeGone(
   previous: Sightings,
   facts: Omit<ContainerGcFacts, 'sightings'>,
-  now: Date,
+  { now, isCounted = true }: { readonly now: Date; readonly isCounted?: boolean },
 ): Sightings {
   const states = new PodStates(facts, now);
   const orphaned = new Set(podsOfOrphans(facts.orphans));
@@ -119,7 +119,7 @@ export function observeGone(
     const observed = states.stateOf(uid);
     return observed === 'LooksGone' || (observed === 'Static' && orphaned.has(uid));
   });
-  return new Map(gone.map((uid) => [uid, (previous.get(uid) ?? 0) + 1]));
+  return new Map(gone.map((uid) => [uid, (previous.get(uid) ?? 0) + Number(isCounted)]));
 }
 
 /** Whether two passes in a row found that a pod looks gone; of a static pod, that nothing knows it. */

@@ -1,6 +1,6 @@
 import type { Relief } from '../../api/node-pressure.ts';
 import type { ConfirmNode } from '../../api/node-confirmation.ts';
-import { nodeRule, type NodeGovernance, type NodeRule } from '../../api/policy/node-governance.ts';
+import { nodeRule, reliefBy, type NodeGovernance, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { ImageDisk, ImageInventory, NodePassReport, NodePod } from '../../api/report/node-pass.ts';
 import type { ImageGcPolicy } from '../../api/policy/policy.ts';
 import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
@@ -73,9 +73,10 @@ export class ImageGcManager {
   }
 
   /** One pass: observe, plan, act. With a relief, until that is enough. Rejects, after its report, when it failed. */
-  async collect(signal: AbortSignal, relief?: Relief): Promise<void> {
+  async collect(signal: AbortSignal, requested?: Relief): Promise<void> {
     const { clock, metrics, log, onPass } = this.#deps;
     const governed = this.#deps.governance();
+    const relief = reliefBy(governed, requested);
     const observed = await this.#observePass(nodeRule(governed, 'imageGC'), signal);
     const governance = withRelief(governed, observed.disk, relief);
     const rule = nodeRule(governance, 'imageGC');

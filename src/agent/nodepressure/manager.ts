@@ -8,6 +8,7 @@ import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
+import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import { nodePressureAhead } from './events.ts';
 import type { Demand, NodeWarning } from './facts.ts';
 import { inventoryOf, type Decided, type Governed } from './inventory.ts';
@@ -36,7 +37,7 @@ export interface NodePressureDeps {
   /** Removes containers and images for a demand, with the checks of their own units. */
   readonly relieve: (demand: Demand, signal: AbortSignal) => Promise<void>;
   readonly recorder: Recorder;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   readonly metrics: NodePressureMetrics;
   readonly log: Logger;
   /** Called at the end of each pass that the policy requires; undefined = the signals are not known. */
@@ -51,6 +52,8 @@ const relieveEveryMs = 60_000;
 /** Warns before the kubelet would evict, removes containers and images for it, and requests evictions where that is not enough. */
 export class NodePressureManager {
   readonly #deps: NodePressureDeps;
+  /** Start of the last pass. */
+  #began: Moment | undefined;
   #history: SignalHistory = new Map();
   readonly #relievedAtMs = new Map<DiskSignal, number>();
   /** The warnings that were given and still hold. */
@@ -70,6 +73,7 @@ export class NodePressureManager {
       return;
     }
     this.#state = 'working';
+    this.#forgetAfterJump();
     try {
       const decided = await this.#decide(governance, governed, signal);
       this.#warn(decided);
@@ -108,6 +112,15 @@ export class NodePressureManager {
       'planned pass',
     );
     return { governed, plan, states, readings: usage.signals };
+  }
+
+  /** After a jump of the clock nobody knows for how long a threshold has been crossed. */
+  #forgetAfterJump(): void {
+    const [before, began] = [this.#began, momentOf(this.#deps.clock)];
+    this.#began = began;
+    if (jumpMs(before, began) === 0) return;
+    this.#history = new Map();
+    this.#relievedAtMs.clear();
   }
 
   /** Forgets everything when the policy has no rule; reports once that there is none. */

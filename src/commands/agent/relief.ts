@@ -18,15 +18,17 @@ interface ReliefDeps {
   readonly alone: (pass: Pass, signal: AbortSignal) => Promise<void>;
 }
 
-/** Removes dead containers, then images, until a demand is met. */
+/** Removes dead containers, then images, until a demand is met. What the file system does not count is not short. */
 export function reliefOf({ containers, images, place, alone }: ReliefDeps) {
   return async ({ signal: name, until, ...by }: Demand, signal: AbortSignal): Promise<void> => {
     const measure = name.startsWith('imagefs.') ? place.imageDisk : place.nodeDisk;
     const isEnough = async (next: AbortSignal): Promise<boolean> => {
       const { availableBytes, inodesFree } = await measure(next);
-      return ((isInodes(name) ? inodesFree : availableBytes) ?? 0) >= until;
+      return ((isInodes(name) ? inodesFree : availableBytes) ?? Infinity) >= until;
     };
     const relief: Relief = { signal: name, until, isEnough };
+    // The kubelet measured up to a minute ago.
+    if (await isEnough(signal)) return;
     if (by.containers) await alone((next) => containers.collect(next, relief), signal);
     if (by.images && !(await isEnough(signal))) await alone((next) => images.collect(next, relief), signal);
   };

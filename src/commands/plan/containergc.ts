@@ -12,7 +12,7 @@ export function planContainers(part: NodePart, governance: NodeGovernance, optio
   const { name: node, containers, sandboxes, pods, logs, orphans } = part;
   const { now, assumeElapsed: assumeGone } = options;
   const seen = { containers, sandboxes, pods, logs, orphans };
-  const facts = { ...seen, sightings: observeGone(new Map(), seen, now) };
+  const facts = { ...seen, sightings: observeGone(new Map(), seen, { now }) };
   const { removals, warnings, kept } = planContainerGc(facts, { governance, now, assumeGone });
   const at = { ...options, node };
   const decisions = [

@@ -90,7 +90,7 @@ export interface EvictionMemory {
   readonly firstPause: Pause;
 }
 
-/** The time between two evictions for the pressure of one node. */
+/** The time after an eviction in which none follows for the pressure of the node. */
 export interface Pause {
   /** By the monotonic clock. */
   readonly untilMs: number;

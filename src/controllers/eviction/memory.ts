@@ -1,4 +1,3 @@
-import { isPressureRequest } from '../../api/local-storage.ts';
 import type {
   DeferralReason,
   Evicted,
@@ -50,12 +49,12 @@ const longestPauseMs = 5 * 60_000;
 /** Returns the memory after one more try. */
 export function remember(
   before: EvictionMemory,
-  target: Pick<RequestedPod, 'uid' | 'node' | 'request'>,
+  target: Pick<RequestedPod, 'uid' | 'node'>,
   { result, ...at }: { readonly result: Result } & Moment,
 ): EvictionMemory {
-  const { uid, node, request } = target;
+  const { uid, node } = target;
   const { monotonicMs } = at;
-  const memory = isPressureRequest(request) && mayHaveEvicted(result) ? withPause(before, node, at) : before;
+  const memory = mayHaveEvicted(result) ? withPause(before, node, at) : before;
   const deferred = new Map(memory.deferred);
   deferred.delete(uid);
   switch (result.kind) {

@@ -21,7 +21,6 @@ import type {
   Given,
   KnownPod,
   Labelled,
-  PodEviction,
   RequestedPod,
   RequestingNode,
 } from './facts.ts';
@@ -46,8 +45,7 @@ export function planEvictions(facts: EvictionFacts, given: Given): readonly Evic
     const governance = governanceOf(facts.nodes.get(report.name));
     return decide(target, governorOf(report, governance), known);
   });
-  const evictions = decisions.filter((one): one is PodEviction => one.verdict === 'Evict');
-  const waiting = waitingEvictions(evictions, facts, given);
+  const waiting = waitingEvictions(decisions, facts, given);
   return decisions.map((one) =>
     one.verdict === 'Evict' && waiting.has(one) ? keep(one.target, 'PacingLimit', facts) : one,
   );

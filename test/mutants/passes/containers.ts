@@ -45,8 +45,20 @@ export const containerGcPassMutants: MutantGroup = {
     [
       'memory: pods that looked gone',
       containerGc,
-      'this.#sightings = observeGone(this.#sightings, seen, clock.now());',
-      'this.#sightings = observeGone(new Map(), seen, clock.now());',
+      'observeGone(this.#sightings, seen, {',
+      'observeGone(new Map(), seen, {',
+    ],
+    [
+      'memory: a relief is no sighting',
+      containerGc,
+      'const isCounted = requested === undefined;',
+      'const isCounted = true;',
+    ],
+    [
+      'relief: only while the policy has its threshold',
+      containerGc,
+      'const relief = reliefBy(governance, requested);',
+      'const relief = requested;',
     ],
     [
       'memory: after a failed listing pods look gone twice again',

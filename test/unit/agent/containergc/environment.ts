@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import type { PodRef } from '../../../../src/api/pod-ref.ts';
 import type { NodeConfirmation } from '../../../../src/api/node-confirmation.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
+import type { Relief } from '../../../../src/api/node-pressure.ts';
 import type { ContainerInventory, NodePassReport } from '../../../../src/api/report/node-pass.ts';
 import type { NodeKeepReason } from '../../../../src/api/reasons.ts';
 import type { ContainerGcPolicy, Policy } from '../../../../src/api/policy/policy.ts';
@@ -184,8 +185,8 @@ export class Node {
     });
   }
 
-  async pass(signal = new AbortController().signal): Promise<void> {
-    await this.#manager.collect(signal);
+  async pass(signal = new AbortController().signal, relief?: Relief): Promise<void> {
+    await this.#manager.collect(signal, relief);
   }
 
   /** Two passes, a minute apart: a pod is gone in the second. */

@@ -44,9 +44,9 @@ test('everything of the gone pod is removed in order; the newest attempt and the
 });
 
 test('a pod is gone after two passes in a row', () => {
-  const once = observeGone(new Map(), facts, now);
+  const once = observeGone(new Map(), facts, { now });
   expect([...once]).toEqual([['uid-gone', 1]]);
-  const twice = observeGone(once, facts, now);
+  const twice = observeGone(once, facts, { now });
   expect(twice.get('uid-gone')).toBe(2);
   const planned = (sightings: typeof once) =>
     removalsOf(planContainerGc({ ...facts, sightings }, { governance: governedBy(rule()), now })).filter(
@@ -62,6 +62,6 @@ test.each([
   { name: 'the sandboxes were unknown', change: { sandboxes: undefined } },
   { name: 'a container of it ran', change: { containers: [container('gone-1', { pod: 'gone' })] } },
 ])('a pass in which $name resets the count', ({ change }) => {
-  const between = observeGone(observeGone(new Map(), facts, now), { ...facts, ...change }, now);
-  expect(observeGone(between, facts, now).get('uid-gone')).toBe(1);
+  const between = observeGone(observeGone(new Map(), facts, { now }), { ...facts, ...change }, { now });
+  expect(observeGone(between, facts, { now }).get('uid-gone')).toBe(1);
 });

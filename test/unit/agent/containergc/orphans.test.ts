@@ -129,7 +129,7 @@ describe('a plan', () => {
 
 describe('sightings', () => {
   const observe = (over: NodeState, previous: ReadonlyMap<string, number> = new Map()) =>
-    observeGone(previous, factsOf({ ...both(), ...over }), now).get(uid);
+    observeGone(previous, factsOf({ ...both(), ...over }), { now }).get(uid);
 
   test('count the passes in a row in which a pod left something', () => {
     expect(observe({})).toBe(1);
@@ -140,11 +140,11 @@ describe('sightings', () => {
 
   test('count static pods too, so that two passes are reported', () => {
     const orphans = found({ podCgroups: [orphan({ podUid: staticUid })] });
-    const once = observeGone(new Map(), factsOf({ orphans }), now);
+    const once = observeGone(new Map(), factsOf({ orphans }), { now });
     expect(once.get(staticUid)).toBe(1);
     // A static pod that only its containers show is not counted.
     const running = container('c', { state: 'Exited', labels: { 'io.kubernetes.pod.uid': staticUid } });
-    expect(observeGone(new Map(), factsOf({ containers: [running] }), now).size).toBe(0);
+    expect(observeGone(new Map(), factsOf({ containers: [running] }), { now }).size).toBe(0);
   });
 });
 

@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import type { NodeConfirmation } from '../../../../src/api/node-confirmation.ts';
+import type { Relief } from '../../../../src/api/node-pressure.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type {
   ImageDisk,
@@ -92,12 +93,12 @@ export class Node {
     this.#manager = this.#make();
   }
 
-  async pass(signal = never): Promise<NodePassReport> {
+  async pass(signal = never, relief?: Relief): Promise<NodePassReport> {
     const before = this.reports.length;
     this.clock.advance(300_000);
     let isRejected = false;
     try {
-      await this.#manager.collect(signal);
+      await this.#manager.collect(signal, relief);
     } catch (err) {
       isRejected = true;
       if (this.reports.at(-1)?.result !== 'Failed' || this.reports.length === before) throw err;

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { reliefRule, withRelief } from '../../../../src/agent/imagegc/disk.ts';
 import { governed } from '../report/builders.ts';
+import { image } from '../../../fakes/runtime.ts';
+import { nodesRules, policy } from '../../../builders.ts';
+import { pressurePolicy } from '../nodepressure/builders.ts';
 import { imageRule } from './builders.ts';
+import { Node } from './environment.ts';
 
 describe('the rule for a relief', () => {
   const disk = { capacityBytes: 1_000, availableBytes: 100, inodes: 200, inodesFree: 20 };
@@ -80,4 +84,20 @@ describe('the policy during a relief', () => {
     const kept = { kind: 'keep', reason: 'NoPolicy', policy: undefined } as const;
     expect(withRelief(kept, disk, relief)).toBe(kept);
   });
+});
+
+test.each([
+  { name: 'while the policy has its threshold', nodePressure: pressurePolicy(), left: '' },
+  { name: 'never after the policy has lost its threshold', nodePressure: undefined, left: 'a' },
+])('a relief removes images $name', async ({ nodePressure, left }) => {
+  const node = new Node();
+  node.runtime.add(image('a', { sizeBytes: 500 }));
+  await node.observe();
+  const nodes = nodesRules({ imageGC: imageRule({ minimumAgeMs: 0 }), nodePressure });
+  node.governance = { kind: 'governed', policy: policy({ pods: undefined, nodes }), nodes };
+  await node.pass(new AbortController().signal, {
+    ...{ signal: 'nodefs.available', until: 9_500 },
+    isEnough: () => Promise.resolve(false),
+  });
+  expect(node.left).toBe(left);
 });

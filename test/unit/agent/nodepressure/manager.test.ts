@@ -117,6 +117,20 @@ test('where that was not enough, evictions are requested after the grace period,
   expect(node.last).toMatchObject({ result: 'Short' });
 });
 
+test.each([3_600_000, -3_600_000])(
+  'after a jump of the clock by %i ms the grace period begins again',
+  async (jumpMs) => {
+    node.available = 140;
+    await node.pass(5);
+    node.clock.stepWall(jumpMs);
+    await node.pass(6);
+    expect(node.requests).toEqual([]);
+    expect(node.relieved).toHaveLength(2);
+    await node.pass();
+    expect(node.requests).toEqual(['big nodefs.available', 'small nodefs.available']);
+  },
+);
+
 test('the removal is tried once a minute', async () => {
   node.available = 140;
   await node.pass(6);

@@ -106,6 +106,35 @@ describe('an eviction for node pressure', () => {
     expect(env.evictions.acts).toEqual(['evict a', 'evict b']);
   });
 
+  test('waits for a measurement after an eviction for a limit, which frees disk space too', async () => {
+    const env = await pressed(['a'], ['b']);
+    const atMs = env.clock.now().getTime();
+    env.request(evictionRequest('a', { observedAtMs: atMs }), measured(env, 'b'));
+    await env.pass();
+    expect(env.evictions.acts).toEqual(['evict a']);
+    isGone(env, 'a');
+    env.clock.advance(60_000);
+    await env.pass();
+    expect(env.evictions.acts).toEqual(['evict a']);
+    later(env, 0, 'b');
+    await env.pass();
+    expect(env.evictions.acts).toEqual(['evict a', 'evict b']);
+  });
+
+  test.each([
+    { name: 'gone', end: (env: EvictionEnvironment) => isGone(env, 'a') },
+    { name: 'finished', end: (env: EvictionEnvironment) => env.updatePod('uid-a', { phase: 'Failed' }) },
+  ])('waits for the next report if a pod of this one is $name: it may have freed enough', async ({ end }) => {
+    const env = await pressed(['a'], ['b']);
+    end(env);
+    await env.pass();
+    expect(env.evictions.acts).toEqual([]);
+    expect(await env.kept('PacingLimit')).toBe(1);
+    later(env, 0, 'b');
+    await env.pass();
+    expect(env.evictions.acts).toEqual(['evict b']);
+  });
+
   test('does not wait for other nodes', async () => {
     const env = await pressed(['a'], ['b', { nodeName: 'node-2' }]);
     env.updatePod('uid-b', { nodeName: 'node-2' });

@@ -197,7 +197,6 @@ describe('of the requests of one node, only the first that may be evicted is due
   });
 
   test.each([
-    { name: 'is gone', over: { pods: new Map([...threePods].slice(1)) }, reason: 'PodGone' },
     {
       name: 'has the keep label',
       over: { pods: without('uid-a', { labels: keepLabel }) },
