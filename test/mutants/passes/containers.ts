@@ -55,7 +55,7 @@ export const containerGcPassMutants: MutantGroup = {
       'const isCounted = true;',
     ],
     [
-      'relief: only while the policy has its threshold',
+      'check: a relief only while the policy has its threshold',
       containerGc,
       'const relief = reliefBy(governance, requested);',
       'const relief = requested;',
