@@ -120,6 +120,7 @@ export type StorageKeepReason = (typeof storageKeepReasons)[number] | NodeKeepRe
 export const pressureKeepReasons = [
   'NoPressure',
   'EvictionOff',
+  'ThresholdBeyondDisk',
   'Reclaiming',
   'PodEnding',
   'NoUsage',

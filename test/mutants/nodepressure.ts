@@ -51,6 +51,8 @@ export const nodePressureMutants: MutantGroup = {
       "if (crossed === undefined) return because('NoPressure', undefined);",
       "if (crossed === undefined) return because('EvictionOff', { shortage: { signal: 'nodefs.available', available: 0, capacity: 0, threshold: { value: 0, text: '' } } });",
     ],
+    ['ThresholdBeyondDisk', plan, '    canBeMet(crossed) &&\n', ''],
+    ['ThresholdBeyondDisk: nothing is removed for it', plan, 'crossed.filter(canBeMet).map(', 'crossed.map('],
     ['Reclaiming: after a jump of the clock', manager, '    this.#forgetAfterJump();\n', ''],
     ['EvictionOff', plan, '    rule.evictPods &&\n', ''],
     ['Reclaiming: the grace period', plan, 'now.getTime() - crossedSinceMs >= rule.gracePeriodMs', 'true'],

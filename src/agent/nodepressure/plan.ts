@@ -41,7 +41,7 @@ export function planNodePressure(facts: NodePressureFacts, given: Given): NodePr
   const crossed = facts.signals.filter(isCrossedDisk).toSorted(byCrossedSince);
   return {
     warnings: warningsOf(known),
-    demands: crossed.map((state) => demandOf(state, facts.usage)),
+    demands: crossed.filter(canBeMet).map((state) => demandOf(state, facts.usage)),
     ...judgePods(known, crossed),
   };
 }
@@ -137,7 +137,10 @@ function judgePods(
 ): Pick<NodePressurePlan, 'evictions' | 'kept'> {
   const { pods = [], policy } = known;
   const [starved] = crossed.filter((state) => isDue(state, known));
-  const because = starved === undefined ? waitingBecause(known, crossed[0]) : endingBecause(known, starved);
+  const because =
+    starved === undefined
+      ? waitingBecause(known, crossed.find(canBeMet) ?? crossed[0])
+      : endingBecause(known, starved);
   const held = pods.map((pod) => ({ pod, because: holdOf(pod) ?? because }));
   const kept = held.flatMap((one) => (one.because === undefined ? [] : [keep(one.pod, one.because, policy)]));
   if (starved === undefined) return { evictions: [], kept };
@@ -146,11 +149,17 @@ function judgePods(
   return { evictions: ranked.evictions, kept: [...kept, ...ranked.kept] };
 }
 
+/** Whether an emptier disk could be enough: a quantity may be more than the disk of this node has. */
+const canBeMet = ({ reading: { available, capacity }, wanted }: CrossedDisk): boolean =>
+  available + wanted < capacity;
+
 /** Whether pods are evicted for the signal: it was crossed for the grace period, and the removal of images and containers did not free enough. */
-function isDue({ reading, crossedSinceMs }: CrossedDisk, { rule, now, relievedAtMs }: Known): boolean {
+function isDue(crossed: CrossedDisk, { rule, now, relievedAtMs }: Known): boolean {
+  const { reading, crossedSinceMs } = crossed;
   const relievedMs = relievedAtMs.get(reading.signal);
   return (
     rule.evictPods &&
+    canBeMet(crossed) &&
     now.getTime() - crossedSinceMs >= rule.gracePeriodMs &&
     relievedMs !== undefined &&
     relievedMs >= crossedSinceMs &&
@@ -175,6 +184,7 @@ function waitingBecause({ rule }: Known, crossed: CrossedDisk | undefined): Beca
   if (crossed === undefined) return because('NoPressure', undefined);
   const shortage = shortageOf(crossed);
   if (!rule.evictPods) return because('EvictionOff', { shortage });
+  if (!canBeMet(crossed)) return because('ThresholdBeyondDisk', { shortage });
   const { gracePeriodMs } = rule;
   return because('Reclaiming', { shortage, gracePeriodMs }, crossed.crossedSinceMs + gracePeriodMs);
 }

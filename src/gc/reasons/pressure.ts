@@ -77,6 +77,7 @@ export interface PressureEvidence
   CriticalPod: { readonly isMirror: boolean; readonly priority: number | undefined };
   NoPressure: NoEvidence;
   EvictionOff: { readonly shortage: Shortage };
+  ThresholdBeyondDisk: { readonly shortage: Shortage };
   Reclaiming: { readonly shortage: Shortage; readonly gracePeriodMs: number };
   NoUsage: { readonly shortage: Shortage };
   PodEnding: { readonly shortage: Shortage };
@@ -130,6 +131,14 @@ export const pressureReasons: ReasonCatalog<PressureEvidence> = {
     sentence: ({ shortage }) => `${shortageText(shortage)} The policy evicts no pods for it.`,
     field: () => 'nodes.nodePressure.evictPods=false',
     change: 'The policy sets nodes.nodePressure.evictPods to true.',
+  },
+  ThresholdBeyondDisk: {
+    meaning:
+      'The threshold, with the minimum reclaim, is as large as the disk or larger: even an empty disk would not meet it, so nothing is removed or evicted for it.',
+    sentence: ({ shortage }) =>
+      `${shortageText(shortage)} The whole disk has ${amountText(shortage.signal, shortage.capacity)}, so it could never be met, and nothing is removed or evicted for it.`,
+    field: thresholdField,
+    change: 'The policy has a threshold that is smaller than the disk, such as a percentage.',
   },
   Reclaiming: {
     meaning:

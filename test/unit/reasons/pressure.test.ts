@@ -44,6 +44,11 @@ const rows: Readonly<Record<PressureKeepReason, Row>> = {
     detail: `${shortage} The policy evicts no pods for it.`,
     field: 'nodes.nodePressure.evictPods=false',
   },
+  ThresholdBeyondDisk: {
+    facts: { signals: [{ ...low, wanted: low.reading.capacity }] },
+    detail: `${shortage} The whole disk has 10.0 GiB, so it could never be met, and nothing is removed or evicted for it.`,
+    field: 'nodes.nodePressure.thresholds["nodefs.available"]=15%',
+  },
   Reclaiming: {
     facts: { relievedAtMs: new Map() },
     detail: `${shortage} Images and containers are removed first; pods are evicted only if that is not enough after 1m.`,

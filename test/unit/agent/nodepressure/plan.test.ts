@@ -15,6 +15,14 @@ const used = usage({
   small: { containers: { main: { layer: 5, logs: 5 } } },
 });
 
+test('a threshold that an empty disk would not meet removes nothing, and another one still does', () => {
+  const tooHigh = crossed({ wanted: 1000, crossedSinceMs: nowMs - 9 * minuteMs });
+  expect(planOf({ signals: [tooHigh], pods, usage: used })).toMatchObject({ demands: [], evictions: [] });
+  const plan = planOf({ signals: [tooHigh, crossed()], pods, usage: used });
+  expect(plan.demands).toHaveLength(1);
+  expect(verdicts(plan)[0]).toBe('Evict big nodefs.available');
+});
+
 describe('evictions', () => {
   test('the largest first', () => {
     expect(verdicts(planOf({ pods, usage: used }))).toEqual([
@@ -26,6 +34,12 @@ describe('evictions', () => {
   test.each<readonly [string, Parameters<typeof planOf>[0], Parameters<typeof pressurePolicy>[0], string]>([
     ['no threshold is crossed', { signals: [crossed({ crossedSinceMs: undefined })] }, {}, 'NoPressure'],
     ['the policy evicts nobody', {}, { evictPods: false }, 'EvictionOff'],
+    [
+      'even an empty disk would not be enough',
+      { signals: [crossed({ wanted: 1000 })] },
+      {},
+      'ThresholdBeyondDisk',
+    ],
     ['the grace period has not passed', {}, { gracePeriodMs: 2 * minuteMs + 1 }, 'Reclaiming'],
     ['nothing was removed yet', { relievedAtMs: new Map() }, {}, 'Reclaiming'],
     [

@@ -94,6 +94,14 @@ const planned: Readonly<Record<DiskSignal | PressureKeepReason, Fixture>> = {
   'imagefs.inodesFree': inodes(signalled('imagefs.inodesFree')),
   NoPressure: { ...by(), ...crowded({ a: writes(90) }, reading({ available: 500 * mib })) },
   EvictionOff: { ...by({ evictPods: false }), ...one },
+  ThresholdBeyondDisk: {
+    ...by({
+      thresholds: new Map([
+        ['nodefs.available', { kind: 'quantity', value: 500 * 1024 * mib, text: '500Gi' }],
+      ]),
+    }),
+    ...one,
+  },
   Reclaiming: { ...by(), ...one, assumeElapsed: false },
   PodEnding: {
     ...by(),
