@@ -215,7 +215,8 @@ test('a second plan after an executed one without a limit removes nothing', prop
 });
 
 test('the random nodes include removals by age, for space and for inodes alone', property, () => {
-  const plans = fc.sample(node, worlds.numRuns).map((seen) => planned(seen));
+  // Always the same ones: a share of random ones is below any bound once in a while.
+  const plans = fc.sample(node, { numRuns: worlds.numRuns, seed: 1 }).map((seen) => planned(seen));
   const often = worlds.numRuns / 20;
   const reasons = plans.flatMap(({ removals }) => removals.map(({ reason }) => reason));
   for (const reason of ['Age', 'Space'])
