@@ -7,7 +7,7 @@ const containerGc = 'src/agent/containergc/manager.ts';
 export const containerGcPassMutants: MutantGroup = {
   unit: 'containergc/pass',
   reasons: [],
-  tests: ['manager', 'act', 'live', 'clock', 'over'].map(
+  tests: ['manager', 'act', 'live', 'clock', 'over', 'relief'].map(
     (name) => `test/unit/agent/containergc/${name}.test.ts`,
   ),
   mutants: [
