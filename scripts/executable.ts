@@ -31,16 +31,15 @@ const program = join(out, isWindows ? 'dustpan.exe' : 'dustpan');
 mkdirSync(out, { recursive: true });
 const work = mkdtempSync(join(tmpdir(), 'dustpan-executable-'));
 try {
-  const [bundle, facts, blob] = ['dustpan.cjs', 'facts.json', 'dustpan.blob'].map((name) => join(work, name));
+  const [bundle, facts, blob] = [
+    join(work, 'dustpan.cjs'),
+    join(work, 'facts.json'),
+    join(work, 'dustpan.blob'),
+  ] as const;
   const run = (file: string, ...args: readonly string[]): void => {
     execFileSync(file, args, { stdio: ['ignore', 'ignore', 'inherit'] });
   };
-  run(
-    process.execPath,
-    join('scripts', 'build.mjs'),
-    `--single=${String(bundle)}`,
-    `--metafile=${String(facts)}`,
-  );
+  run(process.execPath, join('scripts', 'build.mjs'), `--single=${bundle}`, `--metafile=${facts}`);
   const config = join(work, 'sea.json');
   writeFileSync(config, JSON.stringify({ main: bundle, output: blob, disableExperimentalSEAWarning: true }));
   run(process.execPath, '--experimental-sea-config', config);
@@ -50,22 +49,13 @@ try {
   if (isMac) run('codesign', '--remove-signature', program);
   const postject = createRequire(import.meta.url).resolve('postject/dist/cli.js');
   const segment = isMac ? ['--macho-segment-name', 'NODE_SEA'] : [];
-  run(
-    process.execPath,
-    postject,
-    program,
-    'NODE_SEA_BLOB',
-    String(blob),
-    '--sentinel-fuse',
-    fuse,
-    ...segment,
-  );
+  run(process.execPath, postject, program, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse, ...segment);
   if (isMac) run('codesign', '--sign', '-', program);
   const archive = join(out, `dustpan-v${version}-${platform}.tar.gz`);
   const files = [
     { path: isWindows ? 'dustpan.exe' : 'dustpan', data: readFileSync(program), mode: 0o755 },
     { path: 'LICENSE', data: readFileSync('LICENSE'), mode: 0o644 },
-    { path: 'THIRD-PARTY.txt', data: Buffer.from(licences(String(facts))), mode: 0o644 },
+    { path: 'THIRD-PARTY.txt', data: Buffer.from(licences(facts)), mode: 0o644 },
   ];
   writeFileSync(archive, gzipSync(Buffer.concat(tar(files))));
   process.stdout.write(`${program}\n${archive}\n`);
@@ -90,11 +80,9 @@ function licences(metafile: string): string {
         ? 'https://github.com/nodejs/node/blob/main/LICENSE'
         : readFileSync(nodeLicence, 'utf8'),
     ],
-    ...[...new Set(folders)].toSorted().map((folder) => [titleOf(folder), licenceOf(folder)]),
+    ...[...new Set(folders)].toSorted().map((folder) => [titleOf(folder), licenceOf(folder)] as const),
   ]
-    .map(
-      ([title, text]) => `${String(title)}\n${'='.repeat(String(title).length)}\n\n${String(text).trim()}\n`,
-    )
+    .map(([title, text]) => `${title}\n${'='.repeat(title.length)}\n\n${text.trim()}\n`)
     .join('\n\n');
 }
 

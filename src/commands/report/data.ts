@@ -1,3 +1,4 @@
+import { isInodes } from '../../api/node-pressure.ts';
 import type { Decision, PlanDocument } from '../plan/document.ts';
 import { objectKey } from '../plan/changes.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
@@ -93,17 +94,23 @@ function shares(
     .toSorted((a, b) => b.remove - a.remove || b.keep - a.keep || (a.name < b.name ? -1 : 1));
 }
 
+/** Returns what happens to an object, in one word. */
+export function fateOf({ order, verdict, eligibleAt }: Decision): 'remove' | 'warn' | 'wait' | 'keep' {
+  if (order !== null) return 'remove';
+  if (verdict === 'Warn') return 'warn';
+  return eligibleAt === null ? 'keep' : 'wait';
+}
+
 function shareOf(name: string, decisions: readonly Decision[]): Share {
-  let [remove, bytes, warn, waiting, keep] = [0, 0, 0, 0, 0];
+  const counts = { remove: 0, warn: 0, wait: 0, keep: 0 };
+  let bytes = 0;
   for (const one of decisions) {
-    if (one.order !== null) {
-      remove += 1;
-      bytes += one.bytes ?? 0;
-    } else if (one.verdict === 'Warn') warn += 1;
-    else if (one.eligibleAt === null) keep += 1;
-    else waiting += 1;
+    const fate = fateOf(one);
+    counts[fate] += 1;
+    if (fate === 'remove') bytes += one.bytes ?? 0;
   }
-  return { name, remove, bytes, warn, waiting, keep };
+  const { wait: waiting, ...others } = counts;
+  return { name, ...others, waiting, bytes };
 }
 
 function disksOf({ name: node, usage, disk }: NodePart): readonly DiskUse[] {
@@ -111,7 +118,7 @@ function disksOf({ name: node, usage, disk }: NodePart): readonly DiskUse[] {
   if (readings.length > 0)
     return readings.map(({ signal, available, capacity }) => ({
       ...{ node, name: signal.split('.')[0] ?? '', available, capacity },
-      unit: signal.endsWith('.inodesFree') ? 'inodes' : 'bytes',
+      unit: isInodes(signal) ? 'inodes' : 'bytes',
     }));
   if (disk === undefined) return [];
   const { capacityBytes: capacity, availableBytes: available, inodes, inodesFree } = disk;

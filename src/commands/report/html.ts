@@ -5,7 +5,7 @@ import { modeChangeText } from '../plan/changes.ts';
 import type { Changes, Decision, PlanDocument } from '../plan/document.ts';
 import { objectText } from '../plan/table.ts';
 import { decisionsInPiece } from '../plan/text.ts';
-import { usedShare, type DiskUse, type Large, type ReportData, type Share } from './data.ts';
+import { fateOf, usedShare, type DiskUse, type Large, type ReportData, type Share } from './data.ts';
 import { page, type Row } from './page.ts';
 
 /** The report as one HTML page, piece by piece. It loads nothing, and its content security policy allows no other script. */
@@ -51,13 +51,6 @@ const html = (text: string): string => printable(text).replaceAll(/[&<>"]/g, (ch
 
 /** JSON that cannot end the script element that contains it. */
 const json = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c');
-
-/** What happens to an object, in one word. */
-function fateOf({ order, verdict, eligibleAt }: Decision): string {
-  if (order !== null) return 'remove';
-  if (verdict === 'Warn') return 'warn';
-  return eligibleAt === null ? 'keep' : 'wait';
-}
 
 function rowOf(one: Decision): Row {
   const { object, policy, mode, eligibleAt, bytes } = one;
