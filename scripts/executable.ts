@@ -1,5 +1,6 @@
 // npm run executable [-- --out=DIR]: writes dustpan for this platform as one program that needs no Node, and an archive of it with the
-// licences: dist/executable/dustpan-vVERSION-OS-ARCH.tar.gz. It has the Node that runs this script in it (docs/adr/0050).
+// licences: dist/executable/kubectl-dustpan-vVERSION-OS-ARCH.tar.gz. The program contains the Node that runs this script (docs/adr/0050). It is
+// kubectl's plugin, and the same command under any other name.
 import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -26,7 +27,8 @@ const { out } = scriptOptions({
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
 const isWindows = process.platform === 'win32';
 const platform = `${isWindows ? 'windows' : process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`;
-const program = join(out, isWindows ? 'dustpan.exe' : 'dustpan');
+const name = isWindows ? 'kubectl-dustpan.exe' : 'kubectl-dustpan';
+const program = join(out, name);
 
 mkdirSync(out, { recursive: true });
 const work = mkdtempSync(join(tmpdir(), 'dustpan-executable-'));
@@ -51,9 +53,9 @@ try {
   const segment = isMac ? ['--macho-segment-name', 'NODE_SEA'] : [];
   run(process.execPath, postject, program, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse, ...segment);
   if (isMac) run('codesign', '--sign', '-', program);
-  const archive = join(out, `dustpan-v${version}-${platform}.tar.gz`);
+  const archive = join(out, `kubectl-dustpan-v${version}-${platform}.tar.gz`);
   const files = [
-    { path: isWindows ? 'dustpan.exe' : 'dustpan', data: readFileSync(program), mode: 0o755 },
+    { path: name, data: readFileSync(program), mode: 0o755 },
     { path: 'LICENSE', data: readFileSync('LICENSE'), mode: 0o644 },
     { path: 'THIRD-PARTY.txt', data: Buffer.from(licences(facts)), mode: 0o644 },
   ];

@@ -1,54 +1,60 @@
-// npm run plugin [-- --repository=URL]: writes the archive of the kubectl plugin (dist/*.js, LICENSE) and its krew manifest to dist/plugin/
-// (plugins/dustpan.yaml with version, checksum and repository). The same build gives the same bytes.
+// npm run plugin [-- --repository=URL --archives=DIR]: writes the krew manifest of the kubectl plugin beside the archives that
+// `npm run executable` made (dist/executable/dustpan.yaml): plugins/dustpan.yaml, with each platform's archive and its checksum.
+// With --repository, the manifest of a release, all platforms must be there.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { dump, load } from 'js-yaml';
 import { scriptOptions } from './arguments.ts';
-import { gzipSync } from 'node:zlib';
-import { tar, type TarEntry } from './tar.ts';
 
-const { repository } = scriptOptions({ options: { repository: { type: 'string' } } }).values;
-const { version, license, engines } = JSON.parse(readFileSync('package.json', 'utf8')) as Readonly<
-  Record<string, unknown>
->;
-const out = join('dist', 'plugin');
+const { repository, archives } = scriptOptions({
+  options: {
+    repository: { type: 'string' },
+    archives: { type: 'string', default: join('dist', 'executable') },
+  },
+}).values;
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
+const platforms = ['linux', 'darwin', 'windows'].flatMap((os) =>
+  ['amd64', 'arm64'].map((arch) => ({
+    os,
+    arch,
+    file: `kubectl-dustpan-v${version}-${os}-${arch}.tar.gz`,
+  })),
+);
+type Platform = (typeof platforms)[number];
 
-/** Offset of the operating system in a gzip header; 255 is unknown. */
-const systemByte = 9;
-
-function archive(): Buffer {
-  const bundle = readdirSync('dist')
-    .filter((name) => name.endsWith('.js'))
-    .sort()
-    .map((name) => fileEntry(`dist/${name}`));
-  // Node reads dist/ as modules only with this package.json.
-  const facts = { name: 'kubectl-dustpan', version, license, type: 'module', engines };
-  const about = { path: 'package.json', data: Buffer.from(`${JSON.stringify(facts, undefined, 2)}\n`) };
-  const packed = gzipSync(Buffer.concat(tar([fileEntry('LICENSE'), about, ...bundle])), { level: 9 });
-  packed[systemByte] = 255;
-  return packed;
+const isThere = ({ file }: Platform): boolean => existsSync(join(archives, file));
+const present = platforms.filter(isThere);
+const missing = platforms.filter((platform) => !isThere(platform)).map(({ file }) => file);
+if (present.length === 0 || (repository !== undefined && missing.length > 0)) {
+  process.stderr.write(
+    `plugin: ${archives} lacks ${missing.join(', ')}: run npm run executable on these platforms\n`,
+  );
+  process.exit(1);
 }
 
-function fileEntry(path: string): TarEntry {
-  const isProgram = (statSync(path).mode & 0o100) !== 0;
-  return { path, data: readFileSync(path), mode: isProgram ? 0o755 : 0o644 };
-}
-
-/** The template with each `${NAME}` that has a value filled in. */
-const filled = (template: string, values: Readonly<Record<string, string | undefined>>): string =>
-  template.replaceAll(/\$\{([A-Z0-9]+)\}/g, (whole, name: string) => values[name] ?? whole);
-
-/** The template without its comment. */
-const template = readFileSync(join('plugins', 'dustpan.yaml'), 'utf8').replace(/^(#.*\n)+/, '');
-const packed = archive();
-const sha256 = createHash('sha256').update(packed).digest('hex');
-const file = join(out, `kubectl-dustpan-v${String(version)}.tar.gz`);
-const manifest = filled(template, { VERSION: String(version), SHA256: sha256, REPOSITORY: repository });
-
-rmSync(out, { recursive: true, force: true });
-mkdirSync(out);
-writeFileSync(file, packed);
-writeFileSync(join(out, 'dustpan.yaml'), manifest);
-process.stdout.write(`${sha256}  ${file}\n`);
+const manifest = load(template()) as { readonly spec: object };
+const spec = { ...manifest.spec, platforms: present.map(manifestEntry) };
+const file = join(archives, 'dustpan.yaml');
+writeFileSync(file, dump({ ...manifest, spec }, { lineWidth: -1, noRefs: true }));
+process.stdout.write(`${file}\n`);
 if (repository === undefined)
   process.stderr.write('no --repository=URL: the manifest can only be installed with --archive=FILE\n');
+
+/** plugins/dustpan.yaml with the version, and the repository if it is given. */
+function template(): string {
+  const text = readFileSync(join('plugins', 'dustpan.yaml'), 'utf8').replaceAll('${VERSION}', version);
+  return repository === undefined ? text : text.replaceAll('${REPOSITORY}', repository);
+}
+
+/** An entry without `files`: krew installs every file of the archive. */
+function manifestEntry({ os, arch, file }: Platform) {
+  return {
+    selector: { matchLabels: { os, arch } },
+    uri: `${repository ?? '${REPOSITORY}'}/releases/download/v${version}/${file}`,
+    sha256: createHash('sha256')
+      .update(readFileSync(join(archives, file)))
+      .digest('hex'),
+    bin: os === 'windows' ? 'kubectl-dustpan.exe' : 'kubectl-dustpan',
+  };
+}

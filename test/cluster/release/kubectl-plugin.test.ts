@@ -1,7 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import type { CommandResult } from '../servers/command.ts';
@@ -12,16 +13,20 @@ import { policyManifest } from '../../manifests.ts';
 
 const facts: unknown = JSON.parse(readFileSync(join(repositoryRoot(), 'package.json'), 'utf8'));
 const { PATH: pathBefore } = process.env;
-/** A directory with the links that npm creates for package.json's `bin`. */
+/** The unpacked archive of this platform. */
 let bin: string;
 let cluster: Cluster;
 
 beforeAll(async () => {
   bin = mkdtempSync(join(tmpdir(), 'dustpan-plugin-'));
-  for (const [name, target] of Object.entries((facts as { bin: Record<string, string> }).bin))
-    symlinkSync(join(repositoryRoot(), target), join(bin, name));
-  process.env['PATH'] = [bin, pathBefore].join(delimiter);
+  const script = ['scripts/executable.ts', `--out=${join(bin, 'archive')}`];
+  execFileSync(process.execPath, script, { cwd: repositoryRoot(), stdio: 'pipe' });
+  const [archive = ''] = readdirSync(join(bin, 'archive')).filter((name) => name.endsWith('.tar.gz'));
+  execFileSync('tar', ['-xzf', join(bin, 'archive', archive), '-C', bin]);
+  symlinkSync('kubectl-dustpan', join(bin, 'kubectl_complete-dustpan'));
   cluster = await startCluster({ parts: ['etcd', 'api'], crds: true });
+  // Only the plugin: no Node.
+  process.env['PATH'] = bin;
 });
 
 afterAll(async () => {

@@ -1,34 +1,33 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { build, type Built } from '../../built.ts';
+import { examples } from '../plan/fixture.ts';
 
-const root = process.cwd();
 const repository = 'https://example.com/team/dustpan';
-let built: Built;
-/** The directory of the build; below it, the files that krew would install. */
-let place: string;
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
+const archiveOf = (platform: string): string => `kubectl-dustpan-v${version}-${platform}.tar.gz`;
+const here = `${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`;
+const platforms = ['linux', 'darwin', 'windows'].flatMap((os) => [`${os}-amd64`, `${os}-arm64`]);
+/** The directory of the archives and the manifest. */
+const place = mkdtempSync(join(tmpdir(), 'dustpan-plugin-'));
 
 beforeAll(() => {
-  built = build();
-  place = dirname(dirname(built.main));
-  for (const name of ['LICENSE', 'plugins']) symlinkSync(join(root, name), join(place, name));
-  makePlugin(`--repository=${repository}`);
+  execFileSync(process.execPath, ['scripts/executable.ts', `--out=${place}`], { stdio: 'pipe' });
 });
 
 afterAll(() => {
-  built.remove();
+  rmSync(place, { recursive: true });
 });
 
-/** Runs the script of `npm run plugin`; returns its output. */
-function makePlugin(...args: readonly string[]): { readonly stdout: string; readonly stderr: string } {
-  const script = [join(root, 'scripts/plugin.ts'), ...args];
-  const { status, stdout, stderr } = spawnSync(process.execPath, script, { cwd: place, encoding: 'utf8' });
-  expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
-  return { stdout, stderr };
+/** Runs the script of `npm run plugin`. */
+function makeManifest(...args: readonly string[]) {
+  const script = ['scripts/plugin.ts', `--archives=${place}`, ...args];
+  const { status, stdout, stderr } = spawnSync(process.execPath, script, { encoding: 'utf8' });
+  return { status, stdout, stderr };
 }
 
 interface Manifest {
@@ -36,139 +35,137 @@ interface Manifest {
   readonly kind: string;
   readonly metadata: { readonly name: string };
   readonly spec: Readonly<Record<string, unknown>> & {
-    readonly version: string;
-    readonly shortDescription: string;
+    readonly caveats: string;
     readonly platforms: readonly Platform[];
   };
 }
 
 interface Platform {
+  readonly selector: { readonly matchLabels: { readonly os: string; readonly arch: string } };
   readonly uri: string;
   readonly sha256: string;
   readonly bin: string;
-  readonly files: readonly { readonly from: string; readonly to: string }[];
-  readonly selector: { readonly matchExpressions: readonly { readonly key: string }[] };
 }
 
-const outputs = (): string => join(place, 'dist', 'plugin');
-const manifestText = (): string => readFileSync(join(outputs(), 'dustpan.yaml'), 'utf8');
+const manifestText = (): string => readFileSync(join(place, 'dustpan.yaml'), 'utf8');
 const manifest = (): Manifest => load(manifestText()) as Manifest;
-const version = (): string =>
-  (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version;
-const archive = (): Buffer => readFileSync(join(outputs(), `kubectl-dustpan-v${version()}.tar.gz`));
+const checksum = (platform: string): string =>
+  createHash('sha256')
+    .update(readFileSync(join(place, archiveOf(platform))))
+    .digest('hex');
 
-function onlyPlatform(): Platform {
-  const [platform, ...others] = manifest().spec.platforms;
-  expect(others).toEqual([]);
-  if (platform === undefined) throw new Error('no platform');
-  return platform;
-}
+describe('with the archive of one platform', () => {
+  test('the manifest has this platform, and a warning says how to install it', () => {
+    const { status, stdout, stderr } = makeManifest();
+    expect({ status, stdout }).toEqual({ status: 0, stdout: `${join(place, 'dustpan.yaml')}\n` });
+    expect(stderr).toMatch(/^no --repository=URL: [^\n]+\n$/);
+    expect(manifest().spec.platforms).toEqual([
+      expect.objectContaining({ sha256: checksum(here), bin: 'kubectl-dustpan' }),
+    ]);
+  });
 
-describe('the manifest', () => {
-  test('has all fields that krew requires', () => {
+  test('no manifest of a release is written: the error names the missing archives', () => {
+    const missing = platforms.filter((platform) => platform !== here).map(archiveOf);
+    const { status, stderr } = makeManifest(`--repository=${repository}`);
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: `plugin: ${place} lacks ${missing.join(', ')}: run npm run executable on these platforms\n`,
+    });
+  });
+});
+
+describe('with the archives of all platforms', () => {
+  beforeAll(() => {
+    for (const platform of platforms.filter((one) => one !== here))
+      writeFileSync(join(place, archiveOf(platform)), platform);
+    expect(makeManifest(`--repository=${repository}`)).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  test('the manifest has all fields that krew requires', () => {
     const { apiVersion, kind, metadata, spec } = manifest();
     expect({ apiVersion, kind, name: metadata.name }).toEqual({
       apiVersion: 'krew.googlecontainertools.github.com/v1alpha2',
       kind: 'Plugin',
       name: 'dustpan',
     });
-    expect(spec).toMatchObject({ version: `v${version()}`, homepage: repository });
-    expect(spec.shortDescription).toMatch(/^[^\n]{10,50}$/);
-    for (const text of [spec['description'], spec['caveats']]) expect(text).toMatch(/\w/);
-    const { sha256, bin, selector } = onlyPlatform();
-    expect(sha256).toMatch(/^[a-f0-9]{64}$/);
-    expect(bin).not.toBe('');
-    expect(selector.matchExpressions.map(({ key }) => key)).toEqual(['os']);
+    expect(spec).toMatchObject({ version: `v${version}`, homepage: repository });
+    expect(spec['shortDescription']).toMatch(/^[^\n]{10,50}$/);
+    for (const text of [spec['description'], spec.caveats]) expect(text).toMatch(/\w/);
   });
 
-  test('has no placeholder and no instruction of the template', () => {
+  test('the manifest has no placeholder and no instruction of the template', () => {
     expect(manifestText()).not.toMatch(/\$\{[A-Z0-9]+\}|npm run/);
   });
 
-  test('has the URL of the release', () => {
-    expect(onlyPlatform().uri).toBe(
-      `${repository}/releases/download/v${version()}/kubectl-dustpan-v${version()}.tar.gz`,
-    );
-  });
-
-  test('has the sum of the archive', () => {
-    expect(onlyPlatform().sha256).toBe(createHash('sha256').update(archive()).digest('hex'));
-  });
-});
-
-describe('built again', () => {
-  test('the archive is identical, and its checksum is printed', () => {
-    const before = archive();
-    const { stdout, stderr } = makePlugin(`--repository=${repository}`);
-    expect(archive().equals(before)).toBe(true);
-    expect(stdout).toBe(`${onlyPlatform().sha256}  dist/plugin/kubectl-dustpan-v${version()}.tar.gz\n`);
-    expect(stderr).toBe('');
-  });
-
-  test('without a repository, it prints a warning', () => {
-    const { stderr } = makePlugin();
-    expect(stderr).toMatch(/^no --repository=URL: [^\n]+\n$/);
-    expect(onlyPlatform().uri).toMatch(/^\$\{REPOSITORY\}\//);
-    makePlugin(`--repository=${repository}`);
+  test('each platform has its own archive of the release, checksum and program', () => {
+    const expected = platforms.map((platform) => {
+      const [os = '', arch = ''] = platform.split('-');
+      return {
+        selector: { matchLabels: { os, arch } },
+        uri: `${repository}/releases/download/v${version}/${archiveOf(platform)}`,
+        sha256: checksum(platform),
+        bin: os === 'windows' ? 'kubectl-dustpan.exe' : 'kubectl-dustpan',
+      };
+    });
+    expect(manifest().spec.platforms).toEqual(expected);
   });
 });
 
 describe('installed as krew does', () => {
-  let bin: string;
+  const store = join(place, 'store');
+  const bin = join(place, 'bin');
 
   beforeAll(() => {
-    const [unpacked, store] = [join(place, 'unpacked'), join(place, 'store')];
-    for (const directory of [unpacked, store]) mkdirSync(directory);
-    execFileSync('tar', ['-xzf', '-', '-C', unpacked], { input: archive() });
-    for (const { from, to } of onlyPlatform().files) {
-      mkdirSync(join(store, to), { recursive: true });
-      execFileSync('sh', ['-c', `cp -p ${from} "$1"`, 'sh', join(store, to)], { cwd: unpacked });
-    }
-    bin = join(place, 'bin');
-    mkdirSync(bin);
-    symlinkSync(join(store, onlyPlatform().bin), join(bin, 'kubectl-dustpan'));
+    for (const directory of [store, bin]) mkdirSync(directory);
+    execFileSync('tar', ['-xzf', join(place, archiveOf(here)), '-C', store]);
+    symlinkSync(join(store, 'kubectl-dustpan'), join(bin, 'kubectl-dustpan'));
     symlinkSync('kubectl-dustpan', join(bin, 'kubectl_complete-dustpan'));
-    symlinkSync(process.execPath, join(bin, 'node'));
-    rmSync(unpacked, { recursive: true });
   });
 
-  function run(name: string, ...args: readonly string[]) {
+  /** Without `node` on the PATH. */
+  function run(name: string, ...args: readonly string[]): string {
     const { status, stdout, stderr } = spawnSync(join(bin, name), args, {
       env: { PATH: bin },
       encoding: 'utf8',
     });
-    return { status, stdout, stderr };
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    return stdout;
   }
 
-  test('runs with only node on the PATH', () => {
-    const { status, stdout, stderr } = run('kubectl-dustpan', 'version');
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout).toContain(`dustpan ${version()} `);
+  test('the archive has the program and the licences', () => {
+    const list = execFileSync('tar', ['-tzf', join(place, archiveOf(here))], { encoding: 'utf8' });
+    expect(list.trim().split('\n')).toEqual(['kubectl-dustpan', 'LICENSE', 'THIRD-PARTY.txt']);
+    const third = readFileSync(join(store, 'THIRD-PARTY.txt'), 'utf8');
+    for (const name of ['Node\n', 'commander 1', 'winston 3', '@grpc/grpc-js 1'])
+      expect(third).toContain(name);
+  });
+
+  test('it runs without Node', () => {
+    expect(run('kubectl-dustpan', 'version')).toContain(`dustpan ${version} `);
   });
 
   test('its help has the name that users type', () => {
-    expect(run('kubectl-dustpan', 'plan', '--help').stdout).toContain('  kubectl dustpan plan --policy=');
+    expect(run('kubectl-dustpan', 'plan', '--help')).toContain('  kubectl dustpan plan --policy=');
   });
 
-  test('makes a plan', () => {
-    const example = join(root, 'test/data/examples/terminated-over-threshold');
-    const files = [`--policy=${example}/policy.json`, `--snapshot=${example}/snapshot`];
-    const { status, stdout, stderr } = run('kubectl-dustpan', 'plan', ...files, '-o', 'yaml');
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout).toContain('kind: Plan');
+  test('under the name dustpan it is the command without kubectl', () => {
+    symlinkSync(join(store, 'kubectl-dustpan'), join(bin, 'dustpan'));
+    expect(run('dustpan', 'plan', '--help')).toContain('  dustpan plan --policy=');
   });
 
-  test('has every part of the bundle', () => {
-    const parts = readdirSync(join(place, 'store', 'dist')).sort();
-    expect(parts).toEqual(
-      readdirSync(join(place, 'dist'))
-        .filter((name) => name.endsWith('.js'))
-        .sort(),
-    );
+  test('it makes plans and reports', () => {
+    const example = join(examples, 'image-disk-full');
+    const input = [
+      `--policy=${example}/policy.json`,
+      `--snapshot=${example}/snapshot`,
+      '--now=2026-01-15T12:00:00Z',
+    ];
+    expect(run('kubectl-dustpan', 'plan', ...input)).toContain('imagegc on node-1: 2 to remove');
+    expect(run('kubectl-dustpan', 'report', ...input)).toContain('<h1>What dustpan would remove</h1>');
   });
 
   test('the link that the caveats describe completes words', () => {
-    expect(manifest().spec['caveats']).toContain('ln -s kubectl-dustpan ');
-    expect(run('kubectl_complete-dustpan', 'version', '-o', '').stdout).toBe('table\njson\nyaml\n:4\n');
+    expect(manifest().spec.caveats).toContain('ln -s kubectl-dustpan ');
+    expect(run('kubectl_complete-dustpan', 'version', '-o', '')).toBe('table\njson\nyaml\n:4\n');
   });
 });
