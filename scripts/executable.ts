@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { scriptOptions } from './arguments.ts';
+import { bundledPackages } from './bundled-packages.ts';
 import { tar } from './tar.ts';
 
 /** Node looks for it in its own binary (doc/api/single-executable-applications.md of Node). */
@@ -67,12 +68,6 @@ try {
 
 /** The licences of Node and of each package whose code is in the bundle. */
 function licences(metafile: string): string {
-  const { inputs } = JSON.parse(readFileSync(metafile, 'utf8')) as {
-    readonly inputs: Record<string, unknown>;
-  };
-  const folders = Object.keys(inputs).flatMap(
-    (path) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [],
-  );
   const node = [dirname(dirname(resolve(process.execPath))), dirname(resolve(process.execPath))];
   const nodeLicence = node.map((folder) => join(folder, 'LICENSE')).find(existsSync);
   return [
@@ -82,18 +77,12 @@ function licences(metafile: string): string {
         ? 'https://github.com/nodejs/node/blob/main/LICENSE'
         : readFileSync(nodeLicence, 'utf8'),
     ],
-    ...[...new Set(folders)].toSorted().map((folder) => [titleOf(folder), licenceOf(folder)] as const),
+    ...bundledPackages(metafile).map(
+      ({ folder, name, version, license }) => [`${name} ${version} (${license})`, licenceOf(folder)] as const,
+    ),
   ]
     .map(([title, text]) => `${title}\n${'='.repeat(title.length)}\n\n${text.trim()}\n`)
     .join('\n\n');
-}
-
-function titleOf(folder: string): string {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<
-    string,
-    string
-  >;
-  return `${String(name)} ${String(version)} (${String(license)})`;
 }
 
 function licenceOf(folder: string): string {

@@ -15,7 +15,8 @@ interface Step {
 
 interface Job {
   readonly uses?: string;
-  readonly needs?: string;
+  readonly needs?: string | readonly string[];
+  readonly strategy?: { readonly matrix: Readonly<Record<string, unknown>> };
   readonly 'timeout-minutes'?: number;
   readonly permissions?: Readonly<Record<string, string>>;
   readonly steps?: readonly Step[];
@@ -94,7 +95,7 @@ test('ci runs .ci/run', () => {
 
 describe('a release', () => {
   const { on, jobs } = workflow('release.yml');
-  const publish = jobs['publish'];
+  const { publish, executable } = jobs;
   const run = (publish?.steps ?? []).map((step) => step.run ?? '').join('\n');
   const order = (...parts: readonly string[]): readonly number[] => parts.map((part) => run.indexOf(part));
 
@@ -102,7 +103,7 @@ describe('a release', () => {
     expect(Object.keys(on)).toEqual(['push']);
     expect(on['push']).toEqual({ tags: [expect.stringMatching(/^v/)] });
     expect(jobs['test']?.uses).toBe('./.github/workflows/ci.yml');
-    expect(publish?.needs).toBe('test');
+    expect(publish?.needs).toContain('test');
     expect(workflow('ci.yml').on).toHaveProperty('workflow_call');
   });
 
@@ -133,18 +134,64 @@ describe('a release', () => {
     });
   });
 
-  test('creates its files in an order that keeps them all', () => {
-    // The build before the plugin empties dist/, which has the manifests.
+  test('only one job may write', () => {
+    const writers = Object.entries(jobs).filter(([, { permissions }]) => permissions !== undefined);
+    expect(writers.map(([name]) => name)).toEqual(['publish']);
+  });
+
+  test('has the plugin of every platform before the manifest with their checksums', () => {
+    expect(executable?.strategy?.matrix['os']).toHaveLength(6);
+    const upload = executable?.steps?.find(({ uses }) => uses?.startsWith('actions/upload-artifact@'));
+    expect(upload?.with).toMatchObject({
+      name: 'executable-${{ matrix.os }}',
+      path: 'dist/executable/*.tar.gz',
+      'if-no-files-found': 'error',
+    });
+    expect(publish?.needs).toContain('executable');
+    const steps = publish?.steps ?? [];
+    const download = steps.findIndex(({ uses }) => uses?.startsWith('actions/download-artifact@'));
+    expect(steps[download]?.with).toEqual({
+      pattern: 'executable-*',
+      path: 'dist/executable',
+      'merge-multiple': true,
+    });
+    expect(steps.findIndex((step) => step.run?.includes('npm run plugin'))).toBeGreaterThan(download);
+  });
+
+  test.each([
+    { of: 'image', subject: { 'subject-digest': '${{ steps.image.outputs.digest }}' }, kinds: ['SBOM'] },
+    {
+      ...{ of: 'chart', subject: { 'subject-digest': '${{ steps.chart.outputs.digest }}' } },
+      kinds: ['provenance', 'SBOM'],
+    },
+    {
+      ...{ of: 'plugin', subject: { 'subject-path': 'dist/executable/*.tar.gz' } },
+      kinds: ['provenance', 'SBOM'],
+    },
+  ])('attests for the $of: $kinds', ({ subject, kinds }) => {
+    const [[key, value] = []] = Object.entries(subject);
+    const attested = (publish?.steps ?? []).filter(
+      (step) => step.uses?.startsWith('actions/attest@') && step.with?.[key ?? ''] === value,
+    );
+    const sbom = 'dist/dustpan.cdx.json';
+    expect(attested.map((step) => step.with?.['sbom-path'])).toEqual(
+      kinds.map((kind) => (kind === 'SBOM' ? sbom : undefined)),
+    );
+    for (const step of attested)
+      if ('subject-name' in (step.with ?? {})) expect(step.with).toMatchObject({ 'push-to-registry': true });
+  });
+
+  test('creates its files before it publishes them', () => {
     const steps = order(
-      'npm run plugin',
-      'npm run manifests',
-      'helm package',
-      'helm push',
-      'gh release create',
+      ...['npm run plugin', 'npm run manifests', 'npm run sbom'],
+      ...['helm package', 'helm push', 'gh release create'],
     );
     expect(steps).toEqual([...steps].sort((a, b) => a - b));
     expect(Math.min(...steps)).toBeGreaterThan(-1);
-    for (const asset of ['crds.yaml', 'install.yaml', 'kubectl-dustpan-v$VERSION.tar.gz', 'dustpan.yaml'])
+    for (const asset of [
+      ...['crds.yaml', 'install.yaml', 'dustpan-$VERSION.tgz'],
+      ...['dist/executable/*.tar.gz', 'krew-dustpan.yaml', 'dustpan.cdx.json'],
+    ])
       expect(run).toContain(asset);
   });
 });
