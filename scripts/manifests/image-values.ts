@@ -9,6 +9,9 @@ interface ReleasedImage extends ImageValues {
   readonly digest: string;
 }
 
+/** The icon in the repository. */
+export const iconPath = 'docs/images/icon.svg';
+
 /** Splits `HOST/NAME[@sha256:…]` like a container runtime: a first part without a dot or a colon is not a host. */
 export function imageValues(reference: string): ReleasedImage {
   const [name = '', digest = ''] = reference.split('@');
@@ -33,12 +36,15 @@ export function withDigest(chartText: string, digest: string): string {
     : chartText.replace(key, `annotations:\n  gc.dustpan.dev/image-digest: ${JSON.stringify(digest)}\n`);
 }
 
-/** Adds where the chart comes from to the text of Chart.yaml: the repository whose workflow releases it. */
+/** Adds where the chart comes from to the text of Chart.yaml: the repository whose workflow releases it, which also has the icon. */
 export function withRepository(chartText: string, repository: string): string {
   const { pathname, origin } = new URL(repository);
   const [, owner = ''] = pathname.split('/');
+  const [, version] = /^version: (\S+)$/m.exec(chartText) ?? [];
+  if (version === undefined) throw new Error('Chart.yaml has no version');
   const quoted = JSON.stringify(repository);
-  return `${chartText.trimEnd()}\nhome: ${quoted}\nsources: [${quoted}]\nmaintainers:\n  - {name: ${JSON.stringify(owner)}, url: ${JSON.stringify(`${origin}/${owner}`)}}\n`;
+  const icon = JSON.stringify(`${repository}/raw/v${version}/${iconPath}`);
+  return `${chartText.trimEnd()}\nhome: ${quoted}\nicon: ${icon}\nsources: [${quoted}]\nmaintainers:\n  - {name: ${JSON.stringify(owner)}, url: ${JSON.stringify(`${origin}/${owner}`)}}\n`;
 }
 
 /** Sets registry and repository in the text of values.yaml; changes nothing else. */

@@ -7,8 +7,11 @@ import type { Rule } from '../servers/resources.ts';
 
 export const chartDirectory = join(repositoryRoot(), 'helm/dustpan');
 
-/** The files below ci/: each is a way of installing that has to work. */
-export const ciValues: readonly string[] = readdirSync(join(chartDirectory, 'ci'));
+/** The files below ci/, and the example beside it: each is a way of installing that has to work. */
+export const ciValues: readonly string[] = [
+  ...readdirSync(join(chartDirectory, 'ci')),
+  join('..', 'values-ha.yaml'),
+];
 
 export const ciFile = (name: string): string => join(chartDirectory, 'ci', name);
 

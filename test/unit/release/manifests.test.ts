@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
 import {
+  iconPath,
   imageValues,
   withDigest,
   withImage,
@@ -130,12 +131,16 @@ describe('the released image as the chart’s default', () => {
 
   test('the chart names the repository that releases it', () => {
     const before = readFileSync('helm/dustpan/Chart.yaml', 'utf8');
+    const { version } = load(before) as { readonly version: string };
     const repository = 'https://example.com/team/dustpan';
     expect(load(withRepository(before, repository))).toEqual({
       ...(load(before) as object),
       ...{ home: repository, sources: [repository] },
+      icon: `${repository}/raw/v${version}/${iconPath}`,
       maintainers: [{ name: 'team', url: 'https://example.com/team' }],
     });
+    expect(() => withRepository('name: dustpan\n', repository)).toThrow('no version');
+    expect(readFileSync(iconPath, 'utf8')).toMatch(/^<svg xmlns="[^"]+" viewBox="0 0 64 64"/);
   });
 
   test('rejects values without the key', () => {
