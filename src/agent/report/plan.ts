@@ -1,4 +1,5 @@
 import { metaTime } from '../../runtime/text/rfc3339.ts';
+import { shortQuantityText } from '../../runtime/text/size-text.ts';
 import type {
   NodeGCReportStatus,
   NodeGCReportStatusImages,
@@ -87,7 +88,8 @@ function diskOf(disk: MountedImageDisk): NonNullable<NodeGCReportStatus['imageFi
 function imagesOf(inventory: ImageInventory): NodeGCReportStatusImages {
   const { total, inUse, pinned, kept, removable, lastRemoved } = inventory;
   return {
-    ...mapValues({ total, inUse, pinned, kept, removable }, bounded),
+    ...mapValues({ total, inUse, pinned, kept }, bounded),
+    removable: { ...bounded(removable), size: shortQuantityText(bytes(removable.bytes)) },
     ...(lastRemoved.length > 0 && {
       lastRemoved: lastRemoved.slice(0, bounds.removedImages).flatMap(removedOf),
     }),

@@ -269,6 +269,10 @@ export interface NodeGCReportStatusImagesRemovable {
    * Their size, as the runtime gives it.
    */
   bytes?: number;
+  /**
+   * The same size as a quantity with one decimal, such as 7.0Gi, for people. Read `bytes` in programs.
+   */
+  size?: string;
 }
 /**
  * An image that the agent removed.

@@ -6,6 +6,10 @@ export function shortSizeText(bytes: number): string {
   return `${power === 0 ? bytes : (bytes / 1024 ** power).toFixed(1)} ${units[power] ?? ''}`;
 }
 
+/** Bytes in the form of a Kubernetes Quantity, with one decimal: `1.5Gi`. */
+export const shortQuantityText = (bytes: number): string =>
+  shortSizeText(bytes).replace(' ', '').replace('B', '');
+
 /** Bytes in kubectl's binary units, with three digits: `1.50 GiB`. */
 export function sizeText(bytes: number): string {
   const power = powerOf(bytes);

@@ -99,7 +99,7 @@ describe('installed, with dry-run policies', () => {
     await expect
       .poll(async () => rows(await see('get', 'nodegcreports')), eventually)
       .toEqual([
-        'NAME | POLICY | IMAGE FS % | REMOVABLE BYTES | WARNINGS | DEGRADED | AGE',
+        'NAME | POLICY | IMAGE FS % | REMOVABLE | WARNINGS | DEGRADED | AGE',
         // The images are too young; this policy has no rule for local storage.
         expect.stringMatching(/^node-a \| default \| \d+ \| 0 \| False \| /),
       ]);

@@ -2,6 +2,7 @@ import type { MutantGroup } from '../group.ts';
 
 const storage = 'src/agent/localstorage/manager.ts';
 const orphans = 'src/agent/report/orphans.ts';
+const plan = 'src/agent/report/plan.ts';
 const report = 'src/agent/report/manager.ts';
 
 /** How a pass of the local storage reads the usage of the pods and reports. */
@@ -113,6 +114,12 @@ export const reportPassMutants: MutantGroup = {
   reasons: [],
   tests: ['test/unit/agent/report/'],
   mutants: [
+    [
+      'count: the size of the removable images',
+      plan,
+      'size: shortQuantityText(bytes(',
+      'size: String(bytes(',
+    ],
     ['reach: no report without the node', report, '    if (node === undefined) return;\n', ''],
     [
       'memory: the report of another node is read',

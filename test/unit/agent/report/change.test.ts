@@ -98,6 +98,12 @@ describe('is not written', () => {
       age: 4,
       next: { imageDisk: disk(52), images: images({ total: { count: 12, bytes: 10 * gib } }) },
     },
+    {
+      name: 'for another text of a size that changed little',
+      age: 4,
+      before: { images: images({ removable: { count: 2, bytes: 2 * gib } }) },
+      next: { images: images({ removable: { count: 2, bytes: 2.1 * gib } }) },
+    },
     { name: 'less than a minute later, with another log that is too large', age: 0.9, next: largeLogs('a') },
     { name: 'for the order of large logs', age: 4, before: largeLogs('a', 'b'), next: largeLogs('b', 'a') },
     {

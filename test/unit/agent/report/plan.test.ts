@@ -152,7 +152,7 @@ test('the report has all known facts', () => {
     reportTime: '2026-01-15T12:00:00Z',
     policy: { name: 'default', uid: 'uid-default', observedGeneration: 1, mode: 'Enforce' },
     imageFileSystem: { usedPercent: 50, capacityBytes: 100 * gib, inodes: 1000, availableInodes: 900 },
-    images: { removable: { count: 2, bytes: 2 * gib } },
+    images: { removable: { count: 2, bytes: 2 * gib, size: '2.0Gi' } },
     containers: { total: 20, removable: 3 },
   });
   expect(full.orphans).toEqual({
@@ -167,6 +167,18 @@ test('the report has all known facts', () => {
     snapshots: { count: 3 },
   });
   expect(reported({ snapshots: { count: 0 } }).orphans).toEqual({ snapshots: { count: 0 } });
+  expectStorable(full);
+});
+
+test.each([
+  { bytes: 0, size: '0' },
+  { bytes: 1023, size: '1023' },
+  { bytes: 1536, size: '1.5Ki' },
+  { bytes: 7 * gib + 1, size: '7.0Gi' },
+  { bytes: Infinity, size: '8192.0Ti' },
+])('a column shows $bytes removable bytes as $size', ({ bytes, size }) => {
+  const full = reported({ images: images({ removable: { count: 1, bytes } }) });
+  expect(full.images?.removable?.size).toBe(size);
   expectStorable(full);
 });
 
