@@ -68,7 +68,7 @@ describe('the commands of Getting started', () => {
 
   test('install without values: both components become ready, helm test passes', async () => {
     const output = await copied(installing);
-    expect(output).toContain('What happens now: nothing, unless');
+    expect(output).toContain('dustpan removes nothing now, unless');
     expect(output).toMatch(/Phase:\s+Succeeded/);
     const ready = '-o=jsonpath={.items[*].status.containerStatuses[*].ready}';
     expect(await run('kubectl', 'get', 'pods', '--namespace', namespace, ready)).toBe('true true');

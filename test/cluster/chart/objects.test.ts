@@ -134,12 +134,12 @@ describe('objects', () => {
     { set: { 'rbac.evictions': false }, message: undefined },
     { set: { 'controller.enabled': false, 'agent.enabled': false }, message: undefined },
     { set: { 'admissionPolicy.enabled': false }, message: 'admissionPolicy.enabled is false, so' },
-    { set: { 'agent.enabled': false }, message: 'agent.enabled is false: nothing is collected' },
+    { set: { 'agent.enabled': false }, message: 'agent.enabled is false: spec.nodes of a policy has no effect' },
   ])(
     'with $set, the notes say whether evictions are off because agents are not pinned',
     async ({ set, message }) => {
       const text = await renderNotes(set);
-      expect(text).toContain('What happens now: nothing, unless');
+      expect(text).toContain('dustpan removes nothing now, unless');
       expect(text.includes('no right to evict pods')).toBe(message !== undefined);
       expect(text).toContain(message ?? '');
     },

@@ -174,7 +174,7 @@ test.each([
   {
     name: 'which Secret is waited for',
     set: { ...secure, 'metrics.secure.tls': { type: 'existingSecret', existingSecret: { name: 'of-mine' } } },
-    message: 'until there is a Secret of-mine in dustpan-system',
+    message: 'until namespace dustpan-system has a Secret of-mine',
   },
   {
     name: 'what a monitor elsewhere needs',

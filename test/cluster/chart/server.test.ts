@@ -100,7 +100,7 @@ describe('a release without values', () => {
   });
 
   test('explains that nothing happens without a policy, and what to do next', () => {
-    expect(notes).toContain('What happens now: nothing, unless');
+    expect(notes).toContain('dustpan removes nothing now, unless');
     expect(notes).toContain('kubectl -n dustpan-system rollout status daemonset/dustpan-agent');
     expect(notes).toContain('mode: DryRun');
     expect(notes).toContain('pod-security.kubernetes.io/enforce=privileged');

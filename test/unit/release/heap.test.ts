@@ -18,5 +18,5 @@ test.each([
   [350_000, 160],
 ])('for %d pods the old space is %d MiB, as the values say', (pods, expected) => {
   expect(oldSpaceMiBFor(pods)).toBe(expected);
-  expect(values).toContain('32 more for each further 100 000');
+  expect(values).toContain('set `--max-old-space-size` to 128 and add 32 for each further 100 000');
 });
