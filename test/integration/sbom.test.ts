@@ -58,5 +58,6 @@ test('the dependencies are those between the listed packages', () => {
   const listed = bom.components.map((component) => component['bom-ref']).toSorted();
   const root = bom.metadata.component['bom-ref'];
   expect(bom.dependencies.map(({ ref }) => ref).toSorted()).toEqual([...listed, root].toSorted());
-  for (const { dependsOn } of bom.dependencies) expect(listed).toEqual(expect.arrayContaining(dependsOn));
+  const between = bom.dependencies.flatMap(({ dependsOn }) => dependsOn);
+  expect(between.filter((ref) => !listed.includes(ref))).toEqual([]);
 });

@@ -134,7 +134,10 @@ describe('objects', () => {
     { set: { 'rbac.evictions': false }, message: undefined },
     { set: { 'controller.enabled': false, 'agent.enabled': false }, message: undefined },
     { set: { 'admissionPolicy.enabled': false }, message: 'admissionPolicy.enabled is false, so' },
-    { set: { 'agent.enabled': false }, message: 'agent.enabled is false: spec.nodes of a policy has no effect' },
+    {
+      set: { 'agent.enabled': false },
+      message: 'agent.enabled is false: spec.nodes of a policy has no effect',
+    },
   ])(
     'with $set, the notes say whether evictions are off because agents are not pinned',
     async ({ set, message }) => {
