@@ -11,6 +11,7 @@ const names = 'src/agent/containergc/log-names.ts';
 const orphans = 'src/agent/containergc/orphans.ts';
 const pods = 'src/agent/containergc/pods.ts';
 const recheck = 'src/agent/containergc/recheck.ts';
+const report = 'src/agent/containergc/report.ts';
 
 export const containerGcMutants: MutantGroup = {
   unit: 'containergc',
@@ -245,6 +246,9 @@ export const containerGcMutants: MutantGroup = {
     ['check: one listing for all kinds', checks, 'key: ({ target }) => target.kind, ', ''],
     ['check: one listing for any number', checks, ', maxDecisions: removalsPerListing', ''],
     ['check: a runtime that is not ready', checks, 'await runtime.checkReady(signal);', ''],
+    ['memory: removals', act, 'onRemoved(decision, outcome.freedBytes);', ''],
+    ['memory: the newest removal first', report, '[removed, ...before]', '[...before, removed]'],
+    ['memory: ten removals', report, '.slice(0, maxRemoved)', ''],
     ['memory: a found pod must look gone twice again', act, "pods.response(decision) === 'exists'", 'false'],
     [
       'UnknownState: stopped first when its pod is gone',
