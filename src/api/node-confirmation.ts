@@ -12,9 +12,3 @@ export interface NodeConfirmation {
 
 /** Rejects if any part cannot be read. */
 export type ConfirmNode = (signal: AbortSignal) => Promise<NodeConfirmation>;
-
-/** The pods of a cache and those read live: a pod that only one of both has is protected too. undefined = the cache is not synced. */
-export const podsOfBoth = <T>(
-  cached: readonly T[] | undefined,
-  live: readonly T[],
-): readonly T[] | undefined => cached && [...cached, ...live];

@@ -38,6 +38,8 @@ export interface ActDeps extends ContainerCheckDeps {
   readonly log: Logger;
   /** Called for a pod that exists although it looked gone. */
   readonly onPodFound: (uid: string) => void;
+  /** Called for each object that was removed. */
+  readonly onRemoved: (removal: ContainerRemoval, freedBytes: number) => void;
   /** Called after each removal, so that a long pass does not look stuck. */
   readonly onProgress: () => void;
 }
@@ -80,7 +82,7 @@ export async function removeAll(
 
 function record(
   outcome: Outcome<ContainerRemoval>,
-  { metrics, log, onPodFound, onProgress }: ActDeps,
+  { metrics, log, onPodFound, onRemoved, onProgress }: ActDeps,
   { pods }: ContainerChecks,
 ): void {
   const { decision } = outcome;
@@ -90,6 +92,7 @@ function record(
   onProgress();
   switch (outcome.kind) {
     case 'done':
+      onRemoved(decision, outcome.freedBytes);
       metrics.collected.inc({ reason });
       if (!isOrphan(target)) metrics.freedLogBytes.inc(outcome.freedBytes);
       log.info({ ...fields, freedBytes: outcome.freedBytes }, `removed ${nouns[target.kind]}`);

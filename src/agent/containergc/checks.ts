@@ -1,4 +1,4 @@
-import { podsOfBoth, type ConfirmNode } from '../../api/node-confirmation.ts';
+import type { ConfirmNode } from '../../api/node-confirmation.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { PodRef } from '../../api/pod-ref.ts';
 import type { Policy } from '../../api/policy/policy.ts';
@@ -76,7 +76,7 @@ export function containerChecks(deps: ContainerCheckDeps, { policy, began }: Pla
   const unchanged = nodeUnchanged<ContainerRemoval>({ governance, clock, policy, began });
   return {
     checks: [
-      ...[unchanged, node.check, notOptedOut(node, deps), podIsGone(live)],
+      ...[unchanged, node.check, podIsGone(live)],
       ...[clocksAgree(node, isAged), stillUnused(live, deps)],
     ],
     ...live,
@@ -107,18 +107,6 @@ async function list(runtime: ContainerCheckDeps['runtime'], signal: AbortSignal)
   return { containers, sandboxes };
 }
 
-/** Keeps everything of a pod that has the keep label in the cache or in the response of the API server, even while the cache is not synced. */
-const notOptedOut = (node: ConfirmedNode<ContainerRemoval>, { pods }: ContainerCheckDeps): Checked => ({
-  name: 'notOptedOut',
-  objection: (removal) => {
-    const uid = removal.target.pod?.uid;
-    const lists = [pods(), node.response(removal)?.pods];
-    return lists.some((list) => list?.some((pod) => pod.uid === uid && pod.isOptedOut === true))
-      ? { kind: 'keep', reason: 'KeepMarked' }
-      : undefined;
-  },
-});
-
 type LiveAnswers = Omit<ContainerChecks, 'checks'>;
 
 /** A pod that exists may be over: the pods that the API server just listed decide in `stillUnused`. A pod that is not among them is kept. */
@@ -143,9 +131,11 @@ const stillUnused = ({ node, listing }: LiveAnswers, { pods, clock }: ContainerC
     const live = node.response(removal);
     if (listed instanceof Error) return stopFor(listed);
     if (listed === undefined || live === undefined) return stopFor(unlisted);
+    const cached = pods();
     const verdict = recheck(removal, {
       ...listed,
-      pods: podsOfBoth(pods(), live.pods),
+      pods: [...(cached ?? []), ...live.pods],
+      isCacheSynced: cached !== undefined,
       now: new Date(clock.now().getTime() - live.clockSkewMs),
     });
     if (verdict === 'due') return undefined;

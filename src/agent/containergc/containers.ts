@@ -7,10 +7,12 @@ import {
   containerTarget,
   decide,
   nextPass,
+  sandboxTarget,
   type Because,
   type ContainerDecision,
   type ContainerGcFacts,
   type JudgedContainer,
+  type JudgedSandbox,
   type PlanContext,
 } from './facts.ts';
 import { holdOf, quarantined, type PodsNow } from './pods.ts';
@@ -160,4 +162,58 @@ export function byNewest(a: RuntimeContainer | RuntimeSandbox, b: RuntimeContain
   if (a.createdAtNs !== b.createdAtNs) return a.createdAtNs > b.createdAtNs ? -1 : 1;
   if (a.attempt !== b.attempt) return b.attempt - a.attempt;
   return a.id < b.id ? 1 : -1;
+}
+
+/**
+ * Decides about each sandbox, oldest first: removes all inactive ones of a gone pod, and all but the newest of any other, as the kubelet does
+ * (`evictSandboxes`, pkg/kubelet/kuberuntime/kuberuntime_gc.go). `left` are the containers that the plan keeps; undefined = unknown.
+ */
+export function planSandboxes(
+  { sandboxes = [] }: ContainerGcFacts,
+  left: readonly RuntimeContainer[] | undefined,
+  pods: PodsNow,
+  context: PlanContext,
+): readonly ContainerDecision<JudgedSandbox>[] {
+  const inUse = left && new Set(left.map(({ sandboxId }) => sandboxId));
+  const oldestFirst = sandboxes.toSorted(byNewest).reverse();
+  const newest = new Set([...Map.groupBy(oldestFirst, podUidOf).values()].map((ofPod) => ofPod.at(-1)));
+  return oldestFirst.map((sandbox) => {
+    const because =
+      sandboxKeptOutright(sandbox, inUse, pods, context) ??
+      sandboxBecauseOfPod(sandbox, newest.has(sandbox), pods, context);
+    return decide({ target: sandboxTarget(sandbox), policy: context.policy }, because);
+  });
+}
+
+/** Why the sandbox is kept whatever became of its pod; undefined = the pod decides. */
+function sandboxKeptOutright(
+  sandbox: RuntimeSandbox,
+  inUse: ReadonlySet<string> | undefined,
+  pods: PodsNow,
+  context: PlanContext,
+): Because<ContainerReason> | undefined {
+  const kind = 'Sandbox';
+  if (!context.rule.sandboxes) return { reason: 'RuleOff', evidence: { kind, isWhole: false } };
+  if (sandbox.state === 'Ready') return { reason: 'Running', evidence: { kind } };
+  if (podUidOf(sandbox) === undefined) return { reason: 'NotKubelets', evidence: undefined };
+  const pod = podRefOf(sandbox);
+  const hold = holdOf(pods.stateOf(pod.uid));
+  if (hold !== undefined) return { reason: hold, evidence: { pod } };
+  if (inUse === undefined) return { reason: 'ContainersUnknown', evidence: undefined };
+  return inUse.has(sandbox.id) ? { reason: 'InUse', evidence: { kind, pod } } : undefined;
+}
+
+function sandboxBecauseOfPod(
+  sandbox: RuntimeSandbox,
+  isNewest: boolean,
+  pods: PodsNow,
+  context: PlanContext,
+): Because<ContainerReason> {
+  const pod = podRefOf(sandbox);
+  const podState = pods.stateOf(pod.uid);
+  const ended = pods.ended(pod);
+  if (podState === 'Gone') return { reason: 'Sandbox', evidence: { ...ended, isPodGone: true } };
+  if (!isNewest) return { reason: 'Sandbox', evidence: { ...ended, isPodGone: false } };
+  if (podState === 'Quarantined') return quarantined(ended, context);
+  return { reason: 'NewestSandbox', evidence: { pod } };
 }

@@ -22,11 +22,13 @@ import {
   logBytesOf,
   nothingDone,
   passReport,
+  withRemoved,
+  type LastRemoved,
   type RemovalResults,
   type Outcome,
 } from './report.ts';
 
-export interface ContainerGcDeps extends Omit<ActDeps, 'onPodFound'> {
+export interface ContainerGcDeps extends Omit<ActDeps, 'onPodFound' | 'onRemoved'> {
   readonly orphans: NodeOrphans;
   /** This node, for its Events; undefined = unknown. */
   readonly node: () => ObjectRef | undefined;
@@ -47,6 +49,7 @@ export class ContainerGcManager {
   /** Why orphaned resources could not be removed in the last pass. */
   #warned: readonly string[] = [];
   #logHistory: LogHistory = noLogs.history;
+  #lastRemoved: LastRemoved = [];
 
   constructor(deps: ContainerGcDeps) {
     this.#deps = deps;
@@ -62,7 +65,8 @@ export class ContainerGcManager {
     const node = this.#deps.node();
     if (error !== undefined && node !== undefined)
       recorder.record(containerGcFailed(node, { ...outcome, message: errorLine(error) }));
-    onPass(passReport(outcome, clock.now(), message), inventory);
+    const lastRemoved = this.#lastRemoved;
+    onPass(passReport(outcome, clock.now(), message), inventory && { ...inventory, lastRemoved });
     if (error !== undefined) throw error;
   }
 
@@ -200,7 +204,7 @@ export class ContainerGcManager {
     }: Pick<Observed, 'began'> & { readonly policy: Policy; readonly relief: Relief | undefined },
     signal: AbortSignal,
   ): Promise<RemovalResults> {
-    const { log } = this.#deps;
+    const { clock, log } = this.#deps;
     if (policy.mode === 'DryRun') {
       for (const removal of removals) log.debug(fieldsOf(removal), 'would remove');
       return nothingDone;
@@ -208,7 +212,11 @@ export class ContainerGcManager {
     const onPodFound = (uid: string): void => {
       this.#sightings = new Map([...this.#sightings].filter(([other]) => other !== uid));
     };
-    return await removeAll({ ...this.#deps, onPodFound }, { policy, began, removals, relief }, signal);
+    const onRemoved: ActDeps['onRemoved'] = (removal, freedBytes) => {
+      this.#lastRemoved = withRemoved(this.#lastRemoved, removal, { policy, freedBytes, now: clock.now() });
+    };
+    const deps = { ...this.#deps, onPodFound, onRemoved };
+    return await removeAll(deps, { policy, began, removals, relief }, signal);
   }
 }
 

@@ -1,6 +1,6 @@
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { ContainerGcPolicy } from '../../api/policy/policy.ts';
-import { planContainers } from './containers.ts';
+import { planContainers, planSandboxes } from './containers.ts';
 import {
   containerTarget,
   decide,
@@ -20,7 +20,6 @@ import { logDirectories } from './log-names.ts';
 import { planLogs } from './logs.ts';
 import { planOrphans } from './orphans.ts';
 import { podsNow } from './pods.ts';
-import { planSandboxes } from './sandboxes.ts';
 
 /**
  * Decides which containers, sandboxes, logs and orphaned resources of a node to remove, in the order of execution, and why to keep the others. Each step works on

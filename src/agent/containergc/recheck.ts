@@ -5,9 +5,10 @@ import type { OrphanTarget } from '../../gc/decision.ts';
 import { byNewest, unitOf } from './containers.ts';
 import {
   isContainerRemoval,
-  type ContainerGcFacts,
   type ContainerRemoval,
+  type KnownPod,
   type LogDirectoryTarget,
+  type LogFileTarget,
   type RemovedContainer,
 } from './facts.ts';
 import { mayStillWrite } from './logs.ts';
@@ -17,7 +18,10 @@ import { holdOf, PodStates } from './pods.ts';
 export interface LiveView {
   readonly containers: readonly RuntimeContainer[];
   readonly sandboxes: readonly RuntimeSandbox[];
-  readonly pods: ContainerGcFacts['pods'];
+  /** In the cache, in the list that the API server just sent, or in both: a pod of either is protected. */
+  readonly pods: readonly KnownPod[];
+  /** Without a synced cache no pod counts as gone. */
+  readonly isCacheSynced: boolean;
   /** By the API server's clock. */
   readonly now: Date;
 }
@@ -55,7 +59,7 @@ export function recheck(removal: ContainerRemoval, view: LiveView): Recheck {
     case 'BrokenLink':
       return mayStillWrite(removal.target.path, view.containers) ? 'InUse' : 'due';
     case 'RotatedLog':
-      return 'due';
+      return recheckRotated(removal.target, view);
   }
 }
 
@@ -98,6 +102,10 @@ function recheckSandbox({ target, evidence }: Removed<'Sandbox'>, view: LiveView
   return isNewestOf(sandbox, rivals) ? 'NewestSandbox' : 'due';
 }
 
+function recheckRotated({ pod }: LogFileTarget, view: LiveView): Recheck {
+  return (pod && holdOf(statesIn(view).stateOf(pod.uid))) ?? 'due';
+}
+
 function recheckDirectory({ pod }: LogDirectoryTarget, view: LiveView): Recheck {
   if (pod === undefined) return 'NotKubelets';
   const { uid } = pod;
@@ -110,12 +118,12 @@ function recheckOrphan({ pod }: OrphanTarget, view: LiveView): Recheck {
   const objects = [...view.containers, ...view.sandboxes];
   const isKnown =
     objects.some((one) => podUidOf(one) === pod.uid) ||
-    view.pods?.some(({ uid, configHash }) => uid === pod.uid || configHash === pod.uid) === true;
+    view.pods.some(({ uid, configHash }) => uid === pod.uid || configHash === pod.uid);
   return isKnown ? 'InUse' : recheckGone(pod.uid, view);
 }
 
 function recheckGone(uid: string, view: LiveView): Recheck {
-  if (view.pods === undefined) return 'PodsUnknown';
+  if (!view.isCacheSynced) return 'PodsUnknown';
   const podState = statesIn(view).stateOf(uid);
   return podState === 'LooksGone' ? 'due' : (holdOf(podState) ?? 'InUse');
 }

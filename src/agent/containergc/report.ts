@@ -1,4 +1,11 @@
-import type { ContainerInventory, NodePassReport, Offender } from '../../api/report/node-pass.ts';
+import type {
+  ContainerInventory,
+  NodePassReport,
+  Offender,
+  RemovedKind,
+  RemovedObject,
+} from '../../api/report/node-pass.ts';
+import type { Policy } from '../../api/policy/policy.ts';
 import type { Executed } from '../../gc/execute.ts';
 import type {
   ContainerDecision,
@@ -22,9 +29,12 @@ export interface RemovalResults {
   readonly error: Error | undefined;
 }
 
+/** The objects of a node; the manager adds those that were removed. */
+type Inventory = Omit<ContainerInventory, 'lastRemoved'>;
+
 /** The result of a pass. */
 export interface Outcome extends RemovalResults {
-  readonly inventory: ContainerInventory | undefined;
+  readonly inventory: Inventory | undefined;
   readonly planned: number;
 }
 
@@ -85,7 +95,7 @@ export const logBytesOf = ({ logs }: Pick<ContainerGcFacts, 'logs'>): number =>
   logs?.entries.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0;
 
 /** Sums up the objects of a node and those that the plan removes. */
-export function inventoryOf(facts: ContainerGcFacts, plan: ContainerGcPlan): ContainerInventory {
+export function inventoryOf(facts: ContainerGcFacts, plan: ContainerGcPlan): Inventory {
   const { removals, kept } = plan;
   const count = (kind: ContainerGcTarget['kind']): number =>
     removals.filter(({ target }) => target.kind === kind).length;
@@ -125,4 +135,24 @@ function offendersOf(
         ? { kind: 'LogFile', id: log.evidence.path, ...place, bytes: log.evidence.bytes, reason: log.reason }
         : { kind: 'LogDirectory', id: path, ...place, bytes, reason: reasons.get(path) };
     });
+}
+
+const maxRemoved = 10;
+
+/** The objects that were removed last, newest first. */
+export type LastRemoved = readonly RemovedObject<RemovedKind>[];
+
+/** Adds a removal; the oldest are dropped. */
+export function withRemoved(
+  before: LastRemoved,
+  { target, reason }: ContainerRemoval,
+  { policy, freedBytes, now }: { readonly policy: Policy; readonly freedBytes: number; readonly now: Date },
+): LastRemoved {
+  const { kind, pod } = target;
+  const removed = {
+    ...{ kind, id: 'path' in target ? target.path : target.id },
+    ...{ name: kind === 'Container' ? target.name : undefined, pod, reason },
+    ...{ policy: policy.name, bytes: freedBytes > 0 ? freedBytes : undefined, atMs: now.getTime() },
+  };
+  return [removed, ...before].slice(0, maxRemoved);
 }

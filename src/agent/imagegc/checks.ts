@@ -1,4 +1,4 @@
-import { podsOfBoth, type ConfirmNode } from '../../api/node-confirmation.ts';
+import type { ConfirmNode } from '../../api/node-confirmation.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
 import {
@@ -50,7 +50,8 @@ export function imageChecks(
     objection: (decision) => {
       const facts = listing.response(decision);
       if (facts === undefined || facts instanceof Error) return stopFor(facts ?? unlisted);
-      const pods = podsOfBoth(facts.pods, node.response(decision)?.pods ?? []);
+      // A pod that only the cache or only the live list has is protected too.
+      const pods = facts.pods && [...facts.pods, ...(node.response(decision)?.pods ?? [])];
       const kept = recheckImage(decision.target.id, { ...facts, pods, disk: undefined }, { rule, now });
       if (kept === undefined) return undefined;
       return kept === 'Gone' ? { kind: 'gone' } : { kind: 'keep', reason: kept };

@@ -1,6 +1,6 @@
 import { imageIndex } from '../../api/image-index.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
-import type { RemovedImage } from '../../api/report/node-pass.ts';
+import type { RemovedImage, RemovedObject } from '../../api/report/node-pass.ts';
 import type { AgentState, ImageRecord } from '../../node/disk/state-format.ts';
 import { distinctImages, usedImages } from './holds.ts';
 
@@ -137,8 +137,16 @@ export function withoutImage(
 const maxReported = 10;
 
 /** The images that were removed last, newest first, for the report. */
-export const lastRemoved = (state: AgentState | undefined): readonly RemovedImage[] =>
+export const lastRemoved = (state: AgentState | undefined): readonly RemovedObject<'Image'>[] =>
   (state?.removed ?? [])
     .filter(({ what }) => what !== undefined)
     .toReversed()
-    .slice(0, maxReported);
+    .slice(0, maxReported)
+    .map(removedObject);
+
+const unrecorded = { name: undefined, reason: '', policy: '' };
+
+/** A removal as the report and `why` name it. */
+export const removedObject = ({ digest, atMs, what = unrecorded }: RemovedImage): RemovedObject<'Image'> => ({
+  ...{ kind: 'Image', id: digest, ...what, pod: undefined, bytes: undefined, atMs },
+});

@@ -13,9 +13,12 @@ export const bounds = {
   namespace: 63,
   reason: 64,
   offenders: 10,
-  removedImages: 10,
+  removed: 10,
   removedImageId: 128,
+  /** As long as any path that the kubelet makes of names in /var/log/pods. */
+  removedPath: 512,
   removedImageName: 256,
+  containerName: 63,
   storageEntries: 32,
   podName: 253,
   podUid: 128,

@@ -66,14 +66,16 @@ function inventoryDiffers(previous: NodeGCReportStatus, next: NodeGCReportStatus
 
 /** Every number of the inventories by its path. */
 function numbersOf(status: NodeGCReportStatus): ReadonlyMap<string, number> {
-  const { imageFileSystem, images, containers, sandboxes, logs, orphans } = status;
+  const { imageFileSystem, images, sandboxes, logs, orphans } = status;
+  // Not the sizes of removed objects: `workOf` counts removals.
+  const { total, removable } = status.containers ?? {};
   const found = new Map<string, number>();
   const collect = (path: string, value: unknown): void => {
     if (typeof value === 'number') found.set(path, value);
     else if (typeof value === 'object' && value !== null)
       for (const [key, inner] of Object.entries(value)) collect(`${path}.${key}`, inner);
   };
-  collect('', { imageFileSystem, images, containers, sandboxes, logs, orphans });
+  collect('', { imageFileSystem, images, containers: { total, removable }, sandboxes, logs, orphans });
   return found;
 }
 

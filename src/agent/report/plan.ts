@@ -2,6 +2,7 @@ import { metaTime } from '../../runtime/text/rfc3339.ts';
 import { shortQuantityText } from '../../runtime/text/size-text.ts';
 import type {
   NodeGCReportStatus,
+  NodeGCReportStatusContainersLastRemovedItem,
   NodeGCReportStatusImages,
   NodeGCReportStatusImagesLastRemovedItem,
   NodeGCReportStatusLargestOffender,
@@ -13,8 +14,10 @@ import type {
   CountAndBytes,
   ImageInventory,
   Offender,
-  RemovedImage,
+  RemovedKind,
+  RemovedObject,
 } from '../../api/report/node-pass.ts';
+import type { PodRef } from '../../api/pod-ref.ts';
 import type { MountedImageDisk } from '../../node/disk/filesystem.ts';
 import { bounds, bytes, count, cut, percent } from './bounds.ts';
 import { planConditions } from './conditions.ts';
@@ -91,24 +94,41 @@ function imagesOf(inventory: ImageInventory): NodeGCReportStatusImages {
     ...mapValues({ total, inUse, pinned, kept }, bounded),
     removable: { ...bounded(removable), size: shortQuantityText(bytes(removable.bytes)) },
     ...(lastRemoved.length > 0 && {
-      lastRemoved: lastRemoved.slice(0, bounds.removedImages).flatMap(removedOf),
+      lastRemoved: lastRemoved.slice(0, bounds.removed).map(removedImageOf),
     }),
   };
 }
 
-function removedOf({ digest, atMs, what }: RemovedImage): NodeGCReportStatusImagesLastRemovedItem[] {
-  if (what === undefined) return [];
-  const { name, reason, policy } = what;
-  return [
-    {
-      id: cut(digest, bounds.removedImageId),
-      ...(name !== undefined && { name: cut(name, bounds.removedImageName) }),
-      time: metaTime(new Date(atMs)),
-      reason: cut(reason, bounds.reason),
-      policy: cut(policy, bounds.podName),
-    },
-  ];
+const removedImageOf = (image: RemovedObject<'Image'>): NodeGCReportStatusImagesLastRemovedItem =>
+  removedOf(image, { id: bounds.removedImageId, name: bounds.removedImageName });
+
+function removedObjectOf(removed: RemovedObject<RemovedKind>): NodeGCReportStatusContainersLastRemovedItem {
+  const { kind, pod, bytes: size } = removed;
+  return {
+    kind,
+    ...removedOf(removed, { id: bounds.removedPath, name: bounds.containerName }),
+    ...(pod && { pod: podOf(pod) }),
+    ...(size !== undefined && { bytes: bytes(size) }),
+  };
 }
+
+/** The fields that every removed object has. */
+const removedOf = (
+  { id, name, reason, policy, atMs }: RemovedObject,
+  longest: { readonly id: number; readonly name: number },
+): NodeGCReportStatusImagesLastRemovedItem => ({
+  id: cut(id, longest.id),
+  ...(name !== undefined && { name: cut(name, longest.name) }),
+  time: metaTime(new Date(atMs)),
+  reason: cut(reason, bounds.reason),
+  policy: cut(policy, bounds.podName),
+});
+
+const podOf = ({ uid, namespace, name }: PodRef) => ({
+  ...(namespace !== undefined && { namespace: cut(namespace, bounds.namespace) }),
+  ...(name !== undefined && { name: cut(name, bounds.podName) }),
+  uid: cut(uid, bounds.podUid),
+});
 
 const bounded = (value: CountAndBytes): { count: number; bytes: number } => ({
   count: count(value.count),
@@ -118,9 +138,14 @@ const bounded = (value: CountAndBytes): { count: number; bytes: number } => ({
 function containersOf(
   inventory: ContainerInventory,
 ): Pick<NodeGCReportStatus, 'containers' | 'sandboxes' | 'logs'> {
-  const { containers, sandboxes, logs } = inventory;
+  const { containers, sandboxes, logs, lastRemoved } = inventory;
   return {
-    containers: mapValues(containers, count),
+    containers: {
+      ...mapValues(containers, count),
+      ...(lastRemoved.length > 0 && {
+        lastRemoved: lastRemoved.slice(0, bounds.removed).map(removedObjectOf),
+      }),
+    },
     sandboxes: mapValues(sandboxes, count),
     logs: mapValues(logs, bytes),
   };

@@ -311,6 +311,61 @@ export interface NodeGCReportStatusContainers {
    * Dead containers that may be removed.
    */
   removable?: number;
+  /**
+   * The containers, sandboxes, logs and orphaned resources that the agent removed last, newest first, those for node pressure included. A restarted agent begins anew.
+   */
+  lastRemoved?: NodeGCReportStatusContainersLastRemovedItem[];
+}
+/**
+ * An object that the agent removed.
+ */
+export interface NodeGCReportStatusContainersLastRemovedItem {
+  /**
+   * What it was.
+   */
+  kind: 'Container' | 'Sandbox' | 'LogDirectory' | 'LogLink' | 'LogFile' | 'PodDirectory' | 'PodCgroup';
+  /**
+   * The id of a container or sandbox, else the path.
+   */
+  id: string;
+  /**
+   * The name of a container.
+   */
+  name?: string;
+  pod?: NodeGCReportStatusContainersLastRemovedItemPod;
+  /**
+   * When the agent removed it.
+   */
+  time: string;
+  /**
+   * Why, as a reason code; for node pressure, the signal.
+   */
+  reason: string;
+  /**
+   * The GCPolicy that governed the node.
+   */
+  policy: string;
+  /**
+   * Bytes of the files that were removed. Absent if none or unknown.
+   */
+  bytes?: number;
+}
+/**
+ * The pod that it belonged to. Absent if unknown.
+ */
+export interface NodeGCReportStatusContainersLastRemovedItemPod {
+  /**
+   * Its namespace. Absent if unknown.
+   */
+  namespace?: string;
+  /**
+   * Its name. Absent if unknown.
+   */
+  name?: string;
+  /**
+   * Its UID.
+   */
+  uid: string;
 }
 /**
  * The pod sandboxes on the node.

@@ -1,3 +1,5 @@
+import type { PodRef } from '../pod-ref.ts';
+
 /** The units of the agent, by their names in reports, metrics and `plan`. */
 export type NodeUnit = 'imagegc' | 'containergc' | 'localstorage' | 'nodepressure';
 
@@ -48,10 +50,32 @@ export interface ImageInventory {
   /** Largest first, at most ten. */
   readonly offenders: readonly Offender[];
   /** Newest first, at most ten; empty where none was removed within a day. */
-  readonly lastRemoved: readonly RemovedImage[];
+  readonly lastRemoved: readonly RemovedObject<'Image'>[];
 }
 
-/** An image that dustpan removed. */
+/** The kinds of objects, other than images, that dustpan removes from a node. */
+export type RemovedKind =
+  'Container' | 'Sandbox' | 'LogDirectory' | 'LogLink' | 'LogFile' | 'PodDirectory' | 'PodCgroup';
+
+/** An object that dustpan removed from a node, for the report and for `why`. */
+export interface RemovedObject<K extends RemovedKind | 'Image' = RemovedKind | 'Image'> {
+  readonly kind: K;
+  /** Its id or its path; of an image, its id or one of its repository digests. */
+  readonly id: string;
+  /** Of a container its name, of an image a tag or else a digest; undefined = it had none. */
+  readonly name: string | undefined;
+  /** undefined = unknown. */
+  readonly pod: PodRef | undefined;
+  /** '' = an older agent recorded the removal. */
+  readonly reason: string;
+  /** The policy that governed the node; '' = an older agent recorded the removal. */
+  readonly policy: string;
+  /** Bytes of the files that were removed; undefined = none or unknown. */
+  readonly bytes: number | undefined;
+  readonly atMs: number;
+}
+
+/** An image that dustpan removed, as the state file records it. */
 export interface RemovedImage {
   /** Its id or one of its repository digests. */
   readonly digest: string;
@@ -116,6 +140,8 @@ export interface ContainerInventory {
   readonly orphans: OrphanInventory | undefined;
   /** Largest first, at most ten. */
   readonly offenders: readonly Offender[];
+  /** Newest first, at most ten; empty where none was removed since the agent started. */
+  readonly lastRemoved: readonly RemovedObject<RemovedKind>[];
 }
 
 /** A pod of this node as the API server stores it: the facts that show what it uses and whether it still exists. Times are Unix milliseconds. */

@@ -2,13 +2,11 @@ import { currentLogs } from '../../agent/containergc/large-logs.ts';
 import { resolvedTarget } from '../../agent/containergc/log-names.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { PlanObject } from '../plan/document.ts';
-import type { Question } from './question.ts';
+import type { NodeQuestion } from './question.ts';
 import { ambiguous, missing, type Target } from './found.ts';
 
-type ContainerQuestion = Exclude<Question, { kind: 'pod' }>;
-
 /** Finds the container or sandbox whose id begins with the text, or the log at a path. */
-export function findContainer(question: ContainerQuestion, facts: PlanFacts): Target {
+export function findContainer(question: NodeQuestion, facts: PlanFacts): Target {
   return question.text.startsWith('/') ? findLog(question, facts) : findById(question, facts);
 }
 
@@ -18,7 +16,7 @@ interface Candidate {
   readonly text: string;
 }
 
-function findById({ text, node }: ContainerQuestion, facts: PlanFacts): Target {
+function findById({ text, node }: NodeQuestion, facts: PlanFacts): Target {
   const all = candidatesOf(facts);
   const exact = all.filter(({ id }) => id === text);
   const found = exact.length > 0 ? exact : all.filter(({ id }) => id.startsWith(text));
@@ -65,7 +63,7 @@ function missingText(text: string, { parts }: PlanFacts): string {
 }
 
 /** A log or an orphaned resource by its path. Everything in a pod's log directory, except rotated logs, is removed or kept with it, and so is a link into it. */
-function findLog({ text, node }: ContainerQuestion, facts: PlanFacts): Target {
+function findLog({ text, node }: NodeQuestion, facts: PlanFacts): Target {
   const path = text.length > 1 ? text.replace(/\/+$/, '') : text;
   const parts = facts.parts.filter((part) => pathsIn(part).some((one) => isAtOrBelow(one, path)));
   if (parts.length === 0)
@@ -97,7 +95,9 @@ const pathsIn = ({ logs, orphans }: NodePart): readonly string[] => [
 ];
 const idOf = (object: PlanObject): string => ('id' in object ? object.id : '');
 
-const isAtOrBelow = (path: string, root: string): boolean => path === root || path.startsWith(`${root}/`);
+/** Whether a path is another or inside it. */
+export const isAtOrBelow = (path: string, root: string): boolean =>
+  path === root || path.startsWith(`${root}/`);
 
 function isLogOf(object: PlanObject, paths: readonly string[]): boolean {
   if (object.kind === 'Pod' || object.path === undefined) return false;

@@ -4,13 +4,11 @@ import type { RuntimeImage } from '../../cri/runtime.ts';
 import { nearest } from '../../runtime/text/nearest.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import { shortId } from '../cli/table.ts';
-import type { Question } from './question.ts';
+import type { NodeQuestion } from './question.ts';
 import { ambiguous, missing, type Target } from './found.ts';
 
-type ImageQuestion = Exclude<Question, { kind: 'pod' }>;
-
 /** Finds an image on each node that has it: by a name as in the spec of a pod, by a digest, or by the beginning of its id. */
-export function findImage({ text, node }: ImageQuestion, facts: PlanFacts): Target {
+export function findImage({ text, node }: NodeQuestion, facts: PlanFacts): Target {
   const known = facts.parts.filter(({ images }) => images !== undefined);
   if (known.length === 0) return missing(`the images of ${namesOf(facts.parts)} are not known`);
   const found = known.map((part) => ({ part, ids: idsOf(text, part.images ?? []) }));

@@ -16,6 +16,9 @@ export type Question =
       readonly node: string | undefined;
     };
 
+/** About an object on a node. */
+export type NodeQuestion = Exclude<Question, { readonly kind: 'pod' }>;
+
 /** The words of the command line. */
 interface Words {
   /** `pod`, or `pod/NAME`. */

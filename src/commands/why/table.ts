@@ -80,7 +80,8 @@ function nameOf({ object }: Explanation): string {
     : `${kindText[kind]} ${known.join(' ')} (${short}) on ${node}`;
 }
 
-const kindText = {
+/** By the kind in a decision. */
+export const kindText = {
   Node: 'Node',
   Image: 'Image',
   Container: 'Container',

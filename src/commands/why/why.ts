@@ -1,7 +1,8 @@
+import { removedObject } from '../../agent/imagegc/records.ts';
 import { readCollections, type Collection } from '../../kube/events/collected-events.ts';
 import { listPages } from '../../kube/cache/list-watch.ts';
-import { removedImagesResource } from '../../kube/cache/removed-images.ts';
-import { isNotFound } from '../../kube/http/transport.ts';
+import { removedObjectsResource } from '../../kube/cache/removed-objects.ts';
+import { ApiError, isNotFound } from '../../kube/http/transport.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import { removedText, type RemovedFrom } from './removed.ts';
 import { errorLine } from '../../runtime/errors.ts';
@@ -15,7 +16,7 @@ import { readFacts } from '../plan/plan.ts';
 import { planUnits } from '../plan/units.ts';
 import type { System } from '../cli/system.ts';
 import type { WhyConfig } from './command.ts';
-import type { Question } from './question.ts';
+import type { NodeQuestion, Question } from './question.ts';
 import { explain, type ExplanationDocument } from './explain.ts';
 import type { Target } from './found.ts';
 import { findTarget } from './target.ts';
@@ -48,7 +49,7 @@ async function explained(
     plan.node === undefined &&
     plan.through === undefined
   )
-    throw new Error((await removedFromReports(question, plan.kube)) ?? nodeOnly(question, system));
+    throw new Error(await reportedRemoval(question, nodeOnly(question, system), plan.kube));
   const facts = await readFacts(plan, progress);
   const target = findTarget(question, facts);
   if (target.kind !== 'found') throw await absence(question, { target, facts, plan });
@@ -67,22 +68,16 @@ interface Absent {
 async function absence(question: Question, { target, facts, plan }: Absent): Promise<Error> {
   const { kind, message } = target;
   if (kind === 'ambiguous') return new UsageError([`why: ${message}`]);
-  if (question.kind === 'image') return new Error((await removal(question, facts, plan)) ?? message);
-  const isLivePod = plan.snapshot === undefined && question.kind === 'pod';
-  return new Error(isLivePod ? await collectedText(question, message, plan.kube) : message);
+  const isRead = (facts.unread?.length ?? 0) === 0;
+  if (question.kind === 'image' && isRead)
+    return new Error(removedText(question, removedBy(facts)) ?? message);
+  if (plan.snapshot !== undefined) return new Error(message);
+  return new Error(
+    question.kind === 'pod'
+      ? await collectedText(question, message, plan.kube)
+      : await reportedRemoval(question, message, plan.kube),
+  );
 }
-
-/** What is recorded about the removal of an image: on its node, or in reports where the node was not read. */
-async function removal(
-  question: NodeQuestion,
-  facts: PlanFacts,
-  plan: WhyConfig['plan'],
-): Promise<string | undefined> {
-  const isUnread = (facts.unread?.length ?? 0) > 0;
-  return isUnread ? removedFromReports(question, plan.kube) : removedText(question.text, removedBy(facts));
-}
-
-type NodeQuestion = Exclude<Question, { kind: 'pod' }>;
 
 /** Adds the namespace to a question about a pod. */
 async function complete({ question, plan }: WhyConfig): Promise<Question> {
@@ -91,26 +86,30 @@ async function complete({ question, plan }: WhyConfig): Promise<Question> {
   return { ...question, namespace: await currentNamespace(plan.kube) };
 }
 
-/** The removals that the state files of the nodes record. */
+/** The removals of images that the state files of the nodes record. */
 const removedBy = ({ parts }: PlanFacts): readonly RemovedFrom[] =>
-  parts.map(({ name, state: { removed } }) => ({ name, removed }));
+  parts.map(({ name, state: { removed } }) => ({ name, removed: removed.map(removedObject) }));
 
-/** What the reports of the nodes say about an image that dustpan removed; undefined = nothing. */
-async function removedFromReports(
-  { kind, text, node }: NodeQuestion,
+/** The message about a missing object, or when, where and why dustpan removed it, by the reports of the nodes. */
+async function reportedRemoval(
+  question: NodeQuestion,
+  message: string,
   kube: PersonConnection,
-): Promise<string | undefined> {
-  if (kind !== 'image') return undefined;
+): Promise<string> {
   const { signal } = new AbortController();
+  const resource = removedObjectsResource(question.node);
   return await usingCluster(kube, async ({ transport }) => {
-    const source = { transport, clock, random: Math.random, resource: removedImagesResource(node) };
+    const source = { transport, clock, random: Math.random, resource };
     const nodes: RemovedFrom[] = [];
     try {
       for await (const { items } of listPages(source, signal)) nodes.push(...items);
     } catch (err) {
-      if (!isNotFound(err)) throw new Error('listing nodegcreports', { cause: err });
+      if (isNotFound(err)) return message;
+      if (err instanceof ApiError)
+        return `${message}; the reports of nodes cannot be read: ${errorLine(err)}`;
+      throw new Error('listing nodegcreports', { cause: err });
     }
-    return removedText(text, nodes);
+    return removedText(question, nodes) ?? message;
   });
 }
 

@@ -32,6 +32,7 @@ const containers: ContainerInventory = {
   logs: { bytes: 900_000_000, removableBytes: 100_000 },
   orphans: undefined,
   offenders: [],
+  lastRemoved: [],
 };
 
 const disk: MountedImageDisk = {

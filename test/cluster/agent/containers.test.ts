@@ -23,6 +23,7 @@ import {
   metric,
   phases,
   podManifest,
+  readReport,
   reportUnit,
   restartsOf,
   runningPods,
@@ -297,4 +298,11 @@ test('reports every removal, and has every right that it uses', async () => {
   expect(await agentRequests(cluster)).toMatchObject({ forbidden: [] });
   // The first report may wait for a minute.
   await expect.poll(async () => (await reportUnit(cluster, 'containergc'))?.errors, eventually).toBe(0);
+  const { lastRemoved = [] } = (await readReport(cluster))?.containers ?? {};
+  expect(lastRemoved).toHaveLength(10);
+  const logged = (await agent.logs()).map(({ container, sandbox, path }) => container ?? sandbox ?? path);
+  for (const { id, policy } of lastRemoved) {
+    expect(logged).toContain(id);
+    expect(policy).toBe('default');
+  }
 });

@@ -112,6 +112,11 @@ describe('a node with a running pod, dead containers, a deleted pod, and images'
     expect(Object.keys(state.images)).toHaveLength(3);
     expect(await agent.stop()).toBe(0);
     expect(bed.report()?.units?.map(({ name }) => name)).toEqual(['containergc', 'imagegc']);
+    const removed = bed.report()?.containers?.lastRemoved;
+    expect(removed?.find(({ name }) => name === 'old')).toMatchObject({
+      ...{ kind: 'Container', pod: { namespace: 'default', name: 'gone' } },
+      ...{ reason: 'PodGone', policy: 'default' },
+    });
   });
 
   test('the label gc.dustpan.dev/keep, added to the node later, stops removals', async () => {

@@ -3,6 +3,7 @@ import type { MutantGroup } from '../group.ts';
 const nodePods = 'src/kube/cache/node-pods.ts';
 const owners = 'src/kube/cache/owner-references.ts';
 const podRecord = 'src/kube/cache/pod-record.ts';
+const removed = 'src/kube/cache/removed-objects.ts';
 const reports = 'src/kube/cache/node-report-facts.ts';
 const resources = 'src/kube/cache/resources.ts';
 
@@ -31,6 +32,8 @@ export const kubeObjectMutants: MutantGroup = {
       'object: { ...object, metadata: keptMetadata(meta) }',
       'object',
     ],
+    ['fact: a removed object of an unknown kind', removed, 'kind === undefined || ', ''],
+    ['request: the report of one node', removed, 'node === undefined ?', 'true ?'],
     ['request: the pods of one node', resources, "fieldSelector('spec.nodeName', options.nodeName)", '{}'],
     [
       'fact: the controller of a record',

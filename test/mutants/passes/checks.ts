@@ -132,7 +132,7 @@ export const checkMutants: MutantGroup = {
     [
       'check: images, the pods that were read live',
       imageChecks,
-      'podsOfBoth(facts.pods, node.response(decision)?.pods ?? [])',
+      '[...facts.pods, ...(node.response(decision)?.pods ?? [])]',
       'facts.pods',
     ],
     ['check: images, one that is gone', imageChecks, "kept === 'Gone' ? { kind: 'gone' } : ", ''],

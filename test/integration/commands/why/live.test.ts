@@ -175,6 +175,58 @@ test('explains a removed image by the reports of the nodes', async () => {
   expect((await why('image', 'nginx:1.26')).stderr).toContain('images are known only on their node');
 });
 
+const removedContainer = {
+  ...{ kind: 'Container', id: 'c'.repeat(64), name: 'main', time: '2026-01-15T10:00:00Z' },
+  ...{ pod: { namespace: 'default', name: 'api', uid: 'u' }, reason: 'PodGone', policy: 'nodes' },
+};
+const removedDirectory = {
+  ...{ ...removedContainer, kind: 'LogDirectory', id: '/var/log/pods/default_api_u', name: undefined },
+  ...{ reason: 'OrphanedLogs', bytes: 2048 },
+};
+const reportRemoved = (): void => {
+  api.store.apply({
+    ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'NodeGCReport', metadata: { name: 'node-1' } },
+    status: { containers: { lastRemoved: [removedDirectory, removedContainer] } },
+  });
+};
+
+test('explains a removed container or log by the reports of the nodes', async () => {
+  reportRemoved();
+  api.store.apply({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-2' } });
+  const container = await why('container', 'cccc');
+  expect(container.code).toBe(1);
+  expect(container.stderr).toMatch(
+    /^dustpan: container cccc is gone: dustpan removed it from node-1 at 2026-01-15T10:00:00Z \(container main of pod default\/api, PodGone, GCPolicy nodes\)\. [^\n]+\n$/,
+  );
+  expect((await why('container', '/var/log/pods/default_api_u/main/0.log', '--node=node-1')).stderr).toMatch(
+    /^dustpan: \/var\/log\/pods\/default_api_u\/main\/0\.log is gone: dustpan removed it from node-1 at 2026-01-15T10:00:00Z \(log directory of pod default\/api, 2\.0 KiB, OrphanedLogs, GCPolicy nodes\)\. /,
+  );
+  expect((await why('container', 'cccc', '--node=node-2')).stderr).toMatch(
+    /^dustpan: node node-2 was not read: /,
+  );
+  expect((await why('container', 'dddd')).stderr).toContain('containers are known only on their node');
+});
+
+test('explains a removed container that its node does not have any more', async () => {
+  cri = await input.startCri();
+  reportRemoved();
+  expect((await why('container', 'cccc', ...input.nodeFlags)).stderr).toMatch(
+    /^dustpan: container cccc is gone: dustpan removed it from node-1 at /,
+  );
+  expect((await why('container', 'dddd', ...input.nodeFlags)).stderr).toMatch(
+    /^dustpan: there is no container or sandbox dddd on [^;]+, or not any more\n$/,
+  );
+});
+
+test('says that the reports cannot be read, and which right is missing', async () => {
+  api.faults.next(({ path }) => path.endsWith('/nodegcreports'), { kind: 'status', status: 403 });
+  const { code, stderr } = await why('container', 'cccc');
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^dustpan: containers are known only on their node: [^\n]+; the reports of nodes cannot be read: [^\n]+\n$/,
+  );
+});
+
 test('explains images and containers on their node', async () => {
   cri = await input.startCri();
   input.write(

@@ -151,11 +151,11 @@ describe('sightings', () => {
 describe('right before a removal', () => {
   const facts = factsOf({ ...both(), ...seen(2) });
   const { removals } = planContainerGc(facts, { governance: governedBy(removing), now });
-  const view = { containers: [], sandboxes: [], pods: [], now };
+  const view = { containers: [], sandboxes: [], pods: [], isCacheSynced: true, now };
 
   test.each<{ name: string; over: Partial<Parameters<typeof recheck>[1]>; verdict: string }>([
     { name: 'nothing knows the pod', over: {}, verdict: 'due' },
-    { name: 'the pods are not known', over: { pods: undefined }, verdict: 'PodsUnknown' },
+    { name: 'the cache is not synced', over: { isCacheSynced: false }, verdict: 'PodsUnknown' },
     { name: 'the pod is back', over: { pods: [{ uid, configHash: undefined }] }, verdict: 'InUse' },
     {
       name: 'the pod is back, but over',

@@ -30,7 +30,7 @@ const old = dead('old', 60, { attempt: 0 });
 const newer = dead('newer', 50, { attempt: 1 });
 const view = (over: Partial<LiveView> = {}): LiveView => ({
   ...{ containers: [old, newer], sandboxes: [sandbox('pod')], pods: [apiPod('pod')] },
-  now,
+  ...{ isCacheSynced: true, now },
   ...over,
 });
 
@@ -149,9 +149,9 @@ describe('a container', () => {
       expected: 'InUse',
     },
     {
-      name: 'of a gone pod while the pods are unknown',
+      name: 'of a gone pod while the cache is not synced',
       dependsOn: 'podGone',
-      live: { pods: undefined },
+      live: { sandboxes: [], pods: [], isCacheSynced: false },
       expected: 'PodsUnknown',
     },
   ])('$name: $expected', ({ dependsOn = 'superseded', live, expected }) => {
@@ -201,13 +201,11 @@ describe('logs', () => {
     { target: { kind: 'LogLink', path: link, pod: undefined }, policy: undefined },
     { reason: 'BrokenLink', evidence: undefined },
   );
-  const rotated: ContainerRemoval = decide(
-    {
-      target: { kind: 'LogFile', path: `${path}/main/0.log.20260101-000001`, pod: undefined },
-      policy: undefined,
-    },
-    { reason: 'RotatedLog', evidence: { limits: undefined } },
-  );
+  const rotated = (of: typeof pod | undefined): ContainerRemoval =>
+    decide(
+      { target: { kind: 'LogFile', path: `${path}/main/0.log.20260101-000001`, pod: of }, policy: undefined },
+      { reason: 'RotatedLog', evidence: { limits: undefined } },
+    );
   const writer = container('0123456789');
   test.each<{
     readonly name: string;
@@ -231,14 +229,33 @@ describe('logs', () => {
       live: { containers: [writer] },
       expected: 'InUse',
     },
-    { name: 'a rotated log', removal: rotated, expected: 'due' },
+    { name: 'a rotated log', removal: rotated(pod), expected: 'due' },
+    { name: 'a rotated log of no pod', removal: rotated(undefined), expected: 'due' },
+    {
+      name: 'a rotated log of a pod that got the keep label',
+      removal: rotated(pod),
+      live: { pods: [apiPod('pod'), optedOut] },
+      expected: 'KeepMarked',
+    },
+    {
+      name: 'a rotated log of a pod that got the keep label while the cache is not synced',
+      removal: rotated(pod),
+      live: { pods: [optedOut], isCacheSynced: false },
+      expected: 'KeepMarked',
+    },
+    {
+      name: 'a rotated log of a static pod',
+      removal: rotated(pod),
+      live: { sandboxes: [sandbox('pod', { annotations: staticSource })] },
+      expected: 'StaticPod',
+    },
   ])('$name: $expected', ({ removal, live, expected }) => {
     expect(recheck(removal, view(live))).toBe(expected);
   });
 
   test('removing a link or a rotated log requires no pod to be gone', () => {
     expect(podThatMustBeGone(brokenLink)).toBeUndefined();
-    expect(podThatMustBeGone(rotated)).toBeUndefined();
+    expect(podThatMustBeGone(rotated(pod))).toBeUndefined();
     expect(podThatMustBeGone(directory(pod))).toBe(pod);
   });
 

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { cut } from '../../../../src/agent/report/bounds.ts';
 import { planReport } from '../../../../src/agent/report/plan.ts';
+import type { RemovedKind } from '../../../../src/api/report/node-pass.ts';
 import { now, policy } from '../../../builders.ts';
 import { hostile } from '../../../hostile.ts';
-import { disk, facts, governed, images, offender, pass, passes } from './builders.ts';
+import { containers, disk, facts, governed, images, offender, pass, passes } from './builders.ts';
 import { expectStorable } from './storable.ts';
 
 test.each([
@@ -41,8 +42,10 @@ test('the report is within the bounds of the schema, whatever is on the node', (
   const offenders = Array.from({ length: 50 }, () => large);
   const orphan = { path: long, podUid: long, sinceMs: 0, bytes: 1e300, reason: long };
   const hugeOrphans = { ...huge, largest: Array.from({ length: 50 }, () => orphan), isReadOnly: true };
-  const what = { name: long, reason: long, policy: long };
-  const lastRemoved = Array.from({ length: 50 }, () => ({ digest: long, atMs: 0, what }));
+  const pod = { uid: long, namespace: long, name: long };
+  const removed = { id: long, name: long, pod, reason: long, policy: long, bytes: 1e300, atMs: 0 };
+  const lastRemoved = <K extends RemovedKind | 'Image'>(kind: K) =>
+    Array.from({ length: 50 }, () => ({ ...removed, kind }));
   const wrong = { removed: 1e12, freedBytes: -5, errors: Number.NaN };
   const status = planReport(
     facts({
@@ -50,7 +53,8 @@ test('the report is within the bounds of the schema, whatever is on the node', (
       runtime: { name: long, version: long, apiVersion: long },
       governance: { ...governed(), policy: policy({ generation: 7 }) },
       passes: passes(pass('imagegc', { result: 'Failed', message: long, ...wrong })),
-      images: images({ total: huge, removable: huge, offenders, lastRemoved }),
+      images: images({ total: huge, removable: huge, offenders, lastRemoved: lastRemoved('Image') }),
+      containers: { ...containers, lastRemoved: lastRemoved('LogFile') },
       orphans: { podDirectories: hugeOrphans, logDirectories: hugeOrphans, podCgroups: hugeOrphans },
       snapshots: huge,
       imageDisk: disk(50, { mountpoint: long, usedPercent: 400, inodes: 1e300 }),
@@ -60,7 +64,7 @@ test('the report is within the bounds of the schema, whatever is on the node', (
     now,
   );
   expectStorable(status);
-  expect(Buffer.byteLength(JSON.stringify(status))).toBeLessThan(120_000);
+  expect(Buffer.byteLength(JSON.stringify(status))).toBeLessThan(150_000);
   expect(status.units?.[0]?.message).toMatch(/^😀 😀.*…$/u);
   expect(status.units?.[0]).toMatchObject({ freedBytes: 0, errors: 0 });
 });

@@ -8,6 +8,8 @@ import type {
   Offender,
   OrphanCount,
   OrphanInventory,
+  RemovedKind,
+  RemovedObject,
 } from '../../../../src/api/report/node-pass.ts';
 import type { ContainerGcPolicy, ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
 import type { ReportFacts, UnitPasses } from '../../../../src/agent/report/facts.ts';
@@ -71,7 +73,17 @@ export const containers: ContainerInventory = {
   logs: { bytes: 5000, removableBytes: 100 },
   orphans: undefined,
   offenders: [],
+  lastRemoved: [],
 };
+
+/** An object that was removed now. */
+export const removedObject = <K extends RemovedKind | 'Image'>(
+  kind: K,
+  over: Partial<RemovedObject> = {},
+): RemovedObject<K> => ({
+  ...{ id: 'x', name: undefined, pod: undefined, reason: 'Space', policy: 'nodes', bytes: undefined },
+  ...{ atMs: now.getTime(), ...over, kind },
+});
 
 /** Orphaned resources in one place. */
 export const orphanCount = (over: Partial<OrphanCount> = {}): OrphanCount => ({

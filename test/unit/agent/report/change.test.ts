@@ -14,6 +14,7 @@ import {
   offender,
   pass,
   passes,
+  removedObject,
   storageWarning,
 } from './builders.ts';
 
@@ -106,6 +107,11 @@ describe('is not written', () => {
     },
     { name: 'less than a minute later, with another log that is too large', age: 0.9, next: largeLogs('a') },
     { name: 'for the order of large logs', age: 4, before: largeLogs('a', 'b'), next: largeLogs('b', 'a') },
+    {
+      name: 'for the sizes of the objects that were removed last, after a restart',
+      age: 4,
+      before: { containers: { ...containers, lastRemoved: [removedObject('LogFile', { bytes: gib })] } },
+    },
     {
       name: 'for another large image',
       age: 4,

@@ -6,6 +6,7 @@ import { planReport } from '../../../../src/agent/report/plan.ts';
 import { now } from '../../../builders.ts';
 import { governedBy, storagePolicy } from '../localstorage/builders.ts';
 import {
+  containers,
   disk,
   facts,
   gib,
@@ -15,6 +16,7 @@ import {
   orphanInventory,
   pass,
   passes,
+  removedObject,
 } from './builders.ts';
 import { expectStorable } from './storable.ts';
 
@@ -210,15 +212,36 @@ describe('the largest offenders', () => {
   });
 });
 
+const time = now.toISOString().replace('.000', '');
+
 test('the images that were removed last are in the report with their reason and policy', () => {
-  const what = { name: 'docker.io/library/nginx:1.27', reason: 'Space', policy: 'nodes' };
-  const lastRemoved = [
-    { digest: 'sha256:b', atMs: now.getTime(), what },
-    { digest: 'sha256:a', atMs: now.getTime() },
-  ];
-  const time = now.toISOString().replace('.000', '');
+  const name = 'docker.io/library/nginx:1.27';
+  const lastRemoved = [removedObject('Image', { id: 'sha256:b', name }), removedObject('Image')];
   expect(reported({ images: images({ lastRemoved }) }).images?.lastRemoved).toEqual([
-    { id: 'sha256:b', time, ...what },
+    { id: 'sha256:b', name, time, reason: 'Space', policy: 'nodes' },
+    { id: 'x', time, reason: 'Space', policy: 'nodes' },
   ]);
   expect(reported().images).not.toHaveProperty('lastRemoved');
+});
+
+test('the containers and logs that were removed last are in the report with what is known of their pods', () => {
+  const pod = { uid: 'u', namespace: 'web', name: 'api' };
+  const uidOnly = { uid: 'u', namespace: undefined, name: undefined };
+  const given = { reason: 'PodGone', policy: 'nodes' };
+  const lastRemoved = [
+    removedObject('Container', { ...given, id: 'c', name: 'main', pod, bytes: 7 }),
+    removedObject('LogDirectory', { ...given, id: '/var/log/pods/u', pod: uidOnly }),
+    removedObject('LogLink', { ...given, id: '/var/log/containers/x.log' }),
+  ];
+  const status = reported({ containers: { ...containers, lastRemoved } });
+  expect(status.containers).toEqual({
+    ...containers.containers,
+    lastRemoved: [
+      { kind: 'Container', id: 'c', name: 'main', pod, bytes: 7, time, ...given },
+      { kind: 'LogDirectory', id: '/var/log/pods/u', pod: { uid: 'u' }, time, ...given },
+      { kind: 'LogLink', id: '/var/log/containers/x.log', time, ...given },
+    ],
+  });
+  expectStorable(status);
+  expect(reported().containers).not.toHaveProperty('lastRemoved');
 });

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import type { Relief } from '../../../../src/api/node-pressure.ts';
+import { nodesRules } from '../../../builders.ts';
+import { pressurePolicy } from '../nodepressure/builders.ts';
+import { apiPod, attempts, dead, down, link, log, logsRule, rule } from './builders.ts';
+import { Node, nodePolicy } from './environment.ts';
+
+const lastRemoved = (node: Node) => node.inventories.at(-1)?.lastRemoved;
+
+test('the report names what was removed, newest first, with its pod, reason, policy, size and time', async () => {
+  const node = new Node();
+  const goneLog = '/var/log/pods/default_gone_uid-gone/main/0.log';
+  node.runtime.add(dead('gone-0', 60, { pod: 'gone' }), down('gone', 60));
+  node.runtime.statuses.set('gone-0', { logPath: goneLog });
+  node.logs.add(
+    log('default_gone_uid-gone/main/0.log'),
+    log('default_gone_uid-gone/main/0.log.20260101-000001'),
+    log('default_gone_uid-gone/side/0.log'),
+    link('stray_default_main-0123456789.log', '/var/log/pods/default_x_uid-x/main/0.log'),
+  );
+  node.pods = [];
+  await node.pass();
+  expect(lastRemoved(node)).toMatchObject([{ kind: 'LogLink' }]);
+  node.clock.advance(60_000);
+  await node.pass();
+  const pod = { uid: 'uid-gone', namespace: 'default', name: 'gone' };
+  const given = {
+    name: undefined,
+    pod,
+    policy: 'default',
+    bytes: undefined,
+    atMs: node.clock.now().getTime(),
+  };
+  expect(lastRemoved(node)).toEqual([
+    {
+      ...{ ...given, kind: 'LogDirectory', id: '/var/log/pods/default_gone_uid-gone' },
+      ...{ reason: 'OrphanedLogs', bytes: 100 },
+    },
+    { ...given, kind: 'Sandbox', id: 'gone-sandbox', reason: 'Sandbox' },
+    { ...given, kind: 'Container', id: 'gone-0', name: 'main', reason: 'PodGone', bytes: 200 },
+    {
+      ...{ ...given, kind: 'LogLink', id: '/var/log/containers/stray_default_main-0123456789.log' },
+      ...{ pod: undefined, reason: 'BrokenLink', atMs: given.atMs - 60_000 },
+    },
+  ]);
+});
+
+test('the report names the ten newest, also after a pass that removes nothing', async () => {
+  const node = new Node(nodePolicy({ logs: logsRule() }));
+  node.pods = [apiPod('pod')];
+  node.runtime.add(...attempts(14));
+  await node.pass();
+  const ids = ['c12', 'c11', 'c10', 'c9', 'c8', 'c7', 'c6', 'c5', 'c4', 'c3'];
+  expect(lastRemoved(node)?.map(({ id }) => id)).toEqual(ids);
+  await node.pass();
+  expect(lastRemoved(node)?.map(({ id }) => id)).toEqual(ids);
+});
+
+test('the reason of a removal for node pressure is the signal', async () => {
+  const nodes = nodesRules({ containerGC: rule({ maxPerPodContainer: 2 }), nodePressure: pressurePolicy() });
+  const node = new Node({ ...nodePolicy(), nodes });
+  node.pods = [apiPod('pod')];
+  node.runtime.add(...attempts(2));
+  const relief: Relief = {
+    ...{ signal: 'nodefs.available', until: 150, isEnough: () => Promise.resolve(false) },
+  };
+  await node.pass(new AbortController().signal, relief);
+  expect(lastRemoved(node)).toMatchObject([{ kind: 'Container', id: 'c0', reason: 'nodefs.available' }]);
+});
+
+test('nothing that a check keeps, a request fails to remove, or a dry run counts is named', async () => {
+  const kept = new Node();
+  kept.pods = [apiPod('pod')];
+  kept.runtime.add(...attempts(2));
+  kept.runtime.fail('removeContainer');
+  await expect(kept.pass()).rejects.toThrow('1 of 1 failed');
+  expect(lastRemoved(kept)).toEqual([]);
+  const dry = new Node(nodePolicy({}, 'DryRun'));
+  dry.pods = [apiPod('pod')];
+  dry.runtime.add(...attempts(2));
+  await dry.pass();
+  expect(lastRemoved(dry)).toEqual([]);
+});

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { removedObjectsResource } from '../../../../src/kube/cache/removed-objects.ts';
+
+const { codec } = removedObjectsResource(undefined);
+const time = '2026-01-15T10:00:00Z';
+const entry = { time, reason: 'PodGone', policy: 'nodes' };
+const report = (images: unknown, containers: unknown) => ({
+  metadata: { name: 'node-1', uid: 'r1', resourceVersion: '1' },
+  status: { images: { lastRemoved: images }, containers: { lastRemoved: containers } },
+});
+const read = (images: unknown, containers: unknown) => codec.fromJson(report(images, containers)).removed;
+
+const known = { reason: 'PodGone', policy: 'nodes', bytes: undefined, atMs: Date.parse(time) };
+const bare = { ...known, name: undefined, pod: undefined };
+
+test('reads images and the other objects of a report', () => {
+  const pod = { uid: 'u', namespace: 'web', name: 'api' };
+  expect(
+    read(
+      [{ ...entry, id: 'sha256:a', name: 'x:1' }],
+      [
+        { ...entry, kind: 'Container', id: 'c', name: 'main', pod, bytes: 7 },
+        { ...entry, kind: 'PodCgroup', id: '/kubepods/u', pod: { uid: 'u' } },
+      ],
+    ),
+  ).toEqual([
+    { ...bare, kind: 'Image', id: 'sha256:a', name: 'x:1' },
+    { ...known, kind: 'Container', id: 'c', name: 'main', pod, bytes: 7 },
+    {
+      ...{ ...bare, kind: 'PodCgroup', id: '/kubepods/u' },
+      pod: { uid: 'u', namespace: undefined, name: undefined },
+    },
+  ]);
+});
+
+test.each([
+  { name: 'no report yet', containers: undefined },
+  { name: 'no list', containers: 'nonsense' },
+  { name: 'a kind of a newer agent', containers: [{ ...entry, kind: 'Checkpoint', id: 'c' }] },
+  { name: 'no time', containers: [{ ...entry, kind: 'Container', id: 'c', time: 7 }] },
+])('reads nothing from $name', ({ containers }) => {
+  expect(read(undefined, containers)).toEqual([]);
+});
+
+test('a pod without a UID is unknown', () => {
+  expect(read([], [{ ...entry, kind: 'Sandbox', id: 's', pod: { name: 'api' } }])).toEqual([
+    { ...bare, kind: 'Sandbox', id: 's' },
+  ]);
+});
+
+test('lists one report for one node, else all', () => {
+  expect(removedObjectsResource('node-1').query).toEqual({ fieldSelector: 'metadata.name=node-1' });
+  expect(removedObjectsResource(undefined).query).toEqual({});
+});
