@@ -28,11 +28,11 @@ export const keepLabelField = (): string => `metadata.labels["${KEEP_LABEL}"]=tr
 
 /** The change that ends the effect of a keep label. */
 export const labelRemoved =
-  'Somebody removes the label gc.dustpan.dev/keep. A node or namespace with more than 64 KB of labels, and a pod on a node with more than 256 containers or volumes, counts as if it had the label.';
+  'Somebody removes the label gc.dustpan.dev/keep. dustpan treats as labelled, too: a node or namespace with more than 64 KB of labels, and a pod on a node with more than 256 containers or volumes.';
 
 /** The change that ends the effect of an invalid policy. */
 export const policyCorrected =
-  'Somebody corrects the policy; its condition Accepted and its Event show what is wrong.';
+  'Somebody corrects the policy; its condition Accepted and its Event show the problem.';
 
 /** An invalid policy that may select an object. */
 export interface InvalidEvidence {

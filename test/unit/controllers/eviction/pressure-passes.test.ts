@@ -35,8 +35,8 @@ describe('an eviction for node pressure', () => {
     await env.pass();
     expect(env.evictions.requests).toEqual(['get a', 'evict a']);
     const note =
-      'The node is low on disk space for local storage (nodefs.available): 100 MiB are available, the threshold is 15% (150 MiB). ' +
-      'The pod uses 90.0 MiB, it requests 10.0 MiB; its priority is 7.';
+      'The node is low on disk space for local storage (nodefs.available): 100 MiB are available, and the threshold is 15% (150 MiB). ' +
+      'The pod uses 90.0 MiB and requests 10.0 MiB; its priority is 7.';
     expect(env.recorder.events.map((event) => event.note)).toEqual([note, `Evicted pod a. ${note}`]);
     expect(await env.metric('dustpan_evictions_total', '{eviction_signal="nodefs.available"}')).toBe(1);
     const [line] = env.log.lines.filter(({ level }) => level === 'info');
@@ -158,7 +158,7 @@ describe('the next pod is tried', () => {
     expect(env.evictions.acts).toEqual(['evict a', 'evict b']);
     expect(env.recorder.reasons).toEqual(['EvictionBlocked Pod/a', 'Evicted Pod/b']);
     expect(env.recorder.events[0]?.note).toBe(
-      'The node is low on disk space for local storage (nodefs.available): 100 MiB are available, the threshold is 15% (150 MiB). ' +
+      'The node is low on disk space for local storage (nodefs.available): 100 MiB are available, and the threshold is 15% (150 MiB). ' +
         'The pod is the next to be evicted for it, but cannot be; it is tried again. The budget web needs 2.',
     );
   });
