@@ -36,7 +36,7 @@ const placeOf: Readonly<Record<OrphanKind, string>> = {
   PodCgroup: 'the control groups',
 };
 
-/** What the policy may have no rule for. */
+/** Nouns for objects without a rule. */
 export const things: Readonly<Record<OrphanKind, string>> = {
   PodDirectory: 'orphaned pod directories',
   PodCgroup: 'orphaned control groups of pods',

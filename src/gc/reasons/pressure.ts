@@ -27,14 +27,14 @@ export interface Shortage {
   readonly signal: ThresholdSignal;
   readonly available: number;
   readonly capacity: number;
-  /** In the unit of the signal, and as the policy has it. */
+  /** Value in the unit of the signal, and text as in the policy. */
   readonly threshold: { readonly value: number; readonly text: string };
 }
 
 /** A pod, and what it uses of what its node is short of. */
 export interface PressureUse {
   readonly shortage: Omit<Shortage, 'capacity'>;
-  /** What the pod uses, bytes or inodes. */
+  /** Usage of the pod, bytes or inodes. */
   readonly used: number;
   /** Bytes. */
   readonly request: number;
@@ -45,7 +45,7 @@ export interface PressureUse {
 interface EvictedForPressure extends PressureUse {
   readonly shortage: Shortage;
   readonly priority: number;
-  /** From 1. */
+  /** Place, from 1. */
   readonly place: number;
 }
 
@@ -58,7 +58,7 @@ export interface ForeseenEvidence {
   /** undefined = the kubelet has none, or it is not known. */
   readonly kubelets: Foreseen | undefined;
   readonly growthPerMinute: number | undefined;
-  /** At most three, largest first. */
+  /** Largest first, at most three. */
   readonly consumers: readonly Consumer[];
 }
 
@@ -88,7 +88,7 @@ export interface PressureEvidence
 const amountText = (signal: NodeSignal, amount: number): string =>
   isInodes(signal) ? `${amount} inodes` : sizeText(amount);
 
-/** What is short: `The node is low on disk space …: 1.2 GiB are available, the threshold is 15% (1.5 GiB).` */
+/** Describes the shortage: `The node is low on disk space …: 1.2 GiB are available, the threshold is 15% (1.5 GiB).` */
 export function shortageText({ signal, available, threshold }: PressureUse['shortage']): string {
   const amount = amountText(signal, threshold.value);
   return `The node is low on ${signalText[signal]}: ${amountText(signal, available)} are available, and the threshold is ${limitText(threshold.text, amount)}.`;

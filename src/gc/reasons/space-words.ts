@@ -2,7 +2,7 @@ import type { Thresholds } from '../../api/policy/policy.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
 import { counted } from './words.ts';
 
-/** What a file system can run out of. */
+/** Unit in which a file system can be full. */
 export type SpaceUnit = 'bytes' | 'inodes';
 
 /** The usage in one unit; undefined = unknown. */
@@ -28,7 +28,7 @@ const lowField = ({ lowThresholdPercent }: Thresholds, prefix = ''): string =>
 
 /** One unit of the space step, for its sentences. */
 interface Part {
-  /** Of its policy fields, below `nodes.imageGC.`. */
+  /** Prefix of its policy fields below `nodes.imageGC.`. */
   readonly prefix: string;
   readonly usage: Usage;
   readonly usageText: string;

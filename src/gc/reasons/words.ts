@@ -50,7 +50,7 @@ export function invalidSentence({ invalid }: InvalidEvidence, what: string): str
 export const invalidField = ({ invalid }: InvalidEvidence): string | undefined =>
   invalid?.problems[0]?.split(': ', 1)[0];
 
-/** What a node has too little of, with the kubelet's name. */
+/** Resource of which the node is short, with the kubelet's name of the signal. */
 export const signalText: Readonly<Record<ThresholdSignal, string>> = {
   'nodefs.available': 'disk space for local storage (nodefs.available)',
   'nodefs.inodesFree': 'inodes for local storage (nodefs.inodesFree)',

@@ -108,7 +108,7 @@ test.each([
     await until('reported', () => scene.events('EvictionBlocked').length === 1);
     expect(scene.events('EvictionBlocked')[0]).toMatchObject({
       regarding: 'Pod/web-0',
-      note: expect.stringContaining('the right needed is: create pods/eviction.') as string,
+      note: expect.stringContaining('it needs create pods/eviction.') as string,
     });
     expect(keptFor(controller, 'web-0')).toBe('EvictionForbidden');
     expect(acts('web-0')).toEqual(expected);

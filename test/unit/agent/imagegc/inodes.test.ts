@@ -249,7 +249,8 @@ describe('a pass for inodes', () => {
     };
     expect(await node.pass()).toMatchObject({
       ...{ result: 'Short', removed: 1 },
-      message: 'removed images of the wanted size, but the file system does not show it',
+      message:
+        'removed images of the planned size, but the usage of the file system did not fall accordingly',
     });
   });
 

@@ -132,7 +132,7 @@ describe('a missing right', () => {
     expect(env.evictions.requests).toEqual([...requests, ...requests]);
     expect(await env.metric('dustpan_eviction_errors_total', labels)).toBe(2);
     expect(env.recorder.reasons).toEqual(['EvictionBlocked Pod/a']);
-    expect(env.recorder.events[0]?.note).toContain(`the right needed is: ${right}`);
+    expect(env.recorder.events[0]?.note).toContain(`it needs ${right}`);
     expect(env.messages('warn')).toEqual(['eviction is blocked']);
   });
 

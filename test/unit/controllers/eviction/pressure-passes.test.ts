@@ -159,7 +159,7 @@ describe('the next pod is tried', () => {
     expect(env.recorder.reasons).toEqual(['EvictionBlocked Pod/a', 'Evicted Pod/b']);
     expect(env.recorder.events[0]?.note).toBe(
       'The node is low on disk space for local storage (nodefs.available): 100 MiB are available, and the threshold is 15% (150 MiB). ' +
-        'The pod is the next to be evicted for it, but cannot be; it is tried again. The budget web needs 2.',
+        'The pod is the next to be evicted, but the controller cannot evict it; the controller tries again. The budget web needs 2.',
     );
   });
 
