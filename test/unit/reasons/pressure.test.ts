@@ -113,7 +113,7 @@ test.each(Object.entries(rows))('%s', (reason, { facts, rule, governance, detail
   expect(kept && explain(pressureReasons, kept)).toEqual({ detail, field });
 });
 
-test('an eviction says what the node is low on, and what the pod uses', () => {
+test("an eviction has the node's shortage and the pod's usage", () => {
   const [eviction] = planOf({ signals: [low], pods: [pod], usage: used }).evictions;
   expect(eviction && explain(pressureReasons, eviction)).toEqual({
     detail: `${shortage} ${share} A disruption budget may delay the eviction.`,
@@ -121,7 +121,7 @@ test('an eviction says what the node is low on, and what the pod uses', () => {
   });
 });
 
-test('a warning says when each threshold is crossed, and what uses most', () => {
+test('a warning has the time until each threshold is crossed, and the largest consumers', () => {
   const ahead = {
     ...low,
     ours: { value: 1.5 * gib, text: '15%', secondsLeft: 0 },

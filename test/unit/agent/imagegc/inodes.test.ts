@@ -287,7 +287,7 @@ describe('a pass for inodes', () => {
     );
   });
 
-  test('says so on a file system that reports no inodes', async () => {
+  test('warns on a file system that reports no inodes', async () => {
     expect(await node.pass()).toMatchObject({
       ...{ result: 'Idle', removed: 0 },
       message: 'the image file system reports no inodes: nodes.imageGC.inodes removes no image',

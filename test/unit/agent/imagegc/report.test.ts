@@ -95,8 +95,8 @@ describe('a pass ends', () => {
     },
     {
       name: 'undecided by a live check',
-      results: results({ unknown: 'no answer' }),
-      expected: ['Unknown', 'no answer'],
+      results: results({ unknown: 'no response' }),
+      expected: ['Unknown', 'no response'],
     },
     {
       name: 'when it was stopped',
