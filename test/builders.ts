@@ -7,7 +7,7 @@ import type {
 } from '../src/api/policy/policy.ts';
 import type { NodeFacts, OwnerRef, PodFacts } from '../src/kube/cache/objects.ts';
 
-/** The moment the tables live in; ages are told backwards from it. */
+/** Current time in the tables; ages count backwards from it. */
 export const now = new Date('2026-01-15T12:00:00Z');
 export const minutesAgo = (minutes: number): number => now.getTime() - minutes * 60_000;
 

@@ -91,7 +91,7 @@ function certified(keys: Keys, { subject, issuer, extensions }: Statement): Cert
 
 const publicKeyOf = ({ publicKey }: Keys): Buffer => publicKey.export({ type: 'spki', format: 'der' });
 
-/** Its own key and its signer's: with them, clients tell CAs of one name apart. */
+/** Its own key and its signer's: with them, clients distinguish CAs with the same name. */
 function keyIdentifiers(own: Keys, signer: Keys): readonly Buffer[] {
   const id = (keys: Keys): Buffer => createHash('sha256').update(publicKeyOf(keys)).digest().subarray(0, 20);
   return [

@@ -40,11 +40,11 @@ class Names {
   readonly ids = new Set<string>();
   /** Names as the runtime writes them, and normalised. */
   readonly #byName: Ids = new Map();
-  /** By the digest alone: the name of a mirror makes no difference. */
+  /** Keyed by the digest alone, because the same image may come from a mirror with another name. */
   readonly #byDigest: Ids = new Map();
   /** Images without a known digest, by repository: a digest may name one of them. */
   readonly #withoutDigest: Ids = new Map();
-  /** By path and tag or digest, in any registry. */
+  /** Keyed by path and tag or digest, in any registry. */
   readonly #byPath: Ids = new Map();
   /** Images without a known digest, by path. */
   readonly #byPathWithoutDigest: Ids = new Map();

@@ -12,7 +12,7 @@ export interface NamedImage {
 
 /** A parsed reference: `registry:5000/a/b:tag@sha256:…`. */
 export interface ImageReference {
-  /** With its port; default `docker.io`. */
+  /** Host with port; default `docker.io`. */
   readonly domain: string;
   /** The path after the domain, including `library/`. */
   readonly path: string;
@@ -75,13 +75,13 @@ function splitDomain(name: string): { readonly domain: string | undefined; reado
 export const repositoryOf = ({ domain, path }: Pick<ImageReference, 'domain' | 'path'>): string =>
   `${domain}/${path}`;
 
-/** With registry and tag: `nginx` = `docker.io/library/nginx:latest`. A digest takes precedence over a tag, as in a runtime's pull. */
+/** Full reference with registry and tag: `nginx` = `docker.io/library/nginx:latest`. A digest takes precedence over a tag, as in a runtime's pull. */
 export function canonicalReference(reference: ImageReference): string {
   const { tag = 'latest', digest } = reference;
   return `${repositoryOf(reference)}${digest === undefined ? `:${tag}` : `@${digest}`}`;
 }
 
-/** The canonical form; other texts stay unchanged. */
+/** The canonical form; other texts remain unchanged. */
 export function normaliseReference(text: string): string {
   const parsed = parseImageReference(text);
   return parsed === undefined ? text : canonicalReference(parsed);

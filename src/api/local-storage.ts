@@ -22,7 +22,7 @@ export interface StorageLimit {
 
 /** The local storage in a pod's spec. Missing limits are undefined. */
 export interface PodStorageSpec {
-  /** In the order of the spec. */
+  /** Ordered as in the spec. */
   readonly emptyDirs: readonly DeclaredEmptyDir[];
   /** Ordinary containers, in the order of the spec. */
   readonly containers: readonly DeclaredContainer[];
@@ -69,9 +69,9 @@ export interface StorageMeasurement {
 export interface PodStorageUsage {
   /** Writable layers, logs, emptyDirs on disk, configMaps, etc-hosts. */
   readonly total: StorageMeasurement | undefined;
-  /** By the name of the volume, including memory-backed ones. */
+  /** Keyed by the name of the volume, including memory-backed ones. */
   readonly volumes: ReadonlyMap<string, StorageMeasurement>;
-  /** In the order of the statistics. */
+  /** Ordered as in the statistics. */
   readonly containers: readonly ContainerStorageUsage[];
   /** The working set of the pod; undefined = not reported. */
   readonly memoryBytes?: number | undefined;
@@ -93,7 +93,7 @@ export interface StorageUsage {
   readonly splitContainerFs: boolean;
   /** The disks and the memory of the node; a signal that the kubelet did not report is missing. */
   readonly signals: readonly SignalReading[];
-  /** By the UID that the kubelet uses. Missing pods are not measured (yet). */
+  /** Keyed by the UID that the kubelet uses. A missing pod is not measured (yet). */
   readonly pods: ReadonlyMap<string, PodStorageUsage>;
 }
 
@@ -125,11 +125,11 @@ export interface EvictionRequest {
   readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string };
   readonly signal: RequestSignal;
   readonly subject: string | undefined;
-  /** What the pod uses; inodes if the node is short of inodes. */
+  /** Usage of the pod; inodes if the node is short of inodes. */
   readonly observedBytes: number;
   /** The exceeded limit; if the node is short of disk space, what the pod requests. */
   readonly limitBytes: number;
-  /** What the node is short of, in the unit of the signal; undefined = a limit of the pod is exceeded. */
+  /** Shortage of the node, in the unit of the signal; undefined = a limit of the pod is exceeded. */
   readonly shortage: { readonly available: number; readonly threshold: number } | undefined;
   /** Unix milliseconds. */
   readonly observedAtMs: number;

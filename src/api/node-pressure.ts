@@ -35,7 +35,7 @@ export interface SignalReading {
 /** A pass over containers or images that frees a disk. */
 export interface Relief {
   readonly signal: DiskSignal;
-  /** What must be available, in the unit of the signal. */
+  /** Minimum that must be available, in the unit of the signal. */
   readonly until: number;
   /** Measures again. */
   readonly isEnough: (signal: AbortSignal) => Promise<boolean>;
@@ -60,7 +60,7 @@ export function parseAmount(text: string): Amount | undefined {
 export const amountOf = (amount: Amount, capacity: number): number =>
   amount.kind === 'quantity' ? amount.value : Math.floor((capacity * amount.percent) / 100);
 
-/** By signal; a signal without an entry has no threshold. */
+/** Keyed by signal; a signal without an entry has no threshold. */
 export type SignalThresholds = ReadonlyMap<ThresholdSignal, Amount>;
 
 export const isInodes = (signal: NodeSignal): boolean => signal.endsWith('.inodesFree');
@@ -70,7 +70,7 @@ export const isDiskSignal = (signal: string): signal is DiskSignal =>
 
 /** A threshold as the policy or the kubelet's configuration has it. */
 export interface Limit {
-  /** In the unit of the signal. */
+  /** Bytes or inodes, as the signal. */
   readonly value: number;
   readonly text: string;
   /** The time until it is crossed at the present growth, 0 = it is; undefined = it is not approached. */
@@ -82,13 +82,13 @@ export interface SignalState {
   readonly reading: SignalReading & { readonly signal: ThresholdSignal };
   readonly ours: Limit | undefined;
   readonly kubelets: Limit | undefined;
-  /** What is used more each minute; undefined = not known yet, or not growing. */
+  /** Growth of the usage per minute; undefined = unknown or not growing. */
   readonly growthPerMinute: number | undefined;
-  /** When our threshold was crossed; undefined = it is not. It stays crossed until the minimum reclaim is available too. */
+  /** When our threshold was crossed; undefined = it is not. It remains crossed until the minimum reclaim is available too. */
   readonly crossedSinceMs: number | undefined;
   /** Our threshold is crossed, or was within the transition period. */
   readonly isUnderPressure: boolean;
-  /** What has to become available until the pressure ends; 0 = nothing. */
+  /** Amount that must become available to end the pressure; 0 = none. */
   readonly wanted: number;
 }
 

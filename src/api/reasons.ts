@@ -52,7 +52,7 @@ export const containerRemoveReasons = [
   'OrphanedCgroup',
   'OrphanedDirectory',
 ] as const;
-/** A disk signal: the node is short of it, so dead containers go whatever the limits. */
+/** A disk signal: the node is short of it, so dead containers are removed at any limit. */
 export type ContainerRemoveReason = (typeof containerRemoveReasons)[number] | DiskSignal;
 
 /** Reasons to warn about a running container. */

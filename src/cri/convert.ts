@@ -58,7 +58,7 @@ export class NotReady extends Error {
 /** Throws NotReady. Like the kubelet, treats a missing condition as not ready; the network's condition does not matter. */
 export function assertReady({ status }: wire.StatusResponse): void {
   const ready = status?.conditions.find(({ type }) => type === 'RuntimeReady');
-  if (ready === undefined) throw new NotReady('it has no condition RuntimeReady');
+  if (ready === undefined) throw new NotReady('its status has no condition RuntimeReady');
   if (!ready.status) throw new NotReady([ready.reason, ready.message].filter(Boolean).join(': '));
 }
 

@@ -26,7 +26,7 @@ export interface RuntimeContainer {
   readonly sandboxId: string;
   /** Name in the pod. */
   readonly name: string;
-  /** From 0. */
+  /** Attempt number, from 0. */
   readonly attempt: number;
   /** The resolved image of the container; '' = not reported (CRI before 1.30). */
   readonly imageId: string;

@@ -10,9 +10,10 @@ const wellKnownSockets: readonly string[] = [
   '/run/k0s/containerd.sock',
 ];
 
-/** An existing socket; `answers` = it serves CRI v1, undefined = not tested. */
+/** An existing socket. */
 interface FoundSocket {
   readonly path: string;
+  /** Whether it serves CRI v1; undefined = not tested. */
   readonly servesCri: boolean | undefined;
 }
 

@@ -53,7 +53,7 @@ export interface LogTarget {
   readonly pod: PodRef | undefined;
 }
 
-/** What is left of a pod that neither the API server nor the runtime knows. */
+/** Orphaned resource of a pod that neither the API server nor the runtime lists. */
 export interface OrphanTarget {
   readonly kind: 'PodDirectory' | 'PodCgroup';
   readonly path: string;

@@ -48,7 +48,7 @@ export function growthPerMinute({ samples, latest }: Trend): number | undefined 
   return perMinute > 0 ? perMinute : undefined;
 }
 
-/** With fewer, one burst could not be told from growth. */
+/** Minimum number of measurements: with fewer, one burst looks like growth. */
 const leastSteps = 3;
 
 /** Growth in bytes per minute without the fastest and the slowest step between two samples, so that one burst is no growth; undefined = not known yet, or not growing. */

@@ -30,7 +30,7 @@ export const bounds = {
   podParts: 256,
 } as const;
 
-/** SHA-256, cut to 128 bits: two long texts that differ stay different. */
+/** SHA-256, cut to 128 bits: different long texts remain different. */
 const hashChars = 32;
 const mark = '…';
 const markBytes = 3;

@@ -13,10 +13,10 @@ export function errorLine(err: unknown): string {
 }
 
 const fileProblems: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
+  ENOENT: 'does not exist',
   EISDIR: 'is a directory',
-  ENOTDIR: 'is no directory',
-  EACCES: 'may not be read',
+  ENOTDIR: 'is not a directory',
+  EACCES: 'cannot be read: permission denied',
 };
 
 /** Why a file cannot be read, to follow its name in a message: `is a directory`. */

@@ -11,7 +11,7 @@ export type OnProgress = (file: string, items: number) => void;
 /** YAML is read as a whole, which needs about twenty times its size in memory. */
 const maxYamlBytes = 8 * 1024 * 1024;
 const tooLarge =
-  'is YAML of more than 8 MiB, which is read as a whole: convert it to JSON, which may have any size (kubectl get -o json, or yq -o json)';
+  'is YAML larger than 8 MiB: convert it to JSON, which may have any size (kubectl get -o json, or yq -o json)';
 
 /** The names in a directory, sorted; undefined when there is no such directory. */
 export async function namesIn(directory: string): Promise<readonly string[] | undefined> {

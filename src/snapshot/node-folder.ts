@@ -82,7 +82,7 @@ function stateOf(whole: Field | undefined): { readonly state: AgentState; readon
   if (whole.at('version').integer() > 1n)
     return {
       state: emptyState,
-      note: `${whole.file}: ${parsed.reason}; every image counts as first seen now`,
+      note: `${whole.file}: ${parsed.reason}; every image counts as first observed now`,
     };
   throw stateError(whole.file, parsed.reason);
 }

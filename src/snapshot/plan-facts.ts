@@ -59,11 +59,11 @@ export interface NodePart {
   /** Ids or references of images that containers have mounted, as far as known. */
   readonly mounted: readonly string[];
   readonly disk: DiskSpace | undefined;
-  /** Empty if there is none: then every image counts as first seen now. */
+  /** Empty if there is none: then every image counts as first observed now. */
   readonly state: AgentState;
   /** The local storage usage of its pods; read only if a policy needs it. */
   readonly usage: StorageUsage | undefined;
-  /** In a snapshot, below the default directories. */
+  /** Paths below the default directories in a snapshot. */
   readonly logs: LogListing | undefined;
   /** Only of a live node: a snapshot has none. */
   readonly orphans?: OrphansFound | undefined;

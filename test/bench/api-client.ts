@@ -12,14 +12,14 @@ export interface ApiClient {
 interface SendOptions {
   readonly body?: object;
   readonly contentType?: string;
-  /** Replaces the answer with metadata only. */
+  /** Replaces the response with metadata only. */
   readonly accept?: string;
 }
 
 export const mergePatch = 'application/merge-patch+json';
 export const strategicMergePatch = 'application/strategic-merge-patch+json';
 
-/** Single objects are answered with their metadata only, which costs least. */
+/** Responses for single objects have their metadata only, which costs least. */
 const metadataOnly = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json';
 
 /** A client with as many connections as requests in flight. */

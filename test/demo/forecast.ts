@@ -18,7 +18,7 @@ const readings = [
 ] as const;
 const noteWidth = 76;
 
-/** Shows a disk that fills: the agent says when the thresholds will be crossed, and what uses most. Resolves once it did. */
+/** Shows a disk that fills: the agent reports when the thresholds will be crossed and the largest consumers. Resolves after that. */
 export async function forecastPart(context: Context): Promise<boolean> {
   const { screen, send, kubelet } = context;
   if (kubelet === undefined) return true;

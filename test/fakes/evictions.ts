@@ -19,7 +19,7 @@ export class FakeEvictions implements PodEvictions {
   /** `get a`, `evict a grace 5`, `delete a`. */
   readonly requests: string[] = [];
   /** Outcomes of evictions and deletes by name of the pod, in place of the normal one. */
-  readonly answers = new Map<string, EvictionOutcome | Error>();
+  readonly outcomes = new Map<string, EvictionOutcome | Error>();
   /** Whether the user may evict pods. */
   isAllowed = true;
   /** Called once a request has come in, before it is served. */
@@ -65,9 +65,9 @@ export class FakeEvictions implements PodEvictions {
   }
 
   #act(pod: PodName, holds: (found: LivePod) => boolean): EvictionOutcome {
-    const answer = this.answers.get(pod.name);
-    if (answer instanceof Error) throw answer;
-    if (answer !== undefined) return answer;
+    const outcome = this.outcomes.get(pod.name);
+    if (outcome instanceof Error) throw outcome;
+    if (outcome !== undefined) return outcome;
     const found = this.pods.get(keyOf(pod));
     if (found === undefined) return { kind: 'gone' };
     if (!holds(found)) return { kind: 'changed' };
@@ -75,14 +75,14 @@ export class FakeEvictions implements PodEvictions {
     return { kind: 'evicted' };
   }
 
-  async #serve<T>(verb: string, name: string, answer: () => T): Promise<T> {
+  async #serve<T>(verb: string, name: string, outcome: () => T): Promise<T> {
     this.requests.push(`${verb} ${name}`);
     this.#under += 1;
     this.mostAtOnce = Math.max(this.mostAtOnce, this.#under);
     this.onRequest(verb, name);
     await new Promise((resolve) => setImmediate(resolve));
     this.#under -= 1;
-    return answer();
+    return outcome();
   }
 }
 

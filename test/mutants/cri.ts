@@ -45,7 +45,7 @@ export const criMutants: MutantGroup = {
     [
       'response: a runtime without its condition',
       convert,
-      "if (ready === undefined) throw new NotReady('it has no condition RuntimeReady');",
+      "if (ready === undefined) throw new NotReady('its status has no condition RuntimeReady');",
       'if (ready === undefined) return;',
     ],
     ['response: a runtime that is not ready', convert, 'if (!ready.status) throw', 'if (false) throw'],

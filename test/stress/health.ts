@@ -91,7 +91,7 @@ export class Health {
     // The stress probes both from their first moment on: "not checked yet", "not listed yet".
     if (reason?.endsWith(' yet')) return false;
     // On a busy machine the kubelet may take more than 10 s for its statistics: dustpan then decides nothing, and says so.
-    if (err?.includes('did not answer /stats/summary within') === true) return false;
+    if (err?.includes('did not respond to /stats/summary within') === true) return false;
     if (!this.#hasFaults) return level === 'error' || level === 'warn';
     return level === 'error' && Date.parse(ts) > lastFaultMs + recoveryMs;
   }

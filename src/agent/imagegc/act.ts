@@ -112,7 +112,7 @@ class Goal {
       return 'the inodes of the file system cannot be measured';
     // The runtime frees the space later, or on another file system: removing more could remove every image for nothing.
     return this.#nominal >= this.#wanted && this.#lastFreed <= 0
-      ? 'removed images of the wanted size, but the file system does not show it'
+      ? 'removed images of the planned size, but the usage of the file system did not fall accordingly'
       : undefined;
   }
 
@@ -148,7 +148,7 @@ class ImageRemover {
     this.#goals = planned.plan.crossed.map((unit) => new Goal(unit, planned));
   }
 
-  /** Until usage is at the low thresholds; 0 where the high one was not crossed. */
+  /** Amount to free until usage is at the low thresholds; 0 if the high threshold was not crossed. */
   get missing(): RemovalResults['missing'] {
     const missing = new Map(this.#goals.map((goal) => [goal.unit, goal.missing]));
     return { bytes: missing.get('bytes') ?? 0, inodes: missing.get('inodes') ?? 0 };
@@ -197,7 +197,7 @@ class ImageRemover {
   }
 }
 
-/** What came free between two measurements; undefined = one of them failed. */
+/** Amount freed between two measurements; undefined = one of them failed. */
 function freedBetween(
   unit: SpaceUnit,
   before: ImageDisk | undefined,

@@ -61,4 +61,4 @@ export function imageChecks(
   return { checks: [unchanged, node.check, clocks, stillUnused], node };
 }
 
-const unlisted = new Error('the images are not listed');
+const unlisted = new Error('the images are unknown');

@@ -41,7 +41,7 @@ export function amountOverLow(
   return Number((total * BigInt(100 - lowThresholdPercent)) / 100n - free);
 }
 
-/** As bigint, because 100 times a large capacity is not a safe integer. More free than the total counts as an empty disk. */
+/** Calculates in bigint, because 100 times a large capacity is not a safe integer. More free bytes than the capacity count as an empty disk. */
 function whole(amount: Amount): { readonly total: bigint; readonly free: bigint } {
   const total = BigInt(Math.trunc(amount.total));
   const free = BigInt(Math.trunc(amount.free));
@@ -73,7 +73,7 @@ function thresholdsOf(unit: SpaceUnit, rule: ImageGcPolicy): Thresholds | undefi
 
 type ByUnit = Readonly<Record<SpaceUnit, number>>;
 
-/** What the space step has to free. It runs if a high threshold is crossed; else `state` and `reason` explain why not. */
+/** Amounts that the space step has to free. It runs if a high threshold is crossed; otherwise `state` and `reason` explain why not. */
 export interface SpaceNeed {
   readonly crossed: readonly SpaceUnit[];
   readonly wanted: ByUnit;
@@ -108,7 +108,7 @@ interface Step {
   readonly idle: SpaceNeed['reason'];
 }
 
-/** Of bytes and inodes, the one that is unknown or was crossed explains why an image is kept. */
+/** Chooses between bytes and inodes: the unknown or crossed one explains why an image is kept. */
 function firstOf(...idle: readonly SpaceNeed['reason'][]): SpaceNeed['reason'] {
   if (idle.includes('DiskUnknown')) return 'DiskUnknown';
   return idle.includes('TargetMet') ? 'TargetMet' : 'BelowThreshold';
@@ -143,7 +143,7 @@ export function reliefRule(
   return unit === 'bytes' ? { ...rule, ...relief, inodes: undefined } : { ...rule, ...off, inodes: relief };
 }
 
-/** The rule with thresholds that free what the relief needs; everything that keeps an image stays. */
+/** The rule with thresholds that free what the relief needs; every reason to keep an image still applies. */
 export function withRelief(
   governance: NodeGovernance,
   disk: DiskSpace | undefined,

@@ -17,7 +17,7 @@ export const invalidDiskCapacity = (node: ObjectRef): EventSpec =>
 
 export const invalidCapacityMessage = 'invalid capacity 0 on image filesystem';
 
-/** From the second failure in a row on (pkg/kubelet/kubelet.go, StartGarbageCollection). */
+/** Recorded from the second consecutive failure on, as in pkg/kubelet/kubelet.go, StartGarbageCollection. */
 export const imageGcFailed = (node: ObjectRef, message: string): EventSpec =>
   warning(node, 'ImageGCFailed', message);
 
@@ -34,7 +34,7 @@ export function freeDiskSpaceFailed(
   );
 }
 
-/** What a plan wanted to free and could not. */
+/** Amounts that a plan could not free. */
 type Shortage = Pick<ImageGcPlan, 'crossed' | 'wantedBytes' | 'wantedInodes'>;
 
 /** The words of Kubernetes 1.36, then the target, for bytes, inodes or both; `disk` was measured before the pass. */

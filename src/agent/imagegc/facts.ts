@@ -30,7 +30,7 @@ export interface Given {
   readonly pressure?: DiskSignal | undefined;
 }
 
-/** What keeps an image at any disk usage; undefined and false = does not. */
+/** Facts that protect an image at any disk usage; undefined or false = the fact does not apply. */
 export interface ImageHolds {
   /** Id of a container created from it, or `a mount`. */
   readonly usedBy: string | undefined;

@@ -229,7 +229,7 @@ export class ImageGcManager {
   ): Promise<void> {
     if (pass.observed.trouble?.kind === 'no capacity') this.#record(invalidDiskCapacity);
     if (isExhausted) {
-      this.#deps.log.warn({ reason: 'FreeDiskSpaceFailed', note: message }, 'freed too little');
+      this.#deps.log.warn({ reason: 'FreeDiskSpaceFailed', note: message }, 'freed too little space');
       const usage = await this.#diskUsage(pass, signal);
       this.#record((node) => freeDiskSpaceFailed(node, message, usage));
     }

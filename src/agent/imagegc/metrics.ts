@@ -69,7 +69,7 @@ function removalMetrics(registers: Registers) {
     }),
     skipped: new Counter({
       name: 'dustpan_image_gc_skipped_images_total',
-      help: '[ALPHA] Planned removals that the live re-check right before them called off, by reason.',
+      help: '[ALPHA] Planned removals that the live re-check right before them prevented, by reason.',
       labelNames: ['reason'],
       registers,
     }),
@@ -97,17 +97,17 @@ function planMetrics(registers: Registers) {
     }),
     wantedInodes: new Gauge({
       name: 'dustpan_image_gc_wanted_inodes',
-      help: '[ALPHA] Inodes that the last plan had to free.',
+      help: '[ALPHA] Inodes that the last plan had to free for space.',
       registers,
     }),
     usedInodesRatio: new Gauge({
       name: 'dustpan_image_filesystem_used_inodes_ratio',
-      help: '[ALPHA] Used part of the inodes of the image file system, 0 to 1, in whole percent; 0 if it reports none.',
+      help: '[ALPHA] Used inodes of the image file system as a ratio, 0 to 1, in steps of a percent; 0 if it reports no inodes.',
       registers,
     }),
     usedRatio: new Gauge({
       name: 'dustpan_image_filesystem_used_ratio',
-      help: '[ALPHA] Used part of the image file system, 0 to 1, in the whole percent that thresholds are compared with.',
+      help: '[ALPHA] Usage of the image file system as a ratio, 0 to 1, in steps of a percent, as compared with the thresholds.',
       registers,
     }),
   };

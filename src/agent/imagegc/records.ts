@@ -30,7 +30,7 @@ interface Observed {
 
 /**
  * Folds a fresh listing into the image records, as the kubelet does (pkg/kubelet/images/image_gc_manager.go, detectImages): adds new images,
- * drops those that are gone, sets the last use of those in use to now. No image looks older than it is: a time in the future becomes now, and
+ * drops those that are gone, sets the last use of those in use to now. No image counts as older than it is: a time in the future becomes now, and
  * the times move with a jump of the clock.
  */
 export function observeImages(
@@ -105,7 +105,7 @@ const digestsOf = ({ id, digests }: RuntimeImage): readonly string[] => [
   ...digests.map((name) => name.slice(name.indexOf('@') + 1)),
 ];
 
-/** Removals of the last 24 h, and older ones of images that were pulled again and are listed: their minimum age stays doubled. */
+/** Removals of the last 24 h, and older ones of images that were pulled again and are listed: their minimum age remains doubled. */
 function remaining(
   removed: readonly RemovedImage[],
   images: readonly RuntimeImage[],

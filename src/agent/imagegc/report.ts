@@ -21,7 +21,7 @@ export interface RemovalResults {
   readonly freedBytes: number;
   /** Measured; estimated where that failed. */
   readonly freedInodes: number;
-  /** To the low thresholds after the last removal; 0 or less = nothing. */
+  /** Amount still to free after the last removal to reach the low thresholds; 0 or less = none. */
   readonly missing: Readonly<Record<SpaceUnit, number>>;
   readonly lastError: string | undefined;
   /** Why the pass ended early. */
@@ -148,7 +148,7 @@ function shortResult(
 ): Outcome {
   if (stopped !== undefined) return ended('Short', stopped);
   if (removed.length >= plan.maxImages)
-    return ended('Short', `maxImagesPerPass: ${plan.maxImages}, more images are due`);
+    return ended('Short', `maxImagesPerPass is ${plan.maxImages}: more images are due`);
   return ended('Short', shortMessage(disk, plan, { bytes: freedBytes, inodes: freedInodes }), true);
 }
 

@@ -33,12 +33,12 @@ function prospect(
 ): string {
   const limit = evictAtPercent === 100 ? 'the limit' : `${evictAtPercent} % of the limit`;
   if (secondsLeft === 0)
-    return evicts ? `It exceeds ${limit}: its eviction is requested` : `It exceeds ${limit}`;
+    return evicts ? `It exceeds ${limit}, so the agent requests its eviction` : `It exceeds ${limit}`;
   if (growthBytesPerMinute === undefined || secondsLeft === undefined)
     return evicts
-      ? `No growth is seen so far; its eviction is requested when it exceeds ${limit}`
-      : 'No growth is seen so far';
-  const then = evicts ? `exceeds ${limit}, and its eviction is requested` : `exceeds ${limit}`;
+      ? `No growth observed so far; the agent requests its eviction when it exceeds ${limit}`
+      : 'No growth observed so far';
+  const then = evicts ? `exceeds ${limit} and the agent requests its eviction` : `exceeds ${limit}`;
   const left = formatDuration(rounded(secondsLeft) * 1000);
   return `It grows by ${sizeText(growthBytesPerMinute)} a minute: about ${left} are left until it ${then}`;
 }

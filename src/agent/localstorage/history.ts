@@ -12,7 +12,7 @@ interface LimitHistory {
   readonly exceededSince: ReadonlyMap<number, number>;
 }
 
-/** By pod, signal and subject; only limits that are watched, at most `maxWatched`. */
+/** Keyed by pod, signal and subject; only watched limits, at most `maxWatched`. */
 export type StorageHistory = ReadonlyMap<string, LimitHistory>;
 
 interface Observed {

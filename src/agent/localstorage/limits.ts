@@ -6,10 +6,10 @@ import type { BindingLimit } from './facts.ts';
 
 /** The limits that bind one pod. */
 export interface PodLimits {
-  /** In the order of the spec. */
+  /** Ordered as in the spec. */
   readonly emptyDirs: readonly (BindingLimit & { readonly name: string })[];
   readonly pod: BindingLimit | undefined;
-  /** By name: of containers, and of sidecars that declare a limit. */
+  /** Keyed by name: containers, and sidecars that declare a limit. */
   readonly containers: ReadonlyMap<string, BindingLimit>;
 }
 

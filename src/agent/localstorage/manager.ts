@@ -52,7 +52,7 @@ export class LocalStorageManager {
   #usage: StorageUsage | undefined;
   /** The evictions of the last pass, by UID, signal and mode. */
   #requested: ReadonlySet<string> = new Set();
-  /** What the last pass reported; a node that never had the rule reports nothing. */
+  /** Report of the last pass; a node that never had the rule reports nothing. */
   #state: 'off' | 'unknown' | 'working' = 'off';
 
   constructor(deps: LocalStorageDeps) {

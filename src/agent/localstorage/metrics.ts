@@ -37,7 +37,7 @@ export function podStorageMetrics(registry: Registry) {
   return {
     used: new Gauge({
       name: 'dustpan_pod_local_storage_used_bytes',
-      help: '[ALPHA] Local storage that a pod uses, of the 256 pods of the node that use most; only with --local-storage-pod-metrics.',
+      help: '[ALPHA] Local storage usage of a pod. Only the 256 pods of the node with the highest usage, and only with --local-storage-pod-metrics.',
       labelNames: ['namespace', 'pod'],
       registers: [registry],
     }),
@@ -82,13 +82,13 @@ function planMetrics(registers: [Registry]) {
     }),
     warned: new Gauge({
       name: 'dustpan_local_storage_warned_limits',
-      help: '[ALPHA] Limits whose usage exceeds the lowest level of warnAtPercent, by kind of limit.',
+      help: '[ALPHA] Limits whose usage exceeds the lowest percentage of warnAtPercent, by kind of limit.',
       labelNames: ['eviction_signal'],
       registers,
     }),
     usedBytes: new Gauge({
       name: 'dustpan_local_storage_used_bytes',
-      help: '[ALPHA] Local storage that all pods of the node use: writable layers, logs and emptyDirs; total counts for the limits of pods.',
+      help: '[ALPHA] Local storage usage of all pods of the node: writable layers, logs and emptyDirs; total is the value that limits of pods are compared with.',
       labelNames: ['kind'],
       registers,
     }),

@@ -25,10 +25,10 @@ export interface Given {
   readonly now: Date;
 }
 
-/** What has to be freed for one signal, and by what. */
+/** Amount to free for one signal, and the units that free it. */
 export interface Demand {
   readonly signal: DiskSignal;
-  /** What must be available, bytes or inodes. */
+  /** Bytes or inodes that must be available. */
   readonly until: number;
   /** Dead containers and their logs use this file system. */
   readonly containers: boolean;
@@ -45,7 +45,7 @@ export interface NodePressurePlan {
   readonly warnings: readonly NodeWarning[];
   /** The longest crossed first. */
   readonly demands: readonly Demand[];
-  /** In the order of the rank. The controller evicts the first that it may, and one a minute. */
+  /** Ordered by rank. The controller evicts the first pod that it may evict, at most one per minute. */
   readonly evictions: readonly PressureEviction[];
   readonly kept: readonly KeptPod[];
 }

@@ -45,7 +45,7 @@ function requestOf(
   const { used, request, shortage } = evidence;
   return {
     ...{ pod: { namespace, name, uid }, signal: reason, observedBytes: used, limitBytes: request },
-    // With the minimum reclaim: until then the pressure lasts.
+    // Includes the minimum reclaim: the pressure lasts until it is reached.
     shortage: { available: shortage.available, threshold: shortage.available + wanted },
     ...{ subject: undefined, gracePeriodSeconds: undefined },
     observedAtMs: reading.measuredAtMs,

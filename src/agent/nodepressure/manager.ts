@@ -46,7 +46,7 @@ export interface NodePressureDeps {
 
 /** The kubelet measures file systems every 10 to 60 s. */
 const staleAfterMs = 2 * 60_000;
-/** What could not be removed will hardly be removable a moment later. */
+/** Interval between removals: objects that could not be removed will hardly be removable a moment later. */
 const relieveEveryMs = 60_000;
 
 /** Warns before the kubelet would evict, removes containers and images for it, and requests evictions where that is not enough. */

@@ -23,13 +23,13 @@ function signalMetrics(registers: [Registry]) {
   return {
     available: new Gauge({
       name: 'dustpan_node_signal_available_ratio',
-      help: '[ALPHA] What is available of a resource of the node, from 0 to 1, as the kubelet measures it. A signal that the kubelet does not report has no series.',
+      help: '[ALPHA] Available part of a resource of the node, from 0 to 1, as the kubelet measures it. No series for a signal that the kubelet does not report.',
       labelNames: ['signal'],
       registers,
     }),
     secondsLeft: new Gauge({
       name: 'dustpan_node_signal_threshold_seconds',
-      help: '[ALPHA] Time until the nearer threshold, of the policy or of the kubelet, is crossed at the present growth; 0 when it is crossed. Without growth there is no series.',
+      help: '[ALPHA] Time until the nearer threshold, of the policy or of the kubelet, is crossed at the current growth; 0 when it is crossed. No series without growth.',
       labelNames: ['signal'],
       registers,
     }),

@@ -25,7 +25,7 @@ import type {
 import { byRank, shareOf, type DiskLayout, type PodShare } from './rank.ts';
 import { isForeseen } from './signals.ts';
 
-/** So many pods are requested at a time: a disruption budget may protect the first. */
+/** Number of pods requested at a time: a disruption budget may protect the first. */
 const requestedPods = 4;
 const consumersShown = 3;
 /** A pod whose grace period ends within this time may free enough. */
@@ -116,7 +116,7 @@ const isOn =
   ({ kind }: Consumer): boolean =>
     usage?.dedicatedImageFs !== true || (kind === 'image') === signal.startsWith('imagefs.');
 
-/** What the kubelet removes before it evicts (pkg/kubelet/eviction/helpers.go, buildSignalToNodeReclaimFuncs); but logs of dead containers also when only they use the file system. */
+/** Objects that the kubelet removes before it evicts (pkg/kubelet/eviction/helpers.go, buildSignalToNodeReclaimFuncs); but logs of dead containers also when only they use the file system. */
 function demandOf(
   { reading: { signal, available }, wanted }: CrossedDisk,
   layout: DiskLayout | undefined,
@@ -215,7 +215,7 @@ const shortageOf = ({ reading: { signal, available, capacity }, ours }: CrossedD
   threshold: { value: ours.value, text: ours.text },
 });
 
-/** Pods without figures stay; the kubelet evicts them first. */
+/** Keeps pods without measured usage; the kubelet evicts them first. */
 function rankPods(
   pods: readonly StoragePod[],
   starved: CrossedDisk,

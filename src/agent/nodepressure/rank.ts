@@ -7,7 +7,7 @@ import type {
 import { isInodes, type DiskSignal } from '../../api/node-pressure.ts';
 import { declaredTotal } from '../../api/declared-storage.ts';
 
-/** What one pod uses of a file system. */
+/** Usage of a file system by one pod. */
 export interface PodShare {
   /** Bytes or inodes. */
   readonly used: number;
@@ -16,13 +16,13 @@ export interface PodShare {
   readonly priority: number;
 }
 
-/** The file systems of a node, as the kubelet tells them apart. */
+/** The file systems of a node, as the kubelet distinguishes them. */
 export type DiskLayout = Pick<StorageUsage, 'dedicatedImageFs' | 'splitContainerFs'>;
 
 /** Parts of a pod that use a file system. */
 type Part = 'layers' | 'logs' | 'volumes';
 
-/** As the kubelet measures pods (pkg/kubelet/eviction/helpers.go, buildSignalToRankFunc). With a file system of their own for images only, no part of a pod uses that one. */
+/** Usage as the kubelet counts it for its rank (pkg/kubelet/eviction/helpers.go, buildSignalToRankFunc). If a file system holds only images, pods use nothing of it. */
 function partsOn(signal: DiskSignal, { dedicatedImageFs, splitContainerFs }: DiskLayout): readonly Part[] {
   if (!dedicatedImageFs) return ['layers', 'logs', 'volumes'];
   const isNodeFs = signal.startsWith('nodefs.');
@@ -30,7 +30,7 @@ function partsOn(signal: DiskSignal, { dedicatedImageFs, splitContainerFs }: Dis
   return isNodeFs ? ['logs', 'volumes'] : ['layers'];
 }
 
-/** What the pod uses of the file system of the signal. */
+/** Usage of the signal's file system by the pod. */
 export function shareOf(
   { storage, priority = 0 }: StoragePod,
   usage: PodStorageUsage,

@@ -14,7 +14,7 @@ import { observeTrend, steadyGrowthPerMinute, type Trend } from '../../gc/growth
 /** Remembered about one signal. */
 interface SignalMemory {
   readonly capacity: number;
-  /** Of what is used. */
+  /** Growth of the usage. */
   readonly trend: Trend;
   /** When the threshold was crossed; undefined = it is not. */
   readonly crossedSinceMs: number | undefined;
@@ -80,7 +80,7 @@ function rememberedOf(
   return { capacity, trend, crossedSinceMs: since ?? nowMs, lastCrossedMs: nowMs };
 }
 
-/** What must be available: the threshold, and with the minimum reclaim once it is crossed; 0 = there is no threshold. */
+/** Bytes or inodes that must be available: the threshold, plus the minimum reclaim once it is crossed; 0 = no threshold. */
 function limitsOf(
   { signal, capacity }: Measured,
   { thresholds, minimumReclaim }: NodePressurePolicy,

@@ -45,7 +45,7 @@ function whole(value: number, max: number): number {
 export function cut(text: string, max: number): string {
   const line = printable(text.replaceAll(/\s+/g, ' ').trim());
   if (line.length <= max) return line;
-  // By characters, so that none is cut in half.
+  // Cuts between characters, so that none is halved.
   const characters = Array.from(line.slice(0, 2 * max));
   return characters.length <= max && line.length <= 2 * max
     ? characters.join('')

@@ -9,7 +9,7 @@ const numbersMs = 60_000;
 
 interface ChangeGiven {
   readonly now: Date;
-  /** From 0 to below 1, drawn anew after each write: thousands of agents must not write in step. */
+  /** Random number from 0 to below 1, drawn after each write: thousands of agents must not write at the same time. */
   readonly jitter: number;
 }
 
@@ -115,7 +115,7 @@ export function isStorageChange(previous: NodeGCReportStatus, next: NodeGCReport
   return requestsOf(previous) !== requestsOf(next) || isNearer(previous, next);
 }
 
-/** Where not all requests are listed, only their number: the listed ones change all the time. */
+/** Compares only the number of requests if not all are listed, because the listed ones change with every measurement. */
 function requestsOf({ evictionRequests = [], evictionRequestCount }: NodeGCReportStatus): string {
   const isComplete = (evictionRequestCount ?? 0) <= evictionRequests.length;
   return isComplete ? evictionRequests.map(keyOf).sort().join() : String(evictionRequestCount);

@@ -31,8 +31,8 @@ function readyClaim({ governance }: ReportFacts, degraded: Claim): Claim {
   if (degraded.status === 'True') return { ...degraded, type: 'Ready', status: 'False' };
   if (degraded.status === 'Unknown') return { ...degraded, type: 'Ready' };
   if (governance.kind === 'governed')
-    return { type: 'Ready', status: 'True', reason: 'AsPlanned', message: 'The policy is followed' };
-  const message = 'Nothing is removed from this node';
+    return { type: 'Ready', status: 'True', reason: 'AsPlanned', message: 'The agent applies the policy' };
+  const message = 'The agent removes nothing from this node';
   return { type: 'Ready', status: 'True', reason: governance.reason, message };
 }
 
@@ -41,7 +41,14 @@ function pressureClaims({ governance, pressure }: ReportFacts): readonly Claim[]
   if (governance.kind !== 'governed' || governance.nodes.nodePressure === undefined) return [];
   const type = 'PressureAhead';
   if (pressure === undefined)
-    return [{ type, status: 'Unknown', reason: 'SignalsUnknown', message: 'The kubelet has not been read' }];
+    return [
+      {
+        type,
+        status: 'Unknown',
+        reason: 'SignalsUnknown',
+        message: 'The agent has not read the signals from the kubelet',
+      },
+    ];
   const { warnings, states } = pressure;
   const lasting = states
     .filter(({ isUnderPressure }) => isUnderPressure)
@@ -61,7 +68,7 @@ function pressureClaims({ governance, pressure }: ReportFacts): readonly Claim[]
         type,
         status: 'True',
         reason: 'TransitionPeriod',
-        message: `Enough is available again since a short time: ${lasting.join(', ')}`,
+        message: `Enough is available again, but for less than the transition period: ${lasting.join(', ')}`,
       },
     ];
   return [
@@ -89,17 +96,17 @@ function keptClaim({ reason, policy }: Extract<ReportFacts['governance'], { read
   switch (reason) {
     case 'InvalidPolicy': {
       const problems = policy !== undefined && 'problems' in policy ? `: ${policy.problems.join('; ')}` : '';
-      const message = `The policy that governs this node cannot be followed${problems}`;
+      const message = `The policy that governs this node is invalid${problems}`;
       return { type, status: 'True', reason, message };
     }
     case 'NodeUnknown': {
-      const message = 'The policy that governs this node is not known: a watch of the agent does not work';
+      const message = 'The agent does not know the policy of this node: one of its watches fails';
       return { type, status: 'True', reason, message };
     }
     case 'NoPolicy':
       return { type, status: 'False', reason, message: 'No policy governs this node' };
     case 'KeepMarked':
-      return { type, status: 'False', reason, message: 'The node carries the label gc.dustpan.dev/keep' };
+      return { type, status: 'False', reason, message: 'The node has the label gc.dustpan.dev/keep' };
     case 'RuleOff':
       return { type, status: 'False', reason, message: 'The policy has no rules for this node' };
   }
@@ -121,7 +128,12 @@ function passesClaim({ passes, orphans }: ReportFacts, policy: NodesPolicy): Cla
     const message = readOnly.map(({ kind }) => readOnlyText({ kind })).join(' ');
     if (message !== '') return { type, status: 'True', reason: 'ReadOnly', message };
   }
-  return { type, status: 'False', reason: 'AsPlanned', message: 'The last passes did what they planned' };
+  return {
+    type,
+    status: 'False',
+    reason: 'AsPlanned',
+    message: 'The last passes did everything that they planned',
+  };
 }
 
 const unitsOf = (policy: NodesPolicy): readonly NodePassReport['unit'][] => [

@@ -4,7 +4,7 @@ import type { EventSpec, ObjectRef } from '../../kube/events/recorder.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
 import type { ReportFacts } from './facts.ts';
 
-/** Of each kind; the report names more. */
+/** Number of names per kind in the Event; the report lists more. */
 const maxNamed = 2;
 
 /** One Event on the Node about everything that deleted pods have left there. */
@@ -24,7 +24,7 @@ export function orphansFound(
     type: 'Warning',
     reason: 'OrphanedResources',
     action: 'FindOrphans',
-    note: `Nothing that Kubernetes knows uses ${parts.join('; ')}. The NodeGCReport of the node names more of them`,
+    note: `No pod or container of Kubernetes uses ${parts.join('; ')}. The NodeGCReport of the node lists more of them`,
     // Another number is another finding, not a repetition.
     occasion: parts.join(';'),
   };

@@ -39,7 +39,7 @@ export interface ReportFacts {
 
 export interface ReportTrouble {
   readonly reason: 'RuntimeUnavailable' | 'ImageDiskUnknown';
-  /** In one line. */
+  /** One line. */
   readonly message: string;
 }
 

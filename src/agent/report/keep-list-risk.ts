@@ -3,7 +3,7 @@ import type { ImageGcPolicy } from '../../api/policy/policy.ts';
 import type { FileSystemStats } from '../../node/disk/filesystem.ts';
 import type { Claim, ReportFacts } from './facts.ts';
 
-type DiskFigures = Pick<FileSystemStats, 'capacityBytes' | 'availableBytes' | 'inodes' | 'inodesFree'>;
+type DiskUsageStats = Pick<FileSystemStats, 'capacityBytes' | 'availableBytes' | 'inodes' | 'inodesFree'>;
 type Finding = Pick<Claim, 'status' | 'reason' | 'message'>;
 
 /** The free parts of a file system below which the kubelet evicts and removes all unused images: its defaults on Linux (evictionHard). An agent cannot read the real settings before Kubernetes 1.36. */
@@ -39,12 +39,13 @@ function keepingPolicy({ governance }: ReportFacts): ImageGcPolicy | undefined {
   return policy === undefined || policy.keep.length === 0 ? undefined : policy;
 }
 
-function noRisk(kept: CountAndBytes | undefined, disk: DiskFigures | undefined): Finding {
+function noRisk(kept: CountAndBytes | undefined, disk: DiskUsageStats | undefined): Finding {
   if (kept === undefined || disk === undefined || disk.capacityBytes <= 0) {
-    const message = 'The size of the kept images, or of the image file system, is not known';
+    const message = 'The size of the kept images or of the image file system is unknown';
     return { status: 'Unknown', reason: 'Undecided', message };
   }
-  const message = 'dustpan removes images well before the kubelet does (as far as its settings are known)';
+  const message =
+    "dustpan removes images well before the kubelet (as far as the kubelet's settings are known)";
   return { status: 'False', reason: 'AheadOfKubelet', message };
 }
 
@@ -66,18 +67,18 @@ function thresholdRisk({
 function keptRisk(
   { kubeletHighThresholdPercent: kubelet }: ImageGcPolicy,
   kept: CountAndBytes | undefined,
-  disk: DiskFigures | undefined,
+  disk: DiskUsageStats | undefined,
 ): Risk {
   if (kept === undefined || disk === undefined || disk.capacityBytes <= 0) return undefined;
   const percent = Math.floor((100 * kept.bytes) / disk.capacityBytes);
   if (kubelet >= 100 || percent < kubelet) return undefined;
-  const message = `Kept images alone (${kept.count}) use ${percent} % of the image file system, the kubelet removes images above ${kubelet} %`;
+  const message = `The kept images alone (${kept.count}) use ${percent} % of the image file system, and the kubelet removes images above ${kubelet} %`;
   return { reason: 'KeepListTooLarge', message };
 }
 
 function diskRisk(
   { nodeDisk }: ReportFacts,
-  imageDisk: DiskFigures | undefined,
+  imageDisk: DiskUsageStats | undefined,
   before: string | undefined,
 ): Risk {
   const reason = 'DiskNearSignal';
@@ -95,7 +96,7 @@ function diskRisk(
 
 /** Returns `imagefs.available below 15 %` when the file system is near that. */
 function nearSignal(
-  disk: DiskFigures | undefined,
+  disk: DiskUsageStats | undefined,
   name: 'imagefs' | 'nodefs',
   margin: number,
 ): string | undefined {

@@ -124,7 +124,7 @@ export class ReportManager {
     if (isMissing && !this.#kindIsMissing)
       this.#deps.log.warn(
         { crd: 'nodegcreports.gc.dustpan.dev' },
-        'kind NodeGCReport is not installed, this node is not reported',
+        'kind NodeGCReport is not installed, so the agent writes no report',
       );
     this.#kindIsMissing = isMissing;
   }

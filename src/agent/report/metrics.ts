@@ -23,19 +23,19 @@ export function reportMetrics(registry: Registry) {
     }),
     orphans: new Gauge({
       name: 'dustpan_node_orphans',
-      help: '[ALPHA] Orphaned resources, by kind: of pods that neither the API server nor the runtime knows, and snapshots without an owner. nodes.orphans of a policy can remove directories and control groups.',
+      help: '[ALPHA] Orphaned resources, by kind: of pods that neither the API server nor the container runtime lists, and snapshots without an owner. With nodes.orphans in a policy the agent removes directories and control groups.',
       labelNames: ['kind'],
       registers,
     }),
     orphanBytes: new Gauge({
       name: 'dustpan_node_orphan_bytes',
-      help: '[ALPHA] Size of the resources that dustpan_node_orphans counts, by kind: for directories their bytes on disk, for pod control groups (PodCgroup) the memory still charged to them. The size of snapshots is not known.',
+      help: '[ALPHA] Size of the resources that dustpan_node_orphans counts, by kind: for directories their bytes on disk, for pod control groups (PodCgroup) the memory still charged to them. No series for snapshots, whose size is unknown.',
       labelNames: ['kind'],
       registers,
     }),
     keepListAtRisk: new Gauge({
       name: 'dustpan_keep_list_at_risk',
-      help: '[ALPHA] 1 while the kubelet may remove images that the policy keeps.',
+      help: "[ALPHA] 1 while the kubelet may remove images on the policy's keep list.",
       registers,
     }),
     degraded: new Gauge({

@@ -29,7 +29,7 @@ export function storageOf(
 > {
   const isNamed = ({ policy }: { readonly policy: StorageInventory['policy'] }): boolean =>
     policy.uid === named?.uid && policy.generation === named.generation;
-  // In the order of the rank, and always listed: the controller evicts the first that it may.
+  // Ordered by rank, and always listed: the controller evicts the first pod that it may evict.
   const ranked = pressure && isNamed(pressure) ? pressure.requests : [];
   const exceeding = storage && isNamed(storage) ? storage.evictionRequests : [];
   const warnings = storage?.warnings ?? [];

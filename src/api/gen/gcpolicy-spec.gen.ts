@@ -22,7 +22,7 @@ export interface ValidSpecPods {
 export interface ValidSpecPodsNamespaceSelector {
   matchLabels?: {
     /**
-     * The value of the label. Null means the empty value, as in other kinds.
+     * The value of the label. Null means the empty value, as in other Kubernetes kinds.
      */
     [k: string]: string;
   };
@@ -36,7 +36,7 @@ export interface ValidSpecPodsNamespaceSelectorMatchExpression {
 export interface ValidSpecPodsPodSelector {
   matchLabels?: {
     /**
-     * The value of the label. Null means the empty value, as in other kinds.
+     * The value of the label. Null means the empty value, as in other Kubernetes kinds.
      */
     [k: string]: string;
   };
@@ -82,7 +82,7 @@ export interface ValidSpecNodes {
 export interface ValidSpecNodesNodeSelector {
   matchLabels?: {
     /**
-     * The value of the label. Null means the empty value, as in other kinds.
+     * The value of the label. Null means the empty value, as in other Kubernetes kinds.
      */
     [k: string]: string;
   };

@@ -1,7 +1,7 @@
 // Made from crds/gc.dustpan.dev_gcpolicies.yaml by npm run generate. Do not edit.
 
 /**
- * A GCPolicy says what dustpan may remove. Of several policies that match an object, exactly one governs it: the one with the highest priority, then the first by name. Without any policy nothing is removed.
+ * A GCPolicy defines which pods, images, containers and files dustpan may remove. If several policies match an object, exactly one governs it: the policy with the highest priority, then the first by name. Without a policy, dustpan removes nothing.
  */
 export interface GCPolicy {
   /**
@@ -36,27 +36,27 @@ export interface GCPolicy {
   status?: GCPolicyStatus;
 }
 /**
- * What may be removed. A block that is absent is off; an empty block is on, with its defaults.
+ * The rules of the policy. An absent block is off. An empty block ({}) is on, with its defaults.
  */
 export interface GCPolicySpec {
   /**
-   * DryRun computes, counts and explains everything and removes nothing. Enforce removes.
+   * DryRun (the default) plans, counts and reports, and removes nothing. Enforce also removes.
    */
   mode?: 'DryRun' | 'Enforce';
   /**
-   * Of several policies that match an object, the one with the highest priority governs it; among equals, the first by name.
+   * If several policies match an object, the policy with the highest priority governs it; among equal priorities, the first by name. Default 0.
    */
   priority?: number;
   pods?: GCPolicySpecPods;
   nodes?: GCPolicySpecNodes;
 }
 /**
- * Rules for pods. Absent, this policy says nothing about pods; without any rule in it, the pods that it selects are kept from policies of lower priority.
+ * Rules for pods; the controller applies them. If absent, this policy governs no pods. If present without a rule, it protects the pods that it selects from policies of lower priority.
  */
 export interface GCPolicySpecPods {
   namespaceSelector?: GCPolicySpecPodsNamespaceSelector;
   /**
-   * Names of namespaces whose pods this policy does not govern, whatever namespaceSelector says.
+   * Names of namespaces whose pods this policy does not govern, even if namespaceSelector selects them. Default: none.
    *
    * Items: The name of a namespace.
    */
@@ -69,7 +69,7 @@ export interface GCPolicySpecPods {
   safety?: GCPolicySpecPodsSafety;
 }
 /**
- * Selects the namespaces whose pods this policy governs. Empty selects all.
+ * Selects by labels the namespaces whose pods this policy governs. Empty (the default) selects all.
  */
 export interface GCPolicySpecPodsNamespaceSelector {
   /**
@@ -77,7 +77,7 @@ export interface GCPolicySpecPodsNamespaceSelector {
    */
   matchLabels?: {
     /**
-     * The value of the label. Null means the empty value, as in other kinds.
+     * The value of the label. Null means the empty value, as in other Kubernetes kinds.
      */
     [k: string]: string;
   };
@@ -95,18 +95,18 @@ export interface GCPolicySpecPodsNamespaceSelectorMatchExpression {
    */
   key: string;
   /**
-   * In and NotIn compare the label with the values, Exists and DoesNotExist look only at its presence. NotIn also matches when the label is absent.
+   * In and NotIn compare the label with the values. Exists and DoesNotExist check only whether the label is present. NotIn also matches an object without the label.
    */
   operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
   /**
-   * The values of In and NotIn. Must be empty with Exists and DoesNotExist.
+   * Values that In and NotIn compare with. Must be empty with Exists and DoesNotExist.
    *
    * Items: A value of the label.
    */
   values?: string[];
 }
 /**
- * Selects the pods that this policy governs, by their labels. Empty selects all.
+ * Selects by labels the pods that this policy governs. Empty (the default) selects all.
  */
 export interface GCPolicySpecPodsPodSelector {
   /**
@@ -114,7 +114,7 @@ export interface GCPolicySpecPodsPodSelector {
    */
   matchLabels?: {
     /**
-     * The value of the label. Null means the empty value, as in other kinds.
+     * The value of the label. Null means the empty value, as in other Kubernetes kinds.
      */
     [k: string]: string;
   };
@@ -132,102 +132,102 @@ export interface GCPolicySpecPodsPodSelectorMatchExpression {
    */
   key: string;
   /**
-   * In and NotIn compare the label with the values, Exists and DoesNotExist look only at its presence. NotIn also matches when the label is absent.
+   * In and NotIn compare the label with the values. Exists and DoesNotExist check only whether the label is present. NotIn also matches an object without the label.
    */
   operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
   /**
-   * The values of In and NotIn. Must be empty with Exists and DoesNotExist.
+   * Values that In and NotIn compare with. Must be empty with Exists and DoesNotExist.
    *
    * Items: A value of the label.
    */
   values?: string[];
 }
 /**
- * Removes pods that have finished: those in any phase but Pending, Running and Unknown. Evicted pods go first, then the oldest.
+ * Deletes finished pods: pods in any phase except Pending, Running and Unknown. The controller deletes evicted pods first, then the oldest.
  */
 export interface GCPolicySpecPodsTerminated {
   /**
-   * How many governed finished pods are kept in the whole cluster; the surplus is deleted. Pods that cannot be deleted now (FinalizerHeld, JobUncounted, JobUnfinished) do not count. 0 or less turns this limit off.
+   * Number of governed finished pods to keep in the whole cluster; the controller deletes the surplus. Default 12500; 0 or less turns this limit off. Pods that cannot be deleted now (FinalizerHeld, JobUncounted, JobUnfinished) do not count.
    */
   threshold?: number;
   /**
-   * How many governed finished pods are kept in each namespace; the surplus is deleted. Pods that cannot be deleted now do not count. Absent, 0 or less turns this limit off.
+   * Number of governed finished pods to keep in each namespace; the controller deletes the surplus. Absent (the default), 0 or less turns this limit off. Pods that cannot be deleted now do not count.
    */
   perNamespaceThreshold?: number;
   /**
-   * How long a pod is kept after its last container finished, such as 24h. Absent means for ever, 0s means not at all. A finish time before the pod's creation or in the future comes from a node with a wrong clock: then the controller counts from when it first saw the pod finished.
+   * Time to live: duration, such as 24h, for which a pod is kept after its last container finished. Absent (the default) means forever; 0s means that the pod is due at once. If the finish time is before the pod's creation or in the future, the node's clock is wrong: the controller then counts from the time at which it first observed the pod as finished.
    */
   ttlAfterFinished?: string;
   /**
-   * Other times to live for some pods. The first rule that matches a pod takes the place of ttlAfterFinished.
+   * Times to live for pods with a given phase, reason or message. The first entry that matches a pod replaces ttlAfterFinished for it. Default: none.
    */
   ttlByReason?: GCPolicySpecPodsTerminatedTtlByReasonItem[];
   /**
-   * Whether the annotation gc.dustpan.dev/ttl-after-finished of a pod, a duration such as 10m, may shorten the time to live that this policy gives the pod. It never lengthens it. Without a time to live in the policy, the annotation sets one. A value that is not a duration is ignored.
+   * Whether a pod's annotation gc.dustpan.dev/ttl-after-finished, a duration such as 10m, may shorten the pod's time to live. Default false. The annotation never lengthens the time to live. If the policy sets none for the pod, the annotation sets one. A value that is not a duration is ignored.
    */
   honorTTLAnnotation?: boolean;
   /**
-   * How many of the newest finished pods of each controller (a ReplicaSet counts as its Deployment) are kept from the times to live and from perNamespaceThreshold. 0 keeps none.
+   * Number of newest finished pods of each owner that the times to live and perNamespaceThreshold never delete. 0 (the default) keeps none. The owner is the pod's controller; a ReplicaSet counts as its Deployment.
    */
   keepPerOwner?: number;
   /**
-   * Whether the pods of a Job (of the API group batch) are kept until the Job is complete or has failed.
+   * Whether the pods of a Job (API group batch) are kept until the Job is complete or has failed. Default false.
    */
   protectUnfinishedJobs?: boolean;
 }
 /**
- * A time to live for the pods that match all matchers given. At least one matcher must be given.
+ * Sets the time to live of the pods that match all of the given matchers: phase, reason and messagePattern. At least one matcher is required.
  */
 export interface GCPolicySpecPodsTerminatedTtlByReasonItem {
   /**
-   * The phase of the pod.
+   * Matches the phase of the pod (status.phase).
    */
   phase?: 'Succeeded' | 'Failed';
   /**
-   * The reason in the status of the pod, such as Evicted.
+   * Matches the reason in the pod's status (status.reason), such as Evicted.
    */
   reason?: string;
   /**
-   * A pattern for the whole message in the status of the pod: * stands for any text, ? for one character. Empty matches everything.
+   * Matches the whole message in the pod's status (status.message): * stands for any text, ? for one character. Empty matches every message.
    */
   messagePattern?: string;
   /**
-   * How long such a pod is kept after its last container finished. 0s means not at all.
+   * Duration, such as 1h, for which a matching pod is kept after its last container finished. 0s means that the pod is due at once.
    */
   ttl: string;
 }
 /**
- * Removes pods that are bound to a node that no longer exists.
+ * Deletes pods that are bound to a node that no longer exists.
  */
 export interface GCPolicySpecPodsOrphaned {
   /**
-   * How long a node must be gone before its pods are removed.
+   * Duration for which a node must be missing before its pods are deleted. Default 40s.
    */
   quarantine?: string;
 }
 /**
- * Removes pods that are being deleted but were never bound to a node.
+ * Deletes pods that are terminating (have a deletion timestamp) but were never bound to a node.
  */
 export interface GCPolicySpecPodsUnscheduledTerminating {}
 /**
- * Removes pods that are being deleted on a node that is not ready and has the taint node.kubernetes.io/out-of-service.
+ * Deletes terminating pods on a node that is not ready and has the taint node.kubernetes.io/out-of-service.
  */
 export interface GCPolicySpecPodsOutOfService {}
 /**
- * Brakes on all rules for pods. Always on.
+ * Limits on the number of pods that the controller deletes under this policy. They always apply; if this block is absent, its defaults apply.
  */
 export interface GCPolicySpecPodsSafety {
   /**
-   * How many pods one pass may delete under this policy. 0 means no limit.
+   * Largest number of pods that one pass may delete under this policy. 0 (the default) means no limit.
    */
   maxDeletesPerPass?: number;
   /**
-   * When more than this percentage of the nodes is missing, the orphaned rule trips and removes nothing until it is less again. A node name that no Node had and on which no kubelet has started a pod does not count. 100 never trips.
+   * Circuit breaker of the rule orphaned: while more than this percentage of the nodes is missing, the rule deletes no pods. Default 20; 100 turns the circuit breaker off. A node name counts only if a Node with this name existed or a kubelet started a pod on it.
    */
   maxOrphanedNodesPercent?: number;
 }
 /**
- * Rules for what lies on the nodes. Absent, this policy says nothing about nodes; without any rule in it, the nodes that it selects are kept from policies of lower priority.
+ * Rules for images, containers, logs and local storage on nodes; each node's agent applies them. If absent, this policy governs no nodes. If present without a rule, it protects the nodes that it selects from policies of lower priority.
  */
 export interface GCPolicySpecNodes {
   nodeSelector?: GCPolicySpecNodesNodeSelector;
@@ -238,7 +238,7 @@ export interface GCPolicySpecNodes {
   nodePressure?: GCPolicySpecNodesNodePressure;
 }
 /**
- * Selects the nodes that this policy governs, by their labels. Empty selects all.
+ * Selects by labels the nodes that this policy governs. Empty (the default) selects all.
  */
 export interface GCPolicySpecNodesNodeSelector {
   /**
@@ -246,7 +246,7 @@ export interface GCPolicySpecNodesNodeSelector {
    */
   matchLabels?: {
     /**
-     * The value of the label. Null means the empty value, as in other kinds.
+     * The value of the label. Null means the empty value, as in other Kubernetes kinds.
      */
     [k: string]: string;
   };
@@ -264,306 +264,306 @@ export interface GCPolicySpecNodesNodeSelectorMatchExpression {
    */
   key: string;
   /**
-   * In and NotIn compare the label with the values, Exists and DoesNotExist look only at its presence. NotIn also matches when the label is absent.
+   * In and NotIn compare the label with the values. Exists and DoesNotExist check only whether the label is present. NotIn also matches an object without the label.
    */
   operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
   /**
-   * The values of In and NotIn. Must be empty with Exists and DoesNotExist.
+   * Values that In and NotIn compare with. Must be empty with Exists and DoesNotExist.
    *
    * Items: A value of the label.
    */
   values?: string[];
 }
 /**
- * Removes unused container images.
+ * Removes unused container images, the least recently used first. If absent, the agent removes no image.
  */
 export interface GCPolicySpecNodesImageGC {
   /**
-   * Usage of the image file system at which unused images are removed. 100 turns removal for space off.
+   * Usage of the image file system, in percent, at or above which the agent removes unused images. Default 85; 100 turns removal for space off.
    */
   highThresholdPercent?: number;
   /**
-   * Usage of the image file system down to which images are removed. Must be lower than highThresholdPercent.
+   * Usage of the image file system, in percent, at which the agent stops removing images. Default 80; must be lower than highThresholdPercent.
    */
   lowThresholdPercent?: number;
   inodes?: GCPolicySpecNodesImageGCInodes;
   /**
-   * How long an image must have been on the node before it may be removed.
+   * Duration for which an image must have been on the node before the agent may remove it. Default 2m.
    */
   minimumAge?: string;
   /**
-   * How long an image may be unused before it is removed whatever the usage is. 0s means for ever.
+   * Duration for which an image may stay unused; after it, the agent removes the image at any disk usage. 0s (the default) turns removal by age off.
    */
   maximumAge?: string;
   /**
-   * Other maximum ages for some images. The first entry that matches one of the tags or digests of an image takes the place of maximumAge.
+   * Maximum ages for images that match a pattern. The first entry that matches one of the tags or digests of an image replaces maximumAge for it. Default: none.
    */
   maximumAgeByImage?: GCPolicySpecNodesImageGCMaximumAgeByImageItem[];
   /**
-   * Images that are never removed.
+   * Patterns for images that the agent never removes. Default: none. The kubelet does not know this list: see kubeletHighThresholdPercent.
    *
-   * Items: A pattern for a full image reference, such as registry.example.com/base/* or *@sha256:0123…; * stands for any text, ? for one character. An image that was pulled by its digest has no tag; name@* matches it, name:* does not.
+   * Items: Pattern for a full image reference, such as registry.example.com/base/* or *@sha256:0123…; * stands for any text, ? for one character. An image that was pulled by digest has no tag: name@* matches it, name:* does not.
    */
   keep?: string[];
   /**
-   * What imageGCHighThresholdPercent of the kubelets is set to. Only used to warn that the kubelet may remove what this policy keeps.
+   * Value of imageGCHighThresholdPercent in the configuration of the governed nodes' kubelets. Default 85. dustpan only compares it with highThresholdPercent, to warn (KeepListAtRisk) when a kubelet may remove images on the keep list.
    */
   kubeletHighThresholdPercent?: number;
   /**
-   * How many images one pass may remove from a node. 0 means no limit.
+   * Largest number of images that one pass may remove from a node. 0 (the default) means no limit.
    */
   maxImagesPerPass?: number;
   /**
-   * Whether the minimum age of an image doubles when it is pulled again within 24 hours of its removal.
+   * Whether the agent doubles the minimum age of an image that is pulled again within 24 hours of its removal. Default true.
    */
   repullBackoff?: boolean;
 }
 /**
- * Removes unused images for inodes too, in the same order. Absent, only bytes count. A file system that reports no inodes, such as btrfs, is unknown: nothing is removed for them.
+ * Removes unused images, in the same order, also when the image file system runs out of inodes. If absent, only bytes count. If the file system reports no inodes (btrfs, for example), the agent removes nothing for inodes.
  */
 export interface GCPolicySpecNodesImageGCInodes {
   /**
-   * Used inodes of the image file system at which unused images are removed. 100 turns removal for inodes off.
+   * Used inodes of the image file system, in percent, at or above which the agent removes unused images. Default 85; 100 turns removal for inodes off.
    */
   highThresholdPercent?: number;
   /**
-   * Used inodes of the image file system down to which images are removed. Must be lower than highThresholdPercent.
+   * Used inodes of the image file system, in percent, at which the agent stops removing images. Default 80; must be lower than highThresholdPercent.
    */
   lowThresholdPercent?: number;
 }
 /**
- * A maximum age for the images that match a pattern.
+ * Sets the maximum age of the images that match a pattern.
  */
 export interface GCPolicySpecNodesImageGCMaximumAgeByImageItem {
   /**
-   * A pattern for a full image reference, as in keep, such as registry.example.com/ci/*.
+   * Pattern for a full image reference, as in keep, such as registry.example.com/ci/*.
    */
   image: string;
   /**
-   * How long such an image may be unused before it is removed whatever the usage is. 0s means for ever.
+   * Duration for which a matching image may stay unused; after it, the agent removes the image at any disk usage. 0s means that age never removes it.
    */
   maximumAge: string;
 }
 /**
- * Removes dead containers and what they leave behind.
+ * Removes dead containers, dead pod sandboxes and, if logs is present, log files. If absent, the agent removes none of them.
  */
 export interface GCPolicySpecNodesContainerGC {
   /**
-   * How old a dead container must be before it may be removed.
+   * Minimum age of a dead container before the agent may remove it. Default 0s.
    */
   minimumAge?: string;
   /**
-   * How many dead attempts of each container of a pod are kept. 0 keeps none, -1 means no limit. The newest attempt in a pod that has not finished is always kept.
+   * Number of dead attempts to keep of each container of a pod. Default 1; 0 keeps none, -1 means no limit. The newest attempt in a pod that has not finished is always kept.
    */
   maxPerPodContainer?: number;
   /**
-   * How many dead containers are kept on a node. 0 keeps none, -1 means no limit. The newest attempts in pods that have not finished are always kept.
+   * Number of dead containers to keep on a node. 0 keeps none, -1 (the default) means no limit. The newest attempts in pods that have not finished are always kept.
    */
   maxContainers?: number;
   /**
-   * Whether dead pod sandboxes are removed; the newest one of a pod that still exists is kept.
+   * Whether the agent removes dead pod sandboxes. Default true. The newest sandbox of a pod that still exists is always kept.
    */
   sandboxes?: boolean;
   logs?: GCPolicySpecNodesContainerGCLogs;
 }
 /**
- * Removes log files of containers. Absent, no log file is removed.
+ * Removes log files of containers. If absent, the agent removes no log file.
  */
 export interface GCPolicySpecNodesContainerGCLogs {
   /**
-   * Whether the log directories of pods that are gone are removed.
+   * Whether the agent removes the log directories of pods that no longer exist. Default true.
    */
   orphanedDirectories?: boolean;
   /**
-   * Whether links to log files that are gone are removed.
+   * Whether the agent removes symbolic links to log files that no longer exist. Default true.
    */
   brokenLinks?: boolean;
   /**
-   * How many rotated log files of each container are kept. 0 keeps none, -1 means no limit.
+   * Number of rotated log files to keep of each container. 0 keeps none, -1 (the default) means no limit.
    */
   maxRotatedPerContainer?: number;
   /**
-   * How many bytes of log files of each pod are kept; rotated files go, oldest first. Empty means no limit.
+   * Size, such as 1Gi, of the log files to keep of each pod. Above it, the agent removes rotated files, oldest first. Empty (the default) means no limit.
    */
   maxBytesPerPod?: string;
   /**
-   * The size of a running container's current log file above which its pod gets a warning Event, in mode DryRun too and also with the keep label. The log file is never cut. Set it well above the kubelet's containerLogMaxSize. Empty or 0 means no warnings.
+   * Size, such as 1Gi, of a running container's current log file above which the agent records a warning Event on the pod. Empty (the default) or 0 means no warnings. The agent also warns in mode DryRun and about pods with the keep label, and never truncates the file. Set the value well above the kubelet's containerLogMaxSize.
    */
   warnBytesPerContainer?: string;
 }
 /**
- * What happens to the orphaned resources of pods that neither the API server nor the runtime knows. Absent, they are only reported.
+ * Removes orphaned resources: control groups and directories of pods that neither the API server nor the container runtime lists. If absent, the agent only reports them.
  */
 export interface GCPolicySpecNodesOrphans {
   /**
-   * Whether orphaned control groups of pods are removed or only reported. A control group with a process is never removed.
+   * Whether the agent removes orphaned control groups of pods (Remove) or only reports them (Report, the default). A control group that contains a process is never removed.
    */
   podCgroups?: 'Report' | 'Remove';
   /**
-   * Whether orphaned pod directories of the kubelet are removed or only reported. A directory with a mount below it, or with files of a volume that outlives its pod, is never removed.
+   * Whether the agent removes orphaned pod directories of the kubelet (Remove) or only reports them (Report, the default). A directory that contains a mount, or files of a volume that outlives its pod, is never removed.
    */
   podDirectories?: 'Report' | 'Remove';
 }
 /**
- * Warns about pods that come near their limits of local storage, and evicts those that exceed them.
+ * Warns about pods near a local storage limit and evicts pods above it. The agent reports such pods; the controller verifies and evicts.
  */
 export interface GCPolicySpecNodesLocalStorageEviction {
   /**
-   * Percentages of a limit at which a pod is warned about. Empty means no warnings.
+   * Percentages of a limit. When a pod's usage exceeds one, the agent records a warning Event on the pod. Default 80 and 95; empty means no warnings.
    *
-   * Items: A percentage of a limit.
+   * Items: Percentage of a limit.
    */
   warnAtPercent?: number[];
   /**
-   * The percentage of a limit above which a pod is evicted. Below 100 it goes ahead of the kubelet, and gracefully.
+   * Percentage of a limit above which the pod is evicted. Default 100. Below 100, dustpan evicts the pod gracefully before the kubelet kills it.
    */
   evictAtPercent?: number;
   /**
-   * Whether an eviction waits for the disruption budgets of the pod.
+   * Whether the controller evicts a pod only if its PodDisruptionBudgets allow it. Default true.
    */
   respectPodDisruptionBudgets?: boolean;
   /**
-   * The grace period of an eviction. -1 means that of the pod; 0 counts as 1, so that no pod is forgotten while its containers run.
+   * Grace period of an eviction, in seconds. -1 (the default) means the pod's own. 0 counts as 1, because with 0 the API server would delete the pod while its containers still run.
    */
   gracePeriodSeconds?: number;
   defaultLimits?: GCPolicySpecNodesLocalStorageEvictionDefaultLimits;
 }
 /**
- * Limits for pods that declare none.
+ * Limits for pods that declare none. Default: none.
  */
 export interface GCPolicySpecNodesLocalStorageEvictionDefaultLimits {
   /**
-   * Limit of each emptyDir volume, such as 10Gi. Empty means none.
+   * Limit of each emptyDir volume, such as 10Gi. Empty (the default) means no limit.
    */
   emptyDir?: string;
   /**
-   * Limit of all local storage of a pod. Empty means none.
+   * Limit of the total local storage of a pod, such as 20Gi. Empty (the default) means no limit.
    */
   pod?: string;
   /**
-   * Limit of the writable layer and logs of each container. Empty means none.
+   * Limit of the writable layer and logs of each container, such as 5Gi. Empty (the default) means no limit.
    */
   container?: string;
 }
 /**
- * Warns before a node runs out of disk, inodes or memory, frees disk ahead of the kubelet, and evicts pods only if evictPods is true. It removes images only where imageGC is set, and containers and logs only where containerGC is set.
+ * Warns before a node runs out of disk, inodes or memory, and frees disk before the kubelet evicts pods. The agent removes images only if imageGC is set, and containers and logs only if containerGC is set. Pods are evicted only if evictPods is true.
  */
 export interface GCPolicySpecNodesNodePressure {
   thresholds?: GCPolicySpecNodesNodePressureThresholds;
   minimumReclaim?: GCPolicySpecNodesNodePressureMinimumReclaim;
   /**
-   * How long a threshold must be crossed before a pod is evicted. Images and containers are removed at once.
+   * Duration for which a threshold must be crossed before a pod is evicted. Default 1m. The agent removes images and containers without this delay.
    */
   gracePeriod?: string;
   /**
-   * How long the condition PressureAhead of a node stays after the pressure has ended.
+   * Duration for which the condition PressureAhead of a node remains True after the pressure has ended. Default 5m.
    */
   transitionPeriod?: string;
   /**
-   * dustpan warns when a threshold will be crossed within this time at the present growth. 0s means no forecast.
+   * The agent warns if, at the current growth, a threshold will be crossed within this duration. Default 1h; 0s means no forecast.
    */
   forecast?: string;
   /**
-   * Whether a pod is evicted where the removal of images and containers does not free enough. At most one pod a minute on a node, within its disruption budgets.
+   * Whether a pod is evicted if removing images and containers does not free enough. Default false. The controller evicts at most one pod per minute and node, and only if the pod's PodDisruptionBudgets allow it.
    */
   evictPods?: boolean;
 }
 /**
- * How much must be available, as a percentage of the capacity or as a quantity, in the kubelet's forms. 0% and 100% turn a threshold off. Choose values above those of the kubelet, so that dustpan acts first.
+ * Minimum available amount of each signal, as a percentage of the capacity or as a quantity, as in the kubelet's configuration. 0% and 100% turn a threshold off. Choose values above the kubelet's, so that dustpan acts first.
  */
 export interface GCPolicySpecNodesNodePressureThresholds {
   /**
-   * A threshold for the free bytes of the file system of the kubelet.
+   * Minimum of free bytes on the kubelet's file system. Default 15%.
    */
   'nodefs.available'?: string;
   /**
-   * A threshold for the free inodes of the file system of the kubelet.
+   * Minimum of free inodes on the kubelet's file system. Default 10%.
    */
   'nodefs.inodesFree'?: string;
   /**
-   * A threshold for the free bytes of the file system of the images.
+   * Minimum of free bytes on the image file system. Default 20%.
    */
   'imagefs.available'?: string;
   /**
-   * A threshold for the free inodes of the file system of the images.
+   * Minimum of free inodes on the image file system. Default 10%.
    */
   'imagefs.inodesFree'?: string;
   /**
-   * A threshold for the memory that pods can still get, as the kubelet computes it. dustpan only warns about memory.
+   * Minimum of memory available to pods, as the kubelet computes it. Default 500Mi. dustpan only warns about memory.
    */
   'memory.available'?: string;
 }
 /**
- * How much more than a threshold is freed once it is crossed, in the same forms. Absent means until the threshold is met.
+ * Amount that the agent frees beyond a crossed threshold, as a percentage or a quantity. Absent (the default) means that it stops when the threshold is met.
  */
 export interface GCPolicySpecNodesNodePressureMinimumReclaim {
   /**
-   * How much more than the threshold is freed of the free bytes of the file system of the kubelet.
+   * Bytes to free on the kubelet's file system beyond the threshold.
    */
   'nodefs.available'?: string;
   /**
-   * How much more than the threshold is freed of the free inodes of the file system of the kubelet.
+   * Inodes to free on the kubelet's file system beyond the threshold.
    */
   'nodefs.inodesFree'?: string;
   /**
-   * How much more than the threshold is freed of the free bytes of the file system of the images.
+   * Bytes to free on the image file system beyond the threshold.
    */
   'imagefs.available'?: string;
   /**
-   * How much more than the threshold is freed of the free inodes of the file system of the images.
+   * Inodes to free on the image file system beyond the threshold.
    */
   'imagefs.inodesFree'?: string;
 }
 /**
- * What dustpan makes of this policy. Written by the controller.
+ * State of the policy. The controller writes it.
  */
 export interface GCPolicyStatus {
   /**
-   * The generation of the spec that this status is about.
+   * Generation of the spec that this status describes.
    */
   observedGeneration?: number;
   /**
-   * When the controller last finished a pass under this policy.
+   * Time at which the controller last completed a pass under this policy.
    */
   lastPassTime?: string;
   /**
-   * Ready (all is well), Accepted (the policy can be followed), Enforcing (it removes things) and Degraded (something is in its way).
+   * Conditions: Ready (accepted and not degraded), Accepted (the spec is valid), Enforcing (mode Enforce is in effect), Degraded (a problem limits the policy).
    */
   conditions?: GCPolicyStatusCondition[];
   pods?: GCPolicyStatusPods;
   nodes?: GCPolicyStatusNodes;
 }
 /**
- * One aspect of the state of this object.
+ * One condition of this object.
  */
 export interface GCPolicyStatusCondition {
   /**
-   * When the status of this condition last changed.
+   * Time at which the status of this condition last changed.
    */
   lastTransitionTime: string;
   /**
-   * What a person should know about it. May be empty.
+   * Details for a person. May be empty.
    */
   message: string;
   /**
-   * The generation of the spec that this condition is about.
+   * Generation of the spec that this condition describes.
    */
   observedGeneration?: number;
   /**
-   * Why the condition has this status, in one CamelCase word.
+   * Reason for the status, one CamelCase word.
    */
   reason: string;
   /**
-   * Whether the condition holds.
+   * True, False or Unknown.
    */
   status: 'True' | 'False' | 'Unknown';
   /**
-   * The name of the condition.
+   * Name of the condition.
    */
   type: string;
 }
 /**
- * Figures of the last pass over the pods.
+ * Counts from the controller's last pass over the pods.
  */
 export interface GCPolicyStatusPods {
   /**
@@ -571,7 +571,7 @@ export interface GCPolicyStatusPods {
    */
   governed?: number;
   /**
-   * Governed pods that have finished, including those that cannot be deleted now and count for no threshold.
+   * Governed pods that have finished. Includes pods that cannot be deleted now; no threshold counts those.
    */
   terminated?: number;
   /**
@@ -579,11 +579,11 @@ export interface GCPolicyStatusPods {
    */
   due?: number;
   /**
-   * Governed pods that will be due at a known time.
+   * Governed pods that become due at a known time.
    */
   waiting?: number;
   /**
-   * Governed pods that are being deleted and wait only for their finalizers.
+   * Governed pods that are terminating and wait only for their finalizers.
    */
   held?: number;
   /**
@@ -591,16 +591,16 @@ export interface GCPolicyStatusPods {
    */
   deletedTotal?: number;
   /**
-   * Deletions that failed in the last pass.
+   * Deletions under this policy that failed in the last pass.
    */
   errorsLastPass?: number;
   /**
-   * Missing nodes that governed pods refer to. A name counts only if a Node had it or a kubelet has started a pod on it.
+   * Missing nodes to which governed pods refer. A node name counts only if a Node with this name existed or a kubelet started a pod on it.
    */
   missingNodes?: number;
 }
 /**
- * Figures of the reports of the governed nodes.
+ * Totals of the reports (NodeGCReport) of the governed nodes.
  */
 export interface GCPolicyStatusNodes {
   /**
@@ -608,15 +608,15 @@ export interface GCPolicyStatusNodes {
    */
   desired?: number;
   /**
-   * Governed nodes whose agent has reported under the current generation.
+   * Governed nodes whose agent has reported under the current generation of this policy.
    */
   upToDate?: number;
   /**
-   * Governed nodes whose report is degraded.
+   * Governed nodes whose report has the condition Degraded.
    */
   degraded?: number;
   /**
-   * Governed nodes whose kubelet may remove images that this policy keeps.
+   * Governed nodes whose kubelet may remove images on the keep list.
    */
   keepListAtRisk?: number;
   /**
@@ -628,7 +628,7 @@ export interface GCPolicyStatusNodes {
    */
   imageBytesReclaimable?: number;
   /**
-   * Bytes freed by removing images on governed nodes, as the agents count them since they started.
+   * Bytes freed by removing images on governed nodes. Each agent counts from its start.
    */
   imageBytesReclaimed?: number;
   /**
@@ -636,11 +636,11 @@ export interface GCPolicyStatusNodes {
    */
   containersRemovable?: number;
   /**
-   * Pods on governed nodes that are near a limit of local storage.
+   * Pods on governed nodes that are near a local storage limit.
    */
   storageWarnings?: number;
   /**
-   * Pods on governed nodes that are to be evicted.
+   * Pods on governed nodes that agents have requested the controller to evict.
    */
   evictionRequests?: number;
 }

@@ -1,7 +1,7 @@
 // Made from crds/gc.dustpan.dev_nodegcreports.yaml by npm run generate. Do not edit.
 
 /**
- * What dustpan's agent sees and does on one node. It has the name of the node, belongs to it, and is written only by the agent on that node.
+ * A NodeGCReport describes what dustpan's agent found and removed on one node. It has the node's name, its owner is the Node, and only the agent on that node writes it.
  */
 export interface NodeGCReport {
   /**
@@ -39,16 +39,16 @@ export interface NodeGCReport {
  */
 export interface NodeGCReportStatus {
   /**
-   * When the agent wrote this report.
+   * Time at which the agent wrote this report.
    */
   reportTime?: string;
   /**
-   * The version of the agent.
+   * Version of the agent.
    */
   agentVersion?: string;
   policy?: NodeGCReportStatusPolicy;
   /**
-   * Ready (all is well), KeepListAtRisk (the kubelet may remove images that the policy keeps), PressureAhead (the node is short of disk, inodes or memory, or will be soon) and Degraded (something is in the way of the agent).
+   * Conditions: Ready (not degraded), KeepListAtRisk (the kubelet may remove images on the keep list), PressureAhead (the node is short of disk, inodes or memory, or will be soon), Degraded (a problem limits the agent).
    */
   conditions?: NodeGCReportStatusCondition[];
   runtime?: NodeGCReportStatusRuntime;
@@ -58,141 +58,141 @@ export interface NodeGCReportStatus {
   sandboxes?: NodeGCReportStatusSandboxes;
   logs?: NodeGCReportStatusLogs;
   /**
-   * The last pass of each unit of the agent.
+   * Last pass of each unit of the agent.
    */
   units?: NodeGCReportStatusUnit[];
   /**
-   * What takes the most space on the node, largest first.
+   * Largest images, containers, sandboxes, logs and volumes on the node, largest first.
    */
   largestOffenders?: NodeGCReportStatusLargestOffender[];
   orphans?: NodeGCReportStatusOrphans;
   /**
-   * All active warnings about local storage, listed or not.
+   * Number of active warnings about local storage, including those not listed.
    */
   storageWarningCount?: number;
   /**
-   * Active warnings about local storage, nearest to the limit first. At most 32 are listed.
+   * Active warnings about local storage, nearest to the limit first; at most 32.
    */
   storageWarnings?: NodeGCReportStatusStorageWarning[];
   /**
-   * All pods to be evicted, listed or not.
+   * Number of pods to be evicted, including those not listed.
    */
   evictionRequestCount?: number;
   /**
-   * What is available on the node, as the kubelet measures it, and when it will be short. Absent without a policy for node pressure.
+   * Available disk, inodes and memory, as the kubelet measures them, with a forecast. Absent if the policy has no nodePressure.
    */
   signals?: NodeGCReportStatusSignal[];
   /**
-   * Pods that the controller is asked to evict. At most 32 are listed at a time.
+   * Pods that the agent requests the controller to evict; at most 32.
    */
   evictionRequests?: NodeGCReportStatusEvictionRequest[];
 }
 /**
- * The policy that governs the node. Absent when there is none.
+ * Policy that governs the node. Absent if none does.
  */
 export interface NodeGCReportStatusPolicy {
   /**
-   * The name of the policy.
+   * Name of the policy.
    */
   name: string;
   /**
-   * The UID of the policy.
+   * UID of the policy.
    */
   uid?: string;
   /**
-   * The generation of the policy that the agent follows.
+   * Generation of the policy that the agent applies.
    */
   observedGeneration: number;
   /**
-   * The mode of the policy.
+   * Mode of the policy.
    */
   mode?: 'DryRun' | 'Enforce';
 }
 /**
- * One aspect of the state of this object.
+ * One condition of this object.
  */
 export interface NodeGCReportStatusCondition {
   /**
-   * When the status of this condition last changed.
+   * Time at which the status of this condition last changed.
    */
   lastTransitionTime: string;
   /**
-   * What a person should know about it. May be empty.
+   * Details for a person. May be empty.
    */
   message: string;
   /**
-   * The generation of the spec that this condition is about.
+   * Generation of the spec that this condition describes.
    */
   observedGeneration?: number;
   /**
-   * Why the condition has this status, in one CamelCase word.
+   * Reason for the status, one CamelCase word.
    */
   reason: string;
   /**
-   * Whether the condition holds.
+   * True, False or Unknown.
    */
   status: 'True' | 'False' | 'Unknown';
   /**
-   * The name of the condition.
+   * Name of the condition.
    */
   type: string;
 }
 /**
- * The container runtime.
+ * Container runtime of the node.
  */
 export interface NodeGCReportStatusRuntime {
   /**
-   * The name of the runtime, such as containerd.
+   * Name of the runtime, such as containerd.
    */
   name?: string;
   /**
-   * The version of the runtime.
+   * Version of the runtime.
    */
   version?: string;
   /**
-   * The version of the interface that the runtime speaks, such as v1.
+   * CRI version that the runtime supports, such as v1.
    */
   apiVersion?: string;
 }
 /**
- * The file system that holds the images.
+ * File system that holds the images.
  */
 export interface NodeGCReportStatusImageFileSystem {
   /**
-   * Where the file system is mounted.
+   * Mount point of the file system on the node.
    */
   mountpoint?: string;
   /**
-   * The used part of the capacity, in percent.
+   * Usage, in percent of the capacity.
    */
   usedPercent?: number;
   /**
-   * Size of the file system.
+   * Size of the file system, in bytes.
    */
   capacityBytes?: number;
   /**
-   * Bytes that can still be written.
+   * Free bytes.
    */
   availableBytes?: number;
   /**
-   * Bytes that images use.
+   * Bytes used by images.
    */
   usedBytes?: number;
   /**
-   * Inodes of the file system.
+   * Total number of inodes.
    */
   inodes?: number;
   /**
-   * Inodes that can still be used.
+   * Free inodes.
    */
   availableInodes?: number;
   /**
-   * Inodes that images use.
+   * Inodes used by images.
    */
   usedInodes?: number;
 }
 /**
- * The images on the node. One image may be in several groups.
+ * Images on the node. One image may be in several groups.
  */
 export interface NodeGCReportStatusImages {
   total?: NodeGCReportStatusImagesTotal;
@@ -201,7 +201,7 @@ export interface NodeGCReportStatusImages {
   kept?: NodeGCReportStatusImagesKept;
   removable?: NodeGCReportStatusImagesRemovable;
   /**
-   * The images that the agent removed last, newest first. The agent drops an entry a day after the removal.
+   * Most recently removed images, newest first. The agent drops an entry 24 hours after the removal.
    */
   lastRemoved?: NodeGCReportStatusImagesLastRemovedItem[];
 }
@@ -210,50 +210,50 @@ export interface NodeGCReportStatusImages {
  */
 export interface NodeGCReportStatusImagesTotal {
   /**
-   * How many.
+   * Number of them.
    */
   count?: number;
   /**
-   * Their size, as the runtime gives it.
+   * Total size, as the runtime reports it.
    */
   bytes?: number;
 }
 /**
- * Images that a container or a pod of this node uses.
+ * Images that a container or a pod on this node uses.
  */
 export interface NodeGCReportStatusImagesInUse {
   /**
-   * How many.
+   * Number of them.
    */
   count?: number;
   /**
-   * Their size, as the runtime gives it.
+   * Total size, as the runtime reports it.
    */
   bytes?: number;
 }
 /**
- * Images that the runtime has pinned.
+ * Images that the runtime reports as pinned.
  */
 export interface NodeGCReportStatusImagesPinned {
   /**
-   * How many.
+   * Number of them.
    */
   count?: number;
   /**
-   * Their size, as the runtime gives it.
+   * Total size, as the runtime reports it.
    */
   bytes?: number;
 }
 /**
- * Images that the keep list of the policy keeps.
+ * Images on the policy's keep list.
  */
 export interface NodeGCReportStatusImagesKept {
   /**
-   * How many.
+   * Number of them.
    */
   count?: number;
   /**
-   * Their size, as the runtime gives it.
+   * Total size, as the runtime reports it.
    */
   bytes?: number;
 }
@@ -262,11 +262,11 @@ export interface NodeGCReportStatusImagesKept {
  */
 export interface NodeGCReportStatusImagesRemovable {
   /**
-   * How many.
+   * Number of them.
    */
   count?: number;
   /**
-   * Their size, as the runtime gives it.
+   * Total size, as the runtime reports it.
    */
   bytes?: number;
   /**
@@ -279,32 +279,32 @@ export interface NodeGCReportStatusImagesRemovable {
  */
 export interface NodeGCReportStatusImagesLastRemovedItem {
   /**
-   * The id of the image.
+   * ID of the image.
    */
   id: string;
   /**
-   * A tag of the image, else a digest.
+   * A tag of the image; a digest if it has no tag.
    */
   name?: string;
   /**
-   * When the agent removed it.
+   * Time of the removal.
    */
   time: string;
   /**
-   * Why, as a reason code.
+   * Reason code of the removal.
    */
   reason: string;
   /**
-   * The GCPolicy that governed the node.
+   * GCPolicy that governed the node.
    */
   policy: string;
 }
 /**
- * The containers on the node.
+ * Containers on the node.
  */
 export interface NodeGCReportStatusContainers {
   /**
-   * All containers, running or not.
+   * All containers, running or dead.
    */
   total?: number;
   /**
@@ -368,11 +368,11 @@ export interface NodeGCReportStatusContainersLastRemovedItemPod {
   uid: string;
 }
 /**
- * The pod sandboxes on the node.
+ * Pod sandboxes on the node.
  */
 export interface NodeGCReportStatusSandboxes {
   /**
-   * All sandboxes, ready or not.
+   * All sandboxes, ready or dead.
    */
   total?: number;
   /**
@@ -381,32 +381,32 @@ export interface NodeGCReportStatusSandboxes {
   removable?: number;
 }
 /**
- * The log files of containers on the node.
+ * Log files of containers on the node.
  */
 export interface NodeGCReportStatusLogs {
   /**
-   * Bytes of all log files.
+   * Size of all log files, in bytes.
    */
   bytes?: number;
   /**
-   * Bytes of the log files that may be removed.
+   * Size of the log files that may be removed, in bytes.
    */
   removableBytes?: number;
 }
 /**
- * The last pass of one unit.
+ * Last pass of one unit.
  */
 export interface NodeGCReportStatusUnit {
   /**
-   * The name of the unit.
+   * Name of the unit.
    */
   name: 'imagegc' | 'containergc' | 'localstorage' | 'nodepressure';
   /**
-   * When the pass ended.
+   * Time at which the pass ended.
    */
   lastPassTime: string;
   /**
-   * How the pass ended: Idle had nothing to do, Succeeded did all there was to do, Short did what it could but needed more, Failed met an error, Unknown could not decide.
+   * Result of the pass: Idle (nothing to do), Succeeded (all removals done), Short (not enough could be removed), Failed (an error occurred), Unknown (the data needed for a decision is not available).
    */
   result: 'Idle' | 'Succeeded' | 'Short' | 'Failed' | 'Unknown';
   /**
@@ -430,41 +430,41 @@ export interface NodeGCReportStatusUnit {
    */
   freedBytesTotal?: number;
   /**
-   * The last error, in one line.
+   * Last error, in one line.
    */
   message?: string;
 }
 /**
- * One thing that takes space.
+ * An object that uses space on the node.
  */
 export interface NodeGCReportStatusLargestOffender {
   /**
-   * What it is.
+   * Kind of the object.
    */
   kind: 'Image' | 'Container' | 'Sandbox' | 'LogDirectory' | 'LogFile' | 'Pod' | 'Volume';
   /**
-   * The identifier of an image, container or sandbox, or the path of a file.
+   * ID of an image, container or sandbox, or path of a file.
    */
   id?: string;
   /**
-   * The name of the pod, image or volume.
+   * Name of the pod, image or volume.
    */
   name?: string;
   /**
-   * The namespace of the pod it belongs to.
+   * Namespace of the pod that owns the object.
    */
   namespace?: string;
   /**
-   * Bytes that it takes.
+   * Size, in bytes.
    */
   bytes: number;
   /**
-   * The reason code of its verdict.
+   * Reason code for which the agent keeps or removes the object.
    */
   reason?: string;
 }
 /**
- * What is left of pods that neither the API server nor the runtime knows, and snapshots without an owner. nodes.orphans of the policy may remove pod directories and control groups; snapshots are only counted. A place that the agent cannot see is absent.
+ * Orphaned resources of pods that neither the API server nor the container runtime lists, and snapshots without an owner. The agent removes pod directories and control groups if nodes.orphans of the policy is set to Remove, and only counts snapshots. A field is absent if the agent cannot read the directory.
  */
 export interface NodeGCReportStatusOrphans {
   podDirectories?: NodeGCReportStatusOrphansPodDirectories;
@@ -473,15 +473,15 @@ export interface NodeGCReportStatusOrphans {
   snapshots?: NodeGCReportStatusOrphansSnapshots;
 }
 /**
- * Pod directories of the kubelet.
+ * Orphaned pod directories of the kubelet.
  */
 export interface NodeGCReportStatusOrphansPodDirectories {
   /**
-   * How many.
+   * Number of them.
    */
   count?: number;
   /**
-   * Bytes that they take, mounted volumes left out. A lower bound where there are very many files.
+   * Total size in bytes, without mounted volumes. A lower bound if there are very many files.
    */
   bytes?: number;
   /**
@@ -490,40 +490,40 @@ export interface NodeGCReportStatusOrphansPodDirectories {
   largest?: NodeGCReportStatusOrphansPodDirectoriesLargestItem[];
 }
 /**
- * A pod directory.
+ * Orphaned pod directory.
  */
 export interface NodeGCReportStatusOrphansPodDirectoriesLargestItem {
   /**
-   * Where it is on the node, as the agent sees it.
+   * Path on the node.
    */
   path: string;
   /**
-   * The UID of the pod that it belonged to.
+   * UID of the pod to which it belonged.
    */
   podUID: string;
   /**
-   * When it last changed, usually when its pod ended.
+   * Time of the last change, usually when the pod ended.
    */
   since?: string;
   /**
-   * Bytes that it takes.
+   * Size, in bytes.
    */
   bytes?: number;
   /**
-   * The reason code of its verdict.
+   * Reason code for which the agent keeps or removes the object.
    */
   reason?: string;
 }
 /**
- * Log directories of pods.
+ * Orphaned log directories of pods.
  */
 export interface NodeGCReportStatusOrphansLogDirectories {
   /**
-   * How many.
+   * Number of them.
    */
   count?: number;
   /**
-   * Bytes that they take.
+   * Total size, in bytes.
    */
   bytes?: number;
   /**
@@ -532,40 +532,40 @@ export interface NodeGCReportStatusOrphansLogDirectories {
   largest?: NodeGCReportStatusOrphansLogDirectoriesLargestItem[];
 }
 /**
- * A log directory.
+ * Orphaned log directory.
  */
 export interface NodeGCReportStatusOrphansLogDirectoriesLargestItem {
   /**
-   * Where it is on the node, as the agent sees it.
+   * Path on the node.
    */
   path: string;
   /**
-   * The UID of the pod that it belonged to.
+   * UID of the pod to which it belonged.
    */
   podUID: string;
   /**
-   * When it last changed, usually when its pod ended.
+   * Time of the last change, usually when the pod ended.
    */
   since?: string;
   /**
-   * Bytes that it takes.
+   * Size, in bytes.
    */
   bytes?: number;
   /**
-   * The reason code of its verdict.
+   * Reason code for which the agent keeps or removes the object.
    */
   reason?: string;
 }
 /**
- * Control groups of pods.
+ * Orphaned control groups of pods.
  */
 export interface NodeGCReportStatusOrphansPodCgroups {
   /**
-   * How many.
+   * Number of them.
    */
   count?: number;
   /**
-   * Memory that is still charged to them.
+   * Memory still charged to them, in bytes.
    */
   bytes?: number;
   /**
@@ -574,66 +574,66 @@ export interface NodeGCReportStatusOrphansPodCgroups {
   largest?: NodeGCReportStatusOrphansPodCgroupsLargestItem[];
 }
 /**
- * A control group.
+ * Orphaned control group.
  */
 export interface NodeGCReportStatusOrphansPodCgroupsLargestItem {
   /**
-   * Where it is on the node, as the agent sees it.
+   * Path on the node.
    */
   path: string;
   /**
-   * The UID of the pod that it belonged to.
+   * UID of the pod to which it belonged.
    */
   podUID: string;
   /**
-   * When it last changed, usually when its pod ended.
+   * Time of the last change, usually when the pod ended.
    */
   since?: string;
   /**
-   * Bytes that it takes.
+   * Size, in bytes.
    */
   bytes?: number;
   /**
-   * The reason code of its verdict.
+   * Reason code for which the agent keeps or removes the object.
    */
   reason?: string;
 }
 /**
- * Snapshots of containerd's overlayfs that belong to no image, container or sandbox that Kubernetes sees. Others that use the same containerd may have made them.
+ * Snapshots of containerd's overlayfs that belong to no image, container or sandbox of Kubernetes. Other clients of the same containerd may own them.
  */
 export interface NodeGCReportStatusOrphansSnapshots {
   /**
-   * How many at least.
+   * Number of them; a lower bound.
    */
   count?: number;
 }
 /**
- * A pod that is near a limit of local storage.
+ * A pod near a local storage limit.
  */
 export interface NodeGCReportStatusStorageWarning {
   pod: NodeGCReportStatusStorageWarningPod;
   /**
-   * Which kind of limit it is.
+   * Kind of the limit.
    */
   signal: 'emptydirfs.limit' | 'ephemeralpodfs.limit' | 'ephemeralcontainerfs.limit';
   /**
-   * The volume or container whose limit it is. Absent for the limit of the pod.
+   * Volume or container to which the limit applies. Absent for the limit of the pod.
    */
   subject?: string;
   /**
-   * Bytes that are used.
+   * Usage, in bytes.
    */
   observedBytes: number;
   /**
-   * Bytes that are allowed.
+   * Limit, in bytes.
    */
   limitBytes: number;
   /**
-   * The highest percentage of warnAtPercent that is exceeded.
+   * Highest percentage of warnAtPercent that the usage exceeds.
    */
   percent?: number;
   /**
-   * When the agent first saw this.
+   * Time at which the agent first observed this.
    */
   since?: string;
 }
@@ -642,15 +642,15 @@ export interface NodeGCReportStatusStorageWarning {
  */
 export interface NodeGCReportStatusStorageWarningPod {
   /**
-   * Its namespace.
+   * Namespace of the pod.
    */
   namespace: string;
   /**
-   * Its name.
+   * Name of the pod.
    */
   name: string;
   /**
-   * Its UID.
+   * UID of the pod.
    */
   uid: string;
 }
@@ -670,49 +670,49 @@ export interface NodeGCReportStatusSignal {
     | 'containerfs.available'
     | 'containerfs.inodesFree';
   /**
-   * Bytes or inodes that are available.
+   * Available bytes or inodes.
    */
   available: number;
   /**
-   * Bytes or inodes in total.
+   * Total bytes or inodes.
    */
   capacity: number;
   /**
-   * What is available, as a percentage of the capacity, rounded down.
+   * Available percentage of the capacity, rounded down.
    */
   availablePercent: number;
   /**
-   * Bytes or inodes that must be available by the policy. Absent when the policy has no threshold.
+   * Bytes or inodes that the policy requires to be available. Absent if the policy has no threshold.
    */
   threshold?: number;
   /**
-   * Bytes or inodes below which the kubelet evicts pods. Absent when it has no threshold.
+   * Available bytes or inodes below which the kubelet evicts pods. Absent if the kubelet has no threshold.
    */
   kubeletThreshold?: number;
   /**
-   * Bytes or inodes that are used more each minute. Absent when it is not known yet, or nothing grows.
+   * Growth of the usage, in bytes or inodes per minute. Absent if unknown or not growing.
    */
   growthPerMinute?: number;
   /**
-   * When the nearer of the two thresholds will be crossed at this growth. Absent when it is not approached, or crossed.
+   * Time at which the nearer of the two thresholds will be crossed at this growth. Absent if usage does not grow or the threshold is crossed.
    */
   thresholdTime?: string;
   /**
-   * Since when less is available than the policy's threshold. Absent when enough is.
+   * Time since which less than the policy's threshold is available. Absent if the threshold is met.
    */
   crossedSince?: string;
   /**
-   * When it was measured.
+   * Time of the measurement.
    */
   measuredTime: string;
 }
 /**
- * A pod that exceeds a limit of local storage, or that is to end because its node is short of disk space or inodes.
+ * A pod that exceeds a local storage limit, or that the node must evict because it is short of disk space or inodes.
  */
 export interface NodeGCReportStatusEvictionRequest {
   pod: NodeGCReportStatusEvictionRequestPod;
   /**
-   * Which kind of limit it is, or what the node is short of.
+   * Kind of the limit, or the signal of which the node is short.
    */
   signal:
     | 'emptydirfs.limit'
@@ -723,24 +723,24 @@ export interface NodeGCReportStatusEvictionRequest {
     | 'imagefs.available'
     | 'imagefs.inodesFree';
   /**
-   * The volume or container whose limit it is. Absent for the limit of the pod.
+   * Volume or container to which the limit applies. Absent for the limit of the pod.
    */
   subject?: string;
   /**
-   * Bytes that are used; inodes, if the node is short of inodes.
+   * Usage, in bytes; in inodes if the node is short of inodes.
    */
   observedBytes: number;
   /**
-   * Bytes that are allowed; if the node is short of disk space, those that the pod requests.
+   * Limit of the pod, in bytes. If the node is short of disk space: bytes that the pod requests.
    */
   limitBytes: number;
   shortage?: NodeGCReportStatusEvictionRequestShortage;
   /**
-   * When the usage was measured.
+   * Time at which the usage was measured.
    */
   observedTime: string;
   /**
-   * The grace period that the policy asks for. Absent means that of the pod.
+   * Grace period, in seconds, that the policy sets. Absent means the pod's own.
    */
   gracePeriodSeconds?: number;
 }
@@ -749,24 +749,24 @@ export interface NodeGCReportStatusEvictionRequest {
  */
 export interface NodeGCReportStatusEvictionRequestPod {
   /**
-   * Its namespace.
+   * Namespace of the pod.
    */
   namespace: string;
   /**
-   * Its name.
+   * Name of the pod.
    */
   name: string;
   /**
-   * Its UID.
+   * UID of the pod.
    */
   uid: string;
 }
 /**
- * What the node is short of. Absent for a limit of the pod.
+ * Shortage of the node. Absent if the pod exceeds a limit.
  */
 export interface NodeGCReportStatusEvictionRequestShortage {
   /**
-   * Bytes or inodes that are available.
+   * Available bytes or inodes.
    */
   available: number;
   /**

@@ -22,7 +22,7 @@ export const governNode = (
   node: KnownNode | undefined,
 ): NodeGovernance => nodeGovernance(ranked)(node);
 
-/** As `governNode`, prepared once for many nodes. */
+/** Prepares `governNode` once for many nodes. */
 export function nodeGovernance(
   ranked: readonly (Policy | InvalidPolicy)[] | undefined,
 ): (node: KnownNode | undefined) => NodeGovernance {

@@ -51,7 +51,7 @@ export function checkSchema<T>(raw: unknown, { schema, validate, path }: Checker
   return { value, valid: isValid && problems.length === 0 ? value : undefined, problems };
 }
 
-/** Null means absent; the null value of a label means the empty one. Fields without a schema stay, to be reported. */
+/** Null means absent; the null value of a label means the empty one. Keeps fields without a schema, to report them. */
 function withoutNulls(value: unknown, schema: Schema): unknown {
   const { items, additionalProperties } = schema;
   if (Array.isArray(value) && items !== undefined)

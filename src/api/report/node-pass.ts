@@ -158,6 +158,6 @@ export interface NodePod {
   readonly configHash: string | undefined;
   /** Opted out: the label gc.dustpan.dev/keep is "true", or the pod has more containers or volumes than are read. */
   readonly isOptedOut: boolean;
-  /** As written in the spec: containers, init and ephemeral containers, image volumes. undefined = more than are kept: any image may be one of them. */
+  /** References as written in the spec: containers, init and ephemeral containers, image volumes. undefined = too many to store: any image may be one of them. */
   readonly images: readonly string[] | undefined;
 }

@@ -11,6 +11,6 @@ export interface PressureInventory {
   readonly readings: readonly SignalReading[];
   /** One sentence for each signal that is short, or will be soon. */
   readonly warnings: readonly string[];
-  /** In the order of the rank; only in mode Enforce. */
+  /** Ordered by rank; only in mode Enforce. */
   readonly requests: readonly PressureRequest[];
 }

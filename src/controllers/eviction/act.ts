@@ -86,7 +86,7 @@ class Evictor {
   /** Evicts, or deletes if the policy ignores disruption budgets. */
   async evict(planned: PodEviction): Promise<StepResult> {
     const agreed = this.#agreed(planned);
-    if (agreed === undefined) throw new Error('no check has agreed to the eviction');
+    if (agreed === undefined) throw new Error('no check has confirmed the eviction');
     const { pod, eviction } = agreed;
     const { respectPodDisruptionBudgets, gracePeriodSeconds } = eviction.target.rule;
     const { evictions } = this.#deps;
@@ -209,7 +209,7 @@ interface Refusal {
 function forbidden({ target: { rule } }: PodEviction, response: string | undefined): string {
   const isDelete = response !== undefined && !rule.respectPodDisruptionBudgets;
   const right = isDelete ? 'delete pods' : 'create pods/eviction';
-  const message = `The controller is not allowed to evict it; the right needed is: ${right}.`;
+  const message = `The controller has no permission to evict it: it needs ${right}.`;
   return response === undefined ? message : `${message} ${response}`;
 }
 

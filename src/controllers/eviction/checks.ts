@@ -25,7 +25,7 @@ export interface EvictionCheckDeps {
 
 /** The eviction that the checks allow. */
 export interface Agreed {
-  /** With the measurement that the node reports now. */
+  /** The request with the measurement that the node reports now. */
   readonly eviction: PodEviction;
   /** The last live read. */
   readonly pod: LivePod;

@@ -35,21 +35,21 @@ export function evictionBlocked(
 ): EventSpec {
   const blocked =
     'shortage' in cause
-      ? `${shortageText(cause.shortage)} The pod is the next to be evicted for it, but cannot be`
-      : 'The pod uses more local storage than the policy allows, but cannot be evicted';
+      ? `${shortageText(cause.shortage)} The pod is the next to be evicted, but the controller cannot evict it`
+      : 'The pod uses more local storage than the policy allows, but the controller cannot evict it';
   return {
     regarding: podRef(target),
     type: 'Warning',
     reason: 'EvictionBlocked',
     action: 'EvictPod',
-    note: `${blocked}; it is tried again. ${message}`,
+    note: `${blocked}; the controller tries again. ${message}`,
   };
 }
 
 /** A pod was evicted and has not ended in time; recorded once. */
 export function exceededGracePeriod({ pod, graceSeconds, elapsedMs }: OverduePod): EventSpec {
   const { namespace, name, nodeName = '', finalizers } = pod;
-  const held = finalizers.length === 0 ? '' : ` Finalizers that hold it: ${finalizers.join(', ')}.`;
+  const held = finalizers.length === 0 ? '' : ` Its finalizers: ${finalizers.join(', ')}.`;
   return {
     regarding: podRef(pod),
     type: 'Warning',

@@ -13,11 +13,11 @@ import type { PodFacts } from '../../kube/cache/objects.ts';
 /** The input of a plan; a pod is kept if it, its node or its namespace is missing here. */
 export interface EvictionFacts {
   readonly reports: readonly RequestingNode[];
-  /** By UID. */
+  /** Keyed by UID. */
   readonly pods: ReadonlyMap<string, KnownPod>;
-  /** By name. */
+  /** Keyed by name. */
   readonly nodes: ReadonlyMap<string, Labelled>;
-  /** By name. */
+  /** Keyed by name. */
   readonly namespaces: ReadonlyMap<string, Labelled>;
   readonly memory: EvictionMemory;
 }
@@ -44,7 +44,7 @@ export interface Given {
   /** Highest priority first (`rankPolicies`). */
   readonly policies: readonly (Policy | InvalidPolicy)[];
   readonly now: Date;
-  /** By the monotonic clock, for the pauses between tries. */
+  /** Monotonic time, for the pauses between attempts. */
   readonly monotonicMs: number;
 }
 
@@ -76,7 +76,7 @@ interface KeptPod extends Decision<RequestedPod, EvictionKeepReason, EvictionEvi
 /** The decision about one requested eviction. */
 export type EvictionDecision = PodEviction | KeptPod;
 
-/** What the controller remembers about pods, by UID, and about nodes. */
+/** Memory of the controller between passes: about pods, keyed by UID, and about nodes. */
 export interface EvictionMemory {
   /** Evicted pods that are still in the cache; it may not show them as terminating yet. */
   readonly evicted: ReadonlyMap<string, Evicted>;
@@ -92,7 +92,7 @@ export interface EvictionMemory {
 
 /** The time after an eviction in which none follows for the pressure of the node. */
 export interface Pause {
-  /** By the monotonic clock. */
+  /** Monotonic time. */
   readonly untilMs: number;
   /** Unix milliseconds; an older measurement does not have the effect of the last eviction. */
   readonly measuredAfterMs: number;
@@ -109,9 +109,9 @@ export interface Evicted {
 
 interface Deferral {
   readonly reason: DeferralReason;
-  /** In a row, for this reason. */
+  /** Consecutive failures for this reason. */
   readonly tries: number;
-  /** By the monotonic clock. */
+  /** Monotonic time. */
   readonly untilMs: number;
 }
 

@@ -32,7 +32,7 @@ function evictionCounters(registers: [Registry]) {
     }),
     errors: new Counter({
       name: 'dustpan_eviction_errors_total',
-      help: '[ALPHA] Tries to evict a pod that failed, without those that a disruption budget blocked.',
+      help: '[ALPHA] Failed attempts to evict a pod, except those that a disruption budget blocked.',
       labelNames: ['eviction_signal', 'reason'],
       registers,
     }),

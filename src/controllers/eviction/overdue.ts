@@ -6,7 +6,7 @@ import type { EvictionMemory } from './facts.ts';
 export interface OverduePod {
   readonly pod: EvictedPod;
   readonly graceSeconds: number;
-  /** Since the API server accepted the eviction. */
+  /** Time since the API server accepted the eviction. */
   readonly elapsedMs: number;
 }
 

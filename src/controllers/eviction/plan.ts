@@ -113,7 +113,7 @@ function decide(
 const unitOf = ({ request }: RequestedPod): 'localstorage' | 'nodepressure' =>
   isPressureRequest(request) ? 'nodepressure' : 'localstorage';
 
-/** What the policy of a node says about one request. */
+/** Decision of a node's policy about one request. */
 interface Ruled {
   readonly manner: EvictionManner;
   /** The request is still one that the policy makes. */

@@ -138,7 +138,7 @@ class Journal {
         this.#recordKept(outcome);
         return;
       case 'gone':
-        log.debug(fieldsOf(decision), 'pod was gone or changed meanwhile');
+        log.debug(fieldsOf(decision), 'pod is already gone or has changed');
         return;
       case 'failed':
         this.#recordFailure(outcome);
@@ -158,7 +158,7 @@ class Journal {
     if (this.#isSkewLogged) return;
     this.#isSkewLogged = true;
     const aheadSeconds = Math.round(this.#clockSkewMs(deletion) / 1000);
-    this.#deps.log.warn({ aheadSeconds }, 'clock differs from that of the API server, no ttl is judged');
+    this.#deps.log.warn({ aheadSeconds }, "clock differs from the API server's, applying no ttl");
   }
 
   #recordFailure({ decision, error }: Extract<Outcome<PodDeletion>, { kind: 'failed' }>): void {

@@ -70,7 +70,7 @@ export const backlogCollected = (policy: Policy, pods: number): EventSpec => ({
   type: 'Normal',
   reason: 'BacklogCollected',
   action: 'Collect',
-  note: `Deleted ${podCount(pods)} in one pass; Events of single owners may be missing, the controller's log has a line for each pod`,
+  note: `Deleted ${podCount(pods)} in one pass; not every owner has an Event. The controller logs every pod`,
 });
 
 function regardingOf(pod: PodFacts, replicaSetOwners: ReadonlyMap<string, OwnerRef>): ObjectRef {
@@ -119,7 +119,7 @@ export function tripped({ policy, missingNodes, percent }: Tripped): EventSpec {
     type: 'Warning',
     reason: 'Tripped',
     action: 'KeepOrphans',
-    note: `Nodes missing: ${missingNodes}, ${Math.round(percent)} % of all; over ${limit} % (safety.maxOrphanedNodesPercent) no orphan is deleted`,
+    note: `Nodes missing: ${missingNodes}, ${Math.round(percent)} % of all; above ${limit} % (safety.maxOrphanedNodesPercent) dustpan deletes no orphaned pod`,
   };
 }
 
@@ -129,5 +129,5 @@ export const finalizerHeld = (pod: PodFacts): EventSpec => ({
   type: 'Warning',
   reason: 'FinalizerHeld',
   action: 'Keep',
-  note: `The pod was deleted but waits for its finalizers: ${pod.finalizers.join(', ')}`,
+  note: `The pod is terminating and waits for its finalizers: ${pod.finalizers.join(', ')}`,
 });

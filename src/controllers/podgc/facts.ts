@@ -8,7 +8,7 @@ import type { NodeFacts, OwnerRef, PodFacts } from '../../kube/cache/objects.ts'
 /** The input of a plan. Maps that are undefined were not observed: nothing is decided from them. */
 export interface PodGcFacts {
   readonly pods: readonly PodFacts[];
-  /** By name. */
+  /** Keyed by name. */
   readonly nodes: ReadonlyMap<string, NodeFacts> | undefined;
   /** Labels by namespace name. */
   readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
@@ -51,7 +51,7 @@ export interface Because<R extends PodReason = PodReason> {
 
 /** The decisions of one pass. */
 export interface PodGcPlan {
-  /** In the order of execution, policies of mode DryRun included. */
+  /** Ordered as executed, including policies in mode DryRun. */
   readonly deletions: readonly PodDeletion[];
   /** Every other pod. Each iteration makes the decisions again: a pass needs no object for each of 100 000 pods. */
   readonly kept: Iterable<PodDecision>;

@@ -9,7 +9,7 @@ export const noneSeen: SeenFinished = new Map();
 /** Synchronised clocks never differ by more; without it a node half a second ahead would count as broken. */
 const tolerableSkewMs = 60_000;
 
-/** Adds this pass to earlier ones. A finished pod stays finished, so a gap between two passes changes nothing. */
+/** Adds this pass to earlier ones. A finished pod remains finished, so a gap between two passes changes nothing. */
 export function observeFinished(
   before: SeenFinished,
   pods: readonly PodFacts[],

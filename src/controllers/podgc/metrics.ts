@@ -44,13 +44,13 @@ function deletionMetrics(registers: Registers) {
   return {
     deletes: new Counter({
       name: 'dustpan_pod_gc_force_delete_pods_total',
-      help: '[ALPHA] Pods that podgc tried to delete, failed tries included (as pod_gc_collector_force_delete_pods_total).',
+      help: '[ALPHA] Attempts to delete a pod, including failed ones (as pod_gc_collector_force_delete_pods_total).',
       labelNames: ['namespace', 'reason'],
       registers,
     }),
     deleteErrors: new Counter({
       name: 'dustpan_pod_gc_force_delete_pod_errors_total',
-      help: '[ALPHA] Tries to delete a pod that failed (as pod_gc_collector_force_delete_pod_errors_total).',
+      help: '[ALPHA] Failed attempts to delete a pod (as pod_gc_collector_force_delete_pod_errors_total).',
       labelNames: ['namespace', 'reason'],
       registers,
     }),
@@ -62,7 +62,7 @@ function deletionMetrics(registers: Registers) {
     }),
     failed: new Counter({
       name: 'dustpan_pod_gc_delete_errors_total',
-      help: '[ALPHA] Tries to delete a pod that failed, by reason.',
+      help: '[ALPHA] Failed attempts to delete a pod, by reason.',
       labelNames: ['reason'],
       registers,
     }),
@@ -96,18 +96,18 @@ function planMetrics(registers: Registers) {
     }),
     missingNodes: new Gauge({
       name: 'dustpan_pod_gc_missing_nodes',
-      help: '[ALPHA] Names of nodes that pods are bound to and that do not exist, including names that never existed.',
+      help: '[ALPHA] Names of nodes to which pods are bound and that do not exist, including names that never existed.',
       registers,
     }),
     tripped: new Gauge({
       name: 'dustpan_pod_gc_tripped',
-      help: '[ALPHA] 1 while more nodes are missing than the policy allows, and no orphan is deleted.',
+      help: '[ALPHA] 1 while the circuit breaker of the policy is open: more nodes are missing than it allows, and dustpan deletes no orphaned pod.',
       labelNames: ['policy'],
       registers,
     }),
     planSeconds: new Histogram({
       name: 'dustpan_pod_gc_plan_duration_seconds',
-      help: '[ALPHA] Time that the decisions of one pass took; the event loop is blocked meanwhile.',
+      help: '[ALPHA] Time that planning a pass took.',
       buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1],
       registers,
     }),

@@ -134,7 +134,7 @@ function overPercent(
   return percent > maxOrphanedNodesPercent ? percent : undefined;
 }
 
-/** Since when node names that pods refer to have been missing, and when the last pass was; by the monotonic clock. */
+/** Times since which node names that pods refer to have been missing, and the time of the last pass; monotonic. */
 export interface MissingNodes {
   readonly since: ReadonlyMap<string, number>;
   readonly observedAtMs: number;

@@ -12,7 +12,7 @@ const isEvicted = (pod: PodFacts): boolean => pod.phase === 'Failed' && pod.reas
 
 const second = (pod: PodFacts): number => Math.floor(pod.createdAtMs / 1000);
 
-/** By code unit, as the API server's strings are compared; not by language. */
+/** Compares by code unit, as the API server compares strings; not by language. */
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** The pods that one threshold applies to, in the order of deletion. Sorted when first needed: in most passes nothing is due. */
@@ -38,7 +38,7 @@ export class Line {
     return count > 0 ? this.#inOrder().slice(0, count) : [];
   }
 
-  /** From 1; 0 = the pod is not in line. */
+  /** Place from 1; 0 = no threshold counts the pod. */
   placeOf(pod: PodFacts): number {
     this.#places ??= new Map(this.#inOrder().map((one, i) => [one, i + 1]));
     return this.#places.get(pod) ?? 0;

@@ -51,7 +51,7 @@ interface Judged {
   readonly group: Group;
   readonly terminated: TerminatedVerdicts;
   readonly orphans: OrphanVerdicts;
-  /** In no order; each pod once. */
+  /** Unordered; each pod once. */
   readonly due: readonly PodDeletion[];
 }
 
@@ -77,7 +77,7 @@ function firstRuleWins(
   return [...terminated, ...rest];
 }
 
-/** In the order in which the rules apply. */
+/** Ordered as the rules apply. */
 const ruleOrder: readonly PodDeleteReason[] = podDeleteReasons;
 
 interface Sequence {

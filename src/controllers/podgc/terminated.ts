@@ -115,7 +115,7 @@ const expiryMs = ({ countedMs, ttl }: Finish): number => countedMs + ttl.ttlMs;
 
 interface Lines {
   readonly overall: Line;
-  /** Of the namespace of the pod; undefined = the policy has no perNamespaceThreshold. */
+  /** Count in the pod's namespace; undefined = the policy has no perNamespaceThreshold. */
   readonly line: Line | undefined;
 }
 

@@ -23,7 +23,7 @@ function readyClaim(accepted: Claim, degraded: Claim): Claim {
 function acceptedClaim(policy: Policy | InvalidPolicy): Claim {
   if (!('problems' in policy))
     return { type: 'Accepted', status: 'True', reason: 'Valid', message: 'The policy is valid' };
-  const message = `Nothing that this policy might select is deleted: ${policy.problems.join('; ')}`;
+  const message = `The policy is invalid, so dustpan keeps everything that it might select: ${policy.problems.join('; ')}`;
   return { type: 'Accepted', status: 'False', reason: 'InvalidPolicy', message: cut(printable(message)) };
 }
 
@@ -32,9 +32,19 @@ function enforcingClaim(policy: Policy | InvalidPolicy, report: PolicyPassReport
   if ('problems' in policy)
     return { type, status: 'False', reason: 'InvalidPolicy', message: 'The policy is invalid' };
   if (policy.mode === 'Enforce')
-    return { type, status: 'True', reason: 'ModeEnforce', message: 'Due removals are carried out' };
-  const due = report === undefined ? '' : `; ${report.due} pods would be deleted now`;
-  return { type, status: 'False', reason: 'ModeDryRun', message: `Nothing is removed in mode DryRun${due}` };
+    return {
+      type,
+      status: 'True',
+      reason: 'ModeEnforce',
+      message: 'Mode Enforce: dustpan removes objects that are due',
+    };
+  const due = report === undefined ? '' : `; ${report.due} pods are due for deletion`;
+  return {
+    type,
+    status: 'False',
+    reason: 'ModeDryRun',
+    message: `Mode DryRun: dustpan removes nothing${due}`,
+  };
 }
 
 function degradedClaim({ policy, report, nodes }: StatusFacts): Claim {
@@ -44,34 +54,39 @@ function degradedClaim({ policy, report, nodes }: StatusFacts): Claim {
   if (trouble !== undefined) return { type, status: 'True', ...trouble };
   if (policy.pods === undefined && policy.nodes !== undefined) return nodesOnlyClaim(nodes);
   if (report === undefined) return noPassYet;
-  return { type, status: 'False', reason: 'AsPlanned', message: 'The last pass did what it planned' };
+  return {
+    type,
+    status: 'False',
+    reason: 'AsPlanned',
+    message: 'The last pass did everything that it planned',
+  };
 }
 
 const noPassYet: Claim = {
   type: 'Degraded',
   status: 'Unknown',
   reason: 'NoPassYet',
-  message: 'No pass has been made under this policy yet',
+  message: 'No pass has completed under this policy yet',
 };
 
 type Trouble = Pick<Claim, 'reason' | 'message'> | undefined;
 
 function podTrouble(report: PolicyPassReport | undefined): Trouble {
   if (report?.trippedPercent !== undefined) {
-    const message = `Nodes missing: ${report.missingNodes}, ${Math.round(report.trippedPercent)} % of all: orphans are kept`;
+    const message = `Nodes missing: ${report.missingNodes}, ${Math.round(report.trippedPercent)} % of all; the circuit breaker is open, and orphaned pods are kept`;
     return { reason: 'Tripped', message };
   }
   if (report === undefined) return undefined;
   if (report.failed > 0)
     return { reason: 'DeletesFailed', message: `${report.failed} deletions failed in the last pass` };
   if (report.clockUnsure === 0) return undefined;
-  const message = `${report.clockUnsure} deletions by ttl were prevented: the controller's clock differs from the API server's`;
+  const message = `${report.clockUnsure} deletions by ttl were skipped, because the controller's clock differs from the API server's`;
   return { reason: 'ClockUnsure', message };
 }
 
 function nodeTrouble(nodes: NodeRollup | undefined): Trouble {
   if (nodes === undefined || nodes.degraded === 0) return undefined;
-  const message = `${nodes.degraded} of ${nodes.desired} nodes are degraded, see their NodeGCReports`;
+  const message = `${nodes.degraded} of ${nodes.desired} nodes are degraded; see their NodeGCReports`;
   return { reason: 'NodesDegraded', message };
 }
 
@@ -81,7 +96,7 @@ function nodesOnlyClaim(nodes: NodeRollup | undefined): Claim {
     const message = 'No node has reported under this policy yet';
     return { type: 'Degraded', status: 'Unknown', reason: 'NoReportYet', message };
   }
-  const message = 'The nodes that report did what they planned';
+  const message = 'The nodes that have reported did everything that they planned';
   return { type: 'Degraded', status: 'False', reason: 'AsPlanned', message };
 }
 

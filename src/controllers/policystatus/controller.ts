@@ -116,7 +116,7 @@ export class PolicyStatusController {
     const memory = this.#memory.get(policy.uid) ?? emptyMemory;
     if (memory.invalidGeneration === policy.generation) return;
     this.#memory.set(policy.uid, { ...memory, invalidGeneration: policy.generation });
-    this.#deps.log.error({ policy: policy.name, problems: policy.problems }, 'policy cannot be followed');
+    this.#deps.log.error({ policy: policy.name, problems: policy.problems }, 'policy is invalid');
     this.#deps.recorder.record(invalidPolicy(policy));
   }
 }

@@ -12,5 +12,5 @@ export const invalidPolicy = (policy: InvalidPolicy): EventSpec => ({
   type: 'Warning',
   reason: 'InvalidPolicy',
   action: 'KeepAll',
-  note: `The policy cannot be followed, all it may govern is kept: ${policy.problems.join('; ')}`,
+  note: `The policy is invalid, so dustpan keeps everything that it might select: ${policy.problems.join('; ')}`,
 });

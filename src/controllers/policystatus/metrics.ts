@@ -8,7 +8,7 @@ export function policyStatusMetrics(registry: Registry) {
   return {
     conditions: new Gauge({
       name: 'dustpan_policy_condition',
-      help: '[ALPHA] 1 for the status that a condition of a GCPolicy has now.',
+      help: '[ALPHA] 1 for the current status of a condition of a GCPolicy.',
       labelNames: ['policy', 'type', 'status'],
       registers: [registry],
     }),

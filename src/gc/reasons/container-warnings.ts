@@ -21,16 +21,16 @@ export type ContainerWarnEvidence = Record<ContainerWarnReason, LargeLog>;
 export const containerWarnings: ReasonCatalog<ContainerWarnEvidence> = {
   LogTooLarge: {
     meaning:
-      'It is running, and its current log file is larger than nodes.containerGC.logs.warnBytesPerContainer: rotation failed or is off, or it writes faster than the kubelet rotates.',
+      'It is running, and its current log file is larger than nodes.containerGC.logs.warnBytesPerContainer: log rotation fails or is off, or the container writes faster than the kubelet rotates.',
     sentence: (log) => `${largeLogClause(log)}. The file is ${log.path}.`,
     field: ({ warnBytes }) => `nodes.containerGC.logs.warnBytesPerContainer=${quantityText(warnBytes)}`,
     change:
-      'The kubelet rotates the log, the container ends, or nodes.containerGC.logs.warnBytesPerContainer is higher or empty.',
+      'The kubelet rotates the log, the container stops, or nodes.containerGC.logs.warnBytesPerContainer is higher or empty.',
     caution:
-      "dustpan never cuts or removes the current log of a running container. Compare the size with the kubelet's containerLogMaxSize, and look for errors of its rotation in the kubelet's log.",
+      "dustpan never truncates or removes the current log of a running container. Compare the size with the kubelet's containerLogMaxSize, and check the kubelet's log for rotation errors.",
   },
 };
 
 /** The size of a log and the size above which the policy warns. */
 export const largeLogClause = ({ container, pod, bytes, warnBytes }: LargeLog): string =>
-  `The current log of container ${container} of ${podText(pod)} is ${sizeText(bytes)}, more than the ${quantityText(warnBytes)} above which dustpan warns`;
+  `The current log of container ${container} of ${podText(pod)} is ${sizeText(bytes)}; dustpan warns above ${quantityText(warnBytes)}`;

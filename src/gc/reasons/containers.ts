@@ -78,16 +78,16 @@ export interface ContainerEvidence
   };
 }
 
-const nodeLabel = 'The label gc.dustpan.dev/keep: "true" on the node keeps it.';
+const nodeLabel = 'Or the label gc.dustpan.dev/keep: "true" on the node.';
 /** For an object whose pod still exists. */
-const podLabel = 'The label gc.dustpan.dev/keep: "true" on its pod or on the node keeps it.';
-const podBack = 'Its pod is in the API and not over, or a container or sandbox of the pod runs';
+const podLabel = 'Or the label gc.dustpan.dev/keep: "true" on its pod or on the node.';
+const podBack = 'Its pod exists and has not ended, or a container or sandbox of the pod runs';
 
 const short = (signal: DiskSignal): ReasonEntry<DeadAttempt> => ({
-  meaning: `The node is low on ${signalText[signal]}, so dead containers and their logs are removed, but never the newest attempt in a pod that has not finished.`,
+  meaning: `The node is low on ${signalText[signal]}, so dustpan removes dead containers and their logs, but never the newest attempt in a pod that has not finished.`,
   sentence: (attempt) => `It is ${placeText(attempt)}, and the node is low on ${signalText[signal]}.`,
   field: () => `nodes.nodePressure.thresholds["${signal}"]`,
-  change: `More is available than the threshold. ${podLabel}`,
+  change: `More available than the threshold. ${podLabel}`,
 });
 
 /** Reasons of containergc: containers, sandboxes and logs. */
@@ -96,7 +96,7 @@ export const containerReasons: ReasonCatalog<ContainerEvidence> = {
   ...orphans.reasons,
   PodGone: {
     meaning:
-      'Two passes and a live query found that its pod is absent from the API, was evicted, or was deleted longer than its grace period ago; and nothing of the pod runs.',
+      'Two passes and a live read found that nothing of its pod runs and that the pod does not exist, was evicted, or was deleted longer than its grace period ago.',
     sentence: (evidence) => `It is not running, and ${podText(evidence.pod)} ${endText(evidence)}.`,
     field: () => 'nodes.containerGC',
     change: `${podBack}. ${podLabel}`,
@@ -118,7 +118,7 @@ export const containerReasons: ReasonCatalog<ContainerEvidence> = {
     sentence: (evidence) =>
       `It is not ready and has no containers, and ${podText(evidence.pod)} ${evidence.isPodGone ? endText(evidence) : 'has a newer sandbox'}.`,
     field: () => 'nodes.containerGC.sandboxes=true',
-    change: `A container of it is kept, or nodes.containerGC.sandboxes is off. ${podLabel}`,
+    change: `A container of it is kept, or nodes.containerGC.sandboxes is false. ${podLabel}`,
   },
   OrphanedLogs: {
     meaning:
@@ -126,12 +126,12 @@ export const containerReasons: ReasonCatalog<ContainerEvidence> = {
     sentence: (evidence) =>
       `It holds logs of ${podText(evidence.pod).replace(/^its/, 'a')}, which ${endText(evidence)}, and no container of the pod is left.`,
     field: () => 'nodes.containerGC.logs.orphanedDirectories=true',
-    change: `${podBack}, or nodes.containerGC.logs.orphanedDirectories is off. ${podLabel}`,
+    change: `${podBack}, or nodes.containerGC.logs.orphanedDirectories is false. ${podLabel}`,
   },
   BrokenLink: {
     meaning: 'It points to a log that does not exist.',
     field: () => 'nodes.containerGC.logs.brokenLinks=true',
-    change: `The log exists again, or nodes.containerGC.logs.brokenLinks is off. ${nodeLabel}`,
+    change: `The log exists again, or nodes.containerGC.logs.brokenLinks is false. ${nodeLabel}`,
   },
   RotatedLog: {
     meaning: 'There are more rotated logs than a limit allows; dustpan removes the oldest first.',
@@ -140,13 +140,13 @@ export const containerReasons: ReasonCatalog<ContainerEvidence> = {
     change: `A higher nodes.containerGC.logs.maxRotatedPerContainer or maxBytesPerPod. ${podLabel}`,
   },
   Running: {
-    meaning: 'It is a container that runs, or a sandbox that is ready.',
+    meaning: 'It is a running container or a ready sandbox.',
     sentence: ({ kind }) => (kind === 'Sandbox' ? 'It is ready.' : 'It is running.'),
-    change: 'It stops, or it is a sandbox and no longer ready; then the rules for dead ones decide.',
+    change: 'The container stops or the sandbox is no longer ready; then the rules for dead ones apply.',
   },
   NotKubelets: {
-    meaning: 'The kubelet did not create it: it has none of the labels or names that the kubelet gives.',
-    change: 'Never by dustpan: whoever created it removes it.',
+    meaning: 'The kubelet did not create it: it lacks the labels or the name that the kubelet sets.',
+    change: 'Never by dustpan: its creator has to remove it.',
   },
   StaticPod: {
     meaning: 'It belongs to a static pod, and dustpan leaves static pods to the kubelet.',
@@ -155,13 +155,12 @@ export const containerReasons: ReasonCatalog<ContainerEvidence> = {
     change: 'Never by dustpan: the kubelet removes it.',
   },
   UnknownState: {
-    meaning: 'The runtime does not know its state, and its pod is not known to be gone.',
-    sentence: ({ pod }) =>
-      `The runtime does not know its state, and ${podText(pod)} is not known to be gone.`,
-    change: 'The runtime knows its state, or its pod is gone.',
+    meaning: 'The runtime reports its state as unknown, and its pod may still exist.',
+    sentence: ({ pod }) => `The runtime reports its state as unknown, and ${podText(pod)} may still exist.`,
+    change: 'The runtime reports its state, or its pod is gone.',
   },
   TooYoung: {
-    meaning: "It has not been here for the policy's minimum age yet.",
+    meaning: "It is younger than the policy's minimum age.",
     sentence: ({ createdMs, eligibleAtMs, minimumAgeMs, mayStart }) =>
       `It was created at ${timeText(createdMs)}, and is kept for at least ${formatDuration(eligibleAtMs - createdMs)}` +
       `${mayStart && eligibleAtMs - createdMs > minimumAgeMs ? ', because it may be about to start' : ''}.`,
@@ -170,7 +169,7 @@ export const containerReasons: ReasonCatalog<ContainerEvidence> = {
         ? undefined
         : `nodes.containerGC.minimumAge=${formatDuration(minimumAgeMs)}`,
     change:
-      'nodes.containerGC.minimumAge has passed since its creation; at least two minutes if it was created and not started.',
+      'nodes.containerGC.minimumAge has passed since its creation; at least two minutes if it was created but not started.',
   },
   NewestAttempt: {
     meaning:
@@ -179,7 +178,7 @@ export const containerReasons: ReasonCatalog<ContainerEvidence> = {
       `It is the newest dead attempt of container ${container} of ${podText(pod)}: somebody may need its log, and without it the kubelet may run the container of an unfinished pod again.`,
     field: perContainerField,
     change:
-      'A later attempt starts or ends, or its pod is gone or over; once the pod has finished, also when the limits of the policy allow none.',
+      "A later attempt starts or ends, or its pod is gone, evicted or deleted. Once the pod has finished, also if the policy's limit is 0.",
   },
   NewestSandbox: {
     meaning: 'It is the newest sandbox of its pod.',
@@ -196,25 +195,25 @@ export const containerReasons: ReasonCatalog<ContainerEvidence> = {
       'place' in evidence
         ? `${perContainerField(evidence)}, ${totalField(evidence)}`
         : rotatedField(evidence),
-    change: 'Newer ones make it exceed a limit, its pod is gone, or somebody lowers a limit.',
+    change: 'Newer ones exceed a limit, its pod is gone, or somebody lowers a limit.',
   },
   InUse: {
-    meaning: 'An object that is kept needs it.',
+    meaning: 'Another object that dustpan keeps needs it.',
     sentence: ({ kind, pod }) => inUse[kind](podText(pod)),
     change:
-      'Whatever needs it is removed: its pod, the containers of a sandbox or a log directory, the log of a link.',
+      'The object that needs it is removed: its pod, the containers of a sandbox or a log directory, or the log of a link.',
   },
   Quarantined: {
     meaning:
-      'Its pod is absent from the API, was evicted, or was deleted longer than its grace period ago, but only one pass has seen that.',
+      'Its pod does not exist, was evicted, or was deleted longer than its grace period ago, but only one pass has observed this.',
     sentence: (evidence) =>
       evidence.end === undefined
-        ? `${capital(podText(evidence.pod))} seems to be gone, but that was observed only once so far.`
-        : `${capital(podText(evidence.pod))} ${endText(evidence)}, and nothing of it seems to run, but that was observed only once so far.`,
-    change: 'The next pass sees the same.',
+        ? `${capital(podText(evidence.pod))} seems to be gone, but only one pass has observed this.`
+        : `${capital(podText(evidence.pod))} ${endText(evidence)}, and nothing of it seems to run, but only one pass has observed this.`,
+    change: 'The next pass observes the same.',
   },
   ContainersUnknown: {
-    meaning: 'The containers or the sandboxes of the node are not known, and one may need it.',
+    meaning: 'The agent does not know the containers or sandboxes of the node, and one may need it.',
     change: 'The runtime lists containers and sandboxes.',
   },
   KeepMarked: {
@@ -228,7 +227,7 @@ export const containerReasons: ReasonCatalog<ContainerEvidence> = {
     meaning: 'The policy of the node has no rule for it.',
     sentence: ({ kind }) => `The policy of the node has no rule for ${things[kind]}.`,
     field: ({ kind, isWhole }) => (isWhole ? 'nodes.containerGC is not set' : ruleField[kind]),
-    change: `The policy gets nodes.containerGC, and in it the field for such objects: sandboxes, or one of logs. ${orphans.ruleChange}`,
+    change: `The policy sets nodes.containerGC and, for sandboxes and logs, the field for such objects. ${orphans.ruleChange}`,
   },
 };
 
@@ -253,8 +252,8 @@ const ruleField: Readonly<Record<Kind, string>> = {
 const needed = (): string => containerReasons.InUse.meaning;
 const inUse: Readonly<Record<Kind, (pod: string) => string>> = {
   Container: needed,
-  Sandbox: () => 'A container that is kept belongs to it.',
-  LogDirectory: (pod) => `It holds the logs of ${pod}, which exists or has a container that is kept.`,
+  Sandbox: () => 'It contains a container that dustpan keeps.',
+  LogDirectory: (pod) => `It holds the logs of ${pod}, which exists or has a container that dustpan keeps.`,
   LogLink: () => 'It points to a log that exists, or its container may still write one.',
   LogFile: needed,
   ...orphans.inUse,

@@ -39,7 +39,7 @@ export interface EvictionEvidence
 const requested = (measuredAtMs: number | undefined): string =>
   measuredAtMs === undefined
     ? ''
-    : ` The agent of its node requests the eviction, by a measurement of ${timeText(measuredAtMs)}.`;
+    : ` The agent of its node requests the eviction (usage measured at ${timeText(measuredAtMs)}).`;
 
 /** The message of an eviction, without what may delay it. */
 export const causeText = (cause: EvictionCause, evictAtPercent?: number): string =>
@@ -76,22 +76,22 @@ export const evictionReasons: ReasonCatalog<EvictionEvidence> = {
   'imagefs.available': fulfilled(pressureReasons['imagefs.available']),
   'imagefs.inodesFree': fulfilled(pressureReasons['imagefs.inodesFree']),
   PodGone: refused({
-    meaning: 'The pod is not in the API any more.',
-    change: 'Never: the next report of the node does not request the eviction any more.',
+    meaning: 'The pod no longer exists.',
+    change: 'Never: the next report of the node no longer requests the eviction.',
   }),
   PodMoved: refused({
     meaning:
-      'The pod of this name is another one, or is on another node than the one that requests the eviction.',
-    change: 'The node of the pod itself requests the eviction, by the UID of the pod.',
+      'The pod with this name has another UID, or runs on another node than the agent that requests the eviction.',
+    change: "The agent on the pod's own node requests the eviction with the pod's UID.",
   }),
   RequestStale: refused({
-    meaning: 'The measurement of the request is too old, or from the future.',
-    change: 'The agent of the node measures again and reports; its clock agrees with that of the controller.',
+    meaning: 'The measurement in the request is too old or in the future.',
+    change: "The agent of the node reports a new measurement, and its clock agrees with the controller's.",
   }),
   PolicyChanged: refused({
-    meaning: 'The policy that governs the node does not request the eviction, or not any more.',
+    meaning: 'The policy that governs the node does not allow the eviction, or no longer does.',
     change:
-      'That policy has the block that requests it, nodes.localStorageEviction or nodes.nodePressure with evictPods: true, and is in mode Enforce.',
+      'The policy is in mode Enforce and sets nodes.localStorageEviction, or for node pressure nodes.nodePressure with evictPods: true.',
   }),
   KeepMarked: {
     ...podStates.KeepMarked,
@@ -102,33 +102,34 @@ export const evictionReasons: ReasonCatalog<EvictionEvidence> = {
   Terminating: refused(podStates.Terminating),
   PacingLimit: refused({
     meaning:
-      'For node pressure dustpan evicts one pod a minute and node at most, in the order of the agent, and waits for pods that are ending.',
+      "For node pressure the controller evicts at most one pod per minute and node, in the agent's order, and waits for terminating pods.",
     change:
-      'A minute has passed, the evicted pods of the node have ended, a new measurement still shows the shortage, and no pod before it in the order may be evicted.',
+      'A minute has passed, the evicted pods of the node have ended, a new measurement still shows the shortage, and no pod before it in the order can be evicted.',
   }),
   BudgetBlocked: refused({
-    meaning: 'A disruption budget of the pod does not allow the eviction now; dustpan tries again.',
+    meaning: 'A PodDisruptionBudget does not allow the eviction now; the controller tries again.',
     change:
-      'The budget allows a disruption, or nodes.localStorageEviction.respectPodDisruptionBudgets is off; budgets always hold for node pressure.',
+      'The budget allows a disruption, or nodes.localStorageEviction.respectPodDisruptionBudgets is false. Evictions for node pressure always respect budgets.',
   }),
   EvictionForbidden: refused({
     meaning:
-      'The controller has no right to evict the pod, or an admission policy denies the eviction; dustpan tries again.',
+      'The controller has no permission to evict the pod, or an admission policy denies the eviction; the controller tries again.',
     change:
-      'Somebody grants the right that the Event EvictionBlocked on the pod names; in the chart by admissionPolicy.enabled and rbac.evictions.',
+      'Somebody grants the permission that the Event EvictionBlocked on the pod names; in the Helm chart with admissionPolicy.enabled and rbac.evictions.',
   }),
   EvictionFailed: refused({
-    meaning: 'The API server responded with an error or did not respond; dustpan tries again.',
-    change: 'Somebody fixes the cause, which is in the log of the controller.',
+    meaning: 'The API server responded with an error or did not respond; the controller tries again.',
+    change: 'Somebody fixes the cause, which the controller logs.',
   }),
   NamespaceUnknown: {
-    meaning: 'Its namespace, and with it a label that may keep the pod, is not known yet.',
+    meaning: "The controller has not read the pod's namespace yet, whose label may keep the pod.",
     sentence: (request) =>
-      `${causeOf(request)} But its namespace ${request.namespace}, and with it a label that may keep the pod, is not known.`,
-    change: 'The controller observes the namespace.',
+      `${causeOf(request)} But the controller has not read namespace ${request.namespace} yet, whose label may keep the pod.`,
+    change: 'The controller has read the namespace.',
   },
   NodeUnknown: refused({
-    meaning: 'Its node, and with it the policy that governs the node, is not known.',
-    change: 'The controller observes the node.',
+    meaning:
+      "The controller has not read the pod's node yet, so it does not know which policy governs the node.",
+    change: 'The controller has read the node.',
   }),
 };

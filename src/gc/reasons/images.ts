@@ -16,7 +16,7 @@ import {
   wantedText,
   type SpaceEvidence,
 } from './space-words.ts';
-import { ordinal, podText, signalText, timeText } from './words.ts';
+import { counted, ordinal, podText, signalText, timeText } from './words.ts';
 
 export type ImageReason = ImageRemoveReason | ImageKeepReason;
 
@@ -82,123 +82,121 @@ export interface ImageEvidence extends NodeEvidence, Record<DiskSignal, Removed>
   RuleOff: NoEvidence;
 }
 
-const nodeLabel = 'The label gc.dustpan.dev/keep: "true" on the node keeps it.';
+const nodeLabel = 'Or the label gc.dustpan.dev/keep: "true" on the node.';
 const anyUse = `a container or a pod that uses it; a pin in the runtime; an entry in nodes.imageGC.keep. ${nodeLabel}`;
 
 const short = (signal: DiskSignal): ReasonEntry<Removed> => ({
-  meaning: `The node is low on ${signalText[signal]}, and this is the next of the unused images; those never used are removed first.`,
+  meaning: `The node is low on ${signalText[signal]}, and this unused image is next in the order of removal: images never used first, then the least recently used.`,
   sentence: ({ place, ...rest }) =>
-    `The node is low on ${signalText[signal]}, so dustpan frees ${wantedText(rest)}; this image, ${useText(rest)}, is the ${ordinal(place)} to be removed.`,
+    `The node is low on ${signalText[signal]}, so dustpan frees ${wantedText(rest)}; this image (${useText(rest)}) is the ${ordinal(place)} to be removed.`,
   field: () => `nodes.nodePressure.thresholds["${signal}"]`,
-  change: `More is available than the threshold; ${anyUse}`,
+  change: `More available than the threshold; ${anyUse}`,
 });
 
 /** Reasons of imagegc. */
 export const imageReasons: ReasonCatalog<ImageEvidence> = {
   ...nodeReasons,
   Age: {
-    meaning: 'The image was unused for longer than the maximum age.',
+    meaning: 'It has been unused for longer than its maximum age.',
     sentence: ({ maximumAgeMs, ageEntry, ...use }) =>
-      `It was ${useText(use)}, longer ago than the maximum age of ${formatDuration(maximumAgeMs)}` +
+      `It was ${useText(use)}, which is longer ago than the maximum age of ${formatDuration(maximumAgeMs)}` +
       `${ageEntry === undefined ? '' : ` of images that match ${JSON.stringify(ageEntry.pattern)}`}.`,
     field: ({ maximumAgeMs, ageEntry }) =>
       ageEntry === undefined
         ? `nodes.imageGC.maximumAge=${formatDuration(maximumAgeMs)}`
         : ageField(ageEntry),
-    change: `A longer nodes.imageGC.maximumAge, or maximumAgeByImage where an entry matches the image; ${anyUse}`,
+    change: `A longer maximum age (nodes.imageGC.maximumAge, or the first matching entry of maximumAgeByImage); ${anyUse}`,
   },
   Space: {
     meaning:
-      'The disk is too full, and this is the next of the unused images; those never used are removed first.',
+      'The disk is too full, and this unused image is next in the order of removal: images never used first, then the least recently used.',
     sentence: ({ place, hasAged, ...rest }) =>
-      `The image file system ${usageText(rest)}, so dustpan frees ${wantedText(rest)}${hasAged ? ', besides what it removes by age' : ''}` +
-      `; this image, ${useText(rest)}, is the ${ordinal(place)} to be removed.`,
+      `The image file system ${usageText(rest)}, so dustpan frees ${wantedText(rest)}${hasAged ? ', in addition to images removed by age' : ''}` +
+      `; this image (${useText(rest)}) is the ${ordinal(place)} to be removed.`,
     field: crossedFields,
-    change: `Free space on the disk; ${anyUse}`,
+    change: `More free space on the disk; ${anyUse}`,
   },
   ...byDiskSignal(short),
   InUse: {
-    meaning: 'A container, running or not, was made from it or has mounted it.',
+    meaning: 'A container, running or dead, was created from it or has mounted it.',
     sentence: ({ container }) =>
       container === undefined
         ? 'A container has mounted it.'
-        : `Container ${container.name} of ${podText(container.pod)} (${container.state}) was made from it.`,
-    change: 'The last container made from it, running or not, is removed; containergc removes the dead ones.',
+        : `Container ${container.name} of ${podText(container.pod)} (${container.state}) was created from it.`,
+    change:
+      'The last container created from it, running or dead, is removed; containergc removes dead containers.',
   },
   BoundPod: {
-    meaning: 'A pod of this node names the image, running or about to start.',
+    meaning: 'A pod on this node that is running or starting refers to it.',
     sentence: ({ pod, image }) =>
       image === undefined
-        ? `Pod ${pod}, bound to this node, names more than ${bounds.images / 1024} KB of images, so it may use any image.`
-        : `Pod ${pod}, bound to this node, names it as ${image}.`,
+        ? `Pod ${pod}, bound to this node, has more than ${bounds.images / 1024} KB of image references, so it may use any image.`
+        : `Pod ${pod}, bound to this node, refers to it as ${image}.`,
     change: 'The pod finishes or is deleted.',
   },
   Pinned: {
     meaning:
-      'The runtime has pinned it, or makes its sandboxes from it; where the runtime does not name that image, every image called pause counts as such.',
+      'The runtime has pinned it or creates sandboxes from it; if the runtime does not report its sandbox image, dustpan keeps every image named pause.',
     sentence: ({ isByRuntime }) =>
-      isByRuntime
-        ? 'The runtime has pinned it.'
-        : 'It is the image of the sandboxes, without which no pod can start.',
+      isByRuntime ? 'The runtime has pinned it.' : 'It is the sandbox image: without it no pod can start.',
     field: ({ isByRuntime }) => (isByRuntime ? 'pinned=true' : undefined),
-    change: 'It is unpinned in the runtime, and the runtime makes its sandboxes from another image.',
+    change: 'It is not pinned in the runtime, and the runtime creates sandboxes from another image.',
   },
   KeepListed: {
     meaning: "It is on the policy's keep list.",
-    sentence: ({ pattern }) =>
-      `The keep list of the policy has ${JSON.stringify(pattern)}, which matches it.`,
+    sentence: ({ pattern }) => `It matches the pattern ${JSON.stringify(pattern)} on the policy's keep list.`,
     field: ({ pattern, index }) => `nodes.imageGC.keep[${index}]=${pattern}`,
     change: 'No pattern of nodes.imageGC.keep matches one of its tags or digests.',
   },
   TooYoung: {
-    meaning: "It has not been here for the policy's minimum age yet.",
+    meaning: "It is younger than the policy's minimum age.",
     sentence: ({ firstDetectedMs, minimumAgeMs, policyMinimumAgeMs }) =>
-      `It was first seen at ${timeText(firstDetectedMs)}, and is kept for at least ${formatDuration(minimumAgeMs)}` +
-      `${minimumAgeMs > policyMinimumAgeMs ? ', twice as long as others, because it was pulled again soon after a removal' : ''}.`,
+      `The agent first observed it at ${timeText(firstDetectedMs)} and keeps it for at least ${formatDuration(minimumAgeMs)}` +
+      `${minimumAgeMs > policyMinimumAgeMs ? ', twice the minimum age, because it was pulled again soon after a removal' : ''}.`,
     field: ({ minimumAgeMs, policyMinimumAgeMs }) =>
       `nodes.imageGC.minimumAge=${formatDuration(policyMinimumAgeMs)}` +
       (minimumAgeMs > policyMinimumAgeMs ? ', nodes.imageGC.repullBackoff=true' : ''),
     change:
-      'nodes.imageGC.minimumAge has passed since it was first seen; twice that if it was pulled again after a removal.',
+      'nodes.imageGC.minimumAge has passed since the agent first observed it; twice that if it was pulled again after a removal.',
   },
   UsedRecently: {
-    meaning: 'It was in use at the moment of this pass.',
+    meaning: 'It was in use during this pass.',
     change: 'The next pass finds it unused.',
   },
   BelowThreshold: {
-    meaning: 'It may be removed, but the disk has enough free space.',
+    meaning: 'It is removable, but the disk has enough free space.',
     sentence: (space) => [belowText(space), ...inodesBelowText(space), ...ageText(space)].join(' '),
     field: (space) => [...thresholdFields(space), ...ageFields(space)].join(', '),
     change:
-      'The disk fills up to nodes.imageGC.highThresholdPercent, or that of nodes.imageGC.inodes, or the image reaches its maximum age.',
+      'The disk usage reaches nodes.imageGC.highThresholdPercent, the inode usage reaches nodes.imageGC.inodes.highThresholdPercent, or the image reaches its maximum age.',
   },
   TargetMet: {
-    meaning: 'It may be removed, but the images before it free enough.',
+    meaning: 'It is removable, but removing the images before it frees enough.',
     sentence: (space) => [targetText(space), ...estimateText(space), ...ageText(space)].join(' '),
     field: (space) => [...targetFields(space), ...ageFields(space)].join(', '),
     change: 'The disk fills up again, or the image reaches its maximum age.',
   },
   PacingLimit: {
-    meaning: 'It may be removed, but the pass has used up the removals that the policy allows.',
+    meaning: "It is due, but the pass has reached the policy's limit of removals.",
     sentence: ({ maxImagesPerPass }) =>
-      `It may be removed, but a pass removes at most ${maxImagesPerPass} of the images, and others are first.`,
+      `It is due, but a pass removes at most ${counted(maxImagesPerPass, 'image')}, and other images are before it.`,
     field: ({ maxImagesPerPass }) => `nodes.imageGC.maxImagesPerPass=${maxImagesPerPass}`,
-    change: 'A later pass removes it, or a higher nodes.imageGC.maxImagesPerPass.',
+    change: 'A later pass removes it; with a higher nodes.imageGC.maxImagesPerPass an earlier one.',
   },
   DiskUnknown: {
     meaning: 'The usage of the disk cannot be measured.',
-    change: 'The file system of the images can be measured.',
+    change: 'The image file system can be measured.',
   },
   RuleOff: {
     meaning: 'The policy of the node has no rule for images.',
     field: () => 'nodes.imageGC is not set',
-    change: 'The policy gets nodes.imageGC.',
+    change: 'The policy sets nodes.imageGC.',
   },
 };
 
 const useText = ({ lastUsedMs, firstDetectedMs }: Use): string =>
   lastUsedMs === undefined
-    ? `never seen in use and first seen at ${timeText(firstDetectedMs)}`
+    ? `never used since the agent first observed it at ${timeText(firstDetectedMs)}`
     : `last used at ${timeText(lastUsedMs)}`;
 
 /** Names the entry that sets the maximum age of an image. */

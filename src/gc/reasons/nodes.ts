@@ -21,24 +21,23 @@ export interface NodeEvidence {
 
 export const nodeReasons: ReasonCatalog<NodeEvidence> = {
   ClockUnsure: {
-    meaning:
-      'Its age is not known: the clock of the node has jumped, or differs from that of the API server.',
-    change: 'The clock runs steadily until the next pass and agrees with that of the API server.',
+    meaning: "Its age is unknown: the clock of the node has jumped or differs from the API server's.",
+    change: "The node's clock does not jump until the next pass and agrees with the API server's.",
   },
   PodsUnknown: {
-    meaning: 'The pods of the node are not known, and one may need it.',
-    change: 'The API server responds and the pods are listed.',
+    meaning: 'The agent does not know the pods of the node, and one may need it.',
+    change: 'The agent can list the pods from the API server.',
   },
   ContainersUnknown: {
-    meaning: 'The containers of the node, or their images, are not known, and one may need it.',
-    change: 'The runtime lists containers and sandboxes, and the image of each container.',
+    meaning: 'The agent does not know the containers of the node or their images, and one may need it.',
+    change: 'The runtime lists containers, sandboxes and the image of each container.',
   },
   NoPolicy: {
     meaning: 'No GCPolicy selects the node.',
     change: 'A GCPolicy with spec.nodes selects the node.',
   },
   InvalidPolicy: {
-    meaning: 'An invalid GCPolicy may select the node, so dustpan touches nothing on it.',
+    meaning: 'An invalid GCPolicy may select the node, so dustpan removes nothing from it.',
     sentence: (evidence) => invalidSentence(evidence, 'this node'),
     field: invalidField,
     change: policyCorrected,
@@ -49,7 +48,7 @@ export const nodeReasons: ReasonCatalog<NodeEvidence> = {
     change: labelRemoved,
   },
   NodeUnknown: {
-    meaning: 'The node or the policies are not known.',
-    change: 'The API server responds, and the node and the policies are read.',
+    meaning: 'The agent does not know the node or the policies.',
+    change: 'The agent can read the node and the policies from the API server.',
   },
 };

@@ -14,8 +14,8 @@ export interface OrphanEvidence {
   PacingLimit: NoEvidence;
 }
 
-const nodeLabel = 'The label gc.dustpan.dev/keep: "true" on the node keeps it.';
-const podKnown = 'The API server has its pod, or the runtime a container or sandbox of it';
+const nodeLabel = 'Or the label gc.dustpan.dev/keep: "true" on the node.';
+const podKnown = 'The API server lists its pod, or the runtime a container or sandbox of the pod';
 
 const policyField: Readonly<Record<OrphanKind, string>> = {
   PodDirectory: 'nodes.orphans.podDirectories',
@@ -36,7 +36,7 @@ const placeOf: Readonly<Record<OrphanKind, string>> = {
   PodCgroup: 'the control groups',
 };
 
-/** What the policy may have no rule for. */
+/** Nouns for objects without a rule. */
 export const things: Readonly<Record<OrphanKind, string>> = {
   PodDirectory: 'orphaned pod directories',
   PodCgroup: 'orphaned control groups of pods',
@@ -47,7 +47,7 @@ export const ruleField: Readonly<Record<OrphanKind, string>> = {
   PodCgroup: `${policyField.PodCgroup} is not Remove`,
 };
 
-export const ruleChange = 'For orphaned resources a field of nodes.orphans becomes Remove.';
+export const ruleChange = 'For orphaned resources: the policy sets the field of nodes.orphans to Remove.';
 
 export const inUse: Readonly<Record<OrphanKind, () => string>> = {
   PodDirectory: () => 'A pod of the API server, a container or a sandbox has its UID.',
@@ -58,42 +58,41 @@ export const inUse: Readonly<Record<OrphanKind, () => string>> = {
 export const reasons: ReasonCatalog<OrphanEvidence> = {
   OrphanedCgroup: {
     meaning:
-      'It is the control group of a pod that neither the API server nor the runtime knows, two passes found that, and no process is in it.',
+      'Two passes found that neither the API server nor the runtime lists its pod, and no process is in the control group.',
     field: () => 'nodes.orphans.podCgroups=Remove',
     change: `${podKnown}, a process enters it, or nodes.orphans.podCgroups is Report. ${nodeLabel}`,
   },
   OrphanedDirectory: {
     meaning:
-      'It is the directory of a pod that neither the API server nor the runtime knows, two passes found that, nothing is mounted in it, and all files in it end with the pod.',
+      'Two passes found that neither the API server nor the runtime lists its pod, nothing is mounted in the directory, and no file in it may outlive the pod.',
     field: () => 'nodes.orphans.podDirectories=Remove',
     change: `${podKnown}, something is mounted in it, or nodes.orphans.podDirectories is Report. ${nodeLabel}`,
   },
   Mounted: {
     meaning:
-      'Something is mounted in the directory of a pod that is gone; removing it could remove data of a volume.',
+      'A volume is mounted in the directory, and its pod is gone; removing the directory could delete data of the volume.',
     change: 'The kubelet, or somebody on the node, unmounts it.',
   },
   MountsUnknown: {
     meaning:
-      'The agent does not see what the node mounts: the mount of the directory of the kubelet into the agent is private.',
-    change:
-      'agent.mountPropagation of the Helm chart is HostToContainer, and the mounts of the node are shared.',
+      "The agent cannot see the node's mounts, because the kubelet's directory is mounted into the agent without mount propagation.",
+    change: "The Helm value agent.mountPropagation is HostToContainer, and the node's mounts are shared.",
   },
   NotEmpty: {
     meaning:
-      'The directory of a pod that is gone contains files that may outlive the pod, of a volume plugin other than emptyDir, configMap, secret, projected and downwardAPI, or something that the kubelet did not make.',
-    change: 'Somebody moves the files away, or removes them.',
-    caution: 'They may be data of a persistent volume, or what the kubelet needs to detach it.',
+      'Its pod is gone, but the directory contains files that may outlive the pod: of a volume plugin other than emptyDir, configMap, secret, projected and downwardAPI, or files that the kubelet did not create.',
+    change: 'Somebody moves or removes the files.',
+    caution: 'The files may be data of a persistent volume, or the kubelet may need them to detach it.',
   },
   ReadOnly: {
     meaning:
-      'The policy removes it, but the agent has its place mounted read-only: agent.orphans of the Helm chart is not set.',
+      'The policy removes it, but it is mounted read-only into the agent, because the Helm value agent.orphans is not set.',
     sentence: (evidence) => readOnlyText(evidence),
     field: ({ kind }) => `${policyField[kind]}=Remove`,
     change: 'The Helm value agent.orphans.podCgroups or agent.orphans.podDirectories is true.',
   },
   PacingLimit: {
-    meaning: 'The directory has more files than one pass removes.',
+    meaning: 'The directory contains more files than one pass removes.',
     change: 'The next pass removes more of them.',
   },
 };

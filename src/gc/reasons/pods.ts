@@ -13,35 +13,36 @@ import {
   timeText,
 } from './words.ts';
 
-const podLabel = 'The label gc.dustpan.dev/keep: "true" on the pod, its namespace or its node keeps it.';
+const podLabel = 'Or the label gc.dustpan.dev/keep: "true" on the pod, its namespace or its node.';
 
 /** Caution for a pod on a missing node. */
 const mayRun =
-  'Its containers may still be running: a Node object that is deleted under a live kubelet comes back only when the kubelet restarts. Only the quarantine, and the live read of the node right before the deletion, protect such a pod.';
+  'Its containers may still be running: if somebody deletes the Node object of a live kubelet, the kubelet creates it again only when it restarts. Only the quarantine and the live read of the node right before the deletion protect such a pod.';
 
 /** Reasons of podgc. */
 export const podReasons: ReasonCatalog<PodEvidence> = {
   Terminated: {
     meaning:
-      'More finished pods can be deleted than the threshold allows; evicted ones are first, then the oldest.',
+      'There are more finished pods than the threshold; dustpan deletes evicted pods first, then the oldest.',
     sentence: (line) =>
       `${lineText(line)}; this one is the ${ordinal(line.place)} to be deleted: evicted pods first, then the oldest.`,
     field: thresholdField,
     change: `A higher pods.terminated.threshold. ${podLabel}`,
   },
   TerminatedInNamespace: {
-    meaning: 'In its namespace more finished pods can be deleted than the threshold of a namespace allows.',
+    meaning:
+      'Its namespace has more finished pods than the threshold per namespace; dustpan deletes evicted pods first, then the oldest.',
     sentence: (line) =>
       `${namespaceLineText(line)}; this one is the ${ordinal(line.place)} to be deleted: evicted pods first, then the oldest.`,
     field: namespaceThresholdField,
-    change: `A higher pods.terminated.perNamespaceThreshold, or a higher keepPerOwner if it is among the newest of an owner. ${podLabel}`,
+    change: `A higher pods.terminated.perNamespaceThreshold, or, for one of the newest pods of an owner, a higher keepPerOwner. ${podLabel}`,
   },
   Expired: {
-    meaning: 'It finished longer ago than its time to live.',
+    meaning: 'It has finished, and its time to live has passed.',
     sentence: (finish) =>
-      `${finishText(finish)}, and ${ttlText(finish)} is over.${annotationText(finish.ttl)}`,
+      `${finishText(finish)}, and ${ttlText(finish)} has passed.${annotationText(finish.ttl)}`,
     field: ttlField,
-    change: `A longer ttl (pods.terminated.ttlByReason or ttlAfterFinished, or the annotation ${TTL_ANNOTATION} of the pod where it is shorter), or a higher keepPerOwner if it is among the newest of an owner. ${podLabel}`,
+    change: `A longer ttl (in pods.terminated.ttlByReason, ttlAfterFinished or the pod's annotation ${TTL_ANNOTATION}), or, for one of the newest pods of an owner, a higher keepPerOwner. ${podLabel}`,
   },
   OutOfService: {
     meaning: 'It is terminating on a node that is not ready and has the out-of-service taint.',
@@ -51,10 +52,11 @@ export const podReasons: ReasonCatalog<PodEvidence> = {
     change: `The node is ready again, or somebody removes its taint node.kubernetes.io/out-of-service. ${podLabel}`,
   },
   Orphaned: {
-    meaning: 'Its node has been missing for the whole quarantine, and a live read confirms that.',
+    meaning:
+      'Its node has been missing for the whole quarantine, and a live read of the node confirmed this.',
     sentence: (orphan) => `Node ${orphan.node} does not exist, and ${quarantineText(orphan)}.`,
     field: quarantineField,
-    change: `The node comes back under its name, or a longer pods.orphaned.quarantine. ${podLabel}`,
+    change: `A Node with this name, or a longer pods.orphaned.quarantine. ${podLabel}`,
     caution: mayRun,
   },
   Unscheduled: {
@@ -63,35 +65,35 @@ export const podReasons: ReasonCatalog<PodEvidence> = {
     change: `A policy without pods.unscheduledTerminating. ${podLabel}`,
   },
   NotTerminated: {
-    meaning: 'It runs, or is about to.',
+    meaning: 'It is running or starting.',
     sentence: ({ phase, isTerminating, existingNode }) =>
-      `It has not finished: its phase is ${phase}${isTerminating ? ', though it is being deleted' : ''}` +
+      `It has not finished: its phase is ${phase}${isTerminating ? ', although it is terminating' : ''}` +
       `${existingNode === undefined ? '' : `, and node ${existingNode} exists`}.`,
     field: ({ phase }) => `status.phase=${phase}`,
     change: 'It finishes and a rule for finished pods selects it, or its node is deleted.',
   },
   UnderThreshold: {
-    meaning: 'It has finished, but is within the thresholds.',
+    meaning: 'It has finished, but no threshold is exceeded that would select it.',
     sentence: underThresholdText,
     field: ({ overall, inNamespace }) =>
       inNamespace === undefined
         ? thresholdField(overall)
         : `${thresholdField(overall)}, ${namespaceThresholdField(inNamespace)}`,
     change:
-      'More pods finish than the threshold allows and it is the next to be deleted, or the policy gives it a ttl.',
+      'More pods finish, a threshold is exceeded and it is the next to be deleted, or the policy sets a ttl for it.',
   },
   RuleOff: {
     meaning: 'It has finished, but the policy has no rule for finished pods.',
     field: () => 'pods.terminated is not set',
-    change: 'The policy gets pods.terminated.',
+    change: 'The policy sets pods.terminated.',
   },
   TooYoung: {
-    meaning: 'It has finished, but its time to live is not over.',
+    meaning: 'It has finished, but its time to live has not passed yet.',
     sentence: (finish) =>
-      `${finishText(finish)}, and ${ttlText(finish)} is not over yet.${annotationText(finish.ttl)}`,
+      `${finishText(finish)}, and ${ttlText(finish)} has not passed yet.${annotationText(finish.ttl)}`,
     field: ttlField,
     change:
-      'Its ttl is over: pods.terminated.ttlByReason or ttlAfterFinished, or a shorter annotation where the policy reads it, from the end of its last container; from when the controller first saw it finished, where the clock of its node is wrong.',
+      'Its ttl has passed since its last container finished; or, if the clock of its node is wrong, since the controller first observed it as finished. pods.terminated.ttlByReason or ttlAfterFinished sets the ttl, and with honorTTLAnnotation a shorter annotation.',
   },
   KeepMarked: {
     meaning: 'The label gc.dustpan.dev/keep is on the pod, its namespace or its node.',
@@ -102,16 +104,17 @@ export const podReasons: ReasonCatalog<PodEvidence> = {
   JobUncounted: {
     meaning: 'It has finished, but its Job has not counted it yet.',
     sentence: (owned) =>
-      `${ownerText(owned)} has not counted it yet: it still has the finalizer of Job tracking.`,
+      `${ownerText(owned)} has not counted it yet: it still has the finalizer batch.kubernetes.io/job-tracking.`,
     field: () => 'metadata.finalizers=batch.kubernetes.io/job-tracking',
     change: 'The Job controller counts it and removes the finalizer batch.kubernetes.io/job-tracking.',
   },
   JobUnfinished: {
     meaning: 'It has finished, but its Job has not, and the policy protects the pods of such Jobs.',
     sentence: (owned) =>
-      `${ownerText(owned)} is not known to be complete or to have failed, and the policy protects the pods of such Jobs.`,
+      `${ownerText(owned)} has neither completed nor failed, as far as the controller knows, and the policy protects the pods of such Jobs.`,
     field: () => 'pods.terminated.protectUnfinishedJobs=true',
-    change: 'The Job gets the condition Complete or Failed, or pods.terminated.protectUnfinishedJobs is off.',
+    change:
+      'The Job gets the condition Complete or Failed, or pods.terminated.protectUnfinishedJobs is false.',
   },
   KeptForOwner: {
     meaning: 'It is among the newest finished pods of its owner.',
@@ -119,63 +122,62 @@ export const podReasons: ReasonCatalog<PodEvidence> = {
       `It is ${keepPerOwner === 1 ? 'the newest finished pod' : `one of the ${keepPerOwner} newest finished pods`} of its owner.`,
     field: ({ keepPerOwner }) => `pods.terminated.keepPerOwner=${keepPerOwner}`,
     change:
-      'Newer pods of the owner finish, or a lower pods.terminated.keepPerOwner; pods.terminated.threshold does not spare it.',
+      'Newer pods of the owner finish, pods.terminated.keepPerOwner is lower, or pods.terminated.threshold is exceeded, which ignores keepPerOwner.',
   },
   FinalizerHeld: {
-    meaning: 'It was deleted before and waits for its finalizers; deleting it again changes nothing.',
+    meaning: 'It is terminating and waits only for its finalizers; another deletion would change nothing.',
     sentence: ({ deletionAtMs, finalizers }) =>
-      `It was deleted${deletionAtMs === undefined ? '' : ` at ${timeText(deletionAtMs)}`}, and waits only for its finalizers: ${finalizers.join(', ')}.`,
+      `It was deleted${deletionAtMs === undefined ? '' : ` at ${timeText(deletionAtMs)}`} and waits only for its finalizers: ${finalizers.join(', ')}.`,
     field: ({ finalizers }) => `metadata.finalizers=${finalizers.join(',')}`,
     change:
-      'The owner of the finalizers removes them; then the API server deletes it without another request.',
+      'Never by dustpan: the API server deletes it when the owners of the finalizers have removed them.',
   },
   Quarantined: {
-    meaning: 'Its node is missing, but not for long enough.',
+    meaning: 'Its node is missing, but the quarantine has not passed yet.',
     sentence: ({ node, quarantineMs }) =>
-      `Node ${node} does not exist; its quarantine of ${formatDuration(quarantineMs)} is counted from now, because only the controller knows since when the node has been missing.`,
+      `Node ${node} does not exist; this command counts the quarantine of ${formatDuration(quarantineMs)} from now, because only the controller knows since when the node has been missing.`,
     field: quarantineField,
     change:
-      'The node is still missing when pods.orphaned.quarantine is over; a node that comes back starts it anew.',
+      'The node is still missing when pods.orphaned.quarantine has passed; if the node returns, the quarantine restarts.',
     caution: mayRun,
   },
   NodeExists: {
-    meaning: 'It was due as an orphan, but a live read found its node.',
-    change: 'The node is missing again for a whole quarantine.',
+    meaning: 'The list of nodes does not have its node, but a live read found the node.',
+    change: 'The node is missing for a whole quarantine.',
   },
   NodeUnknown: {
-    meaning: 'It was due, but its node could not be read live.',
-    change: 'A later pass can read the node.',
+    meaning: 'It was due, but the live read of its node failed.',
+    change: 'A live read in a later pass succeeds.',
   },
   NodeRecovered: {
-    meaning: 'It was due, but a live read found its node ready or without the out-of-service taint.',
+    meaning: 'It was due, but a live read found that its node is ready or has no out-of-service taint.',
     change: 'The node is not ready and has the out-of-service taint again.',
   },
   ClockUnsure: {
-    meaning: 'Its age is not known: the clock of the controller differs from that of the API server.',
+    meaning: 'Its age is unknown, because the clocks of the controller and the API server differ.',
     change: 'The clocks agree again.',
   },
   Tripped: {
     meaning:
-      'Its node is missing, but so many nodes are missing at once that the list of nodes is probably wrong.',
+      'Its node is missing, but the circuit breaker is open: so many nodes are missing that the list of nodes is probably wrong.',
     sentence: ({ node, missingPercent, maxOrphanedNodesPercent }) =>
-      `Node ${node} does not exist, but ${Math.round(missingPercent)} % of all nodes are missing; over ${maxOrphanedNodesPercent} % dustpan does not trust the list of nodes.`,
+      `Node ${node} does not exist, but ${Math.round(missingPercent)} % of all nodes are missing. Above ${maxOrphanedNodesPercent} % the circuit breaker opens, because the list of nodes is probably wrong.`,
     field: ({ maxOrphanedNodesPercent }) => `pods.safety.maxOrphanedNodesPercent=${maxOrphanedNodesPercent}`,
     change:
-      'Fewer nodes are missing than pods.safety.maxOrphanedNodesPercent; then the rule resumes by itself.',
+      'No more than pods.safety.maxOrphanedNodesPercent of the nodes are missing; the rule then resumes automatically.',
     caution: mayRun,
   },
   PacingLimit: {
-    meaning: 'It may be deleted, but the pass has used up the deletions that the policy allows.',
+    meaning: "It is due, but the pass has reached the policy's limit of deletions.",
     sentence: ({ maxDeletesPerPass }) =>
-      `It may be deleted, but a pass deletes at most ${counted(maxDeletesPerPass, 'pod')} for this policy, and others are first.`,
+      `It is due, but a pass deletes at most ${counted(maxDeletesPerPass, 'pod')} for this policy, and other pods are before it.`,
     field: ({ maxDeletesPerPass }) => `pods.safety.maxDeletesPerPass=${maxDeletesPerPass}`,
-    change: 'A later pass deletes it, or a higher pods.safety.maxDeletesPerPass.',
+    change: 'A later pass deletes it; with a higher pods.safety.maxDeletesPerPass an earlier one.',
   },
   NamespaceUnknown: {
-    meaning: 'Its namespace, and with it the labels that decide, is not known yet.',
-    sentence: ({ namespace }) =>
-      `Namespace ${namespace} and its labels are not known, and they may protect the pod.`,
-    change: 'The controller observes the namespace.',
+    meaning: 'The controller has not read its namespace yet, whose labels may protect the pod.',
+    sentence: ({ namespace }) => `Namespace ${namespace} is unknown, and its labels may protect the pod.`,
+    change: 'The controller has read the namespace.',
   },
   NoPolicy: {
     meaning: 'No GCPolicy selects it.',
@@ -190,15 +192,15 @@ export const podReasons: ReasonCatalog<PodEvidence> = {
 };
 
 /** The pods that a threshold counts; opted-out pods are not mentioned, held ones are. */
-function finishedText({ counted: count, held, threshold }: PlaceInLine): string {
+function finishedText({ counted: count, held, threshold }: PlaceInLine, scope: string): string {
   const more =
     held === 0 ? '' : ` (${held} more cannot be deleted now and ${held === 1 ? 'does' : 'do'} not count)`;
-  return `${count} ${count === 1 ? 'has' : 'have'} finished${more} and ${threshold} may be kept`;
+  return `This policy governs ${counted(count, 'finished pod')}${scope}${more}, and the threshold is ${threshold}`;
 }
 
-const lineText = (line: PlaceInLine): string => `Of the pods of this policy, ${finishedText(line)}`;
+const lineText = (line: PlaceInLine): string => finishedText(line, '');
 const namespaceLineText = (line: PlaceInNamespace): string =>
-  `Of its pods in namespace ${line.namespace}, ${finishedText(line)}`;
+  finishedText(line, ` in namespace ${line.namespace}`);
 
 function thresholdField({ threshold }: PlaceInLine): string {
   return `pods.terminated.threshold=${threshold}`;
@@ -215,7 +217,7 @@ function underThresholdText({ overall, inNamespace, annotation }: PodEvidence['U
   ];
   const text =
     parts.length === 0
-      ? 'It has finished, but the policy sets no threshold and no ttl for it.'
+      ? 'It has finished, but the policy sets neither a threshold nor a ttl for it.'
       : parts.join(' ');
   return `${text}${annotationText({ annotation })}`;
 }
@@ -223,7 +225,7 @@ function underThresholdText({ overall, inNamespace, annotation }: PodEvidence['U
 function placeText({ counted: count, threshold, place }: PlaceInLine): string {
   const surplus = count - threshold;
   if (surplus <= 0) return `; this one would be the ${ordinal(place)} to be deleted`;
-  const first = surplus === 1 ? 'the first is deleted' : `the first ${surplus} are deleted`;
+  const first = surplus === 1 ? 'dustpan deletes the first' : `dustpan deletes the first ${surplus}`;
   return `, so ${first}; this one is the ${ordinal(place)}`;
 }
 
@@ -233,13 +235,13 @@ function finishText({ reportedMs, countedMs, createdAtMs }: Finish): string {
   if (countedMs === reportedMs) return `It finished at ${reported}`;
   const doubt =
     reportedMs < createdAtMs ? `before the creation of the pod (${timeText(createdAtMs)})` : 'in the future';
-  return `Its status reports that it finished at ${reported}, ${doubt}: the clock of its node is wrong. So its time counts from now, because only the controller knows when it first saw the pod finished`;
+  return `Its status reports that it finished at ${reported}, ${doubt}: the clock of its node is wrong. This command counts from now, because only the controller knows when it first observed the pod as finished`;
 }
 
 const ttlText = ({ ttl }: Finish): string =>
   ttl.annotation?.effect === 'sets'
-    ? `the ${formatDuration(ttl.ttlMs)} that its annotation ${TTL_ANNOTATION} sets`
-    : `the ${formatDuration(ttl.ttlMs)} for which ${kindText(ttl)} may be kept`;
+    ? `the time to live of ${formatDuration(ttl.ttlMs)} in its annotation ${TTL_ANNOTATION}`
+    : `${kindText(ttl)} of ${formatDuration(ttl.ttlMs)}`;
 
 /** Why the annotation of a pod is ignored; '' = it is not. */
 function annotationText({ annotation }: Pick<Ttl, 'annotation'>): string {
@@ -254,6 +256,7 @@ function ttlField({ ttl }: Finish): string {
   return `${ttl.field}=${formatDuration(ttl.ttlMs)}`;
 }
 
+/** `its time to live`, or that of a rule in ttlByReason. */
 function kindText({ rule }: Ttl): string {
   const { phase, reason, messagePattern } = rule ?? {};
   const traits = [
@@ -261,7 +264,7 @@ function kindText({ rule }: Ttl): string {
     reason === undefined ? [] : `reason ${reason}`,
     messagePattern === undefined ? [] : `a message like ${JSON.stringify(messagePattern)}`,
   ].flat();
-  return traits.length === 0 ? 'a finished pod' : `a pod with ${traits.join(' and ')}`;
+  return traits.length === 0 ? 'its time to live' : `the time to live for ${traits.join(' and ')}`;
 }
 
 function quarantineText({ quarantineMs, isAssumed }: PodEvidence['Orphaned']): string {

@@ -27,14 +27,14 @@ export interface Shortage {
   readonly signal: ThresholdSignal;
   readonly available: number;
   readonly capacity: number;
-  /** In the unit of the signal, and as the policy has it. */
+  /** Value in the unit of the signal, and text as in the policy. */
   readonly threshold: { readonly value: number; readonly text: string };
 }
 
 /** A pod, and what it uses of what its node is short of. */
 export interface PressureUse {
   readonly shortage: Omit<Shortage, 'capacity'>;
-  /** What the pod uses, bytes or inodes. */
+  /** Usage of the pod, bytes or inodes. */
   readonly used: number;
   /** Bytes. */
   readonly request: number;
@@ -45,7 +45,7 @@ export interface PressureUse {
 interface EvictedForPressure extends PressureUse {
   readonly shortage: Shortage;
   readonly priority: number;
-  /** From 1. */
+  /** Place, from 1. */
   readonly place: number;
 }
 
@@ -58,7 +58,7 @@ export interface ForeseenEvidence {
   /** undefined = the kubelet has none, or it is not known. */
   readonly kubelets: Foreseen | undefined;
   readonly growthPerMinute: number | undefined;
-  /** At most three, largest first. */
+  /** Largest first, at most three. */
   readonly consumers: readonly Consumer[];
 }
 
@@ -88,17 +88,17 @@ export interface PressureEvidence
 const amountText = (signal: NodeSignal, amount: number): string =>
   isInodes(signal) ? `${amount} inodes` : sizeText(amount);
 
-/** What is short: `The node is low on disk space …: 1.2 GiB are available, the threshold is 15% (1.5 GiB).` */
+/** Describes the shortage: `The node is low on disk space …: 1.2 GiB are available, the threshold is 15% (1.5 GiB).` */
 export function shortageText({ signal, available, threshold }: PressureUse['shortage']): string {
   const amount = amountText(signal, threshold.value);
-  return `The node is low on ${signalText[signal]}: ${amountText(signal, available)} are available, the threshold is ${limitText(threshold.text, amount)}.`;
+  return `The node is low on ${signalText[signal]}: ${amountText(signal, available)} are available, and the threshold is ${limitText(threshold.text, amount)}.`;
 }
 
 const limitText = (text: string, amount: string): string =>
   text.endsWith('%') ? `${text} (${amount})` : amount;
 
 const shareText = ({ shortage: { signal }, used, request, priority }: PressureUse): string => {
-  const over = isInodes(signal) || request === 0 ? '' : `, it requests ${sizeText(request)}`;
+  const over = isInodes(signal) || request === 0 ? '' : ` and requests ${sizeText(request)}`;
   const rank = priority === undefined ? '' : `; its priority is ${priority}`;
   return `The pod uses ${amountText(signal, used)}${over}${rank}.`;
 };
@@ -112,11 +112,11 @@ export const thresholdField = ({ shortage: { signal, threshold } }: Pick<Pressur
   `nodes.nodePressure.thresholds["${signal}"]=${threshold.text}`;
 
 const evictedFor = (signal: DiskSignal): ReasonEntry<EvictedForPressure> => ({
-  meaning: `The node is low on ${signalText[signal]}, removing images and containers was not enough, and the pod is the first in the kubelet's order.`,
+  meaning: `The node is low on ${signalText[signal]}, removing images and containers did not free enough, and the pod is first in the kubelet's order of eviction.`,
   sentence: (evidence) => `${pressureMessage(evidence)}${budgetsMayDelay}`,
   field: thresholdField,
   change:
-    'More is available, the pod uses less or has a higher priority, nodes.nodePressure.evictPods is false, or the pod has the label gc.dustpan.dev/keep: "true".',
+    'More available than the threshold, less usage or a higher priority of the pod, nodes.nodePressure.evictPods: false, or the label gc.dustpan.dev/keep: "true" on the pod.',
 });
 
 /** Reasons of nodepressure for pods. */
@@ -127,39 +127,40 @@ export const pressureReasons: ReasonCatalog<PressureEvidence> = {
     change: 'Less is available than a threshold in nodes.nodePressure.thresholds.',
   },
   EvictionOff: {
-    meaning: 'The node is low on disk space or inodes, but the policy does not evict pods for it.',
-    sentence: ({ shortage }) => `${shortageText(shortage)} The policy evicts no pods for it.`,
+    meaning: 'The node is low on disk space or inodes, but the policy evicts no pods for node pressure.',
+    sentence: ({ shortage }) => `${shortageText(shortage)} The policy evicts no pods for node pressure.`,
     field: () => 'nodes.nodePressure.evictPods=false',
     change: 'The policy sets nodes.nodePressure.evictPods to true.',
   },
   ThresholdBeyondDisk: {
     meaning:
-      'The threshold, with the minimum reclaim, is as large as the disk or larger: even an empty disk would not meet it, so nothing is removed or evicted for it.',
+      'The threshold plus the minimum reclaim is at least as large as the disk: even an empty disk would not meet it, so dustpan removes and evicts nothing for it.',
     sentence: ({ shortage }) =>
-      `${shortageText(shortage)} The whole disk has ${amountText(shortage.signal, shortage.capacity)}, so it could never be met, and nothing is removed or evicted for it.`,
+      `${shortageText(shortage)} The whole disk has ${amountText(shortage.signal, shortage.capacity)}, so the threshold can never be met, and dustpan removes and evicts nothing for it.`,
     field: thresholdField,
-    change: 'The policy has a threshold that is smaller than the disk, such as a percentage.',
+    change: 'The policy sets a threshold that is smaller than the disk, such as a percentage.',
   },
   Reclaiming: {
     meaning:
-      'The node is low on disk space or inodes; images and containers are removed first, and the grace period of the policy has to pass.',
+      "The node is low on disk space or inodes; the agent removes images and containers first, and pods are evicted only after the policy's grace period.",
     sentence: ({ shortage, gracePeriodMs }) =>
-      `${shortageText(shortage)} Images and containers are removed first; pods are evicted only if that is not enough after ${formatDuration(gracePeriodMs)}.`,
+      `${shortageText(shortage)} The agent removes images and containers first; pods are evicted only if that does not free enough within ${formatDuration(gracePeriodMs)}.`,
     field: ({ gracePeriodMs }) => `nodes.nodePressure.gracePeriod=${formatDuration(gracePeriodMs)}`,
     change: 'Removing images and containers does not free enough, and the grace period passes.',
   },
   NoUsage: {
-    meaning: 'The pod uses nothing of what the node is low on.',
-    sentence: ({ shortage }) => `${shortageText(shortage)} The pod uses nothing of it.`,
-    change: 'The pod uses some of it.',
+    meaning: 'The pod does not use the resource of which the node is low.',
+    sentence: ({ shortage }) => `${shortageText(shortage)} The pod does not use this resource.`,
+    change: 'The pod uses this resource.',
   },
   PodEnding: {
-    meaning: 'Another pod of the node is ending, which may free enough.',
-    sentence: ({ shortage }) => `${shortageText(shortage)} Another pod is ending, which may free enough.`,
+    meaning: 'Another pod on the node is terminating, which may free enough.',
+    sentence: ({ shortage }) =>
+      `${shortageText(shortage)} Another pod on the node is terminating, which may free enough.`,
     change: 'That pod has ended, and the node is still low on disk space or inodes.',
   },
   RankedLater: {
-    meaning: "Other pods come first in the kubelet's order.",
+    meaning: "Other pods are before it in the kubelet's order of eviction.",
     sentence: (evidence) =>
       `${pressureMessage(evidence)} It is number ${evidence.place} in the kubelet's order of eviction.`,
     field: thresholdField,
@@ -180,12 +181,12 @@ export const pressureReasons: ReasonCatalog<PressureEvidence> = {
   RuleOff: {
     meaning: 'The policy of the node has no rule for node pressure.',
     field: () => 'nodes.nodePressure is not set',
-    change: 'The policy gets nodes.nodePressure.',
+    change: 'The policy sets nodes.nodePressure.',
   },
 };
 
 const foreseen = (signal: ThresholdSignal): ReasonEntry<ForeseenEvidence> => ({
-  meaning: `The node is low on ${signalText[signal]}, or will be soon at the present growth.`,
+  meaning: `The node is low on ${signalText[signal]}, or will be soon at the current growth.`,
   sentence: foreseenText,
   field: ({ ours }) => ours && `nodes.nodePressure.thresholds["${signal}"]=${ours.text}`,
   change: 'More is available, the growth ends, or the threshold or nodes.nodePressure.forecast is lower.',
@@ -200,7 +201,7 @@ function foreseenText({ signal, ours, kubelets, consumers, ...values }: Foreseen
   const { available, capacity, growthPerMinute } = values;
   const isCrossed = [ours, kubelets].some((limit) => limit?.secondsLeft === 0);
   const growth =
-    growthPerMinute === undefined ? '' : `, ${amountText(signal, growthPerMinute)} more are used each minute`;
+    growthPerMinute === undefined ? '' : `, ${amountText(signal, growthPerMinute)} more per minute`;
   const limits = [
     ...(ours === undefined ? [] : [leftText(signal, ours, "The policy's threshold")]),
     ...(kubelets === undefined ? [] : [leftText(signal, kubelets, "The kubelet's threshold")]),
@@ -209,7 +210,7 @@ function foreseenText({ signal, ours, kubelets, consumers, ...values }: Foreseen
   return [
     `The node ${isCrossed ? 'is' : 'will be'} low on ${signalText[signal]}: ${amountText(signal, available)} of ${amountText(signal, capacity)} are available${growth}.`,
     ...limits,
-    users.length === 0 ? '' : `Most is used by ${users.join(', ')}.`,
+    users.length === 0 ? '' : `Largest consumers: ${users.join(', ')}.`,
   ]
     .filter((part) => part !== '')
     .join(' ');
@@ -217,7 +218,7 @@ function foreseenText({ signal, ours, kubelets, consumers, ...values }: Foreseen
 
 function leftText(signal: ThresholdSignal, { value, text, secondsLeft }: Foreseen, name: string): string {
   const limit = `${name}, ${limitText(text, amountText(signal, value))},`;
-  if (secondsLeft === undefined) return `${limit} is not approached.`;
+  if (secondsLeft === undefined) return `${limit} will not be crossed at this growth.`;
   return secondsLeft === 0
     ? `${limit} is crossed.`
     : `${limit} will be crossed in about ${leftOf(secondsLeft)}.`;

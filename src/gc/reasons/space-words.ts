@@ -2,7 +2,7 @@ import type { Thresholds } from '../../api/policy/policy.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
 import { counted } from './words.ts';
 
-/** What a file system can run out of. */
+/** Unit in which a file system can be full. */
 export type SpaceUnit = 'bytes' | 'inodes';
 
 /** The usage in one unit; undefined = unknown. */
@@ -28,7 +28,7 @@ const lowField = ({ lowThresholdPercent }: Thresholds, prefix = ''): string =>
 
 /** One unit of the space step, for its sentences. */
 interface Part {
-  /** Of its policy fields, below `nodes.imageGC.`. */
+  /** Prefix of its policy fields below `nodes.imageGC.`. */
   readonly prefix: string;
   readonly usage: Usage;
   readonly usageText: string;
@@ -79,30 +79,30 @@ export function targetText(space: SpaceEvidence): string {
   const needed = targets
     .filter(({ wanted }) => wanted > 0)
     .map((part) => `the ${part.wantedText} needed to reach ${part.usage.lowThresholdPercent} %`);
-  if (needed.length > 0) return `It may be removed, but the images before it free ${needed.join(' and ')}.`;
+  if (needed.length > 0) return `It is removable, but the images before it free ${needed.join(' and ')}.`;
   const reached = targets.map(
     ({ usage, prefix }) => `${usage.lowThresholdPercent} %${prefix === '' ? '' : ' of the inodes'}`,
   );
-  return `It may be removed, but what dustpan removes by age is enough to reach ${reached.join(' and ')}.`;
+  return `It is removable, but the images that dustpan removes by age are enough to reach ${reached.join(' and ')}.`;
 }
 
 /** The caveat of a plan for inodes. */
 export const estimateText = ({ crossed }: SpaceEvidence): readonly string[] =>
   crossed.includes('inodes')
     ? [
-        'That is an estimate: the runtime reports no inodes per image. A pass measures the file system after each removal and goes on until enough inodes are free.',
+        'This is an estimate, because the runtime reports no inodes per image: a pass measures the file system after each removal and continues until enough inodes are free.',
       ]
     : [];
 
 export const belowText = (space: SpaceEvidence): string =>
   space.highThresholdPercent >= 100
-    ? 'It may be removed, but with a threshold of 100 % dustpan removes no image for space.'
-    : `It may be removed, but the image file system is only ${percentText(space)} % full, and dustpan removes images from ${space.highThresholdPercent} % on.`;
+    ? 'It is removable, but with a threshold of 100 % dustpan removes no image for space.'
+    : `It is removable, but the image file system is only ${percentText(space)} % full, and dustpan removes images from ${space.highThresholdPercent} % on.`;
 
 export function inodesBelowText({ inodes }: SpaceEvidence): readonly string[] {
   if (inodes === undefined) return [];
   if (inodes.usedPercent === undefined)
-    return ['The file system reports no inodes, so dustpan removes no image for them.'];
+    return ['The file system reports no inodes, so dustpan removes no image for inodes.'];
   return inodes.highThresholdPercent >= 100
     ? ['With a threshold of 100 % dustpan removes no image for inodes.']
     : [

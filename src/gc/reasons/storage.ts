@@ -64,7 +64,7 @@ export const budgetsMayDelay = ' A disruption budget may delay the eviction.';
 /** Entries that the agent and the controller share. */
 export const podStates = {
   CriticalPod: {
-    meaning: 'The pod is critical: the mirror of a static pod, or a priority of 2000000000 or more.',
+    meaning: 'The pod is critical: it mirrors a static pod, or its priority is 2000000000 or more.',
     change: 'Never by dustpan while the pod is critical: dustpan only warns about such pods.',
   },
   KeepMarked: {
@@ -74,46 +74,46 @@ export const podStates = {
   },
   Finished: {
     meaning: 'The pod has finished, so there is nothing to evict.',
-    change: 'Never: podgc and containergc clean up after finished pods.',
+    change: 'Never: podgc and containergc remove finished pods and their containers.',
   },
   Terminating: {
-    meaning: 'The pod is already being deleted.',
-    change: 'Never by dustpan: the kubelet ends the pod.',
+    meaning: 'The pod is already terminating.',
+    change: 'Never by dustpan: the kubelet stops the pod.',
   },
 } as const;
 
 /** Reasons of localstorage: pods and their local storage on the node. */
 export const storageReasons: ReasonCatalog<StorageEvidence> = {
   'emptydirfs.limit': {
-    meaning: 'An emptyDir of the pod is fuller than its size limit allows.',
+    meaning: 'An emptyDir volume of the pod exceeds its size limit.',
     ...exceeded,
-    change: `Less in the volume, a higher sizeLimit, nodes.localStorageEviction.evictAtPercent or defaultLimits.emptyDir, or ${keepLabel}.`,
+    change: `Less data in the volume, a higher sizeLimit, nodes.localStorageEviction.evictAtPercent or defaultLimits.emptyDir, or ${keepLabel}.`,
   },
   'ephemeralpodfs.limit': {
-    meaning: 'The pod uses more local storage than the limits of its containers add up to.',
+    meaning: "The local storage of the pod exceeds the sum of its containers' limits.",
     ...exceeded,
-    change: `Less in layers, logs and volumes, higher limits of ephemeral-storage, evictAtPercent or defaultLimits.pod, or ${keepLabel}.`,
+    change: `Less data in layers, logs and volumes, higher ephemeral-storage limits, evictAtPercent or defaultLimits.pod, or ${keepLabel}.`,
   },
   'ephemeralcontainerfs.limit': {
-    meaning: 'A container uses more for its writable layer and its logs than its limit allows.',
+    meaning: 'The writable layer and logs of a container exceed its limit.',
     ...exceeded,
-    change: `Less written, a higher limit of ephemeral-storage, evictAtPercent or defaultLimits.container, or ${keepLabel}.`,
+    change: `Less data in the layer and logs, a higher ephemeral-storage limit, evictAtPercent or defaultLimits.container, or ${keepLabel}.`,
   },
   UnderLimit: {
-    meaning: 'The pod is within its limits of local storage.',
+    meaning: 'The pod is within its local storage limits.',
     sentence: ({ fullest }) =>
       fullest === undefined
         ? 'None of its limits is exceeded.'
-        : `${usageClause(fullest)}, and none of its limits is fuller.`,
+        : `${usageClause(fullest)}, the highest percentage among its limits.`,
     field: ({ fullest, evictAtPercent }) => fieldsOf(evictAtPercent, fullest),
     change:
       'The pod uses more than nodes.localStorageEviction.evictAtPercent of one of its limits, or that percentage is lower.',
   },
   NoLimit: {
-    meaning: 'The pod has no limit of local storage, and the policy sets none for such pods.',
+    meaning: 'The pod declares no local storage limit, and the policy sets no default for it.',
     field: ({ hasDefaults }) =>
       hasDefaults ? undefined : 'nodes.localStorageEviction.defaultLimits is not set',
-    change: 'The pod declares a limit, or the policy gets nodes.localStorageEviction.defaultLimits.',
+    change: 'The pod declares a limit, or the policy sets nodes.localStorageEviction.defaultLimits.',
   },
   CriticalPod: {
     ...podStates.CriticalPod,
@@ -132,15 +132,15 @@ export const storageReasons: ReasonCatalog<StorageEvidence> = {
   Terminating: {
     ...podStates.Terminating,
     sentence: ({ deletionAtMs }) =>
-      `The pod is already being deleted; its grace period ends at ${timeText(deletionAtMs)}.`,
+      `The pod is already terminating; its grace period ends at ${timeText(deletionAtMs)}.`,
   },
   UsageUnknown: {
-    meaning: 'The usage of the pod is not known, or was measured too long ago.',
+    meaning: 'The usage of the pod is unknown or was measured too long ago.',
     sentence: ({ isUsageKnown }) =>
       isUsageKnown
-        ? 'The node has no measurement for a limit of the pod yet, or the measurement was too old when it was read.'
-        : 'The usage of the pods of this node is not known.',
-    change: 'The node measures the usage: the first measurement of a new pod takes a minute or two.',
+        ? 'The kubelet has not measured the usage for a limit of the pod yet, or its last measurement is too old.'
+        : 'The usage of the pods on this node is unknown.',
+    change: 'The kubelet measures the usage: for a new pod, this takes a minute or two.',
   },
   NoPolicy: nodeReasons.NoPolicy,
   InvalidPolicy: nodeReasons.InvalidPolicy,
@@ -148,19 +148,19 @@ export const storageReasons: ReasonCatalog<StorageEvidence> = {
   RuleOff: {
     meaning: 'The policy of the node has no rule for local storage.',
     field: () => 'nodes.localStorageEviction is not set',
-    change: 'The policy gets nodes.localStorageEviction.',
+    change: 'The policy sets nodes.localStorageEviction.',
   },
 };
 
 const warning = {
-  meaning: 'The pod uses more of a limit than a level in nodes.localStorageEviction.warnAtPercent.',
+  meaning: "The pod's usage of a limit exceeds a percentage in nodes.localStorageEviction.warnAtPercent.",
   sentence: ({ excess, percent }: WarnEvidence): string =>
-    `${usageClause(excess)}: more than the ${percent} % at which dustpan warns.`,
+    `${usageClause(excess)}; dustpan warns above ${percent} %.`,
   field: ({ excess, warnAtPercent }: WarnEvidence): string =>
     [`nodes.localStorageEviction.warnAtPercent=[${warnAtPercent.join(', ')}]`, ...defaultField(excess)].join(
       ', ',
     ),
-  change: 'The pod uses less of that limit, the limit is higher, or the level is not in warnAtPercent.',
+  change: 'The pod uses less of that limit, the limit is higher, or the percentage is not in warnAtPercent.',
 };
 
 /** Reasons of the warnings of localstorage. */

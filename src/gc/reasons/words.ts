@@ -28,11 +28,11 @@ export const keepLabelField = (): string => `metadata.labels["${KEEP_LABEL}"]=tr
 
 /** The change that ends the effect of a keep label. */
 export const labelRemoved =
-  'Somebody removes the label gc.dustpan.dev/keep. A node or namespace with more than 64 KB of labels, and a pod on a node with more than 256 containers or volumes, counts as if it had the label.';
+  'Somebody removes the label gc.dustpan.dev/keep. dustpan treats as labelled, too: a node or namespace with more than 64 KB of labels, and a pod on a node with more than 256 containers or volumes.';
 
 /** The change that ends the effect of an invalid policy. */
 export const policyCorrected =
-  'Somebody corrects the policy; its condition Accepted and its Event show what is wrong.';
+  'Somebody corrects the policy; its condition Accepted and its Event show the problem.';
 
 /** An invalid policy that may select an object. */
 export interface InvalidEvidence {
@@ -50,7 +50,7 @@ export function invalidSentence({ invalid }: InvalidEvidence, what: string): str
 export const invalidField = ({ invalid }: InvalidEvidence): string | undefined =>
   invalid?.problems[0]?.split(': ', 1)[0];
 
-/** What a node has too little of, with the kubelet's name. */
+/** Resource of which the node is short, with the kubelet's name of the signal. */
 export const signalText: Readonly<Record<ThresholdSignal, string>> = {
   'nodefs.available': 'disk space for local storage (nodefs.available)',
   'nodefs.inodesFree': 'inodes for local storage (nodefs.inodesFree)',

@@ -4,7 +4,7 @@ import { isNotFound, type KubeTransport } from '../http/transport.ts';
 /** Writes the status of our own custom resources. */
 export interface StatusPatcher {
   /**
-   * JSON merge patch of the status of the object at `path`: null removes a field, an absent field stays, a list is replaced whole.
+   * JSON merge patch of the status of the object at `path`: null removes a field, an absent field is unchanged, a list is replaced whole.
    * `gone`: the object no longer exists.
    */
   readonly patchStatus: (path: string, status: object, signal: AbortSignal) => Promise<'patched' | 'gone'>;

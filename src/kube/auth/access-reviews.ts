@@ -16,7 +16,7 @@ import type { KubeTransport } from '../http/transport.ts';
 interface AccessReviewsDeps {
   readonly transport: Pick<KubeTransport, 'send'>;
   readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
-  /** In [0, 1), for the jitter of retries. */
+  /** Random number in [0, 1), for the jitter of retries. */
   readonly random: () => number;
 }
 
@@ -31,7 +31,7 @@ type Review = OnWire<V1TokenReview | V1SubjectAccessReview> & {
 };
 
 const minute = 60_000;
-// As controller-runtime's WithAuthenticationAndAuthorization has them.
+// Values of controller-runtime's WithAuthenticationAndAuthorization.
 const tokenTtlMs = minute;
 const allowedTtlMs = 5 * minute;
 const deniedTtlMs = minute / 2;

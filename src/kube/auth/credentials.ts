@@ -9,7 +9,7 @@ export interface Credentials {
   refresh(): void;
 }
 
-/** By lower-case name; a list = several lines. */
+/** Keyed by lower-case name; a list = several lines. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 /** The address of a server and how to verify it. */

@@ -26,7 +26,7 @@ export async function inClusterConnection(
   return { endpoint: auth.endpoint(`https://${host}:${paths.port}`), auth, source: 'in-cluster' };
 }
 
-/** Keeps the known identity during an incomplete rotation: it stays valid for a while. */
+/** Keeps the known identity during an incomplete rotation: it remains valid for a while. */
 function serviceAccount({ tokenFile, caFile, impersonation = {} }: InClusterPaths): () => Promise<Identity> {
   let known: Identity | undefined;
   return async () => {

@@ -90,7 +90,7 @@ const absolute =
   };
 
 /** client-node reads CA and certificates only for a user, so a context without one gets this user. */
-const nobody = 'nobody (no user in this context)';
+const nobody = 'no user in this context';
 
 const withUser = (entry: RawEntry): RawEntry =>
   inside(entry, 'context', (context) => ({
@@ -115,7 +115,7 @@ function adaptUser(given: Fields, dir: string): Fields {
   return { ...user, token: undefined, 'auth-provider': { name: 'tokenFile', config: { tokenFile } } };
 }
 
-/** As in kubectl, a command with a slash is relative to the file, and the plugin learns the version of the credential to return. */
+/** A command with a slash is relative to the file, and the plugin gets the version of the credential to return, as with kubectl. */
 function adaptExec(exec: Fields, dir: string): Fields {
   const { command, env } = exec;
   const isPath = typeof command === 'string' && command.includes('/') && !isAbsolute(command);

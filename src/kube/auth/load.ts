@@ -47,7 +47,7 @@ export async function loadClusterConnection(
   );
 }
 
-/** As kubectl, skips missing files of $KUBECONFIG. Without any file it is an error. */
+/** Skips missing files of $KUBECONFIG, as kubectl does. It is an error if all are missing. */
 async function existing(files: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(files.map(exists));
   const left = files.filter((_, i) => found[i]);

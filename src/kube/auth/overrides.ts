@@ -43,7 +43,7 @@ function withOverrides(raw: RawKubeconfig, name: string, { cluster, user }: Over
   };
 }
 
-/** As in kubectl, the CA stays, but the name for TLS was that of the other server. */
+/** Keeps the CA, as kubectl does, and drops the TLS server name, which belongs to the other server. */
 function withServer(raw: RawKubeconfig, context: RawEntry, server: string): readonly RawEntry[] {
   const name = (context['context'] as { readonly cluster: string }).cluster;
   const known = raw.clusters.find((one) => one.name === name)?.['cluster'];

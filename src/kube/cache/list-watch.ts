@@ -10,19 +10,19 @@ import type { KubeRequest, KubeTransport } from '../http/transport.ts';
 export interface Source<T> {
   readonly transport: KubeTransport;
   readonly clock: Clock;
-  /** In [0, 1). */
+  /** Random number in [0, 1). */
   readonly random: () => number;
   readonly resource: Resource<T>;
   /** Objects of one page of a list. `all`: one page for everything, for small collections. */
   readonly pageSize?: number | 'all';
 }
 
-/** As client-go. */
+/** Value of client-go. */
 const defaultPageSize = 500;
 /** The API server also ends a list after a minute. */
 const pageTimeoutMs = 60_000;
 const pageRetries = 4;
-/** As client-go: random, so that watches that began together do not end together. */
+/** Random, as in client-go, so that watches that began together do not end together. */
 const watchSeconds = { atLeast: 300, spread: 301 };
 const stallGraceMs = 30_000;
 

@@ -37,7 +37,7 @@ export interface NodeReportFacts extends Identified {
   readonly keepListAtRisk: boolean;
   readonly imagesRemovable: number;
   readonly imageBytesRemovable: number;
-  /** Since the agent started. */
+  /** Total since the agent started. */
   readonly imageBytesFreed: number;
   readonly containersRemovable: number;
   readonly storageWarnings: number;
@@ -108,7 +108,7 @@ const isTrue = ({ conditions }: Unchecked<NodeGCReportStatus>, condition: string
 
 const numberOrZero = (value: unknown): number => numberFromJson(value) ?? 0;
 
-/** As in crds/: a longer list was not written by a dustpan agent. */
+/** Bound of the list in crds/: a longer list was not written by a dustpan agent. */
 const maxRequests = 32;
 
 const none: readonly EvictionRequest[] = Object.freeze([]);

@@ -30,7 +30,7 @@ export interface PodFacts {
   readonly nodeName: string | undefined;
   /** status.startTime is set: a kubelet has accepted the pod, so its node has existed. */
   readonly started: boolean;
-  /** As stored; '' if the server sends none. */
+  /** Value as stored; '' if the server sends none. */
   readonly phase: string;
   readonly reason: string;
   /** The value of the ttl annotation, cut to 63 bytes; only of terminated pods, and only if a policy reads it (`LabelKeys`). */

@@ -137,7 +137,7 @@ const gcPolicy = {
 
 interface Change {
   readonly type: ResourceEventType;
-  /** Of a deleted object, the last reported state. */
+  /** The object; for a deleted one, its last reported state. */
   readonly item: RawFacts;
 }
 

@@ -14,12 +14,12 @@ import { View } from './view.ts';
 export interface Store<T> {
   /** All known objects by UID. A changed object is a new value. The map itself changes: read it synchronously. */
   readonly items: ReadonlyMap<string, T>;
-  /** True after the first complete list. Stays true while the watch is being restored. */
+  /** True after the first complete list. Remains true while the watch is being restored. */
   readonly synced: boolean;
 }
 
 /**
- * `starting`: no complete list yet. `synced`: list and watch work. `failing`: the last attempt failed, the old view stays.
+ * `starting`: no complete list yet. `synced`: list and watch work. `failing`: the last attempt failed, the cache keeps its old state.
  * `missing`: the kind is not installed, the view is empty and not synced.
  */
 type ReflectorState = 'starting' | 'synced' | 'missing' | 'failing';
@@ -54,7 +54,7 @@ export class Reflector<T extends Identified> implements Store<T> {
   #lastSyncAt: number | undefined;
   /** The resourceVersion at which the next watch begins; undefined = a list is due. */
   #resumeAt: string | undefined;
-  /** Since the last list no watch has delivered an event or failed for another reason. */
+  /** Whether no watch has delivered an event, or failed for another reason, since the last list. */
   #listIsFresh = true;
   /** Ends one round of list and watch. */
   #round = new AbortController();
@@ -191,7 +191,7 @@ export class Reflector<T extends Identified> implements Store<T> {
     return true;
   }
 
-  /** As client-go: unless the server is only busy, it would fail again at this resourceVersion, so a list follows. */
+  /** Lists again, as client-go does, unless the server is only busy: a watch would fail again at this resourceVersion. */
   #throwWatchError(error: ApiError): never {
     if (!isThrottled(error)) this.#resumeAt = undefined;
     throw error;
@@ -215,7 +215,7 @@ export class Reflector<T extends Identified> implements Store<T> {
   }
 
   #healthy(): void {
-    if (this.#state !== 'synced') this.#log.debug({ resource: this.#resource }, 'view is current');
+    if (this.#state !== 'synced') this.#log.debug({ resource: this.#resource }, 'cache is current');
     this.#state = 'synced';
     this.#lastError = undefined;
     this.#lastSyncAt = this.#deps.clock.monotonicMs();

@@ -1,6 +1,6 @@
 /** A full table is emptied, so that churn cannot make it grow. */
 const maxValues = 4096;
-/** In characters. Longer values are rarely equal, and thousands of them would be megabytes. */
+/** Characters. Longer values are rarely equal, and thousands of them would need megabytes. */
 const maxKeyLength = 1024;
 
 /** Returns one value for all equal ones: most of 100 000 pods share their phase, node, owner kind, labels and finalizers with others. */

@@ -6,7 +6,7 @@ import type { KubeTransport } from '../http/transport.ts';
 /** An Event of the controller about pods that it deleted (`PodCollected`), or about one that it evicted (`Evicted`). */
 export interface Collection {
   readonly verb: 'deleted' | 'evicted';
-  /** Of an evicted pod, the pod. */
+  /** The owner; for an evicted pod, the pod itself. */
   readonly owner: { readonly kind: string; readonly name: string };
   /** RFC 3339, of the last occurrence of a series. */
   readonly at: string;

@@ -30,7 +30,7 @@ export interface EventRecorderDeps {
   };
 }
 
-/** As upstream: limits of the queue, and of the retries after a failure. */
+/** Limits of the queue and of the retries after a failure, as upstream. */
 const maxQueued = 1000;
 const maxFailures = 12;
 const retryMs = 10_000;
@@ -150,7 +150,7 @@ export class EventRecorder implements Recorder {
     else void this.#retryLater(series, err);
   }
 
-  /** As upstream after 10 s plus or minus a quarter, or after Retry-After. */
+  /** Retries after 10 s plus or minus a quarter, as upstream, or after Retry-After. */
   async #retryLater(series: Series, err: unknown): Promise<void> {
     const { clock, random } = this.#deps;
     const retryAfterMs = err instanceof ApiError ? (err.retryAfterMs ?? 0) : 0;

@@ -32,9 +32,9 @@ export interface Moment {
   readonly ms: number;
 }
 
-/** As upstream: a series ends after this time without a recurrence. */
+/** Time without a recurrence after which a series ends, as upstream. */
 const idleMs = 6 * 60_000;
-/** As upstream: how often an active series is written. The API server deletes an Event after an hour. */
+/** Interval at which an active series is written, as upstream. The API server deletes an Event after an hour. */
 export const refreshMs = 30 * 60_000;
 
 const maxNoteBytes = 1024;
@@ -64,7 +64,7 @@ export function beginSeries(spec: EventSpec, { now, ms }: Moment, serial: number
   };
 }
 
-/** Counts one more. The first note stays: the API server accepts changes of the series only. */
+/** Counts one more. Keeps the first note: the API server accepts changes of the series only. */
 export function repeatSeries(series: Series, { now, ms }: Moment): void {
   series.count += 1;
   series.lastAt = now;
@@ -121,7 +121,7 @@ function cutBytes(text: string, maxBytes: number): string {
 
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** As upstream: the name of the object and the time in nanoseconds. The serial number replaces the digits that our clock lacks. */
+/** Name of the object and time in nanoseconds, as upstream. The serial number replaces the digits that our clock lacks. */
 function eventName(regarded: string, now: Date, serial: number): string {
   const nanos = BigInt(now.getTime()) * 1_000_000n + BigInt(serial);
   const name = `${regarded}.${nanos.toString(16)}`;

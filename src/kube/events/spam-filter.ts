@@ -1,4 +1,4 @@
-/** As upstream, for one object: a burst of 25, then one in five minutes. */
+/** Limit for one object, as upstream: a burst of 25, then one in five minutes. */
 const perObject = { burst: 25, perMs: 1 / (5 * 60_000) };
 /** For this process: a first pass may report hundreds of owners, but Events must not delay deletions. */
 const overall = { burst: 200, perMs: 10 / 1000 };

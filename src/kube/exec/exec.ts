@@ -85,7 +85,7 @@ interface Run {
 /** The connection failed. */
 class SocketError extends Error {}
 
-/** From the handshake to the end of the command. */
+/** Lasts from the handshake to the end of the command. */
 function resultOf(
   { socket, session, silenceMs }: Run,
   target: ExecTarget,

@@ -1,4 +1,4 @@
-/** As client-go's reflector: 0.8 s, doubled up to 30 s, each wait extended by up to its own length. */
+/** Waits of client-go's reflector: 0.8 s, doubled up to 30 s, each extended by up to its own length. */
 export const reflectorBackoff: BackoffOptions = { initialMs: 800, maxMs: 30_000, resetAfterMs: 120_000 };
 
 interface BackoffOptions {

@@ -23,7 +23,7 @@ interface TransportOptions {
   readonly requestTimeoutMs?: number | undefined;
   /** Called for every attempt. */
   readonly metrics?: (call: ApiCall) => void;
-  /** In [0, 1), for the jitter of retries. */
+  /** Random number in [0, 1), for the jitter of retries. */
   readonly random?: () => number;
 }
 
@@ -33,7 +33,7 @@ export interface ApiCall {
   readonly host: string;
   /** HTTP status, or `<error>`. */
   readonly code: string;
-  /** Until the headers of the response arrived. */
+  /** Time until the headers of the response arrived. */
   readonly seconds: number;
 }
 

@@ -46,7 +46,7 @@ function isLocal(server: URL): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
-/** As in Go: `*`, a domain with its subdomains, `.domain` for only those, an address, a range of addresses; each may have a port. */
+/** Matches NO_PROXY as Go does: `*`, a domain with its subdomains, `.domain` for only those, an address, a range of addresses; each may have a port. */
 function isExcluded(server: URL, noProxy: string): boolean {
   const host = bareHost(server);
   const port = server.port === '' ? (server.protocol === 'https:' ? '443' : '80') : server.port;

@@ -7,10 +7,10 @@ import { ApiError, type KubeRequest, type KubeResponse } from './transport.ts';
 /** Builds the error of a rejected request. Prefers the server's own sentence: it names verb, resource and user. */
 export function responseError(request: KubeRequest, { status, headers, body }: KubeResponse): ApiError {
   const reported = readStatus(body);
-  const answer = reported?.message ?? firstLine(body);
+  const message = reported?.message ?? firstLine(body);
   const { reason = '', causes = [], explanations = [] } = reported ?? {};
-  return new ApiError(messageOf(request, status, { answer, reason: reported?.reason }), {
-    ...{ status, reason, causes, explanations, answer },
+  return new ApiError(messageOf(request, status, { message, reason: reported?.reason }), {
+    ...{ status, reason, causes, explanations, serverMessage: message },
     retryAfterMs: retryAfterMs(headers['retry-after']) ?? reported?.retryAfterMs,
   });
 }
@@ -29,11 +29,11 @@ function readStatus(body: Buffer): ApiError | undefined {
 function messageOf(
   { method, path }: KubeRequest,
   status: number,
-  { answer, reason }: { answer: string; reason: string | undefined },
+  { message, reason }: { message: string; reason: string | undefined },
 ): string {
   // A message such as "Unauthorized" only repeats the reason: the request is added.
-  if (reason !== undefined && answer !== '' && answer !== reason) return answer;
-  return `${method} ${path}: ${status} ${answer === '' ? (STATUS_CODES[status] ?? 'error') : answer}`;
+  if (reason !== undefined && message !== '' && message !== reason) return message;
+  return `${method} ${path}: ${status} ${message === '' ? (STATUS_CODES[status] ?? 'error') : message}`;
 }
 
 const maxLineLength = 200;

@@ -12,7 +12,7 @@ interface RetryOptions {
   /** Number of attempts after the first. */
   readonly retries: number;
   readonly clock: Pick<Clock, 'sleep'>;
-  /** In [0, 1). */
+  /** Random number in [0, 1). */
   readonly random: () => number;
   /** The transport is closed. */
   readonly isOver: () => boolean;

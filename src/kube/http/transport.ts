@@ -55,7 +55,7 @@ export class ApiError extends Error {
       causes?: readonly string[];
       explanations?: readonly string[];
       retryAfterMs?: number | undefined;
-      answer?: string;
+      serverMessage?: string;
     },
   ) {
     super(message);
@@ -64,7 +64,7 @@ export class ApiError extends Error {
     this.causes = facts.causes ?? [];
     this.explanations = facts.explanations ?? [];
     this.retryAfterMs = facts.retryAfterMs;
-    this.serverMessage = facts.answer ?? '';
+    this.serverMessage = facts.serverMessage ?? '';
   }
 }
 

@@ -33,7 +33,7 @@ export interface LeaseElectorDeps {
 /** How a leadership ended. `lost`: it ended during the work; end the process, as an action may be incomplete. */
 export type LeaseOutcome = 'released' | 'lost';
 
-/** As upstream: after this time past the lease's term a leader without a renewal counts as stuck. */
+/** Time past the lease's term after which a leader without a renewal counts as stuck, as upstream. */
 const healthGraceMs = 20_000;
 
 /** A release that conflicts with our own last renewal succeeds a moment later. */

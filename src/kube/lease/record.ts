@@ -37,7 +37,7 @@ export function leaseProblems(times: {
   return problems;
 }
 
-/** As upstream: candidates wait one to 2.2 retry periods between attempts, and the deadline must allow more than one attempt. */
+/** Candidates wait one to 2.2 retry periods between attempts, as upstream, and the deadline must allow more than one attempt. */
 export const jitterFactor = 1.2;
 
 export const holderOf = (lease: Lease): string => lease.spec?.holderIdentity ?? '';

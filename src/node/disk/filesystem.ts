@@ -39,7 +39,7 @@ export function statFsReader({
   return async (path, signal) => {
     signal.throwIfAborted();
     try {
-      const late = (): Error => new Error('no response, the mount hangs');
+      const late = (): Error => new Error('no response: the mount hangs');
       return converted(await within(readOnce(path), { deadline: deadline(), late }, signal));
     } catch (err) {
       signal.throwIfAborted();
@@ -64,7 +64,7 @@ const clamp = (value: bigint, max: bigint): bigint => (value < 0n ? 0n : value >
 /** The image file system: the disk, its mount point, and the usage of the runtime's images. */
 export interface MountedImageDisk extends ImageDisk {
   readonly mountpoint: string;
-  /** As the runtime counts: unpacked images, without compressed layers. */
+  /** Bytes as the runtime counts: unpacked images, without compressed layers. */
   readonly usedBytes: number;
   readonly inodesUsed: number;
 }

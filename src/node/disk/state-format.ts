@@ -9,7 +9,7 @@ export interface ImageRecord {
 
 /** State that the agent keeps between passes and over restarts. */
 export interface AgentState {
-  /** By image id. */
+  /** Keyed by image ID. */
   readonly images: ReadonlyMap<string, ImageRecord>;
   /** Oldest first. */
   readonly removed: readonly RemovedImage[];
@@ -30,7 +30,8 @@ export function parseState(text: string): ParsedState {
   const { version, images, removed } = json;
   if (typeof version !== 'number' || !Number.isInteger(version))
     return startOver('version: must be an integer');
-  if (version !== currentVersion) return startOver(`version: is ${version}, known is ${currentVersion}`);
+  if (version !== currentVersion)
+    return startOver(`version: is ${version}, this dustpan reads ${currentVersion}`);
   try {
     return { kind: 'read', state: { images: readImages(images), removed: readRemoved(removed) } };
   } catch (err) {

@@ -32,7 +32,7 @@ export function kubeletError(err: unknown, request: KubeletRequest): KubeletErro
   if (err instanceof KubeletError) return err;
   if (err instanceof ApiError) return refusal(err, path);
   if (err instanceof DeadlineError) {
-    const message = `the kubelet ${endpoint} did not answer ${path} within ${timeoutMs / 1000} s`;
+    const message = `the kubelet ${endpoint} did not respond to ${path} within ${timeoutMs / 1000} s`;
     return new KubeletError(message, 'deadline');
   }
   return connectionFailure(err, request);
@@ -57,7 +57,7 @@ function connectionFailure(err: unknown, { endpoint, tried, names }: KubeletRequ
   return new KubeletError(`cannot reach the kubelet ${endpoint}: ${phrases[code] ?? why}`, 'unavailable');
 }
 
-const unknownCa = 'its certificate is not signed by a CA we know';
+const unknownCa = 'its certificate is not signed by a trusted CA';
 
 /** The error when there is no CA to verify the kubelet's certificate with. */
 export const withoutCa = (endpoint: string, tried: readonly string[]): KubeletError =>
@@ -74,18 +74,18 @@ const noFileSystems = 'failed to get rootFs info';
 const isolationOff =
   '; with localStorageCapacityIsolation: false the kubelet measures no local storage, and dustpan evicts no pod of this node';
 
-function refusal({ status, serverMessage: answer }: ApiError, path: string): KubeletError {
-  const detail = answer === '' ? '' : `: ${answer}`;
+function refusal({ status, serverMessage }: ApiError, path: string): KubeletError {
+  const detail = serverMessage === '' ? '' : `: ${serverMessage}`;
   if (status === 401)
     return new KubeletError(
-      `the kubelet does not know who we are (401 for ${path})${detail}; it must accept service account tokens (authentication.webhook)`,
+      `the kubelet does not authenticate the agent (401 for ${path})${detail}; it must accept service account tokens (authentication.webhook)`,
       'denied',
     );
   if (status === 403)
     return new KubeletError(
-      `the kubelet refuses ${path} (403)${detail}; the agent's service account needs get on ${path === '/configz' ? 'nodes/configz' : 'nodes/stats'}`,
+      `the kubelet denies ${path} (403)${detail}; the agent's service account needs the verb get on ${path === '/configz' ? 'nodes/configz' : 'nodes/stats'}`,
       'denied',
     );
   const why = detail.includes(noFileSystems) ? isolationOff : '';
-  return new KubeletError(`the kubelet answers ${path} with ${status}${detail}${why}`, 'unavailable');
+  return new KubeletError(`the kubelet responds to ${path} with ${status}${detail}${why}`, 'unavailable');
 }

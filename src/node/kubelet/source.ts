@@ -36,14 +36,14 @@ export class KubeletUsage {
     this.#transport = createTransport({ endpoint, auth: this.#credentials, clock });
   }
 
-  /** By the kubelet's pod UIDs: for a static pod the `configHash` of its mirror. Volumes are as old as the kubelet's last measurement. */
+  /** Usage keyed by the kubelet's pod UID; for a static pod, by the `configHash` of its mirror. Volumes are as old as the kubelet's last measurement. */
   async usage(signal: AbortSignal): Promise<StorageUsage> {
     const pods = new Map<string, PodStorageUsage>();
     const scanner = new SummaryScanner((pod) => {
       for (const [uid, usage] of podUsageOf(pod)) pods.set(uid, usage);
     });
     for await (const chunk of this.#read(summaryPath, signal))
-      parsed("the kubelet's answer is no JSON", () => {
+      parsed("the kubelet's response is not JSON", () => {
         scanner.push(chunk);
       });
     const atMs = this.#options.clock.now().getTime();
@@ -59,13 +59,13 @@ export class KubeletUsage {
   async thresholds(signal: AbortSignal): Promise<SignalThresholds> {
     const text = await this.#whole(configPath, signal);
     const configz = parsed(
-      "the kubelet's answer is no JSON",
+      "the kubelet's response is not JSON",
       (): unknown => JSON.parse(text.toString()),
       configPath,
     );
     const thresholds = configuredThresholds(configz);
     if (thresholds !== undefined) return thresholds;
-    throw new KubeletError(`the kubelet's answer is no configuration (${configPath})`, 'malformed');
+    throw new KubeletError(`the kubelet's response is not a configuration (${configPath})`, 'malformed');
   }
 
   async #whole(path: string, signal: AbortSignal): Promise<Buffer> {
@@ -86,7 +86,7 @@ export class KubeletUsage {
         sizeBytes += chunk.length;
         if (sizeBytes > maxBytes)
           throw new KubeletError(
-            `the kubelet's answer is longer than ${maxBytes} bytes (${path})`,
+            `the kubelet's response is longer than ${maxBytes} bytes (${path})`,
             'malformed',
           );
         yield chunk;
@@ -101,7 +101,7 @@ export class KubeletUsage {
 
 /** Returns the field `node`: a response without it is not a stats summary. */
 function nodeOf(scanner: SummaryScanner): object {
-  const wrong = "the kubelet's answer is no stats summary";
+  const wrong = "the kubelet's response is not a stats summary";
   const envelope = parsed(wrong, () => scanner.finish());
   const node = typeof envelope === 'object' && envelope !== null && 'node' in envelope && envelope.node;
   if (typeof node === 'object' && node !== null) return node;

@@ -17,7 +17,7 @@ import { errorCode } from '../../runtime/errors.ts';
 const rootFlags = constants.O_RDONLY | constants.O_DIRECTORY;
 const childFlags = rootFlags | constants.O_NOFOLLOW;
 
-/** A name that is not UTF-8 stays a Buffer: as text it would name something else. */
+/** A name that is not UTF-8 remains a Buffer: as text it would name another file. */
 export type Name = string | Buffer;
 
 /** Returns the name as text; undefined = it is not UTF-8. */
@@ -75,7 +75,7 @@ export class HeldDirectory {
     return readdir(procPath(this.#handle), { withFileTypes: true, encoding: 'buffer' });
   }
 
-  /** As `list`, in small pieces: a directory may have millions of entries. Removing an entry that was returned does not disturb the rest. */
+  /** Lists in small pieces, because a directory may have millions of entries. Removing an entry that was returned does not disturb the rest. */
   async *entries(): AsyncGenerator<Dirent<Buffer>> {
     // The types know no Buffers here, although Node returns them.
     const encoding = 'buffer' as BufferEncoding;
@@ -94,7 +94,7 @@ export class HeldDirectory {
     return missingOk(() => lstat(this.#at(name)));
   }
 
-  /** As written in the link; undefined = it does not exist, or is not UTF-8. */
+  /** Target as written in the link; undefined = it does not exist, or is not UTF-8. */
   linkTarget(name: Name): Promise<string | undefined> {
     return missingOk(async () => textOf(await readlink(this.#at(name), 'buffer')));
   }

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 export interface Mount {
   readonly point: string;
   readonly isReadOnly: boolean;
-  /** What the node mounts below it later appears here too (a shared mount, or a slave of one). */
+  /** Later mounts of the node below it appear here too (a shared mount, or a slave of one). */
   readonly isPropagated: boolean;
 }
 

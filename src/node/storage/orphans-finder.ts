@@ -17,7 +17,7 @@ export type OrphanObstacle = 'Mounted' | 'MountsUnknown' | 'ReadOnly' | 'NotEmpt
 export interface FoundOrphan extends PodPath {
   /** When it last changed, in Unix milliseconds; undefined = unknown. */
   readonly sinceMs: number | undefined;
-  /** On disk; of a control group the memory still charged to it. */
+  /** Bytes on disk; for a control group, the memory still charged to it. */
   readonly bytes: number;
   /** undefined = it can be removed, as far as known. */
   readonly obstacle: OrphanObstacle | undefined;
@@ -31,9 +31,9 @@ export type OrphanRemoval =
   | CgroupRemoval
   | { readonly kind: 'keep'; readonly reason: 'Mounted' | 'MountsUnknown' | 'ReadOnly' };
 
-/** What pods leave on this node. Paths of removals are those that `inspect` returned. */
+/** Orphaned resources of pods on this node. Paths of removals are those that `inspect` returned. */
 export interface NodeOrphans {
-  /** To be called before the pods are read, so that the pod of each listed path is known. */
+  /** Must be called before the pods are read, so that the pod of each listed path is known. */
   list(signal: AbortSignal): Promise<OrphanPaths>;
   inspect(listed: OrphanPaths, known: KnownPods, signal: AbortSignal): Promise<OrphansFound>;
   removeDirectory(path: string, signal: AbortSignal): Promise<OrphanRemoval>;
@@ -154,25 +154,25 @@ export class OrphanFinder implements NodeOrphans {
 
 async function inspected(
   unclaimed: readonly PodPath[] | undefined,
-  look: (one: PodPath) => Promise<Pick<FoundOrphan, 'bytes' | 'obstacle'>>,
+  inspect: (one: PodPath) => Promise<Pick<FoundOrphan, 'bytes' | 'obstacle'>>,
 ): Promise<readonly FoundOrphan[] | undefined> {
   if (unclaimed === undefined) return undefined;
   const found: FoundOrphan[] = [];
   for (const one of unclaimed) {
     const stats = await lstat(one.path).catch(() => undefined);
-    found.push({ ...one, sinceMs: stats?.mtimeMs, ...(await look(one)) });
+    found.push({ ...one, sinceMs: stats?.mtimeMs, ...(await inspect(one)) });
   }
   return found;
 }
 
-/** What the table of mounts says against the removal of a directory. */
+/** Why the table of mounts forbids the removal of a directory. */
 function mountObstacle(
   path: string,
   mounts: readonly Mount[],
 ): 'Mounted' | 'MountsUnknown' | 'ReadOnly' | undefined {
   if (hasMounts(path, mounts)) return 'Mounted';
   const mount = mountOf(path, mounts);
-  // To remove a directory that is a mount point elsewhere would unmount it there.
+  // Removing a directory that is a mount point elsewhere would unmount it there.
   if (mount?.isPropagated !== true) return 'MountsUnknown';
   return mount.isReadOnly ? 'ReadOnly' : undefined;
 }
@@ -187,7 +187,7 @@ async function directoryObstacle(
     const isForeign = await inDirectory(dirname(path), [basename(path)], hasForeignFiles);
     return isForeign === true ? 'NotEmpty' : undefined;
   } catch (err) {
-    // What cannot be read may be anybody's.
+    // An entry that cannot be read may belong to anybody.
     return obstacleOf(err) ?? 'NotEmpty';
   }
 }
@@ -202,7 +202,7 @@ async function cgroupObstacle(
   return mountOf(path, mounts)?.isReadOnly === true ? 'ReadOnly' : undefined;
 }
 
-/** In cgroup v2 and v1. */
+/** File names in cgroup v2 and v1. */
 const memoryFiles = ['memory.current', 'memory.usage_in_bytes'];
 
 /** Returns 0 if memory is not counted, or the cgroup is gone meanwhile. */

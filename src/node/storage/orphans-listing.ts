@@ -34,7 +34,7 @@ export async function listOrphanPlaces(roots: OrphanRoots): Promise<OrphanPaths>
   };
 }
 
-/** Without links, as the table of mounts has it; a path that does not exist stays as it is. */
+/** Resolves links, as in the table of mounts; returns a path that does not exist unchanged. */
 export const realPath = (path: string): Promise<string> => realpath(path).catch(() => path);
 
 async function directoriesIn(path: string): Promise<readonly string[] | undefined> {

@@ -105,7 +105,7 @@ async function removeKnown(
   return freed;
 }
 
-/** Errors of a directory that must stay; undefined = any other error. */
+/** Returns why the directory is kept after this error; undefined = any other error. */
 export function obstacleOf(err: unknown): DirectoryObstacle | undefined {
   if (err instanceof MountCrossing) return 'Mounted';
   if (err instanceof BudgetSpent) return 'PacingLimit';

@@ -57,7 +57,7 @@ export class SnapshotFinder {
 
   async #directories(signal: AbortSignal): Promise<ReadonlySet<string> | undefined> {
     const [first, ...more] = (await this.#options.runtime.fileSystems(signal)).images;
-    // With a second snapshotter it is not known which of them has the layers of an image.
+    // Two snapshotters: either may have the layers of an image.
     if (first === undefined || more.length > 0 || !isOverlayfs(first.mountpoint)) return undefined;
     const { deadline = () => AbortSignal.timeout(timeoutMs) } = this.#options;
     const late = (): Error => new Error('searching snapshots: no response, the disk hangs');

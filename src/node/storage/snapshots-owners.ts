@@ -18,7 +18,7 @@ export class SnapshotOwners {
   readonly #maxRequests: number;
   /** Chain IDs by image; a removed image keeps its layers as long as it has a container. */
   readonly #layers = new Map<string, readonly string[]>();
-  /** By sandbox: a mount outlives its container. */
+  /** Keyed by sandbox, because a mount outlives its container. */
   readonly #mounts = new Map<string, Set<string>>();
   /** The containers whose mounts are known. */
   readonly #inspected = new Set<string>();

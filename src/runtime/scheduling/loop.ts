@@ -96,7 +96,7 @@ function logFailure(
 }
 
 function logRecovery({ name, log, quietRepeats = false }: LoopOptions, { failures }: Streak): void {
-  if (quietRepeats && failures > 0) log.info({ loop: name, failures }, 'passes work again');
+  if (quietRepeats && failures > 0) log.info({ loop: name, failures }, 'passes succeed again');
 }
 
 /** Two causes that differ only in a number, e.g. a duration, are the same. */

@@ -7,7 +7,7 @@ interface SpreadWakeOptions {
   readonly random: () => number;
   /** Longest delay. */
   readonly spreadMs: number;
-  /** In the order in which their loops start. */
+  /** Ordered as their loops start. */
   readonly wakes: readonly Wake[];
 }
 

@@ -177,7 +177,7 @@ test('plan and why name images as users wrote them: by tag or by digest', async 
 
   for (const form of ['both', 'index-by-digest', 'platform', 'short', 'two-tags']) {
     const { id, reference, names } = formOf(bound, form);
-    const detail = `Pod default/starting, bound to this node, names it as ${reference}.`;
+    const detail = `Pod default/starting, bound to this node, refers to it as ${reference}.`;
     const object = { kind: 'Image', id, node: cluster.node.name, name: names[0] };
     expect(await why(reference), form).toMatchObject([{ object, verdict: 'Keep', detail }]);
   }
@@ -288,7 +288,7 @@ test('an image that is only used as a volume stays as long as its pod, and then 
   await untilPhases(cluster, { mounting: 'Running' });
   await untilOthers(names);
   expect(await kubectl(cluster, ['exec', 'mounting', '--', 'cat', '/image/hello'])).toBe('from the volume');
-  const detail = `Pod default/mounting, bound to this node, names it as ${ref}.`;
+  const detail = `Pod default/mounting, bound to this node, refers to it as ${ref}.`;
   expect(await why(`${host}/volume@${digest}`)).toMatchObject([{ reason: 'BoundPod', detail }]);
   await deletePod('mounting');
   await untilOthers([]);

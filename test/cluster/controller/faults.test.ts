@@ -80,7 +80,7 @@ test('the API server hangs beyond the deadline of a request: the pass fails and 
   expect(dustpan.pid).toBe(pid);
 });
 
-/** The API server's own limit: from now on it answers 429 to each deletion of a pod by the controller. */
+/** The API server's own limit: from now on it responds with 429 to each deletion of a pod by the controller. */
 async function rejectDeletions(): Promise<void> {
   const api = { apiVersion: 'flowcontrol.apiserver.k8s.io/v1', metadata: { name: 'no-deletions' } };
   const limited = {
@@ -99,7 +99,7 @@ async function rejectDeletions(): Promise<void> {
   );
 }
 
-test('the API server answers 429 to every deletion for a while: each request in flight waits for the Retry-After of at least 1 s, and all pods are deleted later, none twice', async () => {
+test('the API server responds with 429 to every deletion for a while: each request in flight waits for the Retry-After of at least 1 s, and all pods are deleted later, none twice', async () => {
   const { pid } = dustpan;
   const began = new Date();
   await inTheMiddleOf('busy', batch, { cluster, living }, dustpan);

@@ -44,12 +44,12 @@ const defaultImageFsMB = 4096;
  * that its pods, logs and images share; with `imageFsMB=256 diskMB=512` the images have a file system of their own.
  */
 export function sortFiles(files: readonly string[], read: (file: string) => string): TestFiles {
-  const asked = files.map((file) => ({ file, ...directive(read(file), file) }));
-  const shared = asked.filter(({ imageFsMB }) => imageFsMB === undefined);
+  const all = files.map((file) => ({ file, ...directive(read(file), file) }));
+  const shared = all.filter(({ imageFsMB }) => imageFsMB === undefined);
   return {
     plain: shared.filter(({ prometheus }) => !prometheus).map(({ file }) => file),
     prometheus: shared.filter(({ prometheus }) => prometheus).map(({ file }) => file),
-    nodes: asked.flatMap(({ imageFsMB, ...one }) => (imageFsMB === undefined ? [] : [{ ...one, imageFsMB }])),
+    nodes: all.flatMap(({ imageFsMB, ...one }) => (imageFsMB === undefined ? [] : [{ ...one, imageFsMB }])),
   };
 }
 
@@ -63,11 +63,11 @@ function directive(source: string, file: string): Directive {
   const head = source.split('\n').slice(0, 10);
   const line = head.find((one) => one.startsWith('// @bed'));
   if (line === undefined) return { imageFsMB: undefined, diskMB: undefined, prometheus: false };
-  const asked =
+  const match =
     /^\/\/ @bed(?<node> node(?: imageFsMB=(?<images>\d+))?(?: diskMB=(?<disk>\d+))?)?(?<prometheus> prometheus)?$/.exec(
       line,
     );
-  const { node, images, disk, prometheus } = asked?.groups ?? {};
+  const { node, images, disk, prometheus } = match?.groups ?? {};
   if (node === undefined && prometheus === undefined)
     throw new Error(`${file} has an unknown jail directive: ${line}`);
   return {

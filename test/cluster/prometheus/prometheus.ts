@@ -156,7 +156,7 @@ interface Result {
 }
 
 function handleOf(url: string, process: PartProcess): Prometheus {
-  const ask = async (path: string, query: Readonly<Record<string, string>> = {}): Promise<unknown> => {
+  const get = async (path: string, query: Readonly<Record<string, string>> = {}): Promise<unknown> => {
     const response = await fetch(`${url}/api/v1/${path}?${new URLSearchParams(query).toString()}`);
     const { status, data, error } = (await response.json()) as {
       status: string;
@@ -168,15 +168,15 @@ function handleOf(url: string, process: PartProcess): Prometheus {
     return data;
   };
   return {
-    query: async (expr) => samplesIn(await ask('query', { query: expr })),
+    query: async (expr) => samplesIn(await get('query', { query: expr })),
     range: async (expr, lastSeconds) => {
       const end = Date.now() / 1_000;
       const times = { start: String(end - lastSeconds), end: String(end), step: '1' };
-      return samplesIn(await ask('query_range', { query: expr, ...times }));
+      return samplesIn(await get('query_range', { query: expr, ...times }));
     },
-    targets: async () => ((await ask('targets')) as { activeTargets: Target[] }).activeTargets,
+    targets: async () => ((await get('targets')) as { activeTargets: Target[] }).activeTargets,
     rules: async () =>
-      ((await ask('rules')) as { groups: { rules: Rule[] }[] }).groups.flatMap(({ rules }) => rules),
+      ((await get('rules')) as { groups: { rules: Rule[] }[] }).groups.flatMap(({ rules }) => rules),
     [Symbol.asyncDispose]: () => process.kill('SIGKILL'),
   };
 }

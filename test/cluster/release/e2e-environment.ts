@@ -178,8 +178,8 @@ export async function leftBehind(cluster: Cluster): Promise<readonly string[]> {
 
 /** Names of the objects that this user has deleted. */
 export async function deletedBy(cluster: Cluster, user: string): Promise<readonly string[]> {
-  const asked = await cluster.audit({ user, verb: 'delete' });
-  const deleted = asked.filter(({ responseStatus }) => responseStatus?.code === 200);
+  const requests = await cluster.audit({ user, verb: 'delete' });
+  const deleted = requests.filter(({ responseStatus }) => responseStatus?.code === 200);
   return deleted.map(({ objectRef }) => `${objectRef?.resource}/${objectRef?.name}`).toSorted();
 }
 

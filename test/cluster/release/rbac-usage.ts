@@ -75,8 +75,8 @@ function covers({ verb, what, namespace, names }: Right, access: Access): boolea
 }
 
 /** URLs may end with a star. */
-const isSame = (what: string, asked: string): boolean =>
-  what.startsWith('/') && what.endsWith('*') ? asked.startsWith(what.slice(0, -1)) : what === asked;
+const isSame = (what: string, used: string): boolean =>
+  what.startsWith('/') && what.endsWith('*') ? used.startsWith(what.slice(0, -1)) : what === used;
 
 const nameOf = (group: string, resource: string): string =>
   group === '' ? resource : `${group}/${resource}`;

@@ -11,7 +11,7 @@ export interface EtcdClient {
   /**
    * Writes in big transactions, several under way at once; `onProgress` hears how many are in.
    * All objects of a transaction share a resourceVersion, which no API server would make: who lists while it digests one
-   * and watches from there on misses the rest. So let it settle before anybody looks.
+   * and watches from there on misses the rest. So let it settle before any read.
    */
   putFast(entries: Iterable<EtcdEntry>, onProgress?: (done: number) => void): Promise<number>;
   get(key: string): Promise<Buffer | undefined>;
@@ -97,11 +97,11 @@ function rangeOf(prefix: string): { key: string; range_end: string } {
   return { key: base64(prefix), range_end: end.toString('base64') };
 }
 
-async function call<Answer>(url: string, path: string, body: object): Promise<Answer> {
+async function call<Response>(url: string, path: string, body: object): Promise<Response> {
   const response = await fetch(`${url}/v3/${path}`, { method: 'POST', body: JSON.stringify(body) });
   const text = await response.text();
   if (!response.ok) throw new Error(`etcd ${path}: ${response.status} ${text}`);
-  return JSON.parse(text) as Answer;
+  return JSON.parse(text) as Response;
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');

@@ -78,6 +78,6 @@ async function isAllowed(cluster: Kubectl, user: string, attributes: object): Pr
     kind: 'SubjectAccessReview',
     spec: { user, ...attributes },
   };
-  const ask = ['create', '-f', '-', '-o', 'jsonpath={.status.allowed}'];
-  return (await kubectl(cluster, ask, JSON.stringify(review))) === 'true';
+  const args = ['create', '-f', '-', '-o', 'jsonpath={.status.allowed}'];
+  return (await kubectl(cluster, args, JSON.stringify(review))) === 'true';
 }

@@ -68,9 +68,9 @@ describe('markPodFailed', () => {
   test('sets only the phase and the observed generation', async () => {
     const pod = await objects.createPod();
     const { name } = pod.metadata;
-    const answer = await actions.markPodFailed(pod.metadata, undefined, signal);
+    const response = await actions.markPodFailed(pod.metadata, undefined, signal);
     const failed = await objects.readPod(name);
-    expect(answer).toEqual({ resourceVersion: failed.metadata.resourceVersion });
+    expect(response).toEqual({ resourceVersion: failed.metadata.resourceVersion });
     expect(failed.metadata.resourceVersion).not.toBe(pod.metadata.resourceVersion);
     expect(failed.status).toEqual({ ...pod.status, phase: 'Failed', observedGeneration: 1 });
   });

@@ -38,7 +38,7 @@ interface Candidate {
   readonly outcome: Promise<LeaseOutcome>;
   readonly stop: () => void;
   /** True once the guarded work's signal is aborted. */
-  readonly told: () => boolean;
+  readonly isAborted: () => boolean;
 }
 
 function candidate(
@@ -58,12 +58,12 @@ function candidate(
     identity,
   });
   const stop = new AbortController();
-  let told = false;
+  let isAborted = false;
   const outcome = elector.run(
     (signal) =>
       new Promise((resolve) => {
         signal.addEventListener('abort', () => {
-          told = true;
+          isAborted = true;
           resolve();
         });
       }),
@@ -77,7 +77,7 @@ function candidate(
     stop: () => {
       stop.abort();
     },
-    told: () => told,
+    isAborted: () => isAborted,
   };
 }
 
@@ -134,7 +134,7 @@ describe('leader election', () => {
     const second = candidate(transport, 'second', lease);
     first.connection.isCut = true;
     expect(await first.outcome).toBe('lost');
-    expect(first.told()).toBe(true);
+    expect(first.isAborted()).toBe(true);
     expect(second.elector.isLeader).toBe(false);
     await leads(second);
     second.stop();
@@ -151,7 +151,7 @@ describe('leader election', () => {
       await transport.send({ method: 'PUT', path: path(lease.name), body }, signal);
     }, soon);
     expect(await first.outcome).toBe('lost');
-    expect(first.told()).toBe(true);
+    expect(first.isAborted()).toBe(true);
     expect((await read(lease.name)).spec?.holderIdentity).toBe('thief');
   });
 

@@ -15,7 +15,7 @@ const collection = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
 
 let reflector: Reflector<RawFacts> | undefined;
 let operator: PolicyOperator;
-let told: { readonly what: string; readonly object: unknown }[];
+let received: { readonly what: string; readonly object: unknown }[];
 let name: string;
 let stop: () => Promise<void>;
 const { signal } = new AbortController();
@@ -23,7 +23,7 @@ const { signal } = new AbortController();
 const { transport } = await startEnvironment();
 
 beforeEach(() => {
-  told = [];
+  received = [];
   name = `policy-${randomUUID().slice(0, 8)}`;
   operator = new PolicyOperator({
     watch: (path, onChange) => {
@@ -41,7 +41,7 @@ beforeEach(() => {
     status: statusPatcher(transport),
     log: silentLogger,
     onEvent: ({ type, name: policy, object }) => {
-      told.push({ what: `${type} ${policy}`, object });
+      received.push({ what: `${type} ${policy}`, object });
       return Promise.resolve();
     },
   });
@@ -71,33 +71,33 @@ const patch = async (spec: object): Promise<void> => {
 const remove = async (): Promise<void> => {
   await transport.send({ method: 'DELETE', path: `${collection}/${name}` }, signal);
 };
-const mine = (): readonly string[] => told.map(({ what }) => what).filter((what) => what.endsWith(name));
-const tells = (...types: readonly string[]): Promise<void> =>
+const mine = (): readonly string[] => received.map(({ what }) => what).filter((what) => what.endsWith(name));
+const receives = (...types: readonly string[]): Promise<void> =>
   vi.waitFor(() => {
     expect(mine()).toEqual(types.map((type) => `${type} ${name}`));
   }, soon);
 test('reports created, changed and deleted policies, with defaults', async () => {
   await create();
-  await tells('ADDED');
-  expect(told.at(-1)?.object).toMatchObject({ kind: 'GCPolicy', spec: { mode: 'DryRun', priority: 0 } });
+  await receives('ADDED');
+  expect(received.at(-1)?.object).toMatchObject({ kind: 'GCPolicy', spec: { mode: 'DryRun', priority: 0 } });
   await patch({ mode: 'Enforce' });
-  await tells('ADDED', 'MODIFIED');
-  expect(told.at(-1)?.object).toMatchObject({ spec: { mode: 'Enforce' } });
+  await receives('ADDED', 'MODIFIED');
+  expect(received.at(-1)?.object).toMatchObject({ spec: { mode: 'Enforce' } });
   await remove();
-  await tells('ADDED', 'MODIFIED', 'DELETED');
+  await receives('ADDED', 'MODIFIED', 'DELETED');
 });
 
 test('reports existing policies, and a deletion that only a new list shows', async () => {
   await create();
-  await tells('ADDED');
+  await receives('ADDED');
   await remove();
   reflector?.relist('test');
-  await tells('ADDED', 'DELETED');
+  await receives('ADDED', 'DELETED');
 });
 
 test('writes the status subresource, and keeps the other fields', async () => {
   await create();
-  await tells('ADDED');
+  await receives('ADDED');
   await operator.writeStatus(name, { observedGeneration: 1 }, signal);
   await operator.writeStatus(name, { conditions: [] }, signal);
   const { body } = await transport.send({ method: 'GET', path: `${collection}/${name}` }, signal);

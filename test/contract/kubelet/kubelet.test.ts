@@ -152,7 +152,7 @@ describe('trust', () => {
     ).rejects.toMatchObject({
       failure: 'untrusted',
       message: expect.stringMatching(
-        /^cannot trust the kubelet https:\/\/\S+: its certificate is not signed by a CA we know \(tried the cluster's CA and \/.*other\.crt\); --kubelet-certificate-authority/,
+        /^cannot trust the kubelet https:\/\/\S+: its certificate is not signed by a trusted CA \(tried the cluster's CA and \/.*other\.crt\); --kubelet-certificate-authority/,
       ) as unknown,
     });
   });

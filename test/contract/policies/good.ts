@@ -62,7 +62,7 @@ const everyPodField = {
 
 /** Policies of all kinds, as written and as stored. */
 export const goodPolicies: readonly GoodPolicy[] = [
-  { name: 'an empty spec says nothing, in mode DryRun', spec: {}, stored: general },
+  { name: 'an empty spec has no rules and mode DryRun', spec: {}, stored: general },
   {
     name: 'an empty block of pods has no rule, but its brakes',
     spec: { pods: {} },

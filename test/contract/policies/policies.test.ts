@@ -7,7 +7,7 @@ import { startEnvironment } from '../kube/environment.ts';
 import { goodPolicies } from './good.ts';
 import { badPolicies, policyOf } from './table.ts';
 
-interface Answer {
+interface Outcome {
   readonly status: number;
   readonly body: {
     readonly message?: string;
@@ -22,7 +22,7 @@ const { server } = await startEnvironment();
 const ca = server.caFile === undefined ? undefined : await readFile(server.caFile);
 
 /** Without our transport: the server is under test. */
-async function create(policy: object): Promise<Answer> {
+async function create(policy: object): Promise<Outcome> {
   const url = new URL('/apis/gc.dustpan.dev/v1alpha1/gcpolicies?dryRun=All', server.url);
   const headers = { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' };
   const { request } = url.protocol === 'https:' ? https : http;
@@ -31,7 +31,7 @@ async function create(policy: object): Promise<Answer> {
       .on('error', reject)
       .end(JSON.stringify(policy));
   });
-  return { status: response.statusCode ?? 0, body: JSON.parse(await text(response)) as Answer['body'] };
+  return { status: response.statusCode ?? 0, body: JSON.parse(await text(response)) as Outcome['body'] };
 }
 
 describe('refused', () => {

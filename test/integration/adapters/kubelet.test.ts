@@ -147,7 +147,7 @@ describe('reports in one line', () => {
       name: 'a hanging kubelet',
       fault: { kind: 'hang' } as const,
       failure: 'deadline',
-      message: /^the kubelet https:\S+ did not answer \/stats\/summary within 2 s$/,
+      message: /^the kubelet https:\S+ did not respond to \/stats\/summary within 2 s$/,
     },
     {
       name: 'a truncated response',
@@ -159,7 +159,7 @@ describe('reports in one line', () => {
       name: 'a failure',
       fault: { kind: 'status', status: 500, text: 'Internal Error: no cadvisor\nstack' } as const,
       failure: 'unavailable',
-      message: /^the kubelet answers \/stats\/summary with 500: Internal Error: no cadvisor$/,
+      message: /^the kubelet responds to \/stats\/summary with 500: Internal Error: no cadvisor$/,
     },
     {
       name: 'missing local storage measurements, and the consequence',
@@ -217,10 +217,10 @@ describe('reports in one line', () => {
   ])('$name', async ({ fault, failure, message }) => {
     connect({ timeoutMs: 2_000, maxBytes: 60_000 });
     sandbox.faults.push(fault);
-    const told = await messages();
-    expect(told.failure).toBe(failure);
-    expect(told.message).toMatch(message);
-    expect(told.message).not.toContain('\n');
+    const failed = await messages();
+    expect(failed.failure).toBe(failure);
+    expect(failed.message).toMatch(message);
+    expect(failed.message).not.toContain('\n');
     // And is well again afterwards.
     expect(await dataBytes()).toBe(1_000_000);
   });
@@ -241,11 +241,11 @@ describe('reports in one line', () => {
 test('an abort ends a hanging request', async () => {
   sandbox.faults.push({ kind: 'hang' });
   const stop = new AbortController();
-  const asked = kubelet.usage(stop.signal);
+  const pending = kubelet.usage(stop.signal);
   await expect.poll(() => sandbox.requests.length).toBe(1);
   const reason = new Error('stopping');
   stop.abort(reason);
-  await expect(asked).rejects.toBe(reason);
+  await expect(pending).rejects.toBe(reason);
 });
 
 test.each([

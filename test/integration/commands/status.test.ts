@@ -57,7 +57,7 @@ function policyWith(due: number): void {
       type,
       status: 'True',
       reason: 'Tripped',
-      message: 'Nodes missing: 3, 60 % of all: orphans are kept',
+      message: 'Nodes missing: 3, 60 % of all; the circuit breaker is open, and orphaned pods are kept',
     },
     lastTransitionTime: time(2),
   }));

@@ -5,7 +5,7 @@ import type { SandboxUser } from '../../sandbox/api/users.ts';
 import { until } from '../built.ts';
 
 /** An eviction request of a node; the defaults are the pod's own values, measured now. */
-interface Ask {
+interface RequestedEviction {
   readonly name: string;
   readonly uid?: string;
   readonly observedMs?: number;
@@ -31,11 +31,11 @@ export class EvictionEnvironment {
 
   static async open(mode: 'DryRun' | 'Enforce', rule: object = {}): Promise<EvictionEnvironment> {
     const allow: SandboxUser['allow'] = ({ resource }) => resource !== 'pods/eviction';
-    const scene = new EvictionEnvironment(
+    const environment = new EvictionEnvironment(
       await startSandbox({ users: [{ name: powerless, token: 't', allow }] }),
     );
-    scene.policy(mode, rule);
-    return scene;
+    environment.policy(mode, rule);
+    return environment;
   }
 
   policy(mode: 'DryRun' | 'Enforce', rule: object = {}): void {
@@ -89,29 +89,29 @@ export class EvictionEnvironment {
   }
 
   /** Writes the report of the node under the current policy; the first request exceeds the limit most. */
-  report(node: string, ...asks: readonly Ask[]): void {
+  report(node: string, ...requested: readonly RequestedEviction[]): void {
     const { metadata } = this.#get('GCPolicy', 'default');
     const { name, uid, generation } = metadata;
-    const evictionRequests = asks.map((ask, i) => this.#requestOf(ask, asks.length - i));
+    const evictionRequests = requested.map((one, i) => this.#requestOf(one, requested.length - i));
     this.#apply('gc.dustpan.dev/v1alpha1', 'NodeGCReport', {
       metadata: { name: node },
       status: {
         reportTime: rfc3339(Date.now()),
         policy: { name, uid, observedGeneration: generation, mode: 'Enforce' },
-        evictionRequestCount: asks.length,
+        evictionRequestCount: requested.length,
         evictionRequests,
       },
     });
   }
 
   /** The requests about this pod, without lists and watches. */
-  asked(name: string): string[] {
+  requestsFor(name: string): string[] {
     return this.api.requests
       .filter(({ path }) => path.includes(`/pods/${name}`))
       .map(({ method, path }) => `${method} ${path.split('/').at(-1) ?? ''}`);
   }
 
-  isGoing = (name: string): boolean => this.#get('Pod', name).metadata.deletionTimestamp !== undefined;
+  isTerminating = (name: string): boolean => this.#get('Pod', name).metadata.deletionTimestamp !== undefined;
 
   graceOf = (name: string): unknown => this.#get('Pod', name).metadata.deletionGracePeriodSeconds;
 
@@ -127,12 +127,12 @@ export class EvictionEnvironment {
       .sort((a, b) => (a.regarding < b.regarding ? -1 : 1));
   }
 
-  async untilGoing(name: string): Promise<void> {
-    await until(`${name} is evicted`, () => this.isGoing(name));
+  async untilTerminating(name: string): Promise<void> {
+    await until(`${name} is evicted`, () => this.isTerminating(name));
   }
 
-  #requestOf({ name, uid, observedMs = Date.now(), ...ask }: Ask, excess: number): object {
-    const { observedBytes, availableBytes: available } = ask;
+  #requestOf({ name, uid, observedMs = Date.now(), ...one }: RequestedEviction, excess: number): object {
+    const { observedBytes, availableBytes: available } = one;
     return {
       pod: { namespace: 'default', name, uid: uid ?? this.#get('Pod', name).metadata.uid },
       ...(available === undefined

@@ -3,15 +3,15 @@ import { builtForFile, RunningController, until } from '../built.ts';
 import { EvictionEnvironment, powerless } from './eviction-environment.ts';
 
 const built = builtForFile();
-let scene: EvictionEnvironment;
+let environment: EvictionEnvironment;
 const running: RunningController[] = [];
 
 afterEach(async () => {
   await Promise.all(running.splice(0).map((controller) => controller.stop()));
-  await scene.api.stop();
+  await environment.api.stop();
 });
 
-function start(kubeconfig = scene.api.kubeconfigFile): RunningController {
+function start(kubeconfig = environment.api.kubeconfigFile): RunningController {
   const controller = new RunningController(built, kubeconfig, ['--v=4']);
   running.push(controller);
   return controller;
@@ -26,200 +26,210 @@ const keptFor = (controller: RunningController, name: string): unknown => {
 };
 
 /** The requested evictions and deletes. */
-const acts = (name: string): string[] => scene.asked(name).filter((request) => !request.startsWith('GET'));
+const writesFor = (name: string): string[] =>
+  environment.requestsFor(name).filter((request) => !request.startsWith('GET'));
 
 test('evicts a pod that its node requests, with its own grace period, and reports it', async () => {
-  scene = await EvictionEnvironment.open('Enforce');
-  scene.pod('web-0');
+  environment = await EvictionEnvironment.open('Enforce');
+  environment.pod('web-0');
   const controller = start();
-  scene.report('node-1', { name: 'web-0' });
-  await scene.untilGoing('web-0');
-  expect(scene.asked('web-0')).toEqual(['GET web-0', 'POST eviction']);
-  expect(scene.graceOf('web-0')).toBe(30);
-  await until('it is reported', () => scene.events('Evicted').length === 2);
-  expect(scene.events('Evicted').map(({ regarding }) => regarding)).toEqual(['Pod/web-0', 'StatefulSet/web']);
-  expect(scene.events('Evicted')[0]?.note).toMatch(
+  environment.report('node-1', { name: 'web-0' });
+  await environment.untilTerminating('web-0');
+  expect(environment.requestsFor('web-0')).toEqual(['GET web-0', 'POST eviction']);
+  expect(environment.graceOf('web-0')).toBe(30);
+  await until('it is reported', () => environment.events('Evicted').length === 2);
+  expect(environment.events('Evicted').map(({ regarding }) => regarding)).toEqual([
+    'Pod/web-0',
+    'StatefulSet/web',
+  ]);
+  expect(environment.events('Evicted')[0]?.note).toMatch(
     /^Usage of EmptyDir volume "cache" exceeds the limit "1M"\. /,
   );
   expect(controller.messages).toContain('evicted pod');
 });
 
 test('reports a blocking budget, and evicts once it allows', async () => {
-  scene = await EvictionEnvironment.open('Enforce', { gracePeriodSeconds: 5 });
-  scene.pod('web-0');
-  scene.budget(0);
-  scene.report('node-1', { name: 'web-0' });
+  environment = await EvictionEnvironment.open('Enforce', { gracePeriodSeconds: 5 });
+  environment.pod('web-0');
+  environment.budget(0);
+  environment.report('node-1', { name: 'web-0' });
   start();
-  await until('it is reported', () => scene.events('EvictionBlocked').length === 1);
-  expect(scene.isGoing('web-0')).toBe(false);
-  scene.budget(1);
-  await scene.untilGoing('web-0');
-  expect(scene.graceOf('web-0')).toBe(5);
-  await until('it is reported', () => scene.events('Evicted').length === 2);
-  const blocked = scene.events('EvictionBlocked');
+  await until('it is reported', () => environment.events('EvictionBlocked').length === 1);
+  expect(environment.isTerminating('web-0')).toBe(false);
+  environment.budget(1);
+  await environment.untilTerminating('web-0');
+  expect(environment.graceOf('web-0')).toBe(5);
+  await until('it is reported', () => environment.events('Evicted').length === 2);
+  const blocked = environment.events('EvictionBlocked');
   expect(blocked.map(({ regarding }) => regarding)).toEqual(['Pod/web-0']);
   expect(blocked[0]?.note).toContain('The disruption budget web needs 2 healthy pods and has 2 currently');
 });
 
 test('reports evicted pods that never end once, held by a finalizer or a hanging kubelet', async () => {
-  scene = await EvictionEnvironment.open('Enforce', { gracePeriodSeconds: 1 });
-  scene.pod('held', { metadata: { finalizers: ['example.com/backup'] } });
-  scene.pod('hanging');
-  scene.report('node-1', { name: 'held' }, { name: 'hanging' });
+  environment = await EvictionEnvironment.open('Enforce', { gracePeriodSeconds: 1 });
+  environment.pod('held', { metadata: { finalizers: ['example.com/backup'] } });
+  environment.pod('hanging');
+  environment.report('node-1', { name: 'held' }, { name: 'hanging' });
   const controller = start();
-  await scene.untilGoing('held');
-  await scene.untilGoing('hanging');
+  await environment.untilTerminating('held');
+  await environment.untilTerminating('hanging');
   // No report requests them any more.
-  scene.report('node-1');
-  await until('both are reported', () => scene.events('ExceededGracePeriod').length === 2);
+  environment.report('node-1');
+  await until('both are reported', () => environment.events('ExceededGracePeriod').length === 2);
   await controller.passes('eviction', 2);
   // A repetition would be counted in the Event.
-  const events = scene.api.store.list('Event').filter(({ reason }) => reason === 'ExceededGracePeriod');
+  const events = environment.api.store.list('Event').filter(({ reason }) => reason === 'ExceededGracePeriod');
   expect(events.map(({ series }) => series)).toEqual([undefined, undefined]);
-  const reports = scene.events('ExceededGracePeriod');
+  const reports = environment.events('ExceededGracePeriod');
   expect(reports.map(({ regarding }) => regarding)).toEqual(['Pod/hanging', 'Pod/held']);
   expect(reports[0]?.note).toMatch(
     /^Pod default\/hanging was evicted \d\d s ago and has not ended; its grace period is 1 s\. dustpan does not force the deletion\. /,
   );
   expect(reports[1]?.note).toContain('example.com/backup');
-  expect([...acts('held'), ...acts('hanging')]).toEqual(['POST eviction', 'POST eviction']);
+  expect([...writesFor('held'), ...writesFor('hanging')]).toEqual(['POST eviction', 'POST eviction']);
 });
 
 test('a policy that ignores budgets deletes the pod', async () => {
-  scene = await EvictionEnvironment.open('Enforce', { respectPodDisruptionBudgets: false });
-  scene.pod('web-0');
-  scene.budget(0);
-  scene.report('node-1', { name: 'web-0' });
+  environment = await EvictionEnvironment.open('Enforce', { respectPodDisruptionBudgets: false });
+  environment.pod('web-0');
+  environment.budget(0);
+  environment.report('node-1', { name: 'web-0' });
   start();
-  await scene.untilGoing('web-0');
-  expect(scene.asked('web-0')).toEqual(['GET web-0', 'DELETE web-0']);
+  await environment.untilTerminating('web-0');
+  expect(environment.requestsFor('web-0')).toEqual(['GET web-0', 'DELETE web-0']);
 });
 
 test.each([
-  { rule: {}, acts: ['POST eviction'] },
-  { rule: { respectPodDisruptionBudgets: false }, acts: [] },
+  { rule: {}, writesFor: ['POST eviction'] },
+  { rule: { respectPodDisruptionBudgets: false }, writesFor: [] },
 ])(
   'without the right to evict, a pod is neither evicted nor deleted, whatever the policy says about budgets: $rule',
-  async ({ rule, acts: expected }) => {
-    scene = await EvictionEnvironment.open('Enforce', rule);
-    scene.pod('web-0');
-    scene.report('node-1', { name: 'web-0' });
-    const controller = start(scene.api.kubeconfigOf(powerless));
-    await until('reported', () => scene.events('EvictionBlocked').length === 1);
-    expect(scene.events('EvictionBlocked')[0]).toMatchObject({
+  async ({ rule, writesFor: expected }) => {
+    environment = await EvictionEnvironment.open('Enforce', rule);
+    environment.pod('web-0');
+    environment.report('node-1', { name: 'web-0' });
+    const controller = start(environment.api.kubeconfigOf(powerless));
+    await until('reported', () => environment.events('EvictionBlocked').length === 1);
+    expect(environment.events('EvictionBlocked')[0]).toMatchObject({
       regarding: 'Pod/web-0',
-      note: expect.stringContaining('the right needed is: create pods/eviction.') as string,
+      note: expect.stringContaining('it needs create pods/eviction.') as string,
     });
     expect(keptFor(controller, 'web-0')).toBe('EvictionForbidden');
-    expect(acts('web-0')).toEqual(expected);
-    expect(scene.isGoing('web-0')).toBe(false);
+    expect(writesFor('web-0')).toEqual(expected);
+    expect(environment.isTerminating('web-0')).toBe(false);
   },
 );
 
 test('DryRun evicts nothing; Enforce does, once the node has requested it under Enforce', async () => {
-  scene = await EvictionEnvironment.open('DryRun');
-  scene.pod('web-0');
-  scene.report('node-1', { name: 'web-0' });
+  environment = await EvictionEnvironment.open('DryRun');
+  environment.pod('web-0');
+  environment.report('node-1', { name: 'web-0' });
   const controller = start();
   await until('judged', () => keptFor(controller, 'web-0') === 'PolicyChanged');
-  expect(scene.asked('web-0')).toEqual([]);
-  scene.policy('Enforce');
-  scene.report('node-1', { name: 'web-0' });
-  await scene.untilGoing('web-0');
+  expect(environment.requestsFor('web-0')).toEqual([]);
+  environment.policy('Enforce');
+  environment.report('node-1', { name: 'web-0' });
+  await environment.untilTerminating('web-0');
 });
 
 // In each the pod `other`, evaluated after the first, is evicted: so the pass has ended.
 test('a report whose name is not the node of the pod evicts nothing', async () => {
-  scene = await EvictionEnvironment.open('Enforce');
-  scene.pod('web-0');
-  scene.pod('other', { nodeName: 'node-2' });
-  scene.report('node-2', { name: 'web-0' }, { name: 'other' });
+  environment = await EvictionEnvironment.open('Enforce');
+  environment.pod('web-0');
+  environment.pod('other', { nodeName: 'node-2' });
+  environment.report('node-2', { name: 'web-0' }, { name: 'other' });
   const controller = start();
-  await scene.untilGoing('other');
+  await environment.untilTerminating('other');
   expect(keptFor(controller, 'web-0')).toBe('PodMoved');
-  expect(scene.asked('web-0')).toEqual([]);
+  expect(environment.requestsFor('web-0')).toEqual([]);
 });
 
 test('keeps a pod that has the name of the requested one', async () => {
-  scene = await EvictionEnvironment.open('Enforce');
-  scene.pod('web-0');
-  scene.pod('other');
-  scene.report('node-1', { name: 'web-0' }, { name: 'other' });
-  scene.replace('web-0');
+  environment = await EvictionEnvironment.open('Enforce');
+  environment.pod('web-0');
+  environment.pod('other');
+  environment.report('node-1', { name: 'web-0' }, { name: 'other' });
+  environment.replace('web-0');
   const controller = start();
-  await scene.untilGoing('other');
+  await environment.untilTerminating('other');
   expect(keptFor(controller, 'web-0')).toBe('PodGone');
-  expect(scene.asked('web-0')).toEqual([]);
+  expect(environment.requestsFor('web-0')).toEqual([]);
 });
 
 test('outdated measurements evict nothing; new ones do', async () => {
-  scene = await EvictionEnvironment.open('Enforce');
-  scene.pod('web-0');
-  scene.pod('other');
-  scene.report('node-1', { name: 'web-0', observedMs: Date.now() - 7 * 60_000 }, { name: 'other' });
+  environment = await EvictionEnvironment.open('Enforce');
+  environment.pod('web-0');
+  environment.pod('other');
+  environment.report('node-1', { name: 'web-0', observedMs: Date.now() - 7 * 60_000 }, { name: 'other' });
   const controller = start();
-  await scene.untilGoing('other');
+  await environment.untilTerminating('other');
   expect(keptFor(controller, 'web-0')).toBe('RequestStale');
-  expect(scene.asked('web-0')).toEqual([]);
-  scene.report('node-1', { name: 'web-0' });
-  await scene.untilGoing('web-0');
+  expect(environment.requestsFor('web-0')).toEqual([]);
+  environment.report('node-1', { name: 'web-0' });
+  await environment.untilTerminating('web-0');
 });
 
 test('keeps a critical pod, a mirror pod and one with the keep label, though requested', async () => {
-  scene = await EvictionEnvironment.open('Enforce');
-  scene.pod('critical', { priority: 2_000_000_000 });
-  scene.pod('mirror', {
+  environment = await EvictionEnvironment.open('Enforce');
+  environment.pod('critical', { priority: 2_000_000_000 });
+  environment.pod('mirror', {
     metadata: {
       annotations: { 'kubernetes.io/config.mirror': 'abc' },
       ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid', controller: true }],
     },
   });
-  scene.pod('marked', { labels: { 'gc.dustpan.dev/keep': 'true' } });
-  scene.pod('other');
-  scene.report('node-1', { name: 'critical' }, { name: 'mirror' }, { name: 'marked' }, { name: 'other' });
+  environment.pod('marked', { labels: { 'gc.dustpan.dev/keep': 'true' } });
+  environment.pod('other');
+  environment.report(
+    'node-1',
+    { name: 'critical' },
+    { name: 'mirror' },
+    { name: 'marked' },
+    { name: 'other' },
+  );
   const controller = start();
-  await scene.untilGoing('other');
+  await environment.untilTerminating('other');
   await until('judged', () => keptFor(controller, 'critical') === 'CriticalPod');
   await until('judged', () => keptFor(controller, 'mirror') === 'CriticalPod');
   expect(keptFor(controller, 'marked')).toBe('KeepMarked');
-  expect([...acts('critical'), ...acts('mirror'), ...acts('marked')]).toEqual([]);
+  expect([...writesFor('critical'), ...writesFor('mirror'), ...writesFor('marked')]).toEqual([]);
 });
 
 test('evicts an API pod with the annotations of a static pod', async () => {
-  scene = await EvictionEnvironment.open('Enforce');
+  environment = await EvictionEnvironment.open('Enforce');
   const annotations = {
     'kubernetes.io/config.source': 'file',
     'kubernetes.io/config.hash': 'abc',
     'kubernetes.io/config.mirror': 'abc',
   };
-  scene.pod('web-0', { metadata: { annotations } });
-  scene.report('node-1', { name: 'web-0' });
+  environment.pod('web-0', { metadata: { annotations } });
+  environment.report('node-1', { name: 'web-0' });
   start();
-  await scene.untilGoing('web-0');
+  await environment.untilTerminating('web-0');
 });
 
 test('evicts the first pod of a node under pressure that it may, and no second one meanwhile', async () => {
-  scene = await EvictionEnvironment.open('Enforce');
-  scene.pod('marked', { labels: { 'gc.dustpan.dev/keep': 'true' } });
-  scene.pod('first');
-  scene.pod('second');
-  scene.pod('other', { nodeName: 'node-2' });
+  environment = await EvictionEnvironment.open('Enforce');
+  environment.pod('marked', { labels: { 'gc.dustpan.dev/keep': 'true' } });
+  environment.pod('first');
+  environment.pod('second');
+  environment.pod('other', { nodeName: 'node-2' });
   const controller = start();
   await until('one is evicted', () => {
     const measured = { availableBytes: 100, observedBytes: 5 };
     const names = ['marked', 'other', 'first', 'second'];
-    scene.report('node-1', ...names.map((name) => ({ name, ...measured })));
-    return scene.isGoing('first');
+    environment.report('node-1', ...names.map((name) => ({ name, ...measured })));
+    return environment.isTerminating('first');
   });
   await controller.passes('eviction', 2);
-  expect(scene.asked('first')).toEqual(['GET first', 'POST eviction']);
-  expect(scene.graceOf('first')).toBe(30);
-  expect([...acts('marked'), ...acts('second'), ...acts('other')]).toEqual([]);
+  expect(environment.requestsFor('first')).toEqual(['GET first', 'POST eviction']);
+  expect(environment.graceOf('first')).toBe(30);
+  expect([...writesFor('marked'), ...writesFor('second'), ...writesFor('other')]).toEqual([]);
   expect(['marked', 'other', 'second'].map((name) => keptFor(controller, name))).toEqual([
     'KeepMarked',
     'PodMoved',
     'PacingLimit',
   ]);
-  await until('it is reported', () => scene.events('Evicted').length === 2);
-  expect(scene.events('Evicted')[0]?.note).toMatch(/^The node is low on disk space for local storage /);
+  await until('it is reported', () => environment.events('Evicted').length === 2);
+  expect(environment.events('Evicted')[0]?.note).toMatch(/^The node is low on disk space for local storage /);
 });

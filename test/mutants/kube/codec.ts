@@ -121,7 +121,7 @@ export const kubeCodecMutants: MutantGroup = {
     [
       'list: an item that is no object',
       list,
-      "if (asList(list['items']).length > 0) throw new MalformedError('a list with an item that is no object');",
+      "if (asList(list['items']).length > 0)\n      throw new MalformedError('a list with an item that is not an object');",
       '',
     ],
     ['list: the next page in JSON', list, "continueToken: asText(meta['continue'])", "continueToken: ''"],

@@ -157,8 +157,8 @@ export const kubeHttpMutants: MutantGroup = {
     [
       'response: the HTTP status, not that of the body',
       response,
-      '...{ status, reason, causes, explanations, answer },',
-      '...{ status: reported?.status ?? status, reason, causes, explanations, answer },',
+      '...{ status, reason, causes, explanations, serverMessage: message },',
+      '...{ status: reported?.status ?? status, reason, causes, explanations, serverMessage: message },',
     ],
     [
       'response: text of a proxy',

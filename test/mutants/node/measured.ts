@@ -126,8 +126,8 @@ export const nodeMeasureMutants: MutantGroup = {
     [
       'memory: a history of a later version',
       stateFormat,
-      'if (version !== currentVersion) return',
-      'if (version < currentVersion) return',
+      'if (version !== currentVersion)',
+      'if (version < currentVersion)',
     ],
     [
       'memory: an image that was never used',

@@ -4,13 +4,13 @@ import { accessesOf, rbacDifferences, type Access, type Grant } from '../../clus
 
 const exact = { forbidden: [], missing: [], unused: [], excusedInVain: [] };
 
-const asked = (verb: string, what: string, more: Partial<Access> = {}): Access => ({
+const access = (verb: string, what: string, more: Partial<Access> = {}): Access => ({
   ...{ verb, what, isForbidden: false },
   ...more,
 });
 
 const pods: Grant = { rule: { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] } };
-const usesPods = [asked('get', 'pods'), asked('list', 'pods')];
+const usesPods = [access('get', 'pods'), access('list', 'pods')];
 const lease: Grant = {
   namespace: 'home',
   rule: {
@@ -29,64 +29,64 @@ test.each([
   {
     name: 'a verb that was used and is not granted',
     grants: [pods],
-    accesses: [...usesPods, asked('delete', 'pods')],
+    accesses: [...usesPods, access('delete', 'pods')],
     expected: { ...exact, missing: ['delete pods'] },
   },
   {
     name: 'a verb that is granted and was never used',
     grants: [pods],
-    accesses: [asked('get', 'pods')],
+    accesses: [access('get', 'pods')],
     expected: { ...exact, unused: ['list pods'] },
   },
   {
     name: 'a forbidden request, even where a rule covers it',
     grants: [pods],
-    accesses: [...usesPods, asked('get', 'pods', { isForbidden: true })],
+    accesses: [...usesPods, access('get', 'pods', { isForbidden: true })],
     expected: { ...exact, forbidden: ['get pods'] },
   },
   {
     name: 'a right to a resource is none to its subresource, nor to one of another group',
     grants: [pods],
-    accesses: [...usesPods, asked('get', 'pods/log'), asked('get', 'metrics.k8s.io/pods')],
+    accesses: [...usesPods, access('get', 'pods/log'), access('get', 'metrics.k8s.io/pods')],
     expected: { ...exact, missing: ['get metrics.k8s.io/pods', 'get pods/log'] },
   },
   {
     name: 'a right in one namespace to one name',
     grants: [lease],
-    accesses: [asked('update', leases, { namespace: 'home', name: 'ours' })],
+    accesses: [access('update', leases, { namespace: 'home', name: 'ours' })],
     expected: exact,
   },
   {
     name: 'the same in another namespace',
     grants: [lease],
-    accesses: [asked('update', leases, { namespace: 'away', name: 'ours' })],
+    accesses: [access('update', leases, { namespace: 'away', name: 'ours' })],
     expected: { ...exact, missing: [`update ${leases}`], unused: [`update ${leases}`] },
   },
   {
     name: 'the same to another name',
     grants: [lease],
-    accesses: [asked('update', leases, { namespace: 'home', name: 'theirs' })],
+    accesses: [access('update', leases, { namespace: 'home', name: 'theirs' })],
     expected: { ...exact, missing: [`update ${leases}`], unused: [`update ${leases}`] },
   },
   {
     name: 'what everybody may',
     grants: [everybodys],
-    accesses: [asked('get', '/version'), asked('get', '/api/v1')],
+    accesses: [access('get', '/version'), access('get', '/api/v1')],
     expected: exact,
   },
   {
     name: 'a URL that not everybody may',
     grants: [everybodys],
-    accesses: [asked('get', '/metrics')],
+    accesses: [access('get', '/metrics')],
     expected: { ...exact, missing: ['get /metrics'] },
   },
 ])('rights and requests: $name', ({ grants, accesses, expected }) => {
   expect(rbacDifferences(grants, accesses)).toEqual(expected);
 });
 
-test('an unused right may be excused; an excuse that is not needed is told', () => {
+test('an unused right may be excused; an excuse that is not needed is reported', () => {
   const excused = { 'list pods': 'only every hour', 'delete pods': 'never' };
-  expect(rbacDifferences([pods], [asked('get', 'pods')], excused)).toEqual({
+  expect(rbacDifferences([pods], [access('get', 'pods')], excused)).toEqual({
     ...exact,
     excusedInVain: ['delete pods'],
   });
@@ -111,7 +111,7 @@ const review = (user: string, allowed: boolean): AuditEvent =>
     },
   });
 
-test('an audit log tells what a user asked for, and what others asked on its behalf', () => {
+test('an audit log has the requests of a user, and those that others made on its behalf', () => {
   const objectRef = { apiGroup: 'gc.dustpan.dev', resource: 'gcpolicies', subresource: 'status', name: 'p' };
   const events = [
     event({ verb: 'patch', objectRef, responseStatus: { code: 200 } }),
@@ -123,10 +123,10 @@ test('an audit log tells what a user asked for, and what others asked on its beh
     review('we', false),
   ];
   expect(accessesOf('we', events)).toEqual([
-    asked('patch', 'gc.dustpan.dev/gcpolicies/status', { name: 'p' }),
-    asked('get', 'pods', { namespace: 'n', isForbidden: true }),
-    asked('get', '/version'),
-    asked('get', 'nodes/stats', { name: 'a' }),
-    asked('get', 'nodes/stats', { name: 'a', isForbidden: true }),
+    access('patch', 'gc.dustpan.dev/gcpolicies/status', { name: 'p' }),
+    access('get', 'pods', { namespace: 'n', isForbidden: true }),
+    access('get', '/version'),
+    access('get', 'nodes/stats', { name: 'a' }),
+    access('get', 'nodes/stats', { name: 'a', isForbidden: true }),
   ]);
 });

@@ -65,12 +65,12 @@ describe('a runtime', () => {
     {
       name: 'it has no such condition',
       status: response({ type: 'NetworkReady', status: true }),
-      message: 'it has no condition RuntimeReady',
+      message: 'its status has no condition RuntimeReady',
     },
     {
       name: 'it has no status',
       status: wire.StatusResponse.fromPartial({}),
-      message: 'it has no condition RuntimeReady',
+      message: 'its status has no condition RuntimeReady',
     },
   ])('is not ready when $name', ({ status, message }) => {
     expect(() => {

@@ -59,7 +59,7 @@ test('a mount that hangs ends at the deadline, and is not read again while it ha
   });
   for (let i = 0; i < 3; i += 1)
     await expect(statFs('/nfs', never)).rejects.toMatchObject({
-      cause: { message: 'no response, the mount hangs' },
+      cause: { message: 'no response: the mount hangs' },
     });
   expect(reads).toBe(1);
 });

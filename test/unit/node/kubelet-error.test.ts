@@ -28,7 +28,7 @@ describe('a failed connection', () => {
     {
       code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
       server: 'its certificate is not signed by the configured CA',
-      kubelet: "its certificate is not signed by a CA we know (tried the cluster's CA); --kubelet-",
+      kubelet: "its certificate is not signed by a trusted CA (tried the cluster's CA); --kubelet-",
     },
     {
       code: 'ERR_TLS_CERT_ALTNAME_INVALID',

@@ -64,7 +64,7 @@ test.each([
   ['zeros', '\0'.repeat(100), 'is not a JSON object'],
   ['a list', '[]', 'is not a JSON object'],
   ['null', 'null', 'is not a JSON object'],
-  ['a later version', '{"version":2,"images":{}}', 'version: is 2, known is 1'],
+  ['a later version', '{"version":2,"images":{}}', 'version: is 2, this dustpan reads 1'],
   ['no version', '{"images":{}}', 'version: must be an integer'],
   ['a version as text', '{"version":"1","images":{}}', 'version: must be an integer'],
   ['no images', '{"version":1}', 'images: must be an object'],

@@ -172,7 +172,7 @@ test('a plan warns about a log that is too large, besides its decision about the
   expect(warning).toMatchObject({
     ...{ verdict: 'Warn', reason: 'LogTooLarge', order: null, bytes: 1536 * 1024 },
     object: { kind: 'Container', id: 'a', name: 'main', pod: 'default/pod' },
-    detail: `The current log of container main of pod default/pod is 1.50 MiB, more than the 1Mi above which dustpan warns. The file is ${path}.`,
+    detail: `The current log of container main of pod default/pod is 1.50 MiB; dustpan warns above 1Mi. The file is ${path}.`,
     field: 'nodes.containerGC.logs.warnBytesPerContainer=1Mi',
   });
   expect(others.map(({ verdict, reason }) => `${verdict} ${reason}`)).toEqual(['Keep Running', 'Keep InUse']);

@@ -18,8 +18,8 @@ const low = crossed({
 const pod = storagePod('big', { containers: [container('main', undefined, '100Mi')] });
 const used = usage({ big: { containers: { main: { layer: 500, logs: 100 } } } });
 const shortage =
-  'The node is low on disk space for local storage (nodefs.available): 1.00 GiB are available, the threshold is 15% (1.50 GiB).';
-const share = 'The pod uses 600 MiB, it requests 100 MiB; its priority is 0.';
+  'The node is low on disk space for local storage (nodefs.available): 1.00 GiB are available, and the threshold is 15% (1.50 GiB).';
+const share = 'The pod uses 600 MiB and requests 100 MiB; its priority is 0.';
 
 interface Row {
   readonly facts?: Partial<NodePressureFacts>;
@@ -41,24 +41,27 @@ const rows: Readonly<Record<PressureKeepReason, Row>> = {
   NoPressure: { facts: { signals: [] }, detail: 'No disk of the node is below its threshold.' },
   EvictionOff: {
     rule: { evictPods: false },
-    detail: `${shortage} The policy evicts no pods for it.`,
+    detail: `${shortage} The policy evicts no pods for node pressure.`,
     field: 'nodes.nodePressure.evictPods=false',
   },
   ThresholdBeyondDisk: {
     facts: { signals: [{ ...low, wanted: low.reading.capacity }] },
-    detail: `${shortage} The whole disk has 10.0 GiB, so it could never be met, and nothing is removed or evicted for it.`,
+    detail: `${shortage} The whole disk has 10.0 GiB, so the threshold can never be met, and dustpan removes and evicts nothing for it.`,
     field: 'nodes.nodePressure.thresholds["nodefs.available"]=15%',
   },
   Reclaiming: {
     facts: { relievedAtMs: new Map() },
-    detail: `${shortage} Images and containers are removed first; pods are evicted only if that is not enough after 1m.`,
+    detail: `${shortage} The agent removes images and containers first; pods are evicted only if that does not free enough within 1m.`,
     field: 'nodes.nodePressure.gracePeriod=1m',
   },
   PodEnding: {
     facts: { pods: [pod, storagePod('ending', {}, { deletionAtMs: now.getTime() })] },
-    detail: `${shortage} Another pod is ending, which may free enough.`,
+    detail: `${shortage} Another pod on the node is terminating, which may free enough.`,
   },
-  NoUsage: { facts: { usage: usage({ big: {} }) }, detail: `${shortage} The pod uses nothing of it.` },
+  NoUsage: {
+    facts: { usage: usage({ big: {} }) },
+    detail: `${shortage} The pod does not use this resource.`,
+  },
   RankedLater: {
     facts: { pods: [...many.slice(4), ...many.slice(0, 4)], usage: usage(sizes) },
     detail: `${shortage} The pod uses 1.00 MiB; its priority is 0. It is number 5 in the kubelet's order of eviction.`,
@@ -79,16 +82,19 @@ const rows: Readonly<Record<PressureKeepReason, Row>> = {
   },
   Terminating: {
     facts: { pods: [storagePod('big', {}, { deletionAtMs: Date.UTC(2030, 0) })] },
-    detail: 'The pod is already being deleted; its grace period ends at 2030-01-01T00:00:00Z.',
+    detail: 'The pod is already terminating; its grace period ends at 2030-01-01T00:00:00Z.',
   },
-  UsageUnknown: { facts: { usage: undefined }, detail: 'The usage of the pods of this node is not known.' },
+  UsageUnknown: { facts: { usage: undefined }, detail: 'The usage of the pods on this node is unknown.' },
   NoPolicy: { governance: nodeKept('NoPolicy'), detail: 'No GCPolicy selects the node.' },
   InvalidPolicy: {
     governance: nodeKept('InvalidPolicy'),
     detail: expect.stringContaining('this node') as string,
     field: expect.anything() as string,
   },
-  NodeUnknown: { governance: nodeKept('NodeUnknown'), detail: 'The node or the policies are not known.' },
+  NodeUnknown: {
+    governance: nodeKept('NodeUnknown'),
+    detail: 'The agent does not know the node or the policies.',
+  },
   RuleOff: {
     governance: governedBy(undefined),
     detail: 'The policy of the node has no rule for node pressure.',
@@ -107,7 +113,7 @@ test.each(Object.entries(rows))('%s', (reason, { facts, rule, governance, detail
   expect(kept && explain(pressureReasons, kept)).toEqual({ detail, field });
 });
 
-test('an eviction says what the node is low on, and what the pod uses', () => {
+test("an eviction has the node's shortage and the pod's usage", () => {
   const [eviction] = planOf({ signals: [low], pods: [pod], usage: used }).evictions;
   expect(eviction && explain(pressureReasons, eviction)).toEqual({
     detail: `${shortage} ${share} A disruption budget may delay the eviction.`,
@@ -115,7 +121,7 @@ test('an eviction says what the node is low on, and what the pod uses', () => {
   });
 });
 
-test('a warning says when each threshold is crossed, and what uses most', () => {
+test('a warning has the time until each threshold is crossed, and the largest consumers', () => {
   const ahead = {
     ...low,
     ours: { value: 1.5 * gib, text: '15%', secondsLeft: 0 },
@@ -125,9 +131,9 @@ test('a warning says when each threshold is crossed, and what uses most', () => 
   const [warning] = planOf({ signals: [ahead], pods: [pod], usage: used }).warnings;
   expect(warning && explain(pressureWarnings, warning)).toEqual({
     detail:
-      'The node is low on disk space for local storage (nodefs.available): 1.00 GiB of 10.0 GiB are available, 40.0 MiB more are used each minute. ' +
+      'The node is low on disk space for local storage (nodefs.available): 1.00 GiB of 10.0 GiB are available, 40.0 MiB more per minute. ' +
       "The policy's threshold, 15% (1.50 GiB), is crossed. The kubelet's threshold, 5% (512 MiB), will be crossed in about 12m. " +
-      'Most is used by pod web/big 600 MiB.',
+      'Largest consumers: pod web/big 600 MiB.',
     field: 'nodes.nodePressure.thresholds["nodefs.available"]=15%',
   });
 });

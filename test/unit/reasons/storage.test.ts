@@ -101,13 +101,13 @@ test.each<{
     name: 'under its limit',
     fixture: planned.UnderLimit,
     detail:
-      'Usage of EmptyDir volume "tmp" is 10.0 MiB, 10 % of the limit 100Mi, and none of its limits is fuller.',
+      'Usage of EmptyDir volume "tmp" is 10.0 MiB, 10 % of the limit 100Mi, the highest percentage among its limits.',
     field: 'nodes.localStorageEviction.evictAtPercent=100',
   },
   {
     name: 'without a limit, where the policy has a default for others',
     fixture: { ...by({ defaultLimits: { emptyDirBytes: 1 } }), ...withPod({}, overPod) },
-    detail: 'The pod has no limit of local storage, and the policy sets none for such pods.',
+    detail: 'The pod declares no local storage limit, and the policy sets no default for it.',
     field: null,
   },
   {
@@ -132,13 +132,13 @@ test.each<{
   {
     name: 'being deleted',
     fixture: planned.Terminating,
-    detail: 'The pod is already being deleted; its grace period ends at 1970-01-01T00:00:00.001Z.',
+    detail: 'The pod is already terminating; its grace period ends at 1970-01-01T00:00:00.001Z.',
     field: null,
   },
   {
     name: 'on a node without measurements',
     fixture: { ...by(), ...over, part: { ...over.part, usage: undefined } },
-    detail: 'The usage of the pods of this node is not known.',
+    detail: 'The usage of the pods on this node is unknown.',
     field: null,
   },
 ])('explains the decision: $name', ({ fixture, detail, field }) => {
@@ -171,7 +171,7 @@ test('a warning is beside the decision about the pod and has no order', () => {
   const [warning, kept, ...others] = decided(fixture, 'localstorage');
   expect(warning).toMatchObject({ verdict: 'Warn', reason: 'emptydirfs.limit', order: null });
   expect(warning?.detail).toBe(
-    'Usage of EmptyDir volume "tmp" is 85.0 MiB, 85 % of the limit 100Mi: more than the 80 % at which dustpan warns.',
+    'Usage of EmptyDir volume "tmp" is 85.0 MiB, 85 % of the limit 100Mi; dustpan warns above 80 %.',
   );
   expect(warning?.field).toBe('nodes.localStorageEviction.warnAtPercent=[50, 80]');
   expect(kept).toMatchObject({ verdict: 'Keep', reason: 'UnderLimit' });

@@ -139,7 +139,7 @@ test('quiet repeats: logs each cause once at error level, and the recovery', asy
     'error pass failed',
     'debug pass failed again',
     'error pass failed',
-    'info passes work again',
+    'info passes succeed again',
     'error pass failed',
   ]);
   expect(results.filter(({ ok }) => !ok)).toHaveLength(4);

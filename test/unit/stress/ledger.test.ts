@@ -89,7 +89,7 @@ test('an image that one list lacks has not vanished', () => {
   expect(ledger.vanishedCount).toBe(0);
 });
 
-test('a container that dustpan says it removed must be gone', () => {
+test('a container that dustpan reports as removed must be gone', () => {
   const ledger = new Ledger();
   ledger.add(claim('dustpan', 'container', 'c'));
   ledger.see({ atMs, images: [], containers: [container], pods: undefined });

@@ -132,7 +132,7 @@ describe('a missing file counts as not known', () => {
     input.write('snapshot/nodes/node-1/state.json', { version: 2 });
     const result = await plan();
     expect(removals(result)).toEqual([]);
-    expect(result.notes.join()).toContain('version: is 2, known is 1');
+    expect(result.notes.join()).toContain('version: is 2, this dustpan reads 1');
   });
 
   test.each([

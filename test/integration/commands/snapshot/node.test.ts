@@ -241,7 +241,7 @@ describe('on a node', () => {
     const { code, stderr } = await fixture.snapshot(...snapshotOptions());
     expect({ code, lines: stderr.trim().split('\n') }).toEqual({
       code: 0,
-      lines: [expect.stringMatching(/the kubelet answers .* 503; stats\.json lacks the usage of pods$/)],
+      lines: [expect.stringMatching(/the kubelet responds to .* 503; stats\.json lacks the usage of pods$/)],
     });
     const live = await planned([`--kubeconfig=${fixture.api.kubeconfigFile}`, ...onNode(), ...at]);
     for (const { notes } of [live, await planOfSnapshot()])

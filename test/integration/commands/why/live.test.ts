@@ -247,6 +247,6 @@ test('explains images and containers on their node', async () => {
   expect(dead.stdout).toMatch(/will be removed by\s+containergc:\s+DeadContainer/);
   const image = await why('image', 'registry.example.com/app:v1', ...node);
   expect(image.stdout.replaceAll(/\s+/g, ' ')).toMatch(
-    /is kept by imagegc: InUse Why Container main of pod [^ ]*web \(Exited\) was made from it\./,
+    /is kept by imagegc: InUse Why Container main of pod [^ ]*web \(Exited\) was created from it\./,
   );
 });

@@ -20,13 +20,13 @@ test('the table has verdict, reason, values, policy, field, time, and what would
   expect(stdout).toBe(
     [
       'Pod batch/report-1 (node node-1) will be deleted by podgc: Terminated',
-      '  Why        Of the pods of this policy, 5 have finished and 2 may be kept; this',
+      '  Why        This policy governs 5 finished pods, and the threshold is 2; this',
       '             one is the 2nd to be deleted: evicted pods first, then the oldest.',
       '  Policy     GCPolicy default (Enforce)',
       '  Field      pods.terminated.threshold=2',
       '  When       Now, in the next pass.',
-      '  Kept by    A higher pods.terminated.threshold. The label gc.dustpan.dev/keep:',
-      '             "true" on the pod, its namespace or its node keeps it.',
+      '  Kept by    A higher pods.terminated.threshold. Or the label',
+      '             gc.dustpan.dev/keep: "true" on the pod, its namespace or its node.',
       '',
     ].join('\n'),
   );
@@ -122,7 +122,7 @@ test('a log that is too large is explained for its container, its file and its p
       ...{ reason: 'LogTooLarge', bytes: 3 * 1024 ** 3, order: null },
       object: { kind: 'Container', id: 'crash-3', pod: 'web/crash' },
       field: 'nodes.containerGC.logs.warnBytesPerContainer=1Gi',
-      detail: `The current log of container main of pod web/crash is 3.00 GiB, more than the 1Gi above which dustpan warns. The file is ${path}.`,
+      detail: `The current log of container main of pod web/crash is 3.00 GiB; dustpan warns above 1Gi. The file is ${path}.`,
     });
   }
   const { decisions, totals } = await planned(input.args);

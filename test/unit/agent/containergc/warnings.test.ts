@@ -38,7 +38,7 @@ test.each(['DryRun', 'Enforce'] as const)(
         reason: 'LogTooLarge',
         action: 'WatchLogs',
         note:
-          'The current log of container main of pod default/pod is 1.50 MiB, more than the 1Mi above which dustpan warns. ' +
+          'The current log of container main of pod default/pod is 1.50 MiB; dustpan warns above 1Mi. ' +
           'It grows by 636 KiB a minute. The file is /var/log/pods/default_pod_uid-pod/main/0.log: its rotation failed or is off, or too slow. dustpan never cuts it.',
         occasion: 'main-0',
       },

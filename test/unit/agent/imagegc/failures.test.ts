@@ -90,12 +90,12 @@ describe('the state file', () => {
   test('that is unusable makes every image new', async () => {
     await node.observe();
     node.governance = governed({ minimumAgeMs: 120_000 });
-    node.state.reading = { kind: 'startOver', reason: 'version: is 2, known is 1' };
+    node.state.reading = { kind: 'startOver', reason: 'version: is 2, this dustpan reads 1' };
     node.restart();
     expect(await node.pass()).toMatchObject({ result: 'Short', removed: 0 });
     expect(node.log.lines).toContainEqual({
       ...{ level: 'warn', logger: '', message: 'state file cannot be used, starting over' },
-      fields: { reason: 'version: is 2, known is 1' },
+      fields: { reason: 'version: is 2, this dustpan reads 1' },
     });
     expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
   });

@@ -249,7 +249,8 @@ describe('a pass for inodes', () => {
     };
     expect(await node.pass()).toMatchObject({
       ...{ result: 'Short', removed: 1 },
-      message: 'removed images of the wanted size, but the file system does not show it',
+      message:
+        'removed images of the planned size, but the usage of the file system did not fall accordingly',
     });
   });
 
@@ -286,7 +287,7 @@ describe('a pass for inodes', () => {
     );
   });
 
-  test('says so on a file system that reports no inodes', async () => {
+  test('warns on a file system that reports no inodes', async () => {
     expect(await node.pass()).toMatchObject({
       ...{ result: 'Idle', removed: 0 },
       message: 'the image file system reports no inodes: nodes.imageGC.inodes removes no image',

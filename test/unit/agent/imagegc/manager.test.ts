@@ -75,7 +75,7 @@ describe('a full disk', () => {
     node.otherBytes = 900;
     node.governance = governed({ maxImagesPerPass: 1 });
     expect(await node.pass()).toMatchObject({
-      ...{ result: 'Short', removed: 1, message: 'maxImagesPerPass: 1, more images are due' },
+      ...{ result: 'Short', removed: 1, message: 'maxImagesPerPass is 1: more images are due' },
     });
     expect(node.recorder.events).toEqual([]);
   });
@@ -86,7 +86,8 @@ describe('a full disk', () => {
     };
     expect(await node.pass()).toMatchObject({
       ...{ result: 'Short', removed: 2 },
-      message: 'removed images of the wanted size, but the file system does not show it',
+      message:
+        'removed images of the planned size, but the usage of the file system did not fall accordingly',
     });
   });
 });

@@ -95,8 +95,8 @@ describe('a pass ends', () => {
     },
     {
       name: 'undecided by a live check',
-      results: results({ unknown: 'no answer' }),
-      expected: ['Unknown', 'no answer'],
+      results: results({ unknown: 'no response' }),
+      expected: ['Unknown', 'no response'],
     },
     {
       name: 'when it was stopped',
@@ -107,7 +107,7 @@ describe('a pass ends', () => {
       name: 'at maxImagesPerPass',
       plan: { ...plan, maxImages: 1 },
       results: results({ removed: plan.removals, missing: { bytes: 1, inodes: 0 } }),
-      expected: ['Short', 'maxImagesPerPass: 1, more images are due'],
+      expected: ['Short', 'maxImagesPerPass is 1: more images are due'],
     },
   ])('$name', ({ plan: made = plan, results: done, diskTrouble, expected }) => {
     const { result, message } = outcomeOf({

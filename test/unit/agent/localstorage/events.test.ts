@@ -28,22 +28,22 @@ test.each([
 });
 
 test.each([
-  { left: 0, text: 'It exceeds the limit: its eviction is requested.' },
-  { left: 62, text: `${grows} 1m are left until it exceeds the limit, and its eviction is requested.` },
+  { left: 0, text: 'It exceeds the limit, so the agent requests its eviction.' },
+  { left: 62, text: `${grows} 1m are left until it exceeds the limit and the agent requests its eviction.` },
 ])('$left s left before an eviction: $text', ({ left, text }) => {
   expect(prospectOf({ growthBytesPerMinute: mib, secondsLeft: left }, true)).toBe(text);
 });
 
 test('without growth', () => {
-  expect(prospectOf({}, false)).toBe('No growth is seen so far.');
+  expect(prospectOf({}, false)).toBe('No growth observed so far.');
   expect(prospectOf({}, true)).toBe(
-    'No growth is seen so far; its eviction is requested when it exceeds the limit.',
+    'No growth observed so far; the agent requests its eviction when it exceeds the limit.',
   );
 });
 
 test('an eviction below the limit is announced with its percentage', () => {
   expect(prospectOf({ secondsLeft: 0 }, true, 90)).toBe(
-    'It exceeds 90 % of the limit: its eviction is requested.',
+    'It exceeds 90 % of the limit, so the agent requests its eviction.',
   );
 });
 

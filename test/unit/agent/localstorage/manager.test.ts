@@ -77,7 +77,7 @@ describe('warnings', () => {
       {
         regarding: { apiVersion: 'v1', kind: 'Pod', namespace: 'web', name: 'scratch', uid: 'uid-scratch' },
         ...{ type: 'Warning', reason: 'LocalStorageHigh', action: 'WatchLocalStorage' },
-        note: 'Usage of EmptyDir volume "tmp" is 82.0 MiB, 82 % of the limit 100Mi. It grows by 12.0 MiB a minute: about 1m30s are left until it exceeds the limit, and its eviction is requested.',
+        note: 'Usage of EmptyDir volume "tmp" is 82.0 MiB, 82 % of the limit 100Mi. It grows by 12.0 MiB a minute: about 1m30s are left until it exceeds the limit and the agent requests its eviction.',
         occasion: 'emptydirfs.limit/tmp/80',
       },
     ]);
@@ -100,7 +100,9 @@ describe('warnings', () => {
     const node = new Node();
     node.governance = governedBy(storagePolicy({ evictAtPercent: 90 }));
     await node.pass({ scratch: { volumes: { tmp: 91 } } });
-    expect(node.events[0]?.note).toMatch(/ It exceeds 90 % of the limit: its eviction is requested\.$/);
+    expect(node.events[0]?.note).toMatch(
+      / It exceeds 90 % of the limit, so the agent requests its eviction\.$/,
+    );
   });
 
   test('of a critical pod announce no eviction, and there is none', async () => {

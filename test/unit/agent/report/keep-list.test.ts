@@ -99,22 +99,22 @@ test.each<{ readonly name: string; readonly over: Partial<ReportFacts>; readonly
 test.each([
   {
     over: { imageDisk: disk(84) },
-    says: 'The image file system is near .*\\(imagefs.available below 15 %',
+    expected: 'The image file system is near .*\\(imagefs.available below 15 %',
   },
   {
     over: { imageDisk: disk(50, { inodesFree: 0 }) },
-    says: 'The image file system is near .*\\(imagefs.inodesFree below 5 %',
+    expected: 'The image file system is near .*\\(imagefs.inodesFree below 5 %',
   },
   {
     over: { nodeDisk: disk(89) },
-    says: 'The file system of the node is near .*\\(nodefs.available below 10 %',
+    expected: 'The file system of the node is near .*\\(nodefs.available below 10 %',
   },
   {
     over: { nodeDisk: disk(50, { inodesFree: 0 }) },
-    says: 'The file system of the node is near .*\\(nodefs.inodesFree below 5 %',
+    expected: 'The file system of the node is near .*\\(nodefs.inodesFree below 5 %',
   },
-])('the message names the signal: $says', ({ over, says }) => {
-  expect(keepListAtRisk(over)?.message).toMatch(new RegExp(says));
+])('the message names the signal: $expected', ({ over, expected }) => {
+  expect(keepListAtRisk(over)?.message).toMatch(new RegExp(expected));
 });
 
 test('a disk that was near stays at risk until it is twice as far away', () => {

@@ -190,14 +190,14 @@ test('a missing kind is logged once', async () => {
 });
 
 test('with a disk that cannot be read the report is written and Degraded', async () => {
-  const fault = new Error('reading the file system of /x', { cause: new Error('no answer') });
+  const fault = new Error('reading the file system of /x', { cause: new Error('no response') });
   const { manager, reports, ready } = environment({ imageDisk: () => Promise.reject(fault) });
   ready();
   await manager.reconcile(never);
   expect(reports.stored?.conditions?.find(({ type }) => type === 'Degraded')).toMatchObject({
     status: 'True',
     reason: 'ImageDiskUnknown',
-    message: 'reading the file system of /x: no answer',
+    message: 'reading the file system of /x: no response',
   });
 });
 

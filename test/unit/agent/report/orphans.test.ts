@@ -70,7 +70,7 @@ describe('the Event', () => {
     });
     expect(orphansFound(node, { orphans, snapshots: snapshots(1) })).toMatchObject({
       ...{ regarding: node, type: 'Warning', reason: 'OrphanedResources' },
-      note: 'Nothing that Kubernetes knows uses 3 pod directories of deleted pods, 2.00 KiB (/pods/a Mounted, /pods/b, 1 more); 1 pod control group of deleted pods, 0 B (/cgroup/a OrphanedCgroup); 1 snapshot. The NodeGCReport of the node names more of them',
+      note: 'No pod or container of Kubernetes uses 3 pod directories of deleted pods, 2.00 KiB (/pods/a Mounted, /pods/b, 1 more); 1 pod control group of deleted pods, 0 B (/cgroup/a OrphanedCgroup); 1 snapshot. The NodeGCReport of the node lists more of them',
     });
   });
 

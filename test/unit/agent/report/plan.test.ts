@@ -117,7 +117,7 @@ describe('Ready and Degraded', () => {
     { over: { governance: kept('RuleOff') }, message: 'The policy has no rules for this node' },
     {
       over: { governance: kept('InvalidPolicy') },
-      message: 'The policy that governs this node cannot be followed',
+      message: 'The policy that governs this node is invalid',
     },
   ])('message: $message', ({ over, message }) => {
     expect(degraded(over)).toBe(message);
@@ -126,7 +126,7 @@ describe('Ready and Degraded', () => {
   const refused = 'reading the usage of the pods: refused';
   test.each<{ readonly made: readonly NodePassReport[]; readonly message: string }>([
     { made: [], message: 'No pass yet: localstorage' },
-    { made: [pass('localstorage')], message: 'The last passes did what they planned' },
+    { made: [pass('localstorage')], message: 'The last passes did everything that they planned' },
     {
       made: [pass('localstorage', { result: 'Failed', message: refused })],
       message: `localstorage failed: ${refused}`,

@@ -29,7 +29,7 @@ test.each([
   {
     name: 'nothing was read',
     pressure: undefined,
-    is: 'Unknown SignalsUnknown: The kubelet has not been read',
+    is: 'Unknown SignalsUnknown: The agent has not read the signals from the kubelet',
   },
   {
     name: 'all is well',
@@ -49,7 +49,7 @@ test.each([
   {
     name: 'enough is available again',
     pressure: { ...calm, states: [{ ...ahead, isUnderPressure: true }] },
-    is: 'True TransitionPeriod: Enough is available again since a short time: nodefs.available',
+    is: 'True TransitionPeriod: Enough is available again, but for less than the transition period: nodefs.available',
   },
 ])('the condition PressureAhead: $name', ({ pressure, is }) => {
   expect(conditionOf(pressure)).toBe(is);

@@ -30,7 +30,7 @@ test('evictions that agents of other nodes request are decided as by the control
     ...{ policy: 'default', mode: 'Enforce', field: 'nodes.localStorageEviction.evictAtPercent=100' },
     detail:
       'Usage of EmptyDir volume "cache" exceeds the limit "100Mi". It uses 130 MiB, 130 % of the limit 100Mi. ' +
-      'The agent of its node requests the eviction, by a measurement of 2026-01-15T11:59:00Z. A disruption budget may delay the eviction.',
+      'The agent of its node requests the eviction (usage measured at 2026-01-15T11:59:00Z). A disruption budget may delay the eviction.',
   });
 });
 
@@ -38,7 +38,7 @@ test('keeps a pod whose eviction the controller would refuse, with its reason', 
   const stale = evictionRequest('a', { observedAtMs: now.getTime() - 7 * 60_000 });
   const refused = scene({ reports: [reportOf('node-1', stale)] });
   expect(lines(refused)).toEqual(['- a Keep RequestStale']);
-  expect(decided(refused, 'localstorage')[0]?.detail).toMatch(/too old, or from the future\.$/);
+  expect(decided(refused, 'localstorage')[0]?.detail).toMatch(/too old or in the future\.$/);
 });
 
 test('a report without requests leads to no decision', () => {

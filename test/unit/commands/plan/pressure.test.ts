@@ -173,7 +173,7 @@ describe('a plan from a snapshot', () => {
       detail:
         'The node is low on disk space for local storage (nodefs.available): 100 MiB of 1000 MiB are available. ' +
         "The policy's threshold, 15% (150 MiB), is crossed. " +
-        'Most is used by pod web/b 40.0 MiB, image app:1 35.0 MiB, pod web/c 30.0 MiB.',
+        'Largest consumers: pod web/b 40.0 MiB, image app:1 35.0 MiB, pod web/c 30.0 MiB.',
       field: 'nodes.nodePressure.thresholds["nodefs.available"]=15%',
     });
   });

@@ -13,7 +13,7 @@ const someStatus = {
 } as const;
 const tripped = condition('Degraded', 'True', {
   reason: 'Tripped',
-  message: 'Nodes missing: 3, 60 % of all: orphans are kept',
+  message: 'Nodes missing: 3, 60 % of all; the circuit breaker is open, and orphaned pods are kept',
 });
 const somePolicy = policy('default', {
   spec: { mode: 'Enforce', pods: {} },
@@ -29,8 +29,8 @@ test('has this layout', () => {
     now,
   );
   expect(statusTable(view, options)).toEqual([
-    '! GCPolicy default: Tripped (3m): Nodes missing: 3, 60 % of all: orphans are',
-    '  kept',
+    '! GCPolicy default: Tripped (3m): Nodes missing: 3, 60 % of all; the circuit',
+    '  breaker is open, and orphaned pods are kept',
     '',
     '1 policy',
     'pods: 12 due, 1204 deleted',

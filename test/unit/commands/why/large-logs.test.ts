@@ -69,10 +69,10 @@ test('the text of the warning names size, file and field, and what ends it', () 
   const [first] = whyTable(explainedAll({ question: ofNode('aaaa'), facts })).split('\n\n');
   expect(flat(first ?? '')).toBe(
     'Container main of pod default/pod (aaaa) on node-1 is warned about by containergc: LogTooLarge ' +
-      `Why The current log of container main of pod default/pod is 2.00 MiB, more than the 1Mi above which dustpan warns. The file is ${live}. ` +
+      `Why The current log of container main of pod default/pod is 2.00 MiB; dustpan warns above 1Mi. The file is ${live}. ` +
       'Policy GCPolicy nodes (Enforce) Field nodes.containerGC.logs.warnBytesPerContainer=1Mi ' +
       'When Once for this level, by an Event, in mode DryRun as well. ' +
-      'Ends when The kubelet rotates the log, the container ends, or nodes.containerGC.logs.warnBytesPerContainer is higher or empty. ' +
-      "Caution dustpan never cuts or removes the current log of a running container. Compare the size with the kubelet's containerLogMaxSize, and look for errors of its rotation in the kubelet's log.",
+      'Ends when The kubelet rotates the log, the container stops, or nodes.containerGC.logs.warnBytesPerContainer is higher or empty. ' +
+      "Caution dustpan never truncates or removes the current log of a running container. Compare the size with the kubelet's containerLogMaxSize, and check the kubelet's log for rotation errors.",
   );
 });

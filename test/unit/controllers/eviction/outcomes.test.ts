@@ -9,7 +9,7 @@ const blocked = { kind: 'blocked', message: 'The budget web needs 2.', retryAfte
 describe('a budget that blocks', () => {
   test('is reported once; the controller retries with longer pauses until it allows', async () => {
     const env = new EvictionEnvironment(livePod('a'));
-    env.evictions.answers.set('a', blocked);
+    env.evictions.outcomes.set('a', blocked);
     for (let second = 0; second < 75; second += 5) {
       env.request(evictionRequest('a', { observedAtMs: env.clock.now().getTime() }));
       await env.pass();
@@ -24,7 +24,7 @@ describe('a budget that blocks', () => {
     expect(await env.kept('BudgetBlocked')).toBe(1);
     expect(await env.metric('dustpan_eviction_blocked_pods')).toBe(1);
 
-    env.evictions.answers.clear();
+    env.evictions.outcomes.clear();
     env.clock.advance(80_000);
     env.request(evictionRequest('a', { observedAtMs: env.clock.now().getTime() }));
     await env.pass();
@@ -34,7 +34,7 @@ describe('a budget that blocks', () => {
 
   test('is reported again if the node stopped its request in between', async () => {
     const env = new EvictionEnvironment(livePod('a'));
-    env.evictions.answers.set('a', blocked);
+    env.evictions.outcomes.set('a', blocked);
     await env.pass();
     env.request();
     await env.pass();
@@ -46,14 +46,14 @@ describe('a budget that blocks', () => {
 
   test('does not delay other pods, and is no failure', async () => {
     const env = new EvictionEnvironment(livePod('a'), livePod('b'));
-    env.evictions.answers.set('a', blocked);
+    env.evictions.outcomes.set('a', blocked);
     await env.pass();
     expect(env.recorder.reasons.sort()).toEqual(['Evicted Pod/b', 'EvictionBlocked Pod/a']);
   });
 
   test('with another budget for the same pod is reported too, and counts as an error', async () => {
     const env = new EvictionEnvironment(livePod('a'));
-    env.evictions.answers.set('a', { kind: 'misconfigured', message: 'more than one budget' });
+    env.evictions.outcomes.set('a', { kind: 'misconfigured', message: 'more than one budget' });
     await env.pass();
     await env.pass();
     expect(env.evictions.acts).toEqual(['evict a']);
@@ -66,7 +66,7 @@ describe('a budget that blocks', () => {
 describe('a failure', () => {
   test('names the pod, does not delay others, and is retried after a pause', async () => {
     const env = new EvictionEnvironment(livePod('a'), livePod('b'));
-    env.evictions.answers.set('a', new Error('refused'));
+    env.evictions.outcomes.set('a', new Error('refused'));
     await expect(env.pass()).rejects.toThrow('evicting pods: 1 failed, the first default/a');
     expect(env.recorder.reasons).toEqual(['Evicted Pod/b']);
     const labels = '{eviction_signal="emptydirfs.limit",reason="error"}';
@@ -80,7 +80,8 @@ describe('a failure', () => {
 
   test('of every pod ends the pass early', async () => {
     const env = many(40);
-    for (const { name } of env.evictions.pods.values()) env.evictions.answers.set(name, new Error('refused'));
+    for (const { name } of env.evictions.pods.values())
+      env.evictions.outcomes.set(name, new Error('refused'));
     await expect(env.pass()).rejects.toMatchObject({ cause: { message: 'refused' } });
     expect(env.evictions.acts.length).toBeLessThan(16);
     expect(env.messages('info')).toEqual(['pass ended early']);
@@ -120,7 +121,7 @@ describe('a missing right', () => {
     const env = new EvictionEnvironment(livePod('a'));
     env.policies.ranked = [policy];
     env.evictions.isAllowed = isAllowed;
-    env.evictions.answers.set('a', { kind: 'forbidden', message: 'User "x" cannot' });
+    env.evictions.outcomes.set('a', { kind: 'forbidden', message: 'User "x" cannot' });
     await env.pass();
     expect(env.evictions.requests).toEqual(requests);
     await env.pass();
@@ -132,15 +133,15 @@ describe('a missing right', () => {
     expect(env.evictions.requests).toEqual([...requests, ...requests]);
     expect(await env.metric('dustpan_eviction_errors_total', labels)).toBe(2);
     expect(env.recorder.reasons).toEqual(['EvictionBlocked Pod/a']);
-    expect(env.recorder.events[0]?.note).toContain(`the right needed is: ${right}`);
+    expect(env.recorder.events[0]?.note).toContain(`it needs ${right}`);
     expect(env.messages('warn')).toEqual(['eviction is blocked']);
   });
 
   test('is reported although the try before failed for another reason', async () => {
     const env = new EvictionEnvironment(livePod('a'));
-    env.evictions.answers.set('a', new Error('refused'));
+    env.evictions.outcomes.set('a', new Error('refused'));
     await expect(env.pass()).rejects.toThrow();
-    env.evictions.answers.set('a', { kind: 'forbidden', message: 'User "x" cannot' });
+    env.evictions.outcomes.set('a', { kind: 'forbidden', message: 'User "x" cannot' });
     env.clock.advance(10_000);
     await env.pass();
     expect(env.recorder.reasons).toEqual(['EvictionBlocked Pod/a']);
@@ -209,13 +210,13 @@ test('evicts no pod if every check takes too long, and the pass fails', async ()
 test('after a throttled request it waits for the Retry-After, then evicts every pod', async () => {
   const env = many(20);
   for (const { name } of env.evictions.pods.values())
-    env.evictions.answers.set(name, { kind: 'throttled', retryAfterMs: 20_000 });
+    env.evictions.outcomes.set(name, { kind: 'throttled', retryAfterMs: 20_000 });
   await env.pass();
   expect(env.evictions.acts.length).toBeLessThanOrEqual(4);
   const labels = '{eviction_signal="emptydirfs.limit",reason="throttled"}';
   expect(await env.metric('dustpan_eviction_errors_total', labels)).toBe(env.evictions.acts.length);
   const sent = env.evictions.requests.length;
-  env.evictions.answers.clear();
+  env.evictions.outcomes.clear();
   env.clock.advance(19_999);
   await env.pass();
   expect(env.evictions.requests).toHaveLength(sent);
@@ -226,9 +227,9 @@ test('after a throttled request it waits for the Retry-After, then evicts every 
 
 test('after a throttled request it waits for five minutes at most', async () => {
   const env = new EvictionEnvironment(livePod('a'));
-  env.evictions.answers.set('a', { kind: 'throttled', retryAfterMs: 3_600_000 });
+  env.evictions.outcomes.set('a', { kind: 'throttled', retryAfterMs: 3_600_000 });
   await env.pass();
-  env.evictions.answers.clear();
+  env.evictions.outcomes.clear();
   env.clock.advance(300_000);
   await env.pass();
   expect(env.recorder.reasons).toEqual(['Evicted Pod/a']);
@@ -250,7 +251,7 @@ test.each([
   { kind: 'terminating', reason: 'Terminating' },
 ] as const)('reports no eviction if the response is $kind', async ({ kind, reason }) => {
   const env = new EvictionEnvironment(livePod('a'));
-  env.evictions.answers.set('a', { kind });
+  env.evictions.outcomes.set('a', { kind });
   await env.pass();
   expect(env.recorder.events).toEqual([]);
   expect(await env.metric('dustpan_evictions_total', '{eviction_signal="emptydirfs.limit"}')).toBe(0);

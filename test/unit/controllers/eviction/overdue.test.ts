@@ -82,7 +82,7 @@ describe('the controller', () => {
         ...{ type: 'Warning', reason: 'ExceededGracePeriod', action: 'EvictPod' },
         note:
           'Pod default/a was evicted 46 s ago and has not ended; its grace period is 30 s. dustpan does not force the deletion. ' +
-          "Check the kubelet on node node-1 and the pod's volumes. Finalizers that hold it: example.com/backup.",
+          "Check the kubelet on node node-1 and the pod's volumes. Its finalizers: example.com/backup.",
       },
     ]);
     expect(await env.metric(overdueMetric)).toBe(1);

@@ -35,8 +35,8 @@ describe('an eviction for node pressure', () => {
     await env.pass();
     expect(env.evictions.requests).toEqual(['get a', 'evict a']);
     const note =
-      'The node is low on disk space for local storage (nodefs.available): 100 MiB are available, the threshold is 15% (150 MiB). ' +
-      'The pod uses 90.0 MiB, it requests 10.0 MiB; its priority is 7.';
+      'The node is low on disk space for local storage (nodefs.available): 100 MiB are available, and the threshold is 15% (150 MiB). ' +
+      'The pod uses 90.0 MiB and requests 10.0 MiB; its priority is 7.';
     expect(env.recorder.events.map((event) => event.note)).toEqual([note, `Evicted pod a. ${note}`]);
     expect(await env.metric('dustpan_evictions_total', '{eviction_signal="nodefs.available"}')).toBe(1);
     const [line] = env.log.lines.filter(({ level }) => level === 'info');
@@ -147,7 +147,7 @@ describe('an eviction for node pressure', () => {
 describe('the next pod is tried', () => {
   test('if a budget blocks the first; its Event names the shortage', async () => {
     const env = await pressed(['a'], ['b']);
-    env.evictions.answers.set('a', {
+    env.evictions.outcomes.set('a', {
       kind: 'blocked',
       message: 'The budget web needs 2.',
       retryAfterMs: undefined,
@@ -158,8 +158,8 @@ describe('the next pod is tried', () => {
     expect(env.evictions.acts).toEqual(['evict a', 'evict b']);
     expect(env.recorder.reasons).toEqual(['EvictionBlocked Pod/a', 'Evicted Pod/b']);
     expect(env.recorder.events[0]?.note).toBe(
-      'The node is low on disk space for local storage (nodefs.available): 100 MiB are available, the threshold is 15% (150 MiB). ' +
-        'The pod is the next to be evicted for it, but cannot be; it is tried again. The budget web needs 2.',
+      'The node is low on disk space for local storage (nodefs.available): 100 MiB are available, and the threshold is 15% (150 MiB). ' +
+        'The pod is the next to be evicted, but the controller cannot evict it; the controller tries again. The budget web needs 2.',
     );
   });
 
@@ -172,7 +172,7 @@ describe('the next pod is tried', () => {
 
   test('a minute after a failure: the eviction may have succeeded', async () => {
     const env = await pressed(['a'], ['b']);
-    env.evictions.answers.set('a', new Error('no response'));
+    env.evictions.outcomes.set('a', new Error('no response'));
     await expect(env.pass()).rejects.toThrow('evicting pods');
     later(env, 9_999, 'a', 'b');
     await env.pass();
@@ -244,14 +244,14 @@ const step = fc.record({
     'node-1': fc.array(request, { maxLength: 4 }),
     'node-2': fc.array(request, { maxLength: 4 }),
   }),
-  answer: fc.constantFrom('evicts', 'evicts', 'blocks', 'fails'),
+  outcome: fc.constantFrom('evicts', 'evicts', 'blocks', 'fails'),
   isNewLeader: fc.integer({ min: 0, max: 6 }).map((one) => one === 0),
   kept: fc.constantFrom('a', 'd', undefined),
 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 const nodes = ['node-1', 'node-2'] as const;
 
-function prepare(env: EvictionEnvironment, { pauseMs, requests, answer, isNewLeader, kept }: Step): void {
+function prepare(env: EvictionEnvironment, { pauseMs, requests, outcome, isNewLeader, kept }: Step): void {
   env.clock.advance(pauseMs);
   if (isNewLeader) env.lead();
   for (const node of nodes) {
@@ -262,14 +262,14 @@ function prepare(env: EvictionEnvironment, { pauseMs, requests, answer, isNewLea
     env.requestFrom(node, ...list);
   }
   for (const name of names) env.updatePod(`uid-${name}`, { labels: name === kept ? keepLabel : {} });
-  env.evictions.answers.clear();
-  if (answer === 'fails') env.evictions.answers.set('b', new Error('no response'));
-  if (answer === 'blocks')
-    env.evictions.answers.set('b', { kind: 'blocked', message: '', retryAfterMs: undefined });
+  env.evictions.outcomes.clear();
+  if (outcome === 'fails') env.evictions.outcomes.set('b', new Error('no response'));
+  if (outcome === 'blocks')
+    env.evictions.outcomes.set('b', { kind: 'blocked', message: '', retryAfterMs: undefined });
 }
 
 /** The pods that may have been evicted in this pass. */
-async function evictedIn(env: EvictionEnvironment, { requests, answer, kept }: Step): Promise<string[]> {
+async function evictedIn(env: EvictionEnvironment, { requests, outcome, kept }: Step): Promise<string[]> {
   const before = env.evictions.acts.length;
   await env.pass().catch(() => undefined);
   const gone = env.evictions.acts.slice(before).map((act) => act.replace('evict ', ''));
@@ -278,7 +278,7 @@ async function evictedIn(env: EvictionEnvironment, { requests, answer, kept }: S
     expect(own.some((one) => one.name === name && one.isComplete)).toBe(true);
     expect(name).not.toBe(kept);
   }
-  return gone.filter((name) => !(name === 'b' && answer === 'blocks'));
+  return gone.filter((name) => !(name === 'b' && outcome === 'blocks'));
 }
 
 test(

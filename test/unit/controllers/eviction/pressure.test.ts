@@ -163,9 +163,9 @@ describe('a pod that its node requests because it is short of disk space', () =>
     const [decision] = planOf({ reports });
     if (decision?.verdict !== 'Evict') throw new Error('it is kept');
     const shortage =
-      'The node is low on disk space for local storage (nodefs.available): 100 MiB are available, the threshold is ';
+      'The node is low on disk space for local storage (nodefs.available): 100 MiB are available, and the threshold is ';
     const rest =
-      'The pod uses 90.0 MiB, it requests 10.0 MiB. The agent of its node requests the eviction, by a measurement of 2026-01-15T11:59:00Z.';
+      'The pod uses 90.0 MiB and requests 10.0 MiB. The agent of its node requests the eviction (usage measured at 2026-01-15T11:59:00Z).';
     expect(explain(evictionReasons, decision)).toEqual({
       detail: `${shortage}15% (150 MiB). ${rest} A disruption budget may delay the eviction.`,
       field: 'nodes.nodePressure.thresholds["nodefs.available"]=15%',
@@ -173,7 +173,7 @@ describe('a pod that its node requests because it is short of disk space', () =>
     const [kept] = planOf({ reports, pods: new Map() });
     if (kept?.verdict !== 'Keep') throw new Error('it is evicted');
     expect(explain(evictionReasons, kept).detail).toBe(
-      `${shortage}150 MiB. ${rest} The pod is not in the API any more.`,
+      `${shortage}150 MiB. ${rest} The pod no longer exists.`,
     );
   });
 });

@@ -87,7 +87,7 @@ test('with more than a hundred Events a pass is a backlog, with a summary per po
 test('the Event of the circuit breaker has the number of missing nodes and the limit', () => {
   const safety = { maxDeletesPerPass: 0, maxOrphanedNodesPercent: 20 };
   expect(tripped({ policy: policy({ pods: { safety } }), missingNodes: 3, percent: 42.8 }).note).toBe(
-    'Nodes missing: 3, 43 % of all; over 20 % (safety.maxOrphanedNodesPercent) no orphan is deleted',
+    'Nodes missing: 3, 43 % of all; above 20 % (safety.maxOrphanedNodesPercent) dustpan deletes no orphaned pod',
   );
 });
 

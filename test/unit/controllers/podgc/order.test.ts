@@ -64,19 +64,19 @@ function detailsOf(over: Parameters<typeof terminated>[0]): Readonly<Record<stri
 
 test('the reason of a kept pod has its place among the pods that can be deleted', () => {
   const { first, second, held } = detailsOf({ threshold: 10, perNamespaceThreshold: 5 });
-  const more = '2 have finished (1 more cannot be deleted now and does not count)';
+  const more = '(1 more cannot be deleted now and does not count)';
   expect(first).toBe(
-    `Of the pods of this policy, ${more} and 10 may be kept; this one would be the 1st to be deleted. Of its pods in namespace x, ${more} and 5 may be kept; this one would be the 1st to be deleted.`,
+    `This policy governs 2 finished pods ${more}, and the threshold is 10; this one would be the 1st to be deleted. This policy governs 2 finished pods in namespace x ${more}, and the threshold is 5; this one would be the 1st to be deleted.`,
   );
   expect(second).toBe(
-    `Of the pods of this policy, ${more} and 10 may be kept; this one would be the 2nd to be deleted. Of its pods in namespace x, ${more} and 5 may be kept; this one would be the 2nd to be deleted.`,
+    `This policy governs 2 finished pods ${more}, and the threshold is 10; this one would be the 2nd to be deleted. This policy governs 2 finished pods in namespace x ${more}, and the threshold is 5; this one would be the 2nd to be deleted.`,
   );
-  expect(held).toMatch(/^It was deleted at .*, and waits only for its finalizers: example.com\/backup.$/);
+  expect(held).toMatch(/^It was deleted at .* and waits only for its finalizers: example.com\/backup.$/);
 });
 
 test('the reason has no place in the namespace without perNamespaceThreshold', () => {
   const failed = { phase: 'Failed', reason: undefined, messagePattern: undefined, ttlMs: 1 };
   expect(detailsOf({ threshold: 1, ttlByReason: [failed] })['second']).toBe(
-    'Of the pods of this policy, 2 have finished (1 more cannot be deleted now and does not count) and 1 may be kept, so the first is deleted; this one is the 2nd.',
+    'This policy governs 2 finished pods (1 more cannot be deleted now and does not count), and the threshold is 1, so dustpan deletes the first; this one is the 2nd.',
   );
 });

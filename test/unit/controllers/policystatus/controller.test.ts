@@ -311,7 +311,7 @@ test('the reports of nodes decide about a policy for nodes alone', async () => {
   await controller.reconcile(never);
   expect(written.at(-1)?.conditions.find(({ type }) => type === 'Degraded')).toMatchObject({
     ...{ status: 'True', reason: 'NodesDegraded' },
-    message: '1 of 2 nodes are degraded, see their NodeGCReports',
+    message: '1 of 2 nodes are degraded; see their NodeGCReports',
   });
 });
 

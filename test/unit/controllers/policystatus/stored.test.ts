@@ -6,7 +6,7 @@ import { now, policy } from '../../../builders.ts';
 import { nodesPolicy } from './builders.ts';
 
 const condition = {
-  ...{ type: 'Ready', status: 'True', reason: 'AsPlanned', message: 'The policy is followed' },
+  ...{ type: 'Ready', status: 'True', reason: 'AsPlanned', message: 'The agent applies the policy' },
   ...{ lastTransitionTime: '2026-01-01T00:00:00Z', observedGeneration: 1 },
 };
 const pods = {
@@ -56,6 +56,6 @@ test('the stored values of the last pass remain until the first pass after a res
   expect(planned(undefined)).not.toHaveProperty('lastPassTime');
   expect(planned(undefined)).not.toHaveProperty('pods');
   expect(planned(undefined).conditions.find(({ type }) => type === 'Enforcing')?.message).toBe(
-    'Nothing is removed in mode DryRun',
+    'Mode DryRun: dustpan removes nothing',
   );
 });

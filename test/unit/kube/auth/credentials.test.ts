@@ -80,7 +80,7 @@ describe('the source of the connection', () => {
 
   test.each([
     { name: 'no source', sources: {}, message: 'no kubeconfig: pass --kubeconfig FILE' },
-    { name: 'a flag', sources: { kubeconfig: '/none' }, message: 'kubeconfig /none: there is no such file' },
+    { name: 'a flag', sources: { kubeconfig: '/none' }, message: 'kubeconfig /none: does not exist' },
     { name: 'a directory', sources: { kubeconfig: tmpdir() }, message: 'is a directory' },
     { name: '$KUBECONFIG', sources: { kubeconfigEnv: '/none' }, message: 'KUBECONFIG names /none' },
   ])('is missing: $name', async ({ sources, message }) => {

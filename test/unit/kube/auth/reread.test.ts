@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { RereadCredentials, type Identity } from '../../../../src/kube/auth/credentials.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 
-/** Credentials whose source returns token 1, 2, …, and whether each read was told of a rejection. */
+/** Credentials whose source returns token 1, 2, …, and whether each read was notified of a rejection. */
 function rereading(tls: () => Identity['tls'] = () => ({ ca: 'CA' })) {
   const clock = new FakeClock();
   const rejections: boolean[] = [];
@@ -28,7 +28,7 @@ test('requests at the same time read it once', async () => {
   expect(rejections).toHaveLength(1);
 });
 
-test('it is read at once after a rejection, and told of it once', async () => {
+test('it is read at once after a rejection, and notified of it once', async () => {
   const { clock, rejections, credentials } = rereading();
   await credentials.headers();
   credentials.refresh();
