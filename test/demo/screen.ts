@@ -4,7 +4,8 @@ const screenWidth = 80;
 /** The longest reason, and a space. */
 const reasonWidth = 23;
 const isTerminal = process.stdout.isTTY;
-const paint = (code: string, text: string): string => (isTerminal ? `\u001b[${code}m${text}\u001b[0m` : text);
+const isColored = isTerminal || process.env['FORCE_COLOR'] === '1';
+const paint = (code: string, text: string): string => (isColored ? `\u001b[${code}m${text}\u001b[0m` : text);
 export const bold = (text: string): string => paint('1', text);
 export const dim = (text: string): string => paint('2', text);
 export const red = (text: string): string => paint('31', text);
@@ -65,12 +66,13 @@ interface Outcome {
   readonly reason: string;
 }
 
-/** One line per group, outcome and reason, in the order of the first objects. */
+/** One line per group, outcome and reason: the groups in the order of their first objects, what is gone before what was kept. */
 export function outcomeTable(outcomes: readonly Outcome[]): string[] {
   const groups = countBy(outcomes, ({ group }) => group);
   const rows = [...groups].flatMap(([group, total]) => {
     const members = outcomes.filter((one) => one.group === group);
-    return [...countBy(members, ({ outcome, reason }) => `${outcome}/${reason}`)].map(([key, count], i) => {
+    const counts = countBy(members, ({ outcome, reason }) => `${outcome}/${reason}`);
+    return [...counts].toSorted(byName).map(([key, count], i) => {
       const [outcome = '', reason = ''] = key.split('/');
       return [...(i === 0 ? [group, String(total)] : ['', '']), outcome, String(count), reason];
     });
@@ -85,16 +87,22 @@ export function bar(percent: number): string {
   return `[${'#'.repeat(full)}${'-'.repeat(barWidth - full)}]`;
 }
 
+type Count = readonly [name: string, count: number];
+const byName = ([a]: Count, [b]: Count): number => a.localeCompare(b, 'en');
+const byCount = (a: Count, b: Count): number => b[1] - a[1] || byName(a, b);
+
 function countBy<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
   return counts;
 }
 
-/** What a plan removes and keeps, by reason, side by side. */
+/** What a plan removes and keeps, by reason, side by side, the most frequent reason first. */
 export function sideBySide(due: Iterable<string>, kept: Iterable<string>): string[] {
   const cells = (reasons: Iterable<string>, indent: string): string[][] =>
-    [...countBy(reasons, (reason) => reason)].map(([reason, count]) => [`${indent}${reason}`, String(count)]);
+    [...countBy(reasons, (reason) => reason)]
+      .toSorted(byCount)
+      .map(([reason, count]) => [`${indent}${reason}`, String(count)]);
   const [left, right] = [cells(due, '  '), cells(kept, '     ')];
   const longer = left.length > right.length ? left : right;
   const rows = longer.map((_, i) => [...(left[i] ?? ['', '']), ...(right[i] ?? ['', ''])]);
