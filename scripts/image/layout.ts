@@ -20,7 +20,7 @@ interface ImageLayout {
 export const nodePath = '/nodejs/bin/node';
 const mainPath = '/app/dist/main.js';
 
-/** The layout of the image, for the Dockerfile and `npm run image` (docs/adr/0015-one-image-two-faces.md). */
+/** The layout of the image, for the Dockerfile and `npm run image` (docs/adr/0015-one-image-for-controller-and-agent.md). */
 export const imageLayout: ImageLayout = {
   workingDir: '/app',
   // Numeric: the kubelet cannot check `runAsNonRoot` against a name.

@@ -94,7 +94,7 @@ test('the program `dustpan` starts Node', () => {
 });
 
 test('the decision record has the command line, variable, user and entry point', () => {
-  const record = readFileSync('docs/adr/0015-one-image-two-faces.md', 'utf8');
+  const record = readFileSync('docs/adr/0015-one-image-for-controller-and-agent.md', 'utf8');
   expect(record).toContain(`[${agentCommandLine.join(', ')}]`);
   expect(record).toContain(agentVariable);
   expect(record).toContain(imageLayout.user);
