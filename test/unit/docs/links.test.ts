@@ -1,14 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { root, textOf } from './named-tests.ts';
-
-const folder = (path: string): readonly string[] =>
-  readdirSync(new URL(path, root), { withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.md'))
-    .map(({ name }) => join(path, name));
-
-const pages = ['.', 'docs', 'docs/adr', 'docs/reference', 'docs/zh-cn', 'helm/dustpan'].flatMap(folder);
+import { pages, root, textOf } from './named-tests.ts';
 
 /** The text without blocks and inline code. */
 const prose = (text: string): string => text.replace(/^```[\s\S]*?^```$/gm, '').replace(/`[^`\n]*`/g, '');
@@ -28,10 +21,10 @@ const anchorsIn = (path: string): readonly string[] =>
       .matchAll(/^#+ (.*)$/gm),
   ].map(([, heading = '']) => anchorOf(heading));
 
-/** The links of a page to files of the repository: `path` below its root, and the anchor, or ''. */
+/** The links and pictures of a page that are files of the repository: `path` below its root, and the anchor, or ''. */
 const linksOf = (page: string): readonly { readonly path: string; readonly anchor: string }[] =>
-  [...prose(textOf(page)).matchAll(/\]\(([^)\s]+)\)/g)]
-    .map(([, target = '']) => target)
+  [...prose(textOf(page)).matchAll(/\]\(([^)\s]+)\)|\bsrc(?:set)?="([^"]+)"/g)]
+    .map(([, target, picture = '']) => target ?? picture)
     .filter((target) => !/^[a-z]+:/.test(target))
     .map((target) => {
       const [file = '', anchor = ''] = target.split('#');

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import ts from 'typescript';
 
 /** The root of the repository. */
@@ -7,6 +7,14 @@ export const root = new URL('../../..', import.meta.url);
 
 /** The text of a file by its path below the root. */
 export const textOf = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+
+/** The Markdown pages that users and contributors read. */
+export const pages = ['.', 'docs', 'docs/adr', 'docs/reference', 'docs/zh-cn', 'helm/dustpan'].flatMap(
+  (folder) =>
+    readdirSync(new URL(folder, root), { withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith('.md'))
+      .map(({ name }) => join(folder, name)),
+);
 
 /** Whether vitest runs this file, by its name or because a test file beside it imports it. */
 export function isRun(path: string): boolean {

@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { missingLines } from '../../shown-output.ts';
+import { dustpan, examples } from './plan/fixture.ts';
+
+const example = join(examples, 'image-disk-full');
+const offline = [`--snapshot=${join(example, 'snapshot')}`, `--policy=${join(example, 'policy.json')}`];
+
+/** `$ dustpan …` and the output below it. */
+const shown = [...readFileSync('README.md', 'utf8').matchAll(/^```\n\$ dustpan (.*)\n([\s\S]*?)^```$/gm)].map(
+  ([, command = '', output = '']) => ({ command, output }),
+);
+
+test('README shows a plan and an explanation', () => {
+  expect(shown.map(({ command }) => command.split(' ')[0])).toEqual(['plan', 'why']);
+});
+
+test.each(shown)('README shows the output of `dustpan $command`', async ({ command, output }) => {
+  // Of a snapshot: what the policy would do, instead of what it will do.
+  const words = output.replace('will be carried out', 'would be carried out');
+  const { stdout } = await dustpan([...command.split(' '), ...offline, '--now=2026-01-15T12:00:00Z']);
+  expect(missingLines(words, stdout)).toEqual([]);
+});
