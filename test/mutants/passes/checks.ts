@@ -1,7 +1,6 @@
 import type { MutantGroup } from '../group.ts';
 
 const checks = 'src/gc/checks.ts';
-const confirmation = 'src/api/node-confirmation.ts';
 const execute = 'src/gc/execute.ts';
 const imageChecks = 'src/agent/imagegc/checks.ts';
 const jump = 'src/runtime/scheduling/jump.ts';
@@ -74,17 +73,12 @@ export const checkMutants: MutantGroup = {
     ['check: a clock that jumped in the pass', checks, 'jumpMs(began, momentOf(clock)) === 0 ?', 'true ?'],
     ['check: a clock that was set back', jump, 'Math.abs(ms) > tolerableMs', 'ms > tolerableMs'],
     ['check: a clock that was set forward', jump, 'Math.abs(ms) > tolerableMs', '-ms > tolerableMs'],
+    ['check: images, the pods of the cache', imageChecks, '[...facts.pods, ', '['],
     [
-      'check: the pods of the cache and of the API server',
-      confirmation,
-      'cached && [...cached, ...live]',
-      'cached && [...live]',
-    ],
-    [
-      'check: the pods are unknown without the cache',
-      confirmation,
-      'cached && [...cached, ...live]',
-      '[...(cached ?? []), ...live]',
+      'check: images, pods that are unknown',
+      imageChecks,
+      'facts.pods && [...facts.pods, ',
+      '[...(facts.pods ?? []), ',
     ],
     [
       'check: the error of a query stops the pass',
