@@ -18,13 +18,13 @@ import {
 import { ApiError, isNotFound } from '../../kube/http/transport.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
+import { nearestNames } from '../../runtime/text/nearest.ts';
 import type { OnProgress } from '../../snapshot/files.ts';
 import { readPolicyFiles } from '../../snapshot/policies.ts';
 import { kindMissingNote, type ByUid, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import { usingCluster, type Connected } from '../cli/connect.ts';
 import { readThroughAgents } from '../agent-pod/read.ts';
 import { UsageError } from '../cli/exit.ts';
-import { nearestNames } from '../cli/nearest.ts';
 import type { PlanConfig } from './command.ts';
 import { readThisNode } from './live-node.ts';
 
