@@ -33,7 +33,7 @@ export async function readSnapshot({
     const file = find(name);
     return file === undefined ? undefined : read(file);
   };
-  const { takenAt, part = '' } = (await ifThere('snapshot', readRecord)) ?? {};
+  const record = (await ifThere('snapshot', readRecord)) ?? noRecord;
   const { policies, replaced, isKindMissing } = await policiesOf(find('policies'), policyFiles);
   const all = [...(policies ?? []), ...(replaced ?? [])];
   const nodes = await ifThere('nodes', (file) => readObjects(file, kinds.nodes, onProgress));
@@ -58,11 +58,9 @@ export async function readSnapshot({
     replicaSets: await ifThere('replicasets', (file) => readObjects(file, kinds.replicasets, onProgress)),
     parts: read.map(({ part }) => part),
     reports: [...(reports?.values() ?? [])].filter(({ name }) => !folders.includes(name)),
-    takenAt,
+    takenAt: record.takenAt,
     notes: [
-      ...(part === ''
-        ? []
-        : [`Snapshot ${directory} has only the pods ${part}: thresholds count no others.`]),
+      ...record.notes,
       ...(isKindMissing ? [kindMissingNote] : []),
       ...absentNotes(directory, { policies, pods, nodes, namespaces }),
       ...read.flatMap(({ notes }) => notes),
@@ -70,22 +68,20 @@ export async function readSnapshot({
   };
 }
 
-interface SnapshotRecord {
-  readonly takenAt: Date | undefined;
-  /** The only pods that it has, such as `of namespace team-a`; '' = all. */
-  readonly part: string;
-}
+/** What snapshot.json says, which only a snapshot of `dustpan snapshot` has. */
+type SnapshotRecord = Pick<PlanFacts, 'takenAt' | 'notes'>;
 
-/** Reads snapshot.json, which only a snapshot of `dustpan snapshot` has. */
+const noRecord: SnapshotRecord = { notes: [] };
+
 async function readRecord(file: string): Promise<SnapshotRecord> {
   const record = await readWhole(file);
   const takenAt = record.at('takenAt');
   const namespace = record.at('namespace').text('');
   const selector = record.at('selector').text('');
-  const parts = [namespace && `of namespace ${namespace}`, selector && `with labels ${selector}`];
+  const part = [namespace && ` of namespace ${namespace}`, selector && ` with labels ${selector}`].join('');
   return {
     takenAt: takenAt.isAbsent ? undefined : new Date(takenAt.timeMs()),
-    part: parts.filter(Boolean).join(' '),
+    notes: part === '' ? [] : [`The snapshot has only the pods${part}: thresholds count no others.`],
   };
 }
 

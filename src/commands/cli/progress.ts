@@ -9,7 +9,7 @@ const lineEveryMs = 1000;
 /** A line that wraps cannot be erased. */
 const maxWidth = 79;
 
-export interface ProgressOutput {
+interface ProgressOutput {
   readonly write: (text: string) => void;
   /** A terminal has one line, which changes; a file or a pipe has many. */
   readonly isTerminal: boolean;

@@ -115,7 +115,7 @@ export const shownPodsHelp: FilterHelp = {
 
 /** `wide` is a table with more columns, `name` one name per line for other commands. */
 const planFormats = {
-  help: 'Output format. wide adds policy, node and detail; name prints what kubectl or dustpan why takes as arguments.',
+  help: 'Output format. wide adds age, node, policy and detail; name prints what kubectl or dustpan why takes as arguments.',
   names: ['table', 'wide', 'json', 'yaml', 'name'],
 } as const;
 type PlanFormat = (typeof planFormats.names)[number];

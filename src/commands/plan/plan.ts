@@ -10,7 +10,7 @@ import type { PlanConfig, PlanInputs } from './command.ts';
 import { changesBetween } from './changes.ts';
 import type { Changes, PlanDocument } from './document.ts';
 import { shownPart, shownPods, type PodFilter } from './filter.ts';
-import { nameText, planTable, type PlanTableOptions } from './table.ts';
+import { createdAtIn, nameText, planTable, type PlanTableOptions } from './table.ts';
 import { decisionsInPiece, planJson, planYaml } from './text.ts';
 import { planUnits } from './units.ts';
 
@@ -25,7 +25,7 @@ export async function runPlan(config: PlanConfig, { stdout, stderr }: System): P
     // On a terminal the progress line would mix with the output.
     if (isTerminal) progress.end();
     let printed = 0;
-    for (const piece of await textOf(plan, config)) {
+    for (const piece of await textOf(plan, facts, config)) {
       stdout(piece);
       if (!isTerminal) progress.step(`printing: ${printed} of ${plan.decisions.length}`);
       printed += decisionsInPiece;
@@ -65,7 +65,7 @@ function planWith(facts: PlanFacts, { kept, assumeElapsed, filter, now }: TimedC
 export const timeOf = ({ now }: Pick<PlanConfig, 'now'>, { takenAt }: PlanFacts): Date =>
   now ?? takenAt ?? clock.now();
 
-async function textOf(plan: PlanDocument, config: PlanConfig): Promise<Iterable<string>> {
+async function textOf(plan: PlanDocument, facts: PlanFacts, config: PlanConfig): Promise<Iterable<string>> {
   const { output, kept, assumeElapsed } = config;
   switch (output) {
     case 'json':
@@ -77,7 +77,10 @@ async function textOf(plan: PlanDocument, config: PlanConfig): Promise<Iterable<
     case 'table':
     case 'wide':
       return [
-        planTable(plan, { colours: config.colours, kept, assumeElapsed, ...screen(output === 'wide') }),
+        planTable(plan, {
+          ...{ colours: config.colours, kept, assumeElapsed, createdAt: createdAtIn(facts) },
+          ...screen(output === 'wide'),
+        }),
       ];
   }
 }

@@ -103,10 +103,10 @@ async function targetOf({ directory, force }: SnapshotPlace): Promise<string> {
 export function isWithin(
   inner: string,
   directory: string,
-  { relative, isAbsolute, sep }: Pick<typeof paths, 'relative' | 'isAbsolute' | 'sep'> = paths,
+  on: Pick<typeof paths, 'relative' | 'isAbsolute' | 'sep'> = paths,
 ): boolean {
-  const way = relative(directory, inner);
-  return !isAbsolute(way) && way.split(sep)[0] !== '..';
+  const way = on.relative(directory, inner);
+  return !on.isAbsolute(way) && way.split(on.sep)[0] !== '..';
 }
 
 /** undefined = there is no such directory. */

@@ -89,6 +89,8 @@ describe('-l', () => {
     expect((await names()).toSorted()).toEqual(['a', 'b', 'c']);
     expect(await names('-l=app=a')).toEqual(['a']);
     expect((await names('-l=app!=a')).toSorted()).toEqual(['b', 'c']);
+    const { decisions, totals } = await plan('-l=app!=a');
+    expect({ decisions, totals }).toMatchObject({ decisions: [], totals: [{ planned: 0, kept: 2 }] });
   });
 });
 

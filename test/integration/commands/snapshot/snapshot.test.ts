@@ -114,7 +114,7 @@ describe('of a cluster', () => {
 
   test('of a namespace with labels, has its pods alone, with the rights of its owner', async () => {
     finishedPods(2);
-    const { store, kubeconfigOf } = fixture.api;
+    const { store } = fixture.api;
     store.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } });
     for (const app of ['web', 'db'])
       store.apply({
@@ -125,14 +125,14 @@ describe('of a cluster', () => {
       ...podsPolicy,
       spec: { mode: 'DryRun', pods: { terminated: { ttlAfterFinished: '1s' } } },
     });
-    const kubeconfig = `--kubeconfig=${kubeconfigOf('owner')}`;
+    const kubeconfig = `--kubeconfig=${fixture.api.kubeconfigOf('owner')}`;
     const { code, stdout } = await fixture.snapshot(kubeconfig, '-n=team', '-l=app=web');
     expect(code).toBe(0);
     expect(stdout).toContain(': 1 pods, 1 namespaces, 0 jobs, 0 replicasets, 1 policies\n');
     const plan = await planned([`--snapshot=${fixture.directory}`, '--now=2031-01-15T12:00:00Z']);
     expect(plan.decisions).toMatchObject([{ object: { namespace: 'team', name: 'web' }, reason: 'Expired' }]);
     expect(plan.notes).toContain(
-      `Snapshot ${fixture.directory} has only the pods of namespace team with labels app=web: thresholds count no others.`,
+      'The snapshot has only the pods of namespace team with labels app=web: thresholds count no others.',
     );
   });
 

@@ -96,7 +96,7 @@ const texts: readonly { readonly name: string; readonly shown: (text: string) =>
     shown: (text) =>
       planTable(plan(text), {
         ...{ colours: true, kept: true, assumeElapsed: false },
-        ...{ width: 80, maxRows: 20, isWide: false },
+        ...{ width: 80, maxRows: 20, isWide: false, createdAt: () => undefined },
       }),
   },
   { name: 'plan -o json', shown: (text) => [...planJson(plan(text))].join('') },
