@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { needsUsageOf, podLabelKeys } from '../api/policy/matching.ts';
+import type { LabelSelector } from '../api/policy/policy.ts';
 import type { NodeFacts } from '../kube/cache/objects.ts';
-import { findFile, namesIn, type OnProgress } from './files.ts';
+import { findFile, namesIn, readWhole, type OnProgress } from './files.ts';
 import { InputError } from './input-error.ts';
 import { kinds, readObjects, readPods } from './kube-objects.ts';
 import { readNodeFolder } from './node-folder.ts';
@@ -12,6 +13,8 @@ interface SnapshotSource {
   readonly directory: string;
   /** Replace the policies of the snapshot; empty = use those of the snapshot. */
   readonly policyFiles: readonly string[];
+  /** Its labels are read too; undefined = only those that policies need. */
+  readonly selector: LabelSelector | undefined;
   readonly onProgress: OnProgress;
 }
 
@@ -19,6 +22,7 @@ interface SnapshotSource {
 export async function readSnapshot({
   directory,
   policyFiles,
+  selector,
   onProgress,
 }: SnapshotSource): Promise<PlanFacts> {
   const names = await namesIn(directory);
@@ -29,12 +33,13 @@ export async function readSnapshot({
     const file = find(name);
     return file === undefined ? undefined : read(file);
   };
+  const record = (await ifThere('snapshot', readRecord)) ?? noRecord;
   const { policies, replaced, isKindMissing } = await policiesOf(find('policies'), policyFiles);
   const all = [...(policies ?? []), ...(replaced ?? [])];
   const nodes = await ifThere('nodes', (file) => readObjects(file, kinds.nodes, onProgress));
   const folders = await nodeFolders(directory, nodes);
   const pods = await ifThere('pods', (file) =>
-    readPods(file, { labelKeys: podLabelKeys(all), nodes: folders }, onProgress),
+    readPods(file, { labelKeys: podLabelKeys(all, selector), nodes: folders }, onProgress),
   );
   const namespaces = await ifThere('namespaces', (file) => readObjects(file, kinds.namespaces, onProgress));
   const needsUsage = needsUsageOf(all);
@@ -53,11 +58,30 @@ export async function readSnapshot({
     replicaSets: await ifThere('replicasets', (file) => readObjects(file, kinds.replicasets, onProgress)),
     parts: read.map(({ part }) => part),
     reports: [...(reports?.values() ?? [])].filter(({ name }) => !folders.includes(name)),
+    takenAt: record.takenAt,
     notes: [
+      ...record.notes,
       ...(isKindMissing ? [kindMissingNote] : []),
       ...absentNotes(directory, { policies, pods, nodes, namespaces }),
       ...read.flatMap(({ notes }) => notes),
     ],
+  };
+}
+
+/** What snapshot.json says, which only a snapshot of `dustpan snapshot` has. */
+type SnapshotRecord = Pick<PlanFacts, 'takenAt' | 'notes'>;
+
+const noRecord: SnapshotRecord = { notes: [] };
+
+async function readRecord(file: string): Promise<SnapshotRecord> {
+  const record = await readWhole(file);
+  const takenAt = record.at('takenAt');
+  const namespace = record.at('namespace').text('');
+  const selector = record.at('selector').text('');
+  const part = [namespace && ` of namespace ${namespace}`, selector && ` with labels ${selector}`].join('');
+  return {
+    takenAt: takenAt.isAbsent ? undefined : new Date(takenAt.timeMs()),
+    notes: part === '' ? [] : [`The snapshot has only the pods${part}: thresholds count no others.`],
   };
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { errorCode, errorLine, fileProblem } from '../runtime/errors.ts';
 import { Field } from './field.ts';
 import { InputError } from './input-error.ts';
-import { readJsonList } from './json-list.ts';
+import { readJsonList, withoutMark } from './json-list.ts';
 
 /** Called after each piece of a file. */
 export type OnProgress = (file: string, items: number) => void;
@@ -80,9 +80,9 @@ async function sizeOf(file: string): Promise<number> {
 
 async function readText(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    return withoutMark(file, await readFile(file, 'utf8'));
   } catch (err) {
-    throw unreadable(file, err);
+    throw err instanceof InputError ? err : unreadable(file, err);
   }
 }
 

@@ -41,10 +41,26 @@ async function locateFault(file: string): Promise<void> {
 async function* textOf(file: string): AsyncGenerator<string> {
   const pieces = createReadStream(file, { highWaterMark: pieceBytes, encoding: 'utf8' });
   try {
-    for await (const piece of pieces) yield String(piece);
+    let isFirst = true;
+    for await (const piece of pieces) {
+      yield isFirst ? withoutMark(file, String(piece)) : String(piece);
+      isFirst = false;
+    }
   } catch (err) {
     throw err instanceof InputError ? err : new InputError(file, '', fileProblem(err));
   }
+}
+
+/** The beginning of a file without the byte order mark that Windows writes. Throws for UTF-16, which PowerShell's `>` writes. */
+export function withoutMark(file: string, text: string): string {
+  // As UTF-8, the two bytes of a mark of UTF-16 are invalid.
+  if (text.startsWith('\uFFFD\uFFFD'))
+    throw new InputError(
+      file,
+      '',
+      "is UTF-16, as PowerShell's > writes it: write it as UTF-8 (Out-File -Encoding utf8)",
+    );
+  return text.replace(/^\uFEFF/, '');
 }
 
 /** Ends the text for the parser; the types of stream-json do not declare it. */

@@ -34,6 +34,8 @@ export interface PlanFacts {
   readonly reports: readonly NodeReportFacts[];
   /** Nodes that were requested and could not be read, and why. */
   readonly unread?: readonly UnreadNode[];
+  /** When the snapshot was taken; undefined = a cluster, or a snapshot without this time. */
+  readonly takenAt?: Date | undefined;
   /** Problems while reading, one sentence each. */
   readonly notes: readonly string[];
 }

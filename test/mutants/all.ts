@@ -1,3 +1,4 @@
+import { commandMutants } from './commands.ts';
 import { containerGcMutants } from './containergc.ts';
 import { criMutants } from './cri.ts';
 import { evictionMutants } from './eviction.ts';
@@ -31,6 +32,7 @@ import { podGcMutants } from './podgc.ts';
 /** Every rule of every plan, and the rules of the executor and the adapters on which a deletion depends, broken once at least. */
 export const mutantGroups: readonly MutantGroup[] = [
   executeMutants,
+  commandMutants,
   governanceMutants,
   podGcMutants,
   evictionMutants,

@@ -46,6 +46,7 @@ export const governanceMutants: MutantGroup = {
       "if (hasKeepLabel(node)) return { kind: 'keep', reason: 'KeepMarked', policy };",
       '',
     ],
+    ['fact: labels of a selector of the command line', matching, ', ...keysOf(shown)]', ']'],
     ['KeepMarked: only true', matching, "=== 'true'", '!== undefined'],
     [
       'NodeUnknown: no node',

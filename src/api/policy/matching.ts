@@ -141,18 +141,25 @@ function nodeClaimOf(policy: AnyPolicy): readonly NodeClaim[] {
 
 /**
  * The keys of the pod labels that decisions need: those of every pod selector, and the keep label. The key of the ttl annotation is among them if
- * a policy reads it.
+ * a policy reads it. With the keys of a selector of the command line, if there is one.
  */
-export function podLabelKeys(policies: readonly AnyPolicy[]): ReadonlySet<string> {
-  const keys = new Set([KEEP_LABEL]);
+export function podLabelKeys(
+  policies: readonly AnyPolicy[],
+  shown: LabelSelector = everything,
+): ReadonlySet<string> {
+  const keys = new Set([KEEP_LABEL, ...keysOf(shown)]);
   for (const policy of policies) {
     if (isInvalid(policy) || policy.pods === undefined) continue;
-    const { matchLabels, matchExpressions } = policy.pods.podSelector;
     if (policy.pods.terminated?.honorTTLAnnotation === true) keys.add(TTL_ANNOTATION);
-    for (const key of [...Object.keys(matchLabels), ...matchExpressions.map((one) => one.key)]) keys.add(key);
+    for (const key of keysOf(policy.pods.podSelector)) keys.add(key);
   }
   return keys;
 }
+
+const keysOf = ({ matchLabels, matchExpressions }: LabelSelector): readonly string[] => [
+  ...Object.keys(matchLabels),
+  ...matchExpressions.map(({ key }) => key),
+];
 
 const everything: LabelSelector = { matchLabels: {}, matchExpressions: [] };
 

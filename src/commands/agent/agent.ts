@@ -20,7 +20,7 @@ import { exitCode } from '../cli/exit.ts';
 import { preflight, PreflightError } from '../controller/preflight.ts';
 import { recordedRuntime } from './runtime-calls.ts';
 import { startServers } from '../cli/servers.ts';
-import { stopSignal } from '../cli/stop-signal.ts';
+import { stopSignal } from '../cli/system.ts';
 import { revision, version } from '../version/version.ts';
 
 /** Runs the agent of one node until SIGTERM; resolves with 0. */

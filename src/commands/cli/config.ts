@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Command, OptionValues } from '@commander-js/extra-typings';
 import type { KubeletUsageOptions } from '../../node/kubelet/source.ts';
 import { UsageError } from './exit.ts';
+import { ownGroup } from './help.ts';
 import {
   address,
   choice,
@@ -42,21 +43,29 @@ export interface KubeConfigSource {
 
 type ClusterOptions = OptionsOf<typeof withCluster<[], EarlierOptions>>;
 
+/** The heading of the options that have kubectl's names, where kubectl has them. */
+export const clusterGroup = 'Cluster access:';
+
 /** Adds the options of commands that connect to a cluster. */
 export const withCluster = <A extends unknown[], O extends OptionValues>(command: Command<A, O>) =>
   command
-    .optionsGroup('Common options:')
-    .option(
-      '--kubeconfig <FILE>',
-      'How to reach the cluster. Not set: the service account in a pod, else $KUBECONFIG, else ~/.kube/config.',
-      text(),
-    )
-    .option('--context <NAME>', "The kubeconfig context to use. Not set: the file's current context.", text())
+    .optionsGroup(ownGroup)
     .option(
       '-v, --v <N>',
       'Log level: 0 errors and warnings, 2 changes, 4 why something was kept, 5 stacks of errors.',
       integer({ max: 10 }),
       2,
+    )
+    .optionsGroup(clusterGroup)
+    .option(
+      '--kubeconfig <FILE>',
+      'How to reach the cluster. Not set: the service account in a pod, else $KUBECONFIG, else ~/.kube/config.',
+      text(),
+    )
+    .option(
+      '--context <NAME>',
+      "The kubeconfig context to use. Not set: the file's current context.",
+      text(),
     );
 
 /** The settings from which the API server is found. */
@@ -67,7 +76,8 @@ export function kubeConfigSource(
   return {
     ...{ kubeconfig, context },
     kubeconfigVariable: set(env['KUBECONFIG']),
-    home: set(env['HOME']),
+    // Windows has no HOME.
+    home: set(env['HOME']) ?? set(env['USERPROFILE']),
     serviceHost: set(env['KUBERNETES_SERVICE_HOST']),
     servicePort: set(env['KUBERNETES_SERVICE_PORT']),
   };
@@ -165,7 +175,7 @@ const notHttps = (given: string): string | undefined =>
 export const withNode = <A extends unknown[], O extends OptionValues>(command: Command<A, O>) =>
   withKubelet(
     command
-      .optionsGroup('Node options:')
+      .optionsGroup('On a node:')
       .option('--node-name <NAME>', 'Node object of this machine. Not set: $NODE_NAME.', text(notObjectName))
       .option(
         '--cri-socket <SOCKET>',

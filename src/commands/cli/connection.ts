@@ -2,7 +2,7 @@ import type { Command, OptionValues } from '@commander-js/extra-typings';
 import type { Impersonation } from '../../kube/auth/impersonation.ts';
 import type { Overrides } from '../../kube/auth/overrides.ts';
 import type { ProxyVariables } from '../../kube/http/proxy-choice.ts';
-import { kubeConfigSource, set, withCluster, type KubeConfigSource } from './config.ts';
+import { clusterGroup, kubeConfigSource, set, withCluster, type KubeConfigSource } from './config.ts';
 import { UsageError } from './exit.ts';
 import { duration, list, text, type EarlierOptions, type OptionsOf } from './option.ts';
 import type { System } from './system.ts';
@@ -21,7 +21,7 @@ type Options = OptionsOf<typeof withConnection<[], EarlierOptions>>;
 /** Adds the options of commands that a person runs against a cluster, with kubectl's names. */
 export const withConnection = <A extends unknown[], O extends OptionValues>(command: Command<A, O>) =>
   withCluster(command)
-    .optionsGroup('Connection options, as of kubectl:')
+    .optionsGroup(clusterGroup)
     .option('--cluster <NAME>', "The kubeconfig cluster to use. Not set: the context's.", text())
     .option('--user <NAME>', "The kubeconfig user to use. Not set: the context's.", text())
     .option('-s, --server <URL>', "URL of the API server. Not set: the cluster's.", text(notServer))

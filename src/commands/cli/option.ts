@@ -38,10 +38,16 @@ export type EarlierOptions = Partial<Record<'earlier', never>>;
  * an argument); an empty value counts as not set.
  */
 export class LenientCommand extends Command {
+  /** Whether the user requests help by `-h`. */
+  isShortHelp = false;
+
   override parseOptions(argv: string[]): { operands: string[]; unknown: string[] } {
     const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
     const isValue = (i: number): boolean =>
       this.options.some((one) => one.required && isNamed(one, argv[i - 1] ?? ''));
+    const isHelp = (word: string, i: number): boolean =>
+      i < end && !isValue(i) && (word === '-h' || word === '--help');
+    this.isShortHelp = argv.find(isHelp) === '-h';
     return super.parseOptions(argv.map((word, i) => (i < end && !isValue(i) ? this.#inOneWord(word) : word)));
   }
 

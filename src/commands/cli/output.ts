@@ -12,6 +12,14 @@ export const colorOption = () =>
     ['auto', 'always', 'never'],
   );
 
+/** `--progress`. */
+export const progressOption = () =>
+  choice(
+    '--progress <WHEN>',
+    'Progress of work that takes longer than a second, on standard error: on a terminal, always (one line per second), or never.',
+    ['auto', 'always', 'never'],
+  );
+
 /** Whether to print colours. */
 export const hasColours = (when: 'auto' | 'always' | 'never', noColor: string | undefined): boolean =>
   when === 'always' || (when === 'auto' && process.stdout.isTTY && noColor === undefined);

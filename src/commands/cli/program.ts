@@ -1,9 +1,4 @@
-import {
-  Command,
-  CommanderError,
-  type CommandUnknownOpts,
-  type HelpConfiguration,
-} from '@commander-js/extra-typings';
+import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { errorLine } from '../../runtime/errors.ts';
 import { printable, printableLines } from '../../runtime/text/printable.ts';
 import { agentCommand } from '../agent/command.ts';
@@ -11,6 +6,7 @@ import { completionCommand } from '../completion/command.ts';
 import { controllerCommand } from '../controller/command.ts';
 import { withMissingRight } from './denied.ts';
 import { exitCode, problemLine, UsageError } from './exit.ts';
+import { helpOf } from './help.ts';
 import { planCommand } from '../plan/command.ts';
 import { reportCommand } from '../report/command.ts';
 import { snapshotCommand } from '../snapshot/command.ts';
@@ -98,6 +94,7 @@ function rootCommand(system: System, commands: readonly CommandUnknownOpts[]): C
     command
       .copyInheritedSettings(root)
       .configureHelp(helpOf(program))
+      .helpOption('-h, --help', 'Show the most common options, or all with --help.')
       .exitOverride(usageError(command.name()));
     root.addCommand(command);
   }
@@ -112,12 +109,3 @@ function usageError(command: string | undefined): (err: CommanderError) => never
     throw new UsageError([command === undefined ? problem : `${command}: ${problem}`]);
   };
 }
-
-/** Prints descriptions below the options, and examples with the name under which the user started the program. */
-const helpOf = (program: string): HelpConfiguration => ({
-  helpWidth: 80,
-  commandDescription: (command) => command.description().replaceAll(/(?<=^ +|\()dustpan /gm, `${program} `),
-  optionTerm: ({ flags }) => flags.replace(/ <(.+)>$/, '=$1').replace(/ \[(.+)\]$/, '[=$1]'),
-  formatItem: (term, _width, about, helper) =>
-    `  ${term}\n${helper.boxWrap(about, 72).replaceAll(/^/gm, '        ')}`,
-});

@@ -1,29 +1,38 @@
-import type { Clock } from '../../runtime/scheduling/clock.ts';
+import { systemClock, type Clock } from '../../runtime/scheduling/clock.ts';
 import { printable } from '../../runtime/text/printable.ts';
 
 /** Shorter work needs no progress line; nobody can read faster updates. */
 const shownAfterMs = 1000;
 const refreshMs = 100;
+/** Lines that stay are fewer. */
+const lineEveryMs = 1000;
 /** A line that wraps cannot be erased. */
 const maxWidth = 79;
 
-/** One line on a terminal that shows the progress of work, once the work takes longer than a second. */
+interface ProgressOutput {
+  readonly write: (text: string) => void;
+  /** A terminal has one line, which changes; a file or a pipe has many. */
+  readonly isTerminal: boolean;
+}
+
+/** Shows the progress of work, once the work takes longer than a second. */
 export class Progress {
-  readonly #write: ((text: string) => void) | undefined;
+  readonly #output: ProgressOutput | undefined;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #startedMs: number;
   #shownMs = -Infinity;
 
-  /** `write` undefined = there is no terminal. */
-  constructor(write: ((text: string) => void) | undefined, clock: Pick<Clock, 'monotonicMs'>) {
-    this.#write = write;
+  /** `output` undefined = show nothing. */
+  constructor(output: ProgressOutput | undefined, clock: Pick<Clock, 'monotonicMs'>) {
+    this.#output = output;
     this.#clock = clock;
     this.#startedMs = clock.monotonicMs();
   }
 
   /** Shows one of many steps; most are skipped. */
   step(text: string): void {
-    if (this.#clock.monotonicMs() - this.#shownMs >= refreshMs) this.phase(text);
+    const everyMs = this.#output?.isTerminal === false ? lineEveryMs : refreshMs;
+    if (this.#clock.monotonicMs() - this.#shownMs >= everyMs) this.phase(text);
   }
 
   /** Shows the start of work that may take long, at once. */
@@ -31,12 +40,22 @@ export class Progress {
     const now = this.#clock.monotonicMs();
     if (now - this.#startedMs < shownAfterMs) return;
     this.#shownMs = now;
-    this.#write?.(`\r\u001b[K${printable(text).slice(0, maxWidth)}`);
+    const line = printable(text).slice(0, maxWidth);
+    this.#output?.write(this.#output.isTerminal ? `${erase}${line}` : `${line}\n`);
   }
 
   /** Erases the line. */
   end(): void {
-    if (this.#shownMs !== -Infinity) this.#write?.('\r\u001b[K');
+    if (this.#shownMs !== -Infinity && this.#output?.isTerminal === true) this.#output.write(erase);
     this.#shownMs = -Infinity;
   }
+}
+
+const erase = '\r\u001b[K';
+
+/** The progress that `--progress` requests, on standard error. */
+export function progressOf(when: 'auto' | 'always' | 'never', write: (text: string) => void): Progress {
+  const isTerminal = process.stderr.isTTY;
+  const isShown = when === 'always' || (when === 'auto' && isTerminal);
+  return new Progress(isShown ? { write, isTerminal } : undefined, systemClock);
 }

@@ -36,3 +36,14 @@ export const realSystem = (env: System['env'], program: string): System => ({
 
 /** Loads the function that runs a command; it resolves with the exit code. */
 export type Load<A extends readonly unknown[]> = () => Promise<(...args: A) => Promise<number>>;
+
+/** Aborts at the first SIGTERM or SIGINT; the second one ends the process at once. */
+export function stopSignal(onStop: (name: string) => void): AbortSignal {
+  const stop = new AbortController();
+  for (const name of ['SIGTERM', 'SIGINT'] as const)
+    process.once(name, () => {
+      onStop(name);
+      stop.abort();
+    });
+  return stop.signal;
+}

@@ -142,8 +142,12 @@ const spans = [
 /** The age in the largest unit that is at least 1: `3m`. A time in the future is `0s`, no time `-`. */
 export function ageText(time: string | null, now: Date): string {
   const at = Date.parse(time ?? '');
-  if (Number.isNaN(at)) return '-';
-  const ms = Math.max(0, now.getTime() - at);
+  return Number.isNaN(at) ? '-' : spanText(now.getTime() - at);
+}
+
+/** The span in the largest unit that is at least 1; a negative one is `0s`. */
+export function spanText(given: number): string {
+  const ms = Math.max(0, given);
   const span = spans.find((one) => ms >= one.ms);
   return span === undefined ? `${Math.floor(ms / 1000)}s` : `${Math.floor(ms / span.ms)}${span.name}`;
 }

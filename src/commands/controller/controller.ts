@@ -22,7 +22,7 @@ import { buildUnits, type Units } from './units.ts';
 import { exitCode } from '../cli/exit.ts';
 import { preflight } from './preflight.ts';
 import { startServers } from '../cli/servers.ts';
-import { stopSignal } from '../cli/stop-signal.ts';
+import { stopSignal } from '../cli/system.ts';
 import { revision, version } from '../version/version.ts';
 
 /** The lists that the controller cannot work without. */

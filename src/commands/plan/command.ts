@@ -1,4 +1,5 @@
 import type { Command, OptionValues } from '@commander-js/extra-typings';
+import { parseSelector } from '../../api/policy/selector-text.ts';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { set, thisNode, withNode } from '../cli/config.ts';
 import { personConnection, withConnection } from '../cli/connection.ts';
@@ -13,8 +14,9 @@ import {
   type EarlierOptions,
   type OptionsOf,
 } from '../cli/option.ts';
-import { colorOption, hasColours } from '../cli/output.ts';
+import { colorOption, hasColours, progressOption } from '../cli/output.ts';
 import type { Load, System } from '../cli/system.ts';
+import type { PodFilter } from './filter.ts';
 
 const about = `Lists the objects that the controller and the agents would remove, in order, each with its reason. Removes nothing. Reads the cluster of the kubeconfig, or a snapshot directory without a cluster. A policy in mode DryRun is planned like any other. From a cluster, a node has only the totals that its agent reports; --node and --nodes plan the images and containers of nodes too, through the pods of their agents. On a node, --cri-socket does it without an agent; for localStorageEviction this needs the right to get nodes/stats. The variable NO_COLOR turns colours off.
 
@@ -28,8 +30,11 @@ Examples:
   # the images and containers of a node too
   dustpan plan --node=node-1
 
-  # from a snapshot, at the time it was taken
-  dustpan plan --snapshot=./snapshot --now=2026-01-15T12:00:00Z`;
+  # the pods of a team, by label
+  dustpan plan -n batch -l team=reports
+
+  # from a snapshot, as of the time it was taken
+  dustpan plan --snapshot=./snapshot`;
 
 const notTime = (given: string): string | undefined =>
   parseRfc3339(given) === undefined ? 'Use an RFC 3339 time such as 2026-01-15T12:00:00Z.' : undefined;
@@ -51,7 +56,7 @@ export const withPlan = <A extends unknown[], O extends OptionValues>(command: C
         )
         .option(
           '--now <TIME>',
-          'Time to plan for, such as 2026-01-15T12:00:00Z. Not set: now.',
+          'Time to plan for, such as 2026-01-15T12:00:00Z. Not set: when the snapshot was taken, or now.',
           text(notTime),
         )
         .option(
@@ -59,13 +64,58 @@ export const withPlan = <A extends unknown[], O extends OptionValues>(command: C
           'Skip waiting periods (missing nodes, deleted pods).',
           onOff,
           false,
-        ),
+        )
+        .addOption(progressOption()),
     ),
   );
 
+const notSelector = (given: string): string | undefined => {
+  const parsed = parseSelector(given);
+  return 'problem' in parsed ? parsed.problem : undefined;
+};
+
+/** Texts of the help. */
+interface FilterHelp {
+  readonly namespace: string;
+  readonly allNamespaces: string;
+  readonly selector: string;
+}
+
+/** Adds the options that select pods. */
+export const withPodFilter = <A extends unknown[], O extends OptionValues>(
+  command: Command<A, O>,
+  help: FilterHelp,
+) =>
+  command
+    .option('-n, --namespace <NAMESPACE>', help.namespace, text(notObjectName))
+    .option('-A, --all-namespaces [true|false]', help.allNamespaces, onOff, false)
+    .option('-l, --selector <SELECTOR>', help.selector, text(notSelector));
+
+type FilterOptions = OptionsOf<typeof withPodFilter<[], EarlierOptions>>;
+
+/** Throws UsageError for a contradiction. */
+export function podFilterOf(
+  { namespace, allNamespaces, selector = '' }: FilterOptions,
+  command: string,
+): PodFilter {
+  if (namespace !== undefined && allNamespaces)
+    throw new UsageError([`${command}: -n and -A exclude each other`]);
+  const parsed = parseSelector(selector);
+  return { namespace, selector: 'problem' in parsed ? undefined : parsed };
+}
+
+/** The options of commands that show a part of a plan. */
+export const shownPodsHelp: FilterHelp = {
+  namespace:
+    'Show only the pods of this namespace and what belongs to them. Thresholds count the pods of all namespaces, if you may list them.',
+  allNamespaces: 'Show the pods of all namespaces, as without -n.',
+  selector:
+    "Show only the pods with these labels and what belongs to them, such as app=web,tier!=cache or 'env in (dev,test)'. Thresholds count all pods.",
+};
+
 /** `wide` is a table with more columns, `name` one name per line for other commands. */
 const planFormats = {
-  help: 'Output format. wide adds policy, node and detail; name prints what kubectl or dustpan why takes as arguments.',
+  help: 'Output format. wide adds age, node, policy and detail; name prints what kubectl or dustpan why takes as arguments.',
   names: ['table', 'wide', 'json', 'yaml', 'name'],
 } as const;
 type PlanFormat = (typeof planFormats.names)[number];
@@ -87,21 +137,13 @@ export const withNodeNames = <A extends unknown[], O extends OptionValues>(comma
 const planOptions = () =>
   withPlan(
     withNodeNames(
-      new LenientCommand('plan')
-        .summary('lists what would be removed, and why')
-        .description(about)
-        .option('--kept [true|false]', 'Also list kept objects, each with its reason.', onOff, false)
-        .option(
-          '-n, --namespace <NAMESPACE>',
-          'List only the pods of this namespace and what belongs to them. Thresholds count the pods of all namespaces, if you may list them.',
-          text(notObjectName),
-        )
-        .option(
-          '-A, --all-namespaces [true|false]',
-          'List the pods of all namespaces, as without -n.',
-          onOff,
-          false,
-        )
+      withPodFilter(
+        new LenientCommand('plan')
+          .summary('lists what would be removed, and why')
+          .description(about)
+          .option('--kept [true|false]', 'Also list kept objects, each with its reason.', onOff, false),
+        shownPodsHelp,
+      )
         .option(
           '--exit-code [true|false]',
           'Exit with 3 when something would be removed, whatever the mode of its policy.',
@@ -116,8 +158,7 @@ const planOptions = () =>
 export type PlanInputs = ReturnType<typeof planConfig>;
 export interface PlanConfig extends PlanInputs {
   readonly kept: boolean;
-  /** undefined = all. */
-  readonly namespace: string | undefined;
+  readonly filter: PodFilter;
   readonly hasExitCode: boolean;
   readonly colours: boolean;
   readonly output: PlanFormat;
@@ -145,6 +186,7 @@ export function planConfig(parsed: Parsed, { env }: System, command = 'plan') {
     /** undefined = now. */
     now: now === undefined ? undefined : new Date(now),
     assumeElapsed: options.assumeQuarantineElapsed,
+    progress: options.progress,
     kube: personConnection(options, env, command),
   };
 }
@@ -188,12 +230,10 @@ function nodesProblem(parsed: NodesParsed): string | undefined {
 
 export const planCommand = (system: System, load: Load<[PlanConfig, System]>) =>
   planOptions().action(async (options, command) => {
-    const { kept, output, namespace, allNamespaces, exitCode: hasExitCode } = options;
-    if (namespace !== undefined && allNamespaces)
-      throw new UsageError(['plan: -n and -A exclude each other']);
+    const { kept, output, exitCode: hasExitCode } = options;
     const config = {
       ...withNodes(planConfig(command, system), command, 'plan'),
-      ...{ kept, output, namespace, hasExitCode },
+      ...{ kept, output, hasExitCode, filter: podFilterOf(options, 'plan') },
       colours: hasColours(options.color, set(system.env['NO_COLOR'])),
     };
     const run = await load();

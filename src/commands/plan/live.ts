@@ -18,19 +18,17 @@ import {
 import { ApiError, isNotFound } from '../../kube/http/transport.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
+import { nearestNames } from '../../runtime/text/nearest.ts';
 import type { OnProgress } from '../../snapshot/files.ts';
 import { readPolicyFiles } from '../../snapshot/policies.ts';
 import { kindMissingNote, type ByUid, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import { usingCluster, type Connected } from '../cli/connect.ts';
 import { readThroughAgents } from '../agent-pod/read.ts';
 import { UsageError } from '../cli/exit.ts';
-import { nearestNames } from '../cli/nearest.ts';
 import type { PlanConfig } from './command.ts';
 import { readThisNode } from './live-node.ts';
 
-type LiveConfig = Pick<PlanConfig, 'kube' | 'policyFiles' | 'node' | 'through'> & {
-  readonly namespace?: string | undefined;
-};
+type LiveConfig = Pick<PlanConfig, 'kube' | 'policyFiles' | 'node' | 'through' | 'filter'>;
 
 /** Reads the cluster of the kubeconfig and, with `--cri-socket`, this node; rejects when an object that every plan needs cannot be read. */
 export const readCluster = (config: LiveConfig, onProgress: OnProgress): Promise<PlanFacts> =>
@@ -77,7 +75,7 @@ class ClusterReader {
     this.#onProgress = onProgress;
   }
 
-  async read({ policyFiles, node, through, namespace }: LiveConfig): Promise<PlanFacts> {
+  async read({ policyFiles, node, through, filter }: LiveConfig): Promise<PlanFacts> {
     const { policies, replaced } =
       policyFiles.length > 0
         ? { policies: await readPolicyFiles(policyFiles), replaced: await this.#replaced() }
@@ -86,7 +84,8 @@ class ClusterReader {
     // The node is read before the pods: a pod that is created meanwhile is then known, though its containers are not.
     const needsUsage = needsUsageOf(all);
     const { parts, unread } = await this.#nodes({ node, through }, needsUsage);
-    const labelKeys = podLabelKeys(all);
+    const { namespace, selector } = filter;
+    const labelKeys = podLabelKeys(all, selector);
     const pods = await this.#pods(labelKeys, namespace);
     // Nodes are read after the pods: a node that joins meanwhile must not seem to be missing.
     const nodes = await this.#listOrAbsent(nodesResource());

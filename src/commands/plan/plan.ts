@@ -4,19 +4,19 @@ import { InputError } from '../../snapshot/input-error.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { exitCode, UsageError } from '../cli/exit.ts';
-import { Progress } from '../cli/progress.ts';
+import { progressOf, type Progress } from '../cli/progress.ts';
 import type { System } from '../cli/system.ts';
 import type { PlanConfig, PlanInputs } from './command.ts';
 import { changesBetween } from './changes.ts';
 import type { Changes, PlanDocument } from './document.ts';
-import { inNamespace } from './namespace.ts';
-import { nameText, planTable, type PlanTableOptions } from './table.ts';
+import { shownPart, shownPods, type PodFilter } from './filter.ts';
+import { createdAtIn, nameText, planTable, type PlanTableOptions } from './table.ts';
 import { decisionsInPiece, planJson, planYaml } from './text.ts';
 import { planUnits } from './units.ts';
 
 /** Prints what would be removed; resolves with the exit code. Prints nothing before the whole plan is known. */
 export async function runPlan(config: PlanConfig, { stdout, stderr }: System): Promise<number> {
-  const progress = new Progress(process.stderr.isTTY ? stderr : undefined, clock);
+  const progress = progressOf(config.progress, stderr);
   try {
     const facts = await readFacts(config, progress);
     progress.phase('planning');
@@ -25,7 +25,7 @@ export async function runPlan(config: PlanConfig, { stdout, stderr }: System): P
     // On a terminal the progress line would mix with the output.
     if (isTerminal) progress.end();
     let printed = 0;
-    for (const piece of await textOf(plan, config)) {
+    for (const piece of await textOf(plan, facts, config)) {
       stdout(piece);
       if (!isTerminal) progress.step(`printing: ${printed} of ${plan.decisions.length}`);
       printed += decisionsInPiece;
@@ -38,14 +38,13 @@ export async function runPlan(config: PlanConfig, { stdout, stderr }: System): P
   }
 }
 
-type PlanOfConfig = Pick<PlanConfig, 'kept' | 'assumeElapsed' | 'namespace' | 'now'>;
+type PlanOfConfig = Pick<PlanConfig, 'kept' | 'assumeElapsed' | 'filter' | 'now'>;
 type TimedConfig = PlanOfConfig & { readonly now: Date };
 
 /** Plans the facts; with `--policy`, also compares with the policies in force. */
 export function planOf(facts: PlanFacts, config: PlanOfConfig): PlanDocument {
   const { replaced } = facts;
-  const { now = clock.now() } = config;
-  const at = { ...config, now };
+  const at = { ...config, now: timeOf(config, facts) };
   const plan = planWith(facts, at);
   if (replaced === undefined) return plan;
   const comparison =
@@ -56,12 +55,17 @@ export function planOf(facts: PlanFacts, config: PlanOfConfig): PlanDocument {
 const changesTo = (plan: PlanDocument, inForce: PlanFacts, config: TimedConfig): Changes =>
   changesBetween(planWith(inForce, { ...config, kept: false }), plan);
 
-function planWith(facts: PlanFacts, { kept, assumeElapsed, namespace, now }: TimedConfig): PlanDocument {
-  const whole = planUnits(facts, { now, kept: kept || namespace !== undefined, assumeElapsed });
-  return namespace === undefined ? whole : inNamespace(whole, namespace, kept);
+function planWith(facts: PlanFacts, { kept, assumeElapsed, filter, now }: TimedConfig): PlanDocument {
+  const isShown = shownPods(filter, facts);
+  const whole = planUnits(facts, { now, kept: kept || isShown !== undefined, assumeElapsed });
+  return isShown === undefined ? whole : shownPart(whole, isShown, kept);
 }
 
-async function textOf(plan: PlanDocument, config: PlanConfig): Promise<Iterable<string>> {
+/** `--now`, else when the snapshot was taken, else now. */
+export const timeOf = ({ now }: Pick<PlanConfig, 'now'>, { takenAt }: PlanFacts): Date =>
+  now ?? takenAt ?? clock.now();
+
+async function textOf(plan: PlanDocument, facts: PlanFacts, config: PlanConfig): Promise<Iterable<string>> {
   const { output, kept, assumeElapsed } = config;
   switch (output) {
     case 'json':
@@ -73,7 +77,10 @@ async function textOf(plan: PlanDocument, config: PlanConfig): Promise<Iterable<
     case 'table':
     case 'wide':
       return [
-        planTable(plan, { colours: config.colours, kept, assumeElapsed, ...screen(output === 'wide') }),
+        planTable(plan, {
+          ...{ colours: config.colours, kept, assumeElapsed, createdAt: createdAtIn(facts) },
+          ...screen(output === 'wide'),
+        }),
       ];
   }
 }
@@ -93,17 +100,21 @@ const minWidth = 80;
 /** About one screen. */
 const screenRows = 20;
 
-/** Reads the snapshot or the cluster that the flags name; throws UsageError for unusable input. */
+/** Reads the snapshot or the cluster that the flags name, with the labels that the filter needs; throws UsageError for unusable input. */
 export async function readFacts(
-  config: PlanInputs & { readonly namespace?: string | undefined },
+  config: PlanInputs & { readonly filter: PodFilter },
   progress: Progress,
 ): Promise<PlanFacts> {
-  const { snapshot: directory, policyFiles } = config;
+  const { snapshot: directory, policyFiles, filter } = config;
   const onProgress = (file: string, items: number): void => {
     progress.step(`reading ${basename(file)}: ${items}`);
   };
   try {
-    if (directory !== undefined) return await readSnapshot({ directory, policyFiles, onProgress });
+    if (directory !== undefined) {
+      const facts = await readSnapshot({ directory, policyFiles, selector: filter.selector, onProgress });
+      const isDated = config.now !== undefined || facts.takenAt !== undefined;
+      return isDated ? facts : { ...facts, notes: [undatedNote(directory), ...facts.notes] };
+    }
     const { readCluster } = await import('./live.ts');
     return await readCluster(config, onProgress);
   } catch (err) {
@@ -111,3 +122,6 @@ export async function readFacts(
     throw err;
   }
 }
+
+const undatedNote = (directory: string): string =>
+  `Snapshot ${directory} does not record when it was taken: this is the plan for the present time. To plan for that time, add --now.`;

@@ -1,5 +1,6 @@
 import { shortSizeText } from '../../runtime/text/size-text.ts';
-import { columns, paragraph as paragraphOf, red, shortId, type Column } from '../cli/table.ts';
+import type { PlanFacts } from '../../snapshot/plan-facts.ts';
+import { columns, paragraph as paragraphOf, red, shortId, spanText, type Column } from '../cli/table.ts';
 import type {
   Decision,
   PlanDocument,
@@ -22,14 +23,40 @@ export interface PlanTableOptions extends Pick<PlanOptions, 'kept' | 'assumeElap
   readonly width: number;
   /** Of each list; Infinity = all. */
   readonly maxRows: number;
-  /** Adds policy, node and detail. */
+  /** Adds age, node, policy and detail. */
   readonly isWide: boolean;
+  /** For the ages of objects. */
+  readonly createdAt: CreatedAt;
 }
 
-type View = Pick<PlanTableOptions, 'width' | 'maxRows' | 'isWide'>;
+/** Unix milliseconds of the creation of an object, of an image those of the first pass that found it; undefined = not known. */
+type CreatedAt = (object: PlanObject) => number | undefined;
+
+/** The creation times of these facts. */
+export function createdAtIn({ pods, parts }: PlanFacts): CreatedAt {
+  const onNodes = new Map(
+    parts.flatMap(({ name, state, containers = [], sandboxes = [] }) => [
+      ...[...state.images].map(([id, { firstDetectedMs }]) => [`${name} ${id}`, firstDetectedMs] as const),
+      ...[...containers, ...sandboxes].map(
+        ({ id, createdAtNs }) => [`${name} ${id}`, Number(createdAtNs / nsPerMs)] as const,
+      ),
+    ]),
+  );
+  return (object) =>
+    object.kind === 'Pod'
+      ? pods?.get(object.uid)?.createdAtMs
+      : onNodes.get(`${object.node} ${object.id ?? ''}`);
+}
+
+const nsPerMs = 1_000_000n;
+
+interface View extends Pick<PlanTableOptions, 'width' | 'maxRows' | 'isWide' | 'createdAt'> {
+  readonly now: Date;
+}
 
 /** The plan for people: problems first, then the effect of each policy, the totals, and the rows to remove and to keep. */
-export function planTable(plan: PlanDocument, { colours, ...options }: PlanTableOptions): string {
+export function planTable(plan: PlanDocument, { colours, ...given }: PlanTableOptions): string {
+  const options = { ...given, now: new Date(plan.generatedAt) };
   const troubles = troublesOf(plan).flatMap((trouble) => paragraph(`! ${trouble}`));
   const groups = groupsOf(plan);
   const isMixed = new Set(plan.policies.map(({ mode }) => mode)).size > 1;
@@ -148,14 +175,11 @@ function waitingHint(
   return [`${subject}: ${when}${isQuarantined && !assumeElapsed ? `; ${flag}` : ''}.`];
 }
 
-function rows(
-  { fate, title, decisions }: Group,
-  isMixed: boolean,
-  { width, maxRows, isWide }: View,
-): readonly string[] {
+function rows({ fate, title, decisions }: Group, isMixed: boolean, view: View): readonly string[] {
+  const { width, maxRows, isWide } = view;
   const more = decisions.length - maxRows;
   const narrow = fate === 'removed' ? removedLayout(isMixed) : keptLayout;
-  const layout = (isWide ? [...narrow, ...wideColumns] : narrow).map((column) =>
+  const layout = (isWide ? [...narrow, ...wideColumns(view)] : narrow).map((column) =>
     width === Infinity ? { ...column, max: Infinity } : column,
   );
   return [
@@ -186,7 +210,15 @@ const keptLayout: readonly Column<Decision>[] = [
   objectColumn,
 ];
 
-const wideColumns: readonly Column<Decision>[] = [
+const wideColumns = ({ createdAt, now }: View): readonly Column<Decision>[] => [
+  {
+    title: 'AGE',
+    text: ({ object }) => {
+      const at = createdAt(object);
+      return at === undefined || at <= 0 ? '' : spanText(now.getTime() - at);
+    },
+    right: true,
+  },
   { title: 'NODE', text: ({ object }) => object.node ?? '' },
   { title: 'POLICY', text: ({ policy }) => policy ?? '' },
   { title: 'DETAIL', text: ({ detail }) => detail },

@@ -1,16 +1,36 @@
+import { planContainerGc } from '../../agent/containergc/plan.ts';
+import { observeGone } from '../../agent/containergc/pods.ts';
+import { planImageGc } from '../../agent/imagegc/plan.ts';
+import { observeImages } from '../../agent/imagegc/records.ts';
 import { hasPressureRule, hasStorageRule } from '../../api/policy/matching.ts';
-import { governNode } from '../../api/policy/node-governance.ts';
+import { governNode, nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import { isInvalid } from '../../api/policy/policy.ts';
+import { decisionsOf, type PodGcFacts } from '../../controllers/podgc/facts.ts';
+import { noneSeen } from '../../controllers/podgc/finish.ts';
+import { noneMissing } from '../../controllers/podgc/nodes.ts';
+import { observe } from '../../controllers/podgc/observe.ts';
+import { planPodGc } from '../../controllers/podgc/plan.ts';
+import { containerWarnings } from '../../gc/reasons/container-warnings.ts';
+import { containerReasons } from '../../gc/reasons/containers.ts';
+import { imageReasons } from '../../gc/reasons/images.ts';
+import { podReasons } from '../../gc/reasons/pods.ts';
+import { summarize } from '../../gc/summary.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
-import { byName, type PlanFacts } from '../../snapshot/plan-facts.ts';
-import { planContainers } from './containergc.ts';
-import type { Decision, PlanDocument, PlanOptions, PolicyCount, Totals, UnitPlan } from './document.ts';
-import { planImages } from './imagegc.ts';
+import { byName, type ByUid, type NodePart, type PlanFacts } from '../../snapshot/plan-facts.ts';
+import {
+  listed,
+  totalsOf,
+  type Decision,
+  type PlanDocument,
+  type PlanOptions,
+  type PolicyCount,
+  type Totals,
+  type UnitPlan,
+} from './document.ts';
 import { planRequested, planStorage } from './localstorage.ts';
 import { planPressure } from './nodepressure.ts';
 import { notesOn } from './notes.ts';
-import { planPods } from './podgc.ts';
 
 /** Plans what the controller and the agents would do, with their own plan functions: the cluster first, then node by node. */
 export function planUnits(facts: PlanFacts, options: PlanOptions): PlanDocument {
@@ -44,6 +64,88 @@ function planNodes(facts: PlanFacts, options: PlanOptions): readonly UnitPlan[] 
       ...(hasPressureRule(facts.policies) ? [planPressure({ ...place, isBusy }, options)] : []),
     ];
   });
+}
+
+/** Plans the controller's pod GC. Pods that are not known have no decision. */
+function planPods(facts: PlanFacts, options: PlanOptions): UnitPlan {
+  const plan = planPodGc(factsOf(facts, options), { policies: facts.policies ?? [], now: options.now });
+  const decisions = listed(decisionsOf(plan), podReasons, { ...options, node: null });
+  if (plan.policies.length === 0) return { decisions, totals: undefined };
+  const tripped = plan.policies.flatMap(({ policy, trippedPercent }) =>
+    trippedPercent === undefined ? [] : [[policy.name, Math.round(trippedPercent)] as const],
+  );
+  const totals = {
+    ...totalsOf({ unit: 'podgc', node: null }, decisionsOf(plan)),
+    ...(facts.pods === undefined && { state: 'Unknown' }),
+    ...(tripped.length > 0 && { tripped: Object.fromEntries(tripped) }),
+  };
+  return { decisions, totals };
+}
+
+/** The facts that the controller would have in its first pass. */
+function factsOf(facts: PlanFacts, { assumeElapsed, now }: PlanOptions): PodGcFacts {
+  const observed = observe(
+    {
+      pods: store(facts.pods),
+      nodes: store(facts.nodes),
+      namespaces: store(facts.namespaces),
+      jobs: () => store(facts.jobs),
+      replicaSets: () => store(facts.replicaSets),
+    },
+    facts.policies ?? [],
+    { missing: noneMissing, seenFinished: noneSeen, monotonicMs: 0, maxGapMs: Infinity, now },
+  );
+  if (facts.nodes === undefined) return { ...observed.facts, nodes: undefined, missingForMs: new Map() };
+  if (!assumeElapsed) return observed.facts;
+  const missing = [...observed.facts.missingForMs.keys()];
+  return { ...observed.facts, missingForMs: new Map(missing.map((name) => [name, Infinity])) };
+}
+
+const store = <T>(items: ByUid<T> | undefined): { readonly items: ByUid<T>; readonly synced: boolean } => ({
+  items: items ?? new Map<string, T>(),
+  synced: items !== undefined,
+});
+
+/** Plans the agent's image GC on a node. Images that are not known have no decision. */
+function planImages(part: NodePart, governance: NodeGovernance, options: PlanOptions): UnitPlan {
+  const { name: node, images = [], containers, pods, disk, mounted, sandboxImage } = part;
+  const { now } = options;
+  const observed = observeImages(part.state, { images, containers: containers ?? [], mounted, now });
+  const facts = { ...observed.state, listed: images, containers, pods, disk, mounted, sandboxImage };
+  const plan = planImageGc(facts, { governance, now });
+  const all = [...plan.removals, ...plan.kept];
+  const decisions = listed(all, imageReasons, { ...options, node });
+  if (nodeRule(governance, 'imageGC').kind === 'keep') return { decisions, totals: undefined };
+  const { wantedBytes, plannedBytes, usedPercent = null, usedInodesPercent = null } = plan;
+  const { wantedInodes, plannedInodes, crossed } = plan;
+  const inodes = { wantedInodes, plannedInodes, usedInodesPercent };
+  const { waiting, bytes } = summarize(all);
+  const place = { unit: 'imagegc', node } as const;
+  const state = part.images === undefined ? 'Unknown' : plan.state;
+  return {
+    decisions,
+    totals: { ...totalsOf(place, all), bytes, state },
+    summary: { ...place, state, crossed, wantedBytes, plannedBytes, usedPercent, ...inodes, waiting },
+  };
+}
+
+/** Plans the first pass of the agent's container GC on a node. */
+function planContainers(part: NodePart, governance: NodeGovernance, options: PlanOptions): UnitPlan {
+  const { name: node, containers, sandboxes, pods, logs, orphans } = part;
+  const { now, assumeElapsed: assumeGone } = options;
+  const seen = { containers, sandboxes, pods, logs, orphans };
+  const facts = { ...seen, sightings: observeGone(new Map(), seen, { now }) };
+  const { removals, warnings, kept } = planContainerGc(facts, { governance, now, assumeGone });
+  const at = { ...options, node };
+  const decisions = [
+    ...listed(removals, containerReasons, at),
+    ...listed(warnings, containerWarnings, at),
+    ...listed(kept, containerReasons, at),
+  ];
+  if (nodeRule(governance, 'containerGC').kind === 'keep') return { decisions, totals: undefined };
+  const all = [...removals, ...warnings, ...kept];
+  const { bytes, warned } = summarize(all);
+  return { decisions, totals: { ...totalsOf({ unit: 'containergc', node }, all), warned, bytes } };
 }
 
 /** The totals of a node of which only the report was read: sums, no objects. */

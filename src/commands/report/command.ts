@@ -1,6 +1,16 @@
-import { choice, LenientCommand, notObjectName, onOff, text } from '../cli/option.ts';
+import { choice, LenientCommand, onOff } from '../cli/option.ts';
 import type { Load, System } from '../cli/system.ts';
-import { planConfig, withNodeNames, withNodes, withPlan, type PlanInputs } from '../plan/command.ts';
+import {
+  planConfig,
+  podFilterOf,
+  shownPodsHelp,
+  withNodeNames,
+  withNodes,
+  withPlan,
+  withPodFilter,
+  type PlanInputs,
+} from '../plan/command.ts';
+import type { PodFilter } from '../plan/filter.ts';
 
 const about = `Writes one page about the cluster for people: what would be removed and kept by policy, namespace, node and reason, the disks, the largest images and logs, what becomes due in the next days, and each object with its explanation, to search. The page is one file that loads nothing from anywhere. Removes nothing.
 
@@ -17,35 +27,33 @@ Examples:
 const reportOptions = () =>
   withPlan(
     withNodeNames(
-      new LenientCommand('report')
-        .summary('writes a page for people: totals, disks, and each object')
-        .description(about)
-        .addOption(
-          choice('-o, --output <FORMAT>', 'Output format: a page for a browser, or text.', [
-            'html',
-            'markdown',
-          ]),
-        )
-        .option('--kept [true|false]', 'Also list kept objects, each with its reason.', onOff, true)
-        .option(
-          '-n, --namespace <NAMESPACE>',
-          'Only the pods of this namespace and what belongs to them.',
-          text(notObjectName),
-        ),
+      withPodFilter(
+        new LenientCommand('report')
+          .summary('writes a page for people: totals, disks, and each object')
+          .description(about)
+          .addOption(
+            choice('-o, --output <FORMAT>', 'Output format: a page for a browser, or text.', [
+              'html',
+              'markdown',
+            ]),
+          )
+          .option('--kept [true|false]', 'Also list kept objects, each with its reason.', onOff, true),
+        shownPodsHelp,
+      ),
     ),
   );
 
 export interface ReportConfig extends PlanInputs {
   readonly output: 'html' | 'markdown';
   readonly kept: boolean;
-  /** undefined = all. */
-  readonly namespace: string | undefined;
+  readonly filter: PodFilter;
 }
 
 export const reportCommand = (system: System, load: Load<[ReportConfig, System]>) =>
   reportOptions().action(async (options, command) => {
-    const { output, kept, namespace } = options;
+    const { output, kept } = options;
+    const filter = podFilterOf(options, 'report');
     const inputs = withNodes(planConfig(command, system, 'report'), command, 'report');
     const run = await load();
-    system.exitCode = await run({ ...inputs, output, kept, namespace }, system);
+    system.exitCode = await run({ ...inputs, output, kept, filter }, system);
   });

@@ -1,6 +1,7 @@
 import { isInodes } from '../../api/node-pressure.ts';
 import type { Decision, PlanDocument } from '../plan/document.ts';
 import { objectKey } from '../plan/changes.ts';
+import type { IsShown } from '../plan/filter.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 
 /** What happens to the objects of one policy, namespace, node or reason. */
@@ -59,8 +60,12 @@ export interface ReportData {
 /** Days of `due`. */
 const dueDays = 7;
 
-/** Computes the figures of a report from a plan that lists kept objects too. */
-export function reportData({ decisions, generatedAt }: PlanDocument, facts: PlanFacts): ReportData {
+/** Computes the figures of a report from a plan that lists kept objects too. Disks and images do not belong to a pod: all are shown. */
+export function reportData(
+  { decisions, generatedAt }: PlanDocument,
+  facts: PlanFacts,
+  isShown: IsShown = () => true,
+): ReportData {
   return {
     total: shareOf('', decisions),
     byPolicy: shares(decisions, ({ policy }) => policy ?? 'no policy'),
@@ -69,7 +74,7 @@ export function reportData({ decisions, generatedAt }: PlanDocument, facts: Plan
     byReason: shares(decisions, ({ reason }) => reason),
     disks: facts.parts.flatMap(disksOf).toSorted((a, b) => usedShare(b) - usedShare(a)),
     images: largestImages(facts.parts, removedKeys(decisions)),
-    logs: largestLogs(facts.parts),
+    logs: largestLogs(facts.parts, isShown),
     due: dueOf(decisions, new Date(generatedAt)),
   };
 }
@@ -153,12 +158,14 @@ const logsOf = ({ name: node, logs }: NodePart) =>
   (logs?.entries ?? []).map((entry) => ({ ...entry, node, root: `${logs?.roots.pods ?? ''}/` }));
 
 /** One row for the log directory of a pod. */
-function largestLogs(parts: readonly NodePart[]): readonly Large[] {
+function largestLogs(parts: readonly NodePart[], isShown: IsShown): readonly Large[] {
   const logs = new Map<string, number>();
   for (const { node, root, path, bytes } of parts.flatMap(logsOf)) {
     const directory = path.slice(root.length).split('/')[0] ?? '';
     const name = `${directory} on ${node}`;
-    if (path.startsWith(root)) logs.set(name, (logs.get(name) ?? 0) + bytes);
+    const [namespace = '', pod = ''] = directory.split('_');
+    if (path.startsWith(root) && isShown(`${namespace}/${pod}`))
+      logs.set(name, (logs.get(name) ?? 0) + bytes);
   }
   return [...logs]
     .map(([name, bytes]) => ({ name, bytes, nodes: 1, removedOn: 0 }))

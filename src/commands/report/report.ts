@@ -1,7 +1,7 @@
-import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { UsageError } from '../cli/exit.ts';
-import { Progress } from '../cli/progress.ts';
+import { progressOf } from '../cli/progress.ts';
 import type { System } from '../cli/system.ts';
+import { shownPods } from '../plan/filter.ts';
 import { planOf, readFacts } from '../plan/plan.ts';
 import type { ReportConfig } from './command.ts';
 import { reportData } from './data.ts';
@@ -15,12 +15,12 @@ export async function runReport(config: ReportConfig, { stdout, stderr }: System
     throw new UsageError([
       'report: the page is HTML for a browser; write it to a file: dustpan report > report.html, or add -o markdown',
     ]);
-  const progress = new Progress(process.stderr.isTTY ? stderr : undefined, clock);
+  const progress = progressOf(config.progress, stderr);
   try {
     const facts = await readFacts(config, progress);
     progress.phase('planning');
     const plan = planOf(facts, { ...config, kept: true });
-    const data = reportData(plan, facts);
+    const data = reportData(plan, facts, shownPods(config.filter, facts));
     const shown = kept
       ? plan
       : { ...plan, decisions: plan.decisions.filter(({ verdict }) => verdict !== 'Keep') };

@@ -3,17 +3,19 @@ import { isInvalid } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import type { Codec } from '../../kube/codec/list.ts';
 import { MalformedError } from '../../kube/codec/frames.ts';
+import { parseJson } from '../../kube/codec/json.ts';
 import { listPages } from '../../kube/cache/list-watch.ts';
 import { ApiError, type KubeTransport } from '../../kube/http/transport.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import { snapshotLists, type SnapshotList } from './kinds.ts';
+import { listsOf, type SnapshotList, type SnapshotPods } from './kinds.ts';
 import { ListFile } from './list-file.ts';
 import { snapshotObject } from './objects.ts';
 import type { JsonObject } from './pick.ts';
 import { acceptJson } from '../../kube/http/media-types.ts';
 
 interface ClusterPartDeps {
+  readonly pods: SnapshotPods;
   readonly transport: KubeTransport;
   readonly clock: Clock;
   /** The path of a file of the snapshot. */
@@ -34,7 +36,7 @@ export type ClusterPart = ReadonlyMap<string, number>;
  */
 export async function writeClusterPart(deps: ClusterPartDeps, signal: AbortSignal): Promise<ClusterPart> {
   const written = new Map<string, number>();
-  for (const list of snapshotLists) {
+  for (const list of listsOf(deps.pods)) {
     const count = await writeIfAllowed(list, deps, signal);
     if (count !== undefined) written.set(list.name, count);
   }
@@ -97,13 +99,12 @@ async function writeList(list: SnapshotList, deps: WriteDeps, signal: AbortSigna
 }
 
 async function writeOnce(list: SnapshotList, deps: WriteDeps, signal: AbortSignal): Promise<number> {
-  const { path, transport, clock, onProgress, onObject } = deps;
+  const { path, onProgress, onObject } = deps;
   const file = await ListFile.begin(path);
   const invalidOf = list.kind === 'GCPolicy' ? namesOfInvalid : () => [];
   const storedInvalid: unknown[] = [];
   try {
-    const source = { transport: retrying(transport), clock, random: Math.random, resource: resourceOf(list) };
-    for await (const { items } of listPages({ ...source, pageSize: list.pageSize }, signal)) {
+    for await (const items of itemsOf(list, deps, signal)) {
       await file.add(items);
       for (const item of items) onObject?.(item);
       storedInvalid.push(...invalidOf(items));
@@ -114,6 +115,20 @@ async function writeOnce(list: SnapshotList, deps: WriteDeps, signal: AbortSigna
   } finally {
     await file.close();
   }
+}
+
+async function* itemsOf(
+  list: SnapshotList,
+  { transport, clock }: WriteDeps,
+  signal: AbortSignal,
+): AsyncGenerator<readonly JsonObject[]> {
+  if (list.isOne === true) {
+    const { body } = await transport.send({ method: 'GET', path: list.path, retries }, signal);
+    yield [snapshotObject(list, parseJson(body))];
+    return;
+  }
+  const source = { transport: retrying(transport), clock, random: Math.random, resource: resourceOf(list) };
+  for await (const { items } of listPages({ ...source, pageSize: list.pageSize }, signal)) yield items;
 }
 
 /** Names of stored policies that today's validation refuses: in the cluster they block all deletions they might govern (docs/adr/0011). */
@@ -137,6 +152,6 @@ function resourceOf(list: SnapshotList): Parameters<typeof listPages<JsonObject>
     },
     fromJson: (json) => snapshotObject(list, json),
   };
-  const { name, path } = list;
-  return { name, path, query: {}, accept: acceptJson, optional: false, codec };
+  const { name, path, query = {} } = list;
+  return { name, path, query, accept: acceptJson, optional: false, codec };
 }

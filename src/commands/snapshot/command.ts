@@ -2,9 +2,11 @@ import { thisNode, withNode } from '../cli/config.ts';
 import { personConnection, withConnection } from '../cli/connection.ts';
 import { UsageError } from '../cli/exit.ts';
 import { LenientCommand, onOff, type OptionsOf } from '../cli/option.ts';
+import { progressOption } from '../cli/output.ts';
 import type { Load, System } from '../cli/system.ts';
+import { podFilterOf, withPodFilter } from '../plan/command.ts';
 
-const about = `Writes pods, nodes, namespaces, jobs, replicasets, GCPolicies and NodeGCReports of the cluster to the new directory DIR, as lists in the format of kubectl. On a node, --cri-socket adds its images, containers, sandboxes, logs, file systems, the usage of pods that its kubelet measures (this needs the right to get nodes/stats), and the agent's state. dustpan plan --snapshot=DIR makes the same plan from it as from the cluster.
+const about = `Writes pods, nodes, namespaces, jobs, replicasets, GCPolicies and NodeGCReports of the cluster to the new directory DIR, as lists in the format of kubectl. On a node, --cri-socket adds its images, containers, sandboxes, logs, file systems, the usage of pods that its kubelet measures (this needs the right to get nodes/stats), and the agent's state. dustpan plan --snapshot=DIR makes the same plan from it as from the cluster, for the time at which the snapshot was taken.
 
 A snapshot can be shared: it contains only the fields that a rule reads, such as names, labels, image references, phases and times. It has no environment, command lines, probes, managedFields, contents of volumes, or annotations except those of static pods and gc.dustpan.dev/ttl-after-finished. Kinds that may not be listed are left out with a warning, and count as not known. DIR appears once it is complete. If the pods cannot be listed, the command fails but keeps the rest.
 
@@ -13,7 +15,10 @@ Examples:
   dustpan snapshot ./snapshot
 
   # plan from it, on another machine and later
-  dustpan plan --snapshot=./snapshot --now=2026-01-15T12:00:00Z
+  dustpan plan --snapshot=./snapshot
+
+  # the pods of a team, with the rights of its namespace
+  dustpan snapshot ./snapshot -n batch -l team=reports
 
   # on a node, with its images and containers
   dustpan snapshot /tmp/s --cri-socket=/run/containerd/containerd.sock \\
@@ -25,10 +30,19 @@ Examples:
 const snapshotOptions = () =>
   withNode(
     withConnection(
-      new LenientCommand('snapshot')
-        .summary('writes the objects that plans are made from, without secrets')
-        .description(about)
-        .argument('<DIR>', 'The directory to create.')
+      withPodFilter(
+        new LenientCommand('snapshot')
+          .summary('writes the objects that plans are made from, without secrets')
+          .description(about)
+          .argument('<DIR>', 'The directory to create.'),
+        {
+          namespace:
+            'Write only the pods, jobs and replicasets of this namespace, and no NodeGCReports. Plans from the snapshot count no other pods. Excludes --cri-socket.',
+          allNamespaces: 'Write the pods of all namespaces, as without -n.',
+          selector:
+            "Write only the pods with these labels, such as app=web,tier!=cache or 'env in (dev,test)', and no NodeGCReports. Plans from the snapshot count no other pods. Excludes --cri-socket.",
+        },
+      )
         .option(
           '--force [true|false]',
           'Replace the snapshot in DIR. A directory with anything else in it is never replaced.',
@@ -40,7 +54,8 @@ const snapshotOptions = () =>
           'Write only the objects on this node, as one JSON object, to standard output; DIR is -. Needs --cri-socket.',
           onOff,
           false,
-        ),
+        )
+        .addOption(progressOption()),
     ),
   );
 
@@ -53,8 +68,15 @@ function snapshotConfig(directory: string, options: OptionsOf<typeof snapshotOpt
   const node = thisNode(options, env, 'snapshot');
   if (options.onlyNode && node === undefined)
     throw new UsageError(['snapshot: --only-node needs --cri-socket']);
+  const { namespace, selector } = podFilterOf(options, 'snapshot');
+  if (node !== undefined && (namespace ?? selector) !== undefined)
+    throw new UsageError([
+      'snapshot: -n and -l exclude --cri-socket: what is garbage on a node depends on the pods of all namespaces',
+    ]);
   return {
     directory,
+    progress: options.progress,
+    pods: { namespace, selector: options.selector },
     force: options.force,
     kube: personConnection(options, env, 'snapshot'),
     /** undefined = only the cluster. */

@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import paths, { basename, dirname, join, resolve } from 'node:path';
 import { errorCode } from '../../runtime/errors.ts';
 import { UsageError } from '../cli/exit.ts';
-import { snapshotLists } from './kinds.ts';
+import { snapshotLists, type SnapshotPods } from './kinds.ts';
 
 interface SnapshotPlace {
   /** As on the command line. */
@@ -45,6 +45,12 @@ export class SnapshotDirectory {
     await writeFile(path, text, { mode: 0o600 });
   }
 
+  /** Records when the snapshot was taken, and which pods it has. */
+  async record(takenAt: Date, pods: SnapshotPods): Promise<void> {
+    const record = { apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'Snapshot', takenAt, ...pods };
+    await this.write(`${recordFile}.json`, `${JSON.stringify(record)}\n`);
+  }
+
   /** Gives the snapshot its final name, and removes the snapshot that it replaces. */
   async finish(): Promise<void> {
     const { directory } = this.#place;
@@ -77,20 +83,30 @@ export class SnapshotDirectory {
 
 /** The absolute path, links resolved; throws UsageError unless it does not exist, is empty, or is a snapshot that may be replaced. */
 async function targetOf({ directory, force }: SnapshotPlace): Promise<string> {
-  const path = await realpath(resolve(directory)).catch(() => resolve(directory));
+  const target = await realpath(resolve(directory)).catch(() => resolve(directory));
   const usageError = (problem: string): UsageError => new UsageError([`snapshot: ${directory} ${problem}`]);
   // The renamed directory would remain the current directory of the shell.
-  if (`${process.cwd()}/`.startsWith(`${path === '/' ? '' : path}/`))
+  if (isWithin(process.cwd(), target))
     throw usageError('is the current directory or contains it; name another one');
-  const found = await contentsOf(path).catch((err: unknown) => {
+  const found = await contentsOf(target).catch((err: unknown) => {
     throw usageError(errorCode(err) === 'ENOTDIR' ? 'is not a directory' : 'cannot be read');
   });
-  if (found === undefined || found.length === 0) return path;
+  if (found === undefined || found.length === 0) return target;
   if (!force) throw usageError('is not empty; --force replaces an existing snapshot');
-  const foreign = await foreignFile(path, found);
+  const foreign = await foreignFile(target, found);
   if (foreign !== undefined)
     throw usageError(`contains ${foreign}, which is not part of a snapshot: it is not replaced`);
-  return path;
+  return target;
+}
+
+/** Whether an absolute path is the directory, or is in it. */
+export function isWithin(
+  inner: string,
+  directory: string,
+  on: Pick<typeof paths, 'relative' | 'isAbsolute' | 'sep'> = paths,
+): boolean {
+  const way = on.relative(directory, inner);
+  return !on.isAbsolute(way) && way.split(on.sep)[0] !== '..';
 }
 
 /** undefined = there is no such directory. */
@@ -103,7 +119,9 @@ async function contentsOf(path: string): Promise<readonly string[] | undefined> 
   }
 }
 
-const clusterFiles: ReadonlySet<string> = new Set(snapshotLists.map(({ name }) => name));
+/** When the snapshot was taken, and which pods it has. */
+const recordFile = 'snapshot';
+const clusterFiles: ReadonlySet<string> = new Set([recordFile, ...snapshotLists.map(({ name }) => name)]);
 const nodeFiles: ReadonlySet<string> = new Set([
   ...['images', 'containers', 'sandboxes', 'info', 'imagefs', 'stats', 'state', 'logs', 'loglisting'],
 ]);

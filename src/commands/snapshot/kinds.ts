@@ -8,6 +8,10 @@ export interface SnapshotList {
   /** For messages, as an argument of `kubectl get`. */
   readonly resource: string;
   readonly path: string;
+  /** Of the request for the list. */
+  readonly query?: Readonly<Record<string, string>>;
+  /** The path is that of a single object. */
+  readonly isOne?: boolean;
   readonly apiVersion: string;
   readonly kind: SnapshotKind;
   /** Objects per request: a whole page is held in memory. */
@@ -53,3 +57,30 @@ export const snapshotLists: readonly SnapshotList[] = [
     ...{ apiVersion: ours, kind: 'NodeGCReport', pageSize: pageSizeOfLarge, optional: true },
   },
 ];
+
+/** The pods of a snapshot; undefined = all. */
+export interface SnapshotPods {
+  readonly namespace: string | undefined;
+  /** As the API server reads it. */
+  readonly selector: string | undefined;
+}
+
+const ofNamespace: ReadonlySet<SnapshotKind> = new Set(['Pod', 'Job', 'ReplicaSet']);
+
+/** The lists of a snapshot of some pods. Reports are about pods of all namespaces: such a snapshot has none. */
+export function listsOf({ namespace, selector }: SnapshotPods): readonly SnapshotList[] {
+  if (namespace === undefined && selector === undefined) return snapshotLists;
+  return snapshotLists
+    .filter(({ kind }) => kind !== 'NodeGCReport')
+    .map((list) => (namespace === undefined ? list : within(list, namespace)))
+    .map((list) =>
+      list.kind === 'Pod' && selector !== undefined ? { ...list, query: { labelSelector: selector } } : list,
+    );
+}
+
+function within(list: SnapshotList, namespace: string): SnapshotList {
+  // Its owner may get it, and list no others.
+  if (list.kind === 'Namespace') return { ...list, path: `${list.path}/${namespace}`, isOne: true };
+  if (!ofNamespace.has(list.kind)) return list;
+  return { ...list, path: list.path.replace(/(?=\/[^/]+$)/, `/namespaces/${namespace}`) };
+}

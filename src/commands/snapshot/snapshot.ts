@@ -3,9 +3,8 @@ import { printable } from '../../runtime/text/printable.ts';
 import type { ThisNode } from '../cli/config.ts';
 import { usingCluster } from '../cli/connect.ts';
 import { exitCode, problemLine, UsageError } from '../cli/exit.ts';
-import { Progress } from '../cli/progress.ts';
-import { stopSignal } from '../cli/stop-signal.ts';
-import type { System } from '../cli/system.ts';
+import { progressOf } from '../cli/progress.ts';
+import { stopSignal, type System } from '../cli/system.ts';
 import { writeClusterPart, type ClusterPart } from './cluster.ts';
 import type { SnapshotConfig } from './command.ts';
 import { SnapshotDirectory } from './directory.ts';
@@ -42,7 +41,7 @@ async function writeParts(
   { directory, system: { stderr } }: Output,
   signal: AbortSignal,
 ): Promise<ClusterPart> {
-  const progress = new Progress(process.stderr.isTTY ? stderr : undefined, clock);
+  const progress = progressOf(config.progress, stderr);
   const warn = (line: string): void => {
     progress.end();
     stderr(problemLine(`warning: ${line}`));
@@ -61,11 +60,12 @@ async function writeParts(
             nodeNames.add(object['metadata']['name']);
         };
         await node?.read(signal);
-        const deps = { transport, clock, pathOf, warn, onProgress, onObject };
+        const deps = { pods: config.pods, transport, clock, pathOf, warn, onProgress, onObject };
         const part = await writeClusterPart(deps, signal);
         if (part.has('nodes')) refuseUnknownNode(config.node, nodeNames);
         const write = (file: string, text: string): Promise<void> => directory.write(file, text);
         await node?.write(write, { arePodsKnown: part.has('pods') }, signal);
+        await directory.record(clock.now(), config.pods);
         return part;
       };
       if (config.node === undefined) return writeWith(undefined);

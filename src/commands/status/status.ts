@@ -13,8 +13,7 @@ import { exitCode, problemLine } from '../cli/exit.ts';
 import { formatted, type OutputFormat } from '../cli/output.ts';
 import { statusTable } from './table.ts';
 import { statusView } from './view.ts';
-import { stopSignal } from '../cli/stop-signal.ts';
-import type { System } from '../cli/system.ts';
+import { stopSignal, type System } from '../cli/system.ts';
 
 export interface StatusConfig {
   readonly kube: PersonConnection;

@@ -19,7 +19,7 @@ Examples:
   dustpan why image nginx:1.25 --node=node-1
 
   # the same, on the node
-  dustpan why image nginx:1.25 --cri-socket=/run/containerd/containerd.sock
+  dustpan why image nginx:1.25 --cri-socket=/run/crio/crio.sock
 
   # from a snapshot
   dustpan why container 4f2ac9 --snapshot=./snapshot`;

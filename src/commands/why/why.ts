@@ -11,8 +11,8 @@ import type { PersonConnection } from '../cli/connection.ts';
 import { usingCluster } from '../cli/connect.ts';
 import { exitCode, UsageError } from '../cli/exit.ts';
 import { formatted } from '../cli/output.ts';
-import { Progress } from '../cli/progress.ts';
-import { readFacts } from '../plan/plan.ts';
+import { progressOf, type Progress } from '../cli/progress.ts';
+import { readFacts, timeOf } from '../plan/plan.ts';
 import { planUnits } from '../plan/units.ts';
 import type { System } from '../cli/system.ts';
 import type { WhyConfig } from './command.ts';
@@ -25,7 +25,7 @@ import { whyTable } from './table.ts';
 /** Explains one object; resolves with the exit code. Prints nothing before the whole answer is known. */
 export async function runWhy(config: WhyConfig, system: System): Promise<number> {
   const question = await complete(config);
-  const progress = new Progress(process.stderr.isTTY ? system.stderr : undefined, clock);
+  const progress = progressOf(config.plan.progress, system.stderr);
   const explanation = await explained(question, { config, system, progress }).finally(() => {
     progress.end();
   });
@@ -50,12 +50,13 @@ async function explained(
     plan.through === undefined
   )
     throw new Error(await reportedRemoval(question, nodeOnly(question, system), plan.kube));
-  const facts = await readFacts(plan, progress);
+  const namespace = question.kind === 'pod' ? question.namespace : undefined;
+  const facts = await readFacts({ ...plan, filter: { namespace, selector: undefined } }, progress);
   const target = findTarget(question, facts);
   if (target.kind !== 'found') throw await absence(question, { target, facts, plan });
   progress.phase('planning');
-  const { now = clock.now(), assumeElapsed } = plan;
-  return explain(planUnits(target.facts, { now, kept: false, assumeElapsed, only: target.only }), target);
+  const given = { now: timeOf(plan, facts), kept: false, assumeElapsed: plan.assumeElapsed };
+  return explain(planUnits(target.facts, { ...given, only: target.only }), target);
 }
 
 interface Absent {

@@ -188,3 +188,11 @@ test('the ttl annotation is needed only if a policy reads it', () => {
   expect(reading(false)).toEqual(new Set([KEEP_LABEL]));
   expect(reading(true)).toEqual(new Set([KEEP_LABEL, 'gc.dustpan.dev/ttl-after-finished']));
 });
+
+test('the keys of a selector of the command line are needed too', () => {
+  const selector = {
+    matchLabels: { tier: 'x' },
+    matchExpressions: [{ key: 'env', operator: 'Exists', values: [] } as const],
+  };
+  expect(podLabelKeys([policy('a')], selector)).toEqual(new Set([KEEP_LABEL, 'tier', 'env']));
+});

@@ -13,12 +13,18 @@ test('the page lists every command', () => {
 describe.each(commands)('dustpan $name', ({ name, command }) => {
   const part = partOf(page, `dustpan ${name}`);
 
-  test.each(command.options)('$long', ({ long = '', envVar = '', description, defaultValueDescription }) => {
-    const row = part.split('\n').find((line) => line.startsWith('| `-') && isOf(line, long));
-    expect(row).toContain(envVar);
-    expect(row).toContain(description.replaceAll('|', '\\|'));
-    if (defaultValueDescription !== undefined) expect(row).toContain(`| \`${defaultValueDescription}\` |`);
-  });
+  test.each(command.options)(
+    '$long',
+    ({ long = '', envVar = '', description, defaultValueDescription, helpGroupHeading = '' }) => {
+      const title = helpGroupHeading.replace(':', '');
+      const group = part.includes(`[${title}](#`) ? partOf(page, title) : part;
+      const row = group.split('\n').find((line) => line.startsWith('| `-') && isOf(line, long));
+      expect(row).toContain(envVar);
+      expect(row).toContain(description.replaceAll('|', '\\|'));
+      if (defaultValueDescription !== undefined)
+        expect(row).toMatch(new RegExp(`\\| \`[^|]*${defaultValueDescription}[^|]*\` \\|`));
+    },
+  );
 
   test('is described, with examples', () => {
     const [about = '', examples = ''] = command.description().split('\n\nExamples:\n');
@@ -29,3 +35,8 @@ describe.each(commands)('dustpan $name', ({ name, command }) => {
 
 const isOf = (line: string, option: string): boolean =>
   line.includes(`\`${option}\``) || line.includes(`\`${option}=`);
+
+test('options of several commands are listed once', () => {
+  for (const option of ['--kubeconfig=', '--as-group=', '--cri-socket=', '--metrics-bind-address='])
+    expect(page.split('\n').filter((line) => line.startsWith(`| \`${option}`))).toHaveLength(1);
+});

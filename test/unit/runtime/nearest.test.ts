@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearest } from '../../../src/runtime/text/nearest.ts';
+import { nearest, nearestNames } from '../../../src/runtime/text/nearest.ts';
 
 const commands = ['controller', 'agent', 'plan', 'status', 'version'];
 
@@ -22,4 +22,16 @@ test.each([
 
 test('the nearest of several', () => {
   expect(nearest('--node', ['--nodes', '--node'])).toBe('--node');
+});
+
+test.each([
+  {
+    name: 'node-1',
+    known: ['node-11', 'node-1a', 'node-2', 'node-3', 'x'],
+    end: '; did you mean node-11 or node-1a or node-2?',
+  },
+  { name: 'worker', known: ['wroker', 'master'], end: '; did you mean wroker?' },
+  { name: 'worker', known: ['a', 'b'], end: '' },
+])('names similar to $name: $end', ({ name, known, end }) => {
+  expect(nearestNames(name, known)).toBe(end);
 });

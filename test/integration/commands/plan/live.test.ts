@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import type { Decision } from '../../../../src/commands/plan/document.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../../sandbox/server.ts';
 import type { SandboxUser } from '../../../sandbox/api/users.ts';
 import { policy as policyOf, fillCluster as fill } from '../../controller/environment.ts';
@@ -84,8 +85,8 @@ test('an unreachable server is one line and exit code 1', async () => {
 });
 
 describe('of one namespace', () => {
-  const finishedIn = (namespace: string, name: string) => ({
-    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace } },
+  const finishedIn = (namespace: string, name: string, labels: Record<string, string> = {}) => ({
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, labels } },
     ...{
       spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'i' }] },
       status: { phase: 'Succeeded' },
@@ -112,6 +113,27 @@ describe('of one namespace', () => {
     expect((await dustpan(['plan', at, '-n=team', '-A'])).code).toBe(2);
   });
 
+  test('with labels, lists the pods that have them; the threshold counts all', async () => {
+    const { store, kubeconfigFile } = await start();
+    store.apply(policyOf('Enforce', { terminated: { threshold: 1 } }));
+    store.apply(finishedIn('default', 'web', { app: 'web' }));
+    store.apply(finishedIn('default', 'db', { app: 'db' }));
+    const at = `--kubeconfig=${kubeconfigFile}`;
+    const whole = await planned([at, '--kept']);
+    const shown = await planned([at, '--kept', '-l', 'app in (web)']);
+    const isWeb = ({ object }: Decision): boolean => object.kind === 'Pod' && object.name === 'web';
+    expect(shown.decisions).toEqual(whole.decisions.filter(isWeb));
+    expect(shown.decisions).toHaveLength(1);
+    expect((await planned([at, '--kept', '-l=app', '-n=default'])).decisions).toHaveLength(2);
+    expect((await planned([at, '--kept', '-l=app', '-n=team'])).decisions).toEqual([]);
+    expect(await dustpan(['plan', at, '-l', 'app in web'])).toEqual({
+      ...{ code: 2, stdout: '' },
+      stderr:
+        "dustpan: plan: option '-l, --selector <SELECTOR>' argument 'app in web' is invalid. " +
+        '"app in web": use KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY or !KEY, separated by commas\n',
+    });
+  });
+
   test('works for its owner, who may list nothing else', async () => {
     const owner: SandboxUser = {
       ...{ name: 'owner', token: 'owner' },
@@ -129,6 +151,12 @@ describe('of one namespace', () => {
       { reason: 'Expired', object: { namespace: 'team', name: 'mine' } },
     ]);
     expect(plan.notes.join('\n')).toContain('Only the pods of namespace team may be listed');
+    const report = await dustpan(['report', at, '-n=team', '-o=markdown', '--now=2031-01-15T12:00:00Z']);
+    expect(report).toMatchObject({ code: 0, stderr: '' });
+    expect(report.stdout).toContain('team/mine');
+    const why = await dustpan(['why', 'pod/mine', at, '-n', 'team', '--now=2031-01-15T12:00:00Z']);
+    expect(why).toMatchObject({ code: 0, stderr: '' });
+    expect(why.stdout).toContain('Pod team/mine (node node-1) will be deleted by podgc: Expired');
     const { code, stderr } = await dustpan(['plan', at]);
     expect(code).toBe(1);
     expect(stderr).toContain('kubectl auth can-i list pods -A');

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dump } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
 import type { Decision } from '../../../../src/commands/plan/document.ts';
 import { dustpan, list, planned, policy, inputOfEachTest } from './fixture.ts';
@@ -32,6 +34,89 @@ describe('--policy', () => {
     const found = await planned(input.args.filter((arg) => !arg.startsWith('--policy')));
     expect(found.changes).toBeUndefined();
     expect(found.proposed).toBeUndefined();
+  });
+});
+
+describe('the time of a plan', () => {
+  const withoutNow = (): string[] => input.args.filter((arg) => !arg.startsWith('--now'));
+  const taken = { apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'Snapshot', takenAt: '2026-01-15T10:00:00Z' };
+
+  test('is when the snapshot was taken, unless --now is given', async () => {
+    input.use('terminated-over-threshold');
+    input.write('snapshot/snapshot.json', taken);
+    const plan = await planned(withoutNow());
+    expect(plan.generatedAt).toBe('2026-01-15T10:00:00Z');
+    expect(plan.notes.join()).not.toContain('was taken');
+    expect((await planned(input.args)).generatedAt).toBe('2026-01-15T12:00:00Z');
+    const why = await dustpan(['why', 'pod/report-1', '-n=batch', ...withoutNow(), '-o=json']);
+    expect(why.stdout).toContain('"generatedAt": "2026-01-15T10:00:00Z"');
+  });
+
+  test('is the present where the snapshot does not record it, with one note', async () => {
+    input.use('terminated-over-threshold');
+    const { generatedAt, notes } = await planned(withoutNow());
+    expect(Date.parse(generatedAt)).toBeGreaterThan(Date.parse('2026-06-01T00:00:00Z'));
+    expect(notes.filter((note) => note.includes('does not record when it was taken'))).toHaveLength(1);
+    expect((await planned(input.args)).notes.join()).not.toContain('was taken');
+  });
+
+  test.each([
+    { record: { takenAt: 'yesterday' }, problem: 'takenAt: must be an RFC 3339 time, is "yesterday"' },
+    { record: { namespace: 1 }, problem: 'namespace: must be a text, is 1' },
+    { record: [], problem: 'must be an object' },
+  ])('a wrong record is refused: $record', async ({ record, problem }) => {
+    input.use('terminated-over-threshold');
+    input.write('snapshot/snapshot.json', record);
+    const { code, stderr } = await dustpan(['plan', ...withoutNow()]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`snapshot.json: ${problem}`);
+  });
+});
+
+describe('-l', () => {
+  test('lists the pods with these labels, of which no policy needs to read', async () => {
+    input.use('terminated-over-threshold');
+    const one = (name: string, labels: object): object => ({
+      metadata: { name, namespace: 'batch', uid: name, labels, creationTimestamp: '2026-01-01T00:00:00Z' },
+      status: { phase: 'Succeeded' },
+    });
+    const pods = [one('a', { app: 'a' }), one('b', { app: 'b' }), one('c', {})];
+    input.write('snapshot/pods.json', list('Pod', pods));
+    const names = async (...args: string[]): Promise<string[]> =>
+      (await plan('--kept', ...args)).decisions.map(({ object }) =>
+        object.kind === 'Pod' ? object.name : '',
+      );
+    expect((await names()).toSorted()).toEqual(['a', 'b', 'c']);
+    expect(await names('-l=app=a')).toEqual(['a']);
+    expect((await names('-l=app!=a')).toSorted()).toEqual(['b', 'c']);
+    const { decisions, totals } = await plan('-l=app!=a');
+    expect({ decisions, totals }).toMatchObject({ decisions: [], totals: [{ planned: 0, kept: 2 }] });
+  });
+});
+
+describe('files from Windows', () => {
+  test('may have CRLF and a byte order mark', async () => {
+    input.use('terminated-over-threshold');
+    const before = await plan();
+    for (const file of ['policy.json', 'snapshot/pods.json', 'snapshot/nodes.json']) {
+      const text = readFileSync(input.path(file), 'utf8');
+      input.write(file, `\uFEFF${JSON.stringify(JSON.parse(text), undefined, 1).replaceAll('\n', '\r\n')}`);
+    }
+    expect(await plan()).toEqual(before);
+    const yaml = dump(JSON.parse(readFileSync(input.path('policy.json'), 'utf8').slice(1)));
+    input.write('policy.yaml', `\uFEFF${yaml.replaceAll('\n', '\r\n')}`);
+    const args = input.args.map((arg) => arg.replace('policy.json', 'policy.yaml'));
+    expect(await planned(args)).toEqual(before);
+  });
+
+  test('in UTF-16 are refused with the way to mend them', async () => {
+    input.use('terminated-over-threshold');
+    for (const file of ['snapshot/pods.json', 'policy.json']) {
+      writeFileSync(input.path(file), Buffer.from('\uFEFF{"kind":"List","items":[]}', 'utf16le'));
+      const { code, stderr } = await dustpan(['plan', ...input.args]);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(new RegExp(`^dustpan: .*${file}: is UTF-16.*write it as UTF-8[^\n]*\n$`));
+    }
   });
 });
 
@@ -149,7 +234,7 @@ describe('a missing file counts as not known', () => {
 
   test('without policies, removes nothing, with a note', async () => {
     input.use('terminated-over-threshold');
-    const result = await planned([`--snapshot=${input.path('snapshot')}`]);
+    const result = await planned([`--snapshot=${input.path('snapshot')}`, '--now=2026-01-15T12:00:00Z']);
     expect({ ...result, notes: [] }).toMatchObject({ decisions: [], summary: [], totals: [], policies: [] });
     expect(result.notes).toEqual([
       'No policies are known: nothing would be removed.',
@@ -188,7 +273,7 @@ describe('policies', () => {
       'snapshot/policies.yaml',
       'kind: List\nitems:\n- apiVersion: gc.dustpan.dev/v1alpha1\n  kind: GCPolicy\n  metadata: {name: own}\n  spec: {pods: {terminated: {threshold: 4}}}\n',
     );
-    const result = await planned([`--snapshot=${input.path('snapshot')}`]);
+    const result = await planned([`--snapshot=${input.path('snapshot')}`, '--now=2026-01-15T12:00:00Z']);
     expect(result.decisions).toMatchObject([{ policy: 'own', mode: 'DryRun', order: 1 }]);
   });
 

@@ -20,11 +20,17 @@ const onlyNodes: SandboxUser = {
 
 beforeEach(async () => {
   fixture = new SnapshotFixture(built);
-  await fixture.startApi({ users: [onlyNodes] });
+  await fixture.startApi({ users: [onlyNodes, owner] });
 });
 afterEach(async () => {
   await fixture.stop();
 });
+
+/** May read one namespace, and the policies. */
+const owner: SandboxUser = {
+  ...{ name: 'owner', token: 'owner' },
+  allow: ({ resource, namespace }) => resource === 'gcpolicies' || namespace === 'team',
+};
 
 const clusterFiles = ['jobs', 'namespaces', 'nodegcreports', 'nodes', 'pods', 'policies', 'replicasets'];
 
@@ -60,7 +66,7 @@ describe('of a cluster', () => {
     expect(stdout).toBe(
       `Snapshot in ${fixture.directory}: 1100 pods, 1 nodes, 4 namespaces, 0 jobs, 0 replicasets, 1 policies, 0 nodegcreports\n`,
     );
-    expect(readdirSync(fixture.directory)).toEqual(files(clusterFiles));
+    expect(readdirSync(fixture.directory)).toEqual(files([...clusterFiles, 'snapshot']));
     expect(fixture.json('jobs.json')).toEqual({
       apiVersion: 'v1',
       kind: 'List',
@@ -95,11 +101,46 @@ describe('of a cluster', () => {
     expect(offline.notes).toContain('The kind GCPolicy is not installed in the cluster.');
   });
 
+  test('has the time at which it was taken, which its plan is for', async () => {
+    finishedPods(1);
+    const before = Date.now();
+    await fixture.snapshot();
+    const { takenAt } = fixture.json('snapshot.json') as { readonly takenAt: string };
+    expect(Date.parse(takenAt)).toBeGreaterThanOrEqual(before);
+    const offline = await planned([`--snapshot=${fixture.directory}`]);
+    expect(Date.parse(offline.generatedAt)).toBe(Date.parse(takenAt));
+    expect(offline.notes.join()).not.toContain('was taken');
+  });
+
+  test('of a namespace with labels, has its pods alone, with the rights of its owner', async () => {
+    finishedPods(2);
+    const { store } = fixture.api;
+    store.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } });
+    for (const app of ['web', 'db'])
+      store.apply({
+        ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: app, namespace: 'team', labels: { app } } },
+        ...{ spec: { nodeName, containers: [] }, status: { phase: 'Succeeded' } },
+      });
+    store.apply({
+      ...podsPolicy,
+      spec: { mode: 'DryRun', pods: { terminated: { ttlAfterFinished: '1s' } } },
+    });
+    const kubeconfig = `--kubeconfig=${fixture.api.kubeconfigOf('owner')}`;
+    const { code, stdout } = await fixture.snapshot(kubeconfig, '-n=team', '-l=app=web');
+    expect(code).toBe(0);
+    expect(stdout).toContain(': 1 pods, 1 namespaces, 0 jobs, 0 replicasets, 1 policies\n');
+    const plan = await planned([`--snapshot=${fixture.directory}`, '--now=2031-01-15T12:00:00Z']);
+    expect(plan.decisions).toMatchObject([{ object: { namespace: 'team', name: 'web' }, reason: 'Expired' }]);
+    expect(plan.notes).toContain(
+      'The snapshot has only the pods of namespace team with labels app=web: thresholds count no others.',
+    );
+  });
+
   test('fails without pods, and keeps the other lists', async () => {
     const { code, stderr } = await fixture.snapshot(`--kubeconfig=${fixture.api.kubeconfigOf('only-nodes')}`);
     expect(code).toBe(1);
     expect(stderr).toContain('cannot list pods: ');
-    expect(readdirSync(fixture.directory)).toEqual(['nodes.json']);
+    expect(readdirSync(fixture.directory)).toEqual(['nodes.json', 'snapshot.json']);
   });
 
   test('leaves nothing behind when a list fails', async () => {
@@ -162,5 +203,8 @@ test('reports bad usage before any request', async () => {
   mkdirSync(fixture.directory);
   writeFileSync(join(fixture.directory, 'mine'), '');
   expect(await fixture.snapshot()).toMatchObject({ code: 2 });
+  const node = ['--cri-socket=/s', '--node-name=n'];
+  expect((await fixture.snapshot('-n=team', ...node)).stderr).toContain('-n and -l exclude --cri-socket');
+  expect((await fixture.snapshot('-l=app', ...node)).code).toBe(2);
   expect(fixture.api.requests).toEqual([]);
 });

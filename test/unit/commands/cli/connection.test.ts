@@ -40,3 +40,12 @@ test('proxies are in the variables of either case; the upper case takes preceden
     ...{ httpsProxy: 'http://x', httpProxy: 'http://b', noProxy: 'z' },
   });
 });
+
+test.each([
+  { env: { HOME: '/home/x', USERPROFILE: 'C:\\Users\\x' }, home: '/home/x' },
+  { env: { USERPROFILE: 'C:\\Users\\x' }, home: 'C:\\Users\\x' },
+  { env: { HOME: '', USERPROFILE: 'C:\\Users\\x' }, home: 'C:\\Users\\x' },
+  { env: {}, home: undefined },
+])('the home directory of $env is $home', ({ env, home }) => {
+  expect(connectionOf([], env).home).toBe(home);
+});

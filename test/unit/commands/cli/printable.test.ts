@@ -96,7 +96,7 @@ const texts: readonly { readonly name: string; readonly shown: (text: string) =>
     shown: (text) =>
       planTable(plan(text), {
         ...{ colours: true, kept: true, assumeElapsed: false },
-        ...{ width: 80, maxRows: 20, isWide: false },
+        ...{ width: 80, maxRows: 20, isWide: false, createdAt: () => undefined },
       }),
   },
   { name: 'plan -o json', shown: (text) => [...planJson(plan(text))].join('') },
@@ -191,7 +191,10 @@ describe('widths are measured after escaping', () => {
 test('progress shows control characters as text', () => {
   const written: string[] = [];
   let nowMs = 0;
-  const progress = new Progress((text) => written.push(text), { monotonicMs: () => nowMs });
+  const progress = new Progress(
+    { write: (text) => void written.push(text), isTerminal: true },
+    { monotonicMs: () => nowMs },
+  );
   nowMs = 2000;
   progress.phase(`reading ${hostile}`);
   expect(written.join('').replace('\r\u001b[K', '')).not.toMatch(raw);

@@ -14,8 +14,8 @@ function someCommands(done: string[]) {
   return [
     new LenientCommand('echo')
       .summary('prints a text')
-      .description('Prints a text.\n\nExamples:\n  dustpan echo --text=x')
-      .option('--text <TEXT>', 'The text.', text())
+      .description('Prints a text. Prints nothing else. And a third.\n\nExamples:\n  dustpan echo --text=x')
+      .option('--text <TEXT>', 'The text. Not set: hello.', text())
       .action(({ text: given = 'hello' }) => void done.push(given)),
     withCluster(new LenientCommand('fail')).action(() =>
       Promise.reject(new Error('listing pods', { cause: new Error('connect\n  refused') })),
@@ -133,18 +133,46 @@ describe('help', () => {
     expect(out).not.toContain('__complete');
   });
 
-  test.each([[['echo', '--help']], [['echo', '--bad', '-h']], [['help', 'echo']]])(
+  test.each([[['echo', '--help']], [['echo', '--bad', '--help']], [['help', 'echo']]])(
     '%j prints the help of a command',
     async (argv) => {
       const { code, out } = await ran(argv);
       expect(code).toBe(0);
-      expect(out).toContain('--text=TEXT\n        The text. (env: DUSTPAN_TEXT)');
+      expect(out).toContain('--text=TEXT\n        The text. Not set: hello. (env: DUSTPAN_TEXT)');
     },
   );
 
-  const pages = ['dustpan', 'kubectl dustpan'].flatMap((program) =>
-    [[], ...names].map((name) => ({ program, argv: [name, '--help'].flat() })),
-  );
+  test.each([
+    { argv: ['echo', '-h'] },
+    { argv: ['echo', '--bad', '-h'] },
+    { argv: ['echo', '-h', '--help'] },
+    { argv: ['echo', '--text', '--help', '-h'] },
+  ])('$argv prints the short help: what it does, examples, its own options', async ({ argv }) => {
+    expect((await ran(argv)).out).toBe(
+      [
+        ...['Usage: dustpan echo [options]', '', 'Prints a text. Prints nothing else.', ''],
+        ...['Examples:', '  dustpan echo --text=x', ''],
+        ...['Options:', '      --text=TEXT  The text.', '', 'dustpan echo --help shows all options.', ''],
+      ].join('\n'),
+    );
+  });
+
+  test.each([
+    { argv: ['echo', '--help', '-h'], text: 'And a third.' },
+    { argv: ['echo', '--text', '-h', '--help'], text: 'And a third.' },
+  ])('$argv prints the whole help', async ({ argv, text: whole }) => {
+    expect((await ran(argv)).out).toContain(whole);
+  });
+
+  test('groups the options: its own, of the cluster, on a node', async () => {
+    const { out } = await ranHere(['plan', '--help']);
+    expect(out.match(/^[A-Z].*:$/gm)).toEqual(['Examples:', 'Options:', 'Cluster access:', 'On a node:']);
+  });
+
+  const pages = ['dustpan', 'kubectl dustpan'].flatMap((program) => [
+    ...[[], ...names].map((name) => ({ program, argv: [name, '--help'].flat() })),
+    ...names.map((name) => ({ program, argv: [name, '-h'] })),
+  ]);
   test.each(pages)('$program $argv fits 80 columns and names the program', async ({ program, argv }) => {
     const { out } = await ranHere(argv, { program });
     expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
 import { Progress } from '../../../../src/commands/cli/progress.ts';
 
-function begun() {
+function begun({ isTerminal = true } = {}) {
   let nowMs = 0;
   const written: string[] = [];
-  const progress = new Progress((text) => written.push(text), { monotonicMs: () => nowMs });
+  const progress = new Progress(
+    { write: (text) => void written.push(text), isTerminal },
+    { monotonicMs: () => nowMs },
+  );
   return { written, progress, at: (ms: number) => (nowMs = ms) };
 }
 
@@ -41,7 +44,18 @@ test('shows a new phase at once', () => {
   expect(written).toEqual(['\r\u001b[Kreading', '\r\u001b[Kplanning']);
 });
 
-test('works without a terminal', () => {
+test('writes one line per second and for each phase to a file, and erases nothing', () => {
+  const { written, progress, at } = begun({ isTerminal: false });
+  for (const ms of [1000, 1500, 1999, 2000]) {
+    at(ms);
+    progress.step(`at ${ms}`);
+  }
+  progress.phase('planning');
+  progress.end();
+  expect(written).toEqual(['at 1000\n', 'at 2000\n', 'planning\n']);
+});
+
+test('shows nothing without an output', () => {
   const progress = new Progress(undefined, { monotonicMs: () => 0 });
   expect(() => {
     progress.step('a');

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { Decision, PlanDocument, Totals } from '../../../../src/commands/plan/document.ts';
-import { nameText, planTable, type PlanTableOptions } from '../../../../src/commands/plan/table.ts';
+import {
+  createdAtIn,
+  nameText,
+  planTable,
+  type PlanTableOptions,
+} from '../../../../src/commands/plan/table.ts';
+import type { NodePart } from '../../../../src/snapshot/plan-facts.ts';
+import { minutesAgo, pod as podFacts } from '../../../builders.ts';
 import { decision, plan } from './builders.ts';
 
 const pod = (name: string, over: Partial<Decision> = {}): Decision =>
@@ -18,7 +25,7 @@ const totals = (over: Partial<Totals> = {}): Totals => ({
 const lines = (document: PlanDocument, over: Partial<PlanTableOptions> = {}): readonly string[] =>
   planTable(document, {
     ...{ colours: false, kept: false, assumeElapsed: false },
-    ...{ width: 80, maxRows: 20, isWide: false },
+    ...{ width: 80, maxRows: 20, isWide: false, createdAt: () => undefined },
     ...over,
   }).split('\n');
 const enforced = { name: 'default', mode: 'Enforce', planned: 1 } as const;
@@ -311,6 +318,51 @@ test('no line is wider than 80, whatever the names and numbers', () => {
     notes: [`${long} ${long}`],
   });
   expect(Math.max(...lines(document, { kept: true }).map((line) => line.length))).toBeLessThanOrEqual(80);
+});
+
+describe('AGE in a wide table', () => {
+  const part: NodePart = {
+    ...{ name: 'n', pods: undefined, images: undefined, sandboxes: undefined, sandboxImage: undefined },
+    ...{ mounted: [], disk: undefined, usage: undefined, logs: undefined },
+    containers: [
+      {
+        ...{
+          id: 'c',
+          name: 'main',
+          sandboxId: 's',
+          state: 'Exited',
+          attempt: 0,
+          labels: {},
+          annotations: {},
+        },
+        ...{ imageId: 'i', imageRef: 'i', createdAtNs: BigInt(minutesAgo(90)) * 1_000_000n },
+      },
+    ],
+    state: {
+      images: new Map([['i', { firstDetectedMs: minutesAgo(3 * 24 * 60), lastUsedMs: undefined }]]),
+      removed: [],
+    },
+  };
+  const createdAt = createdAtIn({
+    ...{ policies: [], nodes: undefined, namespaces: undefined, jobs: undefined, replicaSets: undefined },
+    ...{ parts: [part], reports: [], notes: [] },
+    pods: new Map([['done', podFacts('done', { createdAtMs: minutesAgo(2) })]]),
+  });
+  const on = (kind: 'Image' | 'Container', id: string, node = 'n'): Decision =>
+    decision({ unit: 'imagegc', verdict: 'Remove', reason: 'Age', order: 1, object: { kind, id, node } });
+
+  test.each([
+    { name: 'of a pod', one: pod('done'), age: '2m' },
+    { name: 'of an image since the agent first found it', one: on('Image', 'i'), age: '3d' },
+    { name: 'of a container', one: on('Container', 'c'), age: '1h' },
+    { name: 'of an unknown pod', one: pod('other'), age: undefined },
+    { name: 'of the same image on another node', one: on('Image', 'i', 'm'), age: undefined },
+  ])('$name: $age', ({ one, age }) => {
+    const wide = lines(plan({ decisions: [one] }), { width: Infinity, isWide: true, createdAt });
+    const [header = '', row = ''] = wide.slice(wide.findIndex((line) => line.includes('VERDICT')));
+    expect(header.includes('AGE')).toBe(age !== undefined);
+    if (age !== undefined) expect(row.slice(0, header.indexOf('AGE') + 3)).toMatch(new RegExp(` ${age}$`));
+  });
 });
 
 test('a wide table has policy, node and detail, and cuts nothing', () => {

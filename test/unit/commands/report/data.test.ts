@@ -128,3 +128,14 @@ test('the largest images, one row each, and where they go; the largest logs by p
   ]);
   expect(data.logs).toEqual([{ name: 'web_a_1 on node-1', bytes: 7, nodes: 1, removedOn: 0 }]);
 });
+
+test('has the logs of the shown pods alone', () => {
+  const log = (directory: string) => ({ path: `/l/${directory}/c/0.log`, bytes: 1, mtimeMs: 0 });
+  const entries = [log('web_a_u'), log('web_b_u'), log('db_a_u'), log('7a2b')];
+  const logs = { roots: { pods: '/l', containers: '/c' }, entries, directories: [], complete: true };
+  const facts = { ...noFacts, parts: [part('n', { logs })] };
+  const names = (isShown?: (pod: string) => boolean) =>
+    reportData(document, facts, isShown).logs.map(({ name }) => name.split(' ')[0]);
+  expect(names()).toEqual(['web_a_u', 'web_b_u', 'db_a_u', '7a2b']);
+  expect(names((pod) => pod === 'web/a')).toEqual(['web_a_u']);
+});

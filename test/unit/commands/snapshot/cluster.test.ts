@@ -34,10 +34,14 @@ function page({ path, query }: KubeRequest, total: number): string {
 type Answer = (request: KubeRequest) => string;
 const refused = (status: number, message = 'no'): ApiError => new ApiError(message, { status });
 
-function write(answer: Answer, signal = never): Promise<ReadonlyMap<string, number>> {
-  const transport = new FakeTransport({ stream: (request) => [answer(request)] });
+function write(answer: Answer, signal = never, namespace?: string): Promise<ReadonlyMap<string, number>> {
+  const transport = new FakeTransport({
+    stream: (request) => [answer(request)],
+    send: (request) => Buffer.from(answer(request)),
+  });
   return writeClusterPart(
     {
+      pods: { namespace, selector: undefined },
       ...{ transport, clock: new ManualClock(), onProgress: () => undefined },
       pathOf: (file) => join(root, file),
       warn: (line) => warnings.push(line),
@@ -63,6 +67,19 @@ test('writes every list page by page, in the format of kubectl', async () => {
   });
   expect(await json('jobs')).toEqual({ ...heading, items: [] });
   expect(warnings).toEqual([]);
+});
+
+test('of a namespace, writes the namespace alone', async () => {
+  const team = { metadata: { name: 'team', uid: 'u', managedFields: [{}] } };
+  const written = await write(
+    (request) => (request.path === '/api/v1/namespaces/team' ? JSON.stringify(team) : page(request, 0)),
+    never,
+    'team',
+  );
+  expect(written.get('namespaces')).toBe(1);
+  expect(await json('namespaces')).toHaveProperty('items', [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team', uid: 'u' } },
+  ]);
 });
 
 test('lists pods before the objects that they refer to', () => {

@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, posix, win32 } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { UsageError } from '../../../../src/commands/cli/exit.ts';
-import { SnapshotDirectory } from '../../../../src/commands/snapshot/directory.ts';
+import { isWithin, SnapshotDirectory } from '../../../../src/commands/snapshot/directory.ts';
 
 let root: string;
 let directory: string;
@@ -124,4 +124,31 @@ test.each([
   await expect(SnapshotDirectory.begin({ directory, force: true })).rejects.toThrow(
     `snapshot: ${directory} ${problem}`,
   );
+});
+
+test.each([
+  { inner: '/a/b', directory: '/a/b', on: posix, expected: true },
+  { inner: '/a/b', directory: '/a', on: posix, expected: true },
+  { inner: '/a', directory: '/', on: posix, expected: true },
+  { inner: '/a', directory: '/a/b', on: posix, expected: false },
+  { inner: '/ab', directory: '/a', on: posix, expected: false },
+  { inner: '/a/..b', directory: '/a', on: posix, expected: true },
+  { inner: 'C:\\a\\b', directory: 'C:\\a', on: win32, expected: true },
+  { inner: 'C:\\a', directory: 'c:\\A', on: win32, expected: true },
+  { inner: 'C:\\a', directory: 'C:\\', on: win32, expected: true },
+  { inner: 'C:\\a', directory: 'C:\\a\\b', on: win32, expected: false },
+  { inner: 'D:\\a', directory: 'C:\\', on: win32, expected: false },
+])('$inner is in $directory: $expected', ({ inner, directory: outer, on, expected }) => {
+  expect(isWithin(inner, outer, on)).toBe(expected);
+});
+
+test('records when it was taken, and which pods it has', async () => {
+  const taken = await SnapshotDirectory.begin({ directory, force: false });
+  await taken.record(new Date('2026-01-15T12:00:00Z'), { namespace: 'a', selector: undefined });
+  await taken.finish();
+  expect(JSON.parse(await readFile(join(directory, 'snapshot.json'), 'utf8'))).toEqual({
+    ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'Snapshot' },
+    ...{ takenAt: '2026-01-15T12:00:00.000Z', namespace: 'a' },
+  });
+  await take(true);
 });

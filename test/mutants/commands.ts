@@ -1,0 +1,49 @@
+import type { MutantGroup } from './group.ts';
+
+const filter = 'src/commands/plan/filter.ts';
+const plan = 'src/commands/plan/plan.ts';
+const selector = 'src/api/policy/selector-text.ts';
+const lists = 'src/commands/snapshot/kinds.ts';
+const directory = 'src/commands/snapshot/directory.ts';
+
+/** Which objects a command shows, and what a snapshot has. */
+export const commandMutants: MutantGroup = {
+  unit: 'commands',
+  reasons: [],
+  tests: [
+    'test/unit/api/selector-text',
+    'test/unit/commands/plan/filter',
+    'test/unit/commands/snapshot/',
+    'test/integration/commands/plan/snapshot',
+  ],
+  mutants: [
+    [
+      'reach: the pods of one namespace',
+      filter,
+      'pod.startsWith(`${namespace}/`)',
+      'pod.startsWith(namespace)',
+    ],
+    ['reach: labels and namespace', filter, ' && (namespace ?? pod.namespace) === pod.namespace', ''],
+    [
+      'reach: what belongs to no pod is not shown',
+      filter,
+      'pod !== undefined && isShown(pod)',
+      "isShown(pod ?? 'a/')",
+    ],
+    ['count: kept objects of a filtered plan', plan, 'kept: kept || isShown !== undefined', 'kept'],
+    ['reach: an unequal label', selector, "['NotIn', /^([^\\s=!()]+)\\s*!=", "['In', /^([^\\s=!()]+)\\s*!="],
+    ['reach: a comma between values', selector, '/,(?![^()]*\\))/', "','"],
+    ['reach: a key without a value', selector, "['Exists', ", "['DoesNotExist', "],
+    ['memory: the time of a snapshot', plan, 'now ?? takenAt ?? clock.now()', 'now ?? clock.now()'],
+    ['memory: --now precedes it', plan, 'now ?? takenAt ?? clock.now()', 'takenAt ?? now ?? clock.now()'],
+    ['request: a part of the cluster has no reports', lists, "kind !== 'NodeGCReport'", 'true'],
+    ['request: labels of pods alone', lists, "list.kind === 'Pod' && selector", 'selector'],
+    ['request: jobs of the namespace', lists, "['Pod', 'Job', 'ReplicaSet']", "['Pod', 'ReplicaSet']"],
+    [
+      'path: the current directory is not replaced',
+      directory,
+      "way.split(on.sep)[0] !== '..'",
+      "way !== '..'",
+    ],
+  ],
+};
