@@ -49,6 +49,7 @@ describe('is written', () => {
     { name: 'after 5 min without a change', age: 5 },
     { name: 'after 6 min without a change, whatever the jitter', age: 6, jitter: 0.99 },
     { name: 'at once when a condition changed', age: 1 / 60, next: failed },
+    { name: 'a minute later, when the containers are known', age: 1, before: { containers: undefined } },
     {
       name: 'at once when another policy governs the node',
       age: 0,
