@@ -60,7 +60,10 @@ export function page(): void {
     previous.disabled = first === 0;
     next.disabled = last === found.length;
   };
+  let timer: ReturnType<typeof setTimeout> | undefined;
   const update = (): void => {
+    // Otherwise a search that still waits would return to the first hundred later.
+    clearTimeout(timer);
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     found = rows.filter((row) => {
       if (fate.value !== '' && row[0] !== fate.value) return false;
@@ -70,7 +73,6 @@ export function page(): void {
     first = 0;
     draw();
   };
-  let timer: ReturnType<typeof setTimeout> | undefined;
   search.addEventListener('input', () => {
     clearTimeout(timer);
     // A search of 100 000 rows takes a moment: it waits until the typing pauses.

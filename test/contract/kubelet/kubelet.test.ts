@@ -106,7 +106,7 @@ describe('the thresholds', () => {
       source({ clusterCa: target.ca, token: target.tokens.nothing }).thresholds(never),
     ).rejects.toMatchObject({
       failure: 'denied',
-      message: expect.stringMatching(/\(403\).*needs get on nodes\/configz$/) as unknown,
+      message: expect.stringMatching(/\(403\).*needs the verb get on nodes\/configz$/) as unknown,
     });
   });
 });
@@ -115,7 +115,7 @@ describe('authorization', () => {
   test('an unknown token is denied', async () => {
     await expect(source({ clusterCa: target.ca, token: 'wrong' }).usage(never)).rejects.toMatchObject({
       failure: 'denied',
-      message: expect.stringMatching(/does not know who we are \(401/) as unknown,
+      message: expect.stringMatching(/does not authenticate the agent \(401/) as unknown,
     });
   });
 
@@ -124,7 +124,7 @@ describe('authorization', () => {
       source({ clusterCa: target.ca, token: target.tokens.nothing }).usage(never),
     ).rejects.toMatchObject({
       failure: 'denied',
-      message: expect.stringMatching(/\(403\).*needs get on nodes\/stats$/) as unknown,
+      message: expect.stringMatching(/\(403\).*needs the verb get on nodes\/stats$/) as unknown,
     });
   });
 });

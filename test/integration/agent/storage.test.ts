@@ -106,7 +106,7 @@ test('a kubelet that refuses: Degraded, no eviction requested, and another attem
   const agent = startAgent();
   await until('degraded', () => bed.condition('Degraded') === 'True PassFailed');
   const message = bed.report()?.conditions?.find(({ type }) => type === 'Degraded')?.message;
-  expect(message).toMatch(/^localstorage failed: .*needs get on nodes\/stats/);
+  expect(message).toMatch(/^localstorage failed: .*needs the verb get on nodes\/stats/);
   expect(requested()).toEqual([]);
   kubelet.tokens.set(bed.api.token, 'stats');
   await until('a request', () => requested().join() === 'over');

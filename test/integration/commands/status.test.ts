@@ -100,8 +100,8 @@ describe('once', () => {
     expect(await ended).toBe(0);
     expect(output.stderr).toBe('');
     expect(output.stdout.replaceAll(/ +/g, ' ').split('\n')).toEqual([
-      '! GCPolicy default: Tripped (2m): Nodes missing: 3, 60 % of all: orphans are',
-      ' kept',
+      '! GCPolicy default: Tripped (2m): Nodes missing: 3, 60 % of all; the circuit',
+      ' breaker is open, and orphaned pods are kept',
       '! Node node-b: Stale (1h): The agent has not reported for more than 15 minutes:',
       ' is it running?',
       '',

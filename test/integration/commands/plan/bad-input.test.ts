@@ -20,7 +20,7 @@ const wholeFiles: readonly Row[] = [
   {
     name: 'a missing policy file',
     files: { 'policy.json': undefined },
-    problem: /policy\.json: there is no such file$/,
+    problem: /policy\.json: does not exist$/,
   },
   {
     name: 'a missing snapshot',
@@ -72,7 +72,7 @@ const wholeFiles: readonly Row[] = [
       'snapshot/pods.json': undefined,
       'snapshot/pods.yaml': `kind: List\nitems: []\n#${' '.repeat(9_000_000)}`,
     },
-    problem: /pods\.yaml: is YAML of more than 8 MiB, .* convert it to JSON/,
+    problem: /pods\.yaml: is YAML larger than 8 MiB: convert it to JSON/,
   },
   {
     name: 'invalid YAML',
