@@ -63,6 +63,8 @@ export class Health {
     const process = this.#stage.processes.get(component);
     if (process?.isRunning !== true) return [];
     const residentMiB = residentMiBOf(process.pid);
+    // A process that was just killed has no memory, and its exit is not reported yet.
+    if (Number.isNaN(residentMiB)) return [];
     const readings = this.#residentMiB.get(component) ?? [];
     readings.push(residentMiB);
     this.#residentMiB.set(component, readings);

@@ -89,12 +89,12 @@ const warned = async (): Promise<readonly string[]> => (await events()).map(({ p
 
 test('each pod with a runaway log gets one Event with growth and file', async () => {
   await expect.poll(warned, eventually).toEqual(runaways);
-  const clause = 'more than the 2Mi above which dustpan warns';
+  const clause = 'dustpan warns above 2Mi';
   for (const { pod, note, by } of await events()) {
     expect(by).toBe('gc.dustpan.dev/agent');
     expect(note).toMatch(
       new RegExp(
-        `^The current log of container main of pod default/${pod} is [0-9.]+ MiB, ${clause}\\. It grows by [0-9.]+ (Ki|Mi)B a minute\\. `,
+        `^The current log of container main of pod default/${pod} is [0-9.]+ MiB; ${clause}\\. It grows by [0-9.]+ (Ki|Mi)B a minute\\. `,
       ),
     );
     expect(note).toContain(`The file is ${files.get(pod) ?? ''}:`);

@@ -104,7 +104,7 @@ test('half of the nodes vanish: their pods stay, the condition names the reason,
   expect(await sample('tripped{policy="default"}')).toBe(0);
   const notes = 'jsonpath={range .items[?(@.reason=="Tripped")]}{.note}{"\\n"}{end}';
   const reported = await kubectl(cluster, ['get', 'events.events.k8s.io', '-A', '-o', notes]);
-  expect(reported.trim().split('\n')).toEqual([expect.stringContaining('no orphan is deleted')]);
+  expect(reported.trim().split('\n')).toEqual([expect.stringContaining('dustpan deletes no orphaned pod')]);
   expect(dustpan.pid).toBe(pid);
 });
 

@@ -74,7 +74,7 @@ test('a policy that reads it makes the controller list the pods again, and delet
 });
 
 test('why explains each of them', async () => {
-  expect(await why('long')).toContain(`the 48h that its annotation ${key} sets is not over yet`);
+  expect(await why('long')).toContain(`the time to live of 48h in its annotation ${key} has not passed yet`);
   expect(await why('nonsense')).toContain('is ignored: \\"1 day\\" is not a duration');
   expect(await why('kept')).toContain('KeepMarked');
 });
