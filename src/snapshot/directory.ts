@@ -43,22 +43,22 @@ export async function readSnapshot({
   );
   const namespaces = await ifThere('namespaces', (file) => readObjects(file, kinds.namespaces, onProgress));
   const needsUsage = needsUsageOf(all);
+  const podsOn = podsOnNodes(record, pods);
   const read = await Promise.all(
     folders.map((name) =>
-      readNodeFolder(join(directory, 'nodes', name), { name, pods: pods?.byNode.get(name), needsUsage }),
+      readNodeFolder(join(directory, 'nodes', name), { name, pods: podsOn(name), needsUsage }),
     ),
   );
   const reports = await ifThere('nodegcreports', (file) =>
     readObjects(file, kinds.nodegcreports, onProgress),
   );
   return {
-    ...{ policies, replaced, nodes, pods: pods?.all },
-    namespaces,
+    ...{ policies, replaced, nodes, pods: pods?.all, namespaces },
     jobs: await ifThere('jobs', (file) => readObjects(file, kinds.jobs, onProgress)),
     replicaSets: await ifThere('replicasets', (file) => readObjects(file, kinds.replicasets, onProgress)),
     parts: read.map(({ part }) => part),
     reports: [...(reports?.values() ?? [])].filter(({ name }) => !folders.includes(name)),
-    takenAt: record.takenAt,
+    ...{ takenAt: record.takenAt, isPart: record.isPart },
     notes: [
       ...record.notes,
       ...(isKindMissing ? [kindMissingNote] : []),
@@ -69,9 +69,9 @@ export async function readSnapshot({
 }
 
 /** What snapshot.json says, which only a snapshot of `dustpan snapshot` has. */
-type SnapshotRecord = Pick<PlanFacts, 'takenAt' | 'notes'>;
+type SnapshotRecord = Pick<PlanFacts, 'takenAt' | 'notes'> & { readonly isPart: boolean };
 
-const noRecord: SnapshotRecord = { notes: [] };
+const noRecord: SnapshotRecord = { isPart: false, notes: [] };
 
 async function readRecord(file: string): Promise<SnapshotRecord> {
   const record = await readWhole(file);
@@ -81,9 +81,21 @@ async function readRecord(file: string): Promise<SnapshotRecord> {
   const part = [namespace && ` of namespace ${namespace}`, selector && ` with labels ${selector}`].join('');
   return {
     takenAt: takenAt.isAbsent ? undefined : new Date(takenAt.timeMs()),
-    notes: part === '' ? [] : [`The snapshot has only the pods${part}: thresholds count no others.`],
+    isPart: part !== '',
+    notes:
+      part === ''
+        ? []
+        : [
+            `The snapshot has only the pods${part}: thresholds count no others. The circuit breaker cannot count all missing nodes, so orphaned pods are kept.`,
+          ],
   };
 }
+
+/** The pods of a node; undefined = not known. A pod that a part leaves out must not count as gone, and still protects its images. */
+const podsOnNodes =
+  ({ isPart }: SnapshotRecord, pods: Awaited<ReturnType<typeof readPods>> | undefined) =>
+  (node: string) =>
+    isPart ? undefined : pods?.byNode.get(node);
 
 type Policies = PlanFacts['policies'];
 

@@ -34,6 +34,8 @@ export interface PlanFacts {
   readonly reports: readonly NodeReportFacts[];
   /** Nodes that were requested and could not be read, and why. */
   readonly unread?: readonly UnreadNode[];
+  /** Only some pods are known, chosen by namespace or labels: a pod that is not among them may exist. */
+  readonly isPart?: boolean;
   /** When the snapshot was taken; undefined = a cluster, or a snapshot without this time. */
   readonly takenAt?: Date | undefined;
   /** Problems while reading, one sentence each. */

@@ -5,6 +5,8 @@ const plan = 'src/commands/plan/plan.ts';
 const selector = 'src/api/policy/selector-text.ts';
 const lists = 'src/commands/snapshot/kinds.ts';
 const directory = 'src/commands/snapshot/directory.ts';
+const read = 'src/snapshot/directory.ts';
+const units = 'src/commands/plan/units.ts';
 
 /** Which objects a command shows, and what a snapshot has. */
 export const commandMutants: MutantGroup = {
@@ -37,6 +39,8 @@ export const commandMutants: MutantGroup = {
     ['memory: the time of a snapshot', plan, 'now ?? takenAt ?? clock.now()', 'now ?? clock.now()'],
     ['memory: --now precedes it', plan, 'now ?? takenAt ?? clock.now()', 'takenAt ?? now ?? clock.now()'],
     ['request: a part of the cluster has no reports', lists, "kind !== 'NodeGCReport'", 'true'],
+    ['fact: a pod that a part leaves out', read, 'isPart ? undefined : ', ''],
+    ['reach: orphans in a part', units, '!assumeElapsed || facts.isPart === true', '!assumeElapsed'],
     ['request: labels of pods alone', lists, "list.kind === 'Pod' && selector", 'selector'],
     ['request: jobs of the namespace', lists, "['Pod', 'Job', 'ReplicaSet']", "['Pod', 'ReplicaSet']"],
     [

@@ -82,7 +82,7 @@ function recheckAttempt(
   view: LiveView,
 ): Recheck {
   const attempts = view.containers.filter((one) => unitOf(one) === unitOf(container));
-  const isFinished = statesIn(view).isFinished(podRefOf(container).uid);
+  const isFinished = view.isCacheSynced && statesIn(view).isFinished(podRefOf(container).uid);
   if (!isFinished && isNewestOf(container, attempts)) return 'NewestAttempt';
   const wasSuperseded = evidence.place > 1;
   const isNewestDead = isNewestOf(container, attempts.filter(isDead));

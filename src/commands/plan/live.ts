@@ -99,8 +99,7 @@ class ClusterReader {
       ...{ policies, replaced, nodes, pods, namespaces },
       jobs: needsJobs ? await this.#listIfAllowed(jobsResource()) : undefined,
       replicaSets: needsReplicaSets ? await this.#listIfAllowed(replicaSetsResource()) : undefined,
-      parts,
-      unread,
+      ...{ parts, unread, isPart: this.#isOwner },
       reports: [...reports.values()].filter(({ name }) => !parts.some((one) => one.name === name)),
       notes: this.#notes,
     };

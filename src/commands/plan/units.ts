@@ -96,7 +96,8 @@ function factsOf(facts: PlanFacts, { assumeElapsed, now }: PlanOptions): PodGcFa
     { missing: noneMissing, seenFinished: noneSeen, monotonicMs: 0, maxGapMs: Infinity, now },
   );
   if (facts.nodes === undefined) return { ...observed.facts, nodes: undefined, missingForMs: new Map() };
-  if (!assumeElapsed) return observed.facts;
+  // Pods that are not known may refer to more missing nodes, which open the circuit breaker.
+  if (!assumeElapsed || facts.isPart === true) return observed.facts;
   const missing = [...observed.facts.missingForMs.keys()];
   return { ...observed.facts, missingForMs: new Map(missing.map((name) => [name, Infinity])) };
 }

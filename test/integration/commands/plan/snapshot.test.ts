@@ -73,6 +73,26 @@ describe('the time of a plan', () => {
   });
 });
 
+describe('a snapshot with the pods of one namespace', () => {
+  const reasons = async (example: string): Promise<readonly string[]> => {
+    input.use(example);
+    input.write('snapshot/snapshot.json', { namespace: 'team' });
+    return (await plan('--assume-quarantine-elapsed')).decisions.map(({ reason }) => reason);
+  };
+
+  test('deletes no orphaned pod: pods of other namespaces may refer to more missing nodes', async () => {
+    input.use('quarantine-not-begun');
+    expect(removals(await plan('--assume-quarantine-elapsed')).join()).toContain('Orphaned');
+    expect(await reasons('quarantine-not-begun')).not.toContain('Orphaned');
+  });
+
+  test('removes nothing of a pod that it lacks: the pod may exist', async () => {
+    input.use('dead-containers');
+    expect(removals(await plan('--assume-quarantine-elapsed')).join()).toContain('PodGone');
+    expect(await reasons('dead-containers')).not.toContain('PodGone');
+  });
+});
+
 describe('-l', () => {
   test('lists the pods with these labels, of which no policy needs to read', async () => {
     input.use('terminated-over-threshold');

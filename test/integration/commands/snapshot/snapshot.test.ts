@@ -132,7 +132,7 @@ describe('of a cluster', () => {
     const plan = await planned([`--snapshot=${fixture.directory}`, '--now=2031-01-15T12:00:00Z']);
     expect(plan.decisions).toMatchObject([{ object: { namespace: 'team', name: 'web' }, reason: 'Expired' }]);
     expect(plan.notes).toContain(
-      'The snapshot has only the pods of namespace team with labels app=web: thresholds count no others.',
+      'The snapshot has only the pods of namespace team with labels app=web: thresholds count no others. The circuit breaker cannot count all missing nodes, so orphaned pods are kept.',
     );
   });
 

@@ -89,6 +89,12 @@ describe('a container', () => {
       expected: 'due',
     },
     {
+      name: 'became the newest attempt over a limit in a finished pod, and the cache is not synced',
+      dependsOn: 'limit',
+      live: { containers: [old], sandboxes: [], pods: [finishedPod('pod')], isCacheSynced: false },
+      expected: 'NewestAttempt',
+    },
+    {
       name: 'became the newest attempt in a pod that has finished only in the cache',
       dependsOn: 'limit',
       live: { containers: [old], sandboxes: [], pods: [finishedPod('pod'), apiPod('pod')] },
