@@ -45,7 +45,8 @@ export class Ledger {
       this.#seeKind(
         'image',
         atMs,
-        images.map(({ id, tags }) => ({ id, name: tags[0] ?? id })),
+        // A list that is made during a drop shows the image without its tag.
+        images.map(({ id, tags }) => ({ id, name: tags[0] ?? this.#seen.image.get(id)?.name ?? id })),
       );
     if (containers)
       this.#seeKind(

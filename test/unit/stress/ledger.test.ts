@@ -89,6 +89,15 @@ test('an image that one list lacks has not vanished', () => {
   expect(ledger.vanishedCount).toBe(0);
 });
 
+test('a dropped image that one list shows without its tag was removed by the drop', () => {
+  const ledger = new Ledger();
+  const untagged = { ...image, tags: [] };
+  for (const [i, images] of [[image], [untagged], [], []].entries())
+    ledger.see({ atMs: atMs + i * 500, images, containers: [], pods: undefined });
+  expect(ledger.open([{ tag: 'bed.test/unused:1', atMs }])).toEqual([]);
+  expect(ledger.open([])).toEqual([noImage]);
+});
+
 test('a container that dustpan reports as removed must be gone', () => {
   const ledger = new Ledger();
   ledger.add(claim('dustpan', 'container', 'c'));
