@@ -244,7 +244,13 @@ export const containerGcMutants: MutantGroup = {
     ['check: a runtime that is not ready', checks, 'await runtime.checkReady(signal);', ''],
     ['memory: removals', act, 'onRemoved(decision, outcome.freedBytes);', ''],
     ['memory: the newest removal first', report, '[removed, ...before]', '[...before, removed]'],
-    ['memory: ten removals', report, '.slice(0, maxRemoved)', ''],
+    ['memory: ten removals', report, 'all.filter((one) => one !== surplus)', 'all'],
+    [
+      'memory: logs do not push containers out',
+      report,
+      'isContainer(one) === isContainer(removed)',
+      'isContainer(one)',
+    ],
     ['memory: a found pod must look gone twice again', act, "pods.response(decision) === 'exists'", 'false'],
     [
       'UnknownState: stopped first when its pod is gone',

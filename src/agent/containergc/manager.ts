@@ -1,7 +1,7 @@
 import type { Relief } from '../../api/node-pressure.ts';
 import { isNodeUnknown, nodeRule, reliefBy, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { Policy } from '../../api/policy/policy.ts';
-import type { ContainerInventory, NodePassReport } from '../../api/report/node-pass.ts';
+import type { ContainerInventory, LastRemoved, NodePassReport } from '../../api/report/node-pass.ts';
 import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
 import { containerReasons } from '../../gc/reasons/containers.ts';
 import { explain } from '../../gc/reasons/entry.ts';
@@ -23,7 +23,6 @@ import {
   nothingDone,
   passReport,
   withRemoved,
-  type LastRemoved,
   type RemovalResults,
   type Outcome,
 } from './report.ts';
@@ -36,7 +35,11 @@ export interface ContainerGcDeps extends Omit<ActDeps, 'onPodFound' | 'onRemoved
   /** Time between two passes; default one minute. */
   readonly periodMs?: number;
   /** At the end of each pass that was not aborted; `inventory` is undefined when the node could not be observed. */
-  readonly onPass: (report: NodePassReport, inventory: ContainerInventory | undefined) => void;
+  readonly onPass: (
+    report: NodePassReport,
+    inventory: ContainerInventory | undefined,
+    lastRemoved: LastRemoved['others'],
+  ) => void;
 }
 
 /** Removes the dead containers, sandboxes and logs that are due by the policy of this node, and reports each pass. */
@@ -49,7 +52,7 @@ export class ContainerGcManager {
   /** Why orphaned resources could not be removed in the last pass. */
   #warned: readonly string[] = [];
   #logHistory: LogHistory = noLogs.history;
-  #lastRemoved: LastRemoved = [];
+  #lastRemoved: LastRemoved['others'] = [];
 
   constructor(deps: ContainerGcDeps) {
     this.#deps = deps;
@@ -65,8 +68,7 @@ export class ContainerGcManager {
     const node = this.#deps.node();
     if (error !== undefined && node !== undefined)
       recorder.record(containerGcFailed(node, { ...outcome, message: errorLine(error) }));
-    const lastRemoved = this.#lastRemoved;
-    onPass(passReport(outcome, clock.now(), message), inventory && { ...inventory, lastRemoved });
+    onPass(passReport(outcome, clock.now(), message), inventory, this.#lastRemoved);
     if (error !== undefined) throw error;
   }
 

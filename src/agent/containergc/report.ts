@@ -1,9 +1,8 @@
 import type {
   ContainerInventory,
+  LastRemoved,
   NodePassReport,
   Offender,
-  RemovedKind,
-  RemovedObject,
 } from '../../api/report/node-pass.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import type { Executed } from '../../gc/execute.ts';
@@ -29,12 +28,9 @@ export interface RemovalResults {
   readonly error: Error | undefined;
 }
 
-/** The objects of a node; the manager adds those that were removed. */
-type Inventory = Omit<ContainerInventory, 'lastRemoved'>;
-
 /** The result of a pass. */
 export interface Outcome extends RemovalResults {
-  readonly inventory: Inventory | undefined;
+  readonly inventory: ContainerInventory | undefined;
   readonly planned: number;
 }
 
@@ -95,7 +91,7 @@ export const logBytesOf = ({ logs }: Pick<ContainerGcFacts, 'logs'>): number =>
   logs?.entries.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0;
 
 /** Sums up the objects of a node and those that the plan removes. */
-export function inventoryOf(facts: ContainerGcFacts, plan: ContainerGcPlan): Inventory {
+export function inventoryOf(facts: ContainerGcFacts, plan: ContainerGcPlan): ContainerInventory {
   const { removals, kept } = plan;
   const count = (kind: ContainerGcTarget['kind']): number =>
     removals.filter(({ target }) => target.kind === kind).length;
@@ -139,20 +135,23 @@ function offendersOf(
 
 const maxRemoved = 10;
 
-/** The objects that were removed last, newest first. */
-export type LastRemoved = readonly RemovedObject<RemovedKind>[];
+type Removed = LastRemoved['others'];
 
-/** Adds a removal; the oldest are dropped. */
+const isContainer = ({ kind }: Removed[number]): boolean => kind === 'Container' || kind === 'Sandbox';
+
+/** Adds a removal. Drops the oldest: of containers and sandboxes for one of those, else of the others, which are many more. */
 export function withRemoved(
-  before: LastRemoved,
+  before: Removed,
   { target, reason }: ContainerRemoval,
   { policy, freedBytes, now }: { readonly policy: Policy; readonly freedBytes: number; readonly now: Date },
-): LastRemoved {
+): Removed {
   const { kind, pod } = target;
   const removed = {
     ...{ kind, id: 'path' in target ? target.path : target.id },
     ...{ name: kind === 'Container' ? target.name : undefined, pod, reason },
     ...{ policy: policy.name, bytes: freedBytes > 0 ? freedBytes : undefined, atMs: now.getTime() },
   };
-  return [removed, ...before].slice(0, maxRemoved);
+  const all = [removed, ...before];
+  const surplus = all.filter((one) => isContainer(one) === isContainer(removed))[maxRemoved];
+  return all.filter((one) => one !== surplus);
 }

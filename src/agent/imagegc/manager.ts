@@ -1,7 +1,13 @@
 import type { Relief } from '../../api/node-pressure.ts';
 import type { ConfirmNode } from '../../api/node-confirmation.ts';
 import { nodeRule, reliefBy, type NodeGovernance, type NodeRule } from '../../api/policy/node-governance.ts';
-import type { ImageDisk, ImageInventory, NodePassReport, NodePod } from '../../api/report/node-pass.ts';
+import type {
+  ImageDisk,
+  ImageInventory,
+  LastRemoved,
+  NodePassReport,
+  NodePod,
+} from '../../api/report/node-pass.ts';
 import type { ImageGcPolicy } from '../../api/policy/policy.ts';
 import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
 import type { EventSpec, ObjectRef, Recorder } from '../../kube/events/recorder.ts';
@@ -57,7 +63,11 @@ export interface ImageGcDeps {
   readonly metrics: ImageGcMetrics;
   readonly log: Logger;
   /** `inventory` is undefined when the images could not be listed. */
-  readonly onPass: (report: NodePassReport, inventory: ImageInventory | undefined) => void;
+  readonly onPass: (
+    report: NodePassReport,
+    inventory: ImageInventory | undefined,
+    lastRemoved: LastRemoved['images'],
+  ) => void;
 }
 
 /** Removes unused images when the image file system is too full or they are too old, and records when each image was last used. */
@@ -92,10 +102,8 @@ export class ImageGcManager {
     if (rule.kind === 'governed') await this.#recordEvents({ plan, observed, results }, outcome, signal);
     onPass(
       passReport(results, { result: outcome.result, message: outcome.message ?? stateTrouble }, clock.now()),
-      {
-        ...inventoryOf(plan, removedBy(results), results?.disk ?? observed.disk),
-        lastRemoved: lastRemoved(this.#state),
-      },
+      inventoryOf(plan, removedBy(results), results?.disk ?? observed.disk),
+      lastRemoved(this.#state),
     );
     if (outcome.result === 'Failed') throw new Error(outcome.message ?? 'collecting images');
   }
@@ -121,7 +129,8 @@ export class ImageGcManager {
       this.#count('observe');
       const message = errorLine(err);
       if (rule.kind === 'governed') this.#fail(message);
-      onPass(passReport(undefined, { result: 'Failed', message }, clock.now()), undefined);
+      const report = passReport(undefined, { result: 'Failed', message }, clock.now());
+      onPass(report, undefined, lastRemoved(this.#state));
       throw err;
     }
   }

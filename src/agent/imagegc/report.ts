@@ -176,7 +176,7 @@ export function inventoryOf(
   { kept, removals }: ImageGcPlan,
   removed: ReadonlySet<string>,
   disk: ImageDisk | undefined,
-): Omit<ImageInventory, 'lastRemoved'> {
+): ImageInventory {
   const images = [...kept, ...removals].filter(({ target }) => !removed.has(target.id));
   const sum = (isCounted: (image: ImageDecision) => boolean): CountAndBytes =>
     total(images.filter(isCounted));

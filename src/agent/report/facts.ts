@@ -4,6 +4,7 @@ import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type {
   ContainerInventory,
   ImageInventory,
+  LastRemoved,
   NodePassReport,
   OrphanInventory,
 } from '../../api/report/node-pass.ts';
@@ -28,6 +29,7 @@ export interface ReportFacts {
   readonly containers: ContainerInventory | undefined;
   readonly storage: StorageInventory | undefined;
   readonly pressure: PressureInventory | undefined;
+  readonly lastRemoved: LastRemoved;
   readonly orphans: OrphanInventory | undefined;
   readonly snapshots: SnapshotsFound | undefined;
   readonly imageDisk: MountedImageDisk | undefined;

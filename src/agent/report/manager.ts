@@ -5,6 +5,7 @@ import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type {
   ContainerInventory,
   ImageInventory,
+  LastRemoved,
   NodePassReport,
   NodeUnit,
   OrphanInventory,
@@ -34,6 +35,7 @@ export interface ReportDeps {
   readonly containers: () => ContainerInventory | undefined;
   readonly storage: () => StorageInventory | undefined;
   readonly pressure: () => PressureInventory | undefined;
+  readonly lastRemoved: () => LastRemoved;
   readonly runtimeVersion: () => RuntimeVersion | undefined;
   /** Why the runtime is not available, in one line; undefined = it is. */
   readonly runtimeTrouble: () => string | undefined;
@@ -142,6 +144,7 @@ export class ReportManager {
       containers: containers(),
       storage: storage(),
       pressure: pressure(),
+      lastRemoved: this.#deps.lastRemoved(),
       troubles: [...this.#runtimeTroubles(), ...troubles],
     };
   }

@@ -57,15 +57,33 @@ export function planStorage(
 
 /** A fact that is not known has no field. */
 function inventoriesOf(facts: ReportFacts): NodeGCReportStatus {
-  const { runtime, images, containers, imageDisk, orphans, snapshots } = facts;
+  const { runtime, images, containers, lastRemoved, imageDisk, orphans, snapshots } = facts;
+  const removed = {
+    images: lastRemoved.images.slice(0, bounds.removedImages).map(removedImageOf),
+    others: lastRemoved.others.slice(0, bounds.removedOthers).map(removedObjectOf),
+  };
   return {
     ...(runtime && { runtime: mapValues(runtime, (text) => cut(text, bounds.versionText)) }),
     ...(imageDisk && { imageFileSystem: diskOf(imageDisk) }),
-    ...(images && { images: imagesOf(images) }),
-    ...(containers && containersOf(containers)),
+    ...section('images', images && imagesOf(images), removed.images),
+    ...section('containers', containers && mapValues(containers.containers, count), removed.others),
+    ...(containers && {
+      sandboxes: mapValues(containers.sandboxes, count),
+      logs: mapValues(containers.logs, bytes),
+    }),
     ...((orphans ?? snapshots) && { orphans: orphansOf(facts) }),
   };
 }
+
+/** A section of the status with the objects that were removed last; left out where neither is known. */
+const section = <N extends 'images' | 'containers', T, R>(
+  name: N,
+  inventory: T | undefined,
+  lastRemoved: readonly R[],
+) =>
+  inventory === undefined && lastRemoved.length === 0
+    ? {}
+    : { [name]: { ...inventory, ...(lastRemoved.length > 0 && { lastRemoved }) } };
 
 function policyOf({ policy }: NodeGovernance): Pick<NodeGCReportStatus, 'policy'> {
   if (policy === undefined || policy.name === '') return {};
@@ -89,13 +107,10 @@ function diskOf(disk: MountedImageDisk): NonNullable<NodeGCReportStatus['imageFi
 }
 
 function imagesOf(inventory: ImageInventory): NodeGCReportStatusImages {
-  const { total, inUse, pinned, kept, removable, lastRemoved } = inventory;
+  const { total, inUse, pinned, kept, removable } = inventory;
   return {
     ...mapValues({ total, inUse, pinned, kept }, bounded),
     removable: { ...bounded(removable), size: shortQuantityText(bytes(removable.bytes)) },
-    ...(lastRemoved.length > 0 && {
-      lastRemoved: lastRemoved.slice(0, bounds.removed).map(removedImageOf),
-    }),
   };
 }
 
@@ -134,22 +149,6 @@ const bounded = (value: CountAndBytes): { count: number; bytes: number } => ({
   count: count(value.count),
   bytes: bytes(value.bytes),
 });
-
-function containersOf(
-  inventory: ContainerInventory,
-): Pick<NodeGCReportStatus, 'containers' | 'sandboxes' | 'logs'> {
-  const { containers, sandboxes, logs, lastRemoved } = inventory;
-  return {
-    containers: {
-      ...mapValues(containers, count),
-      ...(lastRemoved.length > 0 && {
-        lastRemoved: lastRemoved.slice(0, bounds.removed).map(removedObjectOf),
-      }),
-    },
-    sandboxes: mapValues(sandboxes, count),
-    logs: mapValues(logs, bytes),
-  };
-}
 
 function unitOf({ last, removedTotal, freedBytesTotal }: UnitPasses): NodeGCReportStatusUnit {
   return {

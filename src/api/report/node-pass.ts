@@ -49,8 +49,6 @@ export interface ImageInventory {
   readonly disk: ImageDisk | undefined;
   /** Largest first, at most ten. */
   readonly offenders: readonly Offender[];
-  /** Newest first, at most ten; empty where none was removed within a day. */
-  readonly lastRemoved: readonly RemovedObject<'Image'>[];
 }
 
 /** The kinds of objects, other than images, that dustpan removes from a node. */
@@ -73,6 +71,14 @@ export interface RemovedObject<K extends RemovedKind | 'Image' = RemovedKind | '
   /** Bytes of the files that were removed; undefined = none or unknown. */
   readonly bytes: number | undefined;
   readonly atMs: number;
+}
+
+/** The objects that an agent removed last, newest first. A pass that fails changes neither list. */
+export interface LastRemoved {
+  /** At most ten, of the last day. */
+  readonly images: readonly RemovedObject<'Image'>[];
+  /** Since the agent started: at most ten containers and sandboxes, and ten others. */
+  readonly others: readonly RemovedObject<RemovedKind>[];
 }
 
 /** An image that dustpan removed, as the state file records it. */
@@ -140,8 +146,6 @@ export interface ContainerInventory {
   readonly orphans: OrphanInventory | undefined;
   /** Largest first, at most ten. */
   readonly offenders: readonly Offender[];
-  /** Newest first, at most ten; empty where none was removed since the agent started. */
-  readonly lastRemoved: readonly RemovedObject<RemovedKind>[];
 }
 
 /** A pod of this node as the API server stores it: the facts that show what it uses and whether it still exists. Times are Unix milliseconds. */

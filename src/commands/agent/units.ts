@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
-import { ContainerGcManager } from '../../agent/containergc/manager.ts';
+import { ContainerGcManager, type ContainerGcDeps } from '../../agent/containergc/manager.ts';
 import { containerGcMetrics } from '../../agent/containergc/metrics.ts';
-import { ImageGcManager } from '../../agent/imagegc/manager.ts';
+import { ImageGcManager, type ImageGcDeps } from '../../agent/imagegc/manager.ts';
 import { imageGcMetrics } from '../../agent/imagegc/metrics.ts';
 import { LocalStorageManager } from '../../agent/localstorage/manager.ts';
 import { localStorageMetrics, podStorageMetrics } from '../../agent/localstorage/metrics.ts';
@@ -11,7 +11,12 @@ import { NodePressureManager, type NodePressureDeps } from '../../agent/nodepres
 import { nodePressureMetrics } from '../../agent/nodepressure/metrics.ts';
 import type { StorageInventory } from '../../api/local-storage.ts';
 import type { PressureInventory } from '../../api/report/node-signals.ts';
-import type { ContainerInventory, ImageInventory, NodePassReport } from '../../api/report/node-pass.ts';
+import type {
+  ContainerInventory,
+  ImageInventory,
+  LastRemoved,
+  NodePassReport,
+} from '../../api/report/node-pass.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import type { Consumer } from '../../gc/reasons/pressure.ts';
 import { nodeReports } from '../../kube/actions/node-report.ts';
@@ -78,18 +83,20 @@ export function buildAgentUnits(counted: AgentUnitsDeps): Omit<Passes, 'runtime'
     ...config.kubelet,
     ...{ nodeName: config.nodeName, cluster: counted.cluster.connection, clock },
   });
-  const inventories: Inventories = {};
+  const inventories: Inventories = { lastRemoved: { images: [], others: [] } };
   const report = reportManager(deps, place, inventories);
   const passed = (pass: NodePassReport): void => {
     report.observe(pass);
     onPass();
   };
-  const containers = containerGc(deps, place, (pass, inventory) => {
+  const containers = containerGc(deps, place, (pass, inventory, others) => {
     inventories.containers = inventory;
+    inventories.lastRemoved = { ...inventories.lastRemoved, others };
     passed(pass);
   });
-  const images = imageGc(deps, place, (pass, inventory) => {
+  const images = imageGc(deps, place, (pass, inventory, removed) => {
     inventories.images = inventory;
+    inventories.lastRemoved = { ...inventories.lastRemoved, images: removed };
     passed(pass);
   });
   const storage = localStorage(deps, kubelet, (pass, inventory) => {
@@ -123,6 +130,7 @@ interface Place {
 
 /** Inventories of the last passes; undefined = the last pass had none. */
 interface Inventories {
+  lastRemoved: LastRemoved;
   containers?: ContainerInventory | undefined;
   images?: ImageInventory | undefined;
   storage?: StorageInventory | undefined;
@@ -132,7 +140,7 @@ interface Inventories {
 function containerGc(
   deps: AgentUnitsDeps,
   { logs }: Place,
-  onPass: (pass: NodePassReport, inventory: ContainerInventory | undefined) => void,
+  onPass: ContainerGcDeps['onPass'],
 ): ContainerGcManager {
   const { config, cluster, registry, log, runtime, caches, recorder, onProgress } = deps;
   return new ContainerGcManager({
@@ -158,7 +166,7 @@ function nodeRef({ node }: Pick<AgentCaches, 'node'>): ObjectRef | undefined {
 function imageGc(
   deps: AgentUnitsDeps,
   { logs, imageDisk: disk }: Place,
-  onPass: (pass: NodePassReport, inventory: ImageInventory | undefined) => void,
+  onPass: ImageGcDeps['onPass'],
 ): ImageGcManager {
   const { config, cluster, registry, log, runtime, caches, recorder, state } = deps;
   return new ImageGcManager({
@@ -235,6 +243,7 @@ function reportManager(deps: AgentUnitsDeps, place: Place, inventories: Inventor
     containers: () => inventories.containers,
     storage: () => inventories.storage,
     pressure: () => inventories.pressure,
+    lastRemoved: () => inventories.lastRemoved,
     runtimeVersion: () => runtimeWatch.version,
     runtimeTrouble: () => runtimeWatch.check(),
     recorder,

@@ -23,7 +23,6 @@ const images: ImageInventory = {
   ...{ total: some(120), inUse: some(60), pinned: some(1), kept: some(9), removable: some(50) },
   disk: undefined,
   offenders,
-  lastRemoved: [],
 };
 
 const containers: ContainerInventory = {
@@ -32,7 +31,6 @@ const containers: ContainerInventory = {
   logs: { bytes: 900_000_000, removableBytes: 100_000 },
   orphans: undefined,
   offenders: [],
-  lastRemoved: [],
 };
 
 const disk: MountedImageDisk = {
@@ -50,6 +48,7 @@ export const simulatedNode = {
   containers: () => containers,
   storage: () => undefined,
   pressure: () => undefined,
+  lastRemoved: () => ({ images: [], others: [] }),
   runtimeVersion: () => ({ name: 'containerd', version: 'v2.3.6', apiVersion: 'v1' }),
   runtimeTrouble: () => undefined,
   imageDisk: () => found,

@@ -160,14 +160,27 @@ export async function remainsOf(cluster: Cluster): Promise<readonly string[]> {
   ].sort();
 }
 
-/** Paths below the pods' directories, without UIDs. */
+/** Paths below the pods' directories, without UIDs. A collector may remove one while they are read. */
 function logFiles(): readonly string[] {
-  const entries = readdirSync(podLogs, { recursive: true, withFileTypes: true });
-  const directories = readdirSync(podLogs).map((name) => `${name}/`);
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return [...directories, ...files.map((path) => path.slice(podLogs.length + 1))].map((path) =>
-    path.replace(/_[^_/]*\//, '/'),
-  );
+  const directories = readdirSync(podLogs);
+  const files = directories.flatMap((name) => filesBelow(join(podLogs, name)));
+  return [
+    ...directories.map((name) => `${name}/`),
+    ...files.map((path) => path.slice(podLogs.length + 1)),
+  ].map((path) => path.replace(/_[^_/]*\//, '/'));
+}
+
+/** [] where it is gone. */
+function filesBelow(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      return entry.isDirectory() ? filesBelow(path) : entry.isFile() ? [path] : [];
+    });
+  } catch (err) {
+    if ((err as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw err;
+  }
 }
 
 interface Item {

@@ -3,7 +3,11 @@ import type { PodRef } from '../../../../src/api/pod-ref.ts';
 import type { NodeConfirmation } from '../../../../src/api/node-confirmation.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type { Relief } from '../../../../src/api/node-pressure.ts';
-import type { ContainerInventory, NodePassReport } from '../../../../src/api/report/node-pass.ts';
+import type {
+  ContainerInventory,
+  LastRemoved,
+  NodePassReport,
+} from '../../../../src/api/report/node-pass.ts';
 import type { NodeKeepReason } from '../../../../src/api/reasons.ts';
 import type { ContainerGcPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import type { PodAnswer } from '../../../../src/agent/containergc/checks.ts';
@@ -150,6 +154,7 @@ export class Node {
   readonly registry = new Registry();
   readonly reports: NodePassReport[] = [];
   readonly inventories: (ContainerInventory | undefined)[] = [];
+  lastRemoved: LastRemoved['others'] = [];
   pods: ReturnType<ContainerGcDeps['pods']> = [];
   governance: NodeGovernance;
   /** The API server's responses about single pods by UID; any other pod is gone. */
@@ -178,9 +183,10 @@ export class Node {
       node: () =>
         this.hasNode ? { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' } : undefined,
       onProgress: () => (this.progress += 1),
-      onPass: (report, inventory) => {
+      onPass: (report, inventory, lastRemoved) => {
         this.reports.push(report);
         this.inventories.push(inventory);
+        this.lastRemoved = lastRemoved;
       },
     });
   }

@@ -5,8 +5,6 @@ import { pressurePolicy } from '../nodepressure/builders.ts';
 import { apiPod, attempts, dead, down, link, log, logsRule, rule } from './builders.ts';
 import { Node, nodePolicy } from './environment.ts';
 
-const lastRemoved = (node: Node) => node.inventories.at(-1)?.lastRemoved;
-
 test('the report names what was removed, newest first, with its pod, reason, policy, size and time', async () => {
   const node = new Node();
   const goneLog = '/var/log/pods/default_gone_uid-gone/main/0.log';
@@ -20,7 +18,7 @@ test('the report names what was removed, newest first, with its pod, reason, pol
   );
   node.pods = [];
   await node.pass();
-  expect(lastRemoved(node)).toMatchObject([{ kind: 'LogLink' }]);
+  expect(node.lastRemoved).toMatchObject([{ kind: 'LogLink' }]);
   node.clock.advance(60_000);
   await node.pass();
   const pod = { uid: 'uid-gone', namespace: 'default', name: 'gone' };
@@ -31,7 +29,7 @@ test('the report names what was removed, newest first, with its pod, reason, pol
     bytes: undefined,
     atMs: node.clock.now().getTime(),
   };
-  expect(lastRemoved(node)).toEqual([
+  expect(node.lastRemoved).toEqual([
     {
       ...{ ...given, kind: 'LogDirectory', id: '/var/log/pods/default_gone_uid-gone' },
       ...{ reason: 'OrphanedLogs', bytes: 100 },
@@ -45,15 +43,23 @@ test('the report names what was removed, newest first, with its pod, reason, pol
   ]);
 });
 
-test('the report names the ten newest, also after a pass that removes nothing', async () => {
+test('ten containers and sandboxes are named, and ten others; a pass that fails, or removes nothing, changes neither', async () => {
   const node = new Node(nodePolicy({ logs: logsRule() }));
   node.pods = [apiPod('pod')];
   node.runtime.add(...attempts(14));
-  await node.pass();
+  const links = Array.from({ length: 14 }, (_, i) => `stray${i}_default_main-0123456789.log`);
+  node.logs.add(...links.map((name) => link(name, '/var/log/pods/default_x_uid-x/main/0.log')));
+  await node.passTwice();
+  const named = node.lastRemoved;
   const ids = ['c12', 'c11', 'c10', 'c9', 'c8', 'c7', 'c6', 'c5', 'c4', 'c3'];
-  expect(lastRemoved(node)?.map(({ id }) => id)).toEqual(ids);
+  expect(named.filter(({ kind }) => kind === 'Container').map(({ id }) => id)).toEqual(ids);
+  expect(named.filter(({ kind }) => kind === 'LogLink')).toHaveLength(10);
   await node.pass();
-  expect(lastRemoved(node)?.map(({ id }) => id)).toEqual(ids);
+  expect(node.lastRemoved).toEqual(named);
+  node.runtime.fail('listContainers');
+  await expect(node.pass()).rejects.toThrow('listing containers');
+  expect(node.inventories.at(-1)).toBeUndefined();
+  expect(node.lastRemoved).toEqual(named);
 });
 
 test('the reason of a removal for node pressure is the signal', async () => {
@@ -65,7 +71,7 @@ test('the reason of a removal for node pressure is the signal', async () => {
     ...{ signal: 'nodefs.available', until: 150, isEnough: () => Promise.resolve(false) },
   };
   await node.pass(new AbortController().signal, relief);
-  expect(lastRemoved(node)).toMatchObject([{ kind: 'Container', id: 'c0', reason: 'nodefs.available' }]);
+  expect(node.lastRemoved).toMatchObject([{ kind: 'Container', id: 'c0', reason: 'nodefs.available' }]);
 });
 
 test('nothing that a check keeps, a request fails to remove, or a dry run counts is named', async () => {
@@ -74,10 +80,10 @@ test('nothing that a check keeps, a request fails to remove, or a dry run counts
   kept.runtime.add(...attempts(2));
   kept.runtime.fail('removeContainer');
   await expect(kept.pass()).rejects.toThrow('1 of 1 failed');
-  expect(lastRemoved(kept)).toEqual([]);
+  expect(kept.lastRemoved).toEqual([]);
   const dry = new Node(nodePolicy({}, 'DryRun'));
   dry.pods = [apiPod('pod')];
   dry.runtime.add(...attempts(2));
   await dry.pass();
-  expect(lastRemoved(dry)).toEqual([]);
+  expect(dry.lastRemoved).toEqual([]);
 });

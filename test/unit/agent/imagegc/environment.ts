@@ -5,6 +5,7 @@ import type { NodeGovernance } from '../../../../src/api/policy/node-governance.
 import type {
   ImageDisk,
   ImageInventory,
+  LastRemoved,
   NodePassReport,
   NodePod,
 } from '../../../../src/api/report/node-pass.ts';
@@ -63,6 +64,7 @@ export class Node {
   readonly state = new FakeStateFile();
   readonly reports: NodePassReport[] = [];
   readonly inventories: (ImageInventory | undefined)[] = [];
+  lastRemoved: LastRemoved['images'] = [];
   pods: readonly NodePod[] | undefined = [];
   governance: NodeGovernance = governed({});
   /** How the response of the API server differs from the caches. */
@@ -173,9 +175,10 @@ export class Node {
         this.hasNode ? { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' } : undefined,
       logBytes: () => Promise.resolve(70),
       metrics: imageGcMetrics(this.registry),
-      onPass: (report, inventory) => {
+      onPass: (report, inventory, lastRemoved) => {
         this.reports.push(report);
         this.inventories.push(inventory);
+        this.lastRemoved = lastRemoved;
       },
     };
     return new ImageGcManager(deps);

@@ -58,7 +58,7 @@ const some = (count: number): { count: number; bytes: number } => ({ count, byte
 
 export const images = (over: Partial<ImageInventory> = {}): ImageInventory => ({
   ...{ total: some(10), inUse: some(5), pinned: some(1), kept: some(2), removable: some(2) },
-  ...{ disk: undefined, offenders: [], lastRemoved: [] },
+  ...{ disk: undefined, offenders: [] },
   ...over,
 });
 
@@ -73,7 +73,6 @@ export const containers: ContainerInventory = {
   logs: { bytes: 5000, removableBytes: 100 },
   orphans: undefined,
   offenders: [],
-  lastRemoved: [],
 };
 
 /** An object that was removed now. */
@@ -104,6 +103,7 @@ export const facts = (over: Partial<ReportFacts> = {}): ReportFacts => ({
   governance: governed(),
   passes: passes(pass('imagegc'), pass('containergc')),
   ...{ images: images(), containers, storage: undefined, pressure: undefined },
+  lastRemoved: { images: [], others: [] },
   ...{ orphans: undefined, snapshots: undefined },
   ...{ imageDisk: disk(50), nodeDisk: undefined, troubles: [] },
   ...over,

@@ -111,7 +111,7 @@ describe('is not written', () => {
     {
       name: 'for the sizes of the objects that were removed last, after a restart',
       age: 4,
-      before: { containers: { ...containers, lastRemoved: [removedObject('LogFile', { bytes: gib })] } },
+      before: { lastRemoved: { images: [], others: [removedObject('LogFile', { bytes: gib })] } },
     },
     {
       name: 'for another large image',

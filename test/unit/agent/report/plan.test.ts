@@ -216,8 +216,9 @@ const time = now.toISOString().replace('.000', '');
 
 test('the images that were removed last are in the report with their reason and policy', () => {
   const name = 'docker.io/library/nginx:1.27';
-  const lastRemoved = [removedObject('Image', { id: 'sha256:b', name }), removedObject('Image')];
-  expect(reported({ images: images({ lastRemoved }) }).images?.lastRemoved).toEqual([
+  const removed = [removedObject('Image', { id: 'sha256:b', name }), removedObject('Image')];
+  const lastRemoved = { images: removed, others: [] };
+  expect(reported({ lastRemoved }).images?.lastRemoved).toEqual([
     { id: 'sha256:b', name, time, reason: 'Space', policy: 'nodes' },
     { id: 'x', time, reason: 'Space', policy: 'nodes' },
   ]);
@@ -228,12 +229,12 @@ test('the containers and logs that were removed last are in the report with what
   const pod = { uid: 'u', namespace: 'web', name: 'api' };
   const uidOnly = { uid: 'u', namespace: undefined, name: undefined };
   const given = { reason: 'PodGone', policy: 'nodes' };
-  const lastRemoved = [
+  const others = [
     removedObject('Container', { ...given, id: 'c', name: 'main', pod, bytes: 7 }),
     removedObject('LogDirectory', { ...given, id: '/var/log/pods/u', pod: uidOnly }),
     removedObject('LogLink', { ...given, id: '/var/log/containers/x.log' }),
   ];
-  const status = reported({ containers: { ...containers, lastRemoved } });
+  const status = reported({ lastRemoved: { images: [], others } });
   expect(status.containers).toEqual({
     ...containers.containers,
     lastRemoved: [
@@ -244,4 +245,17 @@ test('the containers and logs that were removed last are in the report with what
   });
   expectStorable(status);
   expect(reported().containers).not.toHaveProperty('lastRemoved');
+});
+
+test('after a pass that could not list the node, the report still names what was removed last', () => {
+  const lastRemoved = { images: [removedObject('Image')], others: [removedObject('Container')] };
+  const status = reported({ images: undefined, containers: undefined, lastRemoved });
+  expect(status).toMatchObject({
+    images: { lastRemoved: [{ id: 'x' }] },
+    containers: { lastRemoved: [{ id: 'x' }] },
+  });
+  expectStorable(status);
+  const none = reported({ images: undefined, containers: undefined });
+  expect(Object.keys(none)).not.toContain('images');
+  expect(Object.keys(none)).not.toContain('containers');
 });
