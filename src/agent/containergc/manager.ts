@@ -1,7 +1,7 @@
 import type { Relief } from '../../api/node-pressure.ts';
 import { isNodeUnknown, nodeRule, reliefBy, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { Policy } from '../../api/policy/policy.ts';
-import type { ContainerInventory, LastRemoved, NodePassReport } from '../../api/report/node-pass.ts';
+import type { ContainerInventory, LastRemoved, OnPass, RemovedKind } from '../../api/report/node-pass.ts';
 import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
 import { containerReasons } from '../../gc/reasons/containers.ts';
 import { explain } from '../../gc/reasons/entry.ts';
@@ -35,11 +35,7 @@ export interface ContainerGcDeps extends Omit<ActDeps, 'onPodFound' | 'onRemoved
   /** Time between two passes; default one minute. */
   readonly periodMs?: number;
   /** At the end of each pass that was not aborted; `inventory` is undefined when the node could not be observed. */
-  readonly onPass: (
-    report: NodePassReport,
-    inventory: ContainerInventory | undefined,
-    lastRemoved: LastRemoved['others'],
-  ) => void;
+  readonly onPass: OnPass<ContainerInventory, RemovedKind>;
 }
 
 /** Removes the dead containers, sandboxes and logs that are due by the policy of this node, and reports each pass. */

@@ -1,13 +1,7 @@
 import type { Relief } from '../../api/node-pressure.ts';
 import type { ConfirmNode } from '../../api/node-confirmation.ts';
 import { nodeRule, reliefBy, type NodeGovernance, type NodeRule } from '../../api/policy/node-governance.ts';
-import type {
-  ImageDisk,
-  ImageInventory,
-  LastRemoved,
-  NodePassReport,
-  NodePod,
-} from '../../api/report/node-pass.ts';
+import type { ImageDisk, ImageInventory, NodePod, OnPass } from '../../api/report/node-pass.ts';
 import type { ImageGcPolicy } from '../../api/policy/policy.ts';
 import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
 import type { EventSpec, ObjectRef, Recorder } from '../../kube/events/recorder.ts';
@@ -63,11 +57,7 @@ export interface ImageGcDeps {
   readonly metrics: ImageGcMetrics;
   readonly log: Logger;
   /** `inventory` is undefined when the images could not be listed. */
-  readonly onPass: (
-    report: NodePassReport,
-    inventory: ImageInventory | undefined,
-    lastRemoved: LastRemoved['images'],
-  ) => void;
+  readonly onPass: OnPass<ImageInventory, 'Image'>;
 }
 
 /** Removes unused images when the image file system is too full or they are too old, and records when each image was last used. */

@@ -10,7 +10,6 @@ import type {
 } from '../../api/gen/nodegcreport.gen.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type {
-  ContainerInventory,
   CountAndBytes,
   ImageInventory,
   Offender,
@@ -58,15 +57,19 @@ export function planStorage(
 /** A fact that is not known has no field. */
 function inventoriesOf(facts: ReportFacts): NodeGCReportStatus {
   const { runtime, images, containers, lastRemoved, imageDisk, orphans, snapshots } = facts;
-  const removed = {
-    images: lastRemoved.images.slice(0, bounds.removedImages).map(removedImageOf),
-    others: lastRemoved.others.slice(0, bounds.removedOthers).map(removedObjectOf),
-  };
+  const ofImages = withRemoved(
+    images && imagesOf(images),
+    lastRemoved.images.slice(0, bounds.removedImages).map(removedImageOf),
+  );
+  const ofContainers = withRemoved(
+    containers && mapValues(containers.containers, count),
+    lastRemoved.others.slice(0, bounds.removedOthers).map(removedObjectOf),
+  );
   return {
     ...(runtime && { runtime: mapValues(runtime, (text) => cut(text, bounds.versionText)) }),
     ...(imageDisk && { imageFileSystem: diskOf(imageDisk) }),
-    ...section('images', images && imagesOf(images), removed.images),
-    ...section('containers', containers && mapValues(containers.containers, count), removed.others),
+    ...(ofImages && { images: ofImages }),
+    ...(ofContainers && { containers: ofContainers }),
     ...(containers && {
       sandboxes: mapValues(containers.sandboxes, count),
       logs: mapValues(containers.logs, bytes),
@@ -75,15 +78,11 @@ function inventoriesOf(facts: ReportFacts): NodeGCReportStatus {
   };
 }
 
-/** A section of the status with the objects that were removed last; left out where neither is known. */
-const section = <N extends 'images' | 'containers', T, R>(
-  name: N,
-  inventory: T | undefined,
-  lastRemoved: readonly R[],
-) =>
+/** A part of the status with the objects that were removed last; undefined = neither is known. */
+const withRemoved = <R>(inventory: object | undefined, lastRemoved: R[]) =>
   inventory === undefined && lastRemoved.length === 0
-    ? {}
-    : { [name]: { ...inventory, ...(lastRemoved.length > 0 && { lastRemoved }) } };
+    ? undefined
+    : { ...inventory, ...(lastRemoved.length > 0 && { lastRemoved }) };
 
 function policyOf({ policy }: NodeGovernance): Pick<NodeGCReportStatus, 'policy'> {
   if (policy === undefined || policy.name === '') return {};

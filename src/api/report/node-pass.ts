@@ -81,6 +81,13 @@ export interface LastRemoved {
   readonly others: readonly RemovedObject<RemovedKind>[];
 }
 
+/** At the end of a pass: its report, and what it found; an `inventory` of undefined = the node could not be observed. */
+export type OnPass<I, K extends RemovedKind | 'Image'> = (
+  report: NodePassReport,
+  inventory: I | undefined,
+  lastRemoved: readonly RemovedObject<K>[],
+) => void;
+
 /** An image that dustpan removed, as the state file records it. */
 export interface RemovedImage {
   /** Its id or one of its repository digests. */

@@ -83,32 +83,27 @@ export function buildAgentUnits(counted: AgentUnitsDeps): Omit<Passes, 'runtime'
     ...config.kubelet,
     ...{ nodeName: config.nodeName, cluster: counted.cluster.connection, clock },
   });
-  const inventories: Inventories = { lastRemoved: { images: [], others: [] } };
+  const inventories: Inventories = { removedImages: [], removedOthers: [] };
   const report = reportManager(deps, place, inventories);
-  const passed = (pass: NodePassReport): void => {
+  const passed = (pass: NodePassReport, found: Partial<Inventories>): void => {
+    Object.assign(inventories, found);
     report.observe(pass);
     onPass();
   };
-  const containers = containerGc(deps, place, (pass, inventory, others) => {
-    inventories.containers = inventory;
-    inventories.lastRemoved = { ...inventories.lastRemoved, others };
-    passed(pass);
+  const containers = containerGc(deps, place, (pass, inventory, removedOthers) => {
+    passed(pass, { containers: inventory, removedOthers });
   });
-  const images = imageGc(deps, place, (pass, inventory, removed) => {
-    inventories.images = inventory;
-    inventories.lastRemoved = { ...inventories.lastRemoved, images: removed };
-    passed(pass);
+  const images = imageGc(deps, place, (pass, inventory, removedImages) => {
+    passed(pass, { images: inventory, removedImages });
   });
   const storage = localStorage(deps, kubelet, (pass, inventory) => {
-    inventories.storage = inventory;
-    passed(pass);
+    passed(pass, { storage: inventory });
   });
   const pressure = nodePressure(deps, kubelet, {
     consumers: () => consumersOf(inventories),
     relieve: reliefOf({ containers, images, place, alone: deps.alone }),
     onPass: (pass, inventory) => {
-      inventories.pressure = inventory;
-      passed(pass);
+      passed(pass, { pressure: inventory });
     },
   });
   return {
@@ -130,7 +125,8 @@ interface Place {
 
 /** Inventories of the last passes; undefined = the last pass had none. */
 interface Inventories {
-  lastRemoved: LastRemoved;
+  removedImages: LastRemoved['images'];
+  removedOthers: LastRemoved['others'];
   containers?: ContainerInventory | undefined;
   images?: ImageInventory | undefined;
   storage?: StorageInventory | undefined;
@@ -243,7 +239,7 @@ function reportManager(deps: AgentUnitsDeps, place: Place, inventories: Inventor
     containers: () => inventories.containers,
     storage: () => inventories.storage,
     pressure: () => inventories.pressure,
-    lastRemoved: () => inventories.lastRemoved,
+    lastRemoved: () => ({ images: inventories.removedImages, others: inventories.removedOthers }),
     runtimeVersion: () => runtimeWatch.version,
     runtimeTrouble: () => runtimeWatch.check(),
     recorder,

@@ -54,6 +54,8 @@ let uids: Readonly<Record<string, string>>;
 /** The mirror pod's name. */
 const still = 'still-node-a';
 /** Containers of the pods that keep running. */
+/** The attempt of the pod's sandbox that runs after two were lost. */
+let resandboxed: number;
 let runningAtFirst: Awaited<ReturnType<typeof runningPods>>;
 
 beforeAll(async () => {
@@ -121,13 +123,16 @@ function isRotated(): boolean {
   return texts.some((text) => text.endsWith(' end\n')) && statSync(join(path, '0.log')).size < 10 * 1024;
 }
 
-/** Stops the sandbox of a pod, as a crash would, and waits until the kubelet has made the next. */
-async function losesSandbox(pod: string, attempt: number): Promise<void> {
+/** Stops the sandbox of a pod, as a crash would. Returns the attempt that then runs: a kubelet under load may need more than one. */
+async function losesSandbox(pod: string, attempt: number): Promise<number> {
   const sandbox = (await listSandboxes(cluster)).find(({ name }) => name === `${pod}/${attempt}`);
   await crictl(cluster, 'stopp', sandbox?.id ?? '');
-  await expect
-    .poll(() => containersOf(pod, 'CONTAINER_RUNNING'), eventually)
-    .toEqual([`${pod}/main/${attempt + 1}`]);
+  const running = async (): Promise<number> => {
+    const [name = ''] = await containersOf(pod, 'CONTAINER_RUNNING');
+    return Number(name.slice(`${pod}/main/`.length));
+  };
+  await expect.poll(running, eventually).toBeGreaterThan(attempt);
+  return await running();
 }
 
 test('DryRun removes nothing', async () => {
@@ -143,8 +148,7 @@ test('DryRun removes nothing', async () => {
   uids = Object.fromEntries(
     await Promise.all(names.map(async (name) => [name, await uidOf(cluster, name)] as const)),
   );
-  await losesSandbox('resandboxed', 0);
-  await losesSandbox('resandboxed', 1);
+  resandboxed = await losesSandbox('resandboxed', await losesSandbox('resandboxed', 0));
   await expect.poll(() => containersOf('crash', 'CONTAINER_RUNNING'), eventually).toEqual(['crash/main/4']);
   await expect.poll(() => logsOf('logger').length, eventually).toBeGreaterThan(3);
   await kubectl(cluster, ['exec', 'logger', '--', 'touch', '/data/enough']);
@@ -153,7 +157,7 @@ test('DryRun removes nothing', async () => {
 
   // The API server learns of a restart later than the runtime.
   await expect.poll(() => restartsOf(cluster, 'crash'), eventually).toBe('4 true');
-  await expect.poll(() => restartsOf(cluster, 'resandboxed'), eventually).toBe('2 true');
+  await expect.poll(() => restartsOf(cluster, 'resandboxed'), eventually).toBe(`${resandboxed} true`);
   runningAtFirst = await runningPods(cluster);
   await applyPolicy(cluster, 'DryRun', collecting);
   agent = await startAgent(cluster, { args: ['--container-gc-period=1s', '--image-gc-period=1s'] });
@@ -165,7 +169,7 @@ test('DryRun removes nothing', async () => {
   await expect.poll(() => due('RotatedLog'), eventually).toBeGreaterThan(0);
   await passesOf(agent, 'containergc', 2);
   expect(await containersOf('crash')).toEqual([0, 1, 2, 3].map((attempt) => `crash/main/${attempt}`));
-  expect(await sandboxesOf('resandboxed')).toHaveLength(3);
+  expect(await sandboxesOf('resandboxed')).toHaveLength(resandboxed + 1);
   expect(logsOf('logger').length).toBeGreaterThan(3);
 });
 
@@ -181,8 +185,8 @@ test('Enforce keeps the newest dead attempt of each container with its log, and 
 
   await expect
     .poll(() => sandboxesOf('resandboxed'), eventually)
-    .toEqual(['resandboxed/1 SANDBOX_NOTREADY', 'resandboxed/2 SANDBOX_READY']);
-  expect(await containersOf('resandboxed')).toEqual(['resandboxed/main/1']);
+    .toEqual([`resandboxed/${resandboxed - 1} SANDBOX_NOTREADY`, `resandboxed/${resandboxed} SANDBOX_READY`]);
+  expect(await containersOf('resandboxed')).toEqual([`resandboxed/main/${resandboxed - 1}`]);
 
   await expect.poll(() => logsOf('logger'), eventually).toEqual(['0.log', ...rotated.slice(-1)]);
   expect(isRotated()).toBe(true);
@@ -302,8 +306,8 @@ test('reports every removal, and has every right that it uses', async () => {
   await expect.poll(reported, eventually).toBeGreaterThanOrEqual(total);
   expect(await reportUnit(cluster, 'containergc')).toMatchObject({ errors: 0 });
   const { lastRemoved = [] } = (await readReport(cluster))?.containers ?? {};
-  const kinds = new Set(lastRemoved.map(({ kind }) => kind));
-  expect([...kinds]).toEqual(expect.arrayContaining(['Container', 'Sandbox']));
+  // The pod that always fails leaves more than ten containers.
+  expect(lastRemoved.filter(({ kind }) => kind === 'Container' || kind === 'Sandbox')).toHaveLength(10);
   expect(lastRemoved.length).toBeGreaterThan(10);
   expect(lastRemoved.length).toBeLessThanOrEqual(20);
   const logged = (await agent.logs()).map(({ container, sandbox, path }) => container ?? sandbox ?? path);
