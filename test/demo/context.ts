@@ -21,8 +21,6 @@ export interface Context {
   ) => Promise<Record<string, unknown>>;
   /** For every dustpan of the demo. */
   readonly env: { readonly KUBECONFIG: string };
-  /** kubectl sends a token only over TLS. */
-  readonly supportsKubectl: boolean;
   /** undefined where the simulated kubelet cannot run: it needs Linux. */
   readonly kubelet: KubeletSandbox | undefined;
   /** Removed at the end. */
@@ -51,7 +49,6 @@ export function contextOn(server: ContractServer, given: Given): Context {
       return JSON.parse(response.body.toString()) as Record<string, unknown>;
     },
     env: { KUBECONFIG: server.kubeconfigFile },
-    supportsKubectl: ca !== undefined,
   };
 }
 

@@ -22,7 +22,7 @@ async function builtIn(): Promise<number> {
   const code = hasOwnMounts() ? undefined : await withOwnMounts(self);
   if (code !== undefined) return code;
   const { startSandbox } = await import('../sandbox/server.ts');
-  return demo('the built-in API server', startSandbox, run);
+  return demo('the built-in API server', () => startSandbox({ tls: true }), run);
 }
 
 /** The real API server runs in a jail: this program starts itself there. */

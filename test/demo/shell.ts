@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GCPolicy } from '../../src/api/gen/gcpolicy.gen.ts';
@@ -22,7 +22,11 @@ export async function shell(context: Context): Promise<number> {
   // Not synchronously: this process also is the container runtime.
   const child = spawn(process.env['SHELL'] ?? 'sh', {
     stdio: 'inherit',
-    env: { ...process.env, ...(node ?? context).env, PATH: pathWithCommands(context) },
+    env: {
+      ...{ ...process.env, ...(node ?? context).env, PATH: pathWithCommands(context) },
+      // kubectl keeps the discovered APIs there, by default in the user's home.
+      KUBECACHEDIR: join(context.directory, 'kubectl'),
+    },
   });
   await once(child, 'exit');
   return 0;
@@ -39,7 +43,13 @@ async function firstStatus({ send }: Context, hasAgent: boolean): Promise<void> 
   }
 }
 
-function introduce({ screen, supportsKubectl }: Context): void {
+const kubectlCommands = [
+  'kubectl get gcpolicies,nodegcreports -o wide',
+  'kubectl get pods -n ci -l app=ci-runner',
+  `kubectl patch gcpolicy default --type merge -p '{"spec":{"mode":"Enforce"}}'`,
+];
+
+function introduce({ screen }: Context): void {
   screen.print(`${bold('a shell')} on this cluster and its node node-a, all in DryRun; exit ends it`);
   for (const line of [
     'dustpan status',
@@ -47,12 +57,15 @@ function introduce({ screen, supportsKubectl }: Context): void {
     'dustpan why pod ci/finished-ci-runners-03',
     'dustpan why image registry.example.com/ci/build:2',
     'dustpan snapshot ./snapshot',
-    ...(supportsKubectl
-      ? [`kubectl patch gcpolicy default --type merge -p '{"spec":{"mode":"Enforce"}}'`]
-      : []),
+    ...(hasKubectl()
+      ? kubectlCommands
+      : ['kubectl is not on the PATH; with it you can also change policies and pods']),
   ])
     screen.print(dim(`  ${line}`));
 }
+
+const hasKubectl = (): boolean =>
+  (process.env['PATH'] ?? '').split(delimiter).some((place) => existsSync(join(place, 'kubectl')));
 
 function pathWithCommands({ directory }: Context): string {
   const bin = join(directory, 'bin');

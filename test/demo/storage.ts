@@ -65,7 +65,7 @@ async function createPod(
   { name, labels, kib }: (typeof writers)[number],
 ): Promise<Volume> {
   const pod = await send('POST', podsPath, {
-    metadata: { name, labels },
+    metadata: { name, labels: { app: 'cache', ...labels } },
     spec: {
       // No kubelet is here to end it.
       ...{ nodeName, terminationGracePeriodSeconds: 0 },
@@ -100,7 +100,8 @@ async function fill({ context, kubelet, volumes }: Filling, upToKiB: number): Pr
 
 const lines = (volumes: readonly Volume[]): string[] =>
   volumes.map(({ name, writtenKiB }) => {
-    const percent = Math.round((100 * writtenKiB) / limitKiB);
+    // Rounded down, as in the Events.
+    const percent = Math.floor((100 * writtenKiB) / limitKiB);
     return `  ${name.padEnd(12)} ${bar(Math.min(percent, 100))} ${String(percent).padStart(4)} % of the limit`;
   });
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFailed, test } from 'vitest';
 import { problemsOf } from '../demo/node/result.ts';
@@ -73,13 +73,39 @@ test('its shell finds a cluster and a node', async () => {
     dustpan why pod ci/finished-ci-runners-03
     dustpan why image registry.example.com/base/jdk:21
     kubectl-dustpan status
+    dustpan plan -n ci -l app=ci-runner -o name
   `;
   const demo = startDemo({ SHELL: 'sh' }, ['--shell'], commands);
   await once(demo.child, 'close');
   expect(demo.output).toContain('would be deleted by podgc:\n    TerminatedInNamespace');
   expect(demo.output).toContain('on node-a is kept by\n    imagegc: KeepListed');
   expect(demo.output).toContain('pods: 75 due, all under DryRun policies; 0 deleted');
+  expect(demo.output.match(/^pod\/.* -n ci$/gm)).toHaveLength(15);
+  expect(demo.output).not.toContain('NodesBehind');
   expect(demo.output.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  expect(demo.child.exitCode).toBe(0);
+  expect(remaining()).toEqual([]);
+});
+
+// It prints its kubeconfig: the real one sends a token only over TLS.
+const kubectl = `#!/bin/sh
+read -r kubeconfig <"$KUBECONFIG"
+echo "cache: $KUBECACHEDIR, $kubeconfig"
+`;
+
+test.each([
+  {
+    ...{ name: 'shows commands of kubectl, which gets TLS and a cache of its own', isInstalled: true },
+    shown: ['  kubectl patch gcpolicy default', 'kubectl, {', '"server":"https://127.0.0.1:', 'ca.crt"'],
+  },
+  { name: 'says that kubectl is missing', isInstalled: false, shown: ['kubectl is not on the PATH'] },
+])('its shell $name', async ({ isInstalled, shown }) => {
+  const bin = join(directory, 'bin');
+  mkdirSync(bin);
+  if (isInstalled) writeFileSync(join(bin, 'kubectl'), kubectl, { mode: 0o755 });
+  const demo = startDemo({ SHELL: '/bin/sh', PATH: bin }, ['--shell'], isInstalled ? 'kubectl\n' : '');
+  await once(demo.child, 'close');
+  for (const text of shown) expect(demo.output).toContain(text);
   expect(demo.child.exitCode).toBe(0);
   expect(remaining()).toEqual([]);
 });

@@ -1,12 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { newAuthority, type Certified } from '../certificate.ts';
 import type { ContractServer } from '../contract/server.ts';
 import { ApiServer, failed, ofStatus, type ApiResponse } from './api/api-server.ts';
 import type { DirectStore } from './api/direct-store.ts';
@@ -25,6 +33,8 @@ export interface SandboxOptions {
   readonly users?: readonly SandboxUser[];
   /** Runs a command in a container; not given: no pod has containers that run. */
   readonly exec?: SandboxExec;
+  /** Serves HTTPS, over which alone kubectl sends a token. */
+  readonly tls?: boolean;
 }
 
 /** A request as the server received it. */
@@ -59,6 +69,7 @@ export async function startSandbox({
   crds = true,
   users: others = [],
   exec,
+  tls = false,
 }: SandboxOptions = {}): Promise<Sandbox> {
   const api = new ApiServer();
   const installCrds = (): Promise<void> => api.registry.install(join(process.cwd(), 'crds'));
@@ -68,18 +79,20 @@ export async function startSandbox({
   const requests: SandboxRequest[] = [];
   const faults = new Faults(api);
   const front = { api, users, requests, faults };
-  const server = createServer({ keepAliveTimeout: keepAliveMs, requestTimeout: 0 }, (request, response) => {
-    void serve(front, request, response);
-  });
+  const authority = tls ? newAuthority('sandbox', ['IP:127.0.0.1']) : undefined;
+  const server = serverWith(authority, (request, response) => void serve(front, request, response));
   serveExec(server, { api, users, requests, exec });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const directory = await mkdtemp(join(tmpdir(), 'dustpan-sandbox-'));
   const kubeconfigOf = (user: string): string => join(directory, `${user}.kubeconfig`);
-  await Promise.all(users.map((user) => writeFile(kubeconfigOf(user.name), kubeconfig(url, user))));
+  const caFile = authority && join(directory, 'ca.crt');
+  if (caFile) await writeFile(caFile, authority.certificate);
+  const cluster = { server: url, 'certificate-authority': caFile };
+  await Promise.all(users.map((user) => writeFile(kubeconfigOf(user.name), kubeconfig(cluster, user))));
   return {
-    ...{ url, caFile: undefined, token, kubeconfigFile: kubeconfigOf(administrator), kubeconfigOf },
+    ...{ url, caFile, token, kubeconfigFile: kubeconfigOf(administrator), kubeconfigOf },
     ...{ store: api.objects, requests, faults, installCrds },
     stop: async () => {
       api.closeWatches();
@@ -92,12 +105,18 @@ export async function startSandbox({
   };
 }
 
+function serverWith(authority: Certified | undefined, listener: RequestListener): Server | TlsServer {
+  const timeouts = { keepAliveTimeout: keepAliveMs, requestTimeout: 0 };
+  if (authority === undefined) return createServer(timeouts, listener);
+  return createTlsServer({ ...timeouts, cert: authority.certificate, key: authority.key }, listener);
+}
+
 /** JSON is YAML. */
-function kubeconfig(server: string, { name, token }: SandboxUser): string {
+function kubeconfig(cluster: object, { name, token }: SandboxUser): string {
   return JSON.stringify({
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: 'sandbox', cluster: { server } }],
+    clusters: [{ name: 'sandbox', cluster }],
     users: [{ name, user: { token } }],
     contexts: [{ name: 'sandbox', context: { cluster: 'sandbox', user: name } }],
     'current-context': 'sandbox',

@@ -17,12 +17,13 @@ interface Folders {
 export type PodUids = Readonly<Record<(typeof boundPods)[number]['name'], string>>;
 
 export const nodeName = 'node-a';
+export const nodeLabels = { 'kubernetes.io/hostname': nodeName };
 
 /** The pods that the API server has bound to the node. */
 export const boundPods = [
-  { name: 'web-1', phase: 'Running', image: image.web },
-  { name: 'worker-1', phase: 'Running', image: image.worker },
-  { name: 'api-1', phase: 'Pending', image: image.api },
+  { name: 'web-1', app: 'web', phase: 'Running', image: image.web },
+  { name: 'worker-1', app: 'worker', phase: 'Running', image: image.worker },
+  { name: 'api-1', app: 'api', phase: 'Pending', image: image.api },
 ] as const;
 
 /** Image GC begins above the limit, which is below the kubelet's own, and ends below the goal. */
@@ -36,6 +37,8 @@ export const nodePolicy = (
   policyManifest('nodes', {
     mode,
     nodes: {
+      // The other nodes have no agent.
+      nodeSelector: { matchLabels: nodeLabels },
       imageGC: {
         ...{ highThresholdPercent: hasDisk ? diskPercent.limit : 100, lowThresholdPercent: diskPercent.goal },
         ...{ minimumAge: '10m', maximumAge: '240h', keep: [`${registry}/base/*`] },

@@ -5,7 +5,15 @@ import { layOutImages } from '../../sandbox/node/image-disk.ts';
 import { mountMemory } from '../../sandbox/node/own-mounts.ts';
 import { policiesPath, type Context } from '../context.ts';
 import { plan, Program, type Plan } from '../program.ts';
-import { boundPods, diskMiB, NodeObjects, nodeName, nodePolicy, type PodUids } from './objects.ts';
+import {
+  boundPods,
+  diskMiB,
+  NodeObjects,
+  nodeLabels,
+  nodeName,
+  nodePolicy,
+  type PodUids,
+} from './objects.ts';
 
 /** The simulated node. */
 export interface DemoNode {
@@ -57,13 +65,16 @@ function delayRemovals(cri: CriSandbox, hasDisk: boolean): void {
 }
 
 async function bindPods({ send }: Context): Promise<PodUids> {
-  await send('POST', '/api/v1/nodes', { metadata: { name: nodeName } });
+  await send('POST', '/api/v1/nodes', { metadata: { name: nodeName, labels: nodeLabels } });
   const conditions = [{ type: 'Ready', status: 'True' }];
   await send('PATCH', `/api/v1/nodes/${nodeName}/status`, { status: { conditions } });
   const uids: Record<string, string> = {};
-  for (const { name, phase, image } of boundPods) {
+  for (const { name, app, phase, image } of boundPods) {
     const spec = { nodeName, containers: [{ name: 'main', image }] };
-    const pod = await send('POST', '/api/v1/namespaces/web/pods', { metadata: { name }, spec });
+    const pod = await send('POST', '/api/v1/namespaces/web/pods', {
+      metadata: { name, labels: { app } },
+      spec,
+    });
     await send('PATCH', `/api/v1/namespaces/web/pods/${name}/status`, { status: { phase } });
     uids[name] = (pod['metadata'] as { uid: string }).uid;
   }

@@ -37,11 +37,11 @@ async function createPod(
   index: number,
   owner: object | undefined,
 ): Promise<void> {
-  const { namespace, phase, reason, message, labels, finalizers } = group;
+  const { namespace, phase, reason, message, app, labels, finalizers } = group;
   const name = podName(group, index);
   const path = `/api/v1/namespaces/${namespace}/pods`;
   await send('POST', path, {
-    metadata: { name, labels, finalizers, ownerReferences: owner && [owner] },
+    metadata: { name, labels: { app, ...labels }, finalizers, ownerReferences: owner && [owner] },
     spec: { nodeName: group.node ?? `node-${1 + (index % 5)}`, containers },
   });
   await send('PATCH', `${path}/${name}/status`, { status: { phase, reason, message } });

@@ -3,6 +3,8 @@ import { policyManifest } from '../../manifests.ts';
 /** Pods that are made alike and have the same outcome. */
 export interface PodGroup {
   readonly name: string;
+  /** The label `app` of its pods. */
+  readonly app: string;
   readonly count: number;
   readonly namespace: string;
   readonly phase: string;
@@ -52,44 +54,40 @@ const webPods = { namespace: 'web', phase: 'Running' };
 
 /** The pods of a cluster after a day. node-7 does not exist any more. */
 export const groups: readonly PodGroup[] = [
-  { name: 'finished Job pods', count: 60, left: 25, ...finished('batch'), owner: job('report', 10) },
   {
-    ...{
-      name: 'pods their Job has not counted',
-      count: 2,
-      left: 2,
-      ...finished('batch'),
-      owner: job('import', 2),
-    },
+    ...{ name: 'finished Job pods', app: 'report', count: 60, left: 25, ...finished('batch') },
+    owner: job('report', 10),
+  },
+  {
+    ...{ name: 'pods their Job has not counted', app: 'import', count: 2, left: 2, ...finished('batch') },
+    owner: job('import', 2),
     finalizers: ['batch.kubernetes.io/job-tracking'],
   },
-  { name: 'finished CI runners', count: 40, left: 25, ...finished('ci') },
+  { name: 'finished CI runners', app: 'ci-runner', count: 40, left: 25, ...finished('ci') },
   {
-    ...{ name: 'a runner with the keep label', count: 1, left: 1, namespace: 'ci', phase: 'Failed' },
+    ...{ name: 'a runner with the keep label', app: 'ci-runner', count: 1, left: 1 },
+    ...{ namespace: 'ci', phase: 'Failed' },
     labels: { 'gc.dustpan.dev/keep': 'true' },
   },
   {
-    ...{ name: 'evicted web pods', count: 24, left: 1, namespace: 'web', phase: 'Failed', reason: 'Evicted' },
+    ...{ name: 'evicted web pods', app: 'web', count: 24, left: 1 },
+    ...{ namespace: 'web', phase: 'Failed', reason: 'Evicted' },
     ...{ message: 'The node was low on resource: memory.', owner: replicaSet('web-7d9f') },
   },
-  { name: 'running web pods', count: 12, left: 12, ...webPods, owner: replicaSet('web-7d9f') },
+  { name: 'running web pods', app: 'web', count: 12, left: 12, ...webPods, owner: replicaSet('web-7d9f') },
   {
-    name: 'pods on the node that vanished',
-    count: 3,
-    left: 0,
-    ...webPods,
-    node: 'node-7',
+    ...{ name: 'pods on the node that vanished', app: 'api', count: 3, left: 0, ...webPods, node: 'node-7' },
     owner: replicaSet('api-5c4b'),
   },
   {
-    ...{ name: 'stuck on the node out of service', count: 2, left: 0, ...webPods, node: 'node-6' },
+    ...{ name: 'stuck on the node out of service', app: 'db', count: 2, left: 0, ...webPods, node: 'node-6' },
     ...{ owner: replicaSet('db-66f8'), isDeleted: true },
   },
   {
-    ...{ name: 'a pod stuck on its finalizer', count: 1, left: 1, ...finished('batch') },
+    ...{ name: 'a pod stuck on its finalizer', app: 'backup', count: 1, left: 1, ...finished('batch') },
     ...{ finalizers: ['example.com/backup'], isDeleted: true },
   },
-  { name: 'pods of a namespace with the label', count: 5, left: 5, ...finished('audit') },
+  { name: 'pods of a namespace with the label', app: 'audit', count: 5, left: 5, ...finished('audit') },
 ];
 
 /** The policy of the demo. Its quarantine is short, so that you need not wait for it. */

@@ -1,5 +1,6 @@
 import { remove } from './delete.ts';
 import { DirectStore } from './direct-store.ts';
+import { discoveryOf } from './discovery.ts';
 import {
   contentType,
   encodeList,
@@ -44,6 +45,8 @@ export class ApiServer {
   /** Never throws: a failure is a response too. */
   handle(request: ApiRequest): ApiResponse {
     try {
+      const served = request.method === 'GET' && discoveryOf(request.url.pathname, this.registry.resources);
+      if (served) return ofStatus(200, served, 'json');
       return this.#serve(callOf(request, { registry: this.registry, store: this.#store }), request.accept);
     } catch (err) {
       return failed(err, request.accept);

@@ -5,12 +5,15 @@ import { listMeta, metadataOnly, statusMessage } from './protobuf-kinds.ts';
 import { encodeMessage, type MessageFields } from './protobuf.ts';
 import type { Call } from './request.ts';
 import { apiVersionOf, type Resource } from './resources.ts';
+import { tableOf } from './table.ts';
 
 export type Encoding = 'json' | 'protobuf';
 
 interface Media {
   readonly encoding: Encoding;
   readonly metadataOnly: boolean;
+  /** The rows that `kubectl get` prints. */
+  readonly isTable: boolean;
 }
 
 /** A kind in the form that the client requests. */
@@ -30,17 +33,27 @@ const protobufType = 'application/vnd.kubernetes.protobuf';
 
 /** The first form in the Accept header that the kind supports; throws 406 if there is none. */
 export function formOf({ resource, verb }: Pick<Call, 'resource' | 'verb'>, accept: string): Form {
-  const metadataKind = `PartialObjectMetadata${verb === 'list' ? 'List' : ''}`;
-  for (const { type, as } of accept.split(',').map(clauseOf)) {
-    const encoding = encodings[type];
-    if (encoding === undefined) continue;
-    const isWhole = as === undefined && (encoding === 'json' || resource.binary !== undefined);
-    if (isWhole || as === metadataKind) return { resource, media: { encoding, metadataOnly: !isWhole } };
+  for (const clause of accept.split(',').map(clauseOf)) {
+    const media = mediaOf(clause, { resource, verb });
+    if (media !== undefined) return { resource, media };
   }
   throw new Failure('only the following media types are accepted: application/json', {
     code: 406,
     reason: 'NotAcceptable',
   });
+}
+
+/** undefined = the kind does not support it. */
+function mediaOf(
+  { type, as }: Clause,
+  { resource, verb }: Pick<Call, 'resource' | 'verb'>,
+): Media | undefined {
+  const encoding = encodings[type];
+  if (encoding === undefined) return undefined;
+  const isWhole = as === undefined && (encoding === 'json' || resource.binary !== undefined);
+  const metadataOnly = as === `PartialObjectMetadata${verb === 'list' ? 'List' : ''}`;
+  const isTable = as === 'Table' && encoding === 'json' && isPrinted(resource, verb);
+  return isWhole || metadataOnly || isTable ? { encoding, metadataOnly, isTable } : undefined;
 }
 
 const encodings: Readonly<Record<string, Encoding>> = {
@@ -49,7 +62,15 @@ const encodings: Readonly<Record<string, Encoding>> = {
   [protobufType]: 'protobuf',
 };
 
-function clauseOf(clause: string): { readonly type: string; readonly as: string | undefined } {
+const isPrinted = ({ columns }: Resource, verb: Call['verb']): boolean =>
+  columns.length > 0 && verb !== 'watch';
+
+interface Clause {
+  readonly type: string;
+  readonly as: string | undefined;
+}
+
+function clauseOf(clause: string): Clause {
   const [type = '', ...parameters] = clause.split(';').map((part) => part.trim());
   return { type, as: parameters.find((one) => one.startsWith('as='))?.slice('as='.length) };
 }
@@ -60,6 +81,7 @@ export function contentType(encoding: Encoding, watch = false): string {
 }
 
 export function encodeObject(object: KubeObject, form: Form): Uint8Array {
+  if (form.media.isTable) return table([object], form, { resourceVersion: object.metadata.resourceVersion });
   const shown = shape(object, form);
   return form.media.encoding === 'json' ? json(shown) : envelope(shown, encodeMessage(shown, fieldsOf(form)));
 }
@@ -83,6 +105,7 @@ export function encodeErrorEvent(status: JsonObject, encoding: Encoding): Uint8A
 export function encodeList(page: Page, form: Form): Uint8Array {
   const { resourceVersion, continueToken } = page;
   const metadata = { resourceVersion, ...(continueToken === '' ? {} : { continue: continueToken }) };
+  if (form.media.isTable) return table(page.items, form, metadata);
   const items = page.items.map((item) => shape(item, form));
   if (form.media.encoding === 'protobuf')
     return envelope(listHead(form), encodeMessage({ metadata, items }, listFields(form)));
@@ -91,6 +114,9 @@ export function encodeList(page: Page, form: Form): Uint8Array {
   const shown = isBare ? items.map((item) => without(item, 'kind', 'apiVersion')) : items;
   return json({ ...listHead(form), metadata, items: shown });
 }
+
+const table = (objects: readonly KubeObject[], { resource }: Form, metadata: JsonObject): Uint8Array =>
+  json({ kind: 'Table', apiVersion: metadataVersion, metadata, ...tableOf(objects, resource.columns) });
 
 const listFields = (form: Form): MessageFields => ({
   metadata: [1, { message: listMeta }],

@@ -1,4 +1,5 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { EventEmitter } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { SandboxRequest } from '../server.ts';
@@ -32,7 +33,7 @@ interface Front {
 }
 
 /** Serves pods/exec over WebSocket, as the kubelet does behind the API server. */
-export function serveExec(server: Server, front: Front): void {
+export function serveExec(server: EventEmitter, front: Front): void {
   const sockets = new WebSocketServer({ noServer: true, handleProtocols: ([first]) => first ?? false });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const { headers, url: path = '/' } = request;

@@ -7,6 +7,7 @@ import { binaryKinds } from './protobuf-kinds.ts';
 import type { MessageFields } from './protobuf.ts';
 import { customRules } from './rules-custom.ts';
 import { plainRules, rulesOf, type Rules } from './rules.ts';
+import type { PrinterColumn } from './table.ts';
 
 /** A served kind. */
 export interface Resource {
@@ -15,12 +16,15 @@ export interface Resource {
   readonly plural: string;
   readonly kind: string;
   readonly namespaced: boolean;
+  readonly shortNames: readonly string[];
   readonly subresources: readonly string[];
   /** Custom resources have no protobuf form and keep apiVersion and kind in lists. */
   readonly custom: boolean;
   readonly rules: Rules;
   /** The fields of the protobuf form; undefined = only JSON. */
   readonly binary: MessageFields | undefined;
+  /** The columns of its tables; empty = it has no tables. */
+  readonly columns: readonly PrinterColumn[];
 }
 
 export const apiVersionOf = ({ group, version }: Pick<Resource, 'group' | 'version'>): string =>
@@ -31,10 +35,11 @@ const kinds: readonly (readonly [
   kind: string,
   plural: string,
   subresources?: readonly string[],
+  shortNames?: readonly string[],
 ])[] = [
-  ['v1', 'Pod', 'pods', ['status', 'eviction']],
-  ['v1', 'Node', 'nodes', ['status']],
-  ['v1', 'Namespace', 'namespaces', ['status']],
+  ['v1', 'Pod', 'pods', ['status', 'eviction'], ['po']],
+  ['v1', 'Node', 'nodes', ['status'], ['no']],
+  ['v1', 'Namespace', 'namespaces', ['status'], ['ns']],
   ['v1', 'ServiceAccount', 'serviceaccounts'],
   ['batch/v1', 'Job', 'jobs', ['status']],
   ['apps/v1', 'ReplicaSet', 'replicasets', ['status']],
@@ -46,17 +51,23 @@ const kinds: readonly (readonly [
   ['policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets', ['status']],
 ];
 
-const builtIn: readonly Resource[] = kinds.map(([apiVersion, kind, plural, subresources = []]) => {
+const builtIn: readonly Resource[] = kinds.map((row) => {
+  const [apiVersion, kind, plural, subresources = [], shortNames = []] = row;
   const [version = '', group = ''] = apiVersion.split('/').toReversed();
   const namespaced = kind !== 'Node' && kind !== 'Namespace';
   const rules = rulesOf[kind] ?? plainRules;
-  const names = { group, version, plural, kind };
-  return { ...names, namespaced, subresources, custom: false, rules, binary: binaryKinds[kind] };
+  const names = { group, version, plural, kind, shortNames };
+  const binary = binaryKinds[kind];
+  return { ...names, namespaced, subresources, custom: false, rules, binary, columns: [] };
 });
 
 /** The served resources. */
 export class Registry {
   #resources = builtIn;
+
+  get resources(): readonly Resource[] {
+    return this.#resources;
+  }
 
   /** Installs the CustomResourceDefinitions of a directory. */
   async install(directory: string): Promise<void> {
@@ -84,8 +95,16 @@ export class Registry {
 interface CrdSpec {
   readonly group: string;
   readonly scope: string;
-  readonly names: { readonly plural: string; readonly kind: string };
-  readonly versions: readonly { readonly name: string; readonly subresources?: unknown }[];
+  readonly names: {
+    readonly plural: string;
+    readonly kind: string;
+    readonly shortNames?: readonly string[];
+  };
+  readonly versions: readonly {
+    readonly name: string;
+    readonly subresources?: unknown;
+    readonly additionalPrinterColumns?: readonly PrinterColumn[];
+  }[];
 }
 
 function customResource(crd: JsonObject): Resource {
@@ -97,10 +116,12 @@ function customResource(crd: JsonObject): Resource {
     version: version.name,
     plural: names.plural,
     kind: names.kind,
+    shortNames: names.shortNames ?? [],
     namespaced: scope === 'Namespaced',
     subresources: isObject(version.subresources) && 'status' in version.subresources ? ['status'] : [],
     custom: true,
     rules: customRules(crd),
     binary: undefined,
+    columns: version.additionalPrinterColumns ?? [],
   };
 }

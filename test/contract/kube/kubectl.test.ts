@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { startEnvironment } from './environment.ts';
+
+const { objects } = await startEnvironment();
+
+const gc = '/apis/gc.dustpan.dev/v1alpha1';
+const tableType = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
+
+const read = async (path: string, accept = 'application/json'): Promise<unknown> =>
+  JSON.parse((await objects.request({ method: 'GET', path, accept })).toString());
+
+test('kubectl finds the policies and their short name among the served APIs', async () => {
+  expect(await read('/api')).toMatchObject({ kind: 'APIVersions', versions: ['v1'] });
+  const groupVersion = 'gc.dustpan.dev/v1alpha1';
+  const group = { name: 'gc.dustpan.dev', preferredVersion: { groupVersion, version: 'v1alpha1' } };
+  expect(await read('/apis')).toMatchObject({
+    kind: 'APIGroupList',
+    groups: expect.arrayContaining([expect.objectContaining(group)]) as unknown,
+  });
+  const policies = { name: 'gcpolicies', kind: 'GCPolicy', namespaced: false, shortNames: ['gcpol'] };
+  expect(await read(gc)).toMatchObject({
+    ...{ kind: 'APIResourceList', groupVersion },
+    resources: expect.arrayContaining([expect.objectContaining(policies)]) as unknown,
+  });
+  expect(await read('/api/v1')).toMatchObject({
+    resources: expect.arrayContaining([
+      expect.objectContaining({ name: 'pods', kind: 'Pod', namespaced: true }),
+      expect.objectContaining({ name: 'pods/status' }),
+    ]) as unknown,
+  });
+});
+
+test('kubectl get prints the columns of the custom resource, from a list and for one object', async () => {
+  await objects.request({
+    ...{ method: 'POST', path: `${gc}/gcpolicies` },
+    body: {
+      ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'GCPolicy', metadata: { name: 'columns' } },
+      spec: { mode: 'Enforce', priority: 7 },
+    },
+  });
+  await objects.request({
+    ...{ method: 'PATCH', path: `${gc}/gcpolicies/columns/status` },
+    contentType: 'application/merge-patch+json',
+    body: {
+      status: {
+        observedGeneration: 1,
+        conditions: ['Ready', 'Accepted'].map((type) => ({
+          ...{ type, status: 'True', reason: type, message: '' },
+          lastTransitionTime: '2026-01-01T00:00:00Z',
+        })),
+      },
+    },
+  });
+  const one = (await read(`${gc}/gcpolicies/columns`, tableType)) as Table;
+  expect(one.kind).toBe('Table');
+  const heads = 'Name Mode Priority Accepted Degraded Nodes Desired Due Deleted Reason Age'.split(' ');
+  expect(one.columnDefinitions.map(({ name }) => name)).toEqual(heads);
+  const wide = ['Desired', 'Due', 'Deleted', 'Reason'];
+  expect(one.columnDefinitions.filter(({ priority }) => priority > 0).map(({ name }) => name)).toEqual(wide);
+  const cells = ['columns', 'Enforce', 7, 'True', null, null, null, null, null, 'Ready'];
+  const age = expect.stringMatching(/^\d+[sm]$/) as unknown;
+  expect(one.rows.map((row) => row.cells)).toEqual([[...cells, age]]);
+  expect(one.rows[0]?.object.metadata.name).toBe('columns');
+  const all = (await read(`${gc}/gcpolicies`, tableType)) as Table;
+  expect(all.rows.map((row) => row.cells)).toEqual([[...cells, age]]);
+});
+
+interface Table {
+  readonly kind: string;
+  readonly columnDefinitions: readonly { readonly name: string; readonly priority: number }[];
+  readonly rows: readonly {
+    readonly cells: readonly unknown[];
+    readonly object: { readonly metadata: { readonly name: string } };
+  }[];
+}
+
+test('kubectl apply finds that the server validates the fields of a policy', async () => {
+  const { paths } = (await read('/openapi/v3')) as {
+    readonly paths: Readonly<Record<string, { readonly serverRelativeURL: string }>>;
+  };
+  const { pathname } = new URL(paths[gc.slice(1)]?.serverRelativeURL ?? '', 'http://server');
+  expect(await read(pathname)).toMatchObject({
+    paths: {
+      [`${gc}/gcpolicies/{name}`]: {
+        patch: {
+          parameters: expect.arrayContaining([
+            expect.objectContaining({ name: 'fieldValidation', in: 'query' }),
+          ]) as unknown,
+          'x-kubernetes-group-version-kind': {
+            ...{ group: 'gc.dustpan.dev', version: 'v1alpha1', kind: 'GCPolicy' },
+          },
+        },
+      },
+    },
+  });
+});
