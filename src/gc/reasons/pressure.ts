@@ -201,7 +201,7 @@ function foreseenText({ signal, ours, kubelets, consumers, ...values }: Foreseen
   const { available, capacity, growthPerMinute } = values;
   const isCrossed = [ours, kubelets].some((limit) => limit?.secondsLeft === 0);
   const growth =
-    growthPerMinute === undefined ? '' : `, ${amountText(signal, growthPerMinute)} more per minute`;
+    growthPerMinute === undefined ? '' : `; usage grows by ${amountText(signal, growthPerMinute)} per minute`;
   const limits = [
     ...(ours === undefined ? [] : [leftText(signal, ours, "The policy's threshold")]),
     ...(kubelets === undefined ? [] : [leftText(signal, kubelets, "The kubelet's threshold")]),

@@ -131,7 +131,7 @@ test('a warning has the time until each threshold is crossed, and the largest co
   const [warning] = planOf({ signals: [ahead], pods: [pod], usage: used }).warnings;
   expect(warning && explain(pressureWarnings, warning)).toEqual({
     detail:
-      'The node is low on disk space for local storage (nodefs.available): 1.00 GiB of 10.0 GiB are available, 40.0 MiB more per minute. ' +
+      'The node is low on disk space for local storage (nodefs.available): 1.00 GiB of 10.0 GiB are available; usage grows by 40.0 MiB per minute. ' +
       "The policy's threshold, 15% (1.50 GiB), is crossed. The kubelet's threshold, 5% (512 MiB), will be crossed in about 12m. " +
       'Largest consumers: pod web/big 600 MiB.',
     field: 'nodes.nodePressure.thresholds["nodefs.available"]=15%',
