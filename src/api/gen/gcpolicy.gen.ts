@@ -214,7 +214,7 @@ export interface GCPolicySpecPodsUnscheduledTerminating {}
  */
 export interface GCPolicySpecPodsOutOfService {}
 /**
- * Limits on the number of pods that the controller deletes under this policy. They always apply; if this block is absent, its defaults apply.
+ * Limits on deletions: how many pods per pass, and the circuit breaker for missing nodes. They always apply; if this block is absent, its defaults apply.
  */
 export interface GCPolicySpecPodsSafety {
   /**

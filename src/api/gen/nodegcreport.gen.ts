@@ -321,7 +321,7 @@ export interface NodeGCReportStatusContainers {
  */
 export interface NodeGCReportStatusContainersLastRemovedItem {
   /**
-   * What it was.
+   * Kind of the object.
    */
   kind: 'Container' | 'Sandbox' | 'LogDirectory' | 'LogLink' | 'LogFile' | 'PodDirectory' | 'PodCgroup';
   /**
