@@ -156,10 +156,13 @@ function totalsTable(totals: readonly Totals[], width: number): readonly string[
     { title: 'KEEP', text: ({ kept }) => number(kept), right: true },
     { title: 'WAITING', text: ({ waiting }) => number(waiting), right: true },
     { title: 'FREES', text: ({ bytes = 0 }) => (bytes === 0 ? '' : shortSizeText(bytes)), right: true },
-    { title: 'STATE', text: ({ state }) => state ?? '' },
+    { title: 'STATE', text: ({ state = '' }) => stateWords[state] ?? state },
   ];
   return planned.length === 0 ? [] : columns(layout, planned, width);
 }
+
+/** `Free` of -o json would read as a disk with free space. */
+const stateWords: Readonly<Record<string, string>> = { Free: 'Enough' };
 
 /** Explains the column WAITING and how to see more; empty when nothing waits. */
 function waitingHint(

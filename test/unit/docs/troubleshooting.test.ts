@@ -46,3 +46,39 @@ test.each([
   ).toEqual(known);
   expect(headings(partOf(page, `Conditions of a ${kind}`)).toSorted()).toEqual(known);
 });
+
+/** The reasons in these files: as a value, in a union, and in the cases of a function that passes its reason on. */
+const reasonsIn = (file: string): readonly string[] =>
+  [
+    ...readFileSync(file, 'utf8').matchAll(
+      /\breason(?:: | = |[^\n]*\? )'(\w+)'(?: : '(\w+)')?|case '(\w+)':/g,
+    ),
+  ].flatMap(([, ...words]) => words.filter(Boolean));
+
+test.each([
+  { file: 'src/commands/status/trouble.ts', part: 'Problems that only status finds', some: 'NodesBehind' },
+  { file: 'src/controllers/policystatus/claims.ts', part: 'Conditions of a GCPolicy', some: 'Tripped' },
+  { file: 'src/agent/report/conditions.ts', part: 'Conditions of a NodeGCReport', some: 'ThresholdAhead' },
+  {
+    file: 'src/agent/report/keep-list-risk.ts',
+    part: 'Conditions of a NodeGCReport',
+    some: 'DiskNearSignal',
+  },
+  { file: 'src/agent/report/manager.ts', part: 'Conditions of a NodeGCReport', some: 'RuntimeUnavailable' },
+])('explains each reason of $file', ({ file, part, some }) => {
+  const reasons = reasonsIn(file);
+  expect(reasons).toContain(some);
+  // A reason that hides others when the nodes themselves are listed.
+  const own = reasons.filter((reason) => reason !== 'NodesDegraded' || part.includes('GCPolicy'));
+  expect(own.filter((reason) => !partOf(page, part).includes(`\`${reason}\``))).toEqual([]);
+});
+
+test('explains each state of a plan', () => {
+  const unions = ['src/agent/imagegc/facts.ts', 'src/agent/imagegc/disk.ts'].flatMap((file) => [
+    ...readFileSync(file, 'utf8').matchAll(/\bstate: ('[^;]+);/g),
+  ]);
+  const states = unions.flatMap(([, union = '']) => union.split(' | ').map((one) => one.replaceAll("'", '')));
+  expect(states).toContain('Short');
+  const part = partOf(page, 'States of a plan');
+  for (const state of [...states, 'Degraded', 'Enough']) expect(part).toContain(`\`${state}\``);
+});

@@ -213,6 +213,15 @@ const short: PlanDocument['summary'][number] = {
   ...{ wantedInodes: 0, plannedInodes: 0, usedInodesPercent: 95 },
 };
 
+test.each([
+  { name: 'removals that free enough are not a free disk', state: 'Free', word: 'Enough' },
+  { name: 'removals that free too little', state: 'Short', word: 'Short' },
+  { name: 'a disk with enough space', state: 'Idle', word: 'Idle' },
+])('the column STATE: $name', ({ state, word }) => {
+  const document = plan({ totals: [totals({ unit: 'imagegc', node: 'n', state })] });
+  expect(lines(document).find((line) => line.startsWith('imagegc'))).toMatch(new RegExp(` ${word}$`));
+});
+
 describe('problems come first', () => {
   test.each<{ name: string; over: Partial<PlanDocument>; line: string }>([
     {
