@@ -77,8 +77,14 @@ export const imageGcPassMutants: MutantGroup = {
     [
       'response: a listing that failed is reported',
       imageGc,
-      "onPass(passReport(undefined, { result: 'Failed', message }, clock.now()), undefined);\n      throw err;",
-      'throw err;',
+      'onPass(report, undefined, lastRemoved(this.#state));',
+      'void report;',
+    ],
+    [
+      'response: a listing that failed does not hide what was removed',
+      imageGc,
+      'onPass(report, undefined, lastRemoved(this.#state));',
+      'onPass(report, undefined, []);',
     ],
     [
       'stop: a pass that is stopped is not reported',

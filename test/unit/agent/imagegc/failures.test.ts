@@ -149,6 +149,16 @@ describe('a pass with bad input', () => {
     },
   );
 
+  test('that cannot list still reports what was removed last', async () => {
+    await node.pass();
+    expect(node.lastRemoved).not.toEqual([]);
+    const removed = node.lastRemoved;
+    node.runtime.fail('listImages');
+    await node.pass();
+    expect(node.inventories.at(-1)).toBeUndefined();
+    expect(node.lastRemoved).toEqual(removed);
+  });
+
   test('lists and removes nothing while the runtime is not ready, and reports its reason', async () => {
     node.runtime.notReady = 'Starting: recovering';
     node.runtime.calls.length = 0;
