@@ -7,7 +7,7 @@ import { InputError } from './input-error.ts';
 import { kinds, readObjects, readPods } from './kube-objects.ts';
 import { readNodeFolder } from './node-folder.ts';
 import { readPolicyFiles, readSnapshotPolicies } from './policies.ts';
-import { kindMissingNote, type ByUid, type PlanFacts } from './plan-facts.ts';
+import { kindMissingNote, partText, type ByUid, type PlanFacts } from './plan-facts.ts';
 
 interface SnapshotSource {
   readonly directory: string;
@@ -58,7 +58,7 @@ export async function readSnapshot({
     replicaSets: await ifThere('replicasets', (file) => readObjects(file, kinds.replicasets, onProgress)),
     parts: read.map(({ part }) => part),
     reports: [...(reports?.values() ?? [])].filter(({ name }) => !folders.includes(name)),
-    ...{ takenAt: record.takenAt, isPart: record.isPart },
+    ...{ takenAt: record.takenAt, part: record.part },
     notes: [
       ...record.notes,
       ...(isKindMissing ? [kindMissingNote] : []),
@@ -69,33 +69,33 @@ export async function readSnapshot({
 }
 
 /** What snapshot.json says, which only a snapshot of `dustpan snapshot` has. */
-type SnapshotRecord = Pick<PlanFacts, 'takenAt' | 'notes'> & { readonly isPart: boolean };
+type SnapshotRecord = Pick<PlanFacts, 'takenAt' | 'part' | 'notes'>;
 
-const noRecord: SnapshotRecord = { isPart: false, notes: [] };
+const noRecord: SnapshotRecord = { notes: [] };
 
 async function readRecord(file: string): Promise<SnapshotRecord> {
   const record = await readWhole(file);
   const takenAt = record.at('takenAt');
-  const namespace = record.at('namespace').text('');
-  const selector = record.at('selector').text('');
-  const part = [namespace && ` of namespace ${namespace}`, selector && ` with labels ${selector}`].join('');
+  const [namespace, selector] = ['namespace', 'selector'].map(
+    (name) => record.at(name).text('') || undefined,
+  );
+  const part = (namespace ?? selector) === undefined ? undefined : { namespace, selector };
   return {
-    takenAt: takenAt.isAbsent ? undefined : new Date(takenAt.timeMs()),
-    isPart: part !== '',
+    ...{ takenAt: takenAt.isAbsent ? undefined : new Date(takenAt.timeMs()), part },
     notes:
-      part === ''
+      part === undefined
         ? []
         : [
-            `The snapshot has only the pods${part}: thresholds count no others. The circuit breaker cannot count all missing nodes, so orphaned pods are kept.`,
+            `The snapshot has only the pods${partText(part)}: thresholds count no others. The circuit breaker cannot count all missing nodes, so orphaned pods are kept.`,
           ],
   };
 }
 
 /** The pods of a node; undefined = not known. A pod that a part leaves out must not count as gone, and still protects its images. */
 const podsOnNodes =
-  ({ isPart }: SnapshotRecord, pods: Awaited<ReturnType<typeof readPods>> | undefined) =>
+  ({ part }: SnapshotRecord, pods: Awaited<ReturnType<typeof readPods>> | undefined) =>
   (node: string) =>
-    isPart ? undefined : pods?.byNode.get(node);
+    part === undefined ? pods?.byNode.get(node) : undefined;
 
 type Policies = PlanFacts['policies'];
 

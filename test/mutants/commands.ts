@@ -25,6 +25,7 @@ export const commandMutants: MutantGroup = {
       'pod.startsWith(`${namespace}/`)',
       'pod.startsWith(namespace)',
     ],
+    ['reach: a namespace that does not exist', filter, 'if (known.has(namespace)) return;', 'return;'],
     ['reach: labels and namespace', filter, ' && (namespace ?? pod.namespace) === pod.namespace', ''],
     [
       'reach: what belongs to no pod is not shown',
@@ -39,8 +40,13 @@ export const commandMutants: MutantGroup = {
     ['memory: the time of a snapshot', plan, 'now ?? takenAt ?? clock.now()', 'now ?? clock.now()'],
     ['memory: --now precedes it', plan, 'now ?? takenAt ?? clock.now()', 'takenAt ?? now ?? clock.now()'],
     ['request: a part of the cluster has no reports', lists, "kind !== 'NodeGCReport'", 'true'],
-    ['fact: a pod that a part leaves out', read, 'isPart ? undefined : ', ''],
-    ['reach: orphans in a part', units, '!assumeElapsed || facts.isPart === true', '!assumeElapsed'],
+    [
+      'fact: a pod that a part leaves out',
+      read,
+      'part === undefined ? pods?.byNode.get(node) : undefined',
+      'pods?.byNode.get(node)',
+    ],
+    ['reach: orphans in a part', units, '!assumeElapsed || facts.part !== undefined', '!assumeElapsed'],
     ['request: labels of pods alone', lists, "list.kind === 'Pod' && selector", 'selector'],
     ['request: jobs of the namespace', lists, "['Pod', 'Job', 'ReplicaSet']", "['Pod', 'ReplicaSet']"],
     [

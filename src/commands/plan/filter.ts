@@ -1,6 +1,8 @@
 import { SelectorIndex } from '../../api/policy/selector-index.ts';
 import type { LabelSelector } from '../../api/policy/policy.ts';
-import type { PlanFacts } from '../../snapshot/plan-facts.ts';
+import { nearestNames } from '../../runtime/text/nearest.ts';
+import { byName, partText, type PlanFacts } from '../../snapshot/plan-facts.ts';
+import { UsageError } from '../cli/exit.ts';
 import type { Decision, PlanDocument, Totals } from './document.ts';
 
 /** The pods that a command shows, with what belongs to them on nodes; undefined = all. */
@@ -8,6 +10,20 @@ export interface PodFilter {
   readonly namespace: string | undefined;
   readonly selector: LabelSelector | undefined;
 }
+
+/** Throws UsageError for a namespace that is certain not to exist, or whose pods the snapshot leaves out. */
+export function checkNamespace({ namespace }: PodFilter, { namespaces, part }: PlanFacts): void {
+  if (namespace === undefined || namespaces === undefined) return;
+  const known = byName(namespaces);
+  if (known.has(namespace)) return;
+  if (part?.namespace !== undefined && part.namespace !== namespace)
+    throw new UsageError([`the snapshot has no pods of namespace ${namespace}, only those${partText(part)}`]);
+  throw noNamespace(namespace, [...known.keys()]);
+}
+
+/** The error for a namespace that does not exist, with the known names most similar to it. */
+export const noNamespace = (name: string, known: readonly string[]): UsageError =>
+  new UsageError([`there is no namespace ${name}${nearestNames(name, known)}`]);
 
 /** Whether to show the pod `NAMESPACE/NAME`. */
 export type IsShown = (pod: string) => boolean;

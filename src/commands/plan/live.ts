@@ -21,7 +21,7 @@ import { errorLine } from '../../runtime/errors.ts';
 import { nearestNames } from '../../runtime/text/nearest.ts';
 import type { OnProgress } from '../../snapshot/files.ts';
 import { readPolicyFiles } from '../../snapshot/policies.ts';
-import { kindMissingNote, type ByUid, type PlanFacts } from '../../snapshot/plan-facts.ts';
+import { kindMissingNote, type ByUid, type PlanFacts, type PodPart } from '../../snapshot/plan-facts.ts';
 import { usingCluster, type Connected } from '../cli/connect.ts';
 import { readThroughAgents } from '../agent-pod/read.ts';
 import { UsageError } from '../cli/exit.ts';
@@ -66,7 +66,8 @@ class ClusterReader {
   readonly #cluster: Connected & { readonly silenceMs: number };
   readonly #onProgress: OnProgress;
   readonly #notes: string[] = [];
-  #isOwner = false;
+  /** Set for the owner of a namespace, who may list no other pods. */
+  #part: PodPart | undefined;
   /** Never aborted: only the end of the process stops a plan. */
   readonly #signal = new AbortController().signal;
 
@@ -90,16 +91,17 @@ class ClusterReader {
     // Nodes are read after the pods: a node that joins meanwhile must not seem to be missing.
     const nodes = await this.#listOrAbsent(nodesResource());
     if (nodes !== undefined) refuseUnknownNodes(unread, nodes);
-    const namespaces = this.#isOwner
-      ? await this.#ownNamespace(namespace ?? '')
-      : await this.#list(namespacesResource());
+    const namespaces =
+      this.#part?.namespace === undefined
+        ? await this.#list(namespacesResource())
+        : await this.#ownNamespace(this.#part.namespace);
     const { needsJobs, needsReplicaSets } = needsOf(all);
     const reports = (await this.#listIfAllowed(nodeReportsResource())) ?? new Map<string, never>();
     return {
       ...{ policies, replaced, nodes, pods, namespaces },
       jobs: needsJobs ? await this.#listIfAllowed(jobsResource()) : undefined,
       replicaSets: needsReplicaSets ? await this.#listIfAllowed(replicaSetsResource()) : undefined,
-      ...{ parts, unread, isPart: this.#isOwner },
+      ...{ parts, unread, part: this.#part },
       reports: [...reports.values()].filter(({ name }) => !parts.some((one) => one.name === name)),
       notes: this.#notes,
     };
@@ -112,7 +114,7 @@ class ClusterReader {
       return await this.#list(podsResource(resource));
     } catch (err) {
       if (namespace === undefined || !isForbidden(err)) throw err;
-      this.#isOwner = true;
+      this.#part = { namespace, selector: undefined };
       this.#notes.push(
         `Only the pods of namespace ${namespace} may be listed: which pods a threshold of several namespaces deletes is not known.`,
       );
@@ -122,7 +124,7 @@ class ClusterReader {
 
   /** The owner of a namespace may not list what the cluster has. */
   async #listOrAbsent<T extends Identified>(resource: Resource<T>): Promise<ByUid<T> | undefined> {
-    return this.#isOwner ? await this.#listIfAllowed(resource) : await this.#list(resource);
+    return this.#part ? await this.#listIfAllowed(resource) : await this.#list(resource);
   }
 
   /** Its labels: the role `view` in a namespace has the right to get it. */
@@ -133,6 +135,7 @@ class ClusterReader {
       const found = namespaceCodec().fromJson(parseJson(body));
       return new Map([[found.uid, found]]);
     } catch (err) {
+      if (isNotFound(err)) return new Map();
       if (!(err instanceof ApiError)) throw err;
       this.#notes.push(`Namespace ${name} cannot be read, so its pods are kept: ${errorLine(err)}.`);
       return undefined;

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { readSnapshot } from '../../snapshot/directory.ts';
+import type { OnProgress } from '../../snapshot/files.ts';
 import { InputError } from '../../snapshot/input-error.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
@@ -9,7 +10,7 @@ import type { System } from '../cli/system.ts';
 import type { PlanConfig, PlanInputs } from './command.ts';
 import { changesBetween } from './changes.ts';
 import type { Changes, PlanDocument } from './document.ts';
-import { shownPart, shownPods, type PodFilter } from './filter.ts';
+import { checkNamespace, shownPart, shownPods, type PodFilter } from './filter.ts';
 import { createdAtIn, nameText, planTable, type PlanTableOptions } from './table.ts';
 import { decisionsInPiece, planJson, planYaml } from './text.ts';
 import { planUnits } from './units.ts';
@@ -100,27 +101,29 @@ const minWidth = 80;
 /** About one screen. */
 const screenRows = 20;
 
+type FactsConfig = PlanInputs & { readonly filter: PodFilter };
+
 /** Reads the snapshot or the cluster that the flags name, with the labels that the filter needs; throws UsageError for unusable input. */
-export async function readFacts(
-  config: PlanInputs & { readonly filter: PodFilter },
-  progress: Progress,
-): Promise<PlanFacts> {
-  const { snapshot: directory, policyFiles, filter } = config;
-  const onProgress = (file: string, items: number): void => {
+export async function readFacts(config: FactsConfig, progress: Progress): Promise<PlanFacts> {
+  const onProgress: OnProgress = (file, items) => {
     progress.step(`reading ${basename(file)}: ${items}`);
   };
   try {
-    if (directory !== undefined) {
-      const facts = await readSnapshot({ directory, policyFiles, selector: filter.selector, onProgress });
-      const isDated = config.now !== undefined || facts.takenAt !== undefined;
-      return isDated ? facts : { ...facts, notes: [undatedNote(directory), ...facts.notes] };
-    }
-    const { readCluster } = await import('./live.ts');
-    return await readCluster(config, onProgress);
+    const facts = await factsFrom(config, onProgress);
+    checkNamespace(config.filter, facts);
+    return facts;
   } catch (err) {
     if (err instanceof InputError) throw new UsageError(err.problems);
     throw err;
   }
+}
+
+async function factsFrom(config: FactsConfig, onProgress: OnProgress): Promise<PlanFacts> {
+  const { snapshot: directory, policyFiles, filter, now } = config;
+  if (directory === undefined) return (await import('./live.ts')).readCluster(config, onProgress);
+  const facts = await readSnapshot({ directory, policyFiles, selector: filter.selector, onProgress });
+  const isDated = now !== undefined || facts.takenAt !== undefined;
+  return isDated ? facts : { ...facts, notes: [undatedNote(directory), ...facts.notes] };
 }
 
 const undatedNote = (directory: string): string =>

@@ -52,6 +52,7 @@ test('a name without a namespace is in the namespace of the context, else in def
   };
   for (const { context } of kubeconfig.contexts) context['namespace'] = 'batch';
   input.write('kubeconfig', kubeconfig);
+  api.store.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'batch' } });
   const { code, stderr } = await dustpan(['why', 'pod', 'p0001', `--kubeconfig=${input.path('kubeconfig')}`]);
   expect({ code, stderr }).toEqual({
     code: 1,
