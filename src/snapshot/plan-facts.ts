@@ -32,6 +32,8 @@ export interface PlanFacts {
   readonly parts: readonly NodePart[];
   /** The reports of other nodes. */
   readonly reports: readonly NodeReportFacts[];
+  /** How to read the objects of those nodes too, in one sentence; undefined = nothing can be added. */
+  readonly moreNodes?: string | undefined;
   /** Nodes that were requested and could not be read, and why. */
   readonly unread?: readonly UnreadNode[];
   /** Only these pods are known: a pod that is not among them may exist. undefined = all pods are known. */

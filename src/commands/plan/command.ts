@@ -110,7 +110,7 @@ export const shownPodsHelp: FilterHelp = {
     'Show only the pods of this namespace and what belongs to them. Thresholds count the pods of all namespaces, if you may list them.',
   allNamespaces: 'Show the pods of all namespaces, as without -n.',
   selector:
-    "Show only the pods with these labels and what belongs to them, such as app=web,tier!=cache or 'env in (dev,test)'. Thresholds count all pods.",
+    "Show only the pods with these labels and what belongs to them, such as app=web,tier!=cache or 'env in (dev,test)'. Thresholds count all pods. Objects of pods that are gone are not shown: their labels are not known.",
 };
 
 /** `wide` is a table with more columns, `name` one name per line for other commands. */
@@ -210,13 +210,21 @@ interface NodesParsed {
   getOptionValueSource(key: string): string | undefined;
 }
 
-/** Adds the nodes to read through their agents, which take the place of a socket or snapshot in the environment. */
+/**
+ * Adds the nodes to read through their agents. They take the place of a snapshot in the environment. A socket there remains if its node is
+ * requested: that node is read through the socket, and needs no agent.
+ */
 export function withNodes(config: PlanInputs, parsed: NodesParsed, command: string): PlanInputs {
   const { node: names, nodes } = parsed.opts();
   if (names === undefined && !nodes) return config;
   const problem = nodesProblem(parsed);
   if (problem !== undefined) throw new UsageError([`${command}: ${problem}`]);
-  return { ...config, snapshot: undefined, node: undefined, through: nodes ? 'all' : names };
+  const { node } = config;
+  if (names === undefined) return { ...config, snapshot: undefined, through: 'all' };
+  const others = names.filter((name) => name !== node?.name);
+  const isOwn = others.length < names.length;
+  const through = others.length === 0 ? undefined : others;
+  return { ...config, snapshot: undefined, node: isOwn ? node : undefined, through };
 }
 
 function nodesProblem(parsed: NodesParsed): string | undefined {

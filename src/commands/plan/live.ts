@@ -26,6 +26,7 @@ import { usingCluster, type Connected } from '../cli/connect.ts';
 import { readThroughAgents } from '../agent-pod/read.ts';
 import { UsageError } from '../cli/exit.ts';
 import type { PlanConfig } from './command.ts';
+import { adviceOnNodes } from './notes.ts';
 import { readThisNode } from './live-node.ts';
 
 type LiveConfig = Pick<PlanConfig, 'kube' | 'policyFiles' | 'node' | 'through' | 'filter'>;
@@ -101,6 +102,7 @@ class ClusterReader {
       ...{ policies, replaced, nodes, pods, namespaces },
       jobs: needsJobs ? await this.#listIfAllowed(jobsResource()) : undefined,
       replicaSets: needsReplicaSets ? await this.#listIfAllowed(replicaSetsResource()) : undefined,
+      moreNodes: adviceOnNodes({ node, through }),
       ...{ parts, unread, part: this.#part },
       reports: [...reports.values()].filter(({ name }) => !parts.some((one) => one.name === name)),
       notes: this.#notes,
@@ -142,20 +144,24 @@ class ClusterReader {
     }
   }
 
-  /** Reads the objects on this node, or on others through their agents. */
+  /** Reads the objects on this node, and on others through their agents. */
   async #nodes(
     { node, through }: Pick<LiveConfig, 'node' | 'through'>,
     needsUsage: boolean,
   ): Promise<Required<Pick<PlanFacts, 'parts' | 'unread'>>> {
     const given = { ...this.#cluster, needsUsage, notes: this.#notes };
-    if (node !== undefined) return { parts: [await readThisNode(node, given, this.#signal)], unread: [] };
-    if (through === undefined) return { parts: [], unread: [] };
+    const own = node === undefined ? [] : [await readThisNode(node, given, this.#signal)];
+    if (through === undefined) return { parts: own, unread: [] };
     const onProgress = (nodes: number): void => {
       this.#onProgress('nodes, through their agents', nodes);
     };
-    const { parts, unread, notes } = await readThroughAgents(through, { ...given, onProgress }, this.#signal);
+    const { parts, unread, notes } = await readThroughAgents(
+      through,
+      { ...given, onProgress, except: node?.name },
+      this.#signal,
+    );
     this.#notes.push(...notes);
-    return { parts, unread };
+    return { parts: [...own, ...parts], unread };
   }
 
   /** The policies in force, to compare with; none where they cannot be read. */

@@ -10,7 +10,7 @@ import type { System } from '../cli/system.ts';
 import type { PlanConfig, PlanInputs } from './command.ts';
 import { changesBetween } from './changes.ts';
 import type { Changes, PlanDocument } from './document.ts';
-import { checkNamespace, shownPart, shownPods, type PodFilter } from './filter.ts';
+import { checkNamespace, goneNotes, listedOf, shownPart, shownPods, type PodFilter } from './filter.ts';
 import { createdAtIn, nameText, planTable, type PlanTableOptions } from './table.ts';
 import { decisionsInPiece, planJson, planYaml } from './text.ts';
 import { planUnits } from './units.ts';
@@ -59,7 +59,10 @@ const changesTo = (plan: PlanDocument, inForce: PlanFacts, config: TimedConfig):
 function planWith(facts: PlanFacts, { kept, assumeElapsed, filter, now }: TimedConfig): PlanDocument {
   const isShown = shownPods(filter, facts);
   const whole = planUnits(facts, { now, kept: kept || isShown !== undefined, assumeElapsed });
-  return isShown === undefined ? whole : shownPart(whole, isShown, kept);
+  if (isShown === undefined) return whole;
+  const part = shownPart(whole, isShown, kept);
+  const hidden = goneNotes(listedOf(whole.decisions, kept), filter, facts);
+  return { ...part, notes: [...part.notes, ...hidden] };
 }
 
 /** `--now`, else when the snapshot was taken, else now. */

@@ -21,7 +21,7 @@ export function findTarget(question: Question, facts: PlanFacts): Target {
 /** Keeps only the reports that request the eviction of a pod with this name. */
 function withRequestsFor({ name }: Extract<Question, { kind: 'pod' }>, facts: PlanFacts): PlanFacts {
   const isRequesting = ({ requests }: NodeReportFacts) => requests.some(({ pod }) => pod.name === name);
-  return { ...facts, reports: facts.reports.filter(isRequesting) };
+  return { ...facts, reports: facts.reports.filter(isRequesting), moreNodes: undefined };
 }
 
 /** Why the requested node was not read, and what its agent reports instead; undefined = no node was requested. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { LenientCommand } from '../../../../src/commands/cli/option.ts';
-import { planConfig, withPlan } from '../../../../src/commands/plan/command.ts';
+import { planConfig, withNodeNames, withNodes, withPlan } from '../../../../src/commands/plan/command.ts';
 import { parsed, ran } from '../../../fakes/command-line.ts';
 import { FakeSystem } from '../../../fakes/system.ts';
 
@@ -23,6 +23,19 @@ test.each([
   },
 ])('source of a plan: $name', ({ argv, env, from }) => {
   expect(sourceOf(argv, env)).toEqual(from);
+});
+
+test.each([
+  { name: 'none', argv: [], socket: '/s', through: undefined },
+  { name: 'others', argv: ['--node=a,b'], socket: undefined, through: ['a', 'b'] },
+  { name: 'that of the socket', argv: ['--node=n'], socket: '/s', through: undefined },
+  { name: 'that of the socket and another', argv: ['--node=n,a'], socket: '/s', through: ['a'] },
+  { name: 'all', argv: ['--nodes'], socket: '/s', through: 'all' },
+])('nodes of a plan, where the environment has a socket: $name', ({ argv, socket, through }) => {
+  const env = { DUSTPAN_CRI_SOCKET: '/s', DUSTPAN_NODE_NAME: 'n' };
+  const command = parsed(withPlan(withNodeNames(new LenientCommand('plan'))), argv, env);
+  const config = withNodes(planConfig(command, new FakeSystem({ env })), command, 'plan');
+  expect([config.node?.criSocket, config.through]).toEqual([socket, through]);
 });
 
 test.each([

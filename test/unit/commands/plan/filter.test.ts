@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../../../src/commands/cli/exit.ts';
 import type { Decision } from '../../../../src/commands/plan/document.ts';
-import { checkNamespace, shownPart, shownPods } from '../../../../src/commands/plan/filter.ts';
+import {
+  checkNamespace,
+  goneNotes,
+  listedOf,
+  shownPart,
+  shownPods,
+} from '../../../../src/commands/plan/filter.ts';
+import type { PodFilter } from '../../../../src/commands/plan/filter.ts';
 import type { PlanFacts } from '../../../../src/snapshot/plan-facts.ts';
 import { labelled, pod } from '../../../builders.ts';
 import { byUid, factsOf, namespaceOf } from '../why/fixtures.ts';
@@ -93,6 +100,42 @@ describe('a namespace', () => {
     };
     if (problem === undefined) expect(check).not.toThrow();
     else expect(check).toThrow(new UsageError([problem]));
+  });
+});
+
+describe('objects of pods that are gone', () => {
+  const pods = byUid([pod('x', { namespace: 'a' })]);
+  const app = labelled('app', 'web');
+  const sentence = (count: string): string[] => [
+    `The labels of pods that are gone are not known: ${count} not shown.`,
+  ];
+  const gone = container('a/gone');
+
+  test.each<{
+    name: string;
+    decisions?: readonly Decision[];
+    filter?: Partial<PodFilter>;
+    facts?: Partial<PlanFacts>;
+    notes: readonly string[];
+  }>([
+    { name: 'are noted if labels hide them', notes: sentence('2 objects of such pods are') },
+    { name: 'in a namespace', filter: { namespace: 'b' }, notes: sentence('one object of such a pod is') },
+    { name: 'are shown without labels', filter: { selector: undefined }, notes: [] },
+    { name: 'are not known without pods', facts: { pods: undefined }, notes: [] },
+    {
+      name: 'are not known in a part',
+      facts: { part: { namespace: undefined, selector: 'app' } },
+      notes: [],
+    },
+    { name: 'do not exist', decisions: [of('a'), container('a/x'), image], notes: [] },
+    {
+      name: 'are not counted if they are kept and kept objects are not listed',
+      decisions: listedOf([{ ...gone, ...kept }], false),
+      notes: [],
+    },
+  ])('$name', ({ decisions = [of('a'), gone, container('b/gone'), image], filter, facts, notes }) => {
+    const given = { namespace: undefined, selector: app, ...filter };
+    expect(goneNotes(decisions, given, { ...factsOf({}), pods, ...facts })).toEqual(notes);
   });
 });
 
