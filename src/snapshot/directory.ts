@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { needsUsageOf, podLabelKeys } from '../api/policy/matching.ts';
 import type { LabelSelector } from '../api/policy/policy.ts';
+import type { RemovedObject } from '../api/report/node-pass.ts';
+import { removedObjectsResource } from '../kube/cache/removed-objects.ts';
 import type { NodeFacts } from '../kube/cache/objects.ts';
 import { findFile, namesIn, readWhole, type OnProgress } from './files.ts';
 import { InputError } from './input-error.ts';
@@ -66,6 +68,16 @@ export async function readSnapshot({
       ...read.flatMap(({ notes }) => notes),
     ],
   };
+}
+
+/** Reads the objects that the agents of the nodes removed last, as the reports in a snapshot have them. */
+export async function readRemovals(
+  directory: string,
+): Promise<readonly { readonly name: string; readonly removed: readonly RemovedObject[] }[]> {
+  const file = findFile(directory, (await namesIn(directory)) ?? [], 'nodegcreports');
+  if (file === undefined) return [];
+  const kind = { ...kinds.nodegcreports, codec: () => removedObjectsResource(undefined).codec };
+  return [...(await readObjects(file, kind, () => undefined)).values()];
 }
 
 /** What snapshot.json says, which only a snapshot of `dustpan snapshot` has. */

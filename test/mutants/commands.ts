@@ -6,6 +6,9 @@ const selector = 'src/api/policy/selector-text.ts';
 const lists = 'src/commands/snapshot/kinds.ts';
 const directory = 'src/commands/snapshot/directory.ts';
 const read = 'src/snapshot/directory.ts';
+const removed = 'src/commands/why/removed.ts';
+const target = 'src/commands/why/target.ts';
+const command = 'src/commands/plan/command.ts';
 const units = 'src/commands/plan/units.ts';
 
 /** Which objects a command shows, and what a snapshot has. */
@@ -14,7 +17,8 @@ export const commandMutants: MutantGroup = {
   reasons: [],
   tests: [
     'test/unit/api/selector-text',
-    'test/unit/commands/plan/filter',
+    'test/unit/commands/plan/',
+    'test/unit/commands/why/',
     'test/unit/commands/snapshot/',
     'test/integration/commands/plan/snapshot',
   ],
@@ -26,6 +30,11 @@ export const commandMutants: MutantGroup = {
       'pod.startsWith(namespace)',
     ],
     ['reach: a namespace that does not exist', filter, 'if (known.has(namespace)) return;', 'return;'],
+    ['reach: removals on one node', removed, '(question.node ?? name) === name', "name !== ''"],
+    ['reach: what a removed directory contained', removed, 'isAtOrBelow(text, id)', 'text === id'],
+    ['fact: a pod that the snapshot lacks may exist', target, ' && part.selector === undefined', ''],
+    ['fact: hidden objects in one namespace', filter, "namespace === undefined ? '' : `${namespace}/`", "''"],
+    ['reach: a socket of another node', command, 'isOwn ? node : undefined', 'node'],
     ['reach: labels and namespace', filter, ' && (namespace ?? pod.namespace) === pod.namespace', ''],
     [
       'reach: what belongs to no pod is not shown',

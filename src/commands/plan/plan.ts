@@ -66,7 +66,7 @@ function planWith(facts: PlanFacts, { kept, assumeElapsed, filter, now }: TimedC
 }
 
 /** `--now`, else when the snapshot was taken, else now. */
-export const timeOf = ({ now }: Pick<PlanConfig, 'now'>, { takenAt }: PlanFacts): Date =>
+export const timeOf = ({ now }: Pick<PlanConfig, 'now'>, { takenAt }: Pick<PlanFacts, 'takenAt'>): Date =>
   now ?? takenAt ?? clock.now();
 
 async function textOf(plan: PlanDocument, facts: PlanFacts, config: PlanConfig): Promise<Iterable<string>> {

@@ -5,7 +5,7 @@ import { nearest } from '../../runtime/text/nearest.ts';
 import { partText, type NodePart, type PlanFacts, type PodPart } from '../../snapshot/plan-facts.ts';
 import type { Question } from './question.ts';
 import { findContainer } from './container.ts';
-import { missing, type Target } from './found.ts';
+import { askedObject, missing, type Target } from './found.ts';
 import { findImage } from './image.ts';
 
 /** Finds the object of a question. */
@@ -42,11 +42,9 @@ function notRead(node: string | undefined, parts: readonly NodePart[]): string {
   return `node ${node} was not read, only ${names}`;
 }
 
-/** As in kubectl. */
-const defaultNamespace = 'default';
-
 function findPod(question: Extract<Question, { kind: 'pod' }>, facts: PlanFacts): Target {
-  const { namespace = defaultNamespace, name } = question;
+  const object = askedObject(question);
+  const { namespace, name } = object;
   const { pods, part } = facts;
   if (pods === undefined) return missing('pods are not known: the snapshot has no pods.json');
   const sameName: PodFacts[] = [];
@@ -55,12 +53,12 @@ function findPod(question: Extract<Question, { kind: 'pod' }>, facts: PlanFacts)
     return missing(`${absenceText({ namespace, name }, part)}${hint({ namespace, name }, sameName, pods)}`);
   return {
     kind: 'found',
-    object: { kind: 'Pod', namespace, name },
+    object,
     facts,
-    only: (object, verdict) =>
-      object.kind === 'Pod'
-        ? object.name === name && object.namespace === namespace
-        : verdict === 'Warn' && object.pod === `${namespace}/${name}`,
+    only: (one, verdict) =>
+      one.kind === 'Pod'
+        ? one.name === name && one.namespace === namespace
+        : verdict === 'Warn' && one.pod === `${namespace}/${name}`,
   };
 }
 
