@@ -62,23 +62,25 @@ function isImage(text: string, id: string, name: string | undefined): boolean {
   );
 }
 
-function removalOf(
-  { kind, id, name, pod, reason, policy, bytes, atMs, node }: RemovedObject & { readonly node: string },
-  { text }: NodeQuestion,
-): Removal {
+type RemovedThere = RemovedObject & { readonly node: string };
+
+function removalOf(one: RemovedThere, { text }: NodeQuestion): Removal {
+  const { kind, id, reason, policy, bytes = null, atMs, node } = one;
   const meanings: Meanings = kind === 'Image' ? imageReasons : containerReasons;
   const isInside = isPath(id) && text.length > id.length + 1;
   return {
-    ...{ verdict: 'Remove', at: metaTime(new Date(atMs)) },
-    object: {
-      ...{ kind, node, ...(isPath(id) ? { path: id } : { id }) },
-      ...(name !== undefined && { name }),
-      ...(pod?.namespace !== undefined && pod.name !== undefined && { pod: `${pod.namespace}/${pod.name}` }),
-    },
-    ...{ reason: reason || null, policy: policy || null, bytes: bytes ?? null },
+    ...{ verdict: 'Remove', at: metaTime(new Date(atMs)), object: objectOf(one) },
+    ...{ reason: reason || null, policy: policy || null, bytes },
     sentence: meanings[reason]?.meaning ?? null,
     evidence: `${isInside ? `It contained ${text}. ` : ''}The agent of ${node} recorded the removal.`,
   };
+}
+
+function objectOf({ kind, id, name, pod, node }: RemovedThere): Removal['object'] {
+  const named = name === undefined ? {} : { name };
+  const owned =
+    pod?.namespace === undefined || pod.name === undefined ? {} : { pod: `${pod.namespace}/${pod.name}` };
+  return { kind, node, ...(isPath(id) ? { path: id } : { id }), ...named, ...owned };
 }
 
 type Meanings = Readonly<Partial<Record<string, { readonly meaning: string }>>>;

@@ -3,7 +3,7 @@ import { readCollections, type Collection } from '../../kube/events/collected-ev
 import { listPages } from '../../kube/cache/list-watch.ts';
 import { removedObjectsResource } from '../../kube/cache/removed-objects.ts';
 import { ApiError, isNotFound } from '../../kube/http/transport.ts';
-import type { PlanFacts } from '../../snapshot/plan-facts.ts';
+import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import { readRemovals } from '../../snapshot/directory.ts';
 import { podRemovalOf, removalsOf, type Removal, type RemovedFrom } from './removed.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
@@ -84,17 +84,15 @@ interface Recorded {
   readonly remark?: string;
 }
 
-async function recorded(question: Question, { facts, plan: { snapshot, kube } }: Absent): Promise<Recorded> {
+async function recorded(question: Question, { facts, plan }: Absent): Promise<Recorded> {
+  const { snapshot, kube } = plan;
   if (question.kind === 'pod')
     return snapshot === undefined ? await collected(askedObject(question), kube) : { removed: [] };
-  const isRead = facts !== undefined && (facts.unread?.length ?? 0) === 0;
-  if (question.kind === 'image' && isRead) {
-    const removed = removalsOf(question, removedBy(facts));
-    if (snapshot === undefined || removed.length > 0) return { removed };
-  }
-  return snapshot === undefined
-    ? await reported(question, kube)
-    : { removed: removalsOf(question, await readRemovals(snapshot)) };
+  // They have more images than the reports.
+  const inStates = removalsOf(question, removedBy(facts?.parts ?? []));
+  if (inStates.length > 0) return { removed: inStates };
+  if (snapshot === undefined) return await reported(question, kube);
+  return { removed: removalsOf(question, await readRemovals(snapshot)) };
 }
 
 /** Adds the namespace to a question about a pod. */
@@ -105,7 +103,7 @@ async function complete({ question, plan }: WhyConfig): Promise<Question> {
 }
 
 /** The removals of images that the state files of the nodes record. */
-const removedBy = ({ parts }: PlanFacts): readonly RemovedFrom[] =>
+const removedBy = (parts: readonly NodePart[]): readonly RemovedFrom[] =>
   parts.map(({ name, state: { removed } }) => ({ name, removed: removed.map(removedObject) }));
 
 /** The removals of an object, by the reports of the nodes in the cluster. */
