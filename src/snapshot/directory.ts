@@ -4,6 +4,8 @@ import type { LabelSelector } from '../api/policy/policy.ts';
 import type { RemovedObject } from '../api/report/node-pass.ts';
 import { removedObjectsResource } from '../kube/cache/removed-objects.ts';
 import type { NodeFacts } from '../kube/cache/objects.ts';
+import { formatRfc3339 } from '../runtime/text/rfc3339.ts';
+import type { Field } from './field.ts';
 import { findFile, namesIn, readWhole, type OnProgress } from './files.ts';
 import { InputError } from './input-error.ts';
 import { kinds, readObjects, readPods } from './kube-objects.ts';
@@ -18,6 +20,7 @@ interface SnapshotSource {
   /** Its labels are read too; undefined = only those that policies need. */
   readonly selector: LabelSelector | undefined;
   readonly onProgress: OnProgress;
+  readonly now: Date;
 }
 
 /** Reads a snapshot directory; throws InputError for the first file that cannot be used. */
@@ -26,6 +29,7 @@ export async function readSnapshot({
   policyFiles,
   selector,
   onProgress,
+  now,
 }: SnapshotSource): Promise<PlanFacts> {
   const names = await namesIn(directory);
   if (names === undefined) throw new InputError(directory, '', 'there is no such directory');
@@ -35,7 +39,7 @@ export async function readSnapshot({
     const file = find(name);
     return file === undefined ? undefined : read(file);
   };
-  const record = (await ifThere('snapshot', readRecord)) ?? noRecord;
+  const record = (await ifThere('snapshot', (file) => readRecord(file, now))) ?? noRecord;
   const { policies, replaced, isKindMissing } = await policiesOf(find('policies'), policyFiles);
   const all = [...(policies ?? []), ...(replaced ?? [])];
   const nodes = await ifThere('nodes', (file) => readObjects(file, kinds.nodes, onProgress));
@@ -85,15 +89,18 @@ type SnapshotRecord = Pick<PlanFacts, 'takenAt' | 'part' | 'notes'>;
 
 const noRecord: SnapshotRecord = { notes: [] };
 
-async function readRecord(file: string): Promise<SnapshotRecord> {
+/** The clocks of two machines may differ by this. */
+const maxAheadMs = 600_000;
+
+async function readRecord(file: string, now: Date): Promise<SnapshotRecord> {
   const record = await readWhole(file);
-  const takenAt = record.at('takenAt');
+  const takenAt = timeIn(record.at('takenAt'), now);
   const [namespace, selector] = ['namespace', 'selector'].map(
     (name) => record.at(name).text('') || undefined,
   );
   const part = (namespace ?? selector) === undefined ? undefined : { namespace, selector };
   return {
-    ...{ takenAt: takenAt.isAbsent ? undefined : new Date(takenAt.timeMs()), part },
+    ...{ takenAt, part },
     notes:
       part === undefined
         ? []
@@ -101,6 +108,16 @@ async function readRecord(file: string): Promise<SnapshotRecord> {
             `The snapshot has only the pods${partText(part)}: thresholds count no others. The circuit breaker cannot count all missing nodes, so orphaned pods are kept.`,
           ],
   };
+}
+
+function timeIn(takenAt: Field, now: Date): Date | undefined {
+  if (takenAt.isAbsent) return undefined;
+  const time = new Date(takenAt.timeMs());
+  if (time.getTime() <= now.getTime() + maxAheadMs) return time;
+  const taken = formatRfc3339(time);
+  throw takenAt.wrong(
+    `${taken} is in the future, it is ${formatRfc3339(now)} here; correct the clock of this machine, or the time in the file`,
+  );
 }
 
 /** The pods of a node; undefined = not known. A pod that a part leaves out must not count as gone, and still protects its images. */

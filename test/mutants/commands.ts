@@ -43,10 +43,17 @@ export const commandMutants: MutantGroup = {
       "isShown(pod ?? 'a/')",
     ],
     ['count: kept objects of a filtered plan', plan, 'kept: kept || isShown !== undefined', 'kept'],
-    ['reach: an unequal label', selector, "['NotIn', /^([^\\s=!()]+)\\s*!=", "['In', /^([^\\s=!()]+)\\s*!="],
+    [
+      'reach: an unequal label',
+      selector,
+      "['NotIn', /^([^\\s=!()<>]+)\\s*!=",
+      "['In', /^([^\\s=!()<>]+)\\s*!=",
+    ],
     ['reach: a comma between values', selector, '/,(?![^()]*\\))/', "','"],
     ['reach: a key without a value', selector, "['Exists', ", "['DoesNotExist', "],
     ['memory: the time of a snapshot', plan, 'now ?? takenAt ?? clock.now()', 'now ?? clock.now()'],
+    ['memory: a time in the future', read, 'now.getTime() + maxAheadMs', 'Infinity'],
+    ['memory: a later time', plan, '.getTime() + laterMs', '.getTime()'],
     ['memory: --now precedes it', plan, 'now ?? takenAt ?? clock.now()', 'takenAt ?? now ?? clock.now()'],
     ['request: a part of the cluster has no reports', lists, "kind !== 'NodeGCReport'", 'true'],
     [

@@ -39,7 +39,7 @@ export async function runPlan(config: PlanConfig, { stdout, stderr }: System): P
   }
 }
 
-type PlanOfConfig = Pick<PlanConfig, 'kept' | 'assumeElapsed' | 'filter' | 'now'>;
+type PlanOfConfig = Pick<PlanConfig, 'kept' | 'assumeElapsed' | 'filter' | 'now' | 'laterMs'>;
 type TimedConfig = PlanOfConfig & { readonly now: Date };
 
 /** Plans the facts; with `--policy`, also compares with the policies in force. */
@@ -65,9 +65,11 @@ function planWith(facts: PlanFacts, { kept, assumeElapsed, filter, now }: TimedC
   return { ...part, notes: [...part.notes, ...hidden] };
 }
 
-/** `--now`, else when the snapshot was taken, else now. */
-export const timeOf = ({ now }: Pick<PlanConfig, 'now'>, { takenAt }: Pick<PlanFacts, 'takenAt'>): Date =>
-  now ?? takenAt ?? clock.now();
+/** `--now`, else when the snapshot was taken, else now; or that much later. */
+export const timeOf = (
+  { now, laterMs }: Pick<PlanConfig, 'now' | 'laterMs'>,
+  { takenAt }: Pick<PlanFacts, 'takenAt'>,
+): Date => new Date((now ?? takenAt ?? clock.now()).getTime() + laterMs);
 
 async function textOf(plan: PlanDocument, facts: PlanFacts, config: PlanConfig): Promise<Iterable<string>> {
   const { output, kept, assumeElapsed } = config;
@@ -124,10 +126,11 @@ export async function readFacts(config: FactsConfig, progress: Progress): Promis
 async function factsFrom(config: FactsConfig, onProgress: OnProgress): Promise<PlanFacts> {
   const { snapshot: directory, policyFiles, filter, now } = config;
   if (directory === undefined) return (await import('./live.ts')).readCluster(config, onProgress);
-  const facts = await readSnapshot({ directory, policyFiles, selector: filter.selector, onProgress });
+  const source = { directory, policyFiles, selector: filter.selector, onProgress };
+  const facts = await readSnapshot({ ...source, now: clock.now() });
   const isDated = now !== undefined || facts.takenAt !== undefined;
   return isDated ? facts : { ...facts, notes: [undatedNote(directory), ...facts.notes] };
 }
 
 const undatedNote = (directory: string): string =>
-  `Snapshot ${directory} does not record when it was taken: this is the plan for the present time. To plan for that time, add --now.`;
+  `Snapshot ${directory} does not record when it was taken: the plan counts from the present time. To plan for that time, add --now.`;

@@ -21,6 +21,10 @@ Examples:
   # the same, on the node
   dustpan why image nginx:1.25 --cri-socket=/run/crio/crio.sock
 
+  # a log, by its path
+  dustpan why container /var/log/pods/web_api_7f3a/main/0.log \\
+    --node=node-1
+
   # from a snapshot
   dustpan why container 4f2ac9 --snapshot=./snapshot`;
 
@@ -34,7 +38,7 @@ export interface WhyConfig {
 function kindArgument() {
   const argument = new Argument(
     '<KIND>',
-    'Kind of the object: pod, image or container. KIND/NAME is one word.',
+    'Kind of the object: pod, image or container, which also explains a sandbox, a log and an orphaned resource. KIND/NAME is one word.',
   );
   argument.argChoices = [...kinds];
   return argument;
