@@ -106,7 +106,7 @@ function nameOf({ object }: Pick<Explanation | Removal, 'object'>): string {
 }
 
 /** By the kind in a decision. */
-export const kindText = {
+const kindText = {
   Node: 'Node',
   Image: 'Image',
   Container: 'Container',
