@@ -62,12 +62,13 @@ function reportNotes({ reports: { length: count }, moreNodes }: PlanFacts): read
   return [`${subject} only totals, from the reports of the agents.${advice}`];
 }
 
-/** How to read more nodes of a cluster than these options do; undefined = they request all. */
+/** How to read more nodes of a cluster than these options do; undefined = they request all, or this node alone. */
 export function adviceOnNodes({ node, through }: Pick<PlanInputs, 'node' | 'through'>): string | undefined {
   if (through === 'all') return undefined;
-  return node === undefined && through === undefined
+  if (through !== undefined) return 'To list the objects of all nodes, use --nodes instead of --node.';
+  return node === undefined
     ? 'To list the objects of a node, add --node NODE, or --nodes for all.'
-    : 'To list the objects of all nodes, use --nodes instead.';
+    : undefined;
 }
 
 /** Only facts that some policy has a rule for are worth a note. */

@@ -28,13 +28,9 @@ test.each<{ name: string; given: Parameters<typeof adviceOnNodes>[0]; advice: st
   {
     name: 'of some nodes',
     given: { node: undefined, through: ['node-1'] },
-    advice: ' To list the objects of all nodes, use --nodes instead.',
+    advice: ' To list the objects of all nodes, use --nodes instead of --node.',
   },
-  {
-    name: 'of this node',
-    given: { node, through: undefined },
-    advice: ' To list the objects of all nodes, use --nodes instead.',
-  },
+  { name: 'of this node', given: { node, through: undefined }, advice: '' },
   { name: 'of all nodes', given: { node: undefined, through: 'all' }, advice: '' },
 ])('a plan $name: the note about reports advises only what is not given', ({ given, advice }) => {
   const facts = { ...factsOf({ policies: [nodesPolicy({})] }), reports: [nodeReport('node-2')] };
