@@ -1,13 +1,17 @@
 import { join } from 'node:path';
 import { needsUsageOf, podLabelKeys } from '../api/policy/matching.ts';
 import type { LabelSelector } from '../api/policy/policy.ts';
+import type { RemovedObject } from '../api/report/node-pass.ts';
+import { removedObjectsResource } from '../kube/cache/removed-objects.ts';
 import type { NodeFacts } from '../kube/cache/objects.ts';
+import { formatRfc3339 } from '../runtime/text/rfc3339.ts';
+import type { Field } from './field.ts';
 import { findFile, namesIn, readWhole, type OnProgress } from './files.ts';
 import { InputError } from './input-error.ts';
 import { kinds, readObjects, readPods } from './kube-objects.ts';
 import { readNodeFolder } from './node-folder.ts';
 import { readPolicyFiles, readSnapshotPolicies } from './policies.ts';
-import { kindMissingNote, type ByUid, type PlanFacts } from './plan-facts.ts';
+import { kindMissingNote, partText, type ByUid, type PlanFacts } from './plan-facts.ts';
 
 interface SnapshotSource {
   readonly directory: string;
@@ -16,6 +20,7 @@ interface SnapshotSource {
   /** Its labels are read too; undefined = only those that policies need. */
   readonly selector: LabelSelector | undefined;
   readonly onProgress: OnProgress;
+  readonly now: Date;
 }
 
 /** Reads a snapshot directory; throws InputError for the first file that cannot be used. */
@@ -24,6 +29,7 @@ export async function readSnapshot({
   policyFiles,
   selector,
   onProgress,
+  now,
 }: SnapshotSource): Promise<PlanFacts> {
   const names = await namesIn(directory);
   if (names === undefined) throw new InputError(directory, '', 'there is no such directory');
@@ -33,7 +39,7 @@ export async function readSnapshot({
     const file = find(name);
     return file === undefined ? undefined : read(file);
   };
-  const record = (await ifThere('snapshot', readRecord)) ?? noRecord;
+  const record = (await ifThere('snapshot', (file) => readRecord(file, now))) ?? noRecord;
   const { policies, replaced, isKindMissing } = await policiesOf(find('policies'), policyFiles);
   const all = [...(policies ?? []), ...(replaced ?? [])];
   const nodes = await ifThere('nodes', (file) => readObjects(file, kinds.nodes, onProgress));
@@ -58,7 +64,7 @@ export async function readSnapshot({
     replicaSets: await ifThere('replicasets', (file) => readObjects(file, kinds.replicasets, onProgress)),
     parts: read.map(({ part }) => part),
     reports: [...(reports?.values() ?? [])].filter(({ name }) => !folders.includes(name)),
-    ...{ takenAt: record.takenAt, isPart: record.isPart },
+    ...{ takenAt: record.takenAt, part: record.part },
     notes: [
       ...record.notes,
       ...(isKindMissing ? [kindMissingNote] : []),
@@ -68,34 +74,57 @@ export async function readSnapshot({
   };
 }
 
+/** Reads the objects that the agents of the nodes removed last, as the reports in a snapshot have them. */
+export async function readRemovals(
+  directory: string,
+): Promise<readonly { readonly name: string; readonly removed: readonly RemovedObject[] }[]> {
+  const file = findFile(directory, (await namesIn(directory)) ?? [], 'nodegcreports');
+  if (file === undefined) return [];
+  const kind = { ...kinds.nodegcreports, codec: () => removedObjectsResource(undefined).codec };
+  return [...(await readObjects(file, kind, () => undefined)).values()];
+}
+
 /** What snapshot.json says, which only a snapshot of `dustpan snapshot` has. */
-type SnapshotRecord = Pick<PlanFacts, 'takenAt' | 'notes'> & { readonly isPart: boolean };
+type SnapshotRecord = Pick<PlanFacts, 'takenAt' | 'part' | 'notes'>;
 
-const noRecord: SnapshotRecord = { isPart: false, notes: [] };
+const noRecord: SnapshotRecord = { notes: [] };
 
-async function readRecord(file: string): Promise<SnapshotRecord> {
+/** The clocks of two machines may differ by this. */
+const maxAheadMs = 600_000;
+
+async function readRecord(file: string, now: Date): Promise<SnapshotRecord> {
   const record = await readWhole(file);
-  const takenAt = record.at('takenAt');
-  const namespace = record.at('namespace').text('');
-  const selector = record.at('selector').text('');
-  const part = [namespace && ` of namespace ${namespace}`, selector && ` with labels ${selector}`].join('');
+  const takenAt = timeIn(record.at('takenAt'), now);
+  const [namespace, selector] = ['namespace', 'selector'].map(
+    (name) => record.at(name).text('') || undefined,
+  );
+  const part = (namespace ?? selector) === undefined ? undefined : { namespace, selector };
   return {
-    takenAt: takenAt.isAbsent ? undefined : new Date(takenAt.timeMs()),
-    isPart: part !== '',
+    ...{ takenAt, part },
     notes:
-      part === ''
+      part === undefined
         ? []
         : [
-            `The snapshot has only the pods${part}: thresholds count no others. The circuit breaker cannot count all missing nodes, so orphaned pods are kept.`,
+            `The snapshot has only the pods${partText(part)}: thresholds count no others. The circuit breaker cannot count all missing nodes, so orphaned pods are kept.`,
           ],
   };
 }
 
+function timeIn(takenAt: Field, now: Date): Date | undefined {
+  if (takenAt.isAbsent) return undefined;
+  const time = new Date(takenAt.timeMs());
+  if (time.getTime() <= now.getTime() + maxAheadMs) return time;
+  const taken = formatRfc3339(time);
+  throw takenAt.wrong(
+    `${taken} is in the future, it is ${formatRfc3339(now)} here; correct the clock of this machine, or the time in the file`,
+  );
+}
+
 /** The pods of a node; undefined = not known. A pod that a part leaves out must not count as gone, and still protects its images. */
 const podsOnNodes =
-  ({ isPart }: SnapshotRecord, pods: Awaited<ReturnType<typeof readPods>> | undefined) =>
+  ({ part }: SnapshotRecord, pods: Awaited<ReturnType<typeof readPods>> | undefined) =>
   (node: string) =>
-    isPart ? undefined : pods?.byNode.get(node);
+    part === undefined ? pods?.byNode.get(node) : undefined;
 
 type Policies = PlanFacts['policies'];
 

@@ -32,10 +32,12 @@ export interface PlanFacts {
   readonly parts: readonly NodePart[];
   /** The reports of other nodes. */
   readonly reports: readonly NodeReportFacts[];
+  /** How to read the objects of those nodes too, in one sentence; undefined = nothing can be added. */
+  readonly moreNodes?: string | undefined;
   /** Nodes that were requested and could not be read, and why. */
   readonly unread?: readonly UnreadNode[];
-  /** Only some pods are known, chosen by namespace or labels: a pod that is not among them may exist. */
-  readonly isPart?: boolean;
+  /** Only these pods are known: a pod that is not among them may exist. undefined = all pods are known. */
+  readonly part?: PodPart | undefined;
   /** When the snapshot was taken; undefined = a cluster, or a snapshot without this time. */
   readonly takenAt?: Date | undefined;
   /** Problems while reading, one sentence each. */
@@ -47,6 +49,19 @@ export interface UnreadNode {
   /** Without a full stop. */
   readonly problem: string;
 }
+
+/** Pods that were chosen by namespace or labels, or both. */
+export interface PodPart {
+  readonly namespace: string | undefined;
+  readonly selector: string | undefined;
+}
+
+/** Returns the choice, after the noun: ` of namespace batch with labels app=web`. */
+export const partText = ({ namespace, selector }: PodPart): string =>
+  [
+    ...(namespace === undefined ? [] : [` of namespace ${namespace}`]),
+    ...(selector === undefined ? [] : [` with labels ${selector}`]),
+  ].join('');
 
 export const kindMissingNote = 'The kind GCPolicy is not installed in the cluster.';
 

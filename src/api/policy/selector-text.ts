@@ -20,12 +20,12 @@ const forms = 'use KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY or 
 
 /** The operators and the expressions that have them, with the key first and the values second. */
 const syntax = [
-  ['In', /^([^\s=!()]+)\s*==?\s*([^\s=!()]*)$/],
-  ['NotIn', /^([^\s=!()]+)\s*!=\s*([^\s=!()]*)$/],
-  ['In', /^([^\s=!()]+)\s+in\s*\(([^()]+)\)$/],
-  ['NotIn', /^([^\s=!()]+)\s+notin\s*\(([^()]+)\)$/],
-  ['Exists', /^([^\s=!()]+)$/],
-  ['DoesNotExist', /^!\s*([^\s=!()]+)$/],
+  ['In', /^([^\s=!()<>]+)\s*==?\s*([^\s=!()]*)$/],
+  ['NotIn', /^([^\s=!()<>]+)\s*!=\s*([^\s=!()]*)$/],
+  ['In', /^([^\s=!()<>]+)\s+in\s*\(([^()]+)\)$/],
+  ['NotIn', /^([^\s=!()<>]+)\s+notin\s*\(([^()]+)\)$/],
+  ['Exists', /^([^\s=!()<>]+)$/],
+  ['DoesNotExist', /^!\s*([^\s=!()<>]+)$/],
 ] as const;
 
 /** undefined = it has none of the forms. */

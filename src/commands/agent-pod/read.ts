@@ -14,6 +14,8 @@ import { agentContainer, snapshotCommand, type AgentPod } from './pod.ts';
 interface Given {
   readonly transport: KubeTransport;
   readonly connection: ClusterConnection;
+  /** A node that is read already, or undefined. */
+  readonly except: string | undefined;
   /** The longest silence of an agent's pod. */
   readonly silenceMs: number;
   /** Whether the local storage usage of pods is needed. */
@@ -38,7 +40,7 @@ export async function readThroughAgents(
   given: Given,
   signal: AbortSignal,
 ): Promise<Read> {
-  const agents = await agentsOf(nodes, given.transport, signal);
+  const agents = (await agentsOf(nodes, given.transport, signal)).filter(({ node }) => node !== given.except);
   const names = nodes === 'all' ? agents.map(({ node }) => node).toSorted() : [...new Set(nodes)];
   const byNode = new Map(agents.map((agent) => [agent.node, agent]));
   const reader = new Reader(given, signal);

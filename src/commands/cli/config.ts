@@ -35,7 +35,8 @@ export interface KubeConfigSource {
   readonly context: string | undefined;
   /** $KUBECONFIG: a list of files as kubectl reads it. */
   readonly kubeconfigVariable: string | undefined;
-  readonly home: string | undefined;
+  /** Home directories, in kubectl's order. */
+  readonly homes: readonly string[];
   /** $KUBERNETES_SERVICE_HOST and _PORT: set in every pod. */
   readonly serviceHost: string | undefined;
   readonly servicePort: string | undefined;
@@ -76,11 +77,17 @@ export function kubeConfigSource(
   return {
     ...{ kubeconfig, context },
     kubeconfigVariable: set(env['KUBECONFIG']),
-    // Windows has no HOME.
-    home: set(env['HOME']) ?? set(env['USERPROFILE']),
+    homes: homesOf(env),
     serviceHost: set(env['KUBERNETES_SERVICE_HOST']),
     servicePort: set(env['KUBERNETES_SERVICE_PORT']),
   };
+}
+
+/** $HOME, then those that Windows sets. */
+function homesOf(env: System['env']): readonly string[] {
+  const [drive, path] = [set(env['HOMEDRIVE']), set(env['HOMEPATH'])];
+  const onDrive = drive === undefined || path === undefined ? undefined : drive + path;
+  return [set(env['HOME']), onDrive, set(env['USERPROFILE'])].filter((home) => home !== undefined);
 }
 
 /** How /metrics is protected. */

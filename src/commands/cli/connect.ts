@@ -69,7 +69,7 @@ export async function usingCluster<T>(
 }
 
 async function load(source: Source): Promise<ClusterConnection> {
-  const { kubeconfig, context, kubeconfigVariable, home, serviceHost, servicePort } = source;
+  const { kubeconfig, context, kubeconfigVariable, homes, serviceHost, servicePort } = source;
   const { overrides = { context }, impersonation, proxies } = source;
   const inCluster = {
     ...(serviceHost !== undefined && { host: serviceHost }),
@@ -80,7 +80,7 @@ async function load(source: Source): Promise<ClusterConnection> {
   try {
     return await loadClusterConnection(
       {
-        ...{ kubeconfig, kubeconfigEnv: kubeconfigVariable, home, inCluster },
+        ...{ kubeconfig, kubeconfigEnv: kubeconfigVariable, homes, inCluster },
         ...{ overrides, impersonation, proxies },
       },
       clock,

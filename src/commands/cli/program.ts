@@ -88,7 +88,10 @@ function rootCommand(system: System, commands: readonly CommandUnknownOpts[]): C
     // Errors are reported once, by Program.
     .configureOutput({ writeOut: stdout, writeErr: stderr, outputError: () => undefined })
     .configureHelp({ helpWidth: 80 })
-    .addHelpText('after', '\nExit status: 0 success, whatever was found; 1 failure; 2 bad usage or input.')
+    .addHelpText(
+      'after',
+      '\nExit status: 0 success, whatever was found; 1 failure; 2 bad usage or input;\n3 with --exit-code: plan would remove something, or status found a problem.',
+    )
     .exitOverride();
   for (const command of commands) {
     command

@@ -4,7 +4,7 @@ import { printable } from '../../runtime/text/printable.ts';
 /** Shorter work needs no progress line; nobody can read faster updates. */
 const shownAfterMs = 1000;
 const refreshMs = 100;
-/** Lines that stay are fewer. */
+/** A file or a pipe keeps each line. */
 const lineEveryMs = 1000;
 /** A line that wraps cannot be erased. */
 const maxWidth = 79;

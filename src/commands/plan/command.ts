@@ -1,5 +1,6 @@
 import type { Command, OptionValues } from '@commander-js/extra-typings';
 import { parseSelector } from '../../api/policy/selector-text.ts';
+import { parseDuration } from '../../runtime/text/duration.ts';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { set, thisNode, withNode } from '../cli/config.ts';
 import { personConnection, withConnection } from '../cli/connection.ts';
@@ -33,11 +34,32 @@ Examples:
   # the pods of a team, by label
   dustpan plan -n batch -l team=reports
 
+  # in a CI job: exit status 3 if it would remove something
+  dustpan plan --policy=policy.yaml --exit-code
+
+  # what will be due in 24 hours
+  dustpan plan --now=+24h
+
+  # for other commands
+  dustpan plan -n batch -o name | xargs -L1 kubectl describe
+
   # from a snapshot, as of the time it was taken
   dustpan plan --snapshot=./snapshot`;
 
 const notTime = (given: string): string | undefined =>
-  parseRfc3339(given) === undefined ? 'Use an RFC 3339 time such as 2026-01-15T12:00:00Z.' : undefined;
+  parseRfc3339(given) === undefined && laterMsOf(given) === undefined
+    ? 'Use an RFC 3339 time such as 2026-01-15T12:00:00Z, or a duration from now such as +24h or +7d.'
+    : undefined;
+
+const later = /^\+(?=.)(?:(\d{1,5})d)?(.*)$/;
+const dayMs = 86_400_000;
+
+/** Milliseconds of `+7d`, `+24h` or `+1d12h`; undefined for anything else. */
+function laterMsOf(text: string): number | undefined {
+  const [whole, days = '0', rest = ''] = later.exec(text) ?? [];
+  const restMs = whole === undefined ? undefined : parseDuration(rest || '0s');
+  return restMs === undefined ? undefined : Number(days) * dayMs + restMs;
+}
 
 /** Adds the options of `plan` and `why`. */
 export const withPlan = <A extends unknown[], O extends OptionValues>(command: Command<A, O>) =>
@@ -56,7 +78,7 @@ export const withPlan = <A extends unknown[], O extends OptionValues>(command: C
         )
         .option(
           '--now <TIME>',
-          'Time to plan for, such as 2026-01-15T12:00:00Z. Not set: when the snapshot was taken, or now.',
+          'Time to plan for, such as 2026-01-15T12:00:00Z, or +24h or +7d: that much after the default. Not set: when the snapshot was taken, or now. Only the time differs, not the objects. A waiting period that has not begun starts then; --assume-quarantine-elapsed skips it.',
           text(notTime),
         )
         .option(
@@ -110,7 +132,7 @@ export const shownPodsHelp: FilterHelp = {
     'Show only the pods of this namespace and what belongs to them. Thresholds count the pods of all namespaces, if you may list them.',
   allNamespaces: 'Show the pods of all namespaces, as without -n.',
   selector:
-    "Show only the pods with these labels and what belongs to them, such as app=web,tier!=cache or 'env in (dev,test)'. Thresholds count all pods.",
+    "Show only the pods with these labels and what belongs to them, such as app=web,tier!=cache or 'env in (dev,test)'. Thresholds count all pods. Objects of pods that are gone are not shown: their labels are not known.",
 };
 
 /** `wide` is a table with more columns, `name` one name per line for other commands. */
@@ -183,8 +205,10 @@ export function planConfig(parsed: Parsed, { env }: System, command = 'plan') {
     ...sourceOf(parsed, env, command),
     /** undefined = none. */
     through: undefined as ThroughAgents | undefined,
-    /** undefined = now. */
+    /** undefined = when the snapshot was taken, or the present. */
     now: now === undefined ? undefined : new Date(now),
+    /** How long after that. */
+    laterMs: laterMsOf(time) ?? 0,
     assumeElapsed: options.assumeQuarantineElapsed,
     progress: options.progress,
     kube: personConnection(options, env, command),
@@ -210,13 +234,21 @@ interface NodesParsed {
   getOptionValueSource(key: string): string | undefined;
 }
 
-/** Adds the nodes to read through their agents, which take the place of a socket or snapshot in the environment. */
+/**
+ * Adds the nodes to read through their agents. They take the place of a snapshot in the environment. A socket there remains if its node is
+ * requested: that node is read through the socket, and needs no agent.
+ */
 export function withNodes(config: PlanInputs, parsed: NodesParsed, command: string): PlanInputs {
   const { node: names, nodes } = parsed.opts();
   if (names === undefined && !nodes) return config;
   const problem = nodesProblem(parsed);
   if (problem !== undefined) throw new UsageError([`${command}: ${problem}`]);
-  return { ...config, snapshot: undefined, node: undefined, through: nodes ? 'all' : names };
+  const { node } = config;
+  if (names === undefined) return { ...config, snapshot: undefined, through: 'all' };
+  const others = names.filter((name) => name !== node?.name);
+  const isOwn = others.length < names.length;
+  const through = others.length === 0 ? undefined : others;
+  return { ...config, snapshot: undefined, node: isOwn ? node : undefined, through };
 }
 
 function nodesProblem(parsed: NodesParsed): string | undefined {

@@ -21,11 +21,12 @@ import { errorLine } from '../../runtime/errors.ts';
 import { nearestNames } from '../../runtime/text/nearest.ts';
 import type { OnProgress } from '../../snapshot/files.ts';
 import { readPolicyFiles } from '../../snapshot/policies.ts';
-import { kindMissingNote, type ByUid, type PlanFacts } from '../../snapshot/plan-facts.ts';
+import { kindMissingNote, type ByUid, type PlanFacts, type PodPart } from '../../snapshot/plan-facts.ts';
 import { usingCluster, type Connected } from '../cli/connect.ts';
 import { readThroughAgents } from '../agent-pod/read.ts';
 import { UsageError } from '../cli/exit.ts';
 import type { PlanConfig } from './command.ts';
+import { adviceOnNodes } from './notes.ts';
 import { readThisNode } from './live-node.ts';
 
 type LiveConfig = Pick<PlanConfig, 'kube' | 'policyFiles' | 'node' | 'through' | 'filter'>;
@@ -66,7 +67,8 @@ class ClusterReader {
   readonly #cluster: Connected & { readonly silenceMs: number };
   readonly #onProgress: OnProgress;
   readonly #notes: string[] = [];
-  #isOwner = false;
+  /** Set for the owner of a namespace, who may list no other pods. */
+  #part: PodPart | undefined;
   /** Never aborted: only the end of the process stops a plan. */
   readonly #signal = new AbortController().signal;
 
@@ -90,16 +92,18 @@ class ClusterReader {
     // Nodes are read after the pods: a node that joins meanwhile must not seem to be missing.
     const nodes = await this.#listOrAbsent(nodesResource());
     if (nodes !== undefined) refuseUnknownNodes(unread, nodes);
-    const namespaces = this.#isOwner
-      ? await this.#ownNamespace(namespace ?? '')
-      : await this.#list(namespacesResource());
+    const namespaces =
+      this.#part?.namespace === undefined
+        ? await this.#list(namespacesResource())
+        : await this.#ownNamespace(this.#part.namespace);
     const { needsJobs, needsReplicaSets } = needsOf(all);
     const reports = (await this.#listIfAllowed(nodeReportsResource())) ?? new Map<string, never>();
     return {
       ...{ policies, replaced, nodes, pods, namespaces },
       jobs: needsJobs ? await this.#listIfAllowed(jobsResource()) : undefined,
       replicaSets: needsReplicaSets ? await this.#listIfAllowed(replicaSetsResource()) : undefined,
-      ...{ parts, unread, isPart: this.#isOwner },
+      moreNodes: adviceOnNodes({ node, through }),
+      ...{ parts, unread, part: this.#part },
       reports: [...reports.values()].filter(({ name }) => !parts.some((one) => one.name === name)),
       notes: this.#notes,
     };
@@ -112,7 +116,7 @@ class ClusterReader {
       return await this.#list(podsResource(resource));
     } catch (err) {
       if (namespace === undefined || !isForbidden(err)) throw err;
-      this.#isOwner = true;
+      this.#part = { namespace, selector: undefined };
       this.#notes.push(
         `Only the pods of namespace ${namespace} may be listed: which pods a threshold of several namespaces deletes is not known.`,
       );
@@ -122,7 +126,7 @@ class ClusterReader {
 
   /** The owner of a namespace may not list what the cluster has. */
   async #listOrAbsent<T extends Identified>(resource: Resource<T>): Promise<ByUid<T> | undefined> {
-    return this.#isOwner ? await this.#listIfAllowed(resource) : await this.#list(resource);
+    return this.#part ? await this.#listIfAllowed(resource) : await this.#list(resource);
   }
 
   /** Its labels: the role `view` in a namespace has the right to get it. */
@@ -133,26 +137,31 @@ class ClusterReader {
       const found = namespaceCodec().fromJson(parseJson(body));
       return new Map([[found.uid, found]]);
     } catch (err) {
+      if (isNotFound(err)) return new Map();
       if (!(err instanceof ApiError)) throw err;
       this.#notes.push(`Namespace ${name} cannot be read, so its pods are kept: ${errorLine(err)}.`);
       return undefined;
     }
   }
 
-  /** Reads the objects on this node, or on others through their agents. */
+  /** Reads the objects on this node, and on others through their agents. */
   async #nodes(
     { node, through }: Pick<LiveConfig, 'node' | 'through'>,
     needsUsage: boolean,
   ): Promise<Required<Pick<PlanFacts, 'parts' | 'unread'>>> {
     const given = { ...this.#cluster, needsUsage, notes: this.#notes };
-    if (node !== undefined) return { parts: [await readThisNode(node, given, this.#signal)], unread: [] };
-    if (through === undefined) return { parts: [], unread: [] };
+    const own = node === undefined ? [] : [await readThisNode(node, given, this.#signal)];
+    if (through === undefined) return { parts: own, unread: [] };
     const onProgress = (nodes: number): void => {
       this.#onProgress('nodes, through their agents', nodes);
     };
-    const { parts, unread, notes } = await readThroughAgents(through, { ...given, onProgress }, this.#signal);
+    const { parts, unread, notes } = await readThroughAgents(
+      through,
+      { ...given, onProgress, except: node?.name },
+      this.#signal,
+    );
     this.#notes.push(...notes);
-    return { parts, unread };
+    return { parts: [...own, ...parts], unread };
   }
 
   /** The policies in force, to compare with; none where they cannot be read. */

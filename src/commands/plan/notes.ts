@@ -1,6 +1,7 @@
 import { needsUsageOf } from '../../api/policy/matching.ts';
 import { isInvalid } from '../../api/policy/policy.ts';
 import { firstOf } from '../cli/table.ts';
+import type { PlanInputs } from './command.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 
 /** What is not known, and the consequence; one sentence each. */
@@ -54,12 +55,20 @@ function unreadNotes({ unread = [] }: PlanFacts): readonly string[] {
   });
 }
 
-function reportNotes({ reports: { length: count } }: PlanFacts): readonly string[] {
+function reportNotes({ reports: { length: count }, moreNodes }: PlanFacts): readonly string[] {
   if (count === 0) return [];
   const subject = count === 1 ? 'One node has' : `${count} nodes have`;
-  return [
-    `${subject} only totals, from the reports of the agents. To list the objects of a node, add --node NODE, or --nodes for all.`,
-  ];
+  const advice = moreNodes === undefined ? '' : ` ${moreNodes}`;
+  return [`${subject} only totals, from the reports of the agents.${advice}`];
+}
+
+/** How to read more nodes of a cluster than these options do; undefined = they request all, or this node alone. */
+export function adviceOnNodes({ node, through }: Pick<PlanInputs, 'node' | 'through'>): string | undefined {
+  if (through === 'all') return undefined;
+  if (through !== undefined) return 'To list the objects of all nodes, use --nodes instead of --node.';
+  return node === undefined
+    ? 'To list the objects of a node, add --node NODE, or --nodes for all.'
+    : undefined;
 }
 
 /** Only facts that some policy has a rule for are worth a note. */

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { readSnapshot } from '../../snapshot/directory.ts';
+import type { OnProgress } from '../../snapshot/files.ts';
 import { InputError } from '../../snapshot/input-error.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
@@ -9,7 +10,7 @@ import type { System } from '../cli/system.ts';
 import type { PlanConfig, PlanInputs } from './command.ts';
 import { changesBetween } from './changes.ts';
 import type { Changes, PlanDocument } from './document.ts';
-import { shownPart, shownPods, type PodFilter } from './filter.ts';
+import { checkNamespace, goneNotes, listedOf, shownPart, shownPods, type PodFilter } from './filter.ts';
 import { createdAtIn, nameText, planTable, type PlanTableOptions } from './table.ts';
 import { decisionsInPiece, planJson, planYaml } from './text.ts';
 import { planUnits } from './units.ts';
@@ -38,7 +39,7 @@ export async function runPlan(config: PlanConfig, { stdout, stderr }: System): P
   }
 }
 
-type PlanOfConfig = Pick<PlanConfig, 'kept' | 'assumeElapsed' | 'filter' | 'now'>;
+type PlanOfConfig = Pick<PlanConfig, 'kept' | 'assumeElapsed' | 'filter' | 'now' | 'laterMs'>;
 type TimedConfig = PlanOfConfig & { readonly now: Date };
 
 /** Plans the facts; with `--policy`, also compares with the policies in force. */
@@ -58,12 +59,17 @@ const changesTo = (plan: PlanDocument, inForce: PlanFacts, config: TimedConfig):
 function planWith(facts: PlanFacts, { kept, assumeElapsed, filter, now }: TimedConfig): PlanDocument {
   const isShown = shownPods(filter, facts);
   const whole = planUnits(facts, { now, kept: kept || isShown !== undefined, assumeElapsed });
-  return isShown === undefined ? whole : shownPart(whole, isShown, kept);
+  if (isShown === undefined) return whole;
+  const part = shownPart(whole, isShown, kept);
+  const hidden = goneNotes(listedOf(whole.decisions, kept), filter, facts);
+  return { ...part, notes: [...part.notes, ...hidden] };
 }
 
-/** `--now`, else when the snapshot was taken, else now. */
-export const timeOf = ({ now }: Pick<PlanConfig, 'now'>, { takenAt }: PlanFacts): Date =>
-  now ?? takenAt ?? clock.now();
+/** `--now`, else when the snapshot was taken, else now; or that much later. */
+export const timeOf = (
+  { now, laterMs }: Pick<PlanConfig, 'now' | 'laterMs'>,
+  { takenAt }: Pick<PlanFacts, 'takenAt'>,
+): Date => new Date((now ?? takenAt ?? clock.now()).getTime() + laterMs);
 
 async function textOf(plan: PlanDocument, facts: PlanFacts, config: PlanConfig): Promise<Iterable<string>> {
   const { output, kept, assumeElapsed } = config;
@@ -100,28 +106,31 @@ const minWidth = 80;
 /** About one screen. */
 const screenRows = 20;
 
+type FactsConfig = PlanInputs & { readonly filter: PodFilter };
+
 /** Reads the snapshot or the cluster that the flags name, with the labels that the filter needs; throws UsageError for unusable input. */
-export async function readFacts(
-  config: PlanInputs & { readonly filter: PodFilter },
-  progress: Progress,
-): Promise<PlanFacts> {
-  const { snapshot: directory, policyFiles, filter } = config;
-  const onProgress = (file: string, items: number): void => {
+export async function readFacts(config: FactsConfig, progress: Progress): Promise<PlanFacts> {
+  const onProgress: OnProgress = (file, items) => {
     progress.step(`reading ${basename(file)}: ${items}`);
   };
   try {
-    if (directory !== undefined) {
-      const facts = await readSnapshot({ directory, policyFiles, selector: filter.selector, onProgress });
-      const isDated = config.now !== undefined || facts.takenAt !== undefined;
-      return isDated ? facts : { ...facts, notes: [undatedNote(directory), ...facts.notes] };
-    }
-    const { readCluster } = await import('./live.ts');
-    return await readCluster(config, onProgress);
+    const facts = await factsFrom(config, onProgress);
+    checkNamespace(config.filter, facts);
+    return facts;
   } catch (err) {
     if (err instanceof InputError) throw new UsageError(err.problems);
     throw err;
   }
 }
 
+async function factsFrom(config: FactsConfig, onProgress: OnProgress): Promise<PlanFacts> {
+  const { snapshot: directory, policyFiles, filter, now } = config;
+  if (directory === undefined) return (await import('./live.ts')).readCluster(config, onProgress);
+  const source = { directory, policyFiles, selector: filter.selector, onProgress };
+  const facts = await readSnapshot({ ...source, now: clock.now() });
+  const isDated = now !== undefined || facts.takenAt !== undefined;
+  return isDated ? facts : { ...facts, notes: [undatedNote(directory), ...facts.notes] };
+}
+
 const undatedNote = (directory: string): string =>
-  `Snapshot ${directory} does not record when it was taken: this is the plan for the present time. To plan for that time, add --now.`;
+  `Snapshot ${directory} does not record when it was taken: the plan counts from the present time. To plan for that time, add --now.`;

@@ -97,7 +97,7 @@ function factsOf(facts: PlanFacts, { assumeElapsed, now }: PlanOptions): PodGcFa
   );
   if (facts.nodes === undefined) return { ...observed.facts, nodes: undefined, missingForMs: new Map() };
   // Pods that are not known may refer to more missing nodes, which open the circuit breaker.
-  if (!assumeElapsed || facts.isPart === true) return observed.facts;
+  if (!assumeElapsed || facts.part !== undefined) return observed.facts;
   const missing = [...observed.facts.missingForMs.keys()];
   return { ...observed.facts, missingForMs: new Map(missing.map((name) => [name, Infinity])) };
 }

@@ -4,9 +4,11 @@ import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import type { Codec } from '../../kube/codec/list.ts';
 import { MalformedError } from '../../kube/codec/frames.ts';
 import { parseJson } from '../../kube/codec/json.ts';
+import { namespacesResource } from '../../kube/cache/resources.ts';
 import { listPages } from '../../kube/cache/list-watch.ts';
-import { ApiError, type KubeTransport } from '../../kube/http/transport.ts';
+import { ApiError, isNotFound, type KubeTransport } from '../../kube/http/transport.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
+import { noNamespace } from '../plan/filter.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { listsOf, type SnapshotList, type SnapshotPods } from './kinds.ts';
 import { ListFile } from './list-file.ts';
@@ -53,8 +55,10 @@ async function writeIfAllowed(
     return await writeList(list, { ...deps, path }, signal);
   } catch (err) {
     signal.throwIfAborted();
-    if (list.optional === true && err instanceof ApiError && err.status === 404)
-      return writeMissingKind(list, { ...deps, path });
+    const { namespace } = deps.pods;
+    if (namespace !== undefined && list.isOne === true && isNotFound(err))
+      throw noNamespace(namespace, await namespacesOf(deps, signal));
+    if (list.optional === true && isNotFound(err)) return writeMissingKind(list, { ...deps, path });
     const reason = reasonToLeaveOut(err);
     if (reason === undefined) throw new Error(`listing ${list.resource}`, { cause: err });
     await rm(path, { force: true });
@@ -75,6 +79,22 @@ async function writeMissingKind(
   }
   warn(`the cluster does not have ${resource}: ${name}.json is empty`);
   return 0;
+}
+
+/** The names of all namespaces, for a message; none where they may not be listed. */
+async function namespacesOf(deps: ClusterPartDeps, signal: AbortSignal): Promise<readonly string[]> {
+  try {
+    const names: string[] = [];
+    for await (const { items } of listPages(
+      { ...deps, random: Math.random, resource: namespacesResource() },
+      signal,
+    ))
+      names.push(...items.map(({ name }) => name));
+    return names;
+  } catch (err) {
+    if (err instanceof ApiError) return [];
+    throw err;
+  }
 }
 
 function reasonToLeaveOut(err: unknown): string | undefined {

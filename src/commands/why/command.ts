@@ -6,7 +6,7 @@ import { planConfig, withPlan, type PlanInputs } from '../plan/command.ts';
 import type { Load, System } from '../cli/system.ts';
 import { kinds, questionOf, type Question } from './question.ts';
 
-const about = `Explains one object: whether the controller or the agent would remove it, the reason with its values, the policy and the field that decide, when time alone would change the verdict, and what else would. Removes nothing. Reads the cluster or a snapshot, as the command plan does. Images and containers are known only on their node: --node reads it through the pod of its agent, which needs the right to run a command there (create and get on pods/exec in dustpan's namespace). On the node, --cri-socket does it without an agent.
+const about = `Explains one object: whether the controller or the agent would remove it, the reason with its values, the policy and the field that decide, when time alone would change the verdict, and what else would. Removes nothing. If dustpan removed the object, shows when, where and why, from Events or the reports of the nodes. Reads the cluster or a snapshot, as the command plan does. Images and containers are known only on their node: --node reads it through the pod of its agent, which needs the right to run a command there (create and get on pods/exec in dustpan's namespace). On the node, --cri-socket does it without an agent.
 
 Examples:
   # why is this pod still there?
@@ -21,6 +21,10 @@ Examples:
   # the same, on the node
   dustpan why image nginx:1.25 --cri-socket=/run/crio/crio.sock
 
+  # a log, by its path
+  dustpan why container /var/log/pods/web_api_7f3a/main/0.log \\
+    --node=node-1
+
   # from a snapshot
   dustpan why container 4f2ac9 --snapshot=./snapshot`;
 
@@ -34,7 +38,7 @@ export interface WhyConfig {
 function kindArgument() {
   const argument = new Argument(
     '<KIND>',
-    'Kind of the object: pod, image or container. KIND/NAME is one word.',
+    'Kind of the object: pod, image or container, which also explains a sandbox, a log and an orphaned resource. KIND/NAME is one word.',
   );
   argument.argChoices = [...kinds];
   return argument;

@@ -1,9 +1,10 @@
 import { currentLogs } from '../../agent/containergc/large-logs.ts';
 import { resolvedTarget } from '../../agent/containergc/log-names.ts';
+import { isAtOrBelow } from '../../node/storage/mounts.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { PlanObject } from '../plan/document.ts';
 import type { NodeQuestion } from './question.ts';
-import { ambiguous, missing, type Target } from './found.ts';
+import { ambiguous, askedObject, missing, type Target } from './found.ts';
 
 /** Finds the container or sandbox whose id begins with the text, or the log at a path. */
 export function findContainer(question: NodeQuestion, facts: PlanFacts): Target {
@@ -16,7 +17,8 @@ interface Candidate {
   readonly text: string;
 }
 
-function findById({ text, node }: NodeQuestion, facts: PlanFacts): Target {
+function findById(question: NodeQuestion, facts: PlanFacts): Target {
+  const { text } = question;
   const all = candidatesOf(facts);
   const exact = all.filter(({ id }) => id === text);
   const found = exact.length > 0 ? exact : all.filter(({ id }) => id.startsWith(text));
@@ -29,7 +31,7 @@ function findById({ text, node }: NodeQuestion, facts: PlanFacts): Target {
     );
   return {
     kind: 'found',
-    object: { kind: 'Container', text, node: node ?? null },
+    object: askedObject(question),
     facts: { ...facts, parts: facts.parts.filter(({ name }) => name === one.node) },
     only: (object) => object.kind !== 'Pod' && object.kind !== 'Image' && object.id === one.id,
   };
@@ -63,7 +65,8 @@ function missingText(text: string, { parts }: PlanFacts): string {
 }
 
 /** A log or an orphaned resource by its path. Everything in a pod's log directory, except rotated logs, is removed or kept with it, and so is a link into it. */
-function findLog({ text, node }: NodeQuestion, facts: PlanFacts): Target {
+function findLog(question: NodeQuestion, facts: PlanFacts): Target {
+  const { text } = question;
   const path = text.length > 1 ? text.replace(/\/+$/, '') : text;
   const parts = facts.parts.filter((part) => pathsIn(part).some((one) => isAtOrBelow(one, path)));
   if (parts.length === 0)
@@ -80,7 +83,7 @@ function findLog({ text, node }: NodeQuestion, facts: PlanFacts): Target {
   const writers = new Set(written.map(({ container }) => container.id));
   return {
     kind: 'found',
-    object: { kind: 'Container', text: path, node: node ?? null },
+    object: askedObject({ ...question, text: path }),
     facts: { ...facts, parts },
     only: (object, verdict) =>
       verdict === 'Warn' ? writers.has(idOf(object)) : isLogOf(object, [path, ...targets]),
@@ -94,10 +97,6 @@ const pathsIn = ({ logs, orphans }: NodePart): readonly string[] => [
   ...Object.values(orphans ?? {}).flatMap((found) => found?.map(({ path }) => path) ?? []),
 ];
 const idOf = (object: PlanObject): string => ('id' in object ? object.id : '');
-
-/** Whether a path is another or inside it. */
-export const isAtOrBelow = (path: string, root: string): boolean =>
-  path === root || path.startsWith(`${root}/`);
 
 function isLogOf(object: PlanObject, paths: readonly string[]): boolean {
   if (object.kind === 'Pod' || object.path === undefined) return false;

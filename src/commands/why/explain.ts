@@ -13,6 +13,7 @@ import { storageReasons, storageWarnings } from '../../gc/reasons/storage.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { Decision, PlanDocument } from '../plan/document.ts';
 import type { AskedObject, Found } from './found.ts';
+import type { Removal } from './removed.ts';
 
 /** One decision about the object, with the meaning of its reason. */
 export interface Explanation extends Decision {
@@ -43,6 +44,8 @@ export interface ExplanationDocument {
   readonly object: AskedObject;
   /** One for each unit and node that decides about the object; the verdict that acts is first. */
   readonly explanations: readonly Explanation[];
+  /** Where the object is gone: the records that dustpan removed it, latest first. */
+  readonly removed: readonly Removal[];
   /** Facts that limit the answer, one sentence each. */
   readonly notes: readonly string[];
 }
@@ -53,7 +56,7 @@ export function explain(plan: PlanDocument, { object, facts, path }: Found): Exp
   const explanations = nearestTo(path, plan.decisions)
     .map((decision) => explanationOf(decision, facts))
     .toSorted((a, b) => rankOf(a) - rankOf(b));
-  return { apiVersion, kind: 'Explanation', generatedAt, object, explanations, notes };
+  return { apiVersion, kind: 'Explanation', generatedAt, object, explanations, removed: [], notes };
 }
 
 /** The verdict that acts is first, a warning next; of verdicts that keep, the one of a policy. */

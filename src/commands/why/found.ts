@@ -1,11 +1,32 @@
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { ObjectFilter } from '../plan/document.ts';
+import type { Question } from './question.ts';
 import { firstOf } from '../cli/table.ts';
+
+export interface AskedPod {
+  readonly kind: 'Pod';
+  readonly namespace: string;
+  readonly name: string;
+}
 
 /** The object that a question names, as JSON has it. */
 export type AskedObject =
-  | { readonly kind: 'Pod'; readonly namespace: string; readonly name: string }
-  | { readonly kind: 'Image' | 'Container'; readonly text: string; readonly node: string | null };
+  AskedPod | { readonly kind: 'Image' | 'Container'; readonly text: string; readonly node: string | null };
+
+/** As in kubectl. */
+const defaultNamespace = 'default';
+
+/** The object that the question names. */
+export function askedObject(question: Extract<Question, { kind: 'pod' }>): AskedPod;
+export function askedObject(question: Question): AskedObject;
+export function askedObject(question: Question): AskedObject {
+  if (question.kind === 'pod') {
+    const { namespace = defaultNamespace, name } = question;
+    return { kind: 'Pod', namespace, name };
+  }
+  const { kind, text, node = null } = question;
+  return { kind: kind === 'image' ? 'Image' : 'Container', text, node };
+}
 
 /** The object of a question, or why there is no single one. */
 export type Target = Found | NotFound;

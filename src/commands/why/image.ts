@@ -5,10 +5,11 @@ import { nearest } from '../../runtime/text/nearest.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import { shortId } from '../cli/table.ts';
 import type { NodeQuestion } from './question.ts';
-import { ambiguous, missing, type Target } from './found.ts';
+import { ambiguous, askedObject, missing, type Target } from './found.ts';
 
 /** Finds an image on each node that has it: by a name as in the spec of a pod, by a digest, or by the beginning of its id. */
-export function findImage({ text, node }: NodeQuestion, facts: PlanFacts): Target {
+export function findImage(question: NodeQuestion, facts: PlanFacts): Target {
+  const { text } = question;
   const known = facts.parts.filter(({ images }) => images !== undefined);
   if (known.length === 0) return missing(`the images of ${namesOf(facts.parts)} are not known`);
   const found = known.map((part) => ({ part, ids: idsOf(text, part.images ?? []) }));
@@ -22,7 +23,7 @@ export function findImage({ text, node }: NodeQuestion, facts: PlanFacts): Targe
     );
   return {
     kind: 'found',
-    object: { kind: 'Image', text, node: node ?? null },
+    object: askedObject(question),
     facts: { ...facts, parts: found.filter((one) => one.ids.length > 0).map(({ part }) => part) },
     only: (object) => object.kind === 'Image' && ids.has(object.id ?? ''),
   };

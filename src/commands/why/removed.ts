@@ -1,15 +1,31 @@
 import { imageIndex } from '../../api/image-index.ts';
-import type { PodRef } from '../../api/pod-ref.ts';
 import type { RemovedObject } from '../../api/report/node-pass.ts';
 import { containerReasons } from '../../gc/reasons/containers.ts';
 import { imageReasons } from '../../gc/reasons/images.ts';
+import { podReasons } from '../../gc/reasons/pods.ts';
+import type { Collection } from '../../kube/events/collected-events.ts';
+import { isAtOrBelow } from '../../node/storage/mounts.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
-import { shortSizeText } from '../../runtime/text/size-text.ts';
-import { firstOf } from '../cli/table.ts';
-import { isAtOrBelow } from './container.ts';
+import type { PlanObject } from '../plan/document.ts';
+import type { AskedPod } from './found.ts';
 import { isBeginning } from './image.ts';
 import type { NodeQuestion } from './question.ts';
-import { kindText } from './table.ts';
+
+/** One record that dustpan removed the object, as `why -o json` prints it: fields are added, never renamed. */
+export interface Removal {
+  readonly verdict: 'Delete' | 'Remove' | 'Evict';
+  readonly at: string;
+  readonly object: Exclude<PlanObject, { kind: 'Pod' }> | AskedPod;
+  /** null = it was not recorded. */
+  readonly reason: string | null;
+  /** null = it was not recorded. */
+  readonly policy: string | null;
+  readonly bytes: number | null;
+  /** The meaning of the reason for any object; null = unknown. */
+  readonly sentence: string | null;
+  /** Who recorded it. */
+  readonly evidence: string;
+}
 
 /** The objects that dustpan removed from a node. */
 export interface RemovedFrom {
@@ -18,33 +34,25 @@ export interface RemovedFrom {
   readonly removed: readonly RemovedObject[];
 }
 
-const maxRemovals = 3;
-
-/** Says when, where and why dustpan removed an object, latest first, in one line; undefined = no node has a record of it. */
-export function removedText(question: NodeQuestion, nodes: readonly RemovedFrom[]): string | undefined {
-  const removals = nodes
+/** The removals of an object, latest first, as the nodes recorded them. */
+export function removalsOf(question: NodeQuestion, nodes: readonly RemovedFrom[]): readonly Removal[] {
+  return nodes
+    .filter(({ name }) => (question.node ?? name) === name)
     .flatMap(({ name: node, removed }) =>
       removed.filter((one) => isNamed(question, one)).map((one) => ({ ...one, node })),
     )
-    .sort((a, b) => b.atMs - a.atMs);
-  const [latest] = removals;
-  if (latest === undefined) return undefined;
-  const texts = removals.map(
-    (one) => `from ${one.node} at ${metaTime(new Date(one.atMs))}${detailText(one)}`,
-  );
-  const meanings = new Set(removals.flatMap((one) => meaningOf(one)?.meaning ?? []));
-  const subject = isPath(question) ? question.text : `${nounOf(latest)} ${question.text}`;
-  return [`${subject} is gone: dustpan removed it ${firstOf(texts, maxRemovals)}.`, ...meanings].join(' ');
+    .toSorted((a, b) => b.atMs - a.atMs)
+    .map((one) => removalOf(one, question));
 }
 
-const isPath = ({ text }: NodeQuestion): boolean => text.startsWith('/');
+const isPath = (text: string): boolean => text.startsWith('/');
 
 /** What is below a removed directory was removed with it. */
 function isNamed(question: NodeQuestion, { kind, id, name }: RemovedObject): boolean {
   const { text } = question;
   if (question.kind === 'image') return kind === 'Image' && isImage(text, id, name);
   if (kind === 'Image') return false;
-  return isPath(question) ? isAtOrBelow(text, id) : id.startsWith(text);
+  return isPath(text) ? isAtOrBelow(text, id) : id.startsWith(text);
 }
 
 function isImage(text: string, id: string, name: string | undefined): boolean {
@@ -54,34 +62,39 @@ function isImage(text: string, id: string, name: string | undefined): boolean {
   );
 }
 
-const nounOf = ({ kind }: RemovedObject): string => kindText[kind].toLowerCase();
+type RemovedThere = RemovedObject & { readonly node: string };
 
-/** ` (container main of pod web/api, DeadContainer, GCPolicy nodes)`; '' = nothing is known. */
-function detailText(removed: RemovedObject): string {
-  const { kind, bytes, reason, policy } = removed;
-  const details = [
-    ...(kind === 'Image' ? [] : [ownerText(removed)]),
-    ...(bytes === undefined ? [] : [shortSizeText(bytes)]),
-    ...(reason === '' ? [] : [reason, `GCPolicy ${policy}`]),
-  ];
-  return details.length === 0 ? '' : ` (${details.join(', ')})`;
+function removalOf(one: RemovedThere, { text }: NodeQuestion): Removal {
+  const { kind, id, reason, policy, bytes = null, atMs, node } = one;
+  const meanings: Meanings = kind === 'Image' ? imageReasons : containerReasons;
+  const isInside = isPath(id) && text.length > id.length + 1;
+  return {
+    ...{ verdict: 'Remove', at: metaTime(new Date(atMs)), object: objectOf(one) },
+    ...{ reason: reason || null, policy: policy || null, bytes },
+    sentence: meanings[reason]?.meaning ?? null,
+    evidence: `${isInside ? `It contained ${text}. ` : ''}The agent of ${node} recorded the removal.`,
+  };
 }
 
-function ownerText(removed: RemovedObject): string {
-  const { name, pod } = removed;
-  return [
-    nounOf(removed),
-    ...(name === undefined ? [] : [name]),
-    ...(pod === undefined ? [] : ['of pod', podName(pod)]),
-  ].join(' ');
+function objectOf({ kind, id, name, pod, node }: RemovedThere): Removal['object'] {
+  const named = name === undefined ? {} : { name };
+  const owned =
+    pod?.namespace === undefined || pod.name === undefined ? {} : { pod: `${pod.namespace}/${pod.name}` };
+  return { kind, node, ...(isPath(id) ? { path: id } : { id }), ...named, ...owned };
 }
-
-const podName = ({ uid, namespace, name }: PodRef): string =>
-  namespace === undefined || name === undefined ? uid : `${namespace}/${name}`;
 
 type Meanings = Readonly<Partial<Record<string, { readonly meaning: string }>>>;
 
-function meaningOf({ kind, reason }: RemovedObject): Meanings[string] {
-  const meanings: Meanings = kind === 'Image' ? imageReasons : containerReasons;
-  return meanings[reason];
+/** The removal of a pod, as an Event reports it. */
+export function podRemovalOf(
+  { verb, at, reason, policy, owner, note }: Collection,
+  { namespace, name }: Omit<AskedPod, 'kind'>,
+): Removal {
+  const meanings: Meanings = podReasons;
+  return {
+    ...{ verdict: verb === 'deleted' ? 'Delete' : 'Evict', at, object: { kind: 'Pod', namespace, name } },
+    ...{ reason: reason ?? null, policy: policy ?? null, bytes: null },
+    sentence: reason === undefined ? null : (meanings[reason]?.meaning ?? null),
+    evidence: `Event on ${owner.kind} ${owner.name}: ${note}`,
+  };
 }

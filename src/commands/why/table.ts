@@ -1,6 +1,8 @@
 import { formatDuration } from '../../runtime/text/duration.ts';
-import { shortId, wrapped } from '../cli/table.ts';
+import { shortSizeText } from '../../runtime/text/size-text.ts';
+import { ageText, shortId, wrapped } from '../cli/table.ts';
 import type { Explanation, ExplanationDocument, Holder } from './explain.ts';
+import type { Removal } from './removed.ts';
 
 const width = 80;
 const labelWidth = 11;
@@ -8,11 +10,15 @@ const indent = 2;
 
 /** The answer for people: for each decision its verdict, then the reason, the policy, the time, and what would reverse it. */
 export function whyTable(document: ExplanationDocument): string {
-  const { explanations, notes, generatedAt } = document;
+  const { explanations, removed, notes, generatedAt } = document;
   const nowMs = Date.parse(generatedAt);
   const sections = [
     ...explanations.map((one, i) => section(one, { subject: subjectOf(one, explanations[i - 1]), nowMs })),
-    explanations.length === 0
+    ...removed.slice(0, maxRemovals).map((one) => removalSection(one, new Date(nowMs))),
+    removed.length > maxRemovals
+      ? [`and ${removed.length - maxRemovals} more removals; -o json lists all`]
+      : [],
+    explanations.length === 0 && removed.length === 0
       ? ['There is no decision about it alone: it is kept or removed with the object that it belongs to.']
       : [],
     notes.flatMap((note) => wrapped(`! ${note}`, width, '  ')),
@@ -47,6 +53,22 @@ function section(one: Explanation, { subject, nowMs }: Section): readonly string
   ];
 }
 
+/** The other formats list all. */
+const maxRemovals = 3;
+
+function removalSection(one: Removal, now: Date): readonly string[] {
+  const { verdict, reason, sentence, policy, bytes, at, evidence } = one;
+  const title = `${nameOf(one)} was ${participles[verdict]}${reason === null ? '' : `: ${reason}`}`;
+  return [
+    ...wrapped(title, width, '    '),
+    ...row('Why', sentence ?? ''),
+    ...row('Policy', policy === null ? '' : `GCPolicy ${policy}`),
+    ...row('Size', bytes === null ? '' : shortSizeText(bytes)),
+    ...row('When', `${at}, ${ageText(at, now)} ago`),
+    ...row('Evidence', evidence),
+  ];
+}
+
 function row(label: string, text: string): readonly string[] {
   if (text === '') return [];
   const lines = wrapped(text, width - labelWidth - indent, '');
@@ -68,9 +90,12 @@ function verdictOf(one: Explanation): string {
 
 const participles = { Delete: 'deleted', Remove: 'removed', Evict: 'evicted' } as const;
 
-function nameOf({ object }: Explanation): string {
-  if (object.kind === 'Pod')
-    return `Pod ${object.namespace}/${object.name} (${object.node === null ? 'on no node' : `node ${object.node}`})`;
+function nameOf({ object }: Pick<Explanation | Removal, 'object'>): string {
+  if (object.kind === 'Pod') {
+    const name = `Pod ${object.namespace}/${object.name}`;
+    if (!('node' in object)) return name;
+    return `${name} (${object.node === null ? 'on no node' : `node ${object.node}`})`;
+  }
   const { kind, node, id, path, name, pod } = object;
   if (path !== undefined) return `${kindText[kind]} ${path} on ${node}`;
   const short = shortId(id ?? '');
@@ -81,7 +106,7 @@ function nameOf({ object }: Explanation): string {
 }
 
 /** By the kind in a decision. */
-export const kindText = {
+const kindText = {
   Node: 'Node',
   Image: 'Image',
   Container: 'Container',

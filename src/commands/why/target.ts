@@ -2,10 +2,10 @@ import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import { nearest } from '../../runtime/text/nearest.ts';
-import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
+import { partText, type NodePart, type PlanFacts, type PodPart } from '../../snapshot/plan-facts.ts';
 import type { Question } from './question.ts';
 import { findContainer } from './container.ts';
-import { missing, type Target } from './found.ts';
+import { askedObject, missing, type Target } from './found.ts';
 import { findImage } from './image.ts';
 
 /** Finds the object of a question. */
@@ -21,7 +21,7 @@ export function findTarget(question: Question, facts: PlanFacts): Target {
 /** Keeps only the reports that request the eviction of a pod with this name. */
 function withRequestsFor({ name }: Extract<Question, { kind: 'pod' }>, facts: PlanFacts): PlanFacts {
   const isRequesting = ({ requests }: NodeReportFacts) => requests.some(({ pod }) => pod.name === name);
-  return { ...facts, reports: facts.reports.filter(isRequesting) };
+  return { ...facts, reports: facts.reports.filter(isRequesting), moreNodes: undefined };
 }
 
 /** Why the requested node was not read, and what its agent reports instead; undefined = no node was requested. */
@@ -42,32 +42,36 @@ function notRead(node: string | undefined, parts: readonly NodePart[]): string {
   return `node ${node} was not read, only ${names}`;
 }
 
-/** As in kubectl. */
-const defaultNamespace = 'default';
-
 function findPod(question: Extract<Question, { kind: 'pod' }>, facts: PlanFacts): Target {
-  const { namespace = defaultNamespace, name } = question;
-  const { pods } = facts;
+  const object = askedObject(question);
+  const { namespace, name } = object;
+  const { pods, part } = facts;
   if (pods === undefined) return missing('pods are not known: the snapshot has no pods.json');
   const sameName: PodFacts[] = [];
   for (const pod of pods.values()) if (pod.name === name) sameName.push(pod);
   if (!sameName.some((pod) => pod.namespace === namespace))
-    return missing(
-      `there is no pod ${namespace}/${name}, or not any more${hint({ namespace, name }, sameName, pods)}`,
-    );
+    return missing(`${absenceText({ namespace, name }, part)}${hint({ namespace, name }, sameName, pods)}`);
   return {
     kind: 'found',
-    object: { kind: 'Pod', namespace, name },
+    object,
     facts,
-    only: (object, verdict) =>
-      object.kind === 'Pod'
-        ? object.name === name && object.namespace === namespace
-        : verdict === 'Warn' && object.pod === `${namespace}/${name}`,
+    only: (one, verdict) =>
+      one.kind === 'Pod'
+        ? one.name === name && one.namespace === namespace
+        : verdict === 'Warn' && one.pod === `${namespace}/${name}`,
   };
 }
 
+type PodName = Pick<PodFacts, 'namespace' | 'name'>;
+
+/** A part that has every pod of the namespace proves that the pod does not exist. */
+const absenceText = ({ namespace, name }: PodName, part: PodPart | undefined): string =>
+  part === undefined || (part.namespace === namespace && part.selector === undefined)
+    ? `there is no pod ${namespace}/${name}, or not any more`
+    : `the snapshot does not have pod ${namespace}/${name}, which may exist: it has only the pods${partText(part)}`;
+
 function hint(
-  { namespace, name }: Pick<PodFacts, 'namespace' | 'name'>,
+  { namespace, name }: PodName,
   sameName: readonly PodFacts[],
   pods: ReadonlyMap<string, PodFacts>,
 ): string {

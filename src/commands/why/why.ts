@@ -3,8 +3,10 @@ import { readCollections, type Collection } from '../../kube/events/collected-ev
 import { listPages } from '../../kube/cache/list-watch.ts';
 import { removedObjectsResource } from '../../kube/cache/removed-objects.ts';
 import { ApiError, isNotFound } from '../../kube/http/transport.ts';
-import type { PlanFacts } from '../../snapshot/plan-facts.ts';
-import { removedText, type RemovedFrom } from './removed.ts';
+import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
+import { readRemovals } from '../../snapshot/directory.ts';
+import { podRemovalOf, removalsOf, type Removal, type RemovedFrom } from './removed.ts';
+import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import type { PersonConnection } from '../cli/connection.ts';
@@ -18,7 +20,7 @@ import type { System } from '../cli/system.ts';
 import type { WhyConfig } from './command.ts';
 import type { NodeQuestion, Question } from './question.ts';
 import { explain, type ExplanationDocument } from './explain.ts';
-import type { Target } from './found.ts';
+import { askedObject, type AskedPod } from './found.ts';
 import { findTarget } from './target.ts';
 import { whyTable } from './table.ts';
 
@@ -43,41 +45,54 @@ async function explained(
   question: Question,
   { config: { plan }, system, progress }: Context,
 ): Promise<ExplanationDocument> {
-  if (
-    question.kind !== 'pod' &&
-    plan.snapshot === undefined &&
-    plan.node === undefined &&
-    plan.through === undefined
-  )
-    throw new Error(await reportedRemoval(question, nodeOnly(question, system), plan.kube));
+  const { snapshot, node, through } = plan;
+  if (question.kind !== 'pod' && (snapshot ?? node ?? through) === undefined)
+    return gone(question, { message: nodeOnly(question, system), facts: undefined, plan });
   const namespace = question.kind === 'pod' ? question.namespace : undefined;
   const facts = await readFacts({ ...plan, filter: { namespace, selector: undefined } }, progress);
   const target = findTarget(question, facts);
-  if (target.kind !== 'found') throw await absence(question, { target, facts, plan });
+  if (target.kind === 'ambiguous') throw new UsageError([`why: ${target.message}`]);
+  if (target.kind !== 'found') return gone(question, { message: target.message, facts, plan });
   progress.phase('planning');
   const given = { now: timeOf(plan, facts), kept: false, assumeElapsed: plan.assumeElapsed };
   return explain(planUnits(target.facts, { ...given, only: target.only }), target);
 }
 
 interface Absent {
-  readonly target: Exclude<Target, { kind: 'found' }>;
-  readonly facts: PlanFacts;
+  readonly message: string;
+  /** undefined = nothing was read. */
+  readonly facts: PlanFacts | undefined;
   readonly plan: WhyConfig['plan'];
 }
 
-/** The error for an object that is not there, or is not the only one: with what dustpan recorded about its removal. */
-async function absence(question: Question, { target, facts, plan }: Absent): Promise<Error> {
-  const { kind, message } = target;
-  if (kind === 'ambiguous') return new UsageError([`why: ${message}`]);
-  const isRead = (facts.unread?.length ?? 0) === 0;
-  if (question.kind === 'image' && isRead)
-    return new Error(removedText(question, removedBy(facts)) ?? message);
-  if (plan.snapshot !== undefined) return new Error(message);
-  return new Error(
-    question.kind === 'pod'
-      ? await collectedText(question, message, plan.kube)
-      : await reportedRemoval(question, message, plan.kube),
-  );
+/** Explains an object that is not there by the records that dustpan removed it; throws the message if there is none. */
+async function gone(question: Question, absent: Absent): Promise<ExplanationDocument> {
+  const { message, facts, plan } = absent;
+  const { removed, remark = '' } = await recorded(question, absent);
+  if (removed.length === 0) throw new Error(`${message}${remark}`);
+  return {
+    ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'Explanation' },
+    generatedAt: formatRfc3339(timeOf(plan, facts ?? {})),
+    ...{ object: askedObject(question), explanations: [], removed, notes: facts?.notes ?? [] },
+  };
+}
+
+/** What dustpan recorded about the removal of an object. */
+interface Recorded {
+  readonly removed: readonly Removal[];
+  /** Where there is none: what limits the search, to append to the message. */
+  readonly remark?: string;
+}
+
+async function recorded(question: Question, { facts, plan }: Absent): Promise<Recorded> {
+  const { snapshot, kube } = plan;
+  if (question.kind === 'pod')
+    return snapshot === undefined ? await collected(askedObject(question), kube) : { removed: [] };
+  // They have more images than the reports.
+  const inStates = removalsOf(question, removedBy(facts?.parts ?? []));
+  if (inStates.length > 0) return { removed: inStates };
+  if (snapshot === undefined) return await reported(question, kube);
+  return { removed: removalsOf(question, await readRemovals(snapshot)) };
 }
 
 /** Adds the namespace to a question about a pod. */
@@ -88,15 +103,11 @@ async function complete({ question, plan }: WhyConfig): Promise<Question> {
 }
 
 /** The removals of images that the state files of the nodes record. */
-const removedBy = ({ parts }: PlanFacts): readonly RemovedFrom[] =>
+const removedBy = (parts: readonly NodePart[]): readonly RemovedFrom[] =>
   parts.map(({ name, state: { removed } }) => ({ name, removed: removed.map(removedObject) }));
 
-/** The message about a missing object, or when, where and why dustpan removed it, by the reports of the nodes. */
-async function reportedRemoval(
-  question: NodeQuestion,
-  message: string,
-  kube: PersonConnection,
-): Promise<string> {
+/** The removals of an object, by the reports of the nodes in the cluster. */
+async function reported(question: NodeQuestion, kube: PersonConnection): Promise<Recorded> {
   const { signal } = new AbortController();
   const resource = removedObjectsResource(question.node);
   return await usingCluster(kube, async ({ transport }) => {
@@ -105,12 +116,12 @@ async function reportedRemoval(
     try {
       for await (const { items } of listPages(source, signal)) nodes.push(...items);
     } catch (err) {
-      if (isNotFound(err)) return message;
+      if (isNotFound(err)) return { removed: [] };
       if (err instanceof ApiError)
-        return `${message}; the reports of nodes cannot be read: ${errorLine(err)}`;
+        return { removed: [], remark: `; the reports of nodes cannot be read: ${errorLine(err)}` };
       throw new Error('listing nodegcreports', { cause: err });
     }
-    return removedText(question, nodes) ?? message;
+    return { removed: removalsOf(question, nodes) };
   });
 }
 
@@ -122,24 +133,24 @@ function nodeOnly({ kind, text }: NodeQuestion, { program }: System): string {
 const currentNamespace = (kube: PersonConnection): Promise<string> =>
   usingCluster(kube, ({ namespace = 'default' }) => Promise.resolve(namespace));
 
-/** The message about a missing pod, with what the Events report about its deletion or eviction, in one line. */
-async function collectedText(
-  { namespace = 'default', name }: Extract<Question, { kind: 'pod' }>,
-  message: string,
-  kube: PersonConnection,
-): Promise<string> {
+/** The deletion or eviction of a pod, by the Events in its namespace. */
+async function collected(pod: AskedPod, kube: PersonConnection): Promise<Recorded> {
+  const { namespace, name } = pod;
   const { signal } = new AbortController();
   let collections: readonly Collection[];
   try {
     collections = await usingCluster(kube, ({ transport }) => readCollections(transport, namespace, signal));
   } catch (err) {
-    return `${message}; dustpan's Events in namespace ${namespace} cannot be read: ${errorLine(err)}`;
+    const remark = `; dustpan's Events in namespace ${namespace} cannot be read: ${errorLine(err)}`;
+    return { removed: [], remark };
   }
   const sure = collections.find(({ names }) => names.includes(name));
+  if (sure !== undefined) return { removed: [podRemovalOf(sure, pod)] };
   const likely = collections.find(({ more, owner }) => more > 0 && name.startsWith(`${owner.name}-`));
-  if (sure !== undefined)
-    return `pod ${namespace}/${name} is gone: dustpan ${sure.verb} it at ${sure.at} (${sure.note})`;
-  if (likely === undefined)
-    return `${message}; no Event of dustpan is about it: the API server keeps Events for an hour by default`;
-  return `there is no pod ${namespace}/${name}, or not any more; dustpan deleted pods of ${likely.owner.kind} ${likely.owner.name} at ${likely.at}, maybe this one too (${likely.note})`;
+  return { removed: [], remark: remarkOn(likely) };
 }
+
+const remarkOn = (likely: Collection | undefined): string =>
+  likely === undefined
+    ? '; no Event of dustpan is about it: the API server keeps Events for an hour by default'
+    : `; dustpan deleted pods of ${likely.owner.kind} ${likely.owner.name} at ${likely.at}, maybe this one too (${likely.note})`;

@@ -149,7 +149,7 @@ export const pressureReasons: ReasonCatalog<PressureEvidence> = {
     change: 'Removing images and containers does not free enough, and the grace period passes.',
   },
   NoUsage: {
-    meaning: 'The pod does not use the resource of which the node is low.',
+    meaning: 'The node is low on a resource that the pod does not use.',
     sentence: ({ shortage }) => `${shortageText(shortage)} The pod does not use this resource.`,
     change: 'The pod uses this resource.',
   },

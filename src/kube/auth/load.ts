@@ -19,8 +19,8 @@ export interface ConnectionSources {
   readonly proxies?: ProxyVariables | undefined;
   /** `$KUBECONFIG`: a list of files. */
   readonly kubeconfigEnv?: string | undefined;
-  /** The directory that holds `.kube/config`. */
-  readonly home?: string | undefined;
+  /** Directories of which the first that has `.kube/config` counts. */
+  readonly homes?: readonly string[] | undefined;
   readonly inCluster?: Partial<InClusterPaths> | undefined;
 }
 
@@ -34,12 +34,12 @@ export async function loadClusterConnection(
     kubeconfigConnection({ files, overrides, impersonation, proxies }, clock);
   if (kubeconfig) return from([kubeconfig]);
   const listed = (kubeconfigEnv ?? '').split(delimiter).filter((file) => file !== '');
-  if (listed.length > 0) return from(await existing(listed));
+  if (listed.length > 0) return from(await existingOf(listed));
   // The overrides name entries of a kubeconfig.
   const isOverridden = Object.values(overrides).some((one) => one !== undefined);
   const pod = isOverridden ? undefined : await serviceAccount(sources.inCluster);
   if (pod) return inClusterConnection({ ...pod, impersonation }, clock);
-  const home = await homeFile(sources.home);
+  const [home] = await existing((sources.homes ?? []).map((one) => join(one, '.kube', 'config')));
   if (home !== undefined) return from([home]);
   if (overrides.server !== undefined) return from([]);
   throw new ConfigError(
@@ -48,22 +48,21 @@ export async function loadClusterConnection(
 }
 
 /** Skips missing files of $KUBECONFIG, as kubectl does. It is an error if all are missing. */
-async function existing(files: readonly string[]): Promise<readonly string[]> {
-  const found = await Promise.all(files.map(exists));
-  const left = files.filter((_, i) => found[i]);
+async function existingOf(files: readonly string[]): Promise<readonly string[]> {
+  const left = await existing(files);
   if (left.length > 0) return left;
   throw new ConfigError(`no kubeconfig: KUBECONFIG names ${files.join(', ')}, which does not exist`);
+}
+
+async function existing(files: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(files.map(exists));
+  return files.filter((_, i) => found[i]);
 }
 
 async function serviceAccount(pod: Partial<InClusterPaths> | undefined): Promise<InClusterPaths | undefined> {
   const { host, port, tokenFile, caFile } = pod ?? {};
   if (!host || !tokenFile || !caFile || !(await exists(tokenFile))) return undefined;
   return { host, port: port ?? '443', tokenFile, caFile };
-}
-
-async function homeFile(home: string | undefined): Promise<string | undefined> {
-  const file = join(home ?? '', '.kube', 'config');
-  return home && (await exists(file)) ? file : undefined;
 }
 
 const exists = (file: string): Promise<boolean> =>

@@ -11,6 +11,9 @@ export interface Collection {
   /** RFC 3339, of the last occurrence of a series. */
   readonly at: string;
   readonly note: string;
+  /** The reason code and the policy of a deletion, as the note names them; undefined = it names none. */
+  readonly reason: string | undefined;
+  readonly policy: string | undefined;
   /** The pods that the note names. */
   readonly names: readonly string[];
   /** The number of further pods, which the note only counts. */
@@ -38,10 +41,12 @@ function collectionOf(event: Unchecked<EventsV1Event>): Collection | undefined {
   const owner = { kind: asText(kind), name: asText(name) };
   const at = asText(lastObservedTime) || asText(event.eventTime);
   // The owner of an evicted pod has an Event too.
+  const [, reason, policy] = /^[^:]*\((\S+), policy (\S+)\): /.exec(note) ?? [];
+  const said = { owner, at, note, reason, policy };
   if (event.reason === 'Evicted' && kind === 'Pod')
-    return { verb: 'evicted', owner, at, note, names: [owner.name], more: 0 };
+    return { verb: 'evicted', ...said, names: [owner.name], more: 0 };
   if (event.reason !== 'PodCollected') return undefined;
   const [, more = '0'] = / and (\d+) more$/.exec(note) ?? [];
   const names = note.slice(note.lastIndexOf(': ') + 2).replace(/ and \d+ more$/, '');
-  return { verb: 'deleted', owner, at, note, names: names.split(', '), more: Number(more) };
+  return { verb: 'deleted', ...said, names: names.split(', '), more: Number(more) };
 }

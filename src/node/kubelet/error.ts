@@ -78,12 +78,12 @@ function refusal({ status, serverMessage }: ApiError, path: string): KubeletErro
   const detail = serverMessage === '' ? '' : `: ${serverMessage}`;
   if (status === 401)
     return new KubeletError(
-      `the kubelet does not authenticate the agent (401 for ${path})${detail}; it must accept service account tokens (authentication.webhook)`,
+      `the kubelet does not accept these credentials (401 for ${path})${detail}; for the token of a service account, it needs authentication.webhook`,
       'denied',
     );
   if (status === 403)
     return new KubeletError(
-      `the kubelet denies ${path} (403)${detail}; the agent's service account needs the verb get on ${path === '/configz' ? 'nodes/configz' : 'nodes/stats'}`,
+      `the kubelet denies ${path} (403)${detail}; the agent's service account, or the user of the command, needs the verb get on ${path === '/configz' ? 'nodes/configz' : 'nodes/stats'}`,
       'denied',
     );
   const why = detail.includes(noFileSystems) ? isolationOff : '';

@@ -40,4 +40,6 @@ export function mountOf(path: string, mounts: readonly Mount[]): Mount | undefin
 export const hasMounts = (path: string, mounts: readonly Mount[]): boolean =>
   mounts.some(({ point }) => isAtOrBelow(point, path));
 
-const isAtOrBelow = (path: string, root: string): boolean => path === root || path.startsWith(`${root}/`);
+/** Whether a path is another or inside it. */
+export const isAtOrBelow = (path: string, root: string): boolean =>
+  path === root || path.startsWith(`${root}/`);

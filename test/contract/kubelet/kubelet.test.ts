@@ -115,7 +115,7 @@ describe('authorization', () => {
   test('an unknown token is denied', async () => {
     await expect(source({ clusterCa: target.ca, token: 'wrong' }).usage(never)).rejects.toMatchObject({
       failure: 'denied',
-      message: expect.stringMatching(/does not authenticate the agent \(401/) as unknown,
+      message: expect.stringMatching(/does not accept these credentials \(401/) as unknown,
     });
   });
 

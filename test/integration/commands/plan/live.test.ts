@@ -113,6 +113,18 @@ describe('of one namespace', () => {
     expect((await dustpan(['plan', at, '-n=team', '-A'])).code).toBe(2);
   });
 
+  test.each([
+    ['plan', '-n=defualt', '--exit-code'],
+    ['report', '-n=defualt', '-o=markdown'],
+    ['why', 'pod', 'defualt/p0000'],
+  ])('that does not exist is bad input, with the nearest names: %s %s', async (...words) => {
+    const { kubeconfigFile } = await start();
+    expect(await dustpan([...words, `--kubeconfig=${kubeconfigFile}`])).toEqual({
+      ...{ code: 2, stdout: '' },
+      stderr: 'dustpan: there is no namespace defualt; did you mean default?\n',
+    });
+  });
+
   test('with labels, lists the pods that have them; the threshold counts all', async () => {
     const { store, kubeconfigFile } = await start();
     store.apply(policyOf('Enforce', { terminated: { threshold: 1 } }));
@@ -125,7 +137,7 @@ describe('of one namespace', () => {
     expect(shown.decisions).toEqual(whole.decisions.filter(isWeb));
     expect(shown.decisions).toHaveLength(1);
     expect((await planned([at, '--kept', '-l=app', '-n=default'])).decisions).toHaveLength(2);
-    expect((await planned([at, '--kept', '-l=app', '-n=team'])).decisions).toEqual([]);
+    expect((await planned([at, '--kept', '-l=app', '-n=kube-public'])).decisions).toEqual([]);
     expect(await dustpan(['plan', at, '-l', 'app in web'])).toEqual({
       ...{ code: 2, stdout: '' },
       stderr:
@@ -160,5 +172,9 @@ describe('of one namespace', () => {
     const { code, stderr } = await dustpan(['plan', at]);
     expect(code).toBe(1);
     expect(stderr).toContain('kubectl auth can-i list pods -A');
+    store.delete('Namespace', 'team');
+    expect(await dustpan(['plan', at, '-n=team'])).toMatchObject({
+      ...{ code: 2, stderr: 'dustpan: there is no namespace team\n' },
+    });
   });
 });

@@ -52,6 +52,18 @@ describe('the time of a plan', () => {
     expect(why.stdout).toContain('"generatedAt": "2026-01-15T10:00:00Z"');
   });
 
+  test('is later by a duration; a quarantine that has not begun starts then', async () => {
+    input.use('quarantine-not-begun');
+    input.write('snapshot/snapshot.json', taken);
+    const later = [...withoutNow(), '--now=+1d'];
+    const { generatedAt, decisions } = await planned([...later, '--kept']);
+    expect(generatedAt).toBe('2026-01-16T10:00:00Z');
+    const waiting = decisions.filter(({ reason }) => reason === 'Quarantined');
+    expect(waiting.map(({ eligibleAt }) => eligibleAt)).toContain('2026-01-16T10:00:40Z');
+    const elapsed = await planned([...later, '--assume-quarantine-elapsed']);
+    expect(elapsed.decisions.filter(({ reason }) => reason === 'Orphaned')).toHaveLength(waiting.length);
+  });
+
   test('is the present where the snapshot does not record it, with one note', async () => {
     input.use('terminated-over-threshold');
     const { generatedAt, notes } = await planned(withoutNow());
@@ -71,6 +83,22 @@ describe('the time of a plan', () => {
     expect(code).toBe(2);
     expect(stderr).toContain(`snapshot.json: ${problem}`);
   });
+});
+
+test.each([
+  { name: 'a small difference of clocks is accepted', minutes: 5, code: 0 },
+  { name: 'a time in the future is refused, with the remedy', minutes: 15, code: 2 },
+])('$name', async ({ minutes, code }) => {
+  input.use('terminated-over-threshold');
+  const takenAt = new Date(Date.now() + minutes * 60_000).toISOString();
+  input.write('snapshot/snapshot.json', { takenAt });
+  const result = await dustpan(['plan', `--snapshot=${input.path('snapshot')}`]);
+  expect(result.code).toBe(code);
+  expect(result.stderr).toMatch(
+    code === 0
+      ? /^$/
+      : /^dustpan: [^\n]*snapshot\.json: takenAt: \S+ is in the future, it is \S+ here; correct the clock of this machine, or the time in the file\n$/,
+  );
 });
 
 describe('a snapshot with the pods of one namespace', () => {

@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { load } from 'js-yaml';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { CriSandbox } from '../../../sandbox/cri/server.ts';
 import { startSandbox, type Sandbox } from '../../../sandbox/server.ts';
 import { policy as policyOf, fillCluster as fill } from '../../controller/environment.ts';
 import { dustpan, policy, inputOfEachTest } from '../plan/fixture.ts';
+
+/** Without line ends and columns. */
+const flat = (table: string): string => table.replaceAll(/\s+/g, ' ');
 
 const input = inputOfEachTest();
 let api: Sandbox;
@@ -52,6 +56,7 @@ test('a name without a namespace is in the namespace of the context, else in def
   };
   for (const { context } of kubeconfig.contexts) context['namespace'] = 'batch';
   input.write('kubeconfig', kubeconfig);
+  api.store.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'batch' } });
   const { code, stderr } = await dustpan(['why', 'pod', 'p0001', `--kubeconfig=${input.path('kubeconfig')}`]);
   expect({ code, stderr }).toEqual({
     code: 1,
@@ -73,12 +78,28 @@ const collected = (name: string, note: string) => ({
   regarding: { apiVersion: 'batch/v1', kind: 'Job', name: 'report', namespace: 'default', uid: 'u' },
 });
 
+test('explains a deleted pod by its Events', async () => {
+  const note = 'Deleted 2 pods (Terminated, policy default): report-a, report-b';
+  api.store.apply(collected('e1', note));
+  const { code, stdout, stderr } = await why('pod', 'default/report-b', '-o=json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(JSON.parse(stdout)).toMatchObject({
+    ...{ kind: 'Explanation', explanations: [], notes: [] },
+    object: { kind: 'Pod', namespace: 'default', name: 'report-b' },
+    removed: [
+      {
+        ...{ verdict: 'Delete', reason: 'Terminated', policy: 'default' },
+        at: expect.stringMatching(/^2026-01-15T12:00:00/) as string,
+        evidence: `Event on Job report: ${note}`,
+      },
+    ],
+  });
+  expect((await why('pod', 'default/report-b')).stdout).toMatch(
+    /^Pod default\/report-b was deleted: Terminated\n {2}Why /,
+  );
+});
+
 test.each([
-  {
-    note: 'Deleted 2 pods (Terminated, policy default): report-a, report-b',
-    message:
-      /^dustpan: pod default\/report-b is gone: dustpan deleted it at 2026-01-15T12:00:00[^ ]* \(Deleted 2 pods \(Terminated, policy default\): report-a, report-b\)\n$/,
-  },
   {
     note: 'Deleted 7 pods (Terminated, policy default): report-c and 6 more',
     message:
@@ -89,7 +110,7 @@ test.each([
     message:
       /^dustpan: there is no pod default\/report-b, or not any more; no Event of dustpan is about it: [^\n]*\n$/,
   },
-])('explains a deleted pod by its Events: $note', async ({ note, message }) => {
+])('no Event names a missing pod: $note', async ({ note, message }) => {
   api.store.apply(collected('e1', note));
   const { code, stderr } = await why('pod', 'default/report-b');
   expect(code).toBe(1);
@@ -122,11 +143,11 @@ test('explains an evicted pod by its Event', async () => {
   api.store.apply({ ...collected('e1', `Evicted pod report-b. ${note}`), reason: 'Evicted' });
   api.store.apply({ ...collected('e2', note), reason: 'Evicted', regarding: pod });
   api.store.apply({ ...collected('e3', note), reason: 'EvictionBlocked', regarding: pod });
-  const { code, stderr } = await why('pod', 'default/report-b');
-  expect({ code, stderr }).toEqual({
-    code: 1,
-    stderr: `dustpan: pod default/report-b is gone: dustpan evicted it at 2026-01-15T12:00:00.000000Z (${note})\n`,
-  });
+  const { code, stdout } = await why('pod', 'default/report-b');
+  expect(code).toBe(0);
+  expect(flat(stdout)).toMatch(
+    /^Pod default\/report-b was evicted When 2026-01-15T12:00:00\.000000Z, \S+ ago Evidence Event on Pod report-b: The node is low/,
+  );
 });
 
 test.each(['gc.dustpan.dev/agent', 'kubelet', 'example.com/gc.dustpan.dev', 'GC.dustpan.dev/controller'])(
@@ -165,13 +186,15 @@ test('explains a removed image by the reports of the nodes', async () => {
       status: { images: { lastRemoved: [entry('docker.io/library/nginx:1.27', time)] } },
     });
   const all = await why('image', 'nginx:1.27');
-  expect(all.code).toBe(1);
-  expect(all.stderr).toMatch(
-    /^dustpan: image nginx:1\.27 is gone: dustpan removed it from node-2 at 2026-01-15T11:00:00Z \(Space, GCPolicy nodes\), from node-1 at 2026-01-15T10:00:00Z \(Space, GCPolicy nodes\)\. The disk is too full/,
+  expect({ code: all.code, stderr: all.stderr }).toEqual({ code: 0, stderr: '' });
+  expect(flat(all.stdout)).toMatch(
+    /^Image docker.io\/library\/nginx:1.27 \(aaaaaaaaaaaa\) on node-2 was removed: Space Why The disk is too full.* When 2026-01-15T11:00:00Z, .* on node-1 was removed: Space /,
   );
-  expect((await why('image', 'aaaaaaaaaaaa', '--node=node-1')).stderr).toContain(
-    'image aaaaaaaaaaaa is gone: dustpan removed it from node-1 at 2026-01-15T10:00:00Z (Space, GCPolicy nodes). ',
-  );
+  const one = await why('image', 'aaaaaaaaaaaa', '--node=node-1', '-o=yaml');
+  expect(load(one.stdout)).toMatchObject({
+    object: { kind: 'Image', text: 'aaaaaaaaaaaa', node: 'node-1' },
+    removed: [{ verdict: 'Remove', object: { node: 'node-1' }, policy: 'nodes', at: '2026-01-15T10:00:00Z' }],
+  });
   expect((await why('image', 'nginx:1.26')).stderr).toContain('images are known only on their node');
 });
 
@@ -194,12 +217,13 @@ test('explains a removed container or log by the reports of the nodes', async ()
   reportRemoved();
   api.store.apply({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-2' } });
   const container = await why('container', 'cccc');
-  expect(container.code).toBe(1);
-  expect(container.stderr).toMatch(
-    /^dustpan: container cccc is gone: dustpan removed it from node-1 at 2026-01-15T10:00:00Z \(container main of pod default\/api, PodGone, GCPolicy nodes\)\. [^\n]+\n$/,
+  expect(container.code).toBe(0);
+  expect(flat(container.stdout)).toMatch(
+    /^Container main of pod default\/api \(cccccccccccc\) on node-1 was removed: PodGone Why .* Policy GCPolicy nodes When 2026-01-15T10:00:00Z, /,
   );
-  expect((await why('container', '/var/log/pods/default_api_u/main/0.log', '--node=node-1')).stderr).toMatch(
-    /^dustpan: \/var\/log\/pods\/default_api_u\/main\/0\.log is gone: dustpan removed it from node-1 at 2026-01-15T10:00:00Z \(log directory of pod default\/api, 2\.0 KiB, OrphanedLogs, GCPolicy nodes\)\. /,
+  const log = await why('container', '/var/log/pods/default_api_u/main/0.log', '--node=node-1');
+  expect(flat(log.stdout)).toMatch(
+    /^Log directory \/var\/log\/pods\/default_api_u on node-1 was removed: OrphanedLogs .* Size 2.0 KiB .* It contained \/var\/log\/pods\/default_api_u\/main\/0\.log\./,
   );
   expect((await why('container', 'cccc', '--node=node-2')).stderr).toMatch(
     /^dustpan: node node-2 was not read: /,
@@ -210,8 +234,8 @@ test('explains a removed container or log by the reports of the nodes', async ()
 test('explains a removed container that its node does not have any more', async () => {
   cri = await input.startCri();
   reportRemoved();
-  expect((await why('container', 'cccc', ...input.nodeFlags)).stderr).toMatch(
-    /^dustpan: container cccc is gone: dustpan removed it from node-1 at /,
+  expect((await why('container', 'cccc', ...input.nodeFlags)).stdout).toMatch(
+    /^Container main of pod default\/api \(cccccccccccc\) on node-1 was removed: PodGone\n/,
   );
   expect((await why('container', 'dddd', ...input.nodeFlags)).stderr).toMatch(
     /^dustpan: there is no container or sandbox dddd on [^;]+, or not any more\n$/,

@@ -1,7 +1,7 @@
 import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
 import type { ExplanationDocument } from '../../../../src/commands/why/explain.ts';
-import { dustpan, planned, policy, inputOfEachTest } from '../plan/fixture.ts';
+import { dustpan, list, planned, policy, inputOfEachTest } from '../plan/fixture.ts';
 
 const input = inputOfEachTest();
 
@@ -137,6 +137,50 @@ test('notes the missing usage history of an image', async () => {
   input.drop('snapshot/nodes/node-1/state.json');
   const { stdout } = await why('image', 'nginx:1.27');
   expect(stdout).toMatch(/\n! Node node-1: the usage history of its images is not known/);
+});
+
+describe('an object that dustpan removed', () => {
+  const removed = { time: '2026-01-15T10:00:00Z', policy: 'nodes' };
+  const report = (node: string, status: object): object => ({
+    ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'NodeGCReport' },
+    ...{ metadata: { name: node, uid: `report-${node}`, resourceVersion: '1' }, status },
+  });
+  const container = { ...removed, kind: 'Container', id: 'c'.repeat(64), name: 'main', reason: 'PodGone' };
+  const image = {
+    ...removed,
+    id: `sha256:${'e'.repeat(64)}`,
+    name: 'docker.io/library/old:1',
+    reason: 'Age',
+  };
+
+  test.each([
+    { words: ['container', 'cccc'], object: { kind: 'Container', id: container.id, node: 'node-1' } },
+    { words: ['container', 'cccc', '--node=node-1'], object: { kind: 'Container', node: 'node-1' } },
+    { words: ['image', 'old:1'], object: { kind: 'Image', id: image.id, node: 'node-2' } },
+  ])('is explained by the reports: $words', async ({ words, object }) => {
+    input.use('dead-containers');
+    input.write(
+      'snapshot/nodegcreports.json',
+      list('NodeGCReport', [
+        report('node-1', { containers: { lastRemoved: [container] } }),
+        report('node-2', { images: { lastRemoved: [image] } }),
+      ]),
+    );
+    const { explanations, removed: records } = await explained(...words);
+    expect(explanations).toEqual([]);
+    expect(records).toMatchObject([{ verdict: 'Remove', object, at: removed.time }]);
+  });
+
+  test('is explained by the state file of its node', async () => {
+    input.use('image-disk-full');
+    const what = { name: image.name, reason: 'Age', policy: 'nodes' };
+    input.write('snapshot/nodes/node-1/state.json', {
+      ...{ version: 1, images: {} },
+      removed: [{ digest: image.id, at: removed.time, ...what }],
+    });
+    const { removed: records } = await explained('image', 'old:1');
+    expect(records).toMatchObject([{ object: { id: image.id, node: 'node-1' }, reason: 'Age' }]);
+  });
 });
 
 describe('a missing object is one line and exit code 1', () => {

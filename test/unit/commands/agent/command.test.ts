@@ -27,7 +27,7 @@ test('has the documented defaults', () => {
       kubeconfig: undefined,
       context: undefined,
       kubeconfigVariable: undefined,
-      home: undefined,
+      homes: [],
       serviceHost: undefined,
       servicePort: undefined,
     },

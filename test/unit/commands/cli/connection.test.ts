@@ -41,11 +41,20 @@ test('proxies are in the variables of either case; the upper case takes preceden
   });
 });
 
+const drive = { HOMEDRIVE: 'H:', HOMEPATH: '\\x' };
+const profile = { USERPROFILE: 'C:\\Users\\x' };
+
 test.each([
-  { env: { HOME: '/home/x', USERPROFILE: 'C:\\Users\\x' }, home: '/home/x' },
-  { env: { USERPROFILE: 'C:\\Users\\x' }, home: 'C:\\Users\\x' },
-  { env: { HOME: '', USERPROFILE: 'C:\\Users\\x' }, home: 'C:\\Users\\x' },
-  { env: {}, home: undefined },
-])('the home directory of $env is $home', ({ env, home }) => {
-  expect(connectionOf([], env).home).toBe(home);
+  { name: 'on Linux', env: { HOME: '/home/x' }, homes: ['/home/x'] },
+  {
+    name: 'on Windows, in the order of kubectl',
+    env: { ...profile, ...drive, HOME: 'D:\\x' },
+    homes: ['D:\\x', 'H:\\x', 'C:\\Users\\x'],
+  },
+  { name: 'with an empty HOME', env: { ...profile, HOME: '' }, homes: ['C:\\Users\\x'] },
+  { name: 'with a drive alone', env: { ...profile, HOMEDRIVE: 'H:' }, homes: ['C:\\Users\\x'] },
+  { name: 'with a path alone', env: { HOMEPATH: '\\x' }, homes: [] },
+  { name: 'without variables', env: {}, homes: [] },
+])('home directories $name: $homes', ({ env, homes }) => {
+  expect(connectionOf([], env).homes).toEqual(homes);
 });

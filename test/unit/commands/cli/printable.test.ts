@@ -79,6 +79,16 @@ const explanation = (text: string): Parameters<typeof whyTable>[0] => ({
       { container: null, pod: text },
     ],
   })),
+  removed: [
+    {
+      ...{
+        verdict: 'Remove',
+        at: text,
+        object: { kind: 'Image', id: text, name: text, pod: text, node: text },
+      },
+      ...{ reason: text, policy: text, bytes: 1, sentence: text, evidence: text },
+    },
+  ],
   notes: [text],
 });
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Argument } from '@commander-js/extra-typings';
 import { currentSystem, withCluster } from '../../../../src/commands/cli/config.ts';
+import { exitCode } from '../../../../src/commands/cli/exit.ts';
 import { LenientCommand, text } from '../../../../src/commands/cli/option.ts';
 import { commandsOf } from '../../../../src/commands/cli/program.ts';
 import { ran as ranHere } from '../../../fakes/command-line.ts';
@@ -162,6 +163,12 @@ describe('help', () => {
     { argv: ['echo', '--text', '-h', '--help'], text: 'And a third.' },
   ])('$argv prints the whole help', async ({ argv, text: whole }) => {
     expect((await ran(argv)).out).toContain(whole);
+  });
+
+  test('of the program has every exit status', async () => {
+    const { out } = await ranHere(['--help']);
+    const [, text = ''] = /Exit status: ([^]*)$/.exec(out) ?? [];
+    expect(text.match(/\d/g)).toEqual(Object.values(exitCode).map(String));
   });
 
   test('groups the options: its own, of the cluster, on a node', async () => {

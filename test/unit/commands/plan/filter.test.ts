@@ -1,8 +1,17 @@
 import { describe, expect, test } from 'vitest';
+import { UsageError } from '../../../../src/commands/cli/exit.ts';
 import type { Decision } from '../../../../src/commands/plan/document.ts';
-import { shownPart, shownPods } from '../../../../src/commands/plan/filter.ts';
+import {
+  checkNamespace,
+  goneNotes,
+  listedOf,
+  shownPart,
+  shownPods,
+} from '../../../../src/commands/plan/filter.ts';
+import type { PodFilter } from '../../../../src/commands/plan/filter.ts';
 import type { PlanFacts } from '../../../../src/snapshot/plan-facts.ts';
 import { labelled, pod } from '../../../builders.ts';
+import { byUid, factsOf, namespaceOf } from '../why/fixtures.ts';
 import { decision, plan } from './builders.ts';
 
 const of = (namespace: string, over: Partial<Decision> = {}): Decision =>
@@ -50,6 +59,84 @@ test('has the pods of the namespace and what belongs to them, with totals of the
 test('has kept objects if they are to be listed', () => {
   expect(shownPart(whole, only('a'), true).decisions).toHaveLength(3);
   expect(shownPart(whole, only('c'), true)).toMatchObject({ decisions: [], totals: [] });
+});
+
+describe('a namespace', () => {
+  const namespaces = byUid(['batch', 'web'].map(namespaceOf));
+  const team = { namespace: 'team', selector: undefined };
+
+  test.each<{ name: string; namespace?: string; facts: Partial<PlanFacts>; problem?: string }>([
+    { name: 'is not given', facts: { namespaces } },
+    { name: 'exists', namespace: 'batch', facts: { namespaces } },
+    {
+      name: 'does not exist: the nearest name',
+      ...{ namespace: 'bacth', facts: { namespaces } },
+      problem: 'there is no namespace bacth; did you mean batch?',
+    },
+    {
+      name: 'does not exist, and none is similar',
+      ...{ namespace: 'production', facts: { namespaces } },
+      problem: 'there is no namespace production',
+    },
+    { name: 'may exist: namespaces are not known', namespace: 'x', facts: { namespaces: undefined } },
+    {
+      name: 'of a user who may list no others does not exist',
+      ...{ namespace: 'team', facts: { namespaces: new Map(), part: team } },
+      problem: 'there is no namespace team',
+    },
+    {
+      name: 'is not the one of the snapshot',
+      ...{ namespace: 'web', facts: { namespaces: byUid([namespaceOf('team')]), part: team } },
+      problem: 'the snapshot has no pods of namespace web, only those of namespace team',
+    },
+    {
+      name: 'does not exist in a snapshot of some labels',
+      ...{ namespace: 'wbe', facts: { namespaces, part: { namespace: undefined, selector: 'app=web' } } },
+      problem: 'there is no namespace wbe; did you mean web?',
+    },
+  ])('$name', ({ namespace, facts, problem }) => {
+    const check = (): void => {
+      checkNamespace({ namespace, selector: undefined }, { ...factsOf({}), ...facts });
+    };
+    if (problem === undefined) expect(check).not.toThrow();
+    else expect(check).toThrow(new UsageError([problem]));
+  });
+});
+
+describe('objects of pods that are gone', () => {
+  const pods = byUid([pod('x', { namespace: 'a' })]);
+  const app = labelled('app', 'web');
+  const sentence = (count: string): string[] => [
+    `The labels of pods that are gone are not known: ${count} not shown.`,
+  ];
+  const gone = container('a/gone');
+
+  test.each<{
+    name: string;
+    decisions?: readonly Decision[];
+    filter?: Partial<PodFilter>;
+    facts?: Partial<PlanFacts>;
+    notes: readonly string[];
+  }>([
+    { name: 'are noted if labels hide them', notes: sentence('2 objects of such pods are') },
+    { name: 'in a namespace', filter: { namespace: 'b' }, notes: sentence('one object of such a pod is') },
+    { name: 'are shown without labels', filter: { selector: undefined }, notes: [] },
+    { name: 'are not known without pods', facts: { pods: undefined }, notes: [] },
+    {
+      name: 'are not known in a part',
+      facts: { part: { namespace: undefined, selector: 'app' } },
+      notes: [],
+    },
+    { name: 'do not exist', decisions: [of('a'), container('a/x'), image], notes: [] },
+    {
+      name: 'are not counted if they are kept and kept objects are not listed',
+      decisions: listedOf([{ ...gone, ...kept }], false),
+      notes: [],
+    },
+  ])('$name', ({ decisions = [of('a'), gone, container('b/gone'), image], filter, facts, notes }) => {
+    const given = { namespace: undefined, selector: app, ...filter };
+    expect(goneNotes(decisions, given, { ...factsOf({}), pods, ...facts })).toEqual(notes);
+  });
 });
 
 describe('shows', () => {

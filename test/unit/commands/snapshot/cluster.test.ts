@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { UsageError } from '../../../../src/commands/cli/exit.ts';
 import { writeClusterPart } from '../../../../src/commands/snapshot/cluster.ts';
 import { snapshotLists } from '../../../../src/commands/snapshot/kinds.ts';
 import { ApiError, type KubeRequest } from '../../../../src/kube/http/transport.ts';
@@ -66,6 +67,26 @@ test('writes every list page by page, in the format of kubectl', async () => {
     ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p0', uid: 'u0' } },
   });
   expect(await json('jobs')).toEqual({ ...heading, items: [] });
+  expect(warnings).toEqual([]);
+});
+
+test.each([
+  { name: 'with the nearest name', canList: true, problem: 'there is no namespace tema; did you mean team?' },
+  { name: 'alone where no others may be listed', canList: false, problem: 'there is no namespace tema' },
+])('a namespace that does not exist is bad usage, $name', async ({ canList, problem }) => {
+  const metadata = { name: 'team', uid: 'u', resourceVersion: '1' };
+  const team = { kind: 'NamespaceList', metadata: { resourceVersion: '1' }, items: [{ metadata }] };
+  const result = write(
+    (request) => {
+      if (request.path === '/api/v1/namespaces/tema') throw refused(404);
+      if (request.path !== '/api/v1/namespaces') return page(request, 0);
+      if (canList) return JSON.stringify(team);
+      throw refused(403);
+    },
+    never,
+    'tema',
+  );
+  await expect(result).rejects.toEqual(new UsageError([problem]));
   expect(warnings).toEqual([]);
 });
 

@@ -52,12 +52,12 @@ export function factsOf(facts: Facts): PlanFacts {
   };
 }
 
-const namespaceOf = (name: string): NamespaceFacts => ({
+export const namespaceOf = (name: string): NamespaceFacts => ({
   ...{ uid: `uid-${name}`, name, resourceVersion: '1' },
   labels: name.startsWith('kept') ? { 'gc.dustpan.dev/keep': 'true' } : {},
 });
 
-function byUid<T extends { readonly uid: string }>(items: readonly T[]): ReadonlyMap<string, T> {
+export function byUid<T extends { readonly uid: string }>(items: readonly T[]): ReadonlyMap<string, T> {
   return new Map(items.map((item) => [item.uid, item]));
 }
 

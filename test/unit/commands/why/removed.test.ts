@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import type { RemovedObject } from '../../../../src/api/report/node-pass.ts';
 import { containerReasons } from '../../../../src/gc/reasons/containers.ts';
-import { imageReasons } from '../../../../src/gc/reasons/images.ts';
 import { questionOf, type NodeQuestion } from '../../../../src/commands/why/question.ts';
-import { removedText } from '../../../../src/commands/why/removed.ts';
+import { podRemovalOf, removalsOf, type Removal } from '../../../../src/commands/why/removed.ts';
+import { whyTable } from '../../../../src/commands/why/table.ts';
+import type { Collection } from '../../../../src/kube/events/collected-events.ts';
+import { podReasons } from '../../../../src/gc/reasons/pods.ts';
 import { removedObject } from '../../agent/report/builders.ts';
 
 const pod = { uid: 'uid-api', namespace: 'web', name: 'api' };
@@ -32,65 +34,155 @@ const nodes = [
   { name: 'node-2', removed: second },
 ];
 
-function answer(kind: 'image' | 'container', name: string): string | undefined {
-  const question = questionOf({ kind, name, namespace: undefined, node: undefined });
+function asked(kind: 'image' | 'container', name: string, node?: string): readonly Removal[] {
+  const question = questionOf({ kind, name, namespace: undefined, node });
   if ('problem' in question) throw new Error(question.problem);
-  return removedText(question as NodeQuestion, nodes);
+  return removalsOf(question as NodeQuestion, nodes);
 }
 
-const time = (minute: string): string => `from node-1 at 2026-01-15T10:${minute}:00Z`;
+const recorded = {
+  ...{ verdict: 'Remove', policy: 'nodes', bytes: null },
+  evidence: 'The agent of node-1 recorded the removal.',
+};
+const api = { node: 'node-1', pod: 'web/api' };
+const time = (minute: string): { at: string } => ({ at: `2026-01-15T10:${minute}:00Z` });
+const because = (reason: keyof typeof containerReasons) => ({
+  reason,
+  sentence: containerReasons[reason].meaning,
+});
+const logs = {
+  ...{ ...recorded, ...time('03'), ...because('OrphanedLogs'), bytes: 2048 },
+  object: { kind: 'LogDirectory', path: directory, ...api },
+};
 
 test.each([
   {
     name: 'cafe01',
-    expected: `container cafe01 is gone: dustpan removed it ${time('01')} (container main of pod web/api, DeadContainer, GCPolicy nodes). ${containerReasons.DeadContainer.meaning}`,
+    object: { kind: 'Container', id: 'cafe01', name: 'main', ...api },
+    expected: { ...time('01'), ...because('DeadContainer') },
   },
   {
     name: 'containerd://beef',
-    expected: `sandbox beef is gone: dustpan removed it ${time('02')} (sandbox of pod web/api, Sandbox, GCPolicy nodes). ${containerReasons.Sandbox.meaning}`,
+    object: { kind: 'Sandbox', id: 'beef01', ...api },
+    expected: { ...time('02'), ...because('Sandbox') },
   },
-  {
-    name: `${directory}/`,
-    expected: `${directory}/ is gone: dustpan removed it ${time('03')} (log directory of pod web/api, 2.0 KiB, OrphanedLogs, GCPolicy nodes). ${containerReasons.OrphanedLogs.meaning}`,
-  },
+  { name: `${directory}/`, object: logs.object, expected: logs },
   {
     name: `${directory}/main/0.log`,
-    expected: `${directory}/main/0.log is gone: dustpan removed it ${time('03')} (log directory of pod web/api, 2.0 KiB, OrphanedLogs, GCPolicy nodes). ${containerReasons.OrphanedLogs.meaning}`,
+    object: logs.object,
+    expected: { ...logs, evidence: `It contained ${directory}/main/0.log. ${logs.evidence}` },
   },
-  { name: `${directory}-2`, expected: undefined },
-  { name: '/var/log', expected: undefined },
   {
     name: '/var/log/containers/x.log',
-    expected: `/var/log/containers/x.log is gone: dustpan removed it ${time('04')} (log link, BrokenLink, GCPolicy nodes). ${containerReasons.BrokenLink.meaning}`,
+    object: { kind: 'LogLink', path: '/var/log/containers/x.log', node: 'node-1' },
+    expected: { ...time('04'), ...because('BrokenLink') },
   },
   {
     name: '/var/lib/kubelet/pods/u',
-    expected: `/var/lib/kubelet/pods/u is gone: dustpan removed it ${time('05')} (pod directory of pod u, OrphanedDirectory, GCPolicy nodes). ${containerReasons.OrphanedDirectory.meaning}`,
+    object: { kind: 'PodDirectory', path: '/var/lib/kubelet/pods/u', node: 'node-1' },
+    expected: { ...time('05'), ...because('OrphanedDirectory') },
   },
   {
     name: 'f00d01',
-    expected: `container f00d01 is gone: dustpan removed it ${time('09')} (container main of pod web/api, nodefs.available, GCPolicy nodes). ${containerReasons['nodefs.available'].meaning}`,
+    object: { kind: 'Container', id: 'f00d01', name: 'main', ...api },
+    expected: { ...time('09'), ...because('nodefs.available') },
   },
   {
-    name: 'f00d',
-    expected: `container f00d is gone: dustpan removed it ${time('09')} (container main of pod web/api, nodefs.available, GCPolicy nodes), ${time('00')} (container side of pod web/api, FromNewerAgent, GCPolicy nodes). ${containerReasons['nodefs.available'].meaning}`,
+    name: 'f00d02',
+    object: { kind: 'Container', id: 'f00d02', name: 'side', ...api },
+    expected: { ...time('00'), reason: 'FromNewerAgent', sentence: null },
   },
-  { name: 'dead01', expected: undefined },
-])('container $name', ({ name, expected }) => {
-  expect(answer('container', name)).toBe(expected);
+])('container $name', ({ name, object, expected }) => {
+  expect(asked('container', name)).toEqual([{ ...recorded, object, ...expected }]);
 });
 
-test.each([
+test.each<{ name: string; kind?: 'image' | 'container'; node?: string; expected: readonly string[] }>([
+  { name: 'nginx:1.27', expected: ['node-2 10:10 Space', 'node-1 10:06 Space'] },
+  { name: 'nginx:1.27', node: 'node-1', expected: ['node-1 10:06 Space'] },
+  { name: 'x@sha256:aa', expected: ['node-1 10:07 Age'] },
+  { name: 'face01', expected: ['node-1 10:08 null'] },
+  { name: 'cafe01', expected: [] },
+  { name: 'dead01', kind: 'container', expected: [] },
   {
-    name: 'nginx:1.27',
-    expected: `image nginx:1.27 is gone: dustpan removed it from node-2 at 2026-01-15T10:10:00Z (Space, GCPolicy nodes), ${time('06')} (Space, GCPolicy nodes). ${imageReasons.Space.meaning}`,
+    name: 'f00d',
+    kind: 'container',
+    expected: ['node-1 10:09 nodefs.available', 'node-1 10:00 FromNewerAgent'],
+  },
+  { name: `${directory}-2`, kind: 'container', expected: [] },
+  { name: '/var/log', kind: 'container', expected: [] },
+])('$kind $name on $node: latest first, $expected', ({ kind = 'image', name, node, expected }) => {
+  const shown = asked(kind, name, node).map(
+    ({ object, at, reason }) => `${'node' in object ? object.node : ''} ${at.slice(11, 16)} ${reason}`,
+  );
+  expect(shown).toEqual(expected);
+});
+
+const collection: Collection = {
+  ...{ verb: 'deleted', owner: { kind: 'Job', name: 'report' }, at: '2026-01-15T11:00:00Z' },
+  ...{ note: 'Deleted 1 pod (Expired, policy default): report-a', reason: 'Expired', policy: 'default' },
+  ...{ names: ['report-a'], more: 0 },
+};
+const gone = { namespace: 'batch', name: 'report-a' };
+
+test.each<{ name: string; given: Partial<Collection>; expected: Partial<Removal> }>([
+  {
+    name: 'deleted',
+    given: {},
+    expected: {
+      verdict: 'Delete',
+      reason: 'Expired',
+      policy: 'default',
+      sentence: podReasons.Expired.meaning,
+    },
   },
   {
-    name: 'x@sha256:aa',
-    expected: `image x@sha256:aa is gone: dustpan removed it ${time('07')} (Age, GCPolicy nodes). ${imageReasons.Age.meaning}`,
+    name: 'evicted',
+    given: { verb: 'evicted', note: 'The node is low.', reason: undefined, policy: undefined },
+    expected: { verdict: 'Evict', reason: null, policy: null, sentence: null },
   },
-  { name: 'face01', expected: `image face01 is gone: dustpan removed it ${time('08')}.` },
-  { name: 'cafe01', expected: undefined },
-])('image $name', ({ name, expected }) => {
-  expect(answer('image', name)).toBe(expected);
+  {
+    name: 'deleted for a reason of a newer controller',
+    given: { reason: 'Newer' },
+    expected: { verdict: 'Delete', reason: 'Newer', policy: 'default', sentence: null },
+  },
+])('a pod that was $name, by the Event about it', ({ given, expected }) => {
+  const event = { ...collection, ...given };
+  expect(podRemovalOf(event, gone)).toEqual({
+    ...{ at: event.at, object: { kind: 'Pod', ...gone }, bytes: null },
+    evidence: `Event on Job report: ${event.note}`,
+    ...expected,
+  });
+});
+
+const table = (removed: readonly Removal[]): string =>
+  whyTable({
+    ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'Explanation', generatedAt: '2026-01-15T12:00:00Z' },
+    ...{ object: { kind: 'Image', text: 'x', node: null }, explanations: [], removed, notes: [] },
+  });
+
+test('the table has when, where and why it was removed, and who recorded it', () => {
+  const [removal] = asked('container', `${directory}/main/0.log`);
+  if (removal === undefined) throw new Error('no removal');
+  expect(table([{ ...removal, sentence: 'It was garbage.' }])).toBe(
+    [
+      `Log directory ${directory} on node-1 was removed: OrphanedLogs`,
+      '  Why        It was garbage.',
+      '  Policy     GCPolicy nodes',
+      '  Size       2.0 KiB',
+      '  When       2026-01-15T10:03:00Z, 1h ago',
+      `  Evidence   It contained ${directory}/main/0.log. The agent of`,
+      '             node-1 recorded the removal.',
+      '',
+    ].join('\n'),
+  );
+  expect(table([podRemovalOf(collection, gone)])).toMatch(
+    /^Pod batch\/report-a was deleted: Expired\n[^]*Evidence {3}Event on Job report: Deleted 1 pod/,
+  );
+});
+
+test('the table has the latest three removals of an object that several nodes had', () => {
+  const many = Array.from({ length: 5 }, () => podRemovalOf({ ...collection, reason: undefined }, gone));
+  const lines = table(many).split('\n');
+  expect(lines.filter((line) => line === 'Pod batch/report-a was deleted')).toHaveLength(3);
+  expect(lines.at(-2)).toBe('and 2 more removals; -o json lists all');
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findTarget } from '../../../../src/commands/why/target.ts';
 import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
+import type { PodPart } from '../../../../src/snapshot/plan-facts.ts';
 import type { LogListing } from '../../../../src/node/logs/list.ts';
 import { image } from '../../../fakes/runtime.ts';
 import { pod } from '../../../builders.ts';
@@ -88,19 +89,37 @@ describe('a container, a sandbox or a log', () => {
   });
 });
 
-test.each([
+test.each<{ namespace?: string; name: string; part?: PodPart; message: string }>([
   {
     namespace: 'web',
     name: 'api-2',
     message: 'there is no pod web/api-2, or not any more; did you mean web/api-1?',
   },
   {
-    namespace: undefined,
     name: 'api-1',
     message: 'there is no pod default/api-1, or not any more; there is web/api-1',
   },
   { namespace: 'web', name: 'queue', message: 'there is no pod web/queue, or not any more' },
-])('a pod: $message', ({ namespace, name, message }) => {
-  const facts = factsOf({ pods: [pod('web/api-1')] });
+  {
+    ...{ namespace: 'web', name: 'queue', part: { namespace: 'web', selector: undefined } },
+    message: 'there is no pod web/queue, or not any more',
+  },
+  {
+    ...{ namespace: 'web', name: 'queue', part: { namespace: 'web', selector: 'app=api' } },
+    message:
+      'the snapshot does not have pod web/queue, which may exist: it has only the pods of namespace web with labels app=api',
+  },
+  {
+    ...{ namespace: 'web', name: 'queue', part: { namespace: undefined, selector: 'app=api' } },
+    message:
+      'the snapshot does not have pod web/queue, which may exist: it has only the pods with labels app=api',
+  },
+  {
+    ...{ name: 'queue', part: { namespace: 'web', selector: undefined } },
+    message:
+      'the snapshot does not have pod default/queue, which may exist: it has only the pods of namespace web',
+  },
+])('a pod: $message', ({ namespace, name, part, message }) => {
+  const facts = { ...factsOf({ pods: [pod('web/api-1')] }), part };
   expect(findTarget({ kind: 'pod', namespace, name }, facts)).toEqual({ kind: 'missing', message });
 });

@@ -44,7 +44,7 @@ async function pod(host = '10.0.0.1'): Promise<NonNullable<ConnectionSources['in
 }
 
 describe('the source of the connection', () => {
-  async function allSources(): Promise<ConnectionSources & { home: string }> {
+  async function allSources(): Promise<ConnectionSources> {
     const home = join(dir, 'home');
     await mkdir(join(home, '.kube'), { recursive: true });
     await writeFile(join(home, '.kube', 'config'), kubeconfig({ server: 'https://home.test' }));
@@ -52,17 +52,17 @@ describe('the source of the connection', () => {
       kubeconfig: await put('flag', kubeconfig({ server: 'https://flag.test' })),
       kubeconfigEnv: await put('env', kubeconfig({ server: 'https://env.test' })),
       inCluster: await pod(),
-      home,
+      homes: [join(dir, 'none'), home, dir],
     };
   }
   const where = async (sources: ConnectionSources): Promise<string> =>
     (await loadClusterConnection(sources, new FakeClock())).endpoint.server;
 
-  test('is the flag, else $KUBECONFIG, else the pod, else the home directory', async () => {
+  test('is the flag, else $KUBECONFIG, else the pod, else the first home directory that has one', async () => {
     const sources = await allSources();
     expect(await where(sources)).toBe('https://flag.test');
     expect(await where({ ...sources, kubeconfig: undefined })).toBe('https://env.test');
-    const rest = { inCluster: sources.inCluster, home: sources.home };
+    const rest = { inCluster: sources.inCluster, homes: sources.homes };
     expect(await where(rest)).toBe('https://10.0.0.1:443');
     expect(await where({ ...rest, inCluster: { ...rest.inCluster, host: undefined } as object })).toBe(
       'https://home.test',

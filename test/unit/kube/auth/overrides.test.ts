@@ -111,7 +111,7 @@ test('groups without a user are an error', async () => {
 
 test('a server suffices without a kubeconfig', async () => {
   const overrides = { server: 'http://127.0.0.1:8001' };
-  expect(await connect({ overrides, home: dir })).toMatchObject({
+  expect(await connect({ overrides, homes: [dir] })).toMatchObject({
     server: 'http://127.0.0.1:8001',
     headers: {},
   });
