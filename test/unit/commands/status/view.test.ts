@@ -74,6 +74,14 @@ describe('problems', () => {
       expected: ['GCPolicy a: NodesBehind'],
     },
     {
+      name: 'nodes that have not reported within five minutes after the creation of the policy',
+      policies: [5, 4.9].map((minutes) => {
+        const behind = policy(`${minutes}m`, { nodes: { desired: 3, upToDate: 1 } });
+        return { ...behind, metadata: { name: `${minutes}m`, creationTimestamp: minutesAgo(minutes) } };
+      }),
+      expected: ['GCPolicy 5m: NodesBehind'],
+    },
+    {
       name: 'a node whose pass failed',
       reports: [report('n', { conditions: [failed] })],
       expected: ['Node n: PassFailed'],
