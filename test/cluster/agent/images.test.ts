@@ -285,7 +285,7 @@ test('reports what fills the disk when no image can be removed', async () => {
   const values = { removedTotal: 12, freedBytesTotal: await metric(agent, freed) };
   const question = ['why', 'image', usedBefore.ref, `--kubeconfig=${cluster.kubeconfig('admin')}`];
   await expect(runDustpan(...question)).resolves.toMatch(
-    / was removed: Space\n[^]* {2}Policy {5}GCPolicy \S+\n/,
+    /\swas\s+removed:\s+Space\n[^]* {2}Policy {5}GCPolicy \S+\n/,
   );
   expect(await reportUnit(cluster, 'imagegc')).toMatchObject({ result: 'Short', ...values });
   const events = async (wanted: string) => {
