@@ -20,7 +20,8 @@ interface SnapshotSource {
   /** Its labels are read too; undefined = only those that policies need. */
   readonly selector: LabelSelector | undefined;
   readonly onProgress: OnProgress;
-  readonly now: Date;
+  /** A snapshot that was taken after it is refused; undefined = none is. */
+  readonly now: Date | undefined;
 }
 
 /** Reads a snapshot directory; throws InputError for the first file that cannot be used. */
@@ -92,7 +93,7 @@ const noRecord: SnapshotRecord = { notes: [] };
 /** The clocks of two machines may differ by this. */
 const maxAheadMs = 600_000;
 
-async function readRecord(file: string, now: Date): Promise<SnapshotRecord> {
+async function readRecord(file: string, now: Date | undefined): Promise<SnapshotRecord> {
   const record = await readWhole(file);
   const takenAt = timeIn(record.at('takenAt'), now);
   const [namespace, selector] = ['namespace', 'selector'].map(
@@ -110,13 +111,13 @@ async function readRecord(file: string, now: Date): Promise<SnapshotRecord> {
   };
 }
 
-function timeIn(takenAt: Field, now: Date): Date | undefined {
+function timeIn(takenAt: Field, now: Date | undefined): Date | undefined {
   if (takenAt.isAbsent) return undefined;
   const time = new Date(takenAt.timeMs());
-  if (time.getTime() <= now.getTime() + maxAheadMs) return time;
+  if (now === undefined || time.getTime() <= now.getTime() + maxAheadMs) return time;
   const taken = formatRfc3339(time);
   throw takenAt.wrong(
-    `${taken} is in the future, it is ${formatRfc3339(now)} here; correct the clock of this machine, or the time in the file`,
+    `${taken} is in the future, it is ${formatRfc3339(now)} here; correct the clock of this machine or the time in the file, or add --now`,
   );
 }
 

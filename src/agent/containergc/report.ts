@@ -139,7 +139,7 @@ type Removed = LastRemoved['others'];
 
 const isContainer = ({ kind }: Removed[number]): boolean => kind === 'Container' || kind === 'Sandbox';
 
-/** Adds a removal. Drops the oldest: of containers and sandboxes for one of those, else of the others, which are many more. */
+/** Adds a removal. Keeps ten containers and sandboxes, and ten others: many logs must not displace containers. */
 export function withRemoved(
   before: Removed,
   { target, reason }: ContainerRemoval,

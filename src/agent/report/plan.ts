@@ -57,19 +57,20 @@ export function planStorage(
 /** A fact that is not known has no field. */
 function inventoriesOf(facts: ReportFacts): NodeGCReportStatus {
   const { runtime, images, containers, lastRemoved, imageDisk, orphans, snapshots } = facts;
-  const ofImages = withRemoved(
-    images && imagesOf(images),
-    lastRemoved.images.slice(0, bounds.removedImages).map(removedImageOf),
-  );
-  const ofContainers = withRemoved(
-    containers && mapValues(containers.containers, count),
-    lastRemoved.others.slice(0, bounds.removedOthers).map(removedObjectOf),
-  );
+  const ofImages = {
+    ...(images && imagesOf(images)),
+    ...withLastRemoved(lastRemoved.images.slice(0, bounds.removedImages).map(removedImageOf)),
+  };
+  const ofContainers = {
+    ...(containers && mapValues(containers.containers, count)),
+    ...withLastRemoved(lastRemoved.others.slice(0, bounds.removedOthers).map(removedObjectOf)),
+  };
+  const isEmpty = (part: object): boolean => Object.keys(part).length === 0;
   return {
     ...(runtime && { runtime: mapValues(runtime, (text) => cut(text, bounds.versionText)) }),
     ...(imageDisk && { imageFileSystem: diskOf(imageDisk) }),
-    ...(ofImages && { images: ofImages }),
-    ...(ofContainers && { containers: ofContainers }),
+    ...(!isEmpty(ofImages) && { images: ofImages }),
+    ...(!isEmpty(ofContainers) && { containers: ofContainers }),
     ...(containers && {
       sandboxes: mapValues(containers.sandboxes, count),
       logs: mapValues(containers.logs, bytes),
@@ -78,11 +79,9 @@ function inventoriesOf(facts: ReportFacts): NodeGCReportStatus {
   };
 }
 
-/** A part of the status with the objects that were removed last; undefined = neither is known. */
-const withRemoved = <R>(inventory: object | undefined, lastRemoved: R[]) =>
-  inventory === undefined && lastRemoved.length === 0
-    ? undefined
-    : { ...inventory, ...(lastRemoved.length > 0 && { lastRemoved }) };
+/** Nothing where none was removed. */
+const withLastRemoved = <R>(lastRemoved: R[]): { lastRemoved?: R[] } =>
+  lastRemoved.length > 0 ? { lastRemoved } : {};
 
 function policyOf({ policy }: NodeGovernance): Pick<NodeGCReportStatus, 'policy'> {
   if (policy === undefined || policy.name === '') return {};

@@ -73,7 +73,7 @@ export interface RemovedObject<K extends RemovedKind | 'Image' = RemovedKind | '
   readonly atMs: number;
 }
 
-/** The objects that an agent removed last, newest first. A pass that fails changes neither list. */
+/** The objects that an agent removed last, newest first. A pass that cannot observe the node changes neither list. */
 export interface LastRemoved {
   /** At most ten, of the last day. */
   readonly images: readonly RemovedObject<'Image'>[];
@@ -81,7 +81,7 @@ export interface LastRemoved {
   readonly others: readonly RemovedObject<RemovedKind>[];
 }
 
-/** At the end of a pass: its report, and what it found; an `inventory` of undefined = the node could not be observed. */
+/** Called at the end of a pass. `inventory` undefined = the node could not be observed. */
 export type OnPass<I, K extends RemovedKind | 'Image'> = (
   report: NodePassReport,
   inventory: I | undefined,

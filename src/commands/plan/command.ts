@@ -48,7 +48,7 @@ Examples:
 
 const notTime = (given: string): string | undefined =>
   parseRfc3339(given) === undefined && laterMsOf(given) === undefined
-    ? 'Use an RFC 3339 time such as 2026-01-15T12:00:00Z, or a duration from now such as +24h or +7d.'
+    ? 'Use an RFC 3339 time such as 2026-01-15T12:00:00Z, or a duration to add, such as +24h or +7d.'
     : undefined;
 
 const later = /^\+(?=.)(?:(\d{1,5})d)?(.*)$/;
@@ -78,7 +78,7 @@ export const withPlan = <A extends unknown[], O extends OptionValues>(command: C
         )
         .option(
           '--now <TIME>',
-          'Time to plan for, such as 2026-01-15T12:00:00Z, or +24h or +7d: that much after the default. Not set: when the snapshot was taken, or now. Only the time differs, not the objects. A waiting period that has not begun starts then; --assume-quarantine-elapsed skips it.',
+          'Time to plan for, such as 2026-01-15T12:00:00Z. Not set: the time of the snapshot, or now. +24h or +7d: that much later. Only the time differs, not the objects. A waiting period that has not begun starts at the planned time; --assume-quarantine-elapsed skips it.',
           text(notTime),
         )
         .option(
@@ -235,8 +235,8 @@ interface NodesParsed {
 }
 
 /**
- * Adds the nodes to read through their agents. They take the place of a snapshot in the environment. A socket there remains if its node is
- * requested: that node is read through the socket, and needs no agent.
+ * Adds the nodes to read through their agents. They take the place of a snapshot in the environment. A socket in the environment is used only
+ * for its own node, which then needs no agent.
  */
 export function withNodes(config: PlanInputs, parsed: NodesParsed, command: string): PlanInputs {
   const { node: names, nodes } = parsed.opts();

@@ -11,14 +11,20 @@ export interface PodFilter {
   readonly selector: LabelSelector | undefined;
 }
 
-/** Throws UsageError for a namespace that is certain not to exist, or whose pods the snapshot leaves out. */
-export function checkNamespace({ namespace }: PodFilter, { namespaces, part }: PlanFacts): void {
+/** Throws UsageError for a namespace that does not exist and has no pods, or whose pods the snapshot leaves out. */
+export function checkNamespace({ namespace }: PodFilter, facts: PlanFacts): void {
+  const { namespaces, part } = facts;
   if (namespace === undefined || namespaces === undefined) return;
   const known = byName(namespaces);
-  if (known.has(namespace)) return;
+  if (known.has(namespace) || hasPods(namespace, facts)) return;
   if (part?.namespace !== undefined && part.namespace !== namespace)
     throw new UsageError([`the snapshot has no pods of namespace ${namespace}, only those${partText(part)}`]);
   throw noNamespace(namespace, [...known.keys()]);
+}
+
+function hasPods(namespace: string, { pods }: PlanFacts): boolean {
+  for (const pod of pods?.values() ?? []) if (pod.namespace === namespace) return true;
+  return false;
 }
 
 /** The error for a namespace that does not exist, with the known names most similar to it. */

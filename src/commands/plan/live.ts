@@ -68,7 +68,7 @@ class ClusterReader {
   readonly #onProgress: OnProgress;
   readonly #notes: string[] = [];
   /** Set for the owner of a namespace, who may list no other pods. */
-  #part: PodPart | undefined;
+  #part: (PodPart & { readonly namespace: string }) | undefined;
   /** Never aborted: only the end of the process stops a plan. */
   readonly #signal = new AbortController().signal;
 
@@ -93,7 +93,7 @@ class ClusterReader {
     const nodes = await this.#listOrAbsent(nodesResource());
     if (nodes !== undefined) refuseUnknownNodes(unread, nodes);
     const namespaces =
-      this.#part?.namespace === undefined
+      this.#part === undefined
         ? await this.#list(namespacesResource())
         : await this.#ownNamespace(this.#part.namespace);
     const { needsJobs, needsReplicaSets } = needsOf(all);

@@ -127,7 +127,7 @@ async function factsFrom(config: FactsConfig, onProgress: OnProgress): Promise<P
   const { snapshot: directory, policyFiles, filter, now } = config;
   if (directory === undefined) return (await import('./live.ts')).readCluster(config, onProgress);
   const source = { directory, policyFiles, selector: filter.selector, onProgress };
-  const facts = await readSnapshot({ ...source, now: clock.now() });
+  const facts = await readSnapshot({ ...source, now: now === undefined ? clock.now() : undefined });
   const isDated = now !== undefined || facts.takenAt !== undefined;
   return isDated ? facts : { ...facts, notes: [undatedNote(directory), ...facts.notes] };
 }

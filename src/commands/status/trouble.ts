@@ -71,27 +71,32 @@ function troubleOf(group: readonly [Named, ...Named[]]): Trouble {
 /** The time that the controller has to observe a new policy. */
 const freshMs = 60_000;
 
-/** The time in which each agent reports under a new policy. */
-const reportedWithinMs = 5 * 60_000;
-
 function ofPolicy(policy: GCPolicy, now: Date): readonly Found[] {
-  const { conditions, nodes: { desired = 0, upToDate = 0 } = {} } = policy.status ?? {};
+  const { conditions } = policy.status ?? {};
   const parsed = parsePolicy(policy);
   const refused = conditionOf(conditions, 'Accepted', 'False');
   if (parsed.kind === 'invalid') {
     const message = `The policy is invalid, nothing that it might select is deleted: ${parsed.policy.problems.join('; ')}`;
     return [{ severity: 'Refused', reason: 'InvalidPolicy', message, since: refused?.lastTransitionTime }];
   }
-  const missing = `${desired - upToDate} of ${desired} nodes have not reported under this version of the policy: does an agent run on them?`;
-  // An older policy has no time of its last change.
-  const createdMs = Date.parse(policy.metadata?.creationTimestamp ?? '') || 0;
-  const isBehind = upToDate < desired && now.getTime() - createdMs >= reportedWithinMs;
   return [
     ...found('Refused', refused),
     ...found('PolicyDegraded', conditionOf(conditions, 'Degraded', 'True')),
     ...unseen(policy, now),
-    ...(isBehind ? [{ severity: 'Behind', reason: 'NodesBehind', message: missing } as const] : []),
+    ...behind(policy, now),
   ];
+}
+
+/** The time in which each agent reports under a new policy. */
+const reportedWithinMs = 5 * 60_000;
+
+/** Only the age of the policy is known, not when it was changed last. */
+function behind({ metadata, status }: GCPolicy, now: Date): readonly Found[] {
+  const { desired = 0, upToDate = 0 } = status?.nodes ?? {};
+  const createdMs = Date.parse(metadata?.creationTimestamp ?? '') || 0;
+  if (upToDate >= desired || now.getTime() - createdMs < reportedWithinMs) return [];
+  const message = `${desired - upToDate} of ${desired} nodes have not reported under this version of the policy: does an agent run on them?`;
+  return [{ severity: 'Behind', reason: 'NodesBehind', message }];
 }
 
 function unseen({ metadata, status }: GCPolicy, now: Date): readonly Found[] {

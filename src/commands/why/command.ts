@@ -71,14 +71,16 @@ export const whyCommand = (system: System, load: Load<[WhyConfig, System]>) =>
   whyOptions().action(async (kind, name, { namespace, node, output }, command) => {
     const question = questionOf({ kind, name, namespace, node });
     if ('problem' in question) throw new UsageError([`why: ${question.problem}`]);
-    const config = { plan: withQuestion(planConfig(command, system, 'why'), question), question, output };
+    const hasSocketFlag = command.getOptionValueSource('criSocket') === 'cli';
+    const plan = withQuestion(planConfig(command, system, 'why'), question, hasSocketFlag);
+    const config = { plan, question, output };
     const run = await load();
     system.exitCode = await run(config, system);
   });
 
-/** From a cluster, the node of the question is read through its agent. */
-function withQuestion(plan: PlanInputs, question: Question): PlanInputs {
-  if (question.kind === 'pod' || question.node === undefined) return plan;
-  const isKnown = plan.snapshot !== undefined || plan.node !== undefined;
-  return isKnown ? plan : { ...plan, through: [question.node] };
+/** From a cluster, the node of the question is read through its agent. A socket in the environment is used only for its own node. */
+function withQuestion(plan: PlanInputs, question: Question, hasSocketFlag: boolean): PlanInputs {
+  if (question.kind === 'pod' || question.node === undefined || plan.snapshot !== undefined) return plan;
+  if (plan.node !== undefined && (hasSocketFlag || plan.node.name === question.node)) return plan;
+  return { ...plan, node: undefined, through: [question.node] };
 }

@@ -4,7 +4,7 @@ import { isAtOrBelow } from '../../node/storage/mounts.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { PlanObject } from '../plan/document.ts';
 import type { NodeQuestion } from './question.ts';
-import { ambiguous, askedObject, missing, type Target } from './found.ts';
+import { ambiguous, askedObject, missing, unread, type Target } from './found.ts';
 
 /** Finds the container or sandbox whose id begins with the text, or the log at a path. */
 export function findContainer(question: NodeQuestion, facts: PlanFacts): Target {
@@ -23,7 +23,7 @@ function findById(question: NodeQuestion, facts: PlanFacts): Target {
   const exact = all.filter(({ id }) => id === text);
   const found = exact.length > 0 ? exact : all.filter(({ id }) => id.startsWith(text));
   const [one] = found;
-  if (one === undefined) return missing(missingText(text, facts));
+  if (one === undefined) return absent(`container or sandbox ${text}`, facts, isListed);
   if (found.length > 1)
     return ambiguous(
       text,
@@ -54,25 +54,26 @@ function candidatesOf({ parts }: PlanFacts): readonly Candidate[] {
 /** Longer than usual, to distinguish ids with the same beginning. */
 const shortId = (id: string): string => id.slice(0, 16);
 
-function missingText(text: string, { parts }: PlanFacts): string {
-  const unknown = parts.filter(
-    ({ containers, sandboxes }) => containers === undefined || sandboxes === undefined,
-  );
-  const nodes = parts.map(({ name }) => name).join(', ');
-  const blind = unknown.map(({ name }) => name).join(', ');
-  const but = blind === '' ? '' : `; those of ${blind} are not all known`;
-  return `there is no container or sandbox ${text} on ${nodes}, or not any more${but}`;
+const isListed = ({ containers, sandboxes }: NodePart): boolean =>
+  containers !== undefined && sandboxes !== undefined;
+
+/** No node has it, of those where `isKnown`. */
+function absent(what: string, { parts }: PlanFacts, isKnown: (part: NodePart) => boolean): Target {
+  const message = `there is no ${what} on ${namesOf(parts)}, or not any more`;
+  const unknown = parts.filter((part) => !isKnown(part));
+  return unknown.length === 0
+    ? missing(message)
+    : unread(`${message}; those of ${namesOf(unknown)} are not all known`);
 }
+
+const namesOf = (parts: readonly NodePart[]): string => parts.map(({ name }) => name).join(', ');
 
 /** A log or an orphaned resource by its path. Everything in a pod's log directory, except rotated logs, is removed or kept with it, and so is a link into it. */
 function findLog(question: NodeQuestion, facts: PlanFacts): Target {
-  const { text } = question;
-  const path = text.length > 1 ? text.replace(/\/+$/, '') : text;
+  const { text: path } = question;
   const parts = facts.parts.filter((part) => pathsIn(part).some((one) => isAtOrBelow(one, path)));
   if (parts.length === 0)
-    return missing(
-      `there is no log or orphaned resource ${path} on ${facts.parts.map(({ name }) => name).join(', ')}`,
-    );
+    return absent(`log or orphaned resource ${path}`, facts, ({ logs }) => logs !== undefined);
   const targets = parts.flatMap(({ logs }) =>
     (logs?.entries ?? []).flatMap((entry) =>
       entry.path === path && entry.target !== undefined ? [resolvedTarget(path, entry.target)] : [],
@@ -83,7 +84,7 @@ function findLog(question: NodeQuestion, facts: PlanFacts): Target {
   const writers = new Set(written.map(({ container }) => container.id));
   return {
     kind: 'found',
-    object: askedObject({ ...question, text: path }),
+    object: askedObject(question),
     facts: { ...facts, parts },
     only: (object, verdict) =>
       verdict === 'Warn' ? writers.has(idOf(object)) : isLogOf(object, [path, ...targets]),

@@ -44,7 +44,7 @@ export interface ExplanationDocument {
   readonly object: AskedObject;
   /** One for each unit and node that decides about the object; the verdict that acts is first. */
   readonly explanations: readonly Explanation[];
-  /** Where the object is gone: the records that dustpan removed it, latest first. */
+  /** The records that dustpan removed the object, latest first; [] where the object is there. `notes` says so where it may be there again. */
   readonly removed: readonly Removal[];
   /** Facts that limit the answer, one sentence each. */
   readonly notes: readonly string[];
@@ -52,12 +52,17 @@ export interface ExplanationDocument {
 
 /** Explains the decisions of a plan about one object. */
 export function explain(plan: PlanDocument, { object, facts, path }: Found): ExplanationDocument {
-  const { apiVersion, generatedAt, notes } = plan;
+  const { generatedAt, notes } = plan;
   const explanations = nearestTo(path, plan.decisions)
     .map((decision) => explanationOf(decision, facts))
     .toSorted((a, b) => rankOf(a) - rankOf(b));
-  return { apiVersion, kind: 'Explanation', generatedAt, object, explanations, removed: [], notes };
+  return answer({ generatedAt, object, explanations, removed: [], notes });
 }
+
+export const answer = (content: Omit<ExplanationDocument, 'apiVersion' | 'kind'>): ExplanationDocument => ({
+  ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'Explanation' },
+  ...content,
+});
 
 /** The verdict that acts is first, a warning next; of verdicts that keep, the one of a policy. */
 function rankOf({ verdict, policy }: Decision): number {

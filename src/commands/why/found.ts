@@ -43,12 +43,15 @@ export interface Found {
 }
 
 interface NotFound {
-  readonly kind: 'missing' | 'ambiguous';
+  /** `unread`: what dustpan read does not show whether the object exists. */
+  readonly kind: 'missing' | 'unread' | 'ambiguous';
   /** One line. */
   readonly message: string;
 }
 
 export const missing = (message: string): NotFound => ({ kind: 'missing', message });
+
+export const unread = (message: string): NotFound => ({ kind: 'unread', message });
 
 const maxCandidates = 5;
 

@@ -5,16 +5,22 @@ import { nearest } from '../../runtime/text/nearest.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import { shortId } from '../cli/table.ts';
 import type { NodeQuestion } from './question.ts';
-import { ambiguous, askedObject, missing, type Target } from './found.ts';
+import { ambiguous, askedObject, missing, unread, type Target } from './found.ts';
 
 /** Finds an image on each node that has it: by a name as in the spec of a pod, by a digest, or by the beginning of its id. */
 export function findImage(question: NodeQuestion, facts: PlanFacts): Target {
   const { text } = question;
   const known = facts.parts.filter(({ images }) => images !== undefined);
-  if (known.length === 0) return missing(`the images of ${namesOf(facts.parts)} are not known`);
+  if (known.length === 0) return unread(`the images of ${namesOf(facts.parts)} are not known`);
   const found = known.map((part) => ({ part, ids: idsOf(text, part.images ?? []) }));
   const ids = new Set(found.flatMap((one) => one.ids));
-  if (ids.size === 0) return missing(`there is no image ${text} on ${namesOf(known)}${hint(text, known)}`);
+  if (ids.size === 0) {
+    const message = `there is no image ${text} on ${namesOf(known)}`;
+    const others = facts.parts.filter(({ images }) => images === undefined);
+    return others.length === 0
+      ? missing(`${message}${hint(text, known)}`)
+      : unread(`${message}; those of ${namesOf(others)} are not known`);
+  }
   const byId = [...ids].filter((id) => isBeginning(text, id));
   if (byId.length > 1)
     return ambiguous(

@@ -88,7 +88,10 @@ function imageQuestion(given: string, node: string | undefined): Parsed {
 const minId = 4;
 
 function containerQuestion(given: string, node: string | undefined): Parsed {
-  const text = given.trim().replace(scheme, '');
+  const text = given
+    .trim()
+    .replace(scheme, '')
+    .replace(/(?<=.)\/+$/, '');
   return text.length < minId || /\s/.test(text)
     ? {
         problem: `container: must be at least ${minId} characters of an id, or a path, is ${JSON.stringify(given)}`,

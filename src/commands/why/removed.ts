@@ -67,7 +67,7 @@ type RemovedThere = RemovedObject & { readonly node: string };
 function removalOf(one: RemovedThere, { text }: NodeQuestion): Removal {
   const { kind, id, reason, policy, bytes = null, atMs, node } = one;
   const meanings: Meanings = kind === 'Image' ? imageReasons : containerReasons;
-  const isInside = isPath(id) && text.length > id.length + 1;
+  const isInside = isPath(id) && text !== id;
   return {
     ...{ verdict: 'Remove', at: metaTime(new Date(atMs)), object: objectOf(one) },
     ...{ reason: reason || null, policy: policy || null, bytes },
@@ -86,13 +86,10 @@ function objectOf({ kind, id, name, pod, node }: RemovedThere): Removal['object'
 type Meanings = Readonly<Partial<Record<string, { readonly meaning: string }>>>;
 
 /** The removal of a pod, as an Event reports it. */
-export function podRemovalOf(
-  { verb, at, reason, policy, owner, note }: Collection,
-  { namespace, name }: Omit<AskedPod, 'kind'>,
-): Removal {
+export function podRemovalOf({ verb, at, reason, policy, owner, note }: Collection, pod: AskedPod): Removal {
   const meanings: Meanings = podReasons;
   return {
-    ...{ verdict: verb === 'deleted' ? 'Delete' : 'Evict', at, object: { kind: 'Pod', namespace, name } },
+    ...{ verdict: verb === 'deleted' ? 'Delete' : 'Evict', at, object: pod },
     ...{ reason: reason ?? null, policy: policy ?? null, bytes: null },
     sentence: reason === undefined ? null : (meanings[reason]?.meaning ?? null),
     evidence: `Event on ${owner.kind} ${owner.name}: ${note}`,

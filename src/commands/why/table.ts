@@ -61,7 +61,7 @@ function removalSection(one: Removal, now: Date): readonly string[] {
   const title = `${nameOf(one)} was ${participles[verdict]}${reason === null ? '' : `: ${reason}`}`;
   return [
     ...wrapped(title, width, '    '),
-    ...row('Why', sentence ?? ''),
+    ...row('Meaning', sentence ?? ''),
     ...row('Policy', policy === null ? '' : `GCPolicy ${policy}`),
     ...row('Size', bytes === null ? '' : shortSizeText(bytes)),
     ...row('When', `${at}, ${ageText(at, now)} ago`),

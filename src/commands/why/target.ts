@@ -5,7 +5,7 @@ import { nearest } from '../../runtime/text/nearest.ts';
 import { partText, type NodePart, type PlanFacts, type PodPart } from '../../snapshot/plan-facts.ts';
 import type { Question } from './question.ts';
 import { findContainer } from './container.ts';
-import { askedObject, missing, type Target } from './found.ts';
+import { askedObject, missing, unread, type Target } from './found.ts';
 import { findImage } from './image.ts';
 
 /** Finds the object of a question. */
@@ -13,7 +13,7 @@ export function findTarget(question: Question, facts: PlanFacts): Target {
   if (question.kind === 'pod') return findPod(question, withRequestsFor(question, facts));
   const { node } = question;
   const parts = node === undefined ? facts.parts : facts.parts.filter(({ name }) => name === node);
-  if (parts.length === 0) return missing(unreadText(node, facts) ?? notRead(node, facts.parts));
+  if (parts.length === 0) return unread(unreadText(node, facts) ?? notRead(node, facts.parts));
   const narrowed = { ...facts, parts, reports: [] };
   return question.kind === 'image' ? findImage(question, narrowed) : findContainer(question, narrowed);
 }
@@ -25,8 +25,9 @@ function withRequestsFor({ name }: Extract<Question, { kind: 'pod' }>, facts: Pl
 }
 
 /** Why the requested node was not read, and what its agent reports instead; undefined = no node was requested. */
-function unreadText(node: string | undefined, { unread = [], reports }: PlanFacts): string | undefined {
-  const failed = unread.find(({ name }) => name === node);
+function unreadText(node: string | undefined, facts: PlanFacts): string | undefined {
+  const { reports } = facts;
+  const failed = facts.unread?.find(({ name }) => name === node);
   if (failed === undefined) return undefined;
   const report = reports.find(({ name }) => name === node);
   return `node ${failed.name} was not read: ${failed.problem}${report === undefined ? '' : `. ${reportText(report)}`}`;
@@ -46,7 +47,7 @@ function findPod(question: Extract<Question, { kind: 'pod' }>, facts: PlanFacts)
   const object = askedObject(question);
   const { namespace, name } = object;
   const { pods, part } = facts;
-  if (pods === undefined) return missing('pods are not known: the snapshot has no pods.json');
+  if (pods === undefined) return unread('pods are not known: the snapshot has no pods.json');
   const sameName: PodFacts[] = [];
   for (const pod of pods.values()) if (pod.name === name) sameName.push(pod);
   if (!sameName.some((pod) => pod.namespace === namespace))

@@ -19,8 +19,8 @@ import { planUnits } from '../plan/units.ts';
 import type { System } from '../cli/system.ts';
 import type { WhyConfig } from './command.ts';
 import type { NodeQuestion, Question } from './question.ts';
-import { explain, type ExplanationDocument } from './explain.ts';
-import { askedObject, type AskedPod } from './found.ts';
+import { answer, explain, type ExplanationDocument } from './explain.ts';
+import { askedObject, unread, type AskedPod, type Target } from './found.ts';
 import { findTarget } from './target.ts';
 import { whyTable } from './table.ts';
 
@@ -47,19 +47,19 @@ async function explained(
 ): Promise<ExplanationDocument> {
   const { snapshot, node, through } = plan;
   if (question.kind !== 'pod' && (snapshot ?? node ?? through) === undefined)
-    return gone(question, { message: nodeOnly(question, system), facts: undefined, plan });
+    return gone(question, { target: unread(nodeOnly(question, system)), facts: undefined, plan });
   const namespace = question.kind === 'pod' ? question.namespace : undefined;
   const facts = await readFacts({ ...plan, filter: { namespace, selector: undefined } }, progress);
   const target = findTarget(question, facts);
   if (target.kind === 'ambiguous') throw new UsageError([`why: ${target.message}`]);
-  if (target.kind !== 'found') return gone(question, { message: target.message, facts, plan });
+  if (target.kind !== 'found') return gone(question, { target, facts, plan });
   progress.phase('planning');
   const given = { now: timeOf(plan, facts), kept: false, assumeElapsed: plan.assumeElapsed };
   return explain(planUnits(target.facts, { ...given, only: target.only }), target);
 }
 
 interface Absent {
-  readonly message: string;
+  readonly target: Exclude<Target, { kind: 'found' }>;
   /** undefined = nothing was read. */
   readonly facts: PlanFacts | undefined;
   readonly plan: WhyConfig['plan'];
@@ -67,20 +67,23 @@ interface Absent {
 
 /** Explains an object that is not there by the records that dustpan removed it; throws the message if there is none. */
 async function gone(question: Question, absent: Absent): Promise<ExplanationDocument> {
-  const { message, facts, plan } = absent;
+  const { target, facts, plan } = absent;
   const { removed, remark = '' } = await recorded(question, absent);
-  if (removed.length === 0) throw new Error(`${message}${remark}`);
-  return {
-    ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'Explanation' },
+  if (removed.length === 0) throw new Error(`${target.message}${remark}`);
+  const { notes = [] } = facts ?? {};
+  return answer({
     generatedAt: formatRfc3339(timeOf(plan, facts ?? {})),
-    ...{ object: askedObject(question), explanations: [], removed, notes: facts?.notes ?? [] },
-  };
+    ...{ object: askedObject(question), explanations: [], removed },
+    notes: target.kind === 'unread' ? [...notes, mayExist(target.message)] : notes,
+  });
 }
+
+const mayExist = (message: string): string => `It may be there again: ${message}.`;
 
 /** What dustpan recorded about the removal of an object. */
 interface Recorded {
   readonly removed: readonly Removal[];
-  /** Where there is none: what limits the search, to append to the message. */
+  /** Appended to the message if nothing was recorded. */
   readonly remark?: string;
 }
 
@@ -88,7 +91,7 @@ async function recorded(question: Question, { facts, plan }: Absent): Promise<Re
   const { snapshot, kube } = plan;
   if (question.kind === 'pod')
     return snapshot === undefined ? await collected(askedObject(question), kube) : { removed: [] };
-  // They have more images than the reports.
+  // State files list more images than reports do.
   const inStates = removalsOf(question, removedBy(facts?.parts ?? []));
   if (inStates.length > 0) return { removed: inStates };
   if (snapshot === undefined) return await reported(question, kube);

@@ -34,7 +34,7 @@ export async function loadClusterConnection(
     kubeconfigConnection({ files, overrides, impersonation, proxies }, clock);
   if (kubeconfig) return from([kubeconfig]);
   const listed = (kubeconfigEnv ?? '').split(delimiter).filter((file) => file !== '');
-  if (listed.length > 0) return from(await existingOf(listed));
+  if (listed.length > 0) return from(await someExisting(listed));
   // The overrides name entries of a kubeconfig.
   const isOverridden = Object.values(overrides).some((one) => one !== undefined);
   const pod = isOverridden ? undefined : await serviceAccount(sources.inCluster);
@@ -48,7 +48,7 @@ export async function loadClusterConnection(
 }
 
 /** Skips missing files of $KUBECONFIG, as kubectl does. It is an error if all are missing. */
-async function existingOf(files: readonly string[]): Promise<readonly string[]> {
+async function someExisting(files: readonly string[]): Promise<readonly string[]> {
   const left = await existing(files);
   if (left.length > 0) return left;
   throw new ConfigError(`no kubeconfig: KUBECONFIG names ${files.join(', ')}, which does not exist`);

@@ -53,16 +53,17 @@ const kinds: readonly (RemovedKind | 'Image')[] = [
   ...(['PodDirectory', 'PodCgroup'] as const),
 ];
 
-/** An object of an unknown kind, which a newer agent may report, is left out. */
+/** An object of an unknown kind, which a newer agent may report, is left out, and one without an id. */
 function removedOf(json: Unchecked<NodeGCReportStatusContainersLastRemovedItem>): RemovedObject[] {
   const { id, name, pod, time, reason, policy, bytes } = json;
   const kind = kinds.find((one) => one === json.kind);
   const atMs = parseRfc3339(asText(time));
-  if (kind === undefined || atMs === undefined) return [];
+  const size = numberFromJson(bytes) ?? 0;
+  if (kind === undefined || atMs === undefined || asText(id) === '') return [];
   return [
     {
       ...{ kind, id: asText(id), name: textOrUndefined(name), pod: podOf(pod) },
-      ...{ reason: asText(reason), policy: asText(policy), bytes: numberFromJson(bytes), atMs },
+      ...{ reason: asText(reason), policy: asText(policy), bytes: size > 0 ? size : undefined, atMs },
     },
   ];
 }

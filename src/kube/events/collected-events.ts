@@ -40,13 +40,13 @@ function collectionOf(event: Unchecked<EventsV1Event>): Collection | undefined {
   const note = asText(event.note);
   const owner = { kind: asText(kind), name: asText(name) };
   const at = asText(lastObservedTime) || asText(event.eventTime);
-  // The owner of an evicted pod has an Event too.
   const [, reason, policy] = /^[^:]*\((\S+), policy (\S+)\): /.exec(note) ?? [];
-  const said = { owner, at, note, reason, policy };
+  const recorded = { owner, at, note, reason, policy };
+  // The owner of an evicted pod has an Event too.
   if (event.reason === 'Evicted' && kind === 'Pod')
-    return { verb: 'evicted', ...said, names: [owner.name], more: 0 };
+    return { verb: 'evicted', ...recorded, names: [owner.name], more: 0 };
   if (event.reason !== 'PodCollected') return undefined;
   const [, more = '0'] = / and (\d+) more$/.exec(note) ?? [];
   const names = note.slice(note.lastIndexOf(': ') + 2).replace(/ and \d+ more$/, '');
-  return { verb: 'deleted', ...said, names: names.split(', '), more: Number(more) };
+  return { verb: 'deleted', ...recorded, names: names.split(', '), more: Number(more) };
 }

@@ -173,6 +173,7 @@ describe('of one namespace', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('kubectl auth can-i list pods -A');
     store.delete('Namespace', 'team');
+    store.delete('Pod', 'mine', 'team');
     expect(await dustpan(['plan', at, '-n=team'])).toMatchObject({
       ...{ code: 2, stderr: 'dustpan: there is no namespace team\n' },
     });

@@ -88,16 +88,22 @@ describe('the time of a plan', () => {
 test.each([
   { name: 'a small difference of clocks is accepted', minutes: 5, code: 0 },
   { name: 'a time in the future is refused, with the remedy', minutes: 15, code: 2 },
-])('$name', async ({ minutes, code }) => {
+  {
+    name: 'a time in the future does not matter with --now',
+    minutes: 15,
+    code: 0,
+    flags: ['--now=2026-01-15T12:00:00Z'],
+  },
+])('$name', async ({ minutes, code, flags = [] }) => {
   input.use('terminated-over-threshold');
   const takenAt = new Date(Date.now() + minutes * 60_000).toISOString();
   input.write('snapshot/snapshot.json', { takenAt });
-  const result = await dustpan(['plan', `--snapshot=${input.path('snapshot')}`]);
+  const result = await dustpan(['plan', `--snapshot=${input.path('snapshot')}`, ...flags]);
   expect(result.code).toBe(code);
   expect(result.stderr).toMatch(
     code === 0
       ? /^$/
-      : /^dustpan: [^\n]*snapshot\.json: takenAt: \S+ is in the future, it is \S+ here; correct the clock of this machine, or the time in the file\n$/,
+      : /^dustpan: [^\n]*snapshot\.json: takenAt: \S+ is in the future, it is \S+ here; correct the clock of this machine or the time in the file, or add --now\n$/,
   );
 });
 

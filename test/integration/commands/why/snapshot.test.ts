@@ -171,6 +171,17 @@ describe('an object that dustpan removed', () => {
     expect(records).toMatchObject([{ verdict: 'Remove', object, at: removed.time }]);
   });
 
+  test('is explained with a note where its node was not read', async () => {
+    input.use('dead-containers');
+    const reports = [report('node-1', { containers: { lastRemoved: [container] } })];
+    input.write('snapshot/nodegcreports.json', list('NodeGCReport', reports));
+    expect((await explained('container', 'cccc')).notes).toEqual([]);
+    input.drop('snapshot/nodes/node-1/containers.json');
+    expect((await explained('container', 'cccc')).notes).toContainEqual(
+      expect.stringMatching(/^It may be there again: .*; those of node-1 are not all known\.$/),
+    );
+  });
+
   test('is explained by the state file of its node', async () => {
     input.use('image-disk-full');
     const what = { name: image.name, reason: 'Age', policy: 'nodes' };

@@ -43,7 +43,7 @@ test('the report names what was removed, newest first, with its pod, reason, pol
   ]);
 });
 
-test('ten containers and sandboxes are named, and ten others; a pass that fails, or removes nothing, changes neither', async () => {
+test('ten containers and sandboxes are named, and ten others; a pass that cannot list, or removes nothing, changes neither', async () => {
   const node = new Node(nodePolicy({ logs: logsRule() }));
   node.pods = [apiPod('pod')];
   node.runtime.add(...attempts(14));

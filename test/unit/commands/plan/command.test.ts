@@ -57,7 +57,7 @@ test.each(['tomorrow', '24h', '-24h', '+', '+1w', '+24', '+7d1d', '+999999d'])(
   '--now=%s is refused, with the forms of a time',
   (now) => {
     expect(problemOf(withPlan(new LenientCommand('plan')), [`--now=${now}`])).toContain(
-      'Use an RFC 3339 time such as 2026-01-15T12:00:00Z, or a duration from now such as +24h or +7d.',
+      'Use an RFC 3339 time such as 2026-01-15T12:00:00Z, or a duration to add, such as +24h or +7d.',
     );
   },
 );

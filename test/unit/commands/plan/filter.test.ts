@@ -78,6 +78,10 @@ describe('a namespace', () => {
       ...{ namespace: 'production', facts: { namespaces } },
       problem: 'there is no namespace production',
     },
+    {
+      name: 'is not among the namespaces, but has a pod',
+      ...{ namespace: 'late', facts: { namespaces, pods: byUid([pod('x', { namespace: 'late' })]) } },
+    },
     { name: 'may exist: namespaces are not known', namespace: 'x', facts: { namespaces: undefined } },
     {
       name: 'of a user who may list no others does not exist',

@@ -17,6 +17,14 @@ test.each([
   },
   { given: { kind: 'container/4f2ac9' }, is: { kind: 'container', text: '4f2ac9', node: undefined } },
   {
+    given: { kind: 'container', name: '/var/log/pods/a//' },
+    is: { kind: 'container', text: '/var/log/pods/a', node: undefined },
+  },
+  {
+    given: { kind: 'container', name: '/' },
+    is: { problem: expect.stringContaining('at least 4') as string },
+  },
+  {
     given: { name: 'a/b', namespace: 'c' },
     is: { problem: 'pod: a/b is not in namespace c; leave one of the two out' },
   },

@@ -122,7 +122,7 @@ const collection: Collection = {
   ...{ note: 'Deleted 1 pod (Expired, policy default): report-a', reason: 'Expired', policy: 'default' },
   ...{ names: ['report-a'], more: 0 },
 };
-const gone = { namespace: 'batch', name: 'report-a' };
+const gone = { kind: 'Pod', namespace: 'batch', name: 'report-a' } as const;
 
 test.each<{ name: string; given: Partial<Collection>; expected: Partial<Removal> }>([
   {
@@ -148,7 +148,7 @@ test.each<{ name: string; given: Partial<Collection>; expected: Partial<Removal>
 ])('a pod that was $name, by the Event about it', ({ given, expected }) => {
   const event = { ...collection, ...given };
   expect(podRemovalOf(event, gone)).toEqual({
-    ...{ at: event.at, object: { kind: 'Pod', ...gone }, bytes: null },
+    ...{ at: event.at, object: gone, bytes: null },
     evidence: `Event on Job report: ${event.note}`,
     ...expected,
   });
@@ -166,7 +166,7 @@ test('the table has when, where and why it was removed, and who recorded it', ()
   expect(table([{ ...removal, sentence: 'It was garbage.' }])).toBe(
     [
       `Log directory ${directory} on node-1 was removed: OrphanedLogs`,
-      '  Why        It was garbage.',
+      '  Meaning    It was garbage.',
       '  Policy     GCPolicy nodes',
       '  Size       2.0 KiB',
       '  When       2026-01-15T10:03:00Z, 1h ago',

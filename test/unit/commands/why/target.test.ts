@@ -74,7 +74,10 @@ describe('a container, a sandbox or a log', () => {
       is: '"abcd" is ambiguous, 2 match: abcd01 (container main on node-1), abcd02 (container main on node-1)',
     },
     { text: '9999', is: 'there is no container or sandbox 9999 on node-1, or not any more' },
-    { text: '/var/log/nothing', is: 'there is no log or orphaned resource /var/log/nothing on node-1' },
+    {
+      text: '/var/log/nothing',
+      is: 'there is no log or orphaned resource /var/log/nothing on node-1, or not any more',
+    },
     { text: 'abcd01', nodeName: 'node-9', is: 'node node-9 was not read, only node-1' },
   ])('$text $nodeName: $is', ({ text, nodeName, is }) => {
     const target = findTarget({ kind: 'container', text, node: nodeName }, facts);

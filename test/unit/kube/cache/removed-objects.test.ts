@@ -37,6 +37,7 @@ test.each([
   { name: 'no report yet', containers: undefined },
   { name: 'no list', containers: 'nonsense' },
   { name: 'a kind of a newer agent', containers: [{ ...entry, kind: 'Checkpoint', id: 'c' }] },
+  { name: 'no id', containers: [{ ...entry, kind: 'Container', id: '' }] },
   { name: 'no time', containers: [{ ...entry, kind: 'Container', id: 'c', time: 7 }] },
 ])('reads nothing from $name', ({ containers }) => {
   expect(read(undefined, containers)).toEqual([]);
@@ -44,6 +45,12 @@ test.each([
 
 test('a pod without a UID is unknown', () => {
   expect(read([], [{ ...entry, kind: 'Sandbox', id: 's', pod: { name: 'api' } }])).toEqual([
+    { ...bare, kind: 'Sandbox', id: 's' },
+  ]);
+});
+
+test('a size below zero is unknown', () => {
+  expect(read([], [{ ...entry, kind: 'Sandbox', id: 's', bytes: -5 }])).toEqual([
     { ...bare, kind: 'Sandbox', id: 's' },
   ]);
 });
