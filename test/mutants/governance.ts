@@ -47,7 +47,8 @@ export const governanceMutants: MutantGroup = {
       '',
     ],
     ['fact: labels of a selector of the command line', matching, ', ...keysOf(shown)]', ']'],
-    ['KeepMarked: only true', matching, "=== 'true'", '!== undefined'],
+    ['KeepMarked: not only true', matching, "value !== undefined && value !== 'false'", "value === 'true'"],
+    ['KeepMarked: not false', matching, "value !== undefined && value !== 'false'", 'value !== undefined'],
     [
       'NodeUnknown: no node',
       governance,

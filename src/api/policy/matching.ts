@@ -1,7 +1,7 @@
 import { type InvalidPolicy, isInvalid, type LabelSelector, type Policy } from './policy.ts';
 import { SelectorIndex, type Positions } from './selector-index.ts';
 
-/** The value "true" on a pod, a namespace or a node opts it out of all rules. */
+/** The label of a pod, a namespace or a node that opts it out of all rules. */
 export const KEEP_LABEL = 'gc.dustpan.dev/keep';
 
 /** The annotation of a pod that may shorten its ttl, where the policy has honorTTLAnnotation. */
@@ -9,9 +9,11 @@ export const TTL_ANNOTATION = 'gc.dustpan.dev/ttl-after-finished';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Whether an object has the keep label. An unknown object has none. */
-export const hasKeepLabel = (object: { readonly labels: Labels } | undefined): boolean =>
-  object?.labels[KEEP_LABEL] === 'true';
+/** Whether the keep label opts an object out: any value but "false" does, because `True` and `yes` mean the same. An unknown object has no labels. */
+export function hasKeepLabel(object: { readonly labels: Labels } | undefined): boolean {
+  const value = object?.labels[KEEP_LABEL];
+  return value !== undefined && value !== 'false';
+}
 
 type AnyPolicy = Policy | InvalidPolicy;
 

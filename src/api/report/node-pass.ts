@@ -167,7 +167,7 @@ export interface NodePod {
   readonly deletionAtMs: number | undefined;
   /** The UID of the static pod that this pod mirrors; its containers have it as a label. undefined = an ordinary pod. */
   readonly configHash: string | undefined;
-  /** Opted out: the label gc.dustpan.dev/keep is "true", or the pod has more containers or volumes than are read. */
+  /** Opted out: by the label gc.dustpan.dev/keep, or the pod has more containers or volumes than are read. */
   readonly isOptedOut: boolean;
   /** References as written in the spec: containers, init and ephemeral containers, image volumes. undefined = too many to store: any image may be one of them. */
   readonly images: readonly string[] | undefined;

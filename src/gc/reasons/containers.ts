@@ -217,9 +217,9 @@ export const containerReasons: ReasonCatalog<ContainerEvidence> = {
     change: 'The runtime lists containers and sandboxes.',
   },
   KeepMarked: {
-    meaning: 'Its pod or the node has the label gc.dustpan.dev/keep: "true".',
+    meaning: 'Its pod or the node has the label gc.dustpan.dev/keep.',
     sentence: ({ pod }) =>
-      `${pod === undefined ? 'The node' : capital(podText(pod))} has the label gc.dustpan.dev/keep: "true".`,
+      `${pod === undefined ? 'The node' : capital(podText(pod))} has the label gc.dustpan.dev/keep.`,
     field: keepLabelField,
     change: labelRemoved,
   },

@@ -95,7 +95,7 @@ export const evictionReasons: ReasonCatalog<EvictionEvidence> = {
   }),
   KeepMarked: {
     ...podStates.KeepMarked,
-    sentence: ({ on, ...request }) => `${causeOf(request)} But the label ${KEEP_LABEL} is "true" on ${on}.`,
+    sentence: ({ on, ...request }) => `${causeOf(request)} But the label ${KEEP_LABEL} is on ${on}.`,
   },
   CriticalPod: refused(podStates.CriticalPod),
   Finished: refused(podStates.Finished),

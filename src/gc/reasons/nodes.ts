@@ -43,7 +43,7 @@ export const nodeReasons: ReasonCatalog<NodeEvidence> = {
     change: policyCorrected,
   },
   KeepMarked: {
-    meaning: 'The node has the label gc.dustpan.dev/keep: "true".',
+    meaning: 'The node has the label gc.dustpan.dev/keep.',
     field: keepLabelField,
     change: labelRemoved,
   },

@@ -97,7 +97,7 @@ export const podReasons: ReasonCatalog<PodEvidence> = {
   },
   KeepMarked: {
     meaning: 'The label gc.dustpan.dev/keep is on the pod, its namespace or its node.',
-    sentence: ({ on }) => `The label gc.dustpan.dev/keep is "true" on ${on}.`,
+    sentence: ({ on }) => `The label gc.dustpan.dev/keep is on ${on}.`,
     field: keepLabelField,
     change: labelRemoved,
   },

@@ -68,7 +68,7 @@ export const podStates = {
     change: 'Never by dustpan while the pod is critical: dustpan only warns about such pods.',
   },
   KeepMarked: {
-    meaning: `The pod, its namespace or its node has the label ${KEEP_LABEL}: "true".`,
+    meaning: `The pod, its namespace or its node has the label ${KEEP_LABEL}.`,
     field: keepLabelField,
     change: labelRemoved,
   },
@@ -123,7 +123,7 @@ export const storageReasons: ReasonCatalog<StorageEvidence> = {
   },
   KeepMarked: {
     ...podStates.KeepMarked,
-    sentence: ({ on }) => `The label ${KEEP_LABEL} is "true" on the ${on}.`,
+    sentence: ({ on }) => `The label ${KEEP_LABEL} is on the ${on}.`,
   },
   Finished: {
     ...podStates.Finished,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  hasKeepLabel,
   KEEP_LABEL,
   nodeMatcher,
   podLabelKeys,
@@ -166,6 +167,21 @@ test.each<[string, (Policy | InvalidPolicy)[], string | undefined]>([
   ['an invalid policy first', [policy('a', broken), policy('b', { nodes: {} })], 'a'],
 ])('nodeMatcher: %s', (_name, policies, expected) => {
   expect(nodeMatcher(policies)({ app: 'x' })?.name).toBe(expected);
+});
+
+test.each([
+  { value: 'true', is: true },
+  { value: 'True', is: true },
+  { value: 'yes', is: true },
+  { value: '', is: true },
+  { value: 'false', is: false },
+])('the keep label $value opts out: $is', ({ value, is }) => {
+  expect(hasKeepLabel({ labels: { 'gc.dustpan.dev/keep': value } })).toBe(is);
+});
+
+test('an object without the keep label, or that is unknown, is not opted out', () => {
+  expect(hasKeepLabel({ labels: { keep: 'true' } })).toBe(false);
+  expect(hasKeepLabel(undefined)).toBe(false);
 });
 
 test('the needed labels are those of the pod selectors and the keep label', () => {

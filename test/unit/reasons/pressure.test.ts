@@ -73,7 +73,7 @@ const rows: Readonly<Record<PressureKeepReason, Row>> = {
   },
   KeepMarked: {
     facts: { pods: [storagePod('big', {}, { isOptedOut: true })] },
-    detail: 'The label gc.dustpan.dev/keep is "true" on the pod.',
+    detail: 'The label gc.dustpan.dev/keep is on the pod.',
     field: 'metadata.labels["gc.dustpan.dev/keep"]=true',
   },
   Finished: {

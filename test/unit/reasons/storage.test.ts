@@ -126,7 +126,7 @@ test.each<{
   {
     name: 'with the keep label',
     fixture: planned.KeepMarked,
-    detail: 'The label gc.dustpan.dev/keep is "true" on the pod.',
+    detail: 'The label gc.dustpan.dev/keep is on the pod.',
     field: 'metadata.labels["gc.dustpan.dev/keep"]=true',
   },
   {
@@ -162,7 +162,7 @@ describe('as the controller, which verifies the request', () => {
   test('a node with the keep label', () => {
     const fixture = { ...by(), ...over, nodes: [node('node-1', { labels: keepMark })] };
     expect(reasonsOf(fixture)).toEqual(['Keep KeepMarked']);
-    expect(decided(fixture, 'localstorage')[0]?.detail).toContain('is "true" on the node.');
+    expect(decided(fixture, 'localstorage')[0]?.detail).toContain('keep is on the node.');
   });
 });
 

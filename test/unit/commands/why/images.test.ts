@@ -276,7 +276,7 @@ const rows: readonly Row[] = [
     reason: 'KeepMarked',
     facts: { ...governed(), nodes: [node('node-1', { labels: { 'gc.dustpan.dev/keep': 'true' } })] },
     field: 'metadata.labels["gc.dustpan.dev/keep"]=true',
-    why: 'The node has the label gc.dustpan.dev/keep: "true".',
+    why: 'The node has the label gc.dustpan.dev/keep.',
   },
   {
     reason: 'NodeUnknown',

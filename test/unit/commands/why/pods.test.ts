@@ -229,14 +229,14 @@ const rows: readonly Row[] = [
     reason: 'KeepMarked',
     facts: finished({ threshold: 1 }, pod('x', { labels: { 'gc.dustpan.dev/keep': 'true' } })),
     field: label,
-    why: 'The label gc.dustpan.dev/keep is "true" on the pod.',
+    why: 'The label gc.dustpan.dev/keep is on the pod.',
   },
   {
     reason: 'KeepMarked',
     facts: finished({ threshold: 1 }, pod('kept/x')),
     pod: 'kept/x',
     field: label,
-    why: 'The label gc.dustpan.dev/keep is "true" on namespace kept.',
+    why: 'The label gc.dustpan.dev/keep is on namespace kept.',
   },
   {
     reason: 'KeepMarked',
@@ -245,7 +245,7 @@ const rows: readonly Row[] = [
       nodes: [node('node-1', { labels: { 'gc.dustpan.dev/keep': 'true' } })],
     },
     field: label,
-    why: 'The label gc.dustpan.dev/keep is "true" on node node-1.',
+    why: 'The label gc.dustpan.dev/keep is on node node-1.',
   },
   {
     reason: 'JobUncounted',

@@ -111,8 +111,8 @@ test.each<{
     expected: 'KeepMarked',
   },
   {
-    name: 'the keep label has another value than true',
-    over: { pods: byUid(pod('a', { ...running, labels: { 'gc.dustpan.dev/keep': 'no' } })) },
+    name: 'the keep label is false',
+    over: { pods: byUid(pod('a', { ...running, labels: { 'gc.dustpan.dev/keep': 'false' } })) },
     expected: 'Evict',
   },
   {
