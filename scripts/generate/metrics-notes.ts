@@ -27,7 +27,7 @@ const methods = codes(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 export const openLabels: Readonly<Record<string, string>> = {
   code: 'HTTP status, or `<error>`',
   host: 'host and port of the API server',
-  loop: 'controller: `eviction`, `podgc`, `policystatus`; agent: `containergc`, `imagegc`, `localstorage`, `report`, `runtime`',
+  loop: 'controller: `eviction`, `podgc`, `policystatus`; agent: `containergc`, `imagegc`, `localstorage`, `nodepressure`, `report`, `runtime`',
   method: methods,
   namespace: 'namespace of the pod',
   operation_type: codes(Object.keys(operations)),

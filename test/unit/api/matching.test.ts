@@ -118,6 +118,11 @@ describe('podMatcher', () => {
       expected: 'b',
     },
     { name: 'an invalid policy', policies: [policy('a', broken), policy('b')], expected: 'a' },
+    {
+      name: 'an invalid policy, whatever its selectors',
+      policies: [policy('a', { pods: { excludeNamespaces: ['dev'], terminated: { threshold: 'few' } } })],
+      expected: 'a',
+    },
     { name: 'an invalid policy of lower priority', policies: [policy('a', broken), first], expected: 'b' },
     { name: 'an unknown namespace without selector', policies: [policy('a')], at: 'new', expected: 'a' },
     { name: 'an unknown namespace and a label', policies: devFirst, at: 'new', expected: 'unknown' },
