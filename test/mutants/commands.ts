@@ -29,7 +29,12 @@ export const commandMutants: MutantGroup = {
       'pod.startsWith(`${namespace}/`)',
       'pod.startsWith(namespace)',
     ],
-    ['reach: a namespace that does not exist', filter, 'if (known.has(namespace)) return;', 'return;'],
+    [
+      'reach: a namespace that does not exist',
+      filter,
+      'if (known.has(namespace) || hasPods(namespace, facts)) return;',
+      'return;',
+    ],
     ['reach: removals on one node', removed, '(question.node ?? name) === name', "name !== ''"],
     ['reach: what a removed directory contained', removed, 'isAtOrBelow(text, id)', 'text === id'],
     ['fact: a pod that the snapshot lacks may exist', target, ' && part.selector === undefined', ''],
