@@ -4,16 +4,15 @@ import type { Logger } from '../runtime/logging/logger.ts';
 import type { Outcome } from './decision.ts';
 import { liveMs, type LiveQuery } from './live.ts';
 
-/**
- * Why a decision is not executed. `keep`: keep this object. `gone`: it no longer exists. `stop`: start nothing more in this pass;
- * `unknown` = the facts are not available, `error` = the pass has failed.
- */
+/** Why a decision is not executed. `keep`: keep this object. `gone`: it no longer exists. `stop`: start nothing more in this pass. */
 export type Objection = { readonly kind: 'keep'; readonly reason: Reason } | { readonly kind: 'gone' } | Stop;
 
 export interface Stop {
   readonly kind: 'stop';
   readonly why: string;
+  /** The facts are not available. */
   readonly unknown?: true;
+  /** The pass has failed. */
   readonly error?: Error;
 }
 
@@ -46,7 +45,7 @@ export interface Execution<D> {
   readonly giveUpAfter: number;
   /** Whether after this failure the rest would fail as well. */
   readonly isHopeless?: (error: unknown) => boolean;
-  /** Whether the target is met without this decision; then the pass ends. */
+  /** Whether the target is met without this decision. Then its worker ends; the others finish theirs, then check their own next one. */
   readonly enough?: (next: D) => boolean;
   /** Most decisions started per second; 0 = no limit. */
   readonly maxPerSecond?: number;
@@ -59,6 +58,14 @@ export interface Executed<D> {
   /** Why the pass ended before its last decision. */
   readonly stopped: Stop | undefined;
 }
+
+/** A live query or a step failed, or was throttled too often. The decision counts as failed; the pass continues with the next one. */
+interface Failure {
+  readonly kind: 'failure';
+  readonly error: unknown;
+}
+
+const failure = (error: unknown): Failure => ({ kind: 'failure', error });
 
 /** Stale responses in a row before `whenSlow` applies. */
 const maxAttempts = 3;
@@ -145,8 +152,8 @@ class Pass<D> {
       const objection = await this.#verifyLive(decision);
       if (objection !== undefined) return objection;
       // No `await` between this check and the call of `step`.
-      const late = this.#objectionNow(decision);
-      if (late !== undefined) return late;
+      const lateObjection = this.#objectionNow(decision);
+      if (lateObjection !== undefined) return lateObjection;
       const result = await step(decision).catch(failure);
       // The server works: it has rejected this one object, or does not have it.
       if (result.kind === 'keep' || result.kind === 'gone') this.#failedInARow = 0;
@@ -163,7 +170,10 @@ class Pass<D> {
       await clock.sleep(this.#pausedUntilMs - clock.monotonicMs(), this.#signal);
   }
 
-  /** Queries what the checks need, in their order, until all responses are fresh. */
+  /**
+   * Queries what the checks need, in their order, until all responses are fresh, at most `maxAttempts` times. If one is stale even then,
+   * `#objectionNow` applies `whenSlow` of its check.
+   */
   async #verifyLive(decision: D): Promise<Objection | Failure | undefined> {
     const { checks } = this.#execution;
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
@@ -220,18 +230,11 @@ class Pass<D> {
   }
 }
 
-interface Failure {
-  readonly kind: 'failure';
-  readonly error: unknown;
-}
-
 /** Logs why a pass ended early: a warning if facts were not available. The caller throws the error of a failed pass, and its loop logs it. */
 export function logStop(log: Pick<Logger, 'info' | 'warn'>, stopped: Stop | undefined): void {
   if (stopped === undefined || stopped.error !== undefined) return;
   log[stopped.unknown === true ? 'warn' : 'info']({ why: stopped.why }, 'pass ended early');
 }
-
-const failure = (error: unknown): Failure => ({ kind: 'failure', error });
 
 function tooSlow(): Stop {
   const why = `re-checking live before a removal takes longer than ${liveMs / 1000} s: the object may have come into use meanwhile`;

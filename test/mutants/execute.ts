@@ -24,7 +24,7 @@ export const executeMutants: MutantGroup = {
     [
       'check: skips the objections right before the action',
       execute,
-      'if (late !== undefined) return late;',
+      'if (lateObjection !== undefined) return lateObjection;',
       '',
     ],
     [

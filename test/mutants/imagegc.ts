@@ -133,8 +133,8 @@ export const imageGcMutants: MutantGroup = {
     [
       'PacingLimit: together',
       plan,
-      'wanted.slice(0, maxImages - agedNow.length)',
-      'wanted.slice(0, maxImages)',
+      'needed.slice(0, maxImages - agedNow.length)',
+      'needed.slice(0, maxImages)',
     ],
     ['ClockUnsure', plan, "clockUnsure === true ? bare('ClockUnsure') : undefined", 'undefined'],
     ['PodsUnknown', plan, "if (pods === undefined) return bare('PodsUnknown');", ''],

@@ -105,7 +105,7 @@ function planDead(
   // Under pressure no dead container is wanted any more.
   const limits = context.pressure === undefined ? context.rule : { maxPerPodContainer: 0, maxContainers: 0 };
   const over = overLimits(dead, limits);
-  const newest = new Set(units(all).map(([first]) => first));
+  const newest = new Set(attemptsPerPodContainer(all).map(([first]) => first));
   // Without any attempt the kubelet runs even a completed container of an unfinished pod again.
   const isNeeded = (container: RuntimeContainer): boolean =>
     newest.has(container) && pods.stateOf(podRefOf(container).uid) !== 'Finished';
@@ -122,38 +122,42 @@ function planDead(
     if (pods.stateOf(pod.uid) === 'Quarantined') return quarantined(pods.ended(pod), context);
     return { reason: place === 1 ? 'NewestAttempt' : 'UnderLimit', evidence };
   };
-  return units(dead)
-    .flatMap((unit) => unit.map((one, i) => about(one, becauseOf(one, i + 1, unit.length), context)))
+  return attemptsPerPodContainer(dead)
+    .flatMap((attempts) =>
+      attempts.map((one, i) => about(one, becauseOf(one, i + 1, attempts.length), context)),
+    )
     .toSorted((a, b) => byNewest(b.target.container, a.target.container));
 }
 
 /** The attempts of one container of one pod, newest first. */
-type Unit = readonly RuntimeContainer[];
+type Attempts = readonly RuntimeContainer[];
 
-const units = (containers: readonly RuntimeContainer[]): readonly Unit[] =>
-  [...Map.groupBy(containers, unitOf).values()].map((unit) => unit.toSorted(byNewest));
+const attemptsPerPodContainer = (containers: readonly RuntimeContainer[]): readonly Attempts[] =>
+  [...Map.groupBy(containers, attemptsKey).values()].map((attempts) => attempts.toSorted(byNewest));
 
-/** Names cannot contain the separator. */
-export const unitOf = (container: RuntimeContainer): string => `${podRefOf(container).uid}/${container.name}`;
+/** Identifies the container of the pod that this is an attempt of. Names cannot contain the separator. */
+export const attemptsKey = (container: RuntimeContainer): string =>
+  `${podRefOf(container).uid}/${container.name}`;
 
 /**
- * The dead containers over the limits: first the oldest of each unit, then, if all together are too many, those over an equal share for each
- * unit (even if fewer than the limit remain), and at last the oldest of all (`evictContainers`, pkg/kubelet/kuberuntime/kuberuntime_gc.go).
+ * The dead containers over the limits: first the oldest attempts of each container of a pod, then, if all together are too many, those over
+ * an equal share for each (even if fewer than the limit remain), and at last the oldest of all (`evictContainers`,
+ * pkg/kubelet/kuberuntime/kuberuntime_gc.go).
  */
 export function overLimits(
   dead: readonly RuntimeContainer[],
   { maxPerPodContainer, maxContainers }: Pick<ContainerGcPolicy, 'maxPerPodContainer' | 'maxContainers'>,
 ): ReadonlySet<RuntimeContainer> {
-  const perUnit = units(dead).map((unit) => unit.slice(0, maxPerPodContainer));
-  const left = new Set(underTotal(perUnit, maxContainers));
+  const newest = attemptsPerPodContainer(dead).map((attempts) => attempts.slice(0, maxPerPodContainer));
+  const left = new Set(underTotal(newest, maxContainers));
   return new Set(dead.filter((container) => !left.has(container)));
 }
 
-function underTotal(perUnit: readonly Unit[], limit = Infinity): readonly RuntimeContainer[] {
-  const all = perUnit.flat();
+function underTotal(perPodContainer: readonly Attempts[], limit = Infinity): readonly RuntimeContainer[] {
+  const all = perPodContainer.flat();
   if (all.length <= limit) return all;
-  const share = Math.max(1, Math.floor(limit / perUnit.length));
-  const shared = perUnit.flatMap((unit) => unit.slice(0, share));
+  const share = Math.max(1, Math.floor(limit / perPodContainer.length));
+  const shared = perPodContainer.flatMap((attempts) => attempts.slice(0, share));
   return shared.toSorted(byNewest).slice(0, limit);
 }
 

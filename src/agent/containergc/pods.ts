@@ -15,7 +15,7 @@ import { podOfDirectory } from './log-names.ts';
 
 /**
  * The state of a pod in one observation. Exists: in the API, or something of it is alive. Finished: in the API, Succeeded or Failed, and not
- * alive. OptedOut: has the keep label. Static: left to the kubelet. LooksGone: absent or over, and not alive.
+ * alive. OptedOut: has the keep label. Static: left to the kubelet. LooksGone: absent, evicted, or past its deletion time, and not alive.
  */
 type ObservedState = 'Exists' | 'Finished' | 'OptedOut' | 'Static' | 'LooksGone' | 'Unknown';
 
@@ -107,7 +107,7 @@ const sourceOf = ({ annotations }: RuntimeSandbox): string | undefined =>
 const uidsOf = (pairs: readonly (readonly [string | undefined, string | undefined])[]): Set<string> =>
   new Set(pairs.flatMap(([uid]) => uid ?? []));
 
-/** Counts the passes in a row in which each pod looked gone; a pod that does not look gone in one that is not counted starts anew, too. */
+/** How many counted passes in a row each pod has looked gone. Only counted passes add one; a pass in which it does not look gone resets it. */
 export function observeGone(
   previous: Sightings,
   facts: Omit<ContainerGcFacts, 'sightings'>,

@@ -2,7 +2,7 @@ import { podRefOf, podUidOf, type PodRef } from '../../api/pod-ref.ts';
 import type { ContainerKeepReason } from '../../api/reasons.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
 import type { OrphanTarget } from '../../gc/decision.ts';
-import { byNewest, unitOf } from './containers.ts';
+import { attemptsKey, byNewest } from './containers.ts';
 import {
   isContainerRemoval,
   type ContainerRemoval,
@@ -81,7 +81,7 @@ function recheckAttempt(
   { evidence }: Exclude<RemovedContainer, { readonly reason: 'PodGone' }>,
   view: LiveView,
 ): Recheck {
-  const attempts = view.containers.filter((one) => unitOf(one) === unitOf(container));
+  const attempts = view.containers.filter((one) => attemptsKey(one) === attemptsKey(container));
   const isFinished = view.isCacheSynced && statesIn(view).isFinished(podRefOf(container).uid);
   if (!isFinished && isNewestOf(container, attempts)) return 'NewestAttempt';
   const wasSuperseded = evidence.place > 1;

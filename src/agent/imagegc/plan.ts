@@ -30,7 +30,7 @@ export function planImageGc(facts: ImageGcFacts, { governance, now, pressure }: 
   const { policy, rule } = governed;
   const kept: ImageDecision[] = [];
   const eligible: JudgedImage[] = [];
-  for (const image of judge(facts, rule, now).toSorted(byIdleSince)) {
+  for (const image of imageFacts(facts, rule, now).toSorted(byIdleSince)) {
     const because = keptBecause(image, facts, { rule, now });
     if (because === undefined) eligible.push(image);
     else kept.push(decide(image, because, policy));
@@ -43,13 +43,13 @@ interface PlanContext {
   readonly now: Date;
 }
 
-/** Judges one image of a plan by newer facts: any use since the plan keeps it. undefined = it may be removed. */
+/** Judges one image by newer facts; undefined = it may be removed. `now` is the plan's: a use since then is not before it (`UsedRecently`). */
 export function recheckImage(
   id: string,
   facts: ImageGcFacts,
   context: PlanContext,
 ): ImageKeepReason | 'Gone' | undefined {
-  const [fresh] = judge(facts, context.rule, context.now, id);
+  const [fresh] = imageFacts(facts, context.rule, context.now, id);
   return fresh === undefined ? 'Gone' : keptBecause(fresh, facts, context)?.reason;
 }
 
@@ -86,7 +86,7 @@ function keepAll(
     ...{ state: 'Idle', crossed: [], ...usageOf(facts), isUncounted: false, inodesOf: () => 0 },
     ...{ wantedBytes: 0, plannedBytes: 0, wantedInodes: 0, plannedInodes: 0 },
     ...{ maxImages: 0, candidates: [], removals: [] },
-    kept: judge(facts, undefined, now).map((image) => decide(image, { reason, evidence }, policy)),
+    kept: imageFacts(facts, undefined, now).map((image) => decide(image, { reason, evidence }, policy)),
   };
 }
 
@@ -101,7 +101,7 @@ function percentOf(unit: SpaceUnit, disk: ImageGcFacts['disk']): number | undefi
 }
 
 /** Collects the facts that decide about each image, or about the one with this id. */
-function judge(
+function imageFacts(
   facts: ImageGcFacts,
   rule: ImageGcPolicy | undefined,
   now: Date,
@@ -111,8 +111,8 @@ function judge(
   const holds = holdsOf(images, facts, rule?.keep ?? []);
   const isRepulled = repulls(facts.removed);
   const maximumAge = maximumAges(rule);
-  const judged = id === undefined ? images : images.filter((image) => image.id === id);
-  return judged.map((image) => {
+  const chosen = id === undefined ? images : images.filter((image) => image.id === id);
+  return chosen.map((image) => {
     const record = recordAt(facts.images.get(image.id), now);
     const factor = isRepulled(image, record) && rule?.repullBackoff === true ? 2 : 1;
     return {
@@ -210,9 +210,9 @@ function withSteps(
     return decide(image, { reason: pressure ?? 'Space', evidence }, policy);
   });
   const isNeeded = need.crossed.length > 0;
-  const wanted = isNeeded ? untilEnough(forSpace, need.wanted, inodesOf) : [];
-  const spaceNow = wanted.slice(0, maxImages - agedNow.length);
-  const later = (because: (image: JudgedImage) => Because<ImageKeepReason>) => (image: JudgedImage) =>
+  const needed = isNeeded ? untilEnough(forSpace, need.wanted, inodesOf) : [];
+  const spaceNow = needed.slice(0, maxImages - agedNow.length);
+  const keptUntilOld = (because: (image: JudgedImage) => Because<ImageKeepReason>) => (image: JudgedImage) =>
     decide(image, { ...because(image), eligibleAtMs: oldAtMs(image) }, policy);
   const paced = { reason: 'PacingLimit', evidence: { maxImagesPerPass: maxImages } } as const;
   return {
@@ -223,8 +223,10 @@ function withSteps(
     kept: [
       ...kept,
       ...old.slice(agedNow.length).map((image) => decide(image, paced, policy)),
-      ...rest.slice(spaceNow.length, wanted.length).map(later(() => paced)),
-      ...rest.slice(wanted.length).map(later(({ ageEntry }) => idleBecause(need, { ...space, ageEntry }))),
+      ...rest.slice(spaceNow.length, needed.length).map(keptUntilOld(() => paced)),
+      ...rest
+        .slice(needed.length)
+        .map(keptUntilOld(({ ageEntry }) => idleBecause(need, { ...space, ageEntry }))),
     ],
   };
 }

@@ -39,6 +39,7 @@ function governanceOf(
   const policy = governorOf(node.labels);
   if (policy === undefined) return { kind: 'keep', reason: 'NoPolicy', policy };
   if (hasKeepLabel(node)) return { kind: 'keep', reason: 'KeepMarked', policy };
+  // `nodeMatcher` selects no valid policy without `nodes`; its test only narrows the type.
   if (isInvalid(policy) || policy.nodes === undefined)
     return { kind: 'keep', reason: 'InvalidPolicy', policy };
   return { kind: 'governed', policy, nodes: policy.nodes };
