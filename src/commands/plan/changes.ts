@@ -39,6 +39,7 @@ function modeChanges(before: Modes, after: Modes): readonly ModeChange[] {
 /** What a change of mode means, in one sentence. */
 export function modeChangeText({ policy, before, after }: ModeChange): string {
   if (before === null) return `GCPolicy ${policy} is new, in mode ${after ?? ''}.`;
-  if (after === null) return `GCPolicy ${policy}, in mode ${before}, is no longer there.`;
+  if (after === null)
+    return `GCPolicy ${policy}, in mode ${before}, is not among the given policies, so it counts as deleted.`;
   return `GCPolicy ${policy} changes from mode ${before} to ${after}.`;
 }

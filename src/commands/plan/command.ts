@@ -41,7 +41,7 @@ Examples:
   dustpan plan --now=+24h
 
   # for other commands
-  dustpan plan -n batch -o name | xargs -L1 kubectl describe
+  dustpan plan -n batch -o name | xargs -r -L1 kubectl describe
 
   # from a snapshot, as of the time it was taken
   dustpan plan --snapshot=./snapshot`;
@@ -68,7 +68,7 @@ export const withPlan = <A extends unknown[], O extends OptionValues>(command: C
       command
         .option(
           '--policy <FILE>',
-          'File with GCPolicies, JSON or YAML, instead of those of the snapshot or the cluster. Can be repeated.',
+          'File with GCPolicies, JSON or YAML. They replace all policies of the snapshot or the cluster: to change one, start from kubectl get gcpolicies -o yaml. Can be repeated.',
           list,
         )
         .option(

@@ -89,7 +89,7 @@ type Meanings = Readonly<Partial<Record<string, { readonly meaning: string }>>>;
 export function podRemovalOf({ verb, at, reason, policy, owner, note }: Collection, pod: AskedPod): Removal {
   const meanings: Meanings = podReasons;
   return {
-    ...{ verdict: verb === 'deleted' ? 'Delete' : 'Evict', at, object: pod },
+    ...{ verdict: verb === 'deleted' ? 'Delete' : 'Evict', at: at.replace(/\.\d+/, ''), object: pod },
     ...{ reason: reason ?? null, policy: policy ?? null, bytes: null },
     sentence: reason === undefined ? null : (meanings[reason]?.meaning ?? null),
     evidence: `Event on ${owner.kind} ${owner.name}: ${note}`,

@@ -124,9 +124,12 @@ async function reported(question: NodeQuestion, kube: PersonConnection): Promise
         return { removed: [], remark: `; the reports of nodes cannot be read: ${errorLine(err)}` };
       throw new Error('listing nodegcreports', { cause: err });
     }
-    return { removed: removalsOf(question, nodes) };
+    return { removed: removalsOf(question, nodes), remark: noRecord };
   });
 }
+
+const noRecord =
+  '; no agent has a record of its removal: an agent keeps the last ten images for a day, and the last ten containers since its start, and the kubelet removes both, too';
 
 function nodeOnly({ kind, text }: NodeQuestion, { program }: System): string {
   return `${kind}s are known only on their node: run ${program} why ${kind} ${text} --node=NODE, which reads it through the pod of its agent`;

@@ -239,7 +239,7 @@ test('explains a removed container that its node does not have any more', async 
     /^Container main of pod default\/api \(cccccccccccc\) on node-1 was removed: PodGone\n[^!]*$/,
   );
   expect((await why('container', 'dddd', ...input.nodeFlags)).stderr).toMatch(
-    /^dustpan: there is no container or sandbox dddd on [^;]+, or not any more\n$/,
+    /^dustpan: there is no container or sandbox dddd on [^;]+, or not any more; no agent has a record of its removal: [^\n]+\n$/,
   );
 });
 

@@ -42,7 +42,7 @@ test('names the policies that are new, gone, or change their mode', () => {
   );
   expect(modes.map(modeChangeText)).toEqual([
     'GCPolicy extra is new, in mode DryRun.',
-    'GCPolicy old, in mode Enforce, is no longer there.',
+    'GCPolicy old, in mode Enforce, is not among the given policies, so it counts as deleted.',
     'GCPolicy trial changes from mode DryRun to Enforce.',
   ]);
 });
