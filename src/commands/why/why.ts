@@ -94,7 +94,10 @@ async function recorded(question: Question, { facts, plan }: Absent): Promise<Re
   // State files list more images than reports do.
   const inStates = removalsOf(question, removedBy(facts?.parts ?? []));
   if (inStates.length > 0) return { removed: inStates };
-  if (snapshot === undefined) return await reported(question, kube);
+  if (snapshot === undefined) {
+    const found = await reported(question, kube);
+    return facts === undefined ? found : { remark: noRecord, ...found };
+  }
   return { removed: removalsOf(question, await readRemovals(snapshot)) };
 }
 
@@ -124,7 +127,7 @@ async function reported(question: NodeQuestion, kube: PersonConnection): Promise
         return { removed: [], remark: `; the reports of nodes cannot be read: ${errorLine(err)}` };
       throw new Error('listing nodegcreports', { cause: err });
     }
-    return { removed: removalsOf(question, nodes), remark: noRecord };
+    return { removed: removalsOf(question, nodes) };
   });
 }
 

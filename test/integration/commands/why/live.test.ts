@@ -146,7 +146,7 @@ test('explains an evicted pod by its Event', async () => {
   const { code, stdout } = await why('pod', 'default/report-b');
   expect(code).toBe(0);
   expect(flat(stdout)).toMatch(
-    /^Pod default\/report-b was evicted When 2026-01-15T12:00:00\.000000Z, \S+ ago Evidence Event on Pod report-b: The node is low/,
+    /^Pod default\/report-b was evicted When 2026-01-15T12:00:00Z, \S+ ago Evidence Event on Pod report-b: The node is low/,
   );
 });
 
