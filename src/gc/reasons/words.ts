@@ -24,7 +24,7 @@ export const podText = (
   pod?.namespace === undefined || pod.name === undefined ? 'its pod' : `pod ${pod.namespace}/${pod.name}`;
 
 /** The keep label as the field that decides. */
-export const keepLabelField = (): string => `metadata.labels["${KEEP_LABEL}"]=true`;
+export const keepLabelField = (): string => `metadata.labels["${KEEP_LABEL}"]`;
 
 /** The change that ends the effect of a keep label. */
 export const labelRemoved =

@@ -74,7 +74,7 @@ const rows: Readonly<Record<PressureKeepReason, Row>> = {
   KeepMarked: {
     facts: { pods: [storagePod('big', {}, { isOptedOut: true })] },
     detail: 'The label gc.dustpan.dev/keep is on the pod.',
-    field: 'metadata.labels["gc.dustpan.dev/keep"]=true',
+    field: 'metadata.labels["gc.dustpan.dev/keep"]',
   },
   Finished: {
     facts: { pods: [storagePod('big', {}, { phase: 'Succeeded' })] },

@@ -127,7 +127,7 @@ test.each<{
     name: 'with the keep label',
     fixture: planned.KeepMarked,
     detail: 'The label gc.dustpan.dev/keep is on the pod.',
-    field: 'metadata.labels["gc.dustpan.dev/keep"]=true',
+    field: 'metadata.labels["gc.dustpan.dev/keep"]',
   },
   {
     name: 'being deleted',

@@ -269,14 +269,14 @@ const rows: readonly Row[] = [
   {
     ...{ reason: 'KeepMarked', name: 'dead-1' },
     part: { pods: [{ ...boundPod('pod'), isOptedOut: true }], containers: [dead('dead-1', 60)] },
-    field: 'metadata.labels["gc.dustpan.dev/keep"]=true',
+    field: 'metadata.labels["gc.dustpan.dev/keep"]',
     why: 'Pod default/pod has the label gc.dustpan.dev/keep.',
   },
   {
     ...{ reason: 'KeepMarked', name: 'dead-1' },
     facts: { ...governed(), nodes: [node('node-1', { labels: { 'gc.dustpan.dev/keep': 'true' } })] },
     part: { containers: [dead('dead-1', 60)] },
-    field: 'metadata.labels["gc.dustpan.dev/keep"]=true',
+    field: 'metadata.labels["gc.dustpan.dev/keep"]',
     why: 'The node has the label gc.dustpan.dev/keep.',
   },
   {

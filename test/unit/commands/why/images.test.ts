@@ -275,7 +275,7 @@ const rows: readonly Row[] = [
   {
     reason: 'KeepMarked',
     facts: { ...governed(), nodes: [node('node-1', { labels: { 'gc.dustpan.dev/keep': 'true' } })] },
-    field: 'metadata.labels["gc.dustpan.dev/keep"]=true',
+    field: 'metadata.labels["gc.dustpan.dev/keep"]',
     why: 'The node has the label gc.dustpan.dev/keep.',
   },
   {

@@ -27,7 +27,7 @@ interface Row extends ReasonRow {
   readonly pod?: string;
 }
 
-const label = 'metadata.labels["gc.dustpan.dev/keep"]=true';
+const label = 'metadata.labels["gc.dustpan.dev/keep"]';
 const job = owner('Job', 'report');
 const jobs = [{ uid: job.uid, name: 'report', namespace: 'default', resourceVersion: '1', finished: false }];
 
