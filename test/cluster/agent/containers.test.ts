@@ -11,7 +11,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ExplanationDocument } from '../../../src/commands/why/explain.ts';
 import { agentRequests, startAgent } from './agent.ts';
+import { runDustpan } from '../servers/dustpan-command.ts';
 import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
 import {
   applyPolicy,
@@ -315,4 +317,14 @@ test('reports every removal, and has every right that it uses', async () => {
     expect(logged).toContain(id);
     expect(policy).toBe('default');
   }
+  for (const { id, kind, reason } of firstOfEachKind(lastRemoved)) {
+    const admin = `--kubeconfig=${cluster.kubeconfig('admin')}`;
+    const answer = await runDustpan('why', 'container', id, admin, '-o', 'json');
+    const { removed: records } = JSON.parse(answer) as ExplanationDocument;
+    const object: unknown = expect.objectContaining({ kind });
+    expect(records).toContainEqual(expect.objectContaining({ object, reason, policy: 'default' }));
+  }
 });
+
+const firstOfEachKind = <T extends { readonly kind: string }>(removed: readonly T[]): readonly T[] =>
+  [...Map.groupBy(removed, ({ kind }) => kind).values()].flatMap((alike) => alike.slice(0, 1));
