@@ -149,7 +149,7 @@ export interface LabelExpression {
   readonly values: readonly string[];
 }
 
-/** A stored policy that is invalid. It governs everything that it might select, and blocks all deletions there. */
+/** A stored policy that is invalid. It governs every pod and node that no policy of higher priority governs, and keeps them: ADR 2. */
 export interface InvalidPolicy {
   readonly name: string;
   readonly uid: string;

@@ -23,7 +23,7 @@ function policyNotes({ policies }: PlanFacts): readonly string[] {
   return policies.flatMap((policy) =>
     isInvalid(policy)
       ? [
-          `GCPolicy ${policy.name} is invalid, so everything it may select is kept: ${policy.problems[0] ?? ''}`,
+          `GCPolicy ${policy.name} is invalid, so all pods and nodes are kept that no policy of higher priority governs: ${policy.problems[0] ?? ''}`,
         ]
       : [],
   );

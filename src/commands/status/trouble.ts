@@ -76,7 +76,7 @@ function ofPolicy(policy: GCPolicy, now: Date): readonly Found[] {
   const parsed = parsePolicy(policy);
   const refused = conditionOf(conditions, 'Accepted', 'False');
   if (parsed.kind === 'invalid') {
-    const message = `The policy is invalid, nothing that it might select is deleted: ${parsed.policy.problems.join('; ')}`;
+    const message = `The policy is invalid, so dustpan keeps all pods and nodes that no policy of higher priority governs: ${parsed.policy.problems.join('; ')}`;
     return [{ severity: 'Refused', reason: 'InvalidPolicy', message, since: refused?.lastTransitionTime }];
   }
   return [

@@ -120,7 +120,7 @@ const kindText = {
 
 function policyText({ policy, mode }: Explanation): string {
   if (policy === null) return 'none';
-  if (mode === null) return `GCPolicy ${policy} (invalid: everything it may select is kept)`;
+  if (mode === null) return `GCPolicy ${policy} (invalid: it keeps what it governs)`;
   return mode === 'DryRun'
     ? `GCPolicy ${policy} (DryRun: nothing is removed)`
     : `GCPolicy ${policy} (Enforce)`;

@@ -23,7 +23,7 @@ function readyClaim(accepted: Claim, degraded: Claim): Claim {
 function acceptedClaim(policy: Policy | InvalidPolicy): Claim {
   if (!('problems' in policy))
     return { type: 'Accepted', status: 'True', reason: 'Valid', message: 'The policy is valid' };
-  const message = `The policy is invalid, so dustpan keeps everything that it might select: ${policy.problems.join('; ')}`;
+  const message = `The policy is invalid, so dustpan keeps all pods and nodes that no policy of higher priority governs: ${policy.problems.join('; ')}`;
   return { type: 'Accepted', status: 'False', reason: 'InvalidPolicy', message: cut(printable(message)) };
 }
 

@@ -1,7 +1,7 @@
 import type { InvalidPolicy } from '../../api/policy/policy.ts';
 import type { EventSpec } from '../../kube/events/recorder.ts';
 
-/** A stored policy is invalid: nothing that it might select is deleted. */
+/** A stored policy is invalid. */
 export const invalidPolicy = (policy: InvalidPolicy): EventSpec => ({
   regarding: {
     apiVersion: 'gc.dustpan.dev/v1alpha1',
@@ -12,5 +12,5 @@ export const invalidPolicy = (policy: InvalidPolicy): EventSpec => ({
   type: 'Warning',
   reason: 'InvalidPolicy',
   action: 'KeepAll',
-  note: `The policy is invalid, so dustpan keeps everything that it might select: ${policy.problems.join('; ')}`,
+  note: `The policy is invalid, so dustpan keeps all pods and nodes that no policy of higher priority governs: ${policy.problems.join('; ')}`,
 });
