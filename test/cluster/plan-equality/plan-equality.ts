@@ -13,6 +13,9 @@ interface Setting {
   readonly planArgs: readonly string[];
 }
 
+/** Only a cluster has more nodes to read. */
+const adviceOfCluster = / To list the objects of .*/;
+
 /** Plans by the built command, live and of snapshots of a cluster that does not change. */
 export class Plans {
   readonly directory: string;
@@ -25,9 +28,10 @@ export class Plans {
 
   async live(...args: readonly string[]): Promise<PlanDocument> {
     const { nodeArgs = [], planArgs } = this.#setting;
-    return JSON.parse(
+    const plan = JSON.parse(
       await runDustpan('plan', ...this.#cluster, ...nodeArgs, ...planArgs, ...args),
     ) as PlanDocument;
+    return { ...plan, notes: plan.notes.map((note) => note.replace(adviceOfCluster, '')) };
   }
 
   /** Writes the snapshot, replacing the last one. */
