@@ -160,4 +160,8 @@ export interface InvalidPolicy {
   readonly problems: readonly string[];
 }
 
+/** The consequence of an invalid policy and its problems, in one sentence. */
+export const invalidPolicyText = ({ problems }: Pick<InvalidPolicy, 'problems'>): string =>
+  `The policy is invalid, so dustpan keeps all pods and nodes that no policy of higher priority governs: ${problems.join('; ')}`;
+
 export const isInvalid = (policy: Policy | InvalidPolicy): policy is InvalidPolicy => 'problems' in policy;

@@ -1,7 +1,7 @@
 import { UsageError } from '../cli/exit.ts';
 import { progressOf } from '../cli/progress.ts';
 import type { System } from '../cli/system.ts';
-import { shownPods } from '../plan/filter.ts';
+import { listedOf, shownPods } from '../plan/filter.ts';
 import { planOf, readFacts } from '../plan/plan.ts';
 import type { ReportConfig } from './command.ts';
 import { reportData } from './data.ts';
@@ -21,9 +21,7 @@ export async function runReport(config: ReportConfig, { stdout, stderr }: System
     progress.phase('planning');
     const plan = planOf(facts, { ...config, kept: true });
     const data = reportData(plan, facts, shownPods(config.filter, facts));
-    const shown = kept
-      ? plan
-      : { ...plan, decisions: plan.decisions.filter(({ verdict }) => verdict !== 'Keep') };
+    const shown = { ...plan, decisions: listedOf(plan.decisions, kept) };
     if (output === 'markdown') stdout(reportMarkdown(shown, data));
     else for (const piece of reportHtml(shown, data)) stdout(piece);
     return 0;

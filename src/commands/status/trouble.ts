@@ -1,5 +1,6 @@
 import type { GCPolicy, GCPolicyStatusCondition } from '../../api/gen/gcpolicy.gen.ts';
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
+import { invalidPolicyText } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
 
 /** One problem, with every object that has it. */
@@ -76,7 +77,7 @@ function ofPolicy(policy: GCPolicy, now: Date): readonly Found[] {
   const parsed = parsePolicy(policy);
   const refused = conditionOf(conditions, 'Accepted', 'False');
   if (parsed.kind === 'invalid') {
-    const message = `The policy is invalid, so dustpan keeps all pods and nodes that no policy of higher priority governs: ${parsed.policy.problems.join('; ')}`;
+    const message = invalidPolicyText(parsed.policy);
     return [{ severity: 'Refused', reason: 'InvalidPolicy', message, since: refused?.lastTransitionTime }];
   }
   return [

@@ -4,7 +4,7 @@ import { isAtOrBelow } from '../../node/storage/mounts.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { PlanObject } from '../plan/document.ts';
 import type { NodeQuestion } from './question.ts';
-import { ambiguous, askedObject, missing, unread, type Target } from './found.ts';
+import { ambiguous, askedObject, missing, namesOf, unread, type Target } from './found.ts';
 
 /** Finds the container or sandbox whose id begins with the text, or the log at a path. */
 export function findContainer(question: NodeQuestion, facts: PlanFacts): Target {
@@ -65,8 +65,6 @@ function absent(what: string, { parts }: PlanFacts, isKnown: (part: NodePart) =>
     ? missing(message)
     : unread(`${message}; those of ${namesOf(unknown)} are not all known`);
 }
-
-const namesOf = (parts: readonly NodePart[]): string => parts.map(({ name }) => name).join(', ');
 
 /** A log or an orphaned resource by its path. Everything in a pod's log directory, except rotated logs, is removed or kept with it, and so is a link into it. */
 function findLog(question: NodeQuestion, facts: PlanFacts): Target {

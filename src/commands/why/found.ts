@@ -1,4 +1,4 @@
-import type { PlanFacts } from '../../snapshot/plan-facts.ts';
+import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { ObjectFilter } from '../plan/document.ts';
 import type { Question } from './question.ts';
 import { firstOf } from '../cli/table.ts';
@@ -52,6 +52,9 @@ interface NotFound {
 export const missing = (message: string): NotFound => ({ kind: 'missing', message });
 
 export const unread = (message: string): NotFound => ({ kind: 'unread', message });
+
+/** The nodes that were read, for a message. */
+export const namesOf = (parts: readonly NodePart[]): string => parts.map(({ name }) => name).join(', ');
 
 const maxCandidates = 5;
 

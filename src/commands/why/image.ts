@@ -5,7 +5,7 @@ import { nearest } from '../../runtime/text/nearest.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import { shortId } from '../cli/table.ts';
 import type { NodeQuestion } from './question.ts';
-import { ambiguous, askedObject, missing, unread, type Target } from './found.ts';
+import { ambiguous, askedObject, missing, namesOf, unread, type Target } from './found.ts';
 
 /** Finds an image on each node that has it: by a name as in the spec of a pod, by a digest, or by the beginning of its id. */
 export function findImage(question: NodeQuestion, facts: PlanFacts): Target {
@@ -34,8 +34,6 @@ export function findImage(question: NodeQuestion, facts: PlanFacts): Target {
     only: (object) => object.kind === 'Image' && ids.has(object.id ?? ''),
   };
 }
-
-const namesOf = (parts: readonly NodePart[]): string => parts.map(({ name }) => name).join(', ');
 
 function idsOf(text: string, images: readonly RuntimeImage[]): readonly string[] {
   const named = imageIndex(images).idsOf(text);

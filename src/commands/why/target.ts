@@ -5,7 +5,7 @@ import { nearest } from '../../runtime/text/nearest.ts';
 import { partText, type NodePart, type PlanFacts, type PodPart } from '../../snapshot/plan-facts.ts';
 import type { Question } from './question.ts';
 import { findContainer } from './container.ts';
-import { askedObject, missing, unread, type Target } from './found.ts';
+import { askedObject, missing, namesOf, unread, type Target } from './found.ts';
 import { findImage } from './image.ts';
 
 /** Finds the object of a question. */
@@ -37,7 +37,7 @@ const reportText = ({ imagesRemovable, imageBytesRemovable, containersRemovable 
   `Its agent reports that ${imagesRemovable} images (${shortSizeText(imageBytesRemovable)}) and ${containersRemovable} containers can be removed, due now or not`;
 
 function notRead(node: string | undefined, parts: readonly NodePart[]): string {
-  const names = parts.map(({ name }) => name).join(', ');
+  const names = namesOf(parts);
   if (node === undefined || names === '')
     return 'no node was read: a snapshot contains the objects on a node only if it was taken there, with --cri-socket';
   return `node ${node} was not read, only ${names}`;

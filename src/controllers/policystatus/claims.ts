@@ -1,5 +1,5 @@
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
-import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
+import { invalidPolicyText, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { printable } from '../../runtime/text/printable.ts';
 import type { NodeRollup } from './nodes.ts';
 
@@ -23,7 +23,7 @@ function readyClaim(accepted: Claim, degraded: Claim): Claim {
 function acceptedClaim(policy: Policy | InvalidPolicy): Claim {
   if (!('problems' in policy))
     return { type: 'Accepted', status: 'True', reason: 'Valid', message: 'The policy is valid' };
-  const message = `The policy is invalid, so dustpan keeps all pods and nodes that no policy of higher priority governs: ${policy.problems.join('; ')}`;
+  const message = invalidPolicyText(policy);
   return { type: 'Accepted', status: 'False', reason: 'InvalidPolicy', message: cut(printable(message)) };
 }
 

@@ -1,4 +1,4 @@
-import type { InvalidPolicy } from '../../api/policy/policy.ts';
+import { invalidPolicyText, type InvalidPolicy } from '../../api/policy/policy.ts';
 import type { EventSpec } from '../../kube/events/recorder.ts';
 
 /** A stored policy is invalid. */
@@ -12,5 +12,5 @@ export const invalidPolicy = (policy: InvalidPolicy): EventSpec => ({
   type: 'Warning',
   reason: 'InvalidPolicy',
   action: 'KeepAll',
-  note: `The policy is invalid, so dustpan keeps all pods and nodes that no policy of higher priority governs: ${policy.problems.join('; ')}`,
+  note: invalidPolicyText(policy),
 });
