@@ -55,9 +55,9 @@ let agent: DustpanProcess;
 let uids: Readonly<Record<string, string>>;
 /** The mirror pod's name. */
 const still = 'still-node-a';
+/** The sandboxes and dead containers of the pod that has lost two sandboxes. */
+let resandboxed: { readonly sandboxes: readonly string[]; readonly dead: readonly string[] };
 /** Containers of the pods that keep running. */
-/** The attempt of the pod's sandbox that runs after two were lost. */
-let resandboxed: number;
 let runningAtFirst: Awaited<ReturnType<typeof runningPods>>;
 
 beforeAll(async () => {
@@ -125,16 +125,20 @@ function isRotated(): boolean {
   return texts.some((text) => text.endsWith(' end\n')) && statSync(join(path, '0.log')).size < 10 * 1024;
 }
 
-/** Stops the sandbox of a pod, as a crash would. Returns the attempt that then runs: a kubelet under load may need more than one. */
-async function losesSandbox(pod: string, attempt: number): Promise<number> {
-  const sandbox = (await listSandboxes(cluster)).find(({ name }) => name === `${pod}/${attempt}`);
-  await crictl(cluster, 'stopp', sandbox?.id ?? '');
-  const running = async (): Promise<number> => {
-    const [name = ''] = await containersOf(pod, 'CONTAINER_RUNNING');
-    return Number(name.slice(`${pod}/main/`.length));
-  };
-  await expect.poll(running, eventually).toBeGreaterThan(attempt);
-  return await running();
+/** The attempt of the running container of a pod; NaN = none runs. */
+async function runningAttempt(pod: string): Promise<number> {
+  const [name] = await containersOf(pod, 'CONTAINER_RUNNING');
+  return Number(name?.slice(`${pod}/main/`.length));
+}
+
+/** Stops the ready sandbox of a pod, as a crash would, and waits for the next container: a kubelet under load may need several attempts. */
+async function losesSandbox(pod: string): Promise<void> {
+  const attempt = await runningAttempt(pod);
+  const ready = (await listSandboxes(cluster)).find(
+    ({ name, state }) => name.startsWith(`${pod}/`) && state === 'SANDBOX_READY',
+  );
+  await crictl(cluster, 'stopp', ready?.id ?? '');
+  await expect.poll(() => runningAttempt(pod), eventually).toBeGreaterThan(attempt);
 }
 
 test('DryRun removes nothing', async () => {
@@ -150,7 +154,8 @@ test('DryRun removes nothing', async () => {
   uids = Object.fromEntries(
     await Promise.all(names.map(async (name) => [name, await uidOf(cluster, name)] as const)),
   );
-  resandboxed = await losesSandbox('resandboxed', await losesSandbox('resandboxed', 0));
+  await losesSandbox('resandboxed');
+  await losesSandbox('resandboxed');
   await expect.poll(() => containersOf('crash', 'CONTAINER_RUNNING'), eventually).toEqual(['crash/main/4']);
   await expect.poll(() => logsOf('logger').length, eventually).toBeGreaterThan(3);
   await kubectl(cluster, ['exec', 'logger', '--', 'touch', '/data/enough']);
@@ -159,7 +164,11 @@ test('DryRun removes nothing', async () => {
 
   // The API server learns of a restart later than the runtime.
   await expect.poll(() => restartsOf(cluster, 'crash'), eventually).toBe('4 true');
-  await expect.poll(() => restartsOf(cluster, 'resandboxed'), eventually).toBe(`${resandboxed} true`);
+  const isSteady = async (pod: string): Promise<boolean> =>
+    (await restartsOf(cluster, pod)) === `${await runningAttempt(pod)} true`;
+  await expect.poll(() => isSteady('resandboxed'), eventually).toBe(true);
+  resandboxed = { sandboxes: await sandboxesOf('resandboxed'), dead: await containersOf('resandboxed') };
+  expect(resandboxed.sandboxes.length).toBeGreaterThan(2);
   runningAtFirst = await runningPods(cluster);
   await applyPolicy(cluster, 'DryRun', collecting);
   agent = await startAgent(cluster, { args: ['--container-gc-period=1s', '--image-gc-period=1s'] });
@@ -171,7 +180,7 @@ test('DryRun removes nothing', async () => {
   await expect.poll(() => due('RotatedLog'), eventually).toBeGreaterThan(0);
   await passesOf(agent, 'containergc', 2);
   expect(await containersOf('crash')).toEqual([0, 1, 2, 3].map((attempt) => `crash/main/${attempt}`));
-  expect(await sandboxesOf('resandboxed')).toHaveLength(resandboxed + 1);
+  expect(await sandboxesOf('resandboxed')).toEqual(resandboxed.sandboxes);
   expect(logsOf('logger').length).toBeGreaterThan(3);
 });
 
@@ -185,10 +194,12 @@ test('Enforce keeps the newest dead attempt of each container with its log, and 
   expect(await logText('crash', '--previous')).toBe('attempt 3\n');
   expect(await logText('crash')).toBe('attempt 4\n');
 
-  await expect
-    .poll(() => sandboxesOf('resandboxed'), eventually)
-    .toEqual([`resandboxed/${resandboxed - 1} SANDBOX_NOTREADY`, `resandboxed/${resandboxed} SANDBOX_READY`]);
-  expect(await containersOf('resandboxed')).toEqual([`resandboxed/main/${resandboxed - 1}`]);
+  // The newest dead container with its sandbox, and the ready sandbox.
+  await expect.poll(() => containersOf('resandboxed'), eventually).toEqual(resandboxed.dead.slice(-1));
+  await expect.poll(async () => (await sandboxesOf('resandboxed')).length, eventually).toBeLessThan(3);
+  const ready = resandboxed.sandboxes.filter((sandbox) => sandbox.endsWith(' SANDBOX_READY'));
+  expect(ready).toHaveLength(1);
+  expect(await sandboxesOf('resandboxed')).toEqual(expect.arrayContaining(ready));
 
   await expect.poll(() => logsOf('logger'), eventually).toEqual(['0.log', ...rotated.slice(-1)]);
   expect(isRotated()).toBe(true);
