@@ -87,6 +87,19 @@ export const imageGcMutants: MutantGroup = {
     ['TooYoung', plan, 'if (now.getTime() < oldEnoughAtMs) {', 'if (now.getTime() < 0) {'],
     ['TooYoung: to the millisecond', plan, 'now.getTime() < oldEnoughAtMs', 'now.getTime() <= oldEnoughAtMs'],
     [
+      'TooYoung: due by age if the disk has space',
+      plan,
+      '(isNeeded ? kept : kept.map',
+      '(true ? kept : kept.map',
+    ],
+    [
+      'TooYoung: due now if the disk is full',
+      plan,
+      '(isNeeded ? kept : kept.map',
+      '(false ? kept : kept.map',
+    ],
+    ['TooYoung: due by age, not before the minimum', ages, 'Math.max(eligibleAt.getTime(), oldAt)', 'oldAt'],
+    [
       'TooYoung: longer after a repull',
       plan,
       'repullBackoff === true ? 2 : 1',

@@ -1,7 +1,7 @@
 import { firstPattern } from '../../api/image-reference.ts';
 import type { ImageGcPolicy } from '../../api/policy/policy.ts';
 import type { RuntimeImage } from '../../cri/runtime.ts';
-import type { JudgedImage } from './facts.ts';
+import type { ImageDecision, JudgedImage } from './facts.ts';
 
 type MaximumAge = Pick<JudgedImage, 'maximumAgeMs' | 'ageEntry'>;
 
@@ -27,3 +27,10 @@ const idleSinceMs = ({ record }: JudgedImage): number => record.lastUsedMs ?? re
 /** When it reaches the maximum age, Unix milliseconds; undefined = never. */
 export const oldAtMs = (image: JudgedImage): number | undefined =>
   image.maximumAgeMs === undefined ? undefined : idleSinceMs(image) + image.maximumAgeMs;
+
+/** When a kept image is due if the disk needs no space: it is old enough for the policy, and has reached its maximum age. */
+export function dueByAge({ target, eligibleAt }: ImageDecision): Date | undefined {
+  const oldAt = oldAtMs(target);
+  if (eligibleAt === undefined || oldAt === undefined) return undefined;
+  return new Date(Math.max(eligibleAt.getTime(), oldAt));
+}

@@ -32,6 +32,12 @@ export function usedPercentOf(amount: Amount): number {
   return 100 - Number((free * 100n) / total);
 }
 
+/** The used share of the bytes or inodes of a disk, in percent; undefined = unknown. */
+export function usedPercentIn(unit: SpaceUnit, disk: DiskSpace | undefined): number | undefined {
+  const amount = amountOf(unit, disk);
+  return amount && usedPercentOf(amount);
+}
+
 /** Bytes or inodes to free until usage is at the low threshold; 0 or less = it is. */
 export function amountOverLow(
   amount: Amount,

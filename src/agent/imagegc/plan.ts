@@ -5,8 +5,8 @@ import { isInvalid, type ImageGcPolicy, type InvalidPolicy, type Policy } from '
 import type { ImageKeepReason } from '../../api/reasons.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
 import type { ImageEvidence, ImageReason } from '../../gc/reasons/images.ts';
-import type { SpaceEvidence, SpaceUnit } from '../../gc/reasons/space-words.ts';
-import { amountOf, inodeEstimate, spaceNeed, usedPercentOf, type SpaceNeed } from './disk.ts';
+import type { SpaceEvidence } from '../../gc/reasons/space-words.ts';
+import { inodeEstimate, spaceNeed, usedPercentIn, type SpaceNeed } from './disk.ts';
 import {
   bytesOf,
   type Given,
@@ -16,7 +16,7 @@ import {
   type ImageRemoval,
   type JudgedImage,
 } from './facts.ts';
-import { maximumAges, oldAtMs } from './ages.ts';
+import { dueByAge, maximumAges, oldAtMs } from './ages.ts';
 import { distinctImages, holdsOf, imageOf } from './holds.ts';
 import { recordAt, repulls } from './records.ts';
 
@@ -91,14 +91,9 @@ function keepAll(
 }
 
 const usageOf = ({ disk }: ImageGcFacts): Pick<ImageGcPlan, 'usedPercent' | 'usedInodesPercent'> => ({
-  usedPercent: percentOf('bytes', disk),
-  usedInodesPercent: percentOf('inodes', disk),
+  usedPercent: usedPercentIn('bytes', disk),
+  usedInodesPercent: usedPercentIn('inodes', disk),
 });
-
-function percentOf(unit: SpaceUnit, disk: ImageGcFacts['disk']): number | undefined {
-  const amount = amountOf(unit, disk);
-  return amount && usedPercentOf(amount);
-}
 
 /** Collects the facts that decide about each image, or about the one with this id. */
 function imageFacts(
@@ -221,7 +216,7 @@ function withSteps(
     candidates: [...aged, ...(isNeeded ? forSpace : [])],
     removals: [...agedNow, ...spaceNow],
     kept: [
-      ...kept,
+      ...(isNeeded ? kept : kept.map((one) => ({ ...one, eligibleAt: dueByAge(one) }))),
       ...old.slice(agedNow.length).map((image) => decide(image, paced, policy)),
       ...rest.slice(spaceNow.length, needed.length).map(keptUntilOld(() => paced)),
       ...rest

@@ -157,7 +157,7 @@ export const imageReasons: ReasonCatalog<ImageEvidence> = {
       `nodes.imageGC.minimumAge=${formatDuration(policyMinimumAgeMs)}` +
       (minimumAgeMs > policyMinimumAgeMs ? ', nodes.imageGC.repullBackoff=true' : ''),
     change:
-      'nodes.imageGC.minimumAge has passed since the agent first observed it; twice that if it was pulled again after a removal.',
+      'nodes.imageGC.minimumAge has passed since the agent first observed it (twice that if it was pulled again after a removal), and the disk needs space or the image reaches its maximum age.',
   },
   UsedRecently: {
     meaning: 'It was in use during this pass.',

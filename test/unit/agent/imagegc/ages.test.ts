@@ -85,3 +85,26 @@ test('an entry of 0s does not keep an image from the space step', () => {
     'x Space',
   ]);
 });
+
+describe('an image that was observed a minute ago, with a minimum age of two minutes, is due', () => {
+  const young = { firstDetectedMs: minutesAgo(1), lastUsedMs: undefined };
+  const full = { ...idle, availableBytes: 1000 };
+  test.each([
+    { name: 'after two minutes, on a full disk', disk: full, maximumAge: undefined, inMinutes: 1 },
+    {
+      name: 'after two minutes, on a full disk with a maximum age',
+      disk: full,
+      maximumAge: 60,
+      inMinutes: 1,
+    },
+    { name: 'at the maximum age', disk: idle, maximumAge: 60, inMinutes: 59 },
+    { name: 'at the maximum age, while the disk is unknown', disk: undefined, maximumAge: 60, inMinutes: 59 },
+    { name: 'after two minutes, if the maximum age is shorter', disk: idle, maximumAge: 1, inMinutes: 1 },
+    { name: 'never, without a maximum age', disk: idle, maximumAge: undefined, inMinutes: undefined },
+  ])('$name', ({ disk, maximumAge, inMinutes }) => {
+    const maximumAgeMs = maximumAge === undefined ? undefined : maximumAge * minute;
+    const plan = planOf(facts([image('x')], { disk, records: { x: young } }), { maximumAgeMs });
+    const eligibleAt = inMinutes === undefined ? undefined : new Date(minutesAgo(-inMinutes));
+    expect(plan.kept).toMatchObject([{ reason: 'TooYoung', eligibleAt }]);
+  });
+});
