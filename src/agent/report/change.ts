@@ -4,20 +4,22 @@ import type { NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
 const quietMs = 5 * 60_000;
 /** Part of `quietMs` by which such a write may be later. */
 const jitterPart = 0.2;
-/** Numbers change all the time: they cause at most one write per minute. */
-const numbersMs = 60_000;
+/** Numbers change all the time: they cause at most one write per minute, and one when the agent stops. */
+const numbersMs = (isLast: boolean): number => (isLast ? 0 : 60_000);
 
 interface ChangeGiven {
   readonly now: Date;
   /** Random number from 0 to below 1, drawn after each write: thousands of agents must not write at the same time. */
   readonly jitter: number;
+  /** The agent stops: nobody reports its last removals later. */
+  readonly isLast: boolean;
 }
 
 /** Whether to write the report now: at once after a change of state, within a minute after numbers changed by more than noise, else every 5 min. */
 export function isWorthWriting(
   previous: NodeGCReportStatus | undefined,
   next: NodeGCReportStatus,
-  { now, jitter }: ChangeGiven,
+  { now, jitter, isLast }: ChangeGiven,
 ): boolean {
   if (previous === undefined) return true;
   const ageMs = now.getTime() - Date.parse(previous.reportTime ?? '');
@@ -25,7 +27,8 @@ export function isWorthWriting(
   // After a restart the agent knows less than its last report.
   if (isBeforeFirstPass(next)) return false;
   if (stateOf(previous) !== stateOf(next) || isStorageChange(previous, next)) return true;
-  return ageMs >= numbersMs && (workOf(previous) !== workOf(next) || inventoryDiffers(previous, next));
+  if (ageMs < numbersMs(isLast)) return false;
+  return workOf(previous) !== workOf(next) || inventoryDiffers(previous, next);
 }
 
 /** Also true for an unreadable time, and for one in the future after a step of the clock. */

@@ -92,8 +92,8 @@ export class ReportManager {
     return hasNewRequests(this.#written?.status, planStorage(facts, clock.now()));
   }
 
-  /** Writes the report if it is worth a write, and if the Node object exists that owns it. */
-  async reconcile(signal: AbortSignal): Promise<void> {
+  /** Writes the report if it is worth a write, and if the Node object exists that owns it. `isLast`: the agent stops. */
+  async reconcile(signal: AbortSignal, isLast = false): Promise<void> {
     const { node: ownNode, clock, reports, metrics } = this.#deps;
     const node = ownNode();
     if (node === undefined) return;
@@ -104,7 +104,8 @@ export class ReportManager {
     const now = clock.now();
     const next = planReport(facts, previous, now);
     showReport(metrics, next);
-    if (isWorthWriting(previous, next, { now, jitter: this.#jitter })) await this.#write(node, next, signal);
+    if (isWorthWriting(previous, next, { now, jitter: this.#jitter, isLast }))
+      await this.#write(node, next, signal);
   }
 
   async #write(node: ReportingNode, status: NodeGCReportStatus, signal: AbortSignal): Promise<void> {

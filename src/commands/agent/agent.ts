@@ -154,7 +154,7 @@ class Agent {
     );
     // Events are flushed meanwhile.
     writing.abort();
-    await units.report(AbortSignal.timeout(lastReportMs)).catch((err: unknown) => {
+    await units.report(AbortSignal.timeout(lastReportMs), true).catch((err: unknown) => {
       log.warn({ err }, 'last report not written');
     });
     cri.close();

@@ -24,8 +24,8 @@ export interface Passes {
   readonly storage: Pass;
   /** Reads what is available on the node, and may run passes over containers and images. */
   readonly pressure: Pass;
-  /** Writes the report when it is due. */
-  readonly report: Pass;
+  /** Writes the report when it is due; `isLast`: the agent stops. */
+  readonly report: (signal: AbortSignal, isLast?: boolean) => Promise<void>;
   /** Whether a pod must be evicted that no report requests yet: then the report is not delayed. */
   readonly isReportAwaited: () => boolean;
   /** Checks the container runtime. */

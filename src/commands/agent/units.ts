@@ -111,7 +111,7 @@ export function buildAgentUnits(counted: AgentUnitsDeps): Omit<Passes, 'runtime'
     images: (signal) => images.collect(signal),
     storage: (signal) => storage.collect(signal),
     pressure: (signal) => pressure.collect(signal),
-    report: (signal) => report.reconcile(signal),
+    report: (signal, isLast) => report.reconcile(signal, isLast),
     isReportAwaited: () => report.isAwaited,
   };
 }

@@ -131,8 +131,14 @@ export const reportPassMutants: MutantGroup = {
     [
       'pace: only what is worth a write',
       report,
-      'if (isWorthWriting(previous, next, { now, jitter: this.#jitter })) await',
-      'await',
+      'if (isWorthWriting(previous, next, { now, jitter: this.#jitter, isLast }))',
+      'if (true)',
+    ],
+    [
+      'pace: removals before a stop',
+      report,
+      'jitter: this.#jitter, isLast }',
+      'jitter: this.#jitter, isLast: false }',
     ],
     ['pace: writes of nodes differ', report, '      this.#jitter = random();\n', ''],
     ['pace: the first writes of nodes differ', report, 'this.#jitter = deps.random();', 'this.#jitter = 0;'],

@@ -82,7 +82,8 @@ test('interval of watches', async () => {
 function writtenFrom(next: Parameters<typeof facts>[0], jitter: number): number {
   for (let age = 1; age < 1_000; age += 1) {
     const previous = planReport(facts(), undefined, new Date(now.getTime() - age * 1_000));
-    if (isWorthWriting(previous, planReport(facts(next), previous, now), { now, jitter })) return age;
+    if (isWorthWriting(previous, planReport(facts(next), previous, now), { now, jitter, isLast: false }))
+      return age;
   }
   return NaN;
 }

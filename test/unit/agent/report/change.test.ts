@@ -25,11 +25,12 @@ interface Row {
   readonly before?: Partial<ReportFacts>;
   readonly next?: Partial<ReportFacts>;
   readonly jitter?: number;
+  readonly isLast?: boolean;
 }
 
-const isWritten = ({ age, before, next, jitter = 0 }: Row): boolean => {
+const isWritten = ({ age, before, next, jitter = 0, isLast = false }: Row): boolean => {
   const previous = planReport(facts(before), undefined, new Date(minutesAgo(age)));
-  return isWorthWriting(previous, planReport(facts(next), previous, now), { now, jitter });
+  return isWorthWriting(previous, planReport(facts(next), previous, now), { now, jitter, isLast });
 };
 
 const containerPass = pass('containergc');
@@ -61,6 +62,7 @@ describe('is written', () => {
       next: { runtime: { name: 'containerd', version: 'v3', apiVersion: 'v1' } },
     },
     { name: 'a minute later, after a removal', age: 1, next: removed },
+    { name: 'at once after a removal, when the agent stops', age: 0, next: removed, isLast: true },
     {
       name: 'a minute later, after a large change of numbers',
       age: 1,
@@ -81,13 +83,14 @@ describe('is written', () => {
     const { reportTime, ...undated } = next;
     expect(reportTime).toBeDefined();
     for (const previous of [undefined, undated, { ...undated, reportTime: 'yesterday' }])
-      expect(isWorthWriting(previous, next, { now, jitter: 0 })).toBe(true);
+      expect(isWorthWriting(previous, next, { now, jitter: 0, isLast: false })).toBe(true);
   });
 });
 
 describe('is not written', () => {
   test.each<Row>([
     { name: 'without a change', age: 4.9 },
+    { name: 'without a change, when the agent stops', age: 0.5, isLast: true },
     { name: 'without a change, with jitter', age: 5.5, jitter: 0.9 },
     {
       name: 'for another time of a pass',

@@ -43,6 +43,17 @@ test('the jitter of the first write after a restart is drawn at the start', asyn
   expect(second.reports.writes).toBe(0);
 });
 
+test('an agent that stops reports its removals of the last minute', async () => {
+  const { manager, reports, ready } = environment();
+  ready();
+  await manager.reconcile(never);
+  manager.observe(pass('containergc', { result: 'Succeeded', removed: 1 }));
+  await manager.reconcile(never);
+  expect(reports.writes).toBe(1);
+  await manager.reconcile(never, true);
+  expect(reports.writes).toBe(2);
+});
+
 test('the disks are read every 30 s', async () => {
   let reads = 0;
   const imageDisk = () => {

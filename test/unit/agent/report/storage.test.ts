@@ -70,7 +70,9 @@ test('more requests than can be listed are listed page by page, and each page is
   const listed = [0, 5, 10].map((minutes) => at(minutes).status.evictionRequests?.map(({ pod }) => pod.name));
   expect(listed.flat().sort()).toEqual(names(70).sort());
   expect(listed[0]).toEqual(at(15).status.evictionRequests?.map(({ pod }) => pod.name));
-  expect(isWorthWriting(at(4).status, at(5).status, { now: at(5).later, jitter: 0 })).toBe(true);
+  expect(isWorthWriting(at(4).status, at(5).status, { now: at(5).later, jitter: 0, isLast: false })).toBe(
+    true,
+  );
 });
 
 test('32 entries are listed, and all are counted', () => {
