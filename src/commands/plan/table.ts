@@ -129,7 +129,10 @@ function modeSentence({ name, mode, planned }: PolicyCount, proposed: boolean): 
   const subject = `GCPolicy ${name} is in mode ${mode}`;
   if (planned === 0) return `${subject}: it removes nothing listed here.`;
   const removals = `${planned} ${planned === 1 ? 'removal' : 'removals'}`;
-  return `${subject}: ${removals} ${proposed ? 'would' : 'will'} ${mode === 'Enforce' ? '' : 'not '}be carried out.`;
+  const will = proposed ? 'would' : 'will';
+  return mode === 'Enforce'
+    ? `${subject}: controller and agents ${will} make ${removals}.`
+    : `${subject}: ${removals} ${will} not be made.`;
 }
 
 /** What the policies of --policy remove more and less than those in force; empty without a comparison. */

@@ -127,12 +127,12 @@ function policyText({ policy, mode }: Explanation): string {
 }
 
 function whenText(one: Explanation, nowMs: number): string {
-  const { mode, eligibleAt } = one;
+  const { unit, mode, eligibleAt } = one;
   if (one.verdict === 'Warn') return 'Once for this level, by an Event, in mode DryRun as well.';
-  if (isRemoved(one))
-    return mode === 'Enforce'
-      ? 'Now, in the next pass.'
-      : 'Never in mode DryRun; in mode Enforce now, in the next pass.';
+  if (isRemoved(one)) {
+    const pass = `in the next pass of the ${unit === 'podgc' ? 'controller' : 'agent'}`;
+    return mode === 'Enforce' ? `Now, ${pass}.` : `Never in mode DryRun; in mode Enforce now, ${pass}.`;
+  }
   if (eligibleAt === null) return 'Not by time alone.';
   const until = `${eligibleAt}, ${awayText(Date.parse(eligibleAt) - nowMs)}, if nothing else changes`;
   return mode === 'Enforce' ? `${until}.` : `${until}; in mode DryRun it is only counted then.`;

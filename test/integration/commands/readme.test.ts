@@ -18,7 +18,7 @@ test('README shows a plan and an explanation', () => {
 
 test.each(shown)('README shows the output of `dustpan $command`', async ({ command, output }) => {
   // Of a snapshot: what the policy would do, instead of what it will do.
-  const words = output.replace('will be carried out', 'would be carried out');
+  const words = output.replace('agents will make', 'agents would make');
   const { stdout } = await dustpan([...command.split(' '), ...offline, '--now=2026-01-15T12:00:00Z']);
   expect(missingLines(words, stdout)).toEqual([]);
 });

@@ -24,7 +24,7 @@ test('the table has verdict, reason, values, policy, field, time, and what would
       '             one is the 2nd to be deleted: evicted pods first, then the oldest.',
       '  Policy     GCPolicy default (Enforce)',
       '  Field      pods.terminated.threshold=2',
-      '  When       Now, in the next pass.',
+      '  When       Now, in the next pass of the controller.',
       '  Kept by    A higher pods.terminated.threshold. Or the label',
       '             gc.dustpan.dev/keep: "true" on the pod, its namespace or its node.',
       '',

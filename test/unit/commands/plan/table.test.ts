@@ -43,7 +43,7 @@ test('has this layout', () => {
     '',
     '! Nodes are not known.',
     '',
-    'GCPolicy default is in mode Enforce: 1 removal will be carried out.',
+    'GCPolicy default is in mode Enforce: controller and agents will make 1 removal.',
     '',
     'UNIT   NODE      REMOVE  KEEP  WAITING',
     'podgc  -              1     1        1',
@@ -68,7 +68,7 @@ test('policies that are not in force would remove, and are compared with those i
     modes: [{ policy: 'trial', before: 'DryRun', after: 'Enforce' } as const],
   };
   const text = lines(plan({ policies: [enforced], proposed: true, changes })).join('\n');
-  expect(text).toContain('GCPolicy default is in mode Enforce: 1 removal would be carried out.');
+  expect(text).toContain('GCPolicy default is in mode Enforce: controller and agents would make 1 removal.');
   expect(text).toContain(`Compared with the policies in force: 1 more to remove, 1 fewer.
 GCPolicy trial changes from mode DryRun to Enforce.
 
@@ -99,12 +99,12 @@ describe('the effect of each policy', () => {
     {
       name: 'different modes: each with its own count',
       policies: [
-        { ...enforced, planned: 12 },
+        { ...enforced, planned: 7 },
         { ...dry, planned: 5 },
       ],
       sentences: [
-        'GCPolicy default is in mode Enforce: 12 removals will be carried out.',
-        'GCPolicy trial is in mode DryRun: 5 removals will not be carried out.',
+        'GCPolicy default is in mode Enforce: controller and agents will make 7 removals.',
+        'GCPolicy trial is in mode DryRun: 5 removals will not be made.',
       ],
     },
     {
