@@ -244,12 +244,17 @@ export const containerGcMutants: MutantGroup = {
     ['check: a runtime that is not ready', checks, 'await runtime.checkReady(signal);', ''],
     ['memory: removals', act, 'onRemoved(decision, outcome.freedBytes);', ''],
     ['memory: the newest removal first', report, '[removed, ...before]', '[...before, removed]'],
-    ['memory: ten removals', report, 'all.filter((one) => one !== surplus)', 'all'],
+    [
+      'memory: ten removals',
+      report,
+      'return lastOfEach([removed, ...before]);',
+      'return [removed, ...before];',
+    ],
     [
       'memory: logs do not push containers out',
-      report,
-      'isContainer(one) === isContainer(removed)',
-      'isContainer(one)',
+      'src/api/report/node-pass.ts',
+      'removed.filter(isContainer).slice(0, 10)',
+      'removed.slice(0, 10).filter(isContainer)',
     ],
     ['memory: a found pod must look gone twice again', act, "pods.response(decision) === 'exists'", 'false'],
     [

@@ -1,8 +1,9 @@
-import type {
-  ContainerInventory,
-  LastRemoved,
-  NodePassReport,
-  Offender,
+import {
+  lastOfEach,
+  type ContainerInventory,
+  type LastRemoved,
+  type NodePassReport,
+  type Offender,
 } from '../../api/report/node-pass.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import type { Executed } from '../../gc/execute.ts';
@@ -133,25 +134,17 @@ function offendersOf(
     });
 }
 
-const maxRemoved = 10;
-
-type Removed = LastRemoved['others'];
-
-const isContainer = ({ kind }: Removed[number]): boolean => kind === 'Container' || kind === 'Sandbox';
-
-/** Adds a removal. Keeps ten containers and sandboxes, and ten others: many logs must not displace containers. */
+/** Adds a removal. */
 export function withRemoved(
-  before: Removed,
+  before: LastRemoved['others'],
   { target, reason }: ContainerRemoval,
   { policy, freedBytes, now }: { readonly policy: Policy; readonly freedBytes: number; readonly now: Date },
-): Removed {
+): LastRemoved['others'] {
   const { kind, pod } = target;
   const removed = {
     ...{ kind, id: 'path' in target ? target.path : target.id },
     ...{ name: kind === 'Container' ? target.name : undefined, pod, reason },
     ...{ policy: policy.name, bytes: freedBytes > 0 ? freedBytes : undefined, atMs: now.getTime() },
   };
-  const all = [removed, ...before];
-  const surplus = all.filter((one) => isContainer(one) === isContainer(removed))[maxRemoved];
-  return all.filter((one) => one !== surplus);
+  return lastOfEach([removed, ...before]);
 }

@@ -14,7 +14,6 @@ export const bounds = {
   reason: 64,
   offenders: 10,
   removedImages: 10,
-  removedOthers: 20,
   removedImageId: 128,
   /** As long as any path that the kubelet makes of names in /var/log/pods. */
   removedPath: 512,

@@ -9,12 +9,13 @@ import type {
   NodeGCReportStatusUnit,
 } from '../../api/gen/nodegcreport.gen.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
-import type {
-  CountAndBytes,
-  ImageInventory,
-  Offender,
-  RemovedKind,
-  RemovedObject,
+import {
+  lastOfEach,
+  type CountAndBytes,
+  type ImageInventory,
+  type Offender,
+  type RemovedKind,
+  type RemovedObject,
 } from '../../api/report/node-pass.ts';
 import type { PodRef } from '../../api/pod-ref.ts';
 import type { MountedImageDisk } from '../../node/disk/filesystem.ts';
@@ -37,7 +38,7 @@ export function planReport(
     agentVersion: cut(facts.agentVersion, bounds.versionText),
     ...planStorage(facts, now),
     conditions: planConditions(facts, previous?.conditions ?? [], now),
-    ...inventoriesOf(facts),
+    ...inventoriesOf(facts, previous?.containers?.lastRemoved ?? []),
     units: facts.passes.map(unitOf),
     largestOffenders: largest(offenders),
   };
@@ -55,7 +56,7 @@ export function planStorage(
 }
 
 /** A fact that is not known has no field. */
-function inventoriesOf(facts: ReportFacts): NodeGCReportStatus {
+function inventoriesOf(facts: ReportFacts, reported: readonly RemovedItem[]): NodeGCReportStatus {
   const { runtime, images, containers, lastRemoved, imageDisk, orphans, snapshots } = facts;
   const ofImages = {
     ...(images && imagesOf(images)),
@@ -63,7 +64,7 @@ function inventoriesOf(facts: ReportFacts): NodeGCReportStatus {
   };
   const ofContainers = {
     ...(containers && mapValues(containers.containers, count)),
-    ...withLastRemoved(lastRemoved.others.slice(0, bounds.removedOthers).map(removedObjectOf)),
+    ...withLastRemoved(continued(lastRemoved.others.map(removedObjectOf), reported)),
   };
   const isEmpty = (part: object): boolean => Object.keys(part).length === 0;
   return {
@@ -77,6 +78,15 @@ function inventoriesOf(facts: ReportFacts): NodeGCReportStatus {
     }),
     ...((orphans ?? snapshots) && { orphans: orphansOf(facts) }),
   };
+}
+
+type RemovedItem = NodeGCReportStatusContainersLastRemovedItem;
+
+/** The removals of this agent, then those that an agent before it reported. */
+function continued(own: readonly RemovedItem[], reported: readonly RemovedItem[]): RemovedItem[] {
+  const keyOf = ({ kind, id, time }: RemovedItem): string => `${kind} ${id} ${time}`;
+  const known = new Set(own.map(keyOf));
+  return lastOfEach([...own, ...reported.filter((one) => !known.has(keyOf(one)))]);
 }
 
 /** Nothing where none was removed. */
@@ -115,7 +125,7 @@ function imagesOf(inventory: ImageInventory): NodeGCReportStatusImages {
 const removedImageOf = (image: RemovedObject<'Image'>): NodeGCReportStatusImagesLastRemovedItem =>
   removedOf(image, { id: bounds.removedImageId, name: bounds.removedImageName });
 
-function removedObjectOf(removed: RemovedObject<RemovedKind>): NodeGCReportStatusContainersLastRemovedItem {
+function removedObjectOf(removed: RemovedObject<RemovedKind>): RemovedItem {
   const { kind, pod, bytes: size } = removed;
   return {
     kind,

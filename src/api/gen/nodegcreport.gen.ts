@@ -312,7 +312,7 @@ export interface NodeGCReportStatusContainers {
    */
   removable?: number;
   /**
-   * The containers, sandboxes, logs and orphaned resources that the agent removed last, newest first, those for node pressure included: ten containers and sandboxes, and ten others. The list is empty after a restart of the agent.
+   * The containers, sandboxes, logs and orphaned resources that the agent removed last, newest first, those for node pressure included: ten containers and sandboxes, and ten others.
    */
   lastRemoved?: NodeGCReportStatusContainersLastRemovedItem[];
 }

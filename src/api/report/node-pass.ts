@@ -77,8 +77,16 @@ export interface RemovedObject<K extends RemovedKind | 'Image' = RemovedKind | '
 export interface LastRemoved {
   /** At most ten, of the last day. */
   readonly images: readonly RemovedObject<'Image'>[];
-  /** Since the agent started: at most ten containers and sandboxes, and ten others. */
+  /** Since the agent started, `lastOfEach`; the report continues the list of the agent before. */
   readonly others: readonly RemovedObject<RemovedKind>[];
+}
+
+/** The first ten containers and sandboxes, and the first ten others: many logs must not displace containers. */
+export function lastOfEach<T extends { readonly kind: RemovedKind }>(removed: readonly T[]): T[] {
+  const isContainer = ({ kind }: T): boolean => kind === 'Container' || kind === 'Sandbox';
+  const containers = removed.filter(isContainer).slice(0, 10);
+  const others = removed.filter((one) => !isContainer(one)).slice(0, 10);
+  return removed.filter((one) => containers.includes(one) || others.includes(one));
 }
 
 /** Called at the end of a pass. `inventory` undefined = the node could not be observed. */

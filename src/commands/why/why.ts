@@ -132,7 +132,7 @@ async function reported(question: NodeQuestion, kube: PersonConnection): Promise
 }
 
 const noRecord =
-  '; no agent has a record of its removal: an agent keeps the last ten images for a day, and the last ten containers since its start, and the kubelet removes both, too';
+  '; no agent has a record of its removal: an agent keeps the last ten images for a day, and the last ten containers, and the kubelet removes both, too';
 
 function nodeOnly({ kind, text }: NodeQuestion, { program }: System): string {
   return `${kind}s are known only on their node: run ${program} why ${kind} ${text} --node=NODE, which reads it through the pod of its agent`;

@@ -117,6 +117,11 @@ describe('a node with a running pod, dead containers, a deleted pod, and images'
       ...{ kind: 'Container', pod: { namespace: 'default', name: 'gone' } },
       ...{ reason: 'PodGone', policy: 'default' },
     });
+    const next = bed.startAgent(['--v=4']);
+    await passes(next, 4);
+    expect(await next.stop()).toBe(0);
+    expect(bed.report()?.units).toMatchObject([{ removedTotal: 0 }, { removedTotal: 0 }]);
+    expect(bed.report()?.containers?.lastRemoved).toEqual(removed);
   });
 
   test('the label gc.dustpan.dev/keep, added to the node later, stops removals', async () => {

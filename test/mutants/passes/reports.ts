@@ -140,6 +140,8 @@ export const reportPassMutants: MutantGroup = {
       'jitter: this.#jitter, isLast }',
       'jitter: this.#jitter, isLast: false }',
     ],
+    ['memory: what the agent before removed', plan, '[...own, ...reported.filter(', '[...own, ...[].filter('],
+    ['memory: each removal once', plan, '(one) => !known.has(keyOf(one))', '() => true'],
     ['pace: writes of nodes differ', report, '      this.#jitter = random();\n', ''],
     ['pace: the first writes of nodes differ', report, 'this.#jitter = deps.random();', 'this.#jitter = 0;'],
     ['count: removals of all passes', report, '(before?.removedTotal ?? 0) + last.removed', 'last.removed'],

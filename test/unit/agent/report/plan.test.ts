@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
-import type { NodePassReport, Offender } from '../../../../src/api/report/node-pass.ts';
+import type { NodePassReport, Offender, RemovedKind } from '../../../../src/api/report/node-pass.ts';
 import type { ReportFacts } from '../../../../src/agent/report/facts.ts';
 import { planReport } from '../../../../src/agent/report/plan.ts';
 import { now } from '../../../builders.ts';
@@ -245,6 +245,31 @@ test('the containers and logs that were removed last are in the report with what
   });
   expectStorable(status);
   expect(reported().containers).not.toHaveProperty('lastRemoved');
+});
+
+describe('the report of an agent that starts continues the list of the agent before', () => {
+  const others = (...names: readonly string[]) =>
+    names.map((id) => removedObject<RemovedKind>(id.startsWith('/') ? 'LogFile' : 'Container', { id }));
+  const after = (own: readonly string[], before: readonly string[]): readonly string[] => {
+    const previous = reported({ lastRemoved: { images: [], others: others(...before) } });
+    const next = facts({ lastRemoved: { images: [], others: others(...own) } });
+    return planReport(next, previous, now).containers?.lastRemoved?.map(({ id }) => id) ?? [];
+  };
+  const ids = (prefix: string): readonly string[] => Array.from({ length: 10 }, (_, i) => `${prefix}${i}`);
+  test.each([
+    { name: 'before its first removal', own: [], before: ['a', '/b'], want: ['a', '/b'] },
+    { name: 'after a removal', own: ['c'], before: ['a', '/b'], want: ['c', 'a', '/b'] },
+    { name: 'with each removal once', own: ['c', 'a'], before: ['a', '/b'], want: ['c', 'a', '/b'] },
+    {
+      name: 'logs displace no container',
+      own: ids('/new'),
+      before: ['a', '/b'],
+      want: [...ids('/new'), 'a'],
+    },
+    { name: 'containers displace no log', own: ids('new'), before: ['a', '/b'], want: [...ids('new'), '/b'] },
+  ])('$name', ({ own, before, want }) => {
+    expect(after(own, before)).toEqual(want);
+  });
 });
 
 test('after a pass that could not list the node, the report still names what was removed last', () => {
