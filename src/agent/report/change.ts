@@ -15,7 +15,7 @@ interface ChangeGiven {
   readonly isLast: boolean;
 }
 
-/** Whether to write the report now: at once after a change of state, within a minute after numbers changed by more than noise, else every 5 min. */
+/** Whether to write the report now: at once after a change of state, within a minute (or before the agent stops) after numbers changed by more than noise, else every 5 min. */
 export function isWorthWriting(
   previous: NodeGCReportStatus | undefined,
   next: NodeGCReportStatus,

@@ -196,10 +196,11 @@ test('Enforce keeps the newest dead attempt of each container with its log, and 
 
   // The newest dead container with its sandbox, and the ready sandbox.
   await expect.poll(() => containersOf('resandboxed'), eventually).toEqual(resandboxed.dead.slice(-1));
-  await expect.poll(async () => (await sandboxesOf('resandboxed')).length, eventually).toBeLessThan(3);
+  await expect.poll(async () => (await sandboxesOf('resandboxed')).length, eventually).toBe(2);
   const ready = resandboxed.sandboxes.filter((sandbox) => sandbox.endsWith(' SANDBOX_READY'));
   expect(ready).toHaveLength(1);
   expect(await sandboxesOf('resandboxed')).toEqual(expect.arrayContaining(ready));
+  expect(await containersOf('resandboxed')).toEqual(resandboxed.dead.slice(-1));
 
   await expect.poll(() => logsOf('logger'), eventually).toEqual(['0.log', ...rotated.slice(-1)]);
   expect(isRotated()).toBe(true);
