@@ -118,6 +118,8 @@ export const containerGcMutants: MutantGroup = {
     ['TooYoung', containers, 'context.now.getTime() - wantedMs', 'context.now.getTime()'],
     ['TooYoung: to the nanosecond', containers, 'createdAtNs <= latest', 'createdAtNs < latest'],
     ['TooYoung: while it may start', containers, 'Math.max(minimumAgeMs, startingMs)', 'minimumAgeMs'],
+    ['TooYoung: due only by the limits', containers, 'due.has(container) ? because', 'true ? because'],
+    ['TooYoung: due in any case of a gone pod', containers, "'TooYoung' && !isGone", "'TooYoung'"],
     ['TooYoung: while the clock jumped', containers, ' + ageErrorMs(createdMs, jumps)', ''],
     ['NewestAttempt: listed again', recheck, 'wasSuperseded && isNewestDead', 'false'],
     ['NewestAttempt: of an unfinished pod', containers, ' && !isNeeded(container)', ''],

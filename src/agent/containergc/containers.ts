@@ -6,6 +6,7 @@ import { ageErrorMs } from '../../runtime/scheduling/jump.ts';
 import {
   containerTarget,
   decide,
+  isRemoval,
   nextPass,
   sandboxTarget,
   type Because,
@@ -33,15 +34,23 @@ export function planContainers(
   const kept: ContainerDecision<JudgedContainer>[] = [];
   const gone: ContainerDecision<JudgedContainer>[] = [];
   const dead: RuntimeContainer[] = [];
+  const young: { container: RuntimeContainer; because: Because<ContainerReason> }[] = [];
   for (const container of containers) {
     const because = keptOutright(container, facts, pods, context);
     const pod = podRefOf(container);
-    if (because !== undefined) kept.push(about(container, because, context));
-    else if (pods.stateOf(pod.uid) === 'Gone')
-      gone.push(about(container, { reason: 'PodGone', evidence: pods.ended(pod) }, context));
+    const isGone = pods.stateOf(pod.uid) === 'Gone';
+    if (because?.reason === 'TooYoung' && !isGone) young.push({ container, because });
+    else if (because !== undefined) kept.push(about(container, because, context));
+    else if (isGone) gone.push(about(container, { reason: 'PodGone', evidence: pods.ended(pod) }, context));
     else dead.push(container);
   }
-  return [...gone, ...planDead(dead, containers, pods, context), ...kept];
+  // At that age the limits decide: only what they would remove is due by then.
+  const atAge = planDead([...dead, ...young.map(({ container }) => container)], containers, pods, context);
+  const due = new Set(atAge.filter(isRemoval).map(({ target }) => target.container));
+  const tooYoung = young.map(({ container, because }) =>
+    about(container, due.has(container) ? because : { ...because, eligibleAt: undefined }, context),
+  );
+  return [...gone, ...planDead(dead, containers, pods, context), ...tooYoung, ...kept];
 }
 
 const about = (
