@@ -4,10 +4,10 @@ import { delimiter, join } from 'node:path';
 import { testFiles, type TestFiles } from './jail/test-files.ts';
 import { binaries, type Found } from './programs/binaries.ts';
 import { jail, type JailOptions } from './jail/jail.ts';
-import { runJobs, isEnding, toStdout, type Job } from './jail/jobs.ts';
 import type { Part } from './programs/parts.ts';
 import { repositoryRoot } from './repository.ts';
 import { cannotRun } from './jail/requirements.ts';
+import { isEnding, runJobs, toStdout, type Job } from '../steps/jobs.ts';
 import { addSkipped } from '../steps/skipped.ts';
 
 interface InJailOptions extends JailOptions {
@@ -52,6 +52,9 @@ function log(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
+/** Most tests wait for servers: a jail keeps less than half a core busy, and needs one or two GiB of memory. */
+const jailsAtOnce = 4;
+
 /** Runs `vitest run` with each file in its jail, any other command in a plain one; the first failure is the result. */
 async function main(command: readonly string[]): Promise<number> {
   const reason = cannotRun(controlPlane);
@@ -67,7 +70,13 @@ async function main(command: readonly string[]): Promise<number> {
   // Found or built before the jails begin, or two would wait for the same build.
   await binaries([...new Set(able.flatMap(({ parts }) => parts))], log);
   const jobs = able.map((bed) => jobOf(bed, command));
-  const code = await runJobs(jobs, { log, print: toStdout });
+  const code = await runJobs(jobs, {
+    atOnce: jailsAtOnce,
+    log: (line) => {
+      log(`test bed: ${line}`);
+    },
+    print: toStdout,
+  });
   return code || Math.max(0, ...refused.map((one) => one ?? 0));
 }
 
@@ -92,8 +101,9 @@ function jailsOf({ plain, prometheus, nodes }: TestFiles): readonly SharedJail[]
   return jails;
 }
 
-/** These run for the minutes that they are given. */
-const isLong = (file: string): boolean => file.startsWith('test/cluster/stress/');
+/** These take five minutes and more; begun last, they would run alone. */
+const isLong = (file: string): boolean =>
+  file.startsWith('test/cluster/stress/') || file === 'test/cluster/node-side-by-side/pressure.test.ts';
 
 function jobOf({ files, ...bed }: SharedJail, command: readonly string[]): Job {
   const env = { DUSTPAN_BED_FILES: files.join(',') };

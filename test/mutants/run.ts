@@ -1,6 +1,6 @@
 // npm run mutants [-- UNIT[/RULE]… --quick --seed TEXT]: breaks each rule, one at a time and nowhere but in the memory of the test runner, lists the
 // mutants that no test notices, and ends with 1 if there is one. --quick runs a part of them, always the same one unless --seed says otherwise,
-// and takes for granted that the tests pass on unbroken code: npm test has just run them.
+// and takes for granted that the tests pass on unbroken code: npm test runs them, too.
 import { transform } from 'esbuild';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';

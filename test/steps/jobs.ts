@@ -4,44 +4,41 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { inspect } from 'node:util';
 
-/** A job for one jail. */
+/** A command of a test run. */
 export interface Job {
   readonly name: string;
   /** Resolves with the exit code; prints to the file descriptor `output`, if given. */
   readonly run: (output?: number) => Promise<number>;
 }
 
-/** Most tests wait for servers: two jails fill two cores, and more would only be late together. */
-const concurrency = 2;
-
 /**
- * Runs the jobs, the longest lists first, two at a time; what each prints is shown when it has ended, so that nothing is mixed,
- * and once more at the end if it failed, as the first time is far up in a long log.
- * The first failure is the result; after the end of one by a signal none begins, and nothing is shown twice.
+ * Runs the jobs in this order, `atOnce` at a time. The output of a job is shown when the job has ended, so that outputs are not
+ * mixed, and again at the end if the job failed, because the first time is far up in a long log.
+ * The first failure is the result. After a job was ended by a signal no other begins, and nothing is shown twice.
  */
-export async function runJobs(jobs: readonly Job[], { log, print }: Shown): Promise<number> {
+export async function runJobs(jobs: readonly Job[], { atOnce, log, print }: Options): Promise<number> {
   const [only] = jobs;
   if (only !== undefined && jobs.length === 1) return await only.run();
-  const dir = mkdtempSync(join(tmpdir(), 'dustpan-bed-output-'));
+  const dir = mkdtempSync(join(tmpdir(), 'dustpan-output-'));
   try {
-    const ended = await allOf(jobs, dir, { log, print });
+    const ended = await allOf(jobs, dir, { atOnce, log, print });
     const ending = ended.find(({ code }) => isEnding(code));
     if (ending !== undefined) return ending.code;
     const failed = ended.filter(({ code }) => code !== 0);
     for (const { name, output } of failed) {
-      log(`test bed: ${name} failed, and this is what it printed:`);
+      log(`${name} failed, and this is what it printed:`);
       await print(output);
     }
-    if (failed.length > 0)
-      log(`test bed: ${failed.length} failed: ${failed.map(({ name }) => name).join(', ')}`);
+    if (failed.length > 0) log(`${failed.length} failed: ${failed.map(({ name }) => name).join(', ')}`);
     return failed[0]?.code ?? 0;
   } finally {
     rmSync(dir, { recursive: true });
   }
 }
 
-/** Sinks for lines and for output files. */
-interface Shown {
+interface Options {
+  readonly atOnce: number;
+  /** Sinks for lines and for output files. */
   readonly log: (line: string) => void;
   readonly print: (file: string) => Promise<void>;
 }
@@ -53,7 +50,11 @@ interface Ended {
   readonly output: string;
 }
 
-async function allOf(jobs: readonly Job[], dir: string, { log, print }: Shown): Promise<readonly Ended[]> {
+async function allOf(
+  jobs: readonly Job[],
+  dir: string,
+  { atOnce, log, print }: Options,
+): Promise<readonly Ended[]> {
   const left = jobs.entries();
   const ended: Ended[] = [];
   const startedAt = performance.now();
@@ -61,17 +62,17 @@ async function allOf(jobs: readonly Job[], dir: string, { log, print }: Shown): 
   const worker = async (): Promise<void> => {
     for (const [i, { name, run }] of left) {
       if (ended.some(({ code }) => isEnding(code))) return;
-      log(`test bed: ${name} begins`);
+      log(`${name} begins`);
       const output = join(dir, `${i}`);
       const done = ended.push({ name, output, code: await printingTo(output, run) });
       // One after the other, or two that end together are mixed.
       shown = shown.then(() => print(output));
       await shown;
       const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
-      log(`test bed: ${done} of ${jobs.length} done, ${minutes} min`);
+      log(`${done} of ${jobs.length} done, ${minutes} min`);
     }
   };
-  await Promise.all(Array.from({ length: concurrency }, worker));
+  await Promise.all(Array.from({ length: atOnce }, worker));
   return ended;
 }
 
@@ -86,7 +87,7 @@ async function printingTo(file: string, run: Job['run']): Promise<number> {
   try {
     return await run(output);
   } catch (err) {
-    writeSync(output, `test bed: ${inspect(err)}\n`);
+    writeSync(output, `${inspect(err)}\n`);
     return 1;
   } finally {
     closeSync(output);

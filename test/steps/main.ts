@@ -1,40 +1,55 @@
-// npm test: runs the steps one after the other up to the first that fails; the last lines are the time of each and every skipped test.
-import { spawnSync } from 'node:child_process';
+// npm test: runs the steps without servers at once, then the real servers; the last lines are the time of each step and every skipped test.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runJobs, toStdout, type Job } from './jobs.ts';
 
-const steps = ['check', 'coverage:decisions', 'mutants:quick', 'test:sandbox', 'test:cluster'];
+// The longest first. One after the other, two cores would be idle half of the time.
+const withoutServers = ['test:sandbox', 'check', 'coverage:decisions', 'mutants:quick'];
+const withServers = ['test:cluster'];
 
 const dir = mkdtempSync(join(tmpdir(), 'dustpan-test-'));
 const list = join(dir, 'skipped');
 const ended: string[] = [];
 try {
-  const failed = steps.find((step) => !passes(step));
-  for (const line of ended) process.stdout.write(`npm test: ${line}\n`);
+  const code = (await run(withoutServers)) || (await run(withServers));
+  for (const line of ended) log(line);
   const skipped = linesOf(list);
-  process.stdout.write(
-    `npm test: skipped ${skipped.length === 0 ? 'nothing' : `${skipped.length} groups of tests:`}\n`,
-  );
+  log(`skipped ${skipped.length === 0 ? 'nothing' : `${skipped.length} groups of tests:`}`);
   for (const line of skipped) process.stdout.write(`  ${line}\n`);
-  process.stdout.write(`npm test: ${failed === undefined ? 'passed' : `failed in ${failed}`}\n`);
-  process.exitCode = failed === undefined ? 0 : 1;
+  log(code === 0 ? 'passed' : 'failed');
+  process.exitCode = code === 0 ? 0 : 1;
 } finally {
   rmSync(dir, { recursive: true });
+}
+
+function log(line: string): void {
+  process.stdout.write(`npm test: ${line}\n`);
 }
 
 function linesOf(file: string): readonly string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
 }
 
-function passes(step: string): boolean {
+/** The exit code of the first step that fails, or 0. */
+async function run(steps: readonly string[]): Promise<number> {
+  const jobs = steps.map((step): Job => ({ name: step, run: (output) => runStep(step, output) }));
+  return await runJobs(jobs, { atOnce: availableParallelism(), log, print: toStdout });
+}
+
+async function runStep(step: string, output: number | undefined): Promise<number> {
   const startedAt = performance.now();
-  const { status } = spawnSync('npm', ['run', '--silent', step], {
-    stdio: 'inherit',
+  const printed = output ?? 'inherit';
+  const child = spawn('npm', ['run', '--silent', step], {
+    stdio: ['inherit', printed, printed],
     env: { ...process.env, DUSTPAN_SKIPPED: list },
     shell: process.platform === 'win32',
   });
+  await once(child, 'exit');
   const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
-  ended.push(`${step.padEnd(20)} ${status === 0 ? 'passed' : 'FAILED'} ${minutes.padStart(5)} min`);
-  return status === 0;
+  const code = child.exitCode ?? 1;
+  ended.push(`${step.padEnd(20)} ${code === 0 ? 'passed' : 'FAILED'} ${minutes.padStart(5)} min`);
+  return code;
 }
