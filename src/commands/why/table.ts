@@ -127,15 +127,22 @@ function policyText({ policy, mode }: Explanation): string {
 }
 
 function whenText(one: Explanation, nowMs: number): string {
-  const { unit, mode, eligibleAt } = one;
+  const { mode, eligibleAt } = one;
   if (one.verdict === 'Warn') return 'Once for this level, by an Event, in mode DryRun as well.';
   if (isRemoved(one)) {
-    const pass = `in the next pass of the ${unit === 'podgc' ? 'controller' : 'agent'}`;
+    const pass = passText(one);
     return mode === 'Enforce' ? `Now, ${pass}.` : `Never in mode DryRun; in mode Enforce now, ${pass}.`;
   }
   if (eligibleAt === null) return 'Not by time alone.';
   const until = `${eligibleAt}, ${awayText(Date.parse(eligibleAt) - nowMs)}, if nothing else changes`;
   return mode === 'Enforce' ? `${until}.` : `${until}; in mode DryRun it is only counted then.`;
+}
+
+/** Who acts, and when. */
+function passText({ unit, verdict }: Explanation): string {
+  if (unit === 'podgc') return 'in the next pass of the controller';
+  const pass = 'in the next pass of the agent';
+  return verdict === 'Evict' ? `${pass}: it requests the eviction, and the controller makes it` : pass;
 }
 
 const dayMs = 86_400_000;
