@@ -35,7 +35,7 @@ export default defineConfig({
     projects: [
       {
         define: define(),
-        // They are pure and mock no module: the files share the modules that they load, in a third of the time.
+        // No unit test mocks a module or leaves state in one, so the files share the loaded modules: a third of the time.
         test: { ...patient, name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false },
       },
       {

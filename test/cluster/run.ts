@@ -52,7 +52,7 @@ function log(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Most tests wait for servers: a jail keeps less than half a core busy, and needs one or two GiB of memory. */
+/** Most tests wait for servers: four jails keep two cores busy, and need four to six GiB of memory. */
 const jailsAtOnce = 4;
 
 /** Runs `vitest run` with each file in its jail, any other command in a plain one; the first failure is the result. */
@@ -101,7 +101,7 @@ function jailsOf({ plain, prometheus, nodes }: TestFiles): readonly SharedJail[]
   return jails;
 }
 
-/** These take five minutes and more; begun last, they would run alone. */
+/** These take five minutes or more. If they began last, they would run alone at the end. */
 const isLong = (file: string): boolean =>
   file.startsWith('test/cluster/stress/') || file === 'test/cluster/node-side-by-side/pressure.test.ts';
 

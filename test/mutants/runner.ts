@@ -27,8 +27,8 @@ export class MutantRunner {
       maxWorkers: 1,
       include: ['test/unit/**/*.test.ts', 'test/{contract,integration}/**/*.test.ts'],
       provide: { servers: 'sandbox' },
-      // A mutant that makes a test wait for ever is killed by this; no test needs half as long.
-      ...{ testTimeout: 10_000, hookTimeout: 10_000 },
+      // A mutant that makes a test wait for ever is killed by this; no test needs a fifth as long.
+      ...{ testTimeout: 20_000, hookTimeout: 20_000 },
       reporters: [{}],
     };
     const vitest = await createVitest('test', options, {

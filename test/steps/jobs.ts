@@ -14,7 +14,7 @@ export interface Job {
 /**
  * Runs the jobs in this order, `atOnce` at a time. The output of a job is shown when the job has ended, so that outputs are not
  * mixed, and again at the end if the job failed, because the first time is far up in a long log.
- * The first failure is the result. After a job was ended by a signal no other begins, and nothing is shown twice.
+ * The first failure is the result. After a signal ends a job, no other job begins, and nothing is shown twice.
  */
 export async function runJobs(jobs: readonly Job[], { atOnce, log, print }: Options): Promise<number> {
   const [only] = jobs;

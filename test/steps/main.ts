@@ -1,8 +1,9 @@
-// npm test: runs the steps without servers at once, then the real servers; the last lines are the time of each step and every skipped test.
+// npm test: runs the steps without real servers side by side and, if all of them pass, the tests on real servers. The last lines are
+// the time of each step and every skipped test.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism, constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runJobs, toStdout, type Job } from './jobs.ts';
 
@@ -49,7 +50,7 @@ async function runStep(step: string, output: number | undefined): Promise<number
   });
   await once(child, 'exit');
   const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
-  const code = child.exitCode ?? 1;
+  const code = child.exitCode ?? 128 + (child.signalCode ? constants.signals[child.signalCode] : 0);
   ended.push(`${step.padEnd(20)} ${code === 0 ? 'passed' : 'FAILED'} ${minutes.padStart(5)} min`);
   return code;
 }

@@ -6,7 +6,6 @@ import { ageErrorMs } from '../../runtime/scheduling/jump.ts';
 import {
   containerTarget,
   decide,
-  isRemoval,
   nextPass,
   sandboxTarget,
   type Because,
@@ -34,23 +33,19 @@ export function planContainers(
   const kept: ContainerDecision<JudgedContainer>[] = [];
   const gone: ContainerDecision<JudgedContainer>[] = [];
   const dead: RuntimeContainer[] = [];
-  const young: { container: RuntimeContainer; because: Because<ContainerReason> }[] = [];
   for (const container of containers) {
     const because = keptOutright(container, facts, pods, context);
     const pod = podRefOf(container);
-    const isGone = pods.stateOf(pod.uid) === 'Gone';
-    if (because?.reason === 'TooYoung' && !isGone) young.push({ container, because });
-    else if (because !== undefined) kept.push(about(container, because, context));
-    else if (isGone) gone.push(about(container, { reason: 'PodGone', evidence: pods.ended(pod) }, context));
+    if (because !== undefined) kept.push(about(container, because, context));
+    else if (pods.stateOf(pod.uid) === 'Gone')
+      gone.push(about(container, { reason: 'PodGone', evidence: pods.ended(pod) }, context));
     else dead.push(container);
   }
-  // At that age the limits decide: only what they would remove is due by then.
-  const atAge = planDead([...dead, ...young.map(({ container }) => container)], containers, pods, context);
-  const due = new Set(atAge.filter(isRemoval).map(({ target }) => target.container));
-  const tooYoung = young.map(({ container, because }) =>
-    about(container, due.has(container) ? because : { ...because, eligibleAt: undefined }, context),
-  );
-  return [...gone, ...planDead(dead, containers, pods, context), ...tooYoung, ...kept];
+  const excess = excessIn(containers, pods, context);
+  return [
+    ...gone,
+    ...withDueTimes([...planDead(dead, excess, pods, context), ...kept], excess, pods, context),
+  ];
 }
 
 const about = (
@@ -104,20 +99,33 @@ function keptByAge(
 
 const msInNs = 1_000_000n;
 
-/** Decides about dead containers by the limits, oldest first. The limits count every one, as the kubelet's do, but never remove a needed one. */
-function planDead(
-  dead: readonly RuntimeContainer[],
-  all: readonly RuntimeContainer[],
-  pods: PodsNow,
-  context: PlanContext,
-): readonly ContainerDecision<JudgedContainer>[] {
-  // Under pressure no dead container is wanted any more.
-  const limits = context.pressure === undefined ? context.rule : { maxPerPodContainer: 0, maxContainers: 0 };
-  const over = overLimits(dead, limits);
+/** Finds the containers that the limits remove, among those that count. */
+type Excess = (counted: readonly RuntimeContainer[]) => ReadonlySet<RuntimeContainer>;
+
+/** The limits count every dead container, as the kubelet's do, but never remove a needed one. */
+function excessIn(all: readonly RuntimeContainer[], pods: PodsNow, context: PlanContext): Excess {
   const newest = new Set(attemptsPerPodContainer(all).map(([first]) => first));
   // Without any attempt the kubelet runs even a completed container of an unfinished pod again.
   const isNeeded = (container: RuntimeContainer): boolean =>
     newest.has(container) && pods.stateOf(podRefOf(container).uid) !== 'Finished';
+  return (counted) => new Set([...overLimits(counted, limitsOf(context))].filter((one) => !isNeeded(one)));
+}
+
+/** Under pressure no dead container is wanted any more. */
+const limitsOf = ({ rule, pressure }: PlanContext): ContainerLimits =>
+  pressure === undefined ? rule : { maxPerPodContainer: 0, maxContainers: 0 };
+
+type ContainerLimits = Pick<ContainerGcPolicy, 'maxPerPodContainer' | 'maxContainers'>;
+
+/** Decides about dead containers by the limits, oldest first. */
+function planDead(
+  dead: readonly RuntimeContainer[],
+  excess: Excess,
+  pods: PodsNow,
+  context: PlanContext,
+): readonly ContainerDecision<JudgedContainer>[] {
+  const limits = limitsOf(context);
+  const over = excess(dead);
   const becauseOf = (
     container: RuntimeContainer,
     place: number,
@@ -126,8 +134,7 @@ function planDead(
     const pod = podRefOf(container);
     const { name } = container;
     const evidence = { pod, container: name, place, attempts, total: dead.length, limits };
-    if (over.has(container) && !isNeeded(container))
-      return { reason: context.pressure ?? 'DeadContainer', evidence };
+    if (over.has(container)) return { reason: context.pressure ?? 'DeadContainer', evidence };
     if (pods.stateOf(pod.uid) === 'Quarantined') return quarantined(pods.ended(pod), context);
     return { reason: place === 1 ? 'NewestAttempt' : 'UnderLimit', evidence };
   };
@@ -136,6 +143,38 @@ function planDead(
       attempts.map((one, i) => about(one, becauseOf(one, i + 1, attempts.length), context)),
     )
     .toSorted((a, b) => byNewest(b.target.container, a.target.container));
+}
+
+/**
+ * Sets when each container becomes due that only the limits or its age keep. A young one counts from its minimum age on, and may then
+ * push itself or an older one over a limit.
+ */
+function withDueTimes(
+  decisions: readonly ContainerDecision<JudgedContainer>[],
+  excess: Excess,
+  pods: PodsNow,
+  { now }: PlanContext,
+): readonly ContainerDecision<JudgedContainer>[] {
+  const open = decisions.filter((one) => isLeftToLimits(one, pods));
+  const byTime = Map.groupBy(open, ({ eligibleAt = now }) => eligibleAt.getTime());
+  const due = new Map<RuntimeContainer, Date>();
+  let counted: readonly RuntimeContainer[] = [];
+  for (const [ms, ones] of [...byTime].toSorted(([a], [b]) => a - b)) {
+    const all = [...counted, ...ones.map(({ target }) => target.container)];
+    const over = excess(all);
+    for (const one of over) due.set(one, new Date(ms));
+    counted = all.filter((one) => !over.has(one));
+  }
+  const isOpen = new Set(open);
+  return decisions.map((one) =>
+    isOpen.has(one) ? { ...one, eligibleAt: due.get(one.target.container) } : one,
+  );
+}
+
+/** A pod that is gone, or will be in the next pass, takes its containers along whatever the limits. */
+function isLeftToLimits({ reason, target }: ContainerDecision<JudgedContainer>, pods: PodsNow): boolean {
+  if (reason === 'TooYoung') return !['Gone', 'Quarantined'].includes(pods.stateOf(target.pod.uid));
+  return reason === 'NewestAttempt' || reason === 'UnderLimit';
 }
 
 /** The attempts of one container of one pod, newest first. */
@@ -155,7 +194,7 @@ export const attemptsKey = (container: RuntimeContainer): string =>
  */
 export function overLimits(
   dead: readonly RuntimeContainer[],
-  { maxPerPodContainer, maxContainers }: Pick<ContainerGcPolicy, 'maxPerPodContainer' | 'maxContainers'>,
+  { maxPerPodContainer, maxContainers }: ContainerLimits,
 ): ReadonlySet<RuntimeContainer> {
   const newest = attemptsPerPodContainer(dead).map((attempts) => attempts.slice(0, maxPerPodContainer));
   const left = new Set(underTotal(newest, maxContainers));

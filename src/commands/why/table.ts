@@ -138,11 +138,11 @@ function whenText(one: Explanation, nowMs: number): string {
   return mode === 'Enforce' ? `${until}.` : `${until}; in mode DryRun it is only counted then.`;
 }
 
-/** Who acts, and when. */
+/** The pass that acts, and the component. */
 function passText({ unit, verdict }: Explanation): string {
   if (unit === 'podgc') return 'in the next pass of the controller';
   const pass = 'in the next pass of the agent';
-  return verdict === 'Evict' ? `${pass}: it requests the eviction, and the controller makes it` : pass;
+  return verdict === 'Evict' ? `${pass}: it requests the eviction, the controller verifies and evicts` : pass;
 }
 
 const dayMs = 86_400_000;

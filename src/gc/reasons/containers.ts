@@ -169,7 +169,7 @@ export const containerReasons: ReasonCatalog<ContainerEvidence> = {
         ? undefined
         : `nodes.containerGC.minimumAge=${formatDuration(minimumAgeMs)}`,
     change:
-      'nodes.containerGC.minimumAge has passed since its creation; at least two minutes if it was created but not started.',
+      'nodes.containerGC.minimumAge has passed since its creation (at least two minutes if it was created but not started), and it exceeds a limit or its pod is gone.',
   },
   NewestAttempt: {
     meaning:

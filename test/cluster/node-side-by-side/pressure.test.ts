@@ -193,7 +193,7 @@ test('a step ahead of the kubelet: first a warning, then images are removed, the
   expect(images).toContain('bed.test/unused:1');
   await createOverruns(cluster, { filler });
 
-  // The default threshold of imagefs.available is on the same disk, and has a warning of its own.
+  // imagefs.available measures the same disk: its default threshold, 20 %, may cause another warning.
   const warnings = async (): Promise<readonly string[]> =>
     (await agentEvents(cluster))
       .filter(({ reason, note }) => reason === 'NodePressureAhead' && note.includes('(nodefs.available)'))

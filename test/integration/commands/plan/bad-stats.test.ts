@@ -89,7 +89,7 @@ test('plan lists evictions by node, and why explains one with its values', async
   const text = why.stdout.replaceAll(/\s+/g, ' ');
   expect(text).toContain('Pod web/scratch (node node-1) will be evicted by localstorage: emptydirfs.limit');
   expect(text).toContain(
-    'Why Usage of EmptyDir volume "tmp" exceeds the limit "100Mi". It uses 130 MiB, 130 % of the limit 100Mi. Policy GCPolicy nodes (Enforce) Field nodes.localStorageEviction.evictAtPercent=100 When Now, in the next pass of the agent: it requests the eviction, and the controller makes it. Kept by Less data in the volume',
+    'Why Usage of EmptyDir volume "tmp" exceeds the limit "100Mi". It uses 130 MiB, 130 % of the limit 100Mi. Policy GCPolicy nodes (Enforce) Field nodes.localStorageEviction.evictAtPercent=100 When Now, in the next pass of the agent: it requests the eviction, the controller verifies and evicts. Kept by Less data in the volume',
   );
 });
 

@@ -129,14 +129,14 @@ test.each<Row>([
     node: { ...here, containers: [dead('old', 11), dead('young', 9), dead('older', 12)] },
     policy: { minimumAgeMs: 600_000 },
     removed: ['older DeadContainer'],
-    kept: ['old NewestAttempt', 'pod-sandbox Running', 'young TooYoung'],
+    kept: ['old NewestAttempt 12:01:00', 'pod-sandbox Running', 'young TooYoung'],
   },
   {
-    name: 'of young containers only those are due at the minimum age that the limits would remove then',
+    name: 'a young container is due when a limit removes it: at the minimum age of a newer attempt',
     node: { ...here, containers: attempts(3) },
     policy: { minimumAgeMs: 4_200_000 },
     removed: [],
-    kept: ['c0 TooYoung 12:10:00', 'c1 TooYoung 12:11:00', 'c2 TooYoung', 'pod-sandbox Running'],
+    kept: ['c0 TooYoung 12:11:00', 'c1 TooYoung 12:12:00', 'c2 TooYoung', 'pod-sandbox Running'],
   },
   {
     name: 'a container created exactly the minimum age ago is old enough, a nanosecond later is not',

@@ -3,10 +3,12 @@ import { expect, test } from 'vitest';
 import type { ContainerDecision, ContainerGcPlan } from '../../../../src/agent/containergc/facts.ts';
 import type { ContainerGcFacts } from '../../../../src/agent/containergc/facts.ts';
 import { overLimits } from '../../../../src/agent/containergc/containers.ts';
+import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
 import { podThatMustBeGone } from '../../../../src/agent/containergc/recheck.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../../../src/cri/runtime.ts';
 import { facts, isGone, isNeeded, planned, policies, removedContainers, uidOf } from './arbitraries.ts';
-import { keptOf, logsRule, nameOf, removalsOf } from './builders.ts';
+import { minutesAgo, now } from '../../../builders.ts';
+import { governedBy, keptOf, logsRule, nameOf, removalsOf } from './builders.ts';
 import { property, worlds } from '../../../property.ts';
 
 const removedSandboxes = ({ removals }: ContainerGcPlan): RuntimeSandbox[] =>
@@ -99,6 +101,38 @@ test('a second plan after an executed one removes nothing', property, () => {
     worlds,
   );
 });
+
+test(
+  'every kept container is removed in the pass of its time, and none without a time by time alone',
+  property,
+  () => {
+    fc.assert(
+      fc.property(facts, policies, (seen, policy) => {
+        // A pod whose deletion ends would change the decisions.
+        const pods = seen.pods?.map((pod) => ({ ...pod, deletionAtMs: undefined }));
+        const at = (node: ContainerGcFacts, moment: Date): ContainerGcPlan =>
+          planContainerGc(node, { governance: governedBy(policy), now: moment, assumeGone: true });
+        const plan = at({ ...seen, pods }, now);
+        const announced = plan.kept.flatMap(({ target, eligibleAt }) =>
+          target.kind === 'Container' && eligibleAt !== undefined
+            ? [`${target.id} ${eligibleAt.toISOString()}`]
+            : [],
+        );
+        let node = applied({ ...seen, pods }, plan);
+        const removed: string[] = [];
+        // Ages are whole minutes, up to eight; the longest minimum age is three.
+        for (let minutes = 1; minutes <= 4; minutes += 1) {
+          const moment = new Date(minutesAgo(-minutes));
+          const next = at(node, moment);
+          removed.push(...removedContainers(next).map(({ id }) => `${id} ${moment.toISOString()}`));
+          node = applied(node, next);
+        }
+        expect(removed.sort()).toEqual(announced.sort());
+      }),
+      worlds,
+    );
+  },
+);
 
 test('every container and every sandbox has one decision', property, () => {
   fc.assert(
