@@ -178,7 +178,7 @@ export const containerReasons: ReasonCatalog<ContainerEvidence> = {
       `It is the newest dead attempt of container ${container} of ${podText(pod)}: somebody may need its log, and without it the kubelet may run the container of an unfinished pod again.`,
     field: perContainerField,
     change:
-      "A later attempt starts or ends, or its pod is gone, evicted or deleted. Once the pod has finished, also if the policy's limit is 0.",
+      "A later attempt starts, or has ended and reached the minimum age, or its pod is gone, evicted or deleted. Once the pod has finished, also if the policy's limit is 0.",
   },
   NewestSandbox: {
     meaning: 'It is the newest sandbox of its pod.',
