@@ -61,7 +61,8 @@ async function underKubelet(): Promise<Played> {
   });
   // Other loops list images too, and one listing may be on its way: before the last of these, a detection has begun and ended.
   const noticed = (): Promise<void> => listed(cluster, 5);
-  const side: ImageSide = { cluster, thresholds, noticed, quietMs: 1.2 * quickPeriods.imageGcMs };
+  const signal: ImageSide['signal'] = (name) => cluster.kill('kubelet', name);
+  const side: ImageSide = { cluster, thresholds, noticed, quietMs: 1.2 * quickPeriods.imageGcMs, signal };
   return await playAll(side, 'kubelet');
 }
 
@@ -69,7 +70,8 @@ async function underDustpan(): Promise<Played> {
   await using cluster = await startNode({ kubelet: { program: 'kubelet-quick' } });
   await using agent = await startCollecting(cluster, policyOf(thresholds));
   const noticed = (): Promise<void> => passesOf(agent, 'imagegc', 1, ['success']);
-  const side: ImageSide = { cluster, thresholds, noticed, quietMs: 2_500 };
+  const signal: ImageSide['signal'] = (name) => agent.kill(name);
+  const side: ImageSide = { cluster, thresholds, noticed, quietMs: 2_500, signal };
   return await playAll(side, 'dustpan');
 }
 

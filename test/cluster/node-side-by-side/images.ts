@@ -25,6 +25,8 @@ export interface ImageSide {
   noticed(): Promise<void>;
   /** Longer than two passes are apart. */
   readonly quietMs: number;
+  /** Sends a signal to the collector's process. */
+  readonly signal: (name: 'SIGSTOP' | 'SIGCONT') => Promise<void>;
 }
 
 /** Plays a round and returns the names of the images that are there when the collector has come to rest. */
@@ -106,11 +108,17 @@ interface Events {
 
 /** Fills the disk until so many bytes must be freed, waits until that is done, and removes the filling. */
 export async function collect(
-  { cluster, thresholds, quietMs }: ImageSide,
+  { cluster, thresholds, quietMs, signal }: ImageSide,
   wantedBytes: number,
 ): Promise<readonly string[]> {
   const before = await imageNames(cluster);
-  await fill(wantedBytes, thresholds);
+  // A collector that measured the disk while it fills would free too little.
+  await signal('SIGSTOP');
+  try {
+    await fill(wantedBytes, thresholds);
+  } finally {
+    await signal('SIGCONT');
+  }
   try {
     await waitUntil('images to go', async () => (await imageNames(cluster)).length < before.length);
     return await settled(() => imageNames(cluster), quietMs);
