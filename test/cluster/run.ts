@@ -101,9 +101,8 @@ function jailsOf({ plain, prometheus, nodes }: TestFiles): readonly SharedJail[]
   return jails;
 }
 
-/** These take five minutes or more. If they began last, they would run alone at the end. */
-const isLong = (file: string): boolean =>
-  file.startsWith('test/cluster/stress/') || file === 'test/cluster/node-side-by-side/pressure.test.ts';
+/** These take ten minutes. If they began last, they would run alone at the end. */
+const isLong = (file: string): boolean => /\/(two-collectors|pressure)\.test\.ts$/.test(file);
 
 function jobOf({ files, ...bed }: SharedJail, command: readonly string[]): Job {
   const env = { DUSTPAN_BED_FILES: files.join(',') };
