@@ -1,5 +1,6 @@
+import type { ChildProcess } from 'node:child_process';
 import { closeSync, createReadStream, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { inspect } from 'node:util';
@@ -74,6 +75,11 @@ async function allOf(
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
   return ended;
+}
+
+/** The exit code of a child that has ended; 128 and the number of the signal that ended it, as in a shell. */
+export function exitCodeOf(child: ChildProcess): number {
+  return child.exitCode ?? 128 + (child.signalCode ? constants.signals[child.signalCode] : 0);
 }
 
 /** 129, 130 and 143 stand for HUP, INT and TERM: the run was cancelled. */

@@ -3,11 +3,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, constants, tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runJobs, toStdout, type Job } from './jobs.ts';
+import { exitCodeOf, runJobs, toStdout, type Job } from './jobs.ts';
 
-// The longest first. One after the other, two cores would be idle half of the time.
+// The first mostly waits, and takes as long as the others together.
 const withoutServers = ['test:sandbox', 'check', 'coverage:decisions', 'mutants:quick'];
 const withServers = ['test:cluster'];
 
@@ -50,7 +50,7 @@ async function runStep(step: string, output: number | undefined): Promise<number
   });
   await once(child, 'exit');
   const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
-  const code = child.exitCode ?? 128 + (child.signalCode ? constants.signals[child.signalCode] : 0);
+  const code = exitCodeOf(child);
   ended.push(`${step.padEnd(20)} ${code === 0 ? 'passed' : 'FAILED'} ${minutes.padStart(5)} min`);
   return code;
 }

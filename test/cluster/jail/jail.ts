@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { constants } from 'node:os';
 import { join } from 'node:path';
 import { repositoryRoot } from '../repository.ts';
+import { exitCodeOf } from '../../steps/jobs.ts';
 
 export interface JailOptions {
   readonly env?: NodeJS.ProcessEnv;
@@ -35,7 +35,7 @@ export async function jail(
   const stopForwarding = forwardSignals(child);
   try {
     await once(child, 'exit');
-    return child.exitCode ?? 128 + (child.signalCode ? constants.signals[child.signalCode] : 0);
+    return exitCodeOf(child);
   } finally {
     stopForwarding();
   }

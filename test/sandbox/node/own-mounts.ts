@@ -1,8 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmdirSync } from 'node:fs';
-import { constants, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { exitCodeOf } from '../../steps/jobs.ts';
 
 const mark = 'DUSTPAN_OWN_MOUNTS';
 
@@ -24,7 +25,7 @@ export async function withOwnMounts(command: readonly string[]): Promise<number 
   const pass = (signal: NodeJS.Signals): void => void child.kill(signal);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, pass);
   await once(child, 'exit');
-  return child.exitCode ?? 128 + (child.signalCode ? constants.signals[child.signalCode] : 0);
+  return exitCodeOf(child);
 }
 
 /** Root needs no user namespace, and could not access files of others in it. */
