@@ -155,8 +155,8 @@ function withDueTimes(
   pods: PodsNow,
   { now }: PlanContext,
 ): readonly ContainerDecision<JudgedContainer>[] {
-  const open = decisions.filter((one) => isLeftToLimits(one, pods));
-  const byTime = Map.groupBy(open, ({ eligibleAt = now }) => eligibleAt.getTime());
+  const isOpen = (one: ContainerDecision<JudgedContainer>): boolean => isLeftToLimits(one, pods);
+  const byTime = Map.groupBy(decisions.filter(isOpen), ({ eligibleAt = now }) => eligibleAt.getTime());
   const due = new Map<RuntimeContainer, Date>();
   let counted: readonly RuntimeContainer[] = [];
   for (const [ms, ones] of [...byTime].toSorted(([a], [b]) => a - b)) {
@@ -165,10 +165,7 @@ function withDueTimes(
     for (const one of over) due.set(one, new Date(ms));
     counted = all.filter((one) => !over.has(one));
   }
-  const isOpen = new Set(open);
-  return decisions.map((one) =>
-    isOpen.has(one) ? { ...one, eligibleAt: due.get(one.target.container) } : one,
-  );
+  return decisions.map((one) => (isOpen(one) ? { ...one, eligibleAt: due.get(one.target.container) } : one));
 }
 
 /** A pod that is gone, or will be in the next pass, takes its containers along whatever the limits. */
