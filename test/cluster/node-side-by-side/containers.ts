@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster } from '../servers/cluster.ts';
-import { crictl, runContainer, runSandbox } from '../node/crictl.ts';
+import { crashSandbox, crictl, runContainer, runSandbox } from '../node/crictl.ts';
 import { busyboxImage } from '../node/image.ts';
 import { podOn, podPhases } from './side-by-side.ts';
 import { seededRandom, type Random } from '../population/random.ts';
@@ -77,9 +77,9 @@ async function atRest(cluster: Cluster, history: ContainerHistory): Promise<void
   });
 }
 
-/** Stops the sandbox of the pod `moved` and waits until the kubelet has made it another. */
+/** Crashes the sandbox of the pod `moved` and waits until the kubelet has made it another. */
 async function moveToSandbox(cluster: Cluster, attempt: number): Promise<void> {
-  await crictl(cluster, 'stopp', await sandboxOf(cluster, 'moved'));
+  await crashSandbox(cluster, await sandboxOf(cluster, 'moved'));
   await waitUntil(`sandbox ${attempt}`, async () => {
     const lines = (await listContainers(cluster)).map(lineOf);
     return lines.includes(`moved/main#${attempt} RUNNING`);

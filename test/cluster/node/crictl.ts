@@ -11,6 +11,16 @@ export async function crictl(cluster: Runner, ...args: readonly string[]): Promi
   return stdout.trim();
 }
 
+/** Stops a sandbox as a crash does. A running kubelet could see its containers end first, and start others in it. */
+export async function crashSandbox(cluster: Runner & Pick<Cluster, 'kill'>, id: string): Promise<void> {
+  await cluster.kill('kubelet', 'SIGSTOP');
+  try {
+    await crictl(cluster, 'stopp', id);
+  } finally {
+    await cluster.kill('kubelet', 'SIGCONT');
+  }
+}
+
 interface SandboxOptions {
   readonly name: string;
   /** Defaults: `default` and `uid-NAME`. */

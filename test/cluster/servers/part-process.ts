@@ -64,9 +64,9 @@ export class PartProcess {
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const child = this.#child;
     if (!child || !this.#isRunning()) return;
-    const ended = once(child, 'exit');
+    const ended = endings.has(signal) ? once(child, 'exit') : undefined;
     child.kill(signal);
-    if (endings.has(signal)) await ended;
+    await ended;
     while (signal === 'SIGSTOP' && this.#isRunning() && !isStopped(child.pid ?? 0)) await sleep(1);
   }
 
