@@ -91,8 +91,10 @@ export class Ledger {
 
   /** Containers that dustpan claims to have removed and that still exist. */
   falseClaims(): readonly string[] {
+    const wasSeenAfter = ({ id, atMs }: Claim): boolean =>
+      (this.#seen.container.get(id)?.atMs ?? 0) > atMs + lagMs;
     return this.#claims
-      .filter(({ by, kind, id }) => by === 'dustpan' && kind === 'container' && this.#seen.container.has(id))
+      .filter((claim) => claim.by === 'dustpan' && claim.kind === 'container' && wasSeenAfter(claim))
       .map(({ id }) => `dustpan logged the removal of container ${id}, which exists`);
   }
 

@@ -100,11 +100,11 @@ export function kubeletClaimOf(line: string, year: number): Claim | undefined {
 }
 
 /**
- * What the kubelet also logs where it is alone: the object had gone between its list and its request, its first pass had no statistics, or the
- * statistics of the disk are older than the last removal.
+ * What the kubelet also logs where it is alone: the object had gone between its list and its request, its first passes had no statistics, or
+ * the statistics of the disk are older than the last removal.
  */
 const harmless =
-  /code = NotFound|no such file or directory|already in removing state|Stats initialization may not have completed yet|Insufficient free disk space/;
+  /code = NotFound|no such file or directory|already in removing state|Stats initialization may not have completed yet|invalid capacity 0|Insufficient free disk space/;
 
 /** Whether a line of the kubelet's log reports a removal that failed, and not because somebody was faster. */
 export function isFailedRemoval(line: string): boolean {

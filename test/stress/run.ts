@@ -180,10 +180,16 @@ class Run {
   }
 
   async #unexplained(): Promise<readonly string[]> {
-    return [
-      ...this.#ledger.open(this.#actors.deeds.dropped),
-      ...(await deletionsDiffer(this.#stage, this.#ledger.count('dustpan', 'pod'))),
-    ];
+    return [...this.#ledger.open(this.#actors.deeds.dropped), ...(await this.#deletionsDiffer())];
+  }
+
+  /** The controller goes on, so the two counts may be of different moments. */
+  async #deletionsDiffer(): Promise<readonly string[]> {
+    for (let attempt = 0; ; attempt += 1) {
+      const found = await deletionsDiffer(this.#stage, this.#ledger.count('dustpan', 'pod'));
+      if (found.length === 0 || attempt === 10) return found;
+      await sleep(observeEveryMs);
+    }
   }
 
   #removals(): Readonly<Record<string, number>> {

@@ -20,6 +20,12 @@ interface HealthOptions {
 
 const ping: Check = { name: 'ping', check: () => undefined };
 
+interface Group {
+  readonly checks: readonly Check[];
+  /** At which a failure is logged. */
+  readonly level: 'info' | 'warn';
+}
+
 /** Serves `/healthz` and `/readyz` like Kubernetes' components: `?verbose`, `?exclude=name`, `/healthz/<name>`. */
 export function startHealthServer({
   bindAddress,
@@ -27,31 +33,34 @@ export function startHealthServer({
   ready,
   log,
 }: HealthOptions): Promise<ListeningServer> {
-  const groups = new Map([
-    ['healthz', [ping, ...live]],
-    ['readyz', [ping, ...ready]],
+  const groups = new Map<string, Group>([
+    ['healthz', { checks: [ping, ...live], level: 'warn' }],
+    // Each process begins unready.
+    ['readyz', { checks: [ping, ...ready], level: 'info' }],
   ]);
   const handler = (url: URL) => healthReply(groups, url, log);
   return startHttpServer({ name: 'health probes', bindAddress, handler, log });
 }
 
-function healthReply(groups: ReadonlyMap<string, readonly Check[]>, url: URL, log: Logger): HttpReply {
-  const [, group = '', name = '', ...rest] = url.pathname.split('/');
-  const checks = groups.get(group)?.filter((check) => name === '' || check.name === name) ?? [];
-  if (checks.length === 0 || rest.length > 0) return { status: 404, body: 'not found\n' };
-  return report(name === '' ? group : `${group}/${name}`, { checks, query: url.searchParams }, log);
+function healthReply(groups: ReadonlyMap<string, Group>, url: URL, log: Logger): HttpReply {
+  const [, title = '', name = '', ...rest] = url.pathname.split('/');
+  const group = groups.get(title);
+  const checks = group?.checks.filter((check) => name === '' || check.name === name) ?? [];
+  if (!group || checks.length === 0 || rest.length > 0) return { status: 404, body: 'not found\n' };
+  const asked = { checks, level: group.level, query: url.searchParams };
+  return report(name === '' ? title : `${title}/${name}`, asked, log);
 }
 
 function report(
   title: string,
-  { checks, query }: { checks: readonly Check[]; query: URLSearchParams },
+  { checks, level, query }: Group & { query: URLSearchParams },
   log: Logger,
 ): HttpReply {
   const excluded = new Set(query.getAll('exclude'));
   const outcomes = checks.map((check) => (excluded.delete(check.name) ? excludedOutcome(check) : run(check)));
   const failed = outcomes.filter((outcome) => outcome.reason !== undefined);
   for (const { name, reason } of failed)
-    log.warn({ probe: title, check: name, reason }, 'health check failed');
+    log[level]({ probe: title, check: name, reason }, 'health check failed');
   const lines = [...outcomes.map((outcome) => outcome.line), ...unknownExcludes(excluded)];
   if (failed.length > 0) return { status: 500, body: [...lines, `${title} check failed`, ''].join('\n') };
   if (!query.has('verbose')) return { status: 200, body: 'ok' };

@@ -50,7 +50,7 @@ beforeAll(async () => {
     const annotations = { hostile: `€${randomBytes(annotationBytes / 2).toString('hex')}` };
     sandboxes.push(await runSandbox(cluster, { name: `hostile-${i}`, annotations }));
   }
-}, 300_000);
+});
 
 afterAll(async () => {
   await agent?.stop();

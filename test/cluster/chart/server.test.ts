@@ -4,6 +4,7 @@ import { chartDirectory, manifestsOf, template, type RenderOptions } from './cha
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import type { CommandResult } from '../servers/command.ts';
 import { policyManifest } from '../../manifests.ts';
+import { ourKindsListed } from '../servers/resources.ts';
 import { waitUntil } from '../servers/waiting.ts';
 
 let cluster: Cluster;
@@ -96,7 +97,7 @@ describe('a release without values', () => {
 
   beforeAll(async () => {
     notes = await helm('install', ...release, '--create-namespace');
-    await done(['wait', '--for=condition=Established', 'crd', 'gcpolicies.gc.dustpan.dev', '--timeout=60s']);
+    await ourKindsListed(cluster);
   });
 
   test('explains that nothing happens without a policy, and what to do next', () => {

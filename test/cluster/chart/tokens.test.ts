@@ -20,6 +20,7 @@ import {
 import { chartDirectory } from './chart.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { kubectl, create } from '../servers/kubectl.ts';
+import { ourKindsListed } from '../servers/resources.ts';
 import { eventually, waitUntil } from '../servers/waiting.ts';
 
 /** Attempts with a stolen token of a release; the same request succeeds with an administrator's token. */
@@ -49,8 +50,7 @@ beforeAll(async () => {
   cluster = await startCluster({ parts: ['etcd', 'api'] });
   const install = ['install', 'dustpan', chartDirectory, '--namespace', namespace, '--create-namespace'];
   expect(await cluster.run('helm', install)).toMatchObject({ code: 0, stderr: '' });
-  const waiting = ['wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s'];
-  await kubectl(cluster, waiting);
+  await ourKindsListed(cluster);
   const events = [
     createEvent('of-a-kubelet', { reportingController: 'kubelet', reportingInstance: 'node-b' }),
     createEvent('of-the-agent'),

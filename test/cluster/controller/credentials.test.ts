@@ -54,7 +54,7 @@ beforeAll(async () => {
     serviceAccount: { dir: account, server: cluster.url },
     dir: cluster.dir,
     // A rejected token must meet a pass, and the API server rejects it only after 10 s: hence not the default rate.
-    args: [...shortPeriod, '--max-delete-qps=40'],
+    args: [...shortPeriod, '--max-delete-qps=30'],
   });
 });
 

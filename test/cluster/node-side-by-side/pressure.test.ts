@@ -205,7 +205,7 @@ test('a step ahead of the kubelet: first a warning, then images are removed, the
   expect(warning).toMatch(
     /^The node will be low on disk space .* are available; usage grows by .* per minute\. /,
   );
-  expect(warning).toMatch(/The policy's threshold, 45%.*, will be crossed in about \d+ ?m/);
+  expect(warning).toMatch(/The policy's threshold, 45%.*, will be crossed in about \d+ ?[ms]/);
   expect(warning).toMatch(/The kubelet's threshold, 15%.*, will be crossed in about \d+ ?m/);
   expect(warning).toContain('Largest consumers: pod default/filler');
   await expect.poll(() => condition(cluster, 'PressureAhead'), patient).toMatch(/^True /); // written after the Event

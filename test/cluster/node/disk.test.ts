@@ -24,7 +24,8 @@ beforeAll(async () => {
     kubelet: {
       config: {
         evictionHard: { 'nodefs.available': '60%', 'nodefs.inodesFree': '60%' },
-        evictionPressureTransitionPeriod: '1s',
+        // Longer than the period of the kubelet's node status: a condition of a moment is never written.
+        evictionPressureTransitionPeriod: '15s',
       },
     },
   });

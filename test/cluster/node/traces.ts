@@ -33,8 +33,16 @@ function processes(): readonly string[] {
 }
 
 function cgroups(dir: string): readonly string[] {
-  const folders = readdirSync(dir, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  return folders.map(({ name }) => join(dir, name)).flatMap((path) => [path, ...cgroups(path)]);
+  return foldersOf(dir).flatMap((path) => [path, ...cgroups(path)]);
+}
+
+function foldersOf(dir: string): readonly string[] {
+  try {
+    const folders = readdirSync(dir, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    return folders.map(({ name }) => join(dir, name));
+  } catch {
+    return []; // removed meanwhile
+  }
 }
 
 function lines(file: string): readonly string[] {

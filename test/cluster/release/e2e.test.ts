@@ -135,7 +135,7 @@ describe('with a policy that enforces, without a restart', () => {
     await expect
       .poll(() => events('PodCollected'), eventually)
       .toMatch(/Normal +PodCollected +pod\/done +Deleted 1 pod \(Expired, policy quick\)/);
-    expect(await events('PodCollected')).toMatch(/PodCollected +job\/batch/);
+    await expect.poll(() => events('PodCollected'), eventually).toMatch(/PodCollected +job\/batch/);
     const leads = 'dustpan_leader_election_master_status{name="dustpan-controller"}';
     expect(await scraped(cluster, 'controller', leads)).toBe(1);
   });

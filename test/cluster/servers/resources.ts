@@ -28,7 +28,7 @@ export async function installCrds(cluster: Kubectl): Promise<string[]> {
 }
 
 /** The server may serve them a moment before it lists them. */
-async function ourKindsListed(cluster: Kubectl): Promise<void> {
+export async function ourKindsListed(cluster: Kubectl): Promise<void> {
   const list = ['api-resources', '--api-group=gc.dustpan.dev', '-o', 'name'];
   await waitUntil(
     'dustpan’s kinds are listed',

@@ -4,8 +4,8 @@ import { isHeld } from './ledger.ts';
 import { applyPolicy, deletesOf, differences, podsOf, rest, startSides } from './side-by-side.ts';
 import { randomPopulation } from '../population/population.ts';
 
-/** The quarantine and two passes of upstream; then longer than a pass without a change. */
-const upstreamIsDone = { afterMs: 82_000, quietMs: 30_000, withinMs: 400_000 };
+/** The quarantine and three passes of upstream; then longer than a pass without a change. */
+const upstreamIsDone = { afterMs: 100_000, quietMs: 30_000, withinMs: 400_000 };
 /** Three passes of upstream, where no quarantine plays a part. */
 const afterThreePasses = { afterMs: 45_000, quietMs: 5_000, withinMs: 400_000 };
 const timeoutMs = 1_200_000;

@@ -35,7 +35,7 @@ const passes = (agent: RunningAgent, count: number): Promise<void> =>
 test('is ready when all its dependencies are, and exits well within 5 s', async () => {
   const agent = bed.startAgent();
   await until('the runtime answers', () => agent.timesLogged('container runtime answers') === 1);
-  expect(await agent.page('health', '/readyz?verbose')).toBe(ready);
+  await expect.poll(() => agent.page('health', '/readyz?verbose')).toBe(ready);
   expect(await agent.page('health', '/healthz?verbose')).toContain('[+]containergc ok\n[+]imagegc ok\n');
   await until('a report', () => bed.condition('Ready') === 'True NoPolicy');
   await until('both units passed', () => bed.report()?.units?.length === 2);

@@ -44,8 +44,8 @@ test('a leader that is paused beyond its lease and resumed deletes nothing more,
   sandbox.store.apply(policy('Enforce'));
   const lease = [
     // A process that stalls for as long as the renew deadline, as on a busy machine, would rightly end.
-    '--leader-elect-lease-duration=6s',
-    '--leader-elect-renew-deadline=4s',
+    '--leader-elect-lease-duration=12s',
+    '--leader-elect-renew-deadline=8s',
     '--leader-elect-retry-period=500ms',
   ];
   const first = start('first', ...lease);

@@ -25,8 +25,8 @@ function start(...args: string[]): RunningController {
 }
 
 const quickLease = [
-  '--leader-elect-lease-duration=6s',
-  '--leader-elect-renew-deadline=4s',
+  '--leader-elect-lease-duration=12s',
+  '--leader-elect-renew-deadline=8s',
   '--leader-elect-retry-period=500ms',
 ];
 const holder = (): unknown =>
