@@ -178,6 +178,12 @@ export const podGcMutants: MutantGroup = {
     ['Quarantined: to its end', nodes, '>= quarantineMs;', '>= quarantineMs - 1;'],
     ['Quarantined: not beyond', nodes, '>= quarantineMs;', '> quarantineMs;'],
     ['Quarantined: restarts after a gap', nodes, 'observedAtMs > maxGapMs', 'observedAtMs > Infinity'],
+    [
+      'Quarantined: restarts when the circuit breaker closes',
+      nodes,
+      'if (trippedPercent !== undefined) trippedAtMs',
+      'if (false) trippedAtMs',
+    ],
     ['Quarantined: restarts when the node was back', nodes, 'nodes?.has(nodeName) === true || ', ''],
     ['Tripped: over the limit', nodes, '> maxOrphanedNodesPercent', '> 2 * maxOrphanedNodesPercent'],
     ['Tripped: without any Node', nodes, 'existing === 0 ? 100 : ', ''],

@@ -15,7 +15,7 @@ import type { PodDeletion, PodGcFacts, PodGcPlan } from './facts.ts';
 import { showPlan } from './metrics.ts';
 import { noneSeen, type SeenFinished } from './finish.ts';
 import { observe, type Caches } from './observe.ts';
-import { noneMissing, type MissingNodes } from './nodes.ts';
+import { noneMissing, rememberTripped, type MissingNodes } from './nodes.ts';
 import { planPodGc } from './plan.ts';
 import {
   countOf,
@@ -65,10 +65,10 @@ export class PodGcController {
       ...{ monotonicMs, now },
       maxGapMs: Math.max(maxPlanAgeMs, maxMissedPasses * this.#deps.periodMs),
     });
-    this.#missing = missing;
+    const plan = planPodGc(facts, { policies: ranked, now });
+    this.#missing = rememberTripped(missing, plan.policies);
     this.#seenFinished = seenFinished;
     metrics.missingNodes.set(missing.since.size);
-    const plan = planPodGc(facts, { policies: ranked, now });
     const counts = countPlan(plan);
     metrics.planSeconds.observe((clock.monotonicMs() - monotonicMs) / 1000);
     showPlan(metrics, plan, counts);

@@ -8,6 +8,7 @@ import {
   type Group,
   type PodDeletion,
   type PodGcFacts,
+  type PodGcPlan,
 } from './facts.ts';
 
 const outOfServiceTaint = 'node.kubernetes.io/out-of-service';
@@ -53,7 +54,10 @@ const noOrphans: OrphanVerdicts = {
   keepReason: () => undefined,
 };
 
-/** Pods on nodes that do not exist, past the quarantine, as upstream (gcOrphaned); the circuit breaker, opened by `missing` nodes, is ours. */
+/**
+ * Pods on nodes that do not exist, past the quarantine, as upstream (gcOrphaned); the circuit breaker, opened by `missing` nodes, is ours. When it
+ * closes, the quarantine restarts: of a list that was wrong, the last nodes may be on their way back.
+ */
 export function judgeOrphans(
   group: Group,
   facts: PodGcFacts & { readonly missing: number },
@@ -65,7 +69,9 @@ export function judgeOrphans(
 
   const { quarantineMs } = orphaned;
   const trippedPercent = overPercent(missing, nodes.size, safety);
-  const missingForMs = (pod: PodFacts): number => facts.missingForMs.get(nodeOf(pod)) ?? 0;
+  const trippedAgoMs = facts.trippedAgoMs.get(group.policy.name) ?? Infinity;
+  const missingForMs = (pod: PodFacts): number =>
+    Math.min(facts.missingForMs.get(nodeOf(pod)) ?? 0, trippedAgoMs);
   const isDue = (pod: PodFacts): boolean => isOnMissing(pod, nodes) && missingForMs(pod) >= quarantineMs;
   return {
     due: toDelete(trippedPercent === undefined ? group.pods.filter(isDue) : [], {
@@ -140,6 +146,8 @@ export interface MissingNodes {
   readonly observedAtMs: number;
   /** Names of the nodes that exist, and of missing ones that existed in an earlier pass. */
   readonly seen: ReadonlySet<string>;
+  /** The last pass in which the circuit breaker of a policy, by name, was open. */
+  readonly trippedAtMs: ReadonlyMap<string, number>;
 }
 
 export interface PassTime {
@@ -148,7 +156,12 @@ export interface PassTime {
   readonly maxGapMs: number;
 }
 
-export const noneMissing: MissingNodes = { since: new Map(), observedAtMs: -Infinity, seen: new Set() };
+export const noneMissing: MissingNodes = {
+  since: new Map(),
+  observedAtMs: -Infinity,
+  seen: new Set(),
+  trippedAtMs: new Map(),
+};
 
 /**
  * Adds this pass to what earlier passes observed. A node that is back loses its entry, so that its quarantine restarts; after a gap
@@ -166,7 +179,15 @@ export function observeMissing(
     since.set(nodeName, (isGap ? undefined : before.since.get(nodeName)) ?? monotonicMs);
   };
   if (nodes !== undefined) pods.forEach(observe);
-  return { since, observedAtMs: monotonicMs, seen: seenNodes(before.seen, since, nodes) };
+  return { ...before, since, observedAtMs: monotonicMs, seen: seenNodes(before.seen, since, nodes) };
+}
+
+/** Adds the circuit breakers that the plan of the last observed pass found open. */
+export function rememberTripped(missing: MissingNodes, policies: PodGcPlan['policies']): MissingNodes {
+  const trippedAtMs = new Map(missing.trippedAtMs);
+  for (const { policy, trippedPercent } of policies)
+    if (trippedPercent !== undefined) trippedAtMs.set(policy.name, missing.observedAtMs);
+  return { ...missing, trippedAtMs };
 }
 
 /** Bounded: a deleted node is forgotten when no pod refers to it any more. */

@@ -53,6 +53,7 @@ export function observe(
     replicaSetOwners: rules.some((rule) => rule.keepPerOwner > 0) ? owners(caches.replicaSets()) : new Map(),
     seenNodes: missing.seen,
     missingForMs: forMs(missing.since, memory),
+    trippedAgoMs: forMs(missing.trippedAtMs, memory),
     finishedForMs: forMs(seenFinished, memory),
   };
   return { facts, missing, seenFinished };

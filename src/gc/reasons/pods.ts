@@ -138,7 +138,7 @@ export const podReasons: ReasonCatalog<PodEvidence> = {
       `Node ${node} does not exist; this command counts the quarantine of ${formatDuration(quarantineMs)} from now, because only the controller knows since when the node has been missing.`,
     field: quarantineField,
     change:
-      'The node is still missing when pods.orphaned.quarantine has passed; if the node returns, the quarantine restarts.',
+      'The node is still missing when pods.orphaned.quarantine has passed; if the node returns, or the circuit breaker opens, the quarantine restarts.',
     caution: mayRun,
   },
   NodeExists: {
@@ -164,7 +164,7 @@ export const podReasons: ReasonCatalog<PodEvidence> = {
       `Node ${node} does not exist, but ${Math.round(missingPercent)} % of all nodes are missing. Above ${maxOrphanedNodesPercent} % the circuit breaker opens, because the list of nodes is probably wrong.`,
     field: ({ maxOrphanedNodesPercent }) => `pods.safety.maxOrphanedNodesPercent=${maxOrphanedNodesPercent}`,
     change:
-      'No more than pods.safety.maxOrphanedNodesPercent of the nodes are missing; the rule then resumes automatically.',
+      'No more than pods.safety.maxOrphanedNodesPercent of the nodes are missing; the quarantine then restarts.',
     caution: mayRun,
   },
   PacingLimit: {

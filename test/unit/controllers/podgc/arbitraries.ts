@@ -118,6 +118,7 @@ export const facts: fc.Arbitrary<Seen> = fc
       ['gone', missingForMs],
       ['gone-2', 40_000],
     ]),
+    trippedAgoMs: new Map(),
   }));
 
 /** Pods bound to nodes that never existed: no kubelet has started them. */

@@ -43,7 +43,7 @@ test('a leader that was paused beyond its lease in the middle of a pass deletes 
   expect(made.cluster.requests).toHaveLength(sent());
 });
 
-test('no orphan is deleted while half of the nodes are missing from the list for an hour, nor when they are back', async () => {
+test('no orphan is deleted while half of the nodes are missing from the list for an hour, nor when most are back, before a new quarantine has passed', async () => {
   const names = Array.from({ length: 100 }, (_, i) => `node-${i}`);
   const pods = names.map((name) => pod(`on-${name}`, { nodeName: name, phase: 'Running' }));
   const cluster = new FakeCluster(
@@ -63,10 +63,18 @@ test('no orphan is deleted while half of the nodes are missing from the list for
   expect(reports.at(-1)).toMatchObject({ missingNodes: 50, trippedPercent: 50, due: 0 });
   expect(await registry.metrics()).toContain('dustpan_pod_gc_missing_nodes 50');
 
-  for (const [uid, one] of vanished) cluster.nodes.set(uid, one);
+  const [last = [''], ...back] = vanished;
+  for (const [uid, one] of back) cluster.nodes.set(uid, one);
+  clock.advance(20_000);
   await pass();
-  expect(reports.at(-1)).toMatchObject({ missingNodes: 0, trippedPercent: undefined });
+  expect(reports.at(-1)).toMatchObject({ missingNodes: 1, trippedPercent: undefined, due: 0 });
+  clock.advance(10_000);
+  await pass();
   expect([...cluster.pods.keys()]).toEqual(pods.map(({ uid }) => uid));
+  clock.advance(20_000);
+  await pass();
+  expect(cluster.podNames).toHaveLength(99);
+  expect(cluster.podNames).not.toContain(`on-${last[1]?.name ?? ''}`);
 });
 
 test.each([-3_600_000, 3_600_000])(

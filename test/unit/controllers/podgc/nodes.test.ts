@@ -32,6 +32,17 @@ const rows: readonly Row[] = [
     policies: [orphaned()],
     ...expected,
   })),
+  ...[
+    { of: 'default', ms: 10_000, deleted: [], kept: ['a Quarantined 12:00:30'] },
+    { of: 'default', ms: 40_000, deleted: ['a Orphaned mark'], kept: [] },
+    { of: 'other', ms: 10_000, deleted: ['a Orphaned mark'], kept: [] },
+  ].map(({ of, ms, ...expected }) => ({
+    name: `the circuit breaker of policy ${of} was open ${ms} ms ago, with a quarantine of 40 s`,
+    pods: [orphan('a')],
+    trippedAgoMs: new Map([[of, ms]]),
+    policies: [orphaned()],
+    ...expected,
+  })),
   {
     name: 'starts the quarantine if it is unknown how long the node has been missing',
     pods: [orphan('a')],

@@ -54,11 +54,15 @@ test('reads Jobs and ReplicaSets only for a policy that needs them, and Jobs onl
 
 test('no node is missing while nodes are not known', () => {
   const pods = [pod('p', { nodeName: 'gone' })];
-  const before = { since: new Map([['gone', 1]]), observedAtMs: 4_900, seen: new Set(['gone']) };
+  const before = {
+    ...noneMissing,
+    ...{ since: new Map([['gone', 1]]), observedAtMs: 4_900, seen: new Set(['gone']) },
+  };
   expect(observeMissing(before, { pods, nodes: undefined }, memory)).toEqual({
     since: new Map(),
     observedAtMs: 5_000,
     seen: new Set(['gone']),
+    trippedAtMs: new Map(),
   });
   expect(observeMissing(before, { pods, nodes: new Map() }, memory).since).toEqual(new Map([['gone', 1]]));
 });
