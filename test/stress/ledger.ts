@@ -89,10 +89,9 @@ export class Ledger {
     return this.#vanished.length;
   }
 
-  /** Containers that dustpan claims to have removed and that still exist. */
+  /** Containers that dustpan claims to have removed and that an observation shows which began later. */
   falseClaims(): readonly string[] {
-    const wasSeenAfter = ({ id, atMs }: Claim): boolean =>
-      (this.#seen.container.get(id)?.atMs ?? 0) > atMs + lagMs;
+    const wasSeenAfter = ({ id, atMs }: Claim): boolean => (this.#seen.container.get(id)?.atMs ?? 0) > atMs;
     return this.#claims
       .filter((claim) => claim.by === 'dustpan' && claim.kind === 'container' && wasSeenAfter(claim))
       .map(({ id }) => `dustpan logged the removal of container ${id}, which exists`);

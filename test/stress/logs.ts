@@ -45,7 +45,6 @@ export interface DustpanLine {
   readonly ts: string;
   readonly level: string;
   readonly msg: string;
-  readonly reason?: string;
   readonly err?: string;
   readonly image?: string;
   readonly names?: readonly string[];

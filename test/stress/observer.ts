@@ -18,12 +18,13 @@ export class Observer {
 
   /** A server that does not respond leaves its list undefined. */
   async observe(): Promise<Observation> {
+    const atMs = Date.now();
     const [images, containers] = await Promise.all([
       orUndefined(this.#images()),
       orUndefined(this.#containers()),
     ]);
     const pods = await orUndefined(this.pods());
-    return { atMs: Date.now(), images, containers, pods };
+    return { atMs, images, containers, pods };
   }
 
   /** Rejects when a server does not respond. */

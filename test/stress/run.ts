@@ -32,6 +32,8 @@ const observeEveryMs = 1_000;
 const reportEveryMs = 5_000;
 /** The longest wait until everything is as the policy says. */
 const calmMs = 150_000;
+/** Of the deletions that the API server and the controller count, one second apart. */
+const comparisons = 10;
 /** More would only repeat the first. */
 const enoughViolations = 10;
 
@@ -183,11 +185,11 @@ class Run {
     return [...this.#ledger.open(this.#actors.deeds.dropped), ...(await this.#deletionsDiffer())];
   }
 
-  /** The controller goes on, so the two counts may be of different moments. */
+  /** The controller keeps deleting pods, so the two counts may be of different moments: one comparison of several must be equal. */
   async #deletionsDiffer(): Promise<readonly string[]> {
-    for (let attempt = 0; ; attempt += 1) {
+    for (let attempt = 1; ; attempt += 1) {
       const found = await deletionsDiffer(this.#stage, this.#ledger.count('dustpan', 'pod'));
-      if (found.length === 0 || attempt === 10) return found;
+      if (found.length === 0 || attempt === comparisons) return found;
       await sleep(observeEveryMs);
     }
   }

@@ -22,8 +22,8 @@ const ping: Check = { name: 'ping', check: () => undefined };
 
 interface Group {
   readonly checks: readonly Check[];
-  /** At which a failure is logged. */
-  readonly level: 'info' | 'warn';
+  /** Log level of a failure. */
+  readonly level: 'debug' | 'warn';
 }
 
 /** Serves `/healthz` and `/readyz` like Kubernetes' components: `?verbose`, `?exclude=name`, `/healthz/<name>`. */
@@ -35,8 +35,8 @@ export function startHealthServer({
 }: HealthOptions): Promise<ListeningServer> {
   const groups = new Map<string, Group>([
     ['healthz', { checks: [ping, ...live], level: 'warn' }],
-    // Each process begins unready.
-    ['readyz', { checks: [ping, ...ready], level: 'info' }],
+    // A process starts unready; whatever fails later has a warning of its own.
+    ['readyz', { checks: [ping, ...ready], level: 'debug' }],
   ]);
   const handler = (url: URL) => healthReply(groups, url, log);
   return startHttpServer({ name: 'health probes', bindAddress, handler, log });
@@ -47,8 +47,8 @@ function healthReply(groups: ReadonlyMap<string, Group>, url: URL, log: Logger):
   const group = groups.get(title);
   const checks = group?.checks.filter((check) => name === '' || check.name === name) ?? [];
   if (!group || checks.length === 0 || rest.length > 0) return { status: 404, body: 'not found\n' };
-  const asked = { checks, level: group.level, query: url.searchParams };
-  return report(name === '' ? title : `${title}/${name}`, asked, log);
+  const probe = name === '' ? title : `${title}/${name}`;
+  return report(probe, { ...group, checks, query: url.searchParams }, log);
 }
 
 function report(

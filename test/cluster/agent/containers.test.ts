@@ -166,7 +166,12 @@ test('DryRun removes nothing', async () => {
   await expect.poll(() => due('RotatedLog'), eventually).toBeGreaterThan(0);
   await passesOf(agent, 'containergc', 2);
   expect(await containersOf('crash')).toEqual([0, 1, 2, 3].map((attempt) => `crash/main/${attempt}`));
-  expect(await sandboxesOf('resandboxed')).toHaveLength(3);
+  expect(await containersOf('resandboxed')).toEqual(['resandboxed/main/0', 'resandboxed/main/1']);
+  expect(await sandboxesOf('resandboxed')).toEqual([
+    'resandboxed/0 SANDBOX_NOTREADY',
+    'resandboxed/1 SANDBOX_NOTREADY',
+    'resandboxed/2 SANDBOX_READY',
+  ]);
   expect(logsOf('logger').length).toBeGreaterThan(3);
 });
 

@@ -32,6 +32,7 @@ const freshMs = 6_000;
 const untilItWaitsMs = 1_000;
 const hourMs = 3_600_000;
 
+/** So many that a busy machine, too, is in the middle of it when it has begun. */
 const batch = 200;
 /** So many of a batch are gone when something happens. */
 const begun = 10;

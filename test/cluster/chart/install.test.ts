@@ -70,7 +70,7 @@ describe('the commands of Getting started', () => {
       if (/^(kubectl get|dustpan) /.test(script))
         await expect.poll(missing, { timeout: 180_000, interval: 2_000 }).toEqual([]);
       // `kubectl wait` prints nothing about a pod that is gone already.
-      else expect((await missing()).filter((line) => !line.endsWith(' condition met'))).toEqual([]);
+      else expect((await missing()).filter((line) => line !== 'pod/hello condition met')).toEqual([]);
     },
   );
 

@@ -47,8 +47,7 @@ const nodeEntry = (name: string) =>
   });
 
 const make = async (names: readonly string[]): Promise<void> => {
-  // At once: with a few of the nodes, the circuit breaker would close and orphaned pods would be due.
-  await etcdClient(cluster.etcdUrl).putFast(names.map(nodeEntry));
+  await etcdClient(cluster.etcdUrl).put(names.map(nodeEntry));
 };
 
 const sample = (name: string): Promise<number | undefined> => dustpan.sample(`dustpan_pod_gc_${name}`);

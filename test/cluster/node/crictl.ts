@@ -11,7 +11,7 @@ export async function crictl(cluster: Runner, ...args: readonly string[]): Promi
   return stdout.trim();
 }
 
-/** Stops a sandbox as a crash does. A running kubelet could see its containers end first, and start others in it. */
+/** Stops a sandbox while the kubelet is paused: a running one could see the containers end first, and restart them in the same sandbox. */
 export async function crashSandbox(cluster: Runner & Pick<Cluster, 'kill'>, id: string): Promise<void> {
   await cluster.kill('kubelet', 'SIGSTOP');
   try {

@@ -24,7 +24,7 @@ beforeAll(async () => {
     kubelet: {
       config: {
         evictionHard: { 'nodefs.available': '60%', 'nodefs.inodesFree': '60%' },
-        // Longer than the period of the kubelet's node status: a condition of a moment is never written.
+        // Longer than the period at which the kubelet writes the node's status: it never writes a shorter condition.
         evictionPressureTransitionPeriod: '15s',
       },
     },

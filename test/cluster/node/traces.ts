@@ -40,8 +40,10 @@ function foldersOf(dir: string): readonly string[] {
   try {
     const folders = readdirSync(dir, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     return folders.map(({ name }) => join(dir, name));
-  } catch {
-    return []; // removed meanwhile
+  } catch (err) {
+    // Removed since its parent was read.
+    if (['ENOENT', 'ENODEV'].includes((err as NodeJS.ErrnoException).code ?? '')) return [];
+    throw err;
   }
 }
 

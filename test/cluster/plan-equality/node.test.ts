@@ -145,7 +145,7 @@ async function remember(): Promise<void> {
   await kubectl(cluster, [...patch, JSON.stringify({ status })]);
 }
 
-/** Repeats both plans until the kubelet answers and has not measured in between. */
+/** Repeats both plans until the kubelet responds and has not measured in between. */
 async function lookAtStorage(): Promise<typeof storagePlans> {
   const policy = join(cluster.dir, 'storage.json');
   const metadata = { name: 'storage' };
@@ -162,8 +162,7 @@ async function lookAtStorage(): Promise<typeof storagePlans> {
     const seen = { live: of(plan), offline: of(await plans.offline(`--policy=${policy}`)) };
     const notes = plan.notes.filter((note) => note.includes('kubelet'));
     const isMeasured = notes.length === 0 && seen.live.every(({ reason }) => reason !== 'UsageUnknown');
-    if (isMeasured && isDeepStrictEqual(seen.live, seen.offline)) return seen;
-    if (attempt === 20) {
+    if ((isMeasured && isDeepStrictEqual(seen.live, seen.offline)) || attempt === 20) {
       expect(notes).toEqual([]);
       return seen;
     }

@@ -242,7 +242,7 @@ class LocalCluster implements Cluster {
       HELM_DATA_HOME: join(this.dir, 'helm/data'),
       ...(this.#inputs.node && { CONTAINER_RUNTIME_ENDPOINT: this.#inputs.node.criSocket }),
     };
-    // Its default of 2 s is too short for a busy machine; a later flag wins.
+    // crictl's default of 2 s is too short on a busy machine; a later flag wins.
     const first = command === 'crictl' ? ['--timeout', '60s'] : [];
     return await runCommand([join(this.#inputs.bin, command), ...first, ...args], {
       env,

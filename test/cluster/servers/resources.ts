@@ -27,7 +27,7 @@ export async function installCrds(cluster: Kubectl): Promise<string[]> {
   return paths.trim().split('\n');
 }
 
-/** The server may serve them a moment before it lists them. */
+/** Waits until the API server lists dustpan's kinds: it may serve them a moment earlier. */
 export async function ourKindsListed(cluster: Kubectl): Promise<void> {
   const list = ['api-resources', '--api-group=gc.dustpan.dev', '-o', 'name'];
   await waitUntil(

@@ -69,7 +69,7 @@ describe('health probes', () => {
   });
 
   test.each([
-    { probe: 'readyz', level: 'info' },
+    { probe: 'readyz', level: 'debug' },
     { probe: 'healthz', level: 'warn' },
   ])('the reason of a failed $probe is in the log, not in the response', async ({ probe, level }) => {
     const { get, log } = await started({ live: [bad] });
