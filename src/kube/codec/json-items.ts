@@ -10,15 +10,19 @@ const deeper = new Map([
 ]);
 /** The number of open objects and lists inside the list of items, and inside one item. */
 const depth = { list: 2, item: 3 };
-/** The key of the items at the end of a text. */
-const itemsKey = /"items"\s*:\s*$/;
+/** Enough for the key before a list, with room for indentation. */
 const keyBytes = 64;
 
 /** A token that begins or ends with the current byte. */
 type Mark = 'a list' | 'an item' | 'the end of an item' | 'a comma' | undefined;
 
-/** Cuts the items out of a JSON list while it arrives. Holds one item at a time, and the fields of the list itself. */
+/**
+ * Cuts the objects out of one list of a JSON object while it arrives. Holds one of them at a time, and the other fields: text of megabytes in one
+ * piece, and all its objects, would enlarge the heap permanently.
+ */
 export class JsonItems {
+  /** The key of the list at the end of a text. */
+  readonly #key: RegExp;
   readonly #onItem: (json: Buffer) => void;
   readonly #item = new HeldBytes();
   readonly #rest = new HeldBytes();
@@ -27,12 +31,13 @@ export class JsonItems {
   #isInString = false;
   #isEscaped = false;
 
-  /** Calls `onItem` with the text of each item; the text is valid until `onItem` returns. */
-  constructor(onItem: (json: Buffer) => void) {
+  /** Calls `onItem` with the text of each object of the list; the text is valid until `onItem` returns. */
+  constructor(key: string, onItem: (json: Buffer) => void) {
+    this.#key = new RegExp(`"${key}"\\s*:\\s*$`);
     this.#onItem = onItem;
   }
 
-  /** The list without its items and the commas between them; complete after the last `push`. */
+  /** The text without the objects and the commas between them; complete after the last `push`. */
   get rest(): Buffer {
     return this.#rest.bytes;
   }
@@ -59,7 +64,7 @@ export class JsonItems {
     }
     this.#rest.add(before, 0, before.length);
     if (mark === 'a list')
-      this.#isInItems = itemsKey.test(this.rest.toString('latin1', this.rest.length - keyBytes));
+      this.#isInItems = this.#key.test(this.rest.toString('latin1', this.rest.length - keyBytes));
   }
 
   #read(code: number): Mark {

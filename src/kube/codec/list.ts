@@ -43,7 +43,7 @@ export class ListDecoder<T> {
 
   constructor(codec: Codec<T>) {
     this.#codec = codec;
-    this.#json = new JsonItems((item) => this.#items.push(codec.fromJson(parseJson(item))));
+    this.#json = new JsonItems('items', (item) => this.#items.push(codec.fromJson(parseJson(item))));
   }
 
   /** The caller may reuse the memory of the chunk afterwards. */

@@ -1,9 +1,11 @@
+import { isObject } from '../../api/json.ts';
 import type { PodStorageUsage, StorageUsage } from '../../api/local-storage.ts';
 import type { SignalThresholds } from '../../api/node-pressure.ts';
+import { JsonItems } from '../../kube/codec/json-items.ts';
+import { asObject, parseJson } from '../../kube/codec/json.ts';
 import { createTransport, type HttpTransport } from '../../kube/http/http-transport.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { KubeletError, kubeletError } from './error.ts';
-import { SummaryScanner } from './scanner.ts';
 import { nodeUsageOf, podUsageOf } from './summary.ts';
 import { configuredThresholds } from './thresholds.ts';
 import { KubeletCredentials, type KubeletAddress } from './trust.ts';
@@ -39,15 +41,15 @@ export class KubeletUsage {
   /** Usage keyed by the kubelet's pod UID; for a static pod, by the `configHash` of its mirror. Volumes are as old as the kubelet's last measurement. */
   async usage(signal: AbortSignal): Promise<StorageUsage> {
     const pods = new Map<string, PodStorageUsage>();
-    const scanner = new SummaryScanner((pod) => {
-      for (const [uid, usage] of podUsageOf(pod)) pods.set(uid, usage);
+    const summary = new JsonItems('pods', (pod) => {
+      for (const [uid, usage] of podUsageOf(parseJson(pod))) pods.set(uid, usage);
     });
     for await (const chunk of this.#read(summaryPath, signal))
       parsed("the kubelet's response is not JSON", () => {
-        scanner.push(chunk);
+        summary.push(chunk);
       });
     const atMs = this.#options.clock.now().getTime();
-    return { atMs, ...nodeUsageOf(nodeOf(scanner), atMs), pods };
+    return { atMs, ...nodeUsageOf(nodeOf(summary.rest), atMs), pods };
   }
 
   /** Returns the summary unchanged, for `stats.json` of a snapshot. */
@@ -100,11 +102,10 @@ export class KubeletUsage {
 }
 
 /** Returns the field `node`: a response without it is not a stats summary. */
-function nodeOf(scanner: SummaryScanner): object {
+function nodeOf(summary: Buffer): object {
   const wrong = "the kubelet's response is not a stats summary";
-  const envelope = parsed(wrong, () => scanner.finish());
-  const node = typeof envelope === 'object' && envelope !== null && 'node' in envelope && envelope.node;
-  if (typeof node === 'object' && node !== null) return node;
+  const { node } = asObject(parsed(wrong, () => parseJson(summary)));
+  if (isObject(node)) return node;
   throw new KubeletError(`${wrong} (${summaryPath})`, 'malformed');
 }
 

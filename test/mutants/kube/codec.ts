@@ -87,7 +87,7 @@ export const kubeCodecMutants: MutantGroup = {
     [
       'list: another list in JSON',
       items,
-      "itemsKey.test(this.rest.toString('latin1', this.rest.length - keyBytes))",
+      "this.#key.test(this.rest.toString('latin1', this.rest.length - keyBytes))",
       'true',
     ],
     ['list: the items end in JSON', items, 'if (this.#depth < depth.list) this.#isInItems = false;', ''],

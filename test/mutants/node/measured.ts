@@ -7,7 +7,6 @@ const mounts = 'src/node/storage/mounts.ts';
 const listing = 'src/node/storage/orphans-listing.ts';
 const orphans = 'src/node/storage/orphans.ts';
 const owners = 'src/node/storage/snapshots-owners.ts';
-const scanner = 'src/node/kubelet/scanner.ts';
 const snapshots = 'src/node/storage/snapshots-finder.ts';
 const source = 'src/node/kubelet/source.ts';
 const stateFile = 'src/node/disk/state-file.ts';
@@ -184,15 +183,6 @@ export const nodeMeasureMutants: MutantGroup = {
       'layer: sizeOf(rootfs), logs: sizeOf(logs)',
       'layer: sizeOf(logs), logs: sizeOf(rootfs)',
     ],
-    ['list: an escaped quote', scanner, 'else if (byte === backslash) this.#isEscaped = true;', ''],
-    [
-      'list: a pod in two chunks',
-      scanner,
-      'this.#held.length === 0 ? last : Buffer.concat([...this.#held, last])',
-      'last',
-    ],
-    ['list: a list that is not that of the pods', scanner, '/"pods"\\s*:\\s*\\[$/.test(end)', 'true'],
-    ['list: the end of the pods', scanner, 'if (this.#depth < podsDepth) this.#inPods = false;', ''],
     ['response: a summary that is too long', source, 'if (sizeBytes > maxBytes)', 'if (false)'],
     ['deadline: a summary', source, "{ method: 'GET', path, timeoutMs }", "{ method: 'GET', path }"],
     ['stop: a summary', source, '      signal.throwIfAborted();\n', ''],

@@ -1,8 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { SummaryScanner } from '../../../src/node/kubelet/scanner.ts';
 import { storageUsageOf } from '../../../src/node/kubelet/summary.ts';
-import { property } from '../../property.ts';
 
 const time = '2026-01-15T12:00:00Z';
 const atMs = Date.parse(time);
@@ -80,62 +77,4 @@ describe('a stats summary', () => {
     const pods = [{ podRef: { uid: 'u' }, 'ephemeral-storage': { time: measured, usedBytes: 1 } }];
     expect(storageUsageOf({ pods }, 0).pods.get('u')?.total).toEqual({ bytes: 1, atMs: undefined });
   });
-});
-
-describe('the scanner', () => {
-  const scan = (
-    text: string,
-    cuts: readonly number[],
-  ): { readonly pods: unknown[]; readonly rest: unknown } => {
-    const bytes = Buffer.from(text);
-    const pods: unknown[] = [];
-    const scanner = new SummaryScanner((pod) => pods.push(pod));
-    const ends = [...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
-    let from = 0;
-    for (const end of ends) {
-      scanner.push(bytes.subarray(from, end));
-      from = end;
-    }
-    return { pods, rest: scanner.finish() };
-  };
-
-  test('returns the same as JSON.parse, wherever the chunks end', property, () => {
-    const text = fc.string({ unit: 'grapheme' });
-    const value = fc.jsonValue({ maxDepth: 4 });
-    const pods = fc.array(fc.dictionary(text, value), { maxLength: 4 });
-    fc.assert(
-      fc.property(
-        fc.dictionary(
-          text.filter((key) => key !== 'pods' && key !== '__proto__'),
-          value,
-        ),
-        pods,
-        fc.record({
-          indent: fc.nat(3),
-          isFirst: fc.boolean(),
-          cuts: fc.array(fc.nat(5000), { maxLength: 12 }),
-        }),
-        (others, list, { indent, isFirst, cuts }) => {
-          const summary = isFirst ? { pods: list, ...others } : { ...others, pods: list };
-          const written = JSON.stringify(summary, undefined, indent);
-          const read = scan(written, cuts);
-          expect(JSON.stringify(read.pods)).toBe(JSON.stringify(list));
-          expect(JSON.stringify(read.rest)).toBe(JSON.stringify({ ...summary, pods: [] }));
-        },
-      ),
-    );
-  });
-
-  test('ignores a nested field named pods', () => {
-    const { pods, rest } = scan('{"node":{"pods":[{"a":1}]},"pods":[{"b":2}]}', []);
-    expect(pods).toEqual([{ b: 2 }]);
-    expect(rest).toEqual({ node: { pods: [{ a: 1 }] }, pods: [] });
-  });
-
-  test.each(['', '{', '{"pods":[', '{"pods":[{"a":1}', '{"pods":[{"a":1}]', 'null}', '{"a":"'])(
-    'refuses text that is incomplete or not JSON: %s',
-    (text) => {
-      expect(() => scan(text, [])).toThrow(SyntaxError);
-    },
-  );
 });

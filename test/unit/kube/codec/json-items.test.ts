@@ -10,7 +10,7 @@ interface Cut {
 
 function cut(text: string, chunkBytes: number): Cut {
   const items: unknown[] = [];
-  const json = new JsonItems((item) => items.push(JSON.parse(item.toString())));
+  const json = new JsonItems('items', (item) => items.push(JSON.parse(item.toString())));
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += chunkBytes)
     json.push(Buffer.from(bytes.subarray(at, at + chunkBytes)));
@@ -55,9 +55,24 @@ test.each(['{"kind":"PodList","items":null}', '{"kind":"Status","code":404}', '{
   },
 );
 
+test('cuts out the list of another key, and no list of that key inside another field', () => {
+  const pods: unknown[] = [];
+  const json = new JsonItems('pods', (pod) => pods.push(JSON.parse(pod.toString())));
+  json.push(Buffer.from('{"node":{"pods":[{"a":1}]},"pods":[{"b":2}]}'));
+  expect(pods).toEqual([{ b: 2 }]);
+  expect(json.rest.toString()).toBe('{"node":{"pods":[{"a":1}]},"pods":[]}');
+});
+
+test.each(['', '{', '{"items":[', '{"items":[{"a":1}', '{"items":[{"a":1}]', 'null}', '{"a":"'])(
+  'leaves text that is incomplete or not JSON so: %s',
+  (json) => {
+    expect(() => cut(json, 3)).toThrow(SyntaxError);
+  },
+);
+
 test('holds one item at a time', () => {
   const lengths: number[] = [];
-  const json = new JsonItems((text) => lengths.push(text.length));
+  const json = new JsonItems('items', (text) => lengths.push(text.length));
   json.push(Buffer.from('{"items":['));
   for (let i = 0; i < 50; i += 1)
     json.push(Buffer.from(`${i === 0 ? '' : ','}{"a":"${'x'.repeat(100_000)}"}`));
