@@ -14,10 +14,6 @@ export interface ImageIndex {
   idsOf(text: string): readonly string[];
 }
 
-/** Whether the image string of a pod's spec may name this image. */
-export const podImageMatches = (spec: string, image: NamedImage): boolean =>
-  imageIndex([image]).idsOf(spec).length > 0;
-
 /** Builds an index of these images. Each is parsed once. */
 export function imageIndex(images: readonly NamedImage[]): ImageIndex {
   const maps = new Names();

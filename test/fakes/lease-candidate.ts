@@ -8,7 +8,7 @@ import { FakeApi } from './api.ts';
 import { SettlingClock, settled } from './settling-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
-export const leaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
+const leaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
 
 type LeaseSpec = NonNullable<Lease['spec']>;
 

@@ -11,10 +11,6 @@ import { userAgent } from '../version/version.ts';
 const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 export interface Connected {
-  /** Where the credentials come from, for the log. */
-  readonly source: string;
-  /** The namespace of the kubeconfig context or the pod; undefined = not set. */
-  readonly namespace: string | undefined;
   /** Address and credentials; the kubelet accepts the same credentials. */
   readonly connection: ClusterConnection;
   /** For lists, watches, status and Events: limited by --kube-api-qps. */
@@ -46,8 +42,6 @@ export async function connect(
   const [transport, reviews] = [open(limits), open(limits)];
   const [acts, lease] = [open({}), open({})];
   return {
-    source: connection.source,
-    namespace: connection.namespace,
     ...{ connection, transport, acts, lease, reviews },
     close: () => {
       for (const one of [transport, acts, lease, reviews]) one.close();

@@ -39,7 +39,7 @@ export async function runController(config: ControllerConfig): Promise<number> {
   const registry = new Registry();
   const metrics = controllerMetrics(registry, config.leaderElection.name);
   const cluster = await connect(config, metrics.call);
-  log.info({ version, revision, cluster: cluster.source }, 'starting controller');
+  log.info({ version, revision, cluster: cluster.connection.source }, 'starting controller');
   const found = await preflight(cluster.transport, needed, stop);
   if (found === 'no-policies-kind')
     log.warn({ crd: 'gcpolicies.gc.dustpan.dev' }, 'kind GCPolicy is not installed, waiting for it');

@@ -140,7 +140,7 @@ function nodeOnly({ kind, text }: NodeQuestion, { program }: System): string {
 
 /** The namespace that kubectl would use. */
 const currentNamespace = (kube: PersonConnection): Promise<string> =>
-  usingCluster(kube, ({ namespace = 'default' }) => Promise.resolve(namespace));
+  usingCluster(kube, ({ connection: { namespace = 'default' } }) => Promise.resolve(namespace));
 
 /** The deletion or eviction of a pod, by the Events in its namespace. */
 async function collected(pod: AskedPod, kube: PersonConnection): Promise<Recorded> {

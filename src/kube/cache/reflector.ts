@@ -51,7 +51,6 @@ export class Reflector<T extends Identified> implements Store<T> {
   #synced = false;
   #state: ReflectorState = 'starting';
   #lastError: string | undefined;
-  #lastSyncAt: number | undefined;
   /** The resourceVersion at which the next watch begins; undefined = a list is due. */
   #resumeAt: string | undefined;
   /** Whether no watch has delivered an event, or failed for another reason, since the last list. */
@@ -82,11 +81,6 @@ export class Reflector<T extends Identified> implements Store<T> {
   /** The cause of the state `failing` or `missing`. */
   get lastError(): string | undefined {
     return this.#lastError;
-  }
-
-  /** Clock.monotonicMs of the last message from the server: for a quiet resource a bookmark about every minute. */
-  get lastSyncAt(): number | undefined {
-    return this.#lastSyncAt;
   }
 
   /** Resolves when the view is complete. Rejects with the signal's reason. */
@@ -218,7 +212,6 @@ export class Reflector<T extends Identified> implements Store<T> {
     if (this.#state !== 'synced') this.#log.debug({ resource: this.#resource }, 'cache is current');
     this.#state = 'synced';
     this.#lastError = undefined;
-    this.#lastSyncAt = this.#deps.clock.monotonicMs();
   }
 
   /** Warns once for each new cause, as every attempt fails again. */

@@ -10,8 +10,6 @@ import type { EventSpec } from '../events/recorder.ts';
 import { isConflict, isDenied } from '../http/transport.ts';
 import type { KubeTransport } from '../http/transport.ts';
 
-export { leaseProblems } from './record.ts';
-
 export interface LeaseElectorDeps {
   /** Has its own connection pool, so that garbage collection cannot delay renewals. */
   readonly transport: KubeTransport;

@@ -16,27 +16,6 @@ interface Claim {
   readonly now: Date;
 }
 
-/** Lists the problems of the three durations, one line each. */
-export function leaseProblems(times: {
-  readonly leaseDurationMs: number;
-  readonly renewDeadlineMs: number;
-  readonly retryPeriodMs: number;
-}): string[] {
-  const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = times;
-  const problems: string[] = [];
-  if (retryPeriodMs <= 0) problems.push(`retry period must be above 0, is ${retryPeriodMs} ms`);
-  if (leaseDurationMs < 1000) problems.push(`lease duration must be at least 1 s, is ${leaseDurationMs} ms`);
-  if (leaseDurationMs <= renewDeadlineMs)
-    problems.push(
-      `lease duration (${leaseDurationMs} ms) must be above the renew deadline (${renewDeadlineMs} ms)`,
-    );
-  if (renewDeadlineMs <= retryPeriodMs * jitterFactor)
-    problems.push(
-      `renew deadline (${renewDeadlineMs} ms) must be above ${jitterFactor} times the retry period (${retryPeriodMs} ms)`,
-    );
-  return problems;
-}
-
 /** Candidates wait one to 2.2 retry periods between attempts, as upstream, and the deadline must allow more than one attempt. */
 export const jitterFactor = 1.2;
 

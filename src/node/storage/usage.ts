@@ -1,14 +1,11 @@
 import type { Dirent, Stats } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '../../runtime/errors.ts';
 
-/** Disk usage of a directory. */
+/** Disk usage of a directory; a lower bound if there are more entries than allowed, or some that cannot be read. */
 interface Usage {
   readonly bytes: number;
   readonly entries: number;
-  /** False = a lower bound: there are more entries than allowed, or some that cannot be read. */
-  readonly complete: boolean;
 }
 
 interface UsageBounds {
@@ -30,7 +27,6 @@ export async function diskUsage(root: string, bounds: UsageBounds, signal: Abort
 class Walk implements Usage {
   bytes = 0;
   entries = 0;
-  complete = true;
   readonly #bounds: UsageBounds;
   readonly #linked = new Set<number>();
   readonly #todo: string[] = [];
@@ -48,12 +44,11 @@ class Walk implements Usage {
   }
 
   async #directory(path: string, signal: AbortSignal): Promise<void> {
-    const directory = await this.#tried(opendir(path));
+    const directory = await opendir(path).catch(() => undefined);
     if (directory === undefined) return;
     for await (const entry of directory) {
       signal.throwIfAborted();
       if (this.entries >= this.#bounds.maxEntries) {
-        this.complete = false;
         this.#todo.length = 0;
         return;
       }
@@ -68,7 +63,7 @@ class Walk implements Usage {
   /** Counts an entry; false = it does not belong to the directory, or is counted already. */
   async #visit(path: string): Promise<boolean> {
     if (this.#bounds.mountpoints.has(path)) return false;
-    const stats = await this.#tried(lstat(path));
+    const stats = await lstat(path).catch(() => undefined);
     if (stats === undefined) return false;
     this.#device ??= stats.dev;
     if (stats.dev !== this.#device || this.#isCounted(stats)) return false;
@@ -83,15 +78,5 @@ class Walk implements Usage {
     if (this.#linked.has(ino)) return true;
     this.#linked.add(ino);
     return false;
-  }
-
-  /** An entry that is gone meanwhile uses no space; one that cannot be read makes the result a lower bound. */
-  async #tried<T>(reading: Promise<T>): Promise<T | undefined> {
-    try {
-      return await reading;
-    } catch (err) {
-      if (errorCode(err) !== 'ENOENT') this.complete = false;
-      return undefined;
-    }
   }
 }

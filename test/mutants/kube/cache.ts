@@ -201,12 +201,6 @@ export const kubeCacheMutants: MutantGroup = {
       '',
     ],
     [
-      'memory: the time of the last message',
-      reflector,
-      '    this.#lastSyncAt = this.#deps.clock.monotonicMs();\n',
-      '',
-    ],
-    [
       'watch: a late deletion does not hit a namesake',
       view,
       '  remove(object: T): void {\n    this.#items.delete(object.uid);',

@@ -166,17 +166,5 @@ export const kubeLeaseMutants: MutantGroup = {
       'Math.floor(leaseDurationMs / 1000)',
     ],
     ['request: a released lease has no holder', record, "holderIdentity: '', ", ''],
-    [
-      'deadline: below the term',
-      record,
-      'leaseDurationMs <= renewDeadlineMs',
-      'leaseDurationMs < renewDeadlineMs',
-    ],
-    [
-      'deadline: above the retry period',
-      record,
-      'renewDeadlineMs <= retryPeriodMs * jitterFactor',
-      'renewDeadlineMs < retryPeriodMs * jitterFactor',
-    ],
   ],
 };

@@ -296,7 +296,6 @@ export const nodeMeasureMutants: MutantGroup = {
       'if (this.entries >= this.#bounds.maxEntries) {',
       'if (false) {',
     ],
-    ['count: an entry that is gone', usage, "if (errorCode(err) !== 'ENOENT') this", 'this'],
     ['path: a link is not followed', usage, 'lstat(path)', 'stat(path)'],
     ['path: a mount with a blank', mounts, 'String.fromCharCode(parseInt(octal, 8))', 'octal'],
     ['stop: a measurement', usage, '      signal.throwIfAborted();\n', ''],

@@ -25,7 +25,6 @@ describe.each([{ jsonOnly: false }, { jsonOnly: true }])('in JSON: $jsonOnly', (
       synced: true,
       state: 'synced',
       lastError: undefined,
-      lastSyncAt: 0,
     });
   });
 });

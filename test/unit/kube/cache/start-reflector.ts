@@ -75,8 +75,8 @@ export function apiWith(...pods: readonly string[]): FakeApi {
 export function stateOf<T extends { uid: string; name: string; resourceVersion: string }>(
   reflector: Reflector<T>,
 ): object {
-  const { items, synced, state, lastError, lastSyncAt } = reflector;
-  return { count: items.size, synced, state, lastError, lastSyncAt };
+  const { items, synced, state, lastError } = reflector;
+  return { count: items.size, synced, state, lastError };
 }
 
 /** Waits until the reflector pauses between two attempts. Returns the length of the pause. */

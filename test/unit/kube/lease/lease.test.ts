@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { leaseProblems } from '../../../../src/kube/lease/lease.ts';
-import { candidate, LeaseServer, leaseTimes, led, pass } from '../../../fakes/lease-candidate.ts';
+import { candidate, LeaseServer, led, pass } from '../../../fakes/lease-candidate.ts';
 import { refusal } from '../../../fakes/transport.ts';
 import { SettlingClock, settled } from '../../../fakes/settling-clock.ts';
 
@@ -211,35 +210,4 @@ test('a conflicting release is repeated', async () => {
   await pass(clock, 500);
   expect(await leader.outcome).toBe('released');
   expect(server.holder).toBe('');
-});
-
-test.each([
-  { name: 'the defaults have no problem', change: {}, expected: [] },
-  {
-    name: 'the deadline must be below the duration',
-    change: { renewDeadlineMs: 15_000 },
-    expected: [/lease duration/],
-  },
-  {
-    name: 'the deadline must allow retries',
-    change: { retryPeriodMs: 9_000 },
-    expected: [/1.2 times/],
-  },
-  {
-    name: 'the deadline must be above 1.2 retry periods',
-    change: { renewDeadlineMs: 2_400 },
-    expected: [/1.2 times/],
-  },
-  { name: 'the retry period must be above zero', change: { retryPeriodMs: 0 }, expected: [/above 0/] },
-  {
-    name: 'the lease duration is in seconds',
-    change: { leaseDurationMs: 900, renewDeadlineMs: 800, retryPeriodMs: 100 },
-    expected: [/at least 1 s/],
-  },
-])('durations: $name', ({ change, expected }) => {
-  const problems = leaseProblems({ ...leaseTimes, ...change });
-  expect(problems).toHaveLength(expected.length);
-  expected.forEach((pattern, i) => {
-    expect(problems[i]).toMatch(pattern);
-  });
 });
