@@ -42,7 +42,7 @@ export interface ReportDeps {
   /** The file system of the kubelet's root directory. */
   readonly nodeDisk: (signal: AbortSignal) => Promise<FileSystemStats>;
   readonly snapshots: Pick<SnapshotFinder, 'find'>;
-  readonly reports: NodeReports;
+  readonly reports: Pick<NodeReports, 'read' | 'write'>;
   readonly recorder: Recorder;
   readonly agentVersion: string;
   readonly metrics: ReportMetrics;

@@ -32,7 +32,10 @@ export async function runAgent(config: AgentConfig): Promise<number> {
   const registry = new Registry();
   const metrics = agentMetrics(registry);
   const cluster = await connect(config, metrics.call);
-  log.info({ version, revision, cluster: cluster.connection.source, node: config.nodeName }, 'starting agent');
+  log.info(
+    { version, revision, cluster: cluster.connection.source, node: config.nodeName },
+    'starting agent',
+  );
   await checkAccess({ config, cluster, log }, stop);
   if (!stop.aborted) await new Agent({ config, cluster, registry, metrics, log }, stop).run();
   cluster.close();

@@ -19,7 +19,7 @@ import type {
 } from '../../api/report/node-pass.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import type { Consumer } from '../../gc/reasons/pressure.ts';
-import { nodeReports } from '../../kube/actions/node-report.ts';
+import { NodeReports } from '../../kube/actions/node-report.ts';
 import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
 import { podLookup } from '../../kube/actions/pod-lookup.ts';
 import {
@@ -244,7 +244,7 @@ function reportManager(deps: AgentUnitsDeps, place: Place, inventories: Inventor
     runtimeTrouble: () => runtimeWatch.check(),
     recorder,
     snapshots: new SnapshotFinder({ runtime }),
-    reports: nodeReports(cluster.transport),
+    reports: new NodeReports(cluster.transport),
     metrics: reportMetrics(registry),
     log: log.named('report'),
   });

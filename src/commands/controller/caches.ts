@@ -22,7 +22,6 @@ import {
   replicaSetsResource,
   type Resource,
 } from '../../kube/cache/resources.ts';
-import type { StatusPatcher } from '../../kube/actions/status-patch.ts';
 import { Edge, OnDemand, PodCache, Trusted } from './cache-views.ts';
 import type { Check } from '../../runtime/serving/health.ts';
 
@@ -45,7 +44,6 @@ export interface Caches {
 
 interface CacheDeps extends Omit<ReflectorDeps<Identified>, 'resource' | 'onChange'> {
   readonly policySet: PolicySet;
-  readonly status: StatusPatcher;
   /** Called when all caches are complete: at the start, and again after a cache was listed anew. */
   readonly onReady: () => void;
   /** Called when a policy was added, changed or deleted. */
@@ -124,7 +122,7 @@ function requestsEviction(reports: Iterable<NodeReportFacts>): boolean {
 
 /** The watch of the policies and the operator, which handles their changes one by one. */
 function watchedPolicies(
-  { policySet, onPolicy, status, log }: CacheDeps,
+  { policySet, onPolicy, transport, log }: CacheDeps,
   reflect: Reflect,
 ): { readonly policies: Reflector<RawFacts>; readonly operator: PolicyOperator } {
   let notify: () => void = () => undefined;
@@ -141,7 +139,7 @@ function watchedPolicies(
       if (changed || event.type !== 'MODIFIED') onPolicy(event);
       return Promise.resolve();
     },
-    status,
+    transport,
     log: log.named('policies'),
   });
   return { policies, operator };

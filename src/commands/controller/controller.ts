@@ -5,7 +5,6 @@ import { PolicySet } from '../../api/policy/policy-set.ts';
 import { EventRecorder } from '../../kube/events/event-recorder.ts';
 import { LeaseElector } from '../../kube/lease/lease.ts';
 import { reportingControllers } from '../../kube/events/recorder.ts';
-import { statusPatcher } from '../../kube/actions/status-patch.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { Heartbeat } from '../../runtime/scheduling/heartbeat.ts';
 import type { ListeningServer } from '../../runtime/serving/http-server.ts';
@@ -75,7 +74,6 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
   const caches = controllerCaches({
     ...{ transport: cluster.transport, clock, random: Math.random, log, policySet },
     metrics: base.metrics.reflector,
-    status: statusPatcher(cluster.transport),
     onReady: () => {
       letHeapDouble(false);
       wake.trigger();

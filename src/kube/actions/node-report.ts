@@ -3,26 +3,14 @@ import type { NodeGCReport, NodeGCReportStatus } from '../../api/gen/nodegcrepor
 import { isObject } from '../../api/json.ts';
 import { parseJson } from '../codec/json.ts';
 import type { NodeFacts } from '../cache/objects.ts';
-import { statusPatcher } from './status-patch.ts';
+import { patchStatus } from './status-patch.ts';
 import { ApiError, isConflict, isNotFound, type KubeTransport } from '../http/transport.ts';
 
 /** The Node object of the agent. Its report has the same name and is deleted with it. */
 export type ReportingNode = Pick<NodeFacts, 'name' | 'uid'>;
 
-/** Reads and writes the stored report of one node. */
-export interface NodeReports {
-  /** Returns the stored status; undefined if there is no report. */
-  read(node: ReportingNode, signal: AbortSignal): Promise<NodeGCReportStatus | undefined>;
-  /** Replaces the stored status, and creates the report if it is missing. `no-kind`: the kind NodeGCReport is not installed. */
-  write(node: ReportingNode, status: NodeGCReportStatus, signal: AbortSignal): Promise<'written' | 'no-kind'>;
-}
-
 const reportsPath = '/apis/gc.dustpan.dev/v1alpha1/nodegcreports';
 const pathOf = ({ name }: ReportingNode): string => `${reportsPath}/${encodeURIComponent(name)}`;
-
-export function nodeReports(transport: Pick<KubeTransport, 'send'>): NodeReports {
-  return new StoredReport(transport);
-}
 
 /** The stored status, and the Node that owns the report. */
 interface Stored {
@@ -30,7 +18,8 @@ interface Stored {
   readonly status: NodeGCReportStatus;
 }
 
-class StoredReport implements NodeReports {
+/** Reads and writes the stored report of one node. */
+export class NodeReports {
   readonly #transport: Pick<KubeTransport, 'send'>;
   #stored: Stored | undefined;
   /** UID of a Node without a report: the next write creates it without reading. */
@@ -40,6 +29,7 @@ class StoredReport implements NodeReports {
     this.#transport = transport;
   }
 
+  /** Returns the stored status; undefined if there is no report. */
   async read(node: ReportingNode, signal: AbortSignal): Promise<NodeGCReportStatus | undefined> {
     const report = await this.#get(node, signal);
     this.#missingFor = report === undefined ? node.uid : undefined;
@@ -48,6 +38,7 @@ class StoredReport implements NodeReports {
     return report?.status;
   }
 
+  /** Replaces the stored status, and creates the report if it is missing. `no-kind`: the kind NodeGCReport is not installed. */
   async write(
     node: ReportingNode,
     status: NodeGCReportStatus,
@@ -82,7 +73,7 @@ class StoredReport implements NodeReports {
   ): Promise<'patched' | 'gone'> {
     const patch = mergePatchOf(known.status, status);
     try {
-      return await statusPatcher(this.#transport).patchStatus(pathOf(node), patch, signal);
+      return await patchStatus(this.#transport, pathOf(node), patch, signal);
     } catch (err) {
       // Rejected before evaluation: the stored status has not changed, and a busy server gets no second request.
       if (err instanceof ApiError && err.status === 429) this.#stored = known;

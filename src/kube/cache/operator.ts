@@ -4,7 +4,8 @@ import type { Logger } from '../../runtime/logging/logger.ts';
 import { onAbort } from '../http/abort.ts';
 import type { RawFacts } from './objects.ts';
 import type { Store } from './reflector.ts';
-import type { StatusPatcher } from '../actions/status-patch.ts';
+import { patchStatus } from '../actions/status-patch.ts';
+import type { KubeTransport } from '../http/transport.ts';
 
 /** A change of a policy. Several changes while an event is handled are reported as one. */
 export interface PolicyEvent {
@@ -18,7 +19,7 @@ export interface PolicyEvent {
 interface PolicyOperatorDeps {
   /** Creates the local copy of the collection at `path`; the operator runs it. */
   readonly watch: (path: string, onChange: () => void) => WatchedStore;
-  readonly status: StatusPatcher;
+  readonly transport: Pick<KubeTransport, 'send'>;
   /** Called for one event at a time. A failure is logged, and the next event follows. */
   readonly onEvent: (event: PolicyEvent, signal: AbortSignal) => Promise<void>;
   readonly log: Logger;
@@ -125,7 +126,7 @@ export class PolicyOperator extends Operator {
   ): Promise<ResourceMeta | null> {
     const { group, version, plural } = gcPolicy;
     const path = `/apis/${group}/${version}/${plural}/${encodeURIComponent(meta.name)}`;
-    const outcome = await this.#deps.status.patchStatus(path, status, signal);
+    const outcome = await patchStatus(this.#deps.transport, path, status, signal);
     return outcome === 'gone' ? null : meta;
   }
 }

@@ -4,7 +4,7 @@ import { ReportManager } from '../../../src/agent/report/manager.ts';
 import { reportMetrics } from '../../../src/agent/report/metrics.ts';
 import { agentCaches, type AgentCaches } from '../../../src/commands/agent/caches.ts';
 import { AgentLoops } from '../../../src/commands/agent/loops.ts';
-import { nodeReports, type ReportingNode } from '../../../src/kube/actions/node-report.ts';
+import { NodeReports, type ReportingNode } from '../../../src/kube/actions/node-report.ts';
 import { tokenCredentials } from '../../../src/kube/auth/credentials.ts';
 import { createTransport, type ApiCall, type HttpTransport } from '../../../src/kube/http/http-transport.ts';
 import { systemClock as clock } from '../../../src/runtime/scheduling/clock.ts';
@@ -130,7 +130,7 @@ export class Fleet {
       ...{ clock, random: Math.random, log, agentVersion: 'bench' },
       node: () => (caches.node() === undefined ? undefined : node),
       governance: () => caches.governance(),
-      reports: nodeReports(this.#reports),
+      reports: new NodeReports(this.#reports),
       recorder: { record: () => undefined },
       metrics: this.#metrics,
     });

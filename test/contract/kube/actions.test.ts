@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { clusterActions } from '../../../src/kube/actions/cluster.ts';
-import { statusPatcher } from '../../../src/kube/actions/status-patch.ts';
+import { patchStatus } from '../../../src/kube/actions/status-patch.ts';
 import { startEnvironment } from './environment.ts';
 import { contractTransport } from './objects.ts';
 import { policyManifest } from '../../manifests.ts';
@@ -170,13 +170,12 @@ describe('patchStatus', () => {
     const name = `policy-${randomUUID().slice(0, 8)}`;
     const body = policyManifest(name);
     await objects.request({ method: 'POST', path: policies, body });
-    const { patchStatus } = statusPatcher(transport);
     const path = `${policies}/${name}`;
-    expect(await patchStatus(path, { observedGeneration: 1 }, signal)).toBe('patched');
+    expect(await patchStatus(transport, path, { observedGeneration: 1 }, signal)).toBe('patched');
     const read = JSON.parse((await objects.request({ method: 'GET', path })).toString()) as object;
     expect(read).toMatchObject({ metadata: { name }, status: { observedGeneration: 1 } });
     await objects.request({ method: 'DELETE', path });
-    expect(await patchStatus(path, { observedGeneration: 2 }, signal)).toBe('gone');
+    expect(await patchStatus(transport, path, { observedGeneration: 2 }, signal)).toBe('gone');
   });
 });
 

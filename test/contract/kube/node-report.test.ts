@@ -4,7 +4,7 @@ import type { NodeGCReport, NodeGCReportStatus } from '../../../src/api/gen/node
 import { nodePodsResource } from '../../../src/kube/cache/node-pods.ts';
 import { podLookup } from '../../../src/kube/actions/pod-lookup.ts';
 import { nodeReportsResource } from '../../../src/kube/cache/node-report-facts.ts';
-import { nodeReports, type ReportingNode } from '../../../src/kube/actions/node-report.ts';
+import { NodeReports, type ReportingNode } from '../../../src/kube/actions/node-report.ts';
 import { decodeList } from '../../../src/kube/codec/decode.ts';
 import { planReport } from '../../../src/agent/report/plan.ts';
 import type { KubeRequest } from '../../../src/kube/http/transport.ts';
@@ -40,7 +40,7 @@ const full = (): NodeGCReportStatus => {
 
 test('a report is created for its Node and contains all written fields', async () => {
   const node = await newNode();
-  const reports = nodeReports(transport);
+  const reports = new NodeReports(transport);
   expect(await reports.read(node, signal)).toBeUndefined();
   expect(await reports.write(node, full(), signal)).toBe('written');
   const { metadata, status } = await read(node);
@@ -53,17 +53,17 @@ test('a report is created for its Node and contains all written fields', async (
 
 test('fields that are no longer written are removed, also after a restart', async () => {
   const node = await newNode();
-  await nodeReports(transport).write(node, full(), signal);
+  await new NodeReports(transport).write(node, full(), signal);
   const less = full();
   delete less.orphans;
   delete less.imageFileSystem;
-  await nodeReports(transport).write(node, less, signal);
+  await new NodeReports(transport).write(node, less, signal);
   expect((await read(node)).status).toEqual(less);
 });
 
 test('a deleted report is created again', async () => {
   const node = await newNode();
-  const reports = nodeReports(transport);
+  const reports = new NodeReports(transport);
   await reports.write(node, full(), signal);
   await objects.request({ method: 'DELETE', path: `${path}/${node.name}` });
   expect(await reports.write(node, full(), signal)).toBe('written');
@@ -72,7 +72,7 @@ test('a deleted report is created again', async () => {
 
 test('a Node that was created again owns the report', async () => {
   const first = await newNode();
-  const reports = nodeReports(transport);
+  const reports = new NodeReports(transport);
   await reports.write(first, full(), signal);
   await objects.request({ method: 'DELETE', path: `/api/v1/nodes/${first.name}` });
   const second = await newNode(first.name);
@@ -85,7 +85,7 @@ test('a Node that was created again owns the report', async () => {
 
 test('the controller reads what the agent wrote', async () => {
   const node = await newNode();
-  await nodeReports(transport).write(node, full(), signal);
+  await new NodeReports(transport).write(node, full(), signal);
   const { codec, accept } = nodeReportsResource();
   const page = await decodeList(transport.stream({ method: 'GET', path, accept }, signal), codec);
   const report = page.items.find(({ name }) => name === node.name);

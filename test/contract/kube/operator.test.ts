@@ -4,7 +4,6 @@ import { PolicyOperator } from '../../../src/kube/cache/operator.ts';
 import type { RawFacts } from '../../../src/kube/cache/objects.ts';
 import { Reflector } from '../../../src/kube/cache/reflector.ts';
 import { jsonResource } from '../../../src/kube/cache/resources.ts';
-import { statusPatcher } from '../../../src/kube/actions/status-patch.ts';
 import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import { silentLogger } from '../../fakes/logger.ts';
 import { startEnvironment } from './environment.ts';
@@ -38,7 +37,7 @@ beforeEach(() => {
       };
       return (reflector = new Reflector(deps));
     },
-    status: statusPatcher(transport),
+    transport,
     log: silentLogger,
     onEvent: ({ type, name: policy, object }) => {
       received.push({ what: `${type} ${policy}`, object });

@@ -9,7 +9,7 @@ import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import { containers, disk, governed, images, orphanCount, orphanInventory, pass } from './builders.ts';
 
 /** The report in the API server. */
-class FakeReports implements NodeReports {
+class FakeReports implements Pick<NodeReports, 'read' | 'write'> {
   stored: NodeGCReportStatus | undefined;
   fails = false;
   hasKind = true;

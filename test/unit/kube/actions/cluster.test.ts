@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { clusterActions } from '../../../../src/kube/actions/cluster.ts';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
-import { statusPatcher } from '../../../../src/kube/actions/status-patch.ts';
+import { patchStatus } from '../../../../src/kube/actions/status-patch.ts';
 import { FakeTransport } from '../../../fakes/transport.ts';
 
 const { signal } = new AbortController();
@@ -152,7 +152,7 @@ describe('getNode', () => {
 describe('patchStatus', () => {
   test('merges into the status subresource', async () => {
     const transport = new FakeTransport({});
-    expect(await statusPatcher(transport).patchStatus('/apis/g/v1/x/y', { a: 1 }, signal)).toBe('patched');
+    expect(await patchStatus(transport, '/apis/g/v1/x/y', { a: 1 }, signal)).toBe('patched');
     expect(transport.requests).toEqual([
       expect.objectContaining({
         method: 'PATCH',
@@ -164,7 +164,7 @@ describe('patchStatus', () => {
   });
 
   test('ignores a deleted object', async () => {
-    const { patchStatus } = statusPatcher(new FakeTransport({ send: refuse(404) }));
-    expect(await patchStatus('/apis/g/v1/x/y', {}, signal)).toBe('gone');
+    const transport = new FakeTransport({ send: refuse(404) });
+    expect(await patchStatus(transport, '/apis/g/v1/x/y', {}, signal)).toBe('gone');
   });
 });

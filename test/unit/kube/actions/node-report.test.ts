@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
-import { mergePatchOf, nodeReports } from '../../../../src/kube/actions/node-report.ts';
+import { mergePatchOf, NodeReports } from '../../../../src/kube/actions/node-report.ts';
 import { ApiError, type KubeRequest } from '../../../../src/kube/http/transport.ts';
 import { FakeTransport } from '../../../fakes/transport.ts';
 
@@ -42,7 +42,7 @@ function server(stored?: Stored) {
       return state.stored;
     },
   });
-  return { state, verbs, patches, reports: nodeReports(transport) };
+  return { state, verbs, patches, reports: new NodeReports(transport) };
 }
 
 const owners = [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n1' }];
@@ -145,7 +145,7 @@ test('returns no-kind if the kind is not installed', async () => {
 
 test('reads the stored status again after a failed write', async () => {
   const { verbs, reports } = server(ours());
-  const failing = nodeReports(
+  const failing = new NodeReports(
     new FakeTransport({
       send: () => {
         throw new ApiError('busy', { status: 503 });

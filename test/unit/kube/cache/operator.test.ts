@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { PolicyOperator } from '../../../../src/kube/cache/operator.ts';
 import type { PolicyEvent } from '../../../../src/kube/cache/operator.ts';
-import { statusPatcher } from '../../../../src/kube/actions/status-patch.ts';
 import { settled } from '../../../fakes/settling-clock.ts';
 import { PolicyFeed, storedPolicy } from '../../../fakes/policy-feed.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
@@ -17,7 +16,7 @@ function startOperator(
   const patches = new FakeTransport({});
   const operator = new PolicyOperator({
     watch: feed.watch,
-    status: statusPatcher(patches),
+    transport: patches,
     log,
     onEvent: (event, signal) => {
       reported.push(`${event.type} ${event.name}`);
@@ -184,7 +183,7 @@ test.each([
   });
   const operator = new PolicyOperator({
     watch: new PolicyFeed().watch,
-    status: statusPatcher(transport),
+    transport,
     log: new RecordingLogger(),
     onEvent: () => Promise.resolve(),
   });
