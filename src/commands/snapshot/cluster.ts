@@ -1,10 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { isInvalid } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
-import type { Codec } from '../../kube/codec/list.ts';
-import { MalformedError } from '../../kube/codec/frames.ts';
 import { parseJson } from '../../kube/codec/json.ts';
-import { namespacesResource } from '../../kube/cache/resources.ts';
+import { inJson, namespacesResource } from '../../kube/cache/resources.ts';
 import { listPages } from '../../kube/cache/list-watch.ts';
 import { ApiError, isNotFound, type KubeTransport } from '../../kube/http/transport.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
@@ -14,7 +12,6 @@ import { listsOf, type SnapshotList, type SnapshotPods } from './kinds.ts';
 import { ListFile } from './list-file.ts';
 import { snapshotObject } from './objects.ts';
 import type { JsonObject } from './pick.ts';
-import { acceptJson } from '../../kube/http/media-types.ts';
 
 interface ClusterPartDeps {
   readonly pods: SnapshotPods;
@@ -165,13 +162,8 @@ const retrying = (transport: KubeTransport): KubeTransport => ({
   stream: (request, signal) => transport.stream({ retries, ...request }, signal),
 });
 
-function resourceOf(list: SnapshotList): Parameters<typeof listPages<JsonObject>>[0]['resource'] {
-  const codec: Codec<JsonObject> = {
-    fromProtobuf: () => {
-      throw new MalformedError('protobuf in the response to a request for JSON');
-    },
-    fromJson: (json) => snapshotObject(list, json),
-  };
-  const { name, path, query = {} } = list;
-  return { name, path, query, accept: acceptJson, optional: false, codec };
-}
+/** Not optional: a kind that is not installed must be told from one without objects. */
+const resourceOf = (list: SnapshotList): Parameters<typeof listPages<JsonObject>>[0]['resource'] => ({
+  ...inJson(list, (json) => snapshotObject(list, json)),
+  optional: false,
+});

@@ -1,4 +1,5 @@
 import { policiesPath } from '../../kube/actions/live-policies.ts';
+import { reportsPath } from '../../kube/actions/node-report.ts';
 import type { SnapshotKind } from './objects.ts';
 
 /** One file of a snapshot and where its objects come from. */
@@ -53,7 +54,7 @@ export const snapshotLists: readonly SnapshotList[] = [
   },
   {
     ...{ name: 'nodegcreports', resource: 'nodegcreports.gc.dustpan.dev' },
-    path: '/apis/gc.dustpan.dev/v1alpha1/nodegcreports',
+    path: reportsPath,
     ...{ apiVersion: ours, kind: 'NodeGCReport', pageSize: pageSizeOfLarge, optional: true },
   },
 ];

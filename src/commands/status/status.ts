@@ -2,6 +2,7 @@ import type { GCPolicy } from '../../api/gen/gcpolicy.gen.ts';
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
 import { listPages } from '../../kube/cache/list-watch.ts';
 import { policiesPath } from '../../kube/actions/live-policies.ts';
+import { reportsPath } from '../../kube/actions/node-report.ts';
 import type { RawFacts } from '../../kube/cache/objects.ts';
 import { jsonResource, type Resource } from '../../kube/cache/resources.ts';
 import { ApiError, type KubeTransport } from '../../kube/http/transport.ts';
@@ -68,7 +69,7 @@ interface Status {
 
 const resources = {
   policies: jsonResource({ name: 'gcpolicies', path: policiesPath }),
-  reports: jsonResource({ name: 'nodegcreports', path: '/apis/gc.dustpan.dev/v1alpha1/nodegcreports' }),
+  reports: jsonResource({ name: 'nodegcreports', path: reportsPath }),
 };
 
 /** Rejects when the policies cannot be read; reports that may not be read are left out with a warning. */

@@ -9,7 +9,7 @@ import { ApiError, isConflict, isNotFound, type KubeTransport } from '../http/tr
 /** The Node object of the agent. Its report has the same name and is deleted with it. */
 export type ReportingNode = Pick<NodeFacts, 'name' | 'uid'>;
 
-const reportsPath = '/apis/gc.dustpan.dev/v1alpha1/nodegcreports';
+export const reportsPath = '/apis/gc.dustpan.dev/v1alpha1/nodegcreports';
 const pathOf = ({ name }: ReportingNode): string => `${reportsPath}/${encodeURIComponent(name)}`;
 
 /** The stored status, and the Node that owns the report. */

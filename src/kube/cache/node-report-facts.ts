@@ -20,11 +20,10 @@ import {
 import { bounded, bounds } from '../../runtime/bounds.ts';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { asObject, asObjects, asText, numberFromJson, type Unchecked } from '../codec/json.ts';
-import type { Codec } from '../codec/list.ts';
 import { MalformedError } from '../codec/frames.ts';
 import type { Identified } from './objects.ts';
-import type { Resource } from './resources.ts';
-import { acceptJson } from '../http/media-types.ts';
+import { reportsPath } from '../actions/node-report.ts';
+import { inJson, type Resource } from './resources.ts';
 
 /** The controller's facts of a node's report: some hundred bytes of up to 50 KB. A missing number counts as 0. */
 export interface NodeReportFacts extends Identified {
@@ -48,22 +47,8 @@ export interface NodeReportFacts extends Identified {
 }
 
 /** The reports of all nodes. The kind may be missing. */
-export function nodeReportsResource(): Resource<NodeReportFacts> {
-  return {
-    name: 'nodegcreports',
-    path: '/apis/gc.dustpan.dev/v1alpha1/nodegcreports',
-    query: {},
-    accept: acceptJson,
-    optional: true,
-    codec: nodeReportCodec,
-  };
-}
-
-const nodeReportCodec: Codec<NodeReportFacts> = {
-  fromProtobuf: () => {
-    throw new MalformedError('custom resources have no protobuf form');
-  },
-  fromJson: (json, known) => {
+export const nodeReportsResource = (): Resource<NodeReportFacts> =>
+  inJson({ name: 'nodegcreports', path: reportsPath }, (json, known) => {
     const { metadata, status: stored }: Unchecked<NodeGCReport> = asObject(json);
     const meta: Unchecked<V1ObjectMeta> = asObject(metadata);
     const uid = asText(meta.uid);
@@ -74,8 +59,7 @@ const nodeReportCodec: Codec<NodeReportFacts> = {
     const status: Unchecked<NodeGCReportStatus> = asObject(stored);
     const requests = requestsOf(status.evictionRequests, before?.requests);
     return { uid, name: asText(meta.name), resourceVersion, ...countsOf(status), requests };
-  },
-};
+  });
 
 function countsOf(
   status: Unchecked<NodeGCReportStatus>,

@@ -10,10 +10,9 @@ import type { PodRef } from '../../api/pod-ref.ts';
 import type { RemovedKind, RemovedObject } from '../../api/report/node-pass.ts';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { asObject, asObjects, asText, numberFromJson, type Unchecked } from '../codec/json.ts';
-import { MalformedError } from '../codec/frames.ts';
-import { acceptJson } from '../http/media-types.ts';
 import type { Identified } from './objects.ts';
-import type { Resource } from './resources.ts';
+import { reportsPath } from '../actions/node-report.ts';
+import { inJson, type Resource } from './resources.ts';
 
 /** The objects that the agent of a node removed last, by its report. */
 interface RemovedOnNode extends Identified {
@@ -21,32 +20,23 @@ interface RemovedOnNode extends Identified {
 }
 
 /** The removed objects of one node, or of all nodes. The kind may be missing. */
-export const removedObjectsResource = (node: string | undefined): Resource<RemovedOnNode> => ({
-  name: 'nodegcreports',
-  path: '/apis/gc.dustpan.dev/v1alpha1/nodegcreports',
-  query: node === undefined ? {} : { fieldSelector: `metadata.name=${node}` },
-  accept: acceptJson,
-  optional: true,
-  codec: {
-    fromProtobuf: () => {
-      throw new MalformedError('custom resources have no protobuf form');
-    },
-    fromJson: (json) => {
-      const { metadata, status }: Unchecked<NodeGCReport> = asObject(json);
-      const { name, uid, resourceVersion }: Unchecked<V1ObjectMeta> = asObject(metadata);
-      const { images, containers }: Unchecked<NodeGCReportStatus> = asObject(status);
-      const ofImages: Unchecked<NodeGCReportStatusImages> = asObject(images);
-      const others: Unchecked<NodeGCReportStatusContainers> = asObject(containers);
-      return {
-        ...{ uid: asText(uid), name: asText(name), resourceVersion: asText(resourceVersion) },
-        removed: [
-          ...asObjects(ofImages.lastRemoved).flatMap((one) => removedOf({ ...one, kind: 'Image' })),
-          ...asObjects(others.lastRemoved).flatMap(removedOf),
-        ],
-      };
-    },
-  },
-});
+export function removedObjectsResource(node: string | undefined): Resource<RemovedOnNode> {
+  const query = node === undefined ? {} : { fieldSelector: `metadata.name=${node}` };
+  return inJson({ name: 'nodegcreports', path: reportsPath, query }, (json) => {
+    const { metadata, status }: Unchecked<NodeGCReport> = asObject(json);
+    const { name, uid, resourceVersion }: Unchecked<V1ObjectMeta> = asObject(metadata);
+    const { images, containers }: Unchecked<NodeGCReportStatus> = asObject(status);
+    const ofImages: Unchecked<NodeGCReportStatusImages> = asObject(images);
+    const others: Unchecked<NodeGCReportStatusContainers> = asObject(containers);
+    return {
+      ...{ uid: asText(uid), name: asText(name), resourceVersion: asText(resourceVersion) },
+      removed: [
+        ...asObjects(ofImages.lastRemoved).flatMap((one) => removedOf({ ...one, kind: 'Image' })),
+        ...asObjects(others.lastRemoved).flatMap(removedOf),
+      ],
+    };
+  });
+}
 
 const kinds: readonly (RemovedKind | 'Image')[] = [
   ...(['Image', 'Container', 'Sandbox', 'LogDirectory', 'LogLink', 'LogFile'] as const),

@@ -75,13 +75,29 @@ export function replicaSetsResource(): Resource<ReplicaSetFacts> {
   return builtIn({ name: 'replicasets', path: '/apis/apps/v1/replicasets', query: {} }, replicaSetCodec());
 }
 
-/** A custom resource; its objects are kept whole. */
-export function jsonResource(options: {
+interface JsonCollection {
   readonly name: string;
   /** E.g. `/apis/gc.dustpan.dev/v1alpha1/gcpolicies`. */
   readonly path: string;
-}): Resource<RawFacts> {
-  return { ...options, query: {}, accept: acceptJson, optional: true, codec: rawCodec };
+  readonly query?: Readonly<Record<string, string>>;
+}
+
+/** A custom resource; its objects are kept whole. */
+export const jsonResource = (collection: JsonCollection): Resource<RawFacts> =>
+  inJson(collection, (json, known) => {
+    const facts = rawFacts(asObject(json));
+    return sameState(known, facts) ?? facts;
+  });
+
+/** A kind that is read as JSON and may not be installed, as a custom resource. */
+export function inJson<T>(
+  { name, path, query = {} }: JsonCollection,
+  fromJson: Codec<T>['fromJson'],
+): Resource<T> {
+  const fromProtobuf = (): never => {
+    throw new MalformedError('protobuf in the response to a request for JSON');
+  };
+  return { name, path, query, accept: acceptJson, optional: true, codec: { fromProtobuf, fromJson } };
 }
 
 /** Reads pods, keeping the labels in `labelKeys`. */
@@ -154,16 +170,6 @@ function sameState<T extends Identified>(
   const object = known?.get(meta?.uid ?? '');
   return object?.resourceVersion === meta?.resourceVersion ? object : undefined;
 }
-
-const rawCodec: Codec<RawFacts> = {
-  fromProtobuf: () => {
-    throw new MalformedError('custom resources have no protobuf form');
-  },
-  fromJson: (json, known) => {
-    const facts = rawFacts(asObject(json));
-    return sameState(known, facts) ?? facts;
-  },
-};
 
 function rawFacts(object: Readonly<Record<string, unknown>>): RawFacts {
   const meta: Unchecked<V1ObjectMeta> = asObject(object['metadata']);
