@@ -1,3 +1,4 @@
+import { isObject } from '../../api/json.ts';
 import { join } from 'node:path';
 import { strayContainers } from '../../agent/imagegc/holds.ts';
 import type { ContainerRuntime, RuntimeContainer, RuntimeFileSystems } from '../../cri/runtime.ts';
@@ -9,7 +10,7 @@ import { formatState } from '../../node/disk/state-format.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { containersJson, imageFsJson, imagesJson, infoJson, sandboxesJson } from './crictl.ts';
 import { logListingJson, logsJson } from './logs.ts';
-import { isObject, type JsonObject } from './pick.ts';
+import type { JsonObject } from './pick.ts';
 import { ownStats, pickedSummary, withDisk, type MeasuredDisks } from './stats.ts';
 
 export interface NodePartDeps {

@@ -1,15 +1,6 @@
+import { isObject } from '../../api/json.ts';
 import { TTL_ANNOTATION } from '../../api/policy/matching.ts';
-import {
-  each,
-  fields,
-  isObject,
-  named,
-  shortened,
-  texts,
-  whole,
-  type JsonObject,
-  type Pick,
-} from './pick.ts';
+import { each, fields, named, shortened, texts, whole, type JsonObject, type Pick } from './pick.ts';
 
 /**
  * The fields of each kind that a snapshot has: those that a rule reads, or that people need to recognize the object. Fields that may contain a

@@ -1,3 +1,5 @@
+import { isObject } from '../../api/json.ts';
+
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Selects the part of a JSON value that a snapshot may contain; undefined = nothing. */
@@ -49,6 +51,3 @@ export const texts =
     );
     return entries.length === 0 ? undefined : Object.fromEntries(entries);
   };
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

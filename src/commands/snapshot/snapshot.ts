@@ -1,3 +1,4 @@
+import { isObject } from '../../api/json.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { printable } from '../../runtime/text/printable.ts';
 import type { ThisNode } from '../cli/config.ts';
@@ -10,7 +11,7 @@ import type { SnapshotConfig } from './command.ts';
 import { SnapshotDirectory } from './directory.ts';
 import type { NodeSnapshot } from './node.ts';
 import { runOnlyNode } from './only-node.ts';
-import { isObject, type JsonObject } from './pick.ts';
+import type { JsonObject } from './pick.ts';
 import { usingNode } from './this-node.ts';
 
 /** Writes a snapshot; resolves with the exit code. After a failure or an interrupt, nothing is left behind. */

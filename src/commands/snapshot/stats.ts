@@ -1,7 +1,8 @@
+import { isObject } from '../../api/json.ts';
 import type { FileSystemStats } from '../../node/disk/filesystem.ts';
 import { isContainerFsSplit } from '../../node/kubelet/signals.ts';
 import { isImageFsDedicated } from '../../node/kubelet/summary.ts';
-import { each, fields, isObject, named, type JsonObject } from './pick.ts';
+import { each, fields, named, type JsonObject } from './pick.ts';
 
 const usage = fields(named('time', 'usedBytes', 'inodesUsed'));
 const fileSystem = fields(

@@ -1,3 +1,4 @@
+import { isObject } from '../../api/json.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import { claims, type Condition, type PodRollup, type PolicyStatus, type StatusFacts } from './claims.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
@@ -45,8 +46,6 @@ export function readStatus(stored: unknown): PolicyStatus | undefined {
   };
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null;
 const isCondition = (value: unknown): value is Condition =>
   isObject(value) &&
   ['type', 'status', 'reason', 'message', 'lastTransitionTime'].every(

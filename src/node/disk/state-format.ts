@@ -1,4 +1,6 @@
+import { isObject } from '../../api/json.ts';
 import type { RemovedImage } from '../../api/report/node-pass.ts';
+import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 
 /** History of one image. Times are Unix milliseconds. */
 export interface ImageRecord {
@@ -100,13 +102,8 @@ function readWhat({ name, reason, policy }: Readonly<Record<string, unknown>>): 
   return { name: typeof name === 'string' ? name : undefined, reason, policy };
 }
 
-const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
-
 function readTime(raw: unknown, path: string): number {
-  const ms = typeof raw === 'string' && rfc3339.test(raw) ? Date.parse(raw) : NaN;
-  if (Number.isNaN(ms)) throw new Error(`${path}: must be an RFC 3339 time`);
+  const ms = typeof raw === 'string' ? parseRfc3339(raw) : undefined;
+  if (ms === undefined) throw new Error(`${path}: must be an RFC 3339 time`);
   return ms;
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

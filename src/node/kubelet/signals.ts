@@ -1,13 +1,14 @@
 import type { NodeSignal, SignalReading } from '../../api/node-pressure.ts';
-import { count, object, timeOf } from './json.ts';
+import { asObject } from '../../kube/codec/json.ts';
+import { count, timeOf } from './json.ts';
 
 /**
  * Reads the signals of a node from the field `node` of a kubelet's `/stats/summary`, as the kubelet's eviction manager does
  * (pkg/kubelet/eviction/helpers.go, makeSignalObservations). A signal without both values is missing: some runtimes report no inodes.
  */
 export function signalsOf(node: unknown, nowMs: number): readonly SignalReading[] {
-  const { memory, fs, runtime } = object(node);
-  const { imageFs, containerFs } = object(runtime);
+  const { memory, fs, runtime } = asObject(node);
+  const { imageFs, containerFs } = asObject(runtime);
   return [
     ...fileSystem('nodefs', fs, nowMs),
     ...fileSystem('imagefs', imageFs, nowMs),
@@ -18,8 +19,8 @@ export function signalsOf(node: unknown, nowMs: number): readonly SignalReading[
 
 /** Whether containers have another file system than images. The kubelet compares the devices; the summary has only their capacities. */
 export function isContainerFsSplit(node: unknown): boolean {
-  const { imageFs, containerFs } = object(object(node)['runtime']);
-  const [images, containers] = [imageFs, containerFs].map((one) => count(object(one)['capacityBytes']));
+  const { imageFs, containerFs } = asObject(asObject(node)['runtime']);
+  const [images, containers] = [imageFs, containerFs].map((one) => count(asObject(one)['capacityBytes']));
   return containers !== undefined && images !== undefined && containers !== images;
 }
 
@@ -28,7 +29,7 @@ function fileSystem(
   stats: unknown,
   nowMs: number,
 ): readonly SignalReading[] {
-  const { time, availableBytes, capacityBytes, inodesFree, inodes } = object(stats);
+  const { time, availableBytes, capacityBytes, inodesFree, inodes } = asObject(stats);
   const measuredAtMs = timeOf(time) ?? nowMs;
   return [
     ...reading(`${name}.available`, { available: availableBytes, capacity: capacityBytes, measuredAtMs }),
@@ -37,7 +38,7 @@ function fileSystem(
 }
 
 function memoryOf(memory: unknown, nowMs: number): readonly SignalReading[] {
-  const { time, availableBytes, workingSetBytes } = object(memory);
+  const { time, availableBytes, workingSetBytes } = asObject(memory);
   const [available, used] = [count(availableBytes), count(workingSetBytes)];
   if (available === undefined || used === undefined) return [];
   const measuredAtMs = timeOf(time) ?? nowMs;

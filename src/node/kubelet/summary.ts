@@ -4,7 +4,8 @@ import type {
   StorageMeasurement,
   StorageUsage,
 } from '../../api/local-storage.ts';
-import { count, list, object, timeOf } from './json.ts';
+import { asList, asObject } from '../../kube/codec/json.ts';
+import { count, timeOf } from './json.ts';
 import { isContainerFsSplit, signalsOf } from './signals.ts';
 
 const noVolumes: ReadonlyMap<string, StorageMeasurement> = new Map();
@@ -14,11 +15,11 @@ const noVolumes: ReadonlyMap<string, StorageMeasurement> = new Map();
  * A field that is missing or of another type counts as not measured.
  */
 export function storageUsageOf(summary: unknown, nowMs: number): StorageUsage {
-  const { node, pods } = object(summary);
+  const { node, pods } = asObject(summary);
   return {
     atMs: nowMs,
     ...nodeUsageOf(node, nowMs),
-    pods: new Map(list(pods).flatMap(podUsageOf)),
+    pods: new Map(asList(pods).flatMap(podUsageOf)),
   };
 }
 
@@ -31,30 +32,30 @@ export const nodeUsageOf = (node: unknown, nowMs: number): Omit<StorageUsage, 'a
 
 /** If it is not known, layers do not count for a container's limit: no pod is evicted by a guess. */
 export function isImageFsDedicated(node: unknown): boolean {
-  const { fs, runtime } = object(node);
-  const nodeBytes = count(object(fs)['capacityBytes']);
-  const imageBytes = count(object(object(runtime)['imageFs'])['capacityBytes']);
+  const { fs, runtime } = asObject(node);
+  const nodeBytes = count(asObject(fs)['capacityBytes']);
+  const imageBytes = count(asObject(asObject(runtime)['imageFs'])['capacityBytes']);
   return nodeBytes === undefined || nodeBytes !== imageBytes;
 }
 
 /** Reads one entry of the field `pods`; returns nothing for one without a UID. */
 export function podUsageOf(pod: unknown): readonly (readonly [uid: string, usage: PodStorageUsage])[] {
-  const { podRef, containers, volume, memory, 'ephemeral-storage': total } = object(pod);
-  const { uid } = object(podRef);
+  const { podRef, containers, volume, memory, 'ephemeral-storage': total } = asObject(pod);
+  const { uid } = asObject(podRef);
   if (typeof uid !== 'string' || uid === '') return [];
   const usage = {
     total: sizeOf(total),
     volumes: volumesOf(volume),
-    containers: list(containers).flatMap(containerOf),
-    memoryBytes: count(object(memory)['workingSetBytes']),
+    containers: asList(containers).flatMap(containerOf),
+    memoryBytes: count(asObject(memory)['workingSetBytes']),
   };
   return [[uid, usage]];
 }
 
 /** Without volumes of claims: they are not local storage of the pod. */
 function volumesOf(volumes: unknown): ReadonlyMap<string, StorageMeasurement> {
-  const found = list(volumes).flatMap((volume): (readonly [string, StorageMeasurement])[] => {
-    const { name, pvcRef } = object(volume);
+  const found = asList(volumes).flatMap((volume): (readonly [string, StorageMeasurement])[] => {
+    const { name, pvcRef } = asObject(volume);
     const size = sizeOf(volume);
     return typeof name !== 'string' || pvcRef !== undefined || size === undefined ? [] : [[name, size]];
   });
@@ -62,13 +63,13 @@ function volumesOf(volumes: unknown): ReadonlyMap<string, StorageMeasurement> {
 }
 
 function containerOf(container: unknown): readonly ContainerStorageUsage[] {
-  const { name, rootfs, logs } = object(container);
+  const { name, rootfs, logs } = asObject(container);
   if (typeof name !== 'string') return [];
   return [{ name, layer: sizeOf(rootfs), logs: sizeOf(logs) }];
 }
 
 function sizeOf(stats: unknown): StorageMeasurement | undefined {
-  const { usedBytes, inodesUsed, time } = object(stats);
+  const { usedBytes, inodesUsed, time } = asObject(stats);
   const bytes = count(usedBytes);
   return bytes === undefined ? undefined : { bytes, inodes: count(inodesUsed), atMs: timeOf(time) };
 }
