@@ -66,7 +66,7 @@ async function read(
   const pods = await podsOnNode(name, transport, signal);
   return inOrder({
     ...{ name, images, sandboxImage, containers, sandboxes, usage, pods },
-    mounted: await mountedImages(runtime, strayContainers(containers, pods), signal),
+    mounted: [...(await mountedImages(runtime, strayContainers(containers, pods), signal)).values()].flat(),
     disk: await orNote(imageDisk({ runtime, statFs: statFsReader() }, signal)),
     orphans: listed && (await orNote(finder.inspect(listed, { pods, sandboxes, containers }, signal))),
     logs: await orNote(new LocalLogs({ pods: podLogs, containers: containerLogs }).list(signal)),
@@ -86,15 +86,16 @@ export async function podsOnNode(
   return pods;
 }
 
-/** Image volumes are in the specs of pods; where the pod of a container is not known, only the runtime knows them. */
-async function mountedImages(
+/** Image volumes, by the id of their container: they are in the specs of pods, and where the pod of a container is not known, only the runtime knows them. */
+export async function mountedImages(
   runtime: ContainerRuntime,
   strays: readonly RuntimeContainer[],
   signal: AbortSignal,
-): Promise<readonly string[]> {
-  const mounted: string[] = [];
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const mounted = new Map<string, readonly string[]>();
   for (const { id } of strays) {
-    mounted.push(...((await runtime.containerStatus(id, signal))?.mountedImages ?? []));
+    const { mountedImages: images = [] } = (await runtime.containerStatus(id, signal)) ?? {};
+    if (images.length > 0) mounted.set(id, images);
   }
   return mounted;
 }

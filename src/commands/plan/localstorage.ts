@@ -61,16 +61,21 @@ interface Place {
 /** Plans the agent's local-storage unit on a node: which pods would be evicted or warned about. A warning is a decision of its own, besides the one about its pod. */
 export function planStorage({ part, governance, namespaces }: Place, options: PlanOptions): UnitPlan {
   const { name: node, pods, usage } = part;
-  const { evictions, refused, warnings, kept } = rechecked(planOf(part, governance, options), namespaces);
+  const {
+    evictions,
+    refused: others,
+    warnings,
+    kept,
+  } = rechecked(planLocalStorage({ pods, usage }, { governance, ...timesOf(part, options) }), namespaces);
   const at = { ...options, node };
   const decisions = [
     ...listed(evictions, storageReasons, at),
     ...listed(warnings, storageWarnings, at),
-    ...listed(refused, evictionReasons, at),
+    ...listed(others, evictionReasons, at),
     ...listed(kept, storageReasons, at),
   ];
   if (nodeRule(governance, 'localStorageEviction').kind === 'keep') return { decisions, totals: undefined };
-  const all = [...evictions, ...warnings, ...refused, ...kept];
+  const all = [...evictions, ...warnings, ...others, ...kept];
   const totals = {
     ...totalsOf({ unit: 'localstorage', node }, all),
     warned: summarize(all).warned,
@@ -79,19 +84,31 @@ export function planStorage({ part, governance, namespaces }: Place, options: Pl
   return { decisions, totals };
 }
 
-/** Plans for the moment at which the usage was measured, which a snapshot records; without it, measurements may have any age. */
-function planOf(
-  { pods, usage }: NodePart,
-  governance: NodeGovernance,
+/** As at the moment of the measurement, which a snapshot records; without it, measurements may have any age. */
+export const timesOf = (
+  { usage }: NodePart,
   { now }: PlanOptions,
-): LocalStoragePlan {
-  const isDated = usage !== undefined && usage.atMs > 0;
-  const given = isDated ? { now: new Date(usage.atMs), staleAfterMs } : { now };
-  return planLocalStorage({ pods, usage }, { governance, ...given });
-}
+): { readonly now: Date; readonly staleAfterMs: number } =>
+  usage !== undefined && usage.atMs > 0
+    ? { now: new Date(usage.atMs), staleAfterMs }
+    : { now, staleAfterMs: Infinity };
 
-/** A pod whose eviction the agent would request, and the controller would deny. */
-type RefusedPod = Decision<PodTarget, 'KeepMarked' | 'NamespaceUnknown', LabelEvidence>;
+/** A pod whose eviction the agent would request, and the controller would deny or put off. */
+export type RefusedPod = Decision<
+  PodTarget,
+  'KeepMarked' | 'NamespaceUnknown' | 'PacingLimit',
+  LabelEvidence
+>;
+
+export function refused(
+  eviction: Decision<PodTarget>,
+  reason: RefusedPod['reason'],
+  cause: LabelEvidence['cause'],
+): RefusedPod {
+  const { namespace } = eviction.target;
+  const evidence = { namespace, cause, measuredAtMs: undefined, on: `namespace ${namespace}` };
+  return { ...eviction, verdict: 'Keep', reason, evidence };
+}
 
 interface Rechecked extends Pick<LocalStoragePlan, 'warnings' | 'kept'> {
   /** In the order of the requests. */
@@ -102,19 +119,13 @@ interface Rechecked extends Pick<LocalStoragePlan, 'warnings' | 'kept'> {
 /** Applies the labels of namespaces as the controller does; agents do not know them. */
 function rechecked({ evictions, warnings, kept }: LocalStoragePlan, namespaces: Namespaces): Rechecked {
   const sorted = evictions.toSorted(byExcess);
-  const refusals = sorted.map((one) => refusal(one, namespaces));
+  const refusals = sorted.map((one) => {
+    const reason = judgeNamespace(namespaces?.get(one.target.namespace));
+    return reason && refused(one, reason, one.evidence.excess);
+  });
   return {
     evictions: sorted.filter((_, i) => refusals[i] === undefined),
     refused: refusals.filter((one) => one !== undefined),
     ...{ warnings, kept },
   };
-}
-
-function refusal(eviction: PodEviction, namespaces: Namespaces): RefusedPod | undefined {
-  const { namespace } = eviction.target;
-  const reason = judgeNamespace(namespaces?.get(namespace));
-  if (reason === undefined) return undefined;
-  const { excess } = eviction.evidence;
-  const evidence = { namespace, cause: excess, measuredAtMs: undefined, on: `namespace ${namespace}` };
-  return { ...eviction, verdict: 'Keep', reason, evidence };
 }

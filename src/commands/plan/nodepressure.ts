@@ -1,18 +1,16 @@
 import type { NodePressurePlan, PressureEviction } from '../../agent/nodepressure/facts.ts';
 import { planNodePressure } from '../../agent/nodepressure/plan.ts';
 import { observeSignals } from '../../agent/nodepressure/signals.ts';
-import { staleAfterMs } from '../../agent/localstorage/plan.ts';
 import { isDiskSignal, type DiskSignal, type SignalState } from '../../api/node-pressure.ts';
 import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { NodePressurePolicy } from '../../api/policy/policy.ts';
 import { judgeNamespace } from '../../controllers/eviction/plan.ts';
-import type { Decision, PodTarget } from '../../gc/decision.ts';
-import { evictionReasons, type LabelEvidence } from '../../gc/reasons/evictions.ts';
+import { evictionReasons } from '../../gc/reasons/evictions.ts';
 import { pressureReasons, pressureWarnings, type Consumer } from '../../gc/reasons/pressure.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { NodePart } from '../../snapshot/plan-facts.ts';
 import { listed, totalsOf, type PlanOptions, type UnitPlan } from './document.ts';
-import type { Namespaces } from './localstorage.ts';
+import { refused, timesOf, type Namespaces, type RefusedPod } from './localstorage.ts';
 
 interface Place {
   readonly part: NodePart;
@@ -32,16 +30,16 @@ export function planPressure(place: Place, options: PlanOptions): UnitPlan {
   const rule = nodeRule(governance, 'nodePressure');
   const states = rule.kind === 'keep' ? [] : statesOf(part, rule.rule, options);
   const plan = planOf(place, states, options);
-  const { evictions, refused } = rechecked(plan.evictions, place);
+  const { evictions, refused: others } = rechecked(plan.evictions, place);
   const at = { ...options, node };
   const decisions = [
     ...listed(evictions, pressureReasons, at),
     ...listed(plan.warnings, pressureWarnings, at),
-    ...listed(refused, evictionReasons, at),
+    ...listed(others, evictionReasons, at),
     ...listed(plan.kept, pressureReasons, at),
   ];
   if (rule.kind === 'keep') return { decisions, totals: undefined };
-  const all = [...evictions, ...plan.warnings, ...refused, ...plan.kept];
+  const all = [...evictions, ...plan.warnings, ...others, ...plan.kept];
   const isUnknown = part.pods === undefined || states.length === 0;
   const totals = {
     ...totalsOf({ unit: 'nodepressure', node }, all),
@@ -50,12 +48,6 @@ export function planPressure(place: Place, options: PlanOptions): UnitPlan {
   };
   return { decisions, totals };
 }
-
-/** As at the moment of the measurement, which a snapshot records; without it, measurements may have any age. */
-const timesOf = ({ usage }: NodePart, { now }: PlanOptions) =>
-  usage !== undefined && usage.atMs > 0
-    ? { now: new Date(usage.atMs), staleAfterMs }
-    : { now, staleAfterMs: Infinity };
 
 function statesOf(part: NodePart, rule: NodePressurePolicy, options: PlanOptions): readonly SignalState[] {
   const given = { rule, kubelet: new Map(), ...timesOf(part, options) };
@@ -90,9 +82,6 @@ function planOf(
   return planNodePressure(facts, { governance, now: timesOf(part, options).now });
 }
 
-/** A pod whose eviction the agent would request, and the controller would deny or put off. */
-type RefusedPod = Decision<PodTarget, 'KeepMarked' | 'NamespaceUnknown' | 'PacingLimit', LabelEvidence>;
-
 interface Rechecked {
   /** One at most. */
   readonly evictions: readonly PressureEviction[];
@@ -105,19 +94,11 @@ function rechecked(
   { namespaces, isBusy }: Pick<Place, 'namespaces' | 'isBusy'>,
 ): Rechecked {
   const evictions: PressureEviction[] = [];
-  const refused: RefusedPod[] = [];
+  const others: RefusedPod[] = [];
   for (const eviction of requested) {
-    const { namespace } = eviction.target;
-    const reason = judgeNamespace(namespaces?.get(namespace));
-    if (reason === undefined && !isBusy && evictions.length === 0) {
-      evictions.push(eviction);
-      continue;
-    }
-    const evidence = {
-      ...{ namespace, cause: eviction.evidence, measuredAtMs: undefined },
-      on: `namespace ${namespace}`,
-    };
-    refused.push({ ...eviction, verdict: 'Keep', reason: reason ?? 'PacingLimit', evidence });
+    const reason = judgeNamespace(namespaces?.get(eviction.target.namespace));
+    if (reason === undefined && !isBusy && evictions.length === 0) evictions.push(eviction);
+    else others.push(refused(eviction, reason ?? 'PacingLimit', eviction.evidence));
   }
-  return { evictions, refused };
+  return { evictions, refused: others };
 }

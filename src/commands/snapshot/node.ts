@@ -1,10 +1,11 @@
-import { isObject } from '../../api/json.ts';
 import { join } from 'node:path';
+import { isObject } from '../../api/json.ts';
 import { strayContainers } from '../../agent/imagegc/holds.ts';
 import type { ContainerRuntime, RuntimeContainer, RuntimeFileSystems } from '../../cri/runtime.ts';
 import { nodePodCodec, type NodePodFacts } from '../../kube/cache/node-pods.ts';
-import type { StatFs } from '../../node/disk/filesystem.ts';
+import { imageDisk, type StatFs } from '../../node/disk/filesystem.ts';
 import type { NodeLogs } from '../../node/logs/logs.ts';
+import { mountedImages } from '../plan/live-node.ts';
 import type { StateReading } from '../../node/disk/state-file.ts';
 import { formatState } from '../../node/disk/state-format.ts';
 import { errorLine } from '../../runtime/errors.ts';
@@ -74,22 +75,13 @@ export class NodeSnapshot {
     { arePodsKnown }: { readonly arePodsKnown: boolean },
     signal: AbortSignal,
   ): Promise<void> {
-    const mounted = arePodsKnown ? await this.#mountedImages(signal) : new Map<string, never>();
+    const strays = arePodsKnown ? strayContainers(this.#containers, this.#pods) : [];
+    const mounted = await mountedImages(this.#deps.runtime, strays, signal);
     this.#files.set('containers', containersJson(this.#containers, mounted));
     for (const [file, content] of this.#files) {
       const text = typeof content === 'string' ? content : `${JSON.stringify(content, undefined, 1)}\n`;
       await write(join('nodes', this.#deps.name, `${file}.json`), text);
     }
-  }
-
-  /** Image volumes are in the specs of pods; where the pod of a container is not known, only the runtime knows them. */
-  async #mountedImages(signal: AbortSignal): Promise<ReadonlyMap<string, readonly string[]>> {
-    const mounted = new Map<string, readonly string[]>();
-    for (const { id } of strayContainers(this.#containers, this.#pods)) {
-      const status = await this.#deps.runtime.containerStatus(id, signal);
-      if (status !== undefined && status.mountedImages.length > 0) mounted.set(id, status.mountedImages);
-    }
-    return mounted;
   }
 
   async #readLogs(signal: AbortSignal): Promise<void> {
@@ -128,7 +120,7 @@ export class NodeSnapshot {
 
   /** The kubelet's summary with the disk as it is measured here, or what can be measured without the kubelet. */
   async #stats(usage: RuntimeFileSystems | undefined, signal: AbortSignal): Promise<object | undefined> {
-    const { name, readSummary } = this.#deps;
+    const { name, readSummary, statFs } = this.#deps;
     const warn = (err: unknown, consequence: string): void => {
       signal.throwIfAborted();
       this.#deps.warn(`node ${name}: ${errorLine(err)}; ${consequence}`);
@@ -139,21 +131,14 @@ export class NodeSnapshot {
         warn(err, 'stats.json lacks the usage of pods');
         return undefined;
       });
-    const imageFs = usage && this.#imageFs(usage, signal);
+    const imageFs =
+      usage && imageDisk({ runtime: { fileSystems: () => Promise.resolve(usage) }, statFs }, signal);
     if (summary === undefined) return imageFs && this.#ownStats(await imageFs, signal);
     const measured = await imageFs?.catch((err: unknown) => {
       warn(err, "stats.json has the kubelet's values of the image file system");
       return undefined;
     });
     return withDisk(summary, { imageFs: measured, fs: undefined });
-  }
-
-  async #imageFs({ images }: RuntimeFileSystems, signal: AbortSignal): Promise<MeasuredDisks['imageFs']> {
-    const [first] = images;
-    if (first === undefined || first.mountpoint === '')
-      throw new Error('the runtime reports no image file system');
-    const { usedBytes, inodesUsed } = first;
-    return { ...(await this.#deps.statFs(first.mountpoint, signal)), usedBytes, inodesUsed };
   }
 
   async #ownStats(imageFs: MeasuredDisks['imageFs'], signal: AbortSignal): Promise<object> {
