@@ -181,8 +181,20 @@ export const podGcMutants: MutantGroup = {
     [
       'Quarantined: restarts when the circuit breaker closes',
       nodes,
-      'if (trippedPercent !== undefined) trippedAtMs',
-      'if (false) trippedAtMs',
+      ' || trippedPercent !== undefined) continue',
+      ') continue',
+    ],
+    [
+      'Quarantined: a rule that is new begins it',
+      nodes,
+      'policy.pods?.orphaned === undefined || trippedPercent',
+      'trippedPercent',
+    ],
+    [
+      'Quarantined: from the first pass that finds it closed',
+      nodes,
+      'missing.closedSince.get(policy.name) ?? missing',
+      'missing',
     ],
     ['Quarantined: restarts when the node was back', nodes, 'nodes?.has(nodeName) === true || ', ''],
     ['Tripped: over the limit', nodes, '> maxOrphanedNodesPercent', '> 2 * maxOrphanedNodesPercent'],

@@ -32,7 +32,7 @@ const observeEveryMs = 1_000;
 const reportEveryMs = 5_000;
 /** The longest wait until everything is as the policy says. */
 const calmMs = 150_000;
-/** Of the deletions that the API server and the controller count, one second apart. */
+/** Comparisons of the deletions that the API server and the controller count, one second apart. */
 const comparisons = 10;
 /** More would only repeat the first. */
 const enoughViolations = 10;

@@ -201,7 +201,7 @@ export interface GCPolicySpecPodsTerminatedTtlByReasonItem {
  */
 export interface GCPolicySpecPodsOrphaned {
   /**
-   * Duration for which a node must be missing before its pods are deleted. Default 40s.
+   * Duration for which a node must be missing before its pods are deleted. Restarts when the circuit breaker closes. Default 40s.
    */
   quarantine?: string;
 }

@@ -7,7 +7,6 @@ import {
   withCluster,
   withServers,
 } from '../cli/config.ts';
-import { jitterFactor } from '../../kube/lease/record.ts';
 import { UsageError } from '../cli/exit.ts';
 import {
   decimal,
@@ -132,13 +131,16 @@ export function controllerConfig(options: Options, { env, readFile }: System) {
   };
 }
 
+/** client-go's JitterFactor: the longest pause between two tries is this much of the retry period. */
+const retryJitter = 1.2;
+
 function leaderElectionProblems(options: Options): string[] {
   const problems: string[] = [];
   if (options.leaderElectLeaseDuration <= options.leaderElectRenewDeadline)
     problems.push('--leader-elect-lease-duration must be longer than --leader-elect-renew-deadline');
-  if (options.leaderElectRenewDeadline <= options.leaderElectRetryPeriod * jitterFactor)
+  if (options.leaderElectRenewDeadline <= options.leaderElectRetryPeriod * retryJitter)
     problems.push(
-      `--leader-elect-renew-deadline must be longer than ${jitterFactor} × --leader-elect-retry-period`,
+      `--leader-elect-renew-deadline must be longer than ${retryJitter} × --leader-elect-retry-period`,
     );
   return problems;
 }

@@ -61,21 +61,19 @@ interface Place {
 /** Plans the agent's local-storage unit on a node: which pods would be evicted or warned about. A warning is a decision of its own, besides the one about its pod. */
 export function planStorage({ part, governance, namespaces }: Place, options: PlanOptions): UnitPlan {
   const { name: node, pods, usage } = part;
-  const {
-    evictions,
-    refused: others,
-    warnings,
-    kept,
-  } = rechecked(planLocalStorage({ pods, usage }, { governance, ...timesOf(part, options) }), namespaces);
+  const { evictions, refused, warnings, kept } = rechecked(
+    planLocalStorage({ pods, usage }, { governance, ...timesOf(part, options) }),
+    namespaces,
+  );
   const at = { ...options, node };
   const decisions = [
     ...listed(evictions, storageReasons, at),
     ...listed(warnings, storageWarnings, at),
-    ...listed(others, evictionReasons, at),
+    ...listed(refused, evictionReasons, at),
     ...listed(kept, storageReasons, at),
   ];
   if (nodeRule(governance, 'localStorageEviction').kind === 'keep') return { decisions, totals: undefined };
-  const all = [...evictions, ...warnings, ...others, ...kept];
+  const all = [...evictions, ...warnings, ...refused, ...kept];
   const totals = {
     ...totalsOf({ unit: 'localstorage', node }, all),
     warned: summarize(all).warned,
@@ -84,7 +82,7 @@ export function planStorage({ part, governance, namespaces }: Place, options: Pl
   return { decisions, totals };
 }
 
-/** As at the moment of the measurement, which a snapshot records; without it, measurements may have any age. */
+/** The moment of the measurement, which a snapshot records; without it, measurements may have any age. */
 export const timesOf = (
   { usage }: NodePart,
   { now }: PlanOptions,
@@ -100,7 +98,7 @@ export type RefusedPod = Decision<
   LabelEvidence
 >;
 
-export function refused(
+export function refusal(
   eviction: Decision<PodTarget>,
   reason: RefusedPod['reason'],
   cause: LabelEvidence['cause'],
@@ -121,7 +119,7 @@ function rechecked({ evictions, warnings, kept }: LocalStoragePlan, namespaces: 
   const sorted = evictions.toSorted(byExcess);
   const refusals = sorted.map((one) => {
     const reason = judgeNamespace(namespaces?.get(one.target.namespace));
-    return reason && refused(one, reason, one.evidence.excess);
+    return reason && refusal(one, reason, one.evidence.excess);
   });
   return {
     evictions: sorted.filter((_, i) => refusals[i] === undefined),

@@ -10,7 +10,7 @@ import { pressureReasons, pressureWarnings, type Consumer } from '../../gc/reaso
 import { summarize } from '../../gc/summary.ts';
 import type { NodePart } from '../../snapshot/plan-facts.ts';
 import { listed, totalsOf, type PlanOptions, type UnitPlan } from './document.ts';
-import { refused, timesOf, type Namespaces, type RefusedPod } from './localstorage.ts';
+import { refusal, timesOf, type Namespaces, type RefusedPod } from './localstorage.ts';
 
 interface Place {
   readonly part: NodePart;
@@ -30,16 +30,16 @@ export function planPressure(place: Place, options: PlanOptions): UnitPlan {
   const rule = nodeRule(governance, 'nodePressure');
   const states = rule.kind === 'keep' ? [] : statesOf(part, rule.rule, options);
   const plan = planOf(place, states, options);
-  const { evictions, refused: others } = rechecked(plan.evictions, place);
+  const { evictions, refused } = rechecked(plan.evictions, place);
   const at = { ...options, node };
   const decisions = [
     ...listed(evictions, pressureReasons, at),
     ...listed(plan.warnings, pressureWarnings, at),
-    ...listed(others, evictionReasons, at),
+    ...listed(refused, evictionReasons, at),
     ...listed(plan.kept, pressureReasons, at),
   ];
   if (rule.kind === 'keep') return { decisions, totals: undefined };
-  const all = [...evictions, ...plan.warnings, ...others, ...plan.kept];
+  const all = [...evictions, ...plan.warnings, ...refused, ...plan.kept];
   const isUnknown = part.pods === undefined || states.length === 0;
   const totals = {
     ...totalsOf({ unit: 'nodepressure', node }, all),
@@ -94,11 +94,11 @@ function rechecked(
   { namespaces, isBusy }: Pick<Place, 'namespaces' | 'isBusy'>,
 ): Rechecked {
   const evictions: PressureEviction[] = [];
-  const others: RefusedPod[] = [];
+  const refused: RefusedPod[] = [];
   for (const eviction of requested) {
     const reason = judgeNamespace(namespaces?.get(eviction.target.namespace));
     if (reason === undefined && !isBusy && evictions.length === 0) evictions.push(eviction);
-    else others.push(refused(eviction, reason ?? 'PacingLimit', eviction.evidence));
+    else refused.push(refusal(eviction, reason ?? 'PacingLimit', eviction.evidence));
   }
-  return { evictions, refused: others };
+  return { evictions, refused };
 }

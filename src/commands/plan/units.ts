@@ -98,8 +98,13 @@ function factsOf(facts: PlanFacts, { assumeElapsed, now }: PlanOptions): PodGcFa
   if (facts.nodes === undefined) return { ...observed.facts, nodes: undefined, missingForMs: new Map() };
   // Pods that are not known may refer to more missing nodes, which open the circuit breaker.
   if (!assumeElapsed || facts.part !== undefined) return observed.facts;
-  const missing = [...observed.facts.missingForMs.keys()];
-  return { ...observed.facts, missingForMs: new Map(missing.map((name) => [name, Infinity])) };
+  const elapsed = (names: readonly string[]): ReadonlyMap<string, number> =>
+    new Map(names.map((name) => [name, Infinity]));
+  return {
+    ...observed.facts,
+    missingForMs: elapsed([...observed.facts.missingForMs.keys()]),
+    closedForMs: elapsed((facts.policies ?? []).map(({ name }) => name)),
+  };
 }
 
 const store = <T>(items: ByUid<T> | undefined): { readonly items: ByUid<T>; readonly synced: boolean } => ({

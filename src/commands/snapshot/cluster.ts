@@ -162,7 +162,7 @@ const retrying = (transport: KubeTransport): KubeTransport => ({
   stream: (request, signal) => transport.stream({ retries, ...request }, signal),
 });
 
-/** Not optional: a kind that is not installed must be told from one without objects. */
+/** Not optional: a kind that is not installed differs from one without objects. */
 const resourceOf = (list: SnapshotList): Parameters<typeof listPages<JsonObject>>[0]['resource'] => ({
   ...inJson(list, (json) => snapshotObject(list, json)),
   optional: false,

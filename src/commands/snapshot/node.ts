@@ -3,7 +3,7 @@ import { isObject } from '../../api/json.ts';
 import { strayContainers } from '../../agent/imagegc/holds.ts';
 import type { ContainerRuntime, RuntimeContainer, RuntimeFileSystems } from '../../cri/runtime.ts';
 import { nodePodCodec, type NodePodFacts } from '../../kube/cache/node-pods.ts';
-import { imageDisk, type StatFs } from '../../node/disk/filesystem.ts';
+import { imageDiskOf, type StatFs } from '../../node/disk/filesystem.ts';
 import type { NodeLogs } from '../../node/logs/logs.ts';
 import { mountedImages } from '../plan/live-node.ts';
 import type { StateReading } from '../../node/disk/state-file.ts';
@@ -131,8 +131,7 @@ export class NodeSnapshot {
         warn(err, 'stats.json lacks the usage of pods');
         return undefined;
       });
-    const imageFs =
-      usage && imageDisk({ runtime: { fileSystems: () => Promise.resolve(usage) }, statFs }, signal);
+    const imageFs = usage && imageDiskOf(usage, statFs, signal);
     if (summary === undefined) return imageFs && this.#ownStats(await imageFs, signal);
     const measured = await imageFs?.catch((err: unknown) => {
       warn(err, "stats.json has the kubelet's values of the image file system");

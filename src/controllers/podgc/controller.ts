@@ -15,7 +15,7 @@ import type { PodDeletion, PodGcFacts, PodGcPlan } from './facts.ts';
 import { showPlan } from './metrics.ts';
 import { noneSeen, type SeenFinished } from './finish.ts';
 import { observe, type Caches } from './observe.ts';
-import { noneMissing, rememberTripped, type MissingNodes } from './nodes.ts';
+import { noneMissing, rememberClosed, type MissingNodes } from './nodes.ts';
 import { planPodGc } from './plan.ts';
 import {
   countOf,
@@ -66,7 +66,7 @@ export class PodGcController {
       maxGapMs: Math.max(maxPlanAgeMs, maxMissedPasses * this.#deps.periodMs),
     });
     const plan = planPodGc(facts, { policies: ranked, now });
-    this.#missing = rememberTripped(missing, plan.policies);
+    this.#missing = rememberClosed(missing, plan.policies);
     this.#seenFinished = seenFinished;
     metrics.missingNodes.set(missing.since.size);
     const counts = countPlan(plan);

@@ -111,7 +111,7 @@ interface Tripped extends Pick<PolicyVerdicts, 'policy' | 'missingNodes'> {
   readonly percent: number;
 }
 
-/** The circuit breaker for orphans is open: no orphan is deleted until fewer nodes are missing. */
+/** The circuit breaker for orphans is open: no orphan is deleted until fewer nodes are missing and another quarantine has passed. */
 export function tripped({ policy, missingNodes, percent }: Tripped): EventSpec {
   const limit = String(policy.pods?.safety.maxOrphanedNodesPercent);
   return {

@@ -20,8 +20,8 @@ export interface PodGcFacts {
   readonly seenNodes: ReadonlySet<string>;
   /** How long each node name that pods refer to and that does not exist has been missing, milliseconds of the monotonic clock; Infinity = assumed. */
   readonly missingForMs: ReadonlyMap<string, number>;
-  /** How long ago the circuit breaker of each policy, by name, was last open, milliseconds of the monotonic clock; no entry = never. */
-  readonly trippedAgoMs: ReadonlyMap<string, number>;
+  /** For how long passes have found the circuit breaker of each policy closed, by the policy's name, in the same unit; no entry = not yet. */
+  readonly closedForMs: ReadonlyMap<string, number>;
   /** For each pod whose finish time cannot be true: how long the controller has seen it finished. By UID; milliseconds of the monotonic clock. */
   readonly finishedForMs: ReadonlyMap<string, number>;
 }

@@ -56,7 +56,7 @@ const noOrphans: OrphanVerdicts = {
 
 /**
  * Pods on nodes that do not exist, past the quarantine, as upstream (gcOrphaned); the circuit breaker, opened by `missing` nodes, is ours. When it
- * closes, the quarantine restarts: of a list that was wrong, the last nodes may be on their way back.
+ * closes, the quarantine restarts: the last nodes of a wrong list may be about to return.
  */
 export function judgeOrphans(
   group: Group,
@@ -69,9 +69,9 @@ export function judgeOrphans(
 
   const { quarantineMs } = orphaned;
   const trippedPercent = overPercent(missing, nodes.size, safety);
-  const trippedAgoMs = facts.trippedAgoMs.get(group.policy.name) ?? Infinity;
+  const closedForMs = facts.closedForMs.get(group.policy.name) ?? 0;
   const missingForMs = (pod: PodFacts): number =>
-    Math.min(facts.missingForMs.get(nodeOf(pod)) ?? 0, trippedAgoMs);
+    Math.min(facts.missingForMs.get(nodeOf(pod)) ?? 0, closedForMs);
   const isDue = (pod: PodFacts): boolean => isOnMissing(pod, nodes) && missingForMs(pod) >= quarantineMs;
   return {
     due: toDelete(trippedPercent === undefined ? group.pods.filter(isDue) : [], {
@@ -146,8 +146,8 @@ export interface MissingNodes {
   readonly observedAtMs: number;
   /** Names of the nodes that exist, and of missing ones that existed in an earlier pass. */
   readonly seen: ReadonlySet<string>;
-  /** The last pass in which the circuit breaker of a policy, by name, was open. */
-  readonly trippedAtMs: ReadonlyMap<string, number>;
+  /** The first of the latest passes that found the circuit breaker of a policy closed, by the policy's name. */
+  readonly closedSince: ReadonlyMap<string, number>;
 }
 
 export interface PassTime {
@@ -160,7 +160,7 @@ export const noneMissing: MissingNodes = {
   since: new Map(),
   observedAtMs: -Infinity,
   seen: new Set(),
-  trippedAtMs: new Map(),
+  closedSince: new Map(),
 };
 
 /**
@@ -182,12 +182,14 @@ export function observeMissing(
   return { ...before, since, observedAtMs: monotonicMs, seen: seenNodes(before.seen, since, nodes) };
 }
 
-/** Adds the circuit breakers that the plan of the last observed pass found open. */
-export function rememberTripped(missing: MissingNodes, policies: PodGcPlan['policies']): MissingNodes {
-  const trippedAtMs = new Map(missing.trippedAtMs);
-  for (const { policy, trippedPercent } of policies)
-    if (trippedPercent !== undefined) trippedAtMs.set(policy.name, missing.observedAtMs);
-  return { ...missing, trippedAtMs };
+/** Adds which circuit breakers the plan of the last observed pass found closed. */
+export function rememberClosed(missing: MissingNodes, policies: PodGcPlan['policies']): MissingNodes {
+  const closedSince = new Map<string, number>();
+  for (const { policy, trippedPercent } of policies) {
+    if (policy.pods?.orphaned === undefined || trippedPercent !== undefined) continue;
+    closedSince.set(policy.name, missing.closedSince.get(policy.name) ?? missing.observedAtMs);
+  }
+  return { ...missing, closedSince };
 }
 
 /** Bounded: a deleted node is forgotten when no pod refers to it any more. */

@@ -53,7 +53,7 @@ export function observe(
     replicaSetOwners: rules.some((rule) => rule.keepPerOwner > 0) ? owners(caches.replicaSets()) : new Map(),
     seenNodes: missing.seen,
     missingForMs: forMs(missing.since, memory),
-    trippedAgoMs: forMs(missing.trippedAtMs, memory),
+    closedForMs: forMs(missing.closedSince, memory),
     finishedForMs: forMs(seenFinished, memory),
   };
   return { facts, missing, seenFinished };

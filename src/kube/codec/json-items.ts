@@ -17,8 +17,8 @@ const keyBytes = 64;
 type Mark = 'a list' | 'an item' | 'the end of an item' | 'a comma' | undefined;
 
 /**
- * Cuts the objects out of one list of a JSON object while it arrives. Holds one of them at a time, and the other fields: text of megabytes in one
- * piece, and all its objects, would enlarge the heap permanently.
+ * Cuts the objects out of one list of a JSON object while it arrives. Holds one of them at a time, and the other fields: megabytes of text in one
+ * piece, and all objects of the list, would enlarge the heap permanently.
  */
 export class JsonItems {
   /** The key of the list at the end of a text. */

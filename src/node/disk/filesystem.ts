@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import type { ImageDisk } from '../../api/report/node-pass.ts';
-import type { ContainerRuntime } from '../../cri/runtime.ts';
+import type { ContainerRuntime, RuntimeFileSystems } from '../../cri/runtime.ts';
 import { within } from './within.ts';
 
 /** Size and free space of a file system. `availableBytes` is available to ordinary users, as the kubelet counts. */
@@ -79,7 +79,15 @@ export async function imageDisk(
   { runtime, statFs }: ImageDiskDeps,
   signal: AbortSignal,
 ): Promise<MountedImageDisk> {
-  const [first] = (await runtime.fileSystems(signal)).images;
+  return await imageDiskOf(await runtime.fileSystems(signal), statFs, signal);
+}
+
+/** The same from what the runtime has already reported. */
+export async function imageDiskOf(
+  { images: [first] }: RuntimeFileSystems,
+  statFs: StatFs,
+  signal: AbortSignal,
+): Promise<MountedImageDisk> {
   if (first === undefined || first.mountpoint === '')
     throw new Error('reading the image disk: the runtime names no image file system');
   const { mountpoint, usedBytes, inodesUsed } = first;

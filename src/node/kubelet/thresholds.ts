@@ -5,6 +5,7 @@ import {
   type SignalThresholds,
   type ThresholdSignal,
 } from '../../api/node-pressure.ts';
+import { isObject } from '../../api/json.ts';
 import { asObject } from '../../kube/codec/json.ts';
 
 /** Upstream's hard thresholds on Linux (pkg/kubelet/apis/config/v1beta1/defaults_linux.go). */
@@ -22,8 +23,8 @@ export const defaultThresholds: SignalThresholds = thresholdsOf(defaultTexts);
 /** Reads the thresholds from the kubelet's `/configz`: of a hard and a soft one the first that is crossed. undefined = no configuration. */
 export function configuredThresholds(configz: unknown): SignalThresholds | undefined {
   const { kubeletconfig: config } = asObject(configz);
-  if (typeof config !== 'object' || config === null) return undefined;
-  const { evictionHard, evictionSoft } = asObject(config);
+  if (!isObject(config)) return undefined;
+  const { evictionHard, evictionSoft } = config;
   const [hard, soft] = [thresholdsOf(asObject(evictionHard)), thresholdsOf(asObject(evictionSoft))];
   return new Map(
     thresholdSignals.flatMap((signal): (readonly [ThresholdSignal, Amount])[] => {

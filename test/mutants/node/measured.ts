@@ -180,12 +180,7 @@ export const nodeMeasureMutants: MutantGroup = {
     ['response: a summary that is too long', source, 'if (sizeBytes > maxBytes)', 'if (false)'],
     ['deadline: a summary', source, "{ method: 'GET', path, timeoutMs }", "{ method: 'GET', path }"],
     ['stop: a summary', source, '      signal.throwIfAborted();\n', ''],
-    [
-      'response: a summary without its node',
-      source,
-      "if (typeof node === 'object' && node !== null) return node;\n",
-      'return {};\n',
-    ],
+    ['response: a summary without its node', source, 'if (isObject(node)) return node;\n', 'return {};\n'],
     [
       'response: text that is no JSON',
       source,

@@ -31,7 +31,7 @@ export const podGcPassMutants: MutantGroup = {
       "if (deletion.policy.mode === 'Enforce') return true;",
       "if (deletion.policy.mode !== 'Enforce') log.debug({}, ''); return true;",
     ],
-    ['memory: missing nodes', podGc, '    this.#missing = missing;\n', ''],
+    ['memory: missing nodes', podGc, '    this.#missing = rememberClosed(missing, plan.policies);\n', ''],
     ['memory: finished pods', podGc, '    this.#seenFinished = seenFinished;\n', ''],
     [
       'memory: a node that was found is missing anew',

@@ -92,9 +92,10 @@ export const facts: fc.Arbitrary<Seen> = fc
     jobFinished: fc.boolean(),
     spareNodes: fc.integer({ min: 0, max: 8 }),
     missingForMs: fc.constantFrom(0, 40_000),
+    closedForMs: fc.constantFrom(39_999, 40_000, 40_000),
     wasSeen: fc.boolean(),
   })
-  .map(({ pods: listed, jobFinished, spareNodes, missingForMs, wasSeen }) => ({
+  .map(({ pods: listed, jobFinished, spareNodes, missingForMs, closedForMs, wasSeen }) => ({
     pods: listed.map(({ facts: one }) => one),
     trueFinishMs: new Map(listed.map(({ facts: { uid }, trueFinishMs }) => [uid, trueFinishMs])),
     finishedForMs: new Map(listed.map(({ facts: { uid }, seenForMs }) => [uid, seenForMs])),
@@ -118,7 +119,10 @@ export const facts: fc.Arbitrary<Seen> = fc
       ['gone', missingForMs],
       ['gone-2', 40_000],
     ]),
-    trippedAgoMs: new Map(),
+    closedForMs: new Map([
+      ['all', closedForMs],
+      ['app', 40_000],
+    ]),
   }));
 
 /** Pods bound to nodes that never existed: no kubelet has started them. */

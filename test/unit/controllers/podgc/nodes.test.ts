@@ -35,11 +35,11 @@ const rows: readonly Row[] = [
   ...[
     { of: 'default', ms: 10_000, deleted: [], kept: ['a Quarantined 12:00:30'] },
     { of: 'default', ms: 40_000, deleted: ['a Orphaned mark'], kept: [] },
-    { of: 'other', ms: 10_000, deleted: ['a Orphaned mark'], kept: [] },
+    { of: 'other', ms: 40_000, deleted: [], kept: ['a Quarantined 12:00:40'] },
   ].map(({ of, ms, ...expected }) => ({
-    name: `the circuit breaker of policy ${of} was open ${ms} ms ago, with a quarantine of 40 s`,
+    name: `the circuit breaker of policy ${of} has been closed for ${ms} ms, with a quarantine of 40 s`,
     pods: [orphan('a')],
-    trippedAgoMs: new Map([[of, ms]]),
+    closedForMs: new Map([[of, ms]]),
     policies: [orphaned()],
     ...expected,
   })),

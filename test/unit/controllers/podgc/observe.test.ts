@@ -1,11 +1,17 @@
 import { expect, test } from 'vitest';
+import type { Policy } from '../../../../src/api/policy/policy.ts';
 import { noneSeen } from '../../../../src/controllers/podgc/finish.ts';
-import { noneMissing, observeMissing, type MissingNodes } from '../../../../src/controllers/podgc/nodes.ts';
+import {
+  noneMissing,
+  observeMissing,
+  rememberClosed,
+  type MissingNodes,
+} from '../../../../src/controllers/podgc/nodes.ts';
 import { observe, type Caches } from '../../../../src/controllers/podgc/observe.ts';
 import type { JobFacts, NamespaceFacts, ReplicaSetFacts } from '../../../../src/kube/cache/objects.ts';
 import { node, now, owner, pod } from '../../../builders.ts';
 import { storeOf } from '../../../fakes/cluster.ts';
-import { terminated } from './rows.ts';
+import { orphaned, terminated } from './rows.ts';
 
 const job: JobFacts = {
   uid: 'uid-Job-j',
@@ -62,7 +68,7 @@ test('no node is missing while nodes are not known', () => {
     since: new Map(),
     observedAtMs: 5_000,
     seen: new Set(['gone']),
-    trippedAtMs: new Map(),
+    closedSince: new Map(),
   });
   expect(observeMissing(before, { pods, nodes: new Map() }, memory).since).toEqual(new Map([['gone', 1]]));
 });
@@ -89,4 +95,23 @@ test('the memory of nodes does not grow over time', () => {
     seen = observeMissing(seen, { pods: [pod('p', { nodeName: 'gone' })], nodes }, memory);
   }
   expect(seen.seen.size + seen.since.size).toBe(2);
+});
+
+test('remembers since when the circuit breaker of each policy with the orphan rule is closed', () => {
+  const verdicts = (policy: Policy, trippedPercent?: number) => ({
+    ...{ policy, trippedPercent },
+    ...{ governed: 1, terminated: 0, missingNodes: 1 },
+  });
+  const passes = [
+    { policy: terminated({}), expected: undefined },
+    { policy: orphaned(), expected: 1 },
+    { policy: orphaned(), expected: 1 },
+    { policy: orphaned(), percent: 50, expected: undefined },
+    { policy: orphaned(), expected: 4 },
+  ];
+  let missing = noneMissing;
+  for (const [observedAtMs, { policy, percent, expected }] of passes.entries()) {
+    missing = rememberClosed({ ...missing, observedAtMs }, [verdicts(policy, percent)]);
+    expect(missing.closedSince.get(policy.name)).toBe(expected);
+  }
 });

@@ -91,9 +91,11 @@ const grounds: Record<PodDeletion['reason'], (one: PodFacts, by: Policy, seen: S
   },
   OutOfService: ({ nodeName, deletionAtMs }, by) =>
     by.pods?.outOfService === true && nodeName === 'out' && deletionAtMs !== undefined,
-  Orphaned: ({ nodeName = '' }, by, { missingForMs }) =>
-    nodeName.startsWith('gone') &&
-    (missingForMs.get(nodeName) ?? 0) >= (by.pods?.orphaned?.quarantineMs ?? Infinity),
+  Orphaned: ({ nodeName = '' }, by, { missingForMs, closedForMs }) => {
+    const quarantineMs = by.pods?.orphaned?.quarantineMs ?? Infinity;
+    const known = [missingForMs.get(nodeName), closedForMs.get(by.name)];
+    return nodeName.startsWith('gone') && known.every((ms = 0) => ms >= quarantineMs);
+  },
   Unscheduled: ({ nodeName, deletionAtMs }, by) =>
     by.pods?.unscheduledTerminating === true && nodeName === undefined && deletionAtMs !== undefined,
 };

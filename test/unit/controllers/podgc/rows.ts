@@ -22,7 +22,7 @@ export function planFor(given: Facts, ...policies: (Policy | InvalidPolicy)[]): 
     missingForMs: new Map(
       pods.flatMap(({ nodeName }) => (nodeName === undefined ? [] : [[nodeName, 3_600_000]])),
     ),
-    trippedAgoMs: new Map(),
+    closedForMs: new Map(policies.map(({ name }) => [name, 3_600_000])),
     finishedForMs: new Map(),
     ...given,
     nodes: new Map(nodes.map((one) => [one.name, one])),
