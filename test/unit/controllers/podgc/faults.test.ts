@@ -43,14 +43,16 @@ test('a leader that was paused beyond its lease in the middle of a pass deletes 
   expect(made.cluster.requests).toHaveLength(sent());
 });
 
-test('no orphan is deleted while half of the nodes are missing from the list for an hour, nor when most are back, before a new quarantine has passed', async () => {
+/** 100 nodes with a pod each, of which half have been missing from the list for an hour. */
+async function withHalfMissing() {
   const names = Array.from({ length: 100 }, (_, i) => `node-${i}`);
   const pods = names.map((name) => pod(`on-${name}`, { nodeName: name, phase: 'Running' }));
   const cluster = new FakeCluster(
     pods,
     names.map((name) => node(name)),
   );
-  const { clock, recorder, reports, pass, registry } = environmentOf(cluster, breakerPolicy(40_000));
+  const environment = environmentOf(cluster, breakerPolicy(40_000));
+  const { clock, pass } = environment;
   await pass();
   const vanished = [...cluster.nodes].slice(50);
   for (const [uid] of vanished) cluster.nodes.delete(uid);
@@ -58,11 +60,24 @@ test('no orphan is deleted while half of the nodes are missing from the list for
     clock.advance(20_000);
     await pass();
   }
+  return { ...environment, pods, vanished };
+}
+
+test('no orphan is deleted while half of the nodes are missing from the list for an hour, nor when they are back', async () => {
+  const { cluster, recorder, reports, registry, pass, pods, vanished } = await withHalfMissing();
   expect(cluster.requests).toEqual([]);
   expect(recorder.reasons).toEqual(['Tripped GCPolicy/default']);
   expect(reports.at(-1)).toMatchObject({ missingNodes: 50, trippedPercent: 50, due: 0 });
   expect(await registry.metrics()).toContain('dustpan_pod_gc_missing_nodes 50');
 
+  for (const [uid, one] of vanished) cluster.nodes.set(uid, one);
+  await pass();
+  expect(reports.at(-1)).toMatchObject({ missingNodes: 0, trippedPercent: undefined });
+  expect([...cluster.pods.keys()]).toEqual(pods.map(({ uid }) => uid));
+});
+
+test('when most of the missing nodes are back, the orphans of the others wait for a new quarantine', async () => {
+  const { clock, cluster, reports, pass, pods, vanished } = await withHalfMissing();
   const [last = [''], ...back] = vanished;
   for (const [uid, one] of back) cluster.nodes.set(uid, one);
   // A pass that takes longer than the quarantine counts for nothing.
