@@ -39,7 +39,7 @@ interface Steps {
 }
 
 /** One step for each paragraph of the output; a paragraph that is higher than the terminal has several. */
-export function steps(lines: readonly string[]): Steps {
+function steps(lines: readonly string[]): Steps {
   const ends = lines.flatMap((line, i) => (line === '' || i === lines.length - 1 ? [i + 1] : []));
   let at = 0;
   let before = 0;

@@ -35,7 +35,7 @@ export interface Moment {
 /** Time without a recurrence after which a series ends, as upstream. */
 const idleMs = 6 * 60_000;
 /** Interval at which an active series is written, as upstream. The API server deletes an Event after an hour. */
-export const refreshMs = 30 * 60_000;
+const refreshMs = 30 * 60_000;
 
 const maxNoteBytes = 1024;
 const maxInstanceBytes = 128;

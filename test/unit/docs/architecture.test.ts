@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { textOf } from './named-tests.ts';
+import { textOf } from './pages.ts';
 
 /** The functions and classes that the map of the code names, each with the file whose link follows it. */
 const named = [

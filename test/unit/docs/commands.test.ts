@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { commandsOf } from '../../../src/commands/cli/program.ts';
 import { FakeSystem } from '../../fakes/system.ts';
-import { pages, textOf } from './named-tests.ts';
+import { pages, textOf } from './pages.ts';
 
 const options = new Map(
   commandsOf(new FakeSystem()).map((command) => [

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { pages, root, textOf } from './named-tests.ts';
+import { pages, root, textOf } from './pages.ts';
 
 /** The text without blocks and inline code. */
 const prose = (text: string): string => text.replace(/^```[\s\S]*?^```$/gm, '').replace(/`[^`\n]*`/g, '');

@@ -1,7 +1,7 @@
 import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
 import { parsePolicy } from '../../../src/api/policy/policy-spec.ts';
-import { textOf } from './named-tests.ts';
+import { textOf } from './pages.ts';
 
 /** Policies that readers copy from a page. */
 const policies = ['docs/concepts.md', 'docs/how-to.md', 'docs/migration.md'].flatMap((page) =>

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
 import { missingLines, shownCommands } from '../../shown-output.ts';
-import { root, textOf } from './named-tests.ts';
+import { root, textOf } from './pages.ts';
 
 test.each([
   { name: 'the same line', shown: 'a b', output: 'a b', missing: [] },
