@@ -6,7 +6,8 @@ import { removedObjectsResource } from '../kube/cache/removed-objects.ts';
 import type { NodeFacts } from '../kube/cache/objects.ts';
 import { formatRfc3339 } from '../runtime/text/rfc3339.ts';
 import type { Field } from './field.ts';
-import { findFile, namesIn, readWhole, type OnProgress } from './files.ts';
+import { clusterFiles, unreadNotes } from './file-names.ts';
+import { findFile, isFolder, namesIn, readWhole, type OnProgress } from './files.ts';
 import { InputError } from './input-error.ts';
 import { kinds, readObjects, readPods } from './kube-objects.ts';
 import { readNodeFolder } from './node-folder.ts';
@@ -25,13 +26,8 @@ interface SnapshotSource {
 }
 
 /** Reads a snapshot directory; throws InputError for the first file that cannot be used. */
-export async function readSnapshot({
-  directory,
-  policyFiles,
-  selector,
-  onProgress,
-  now,
-}: SnapshotSource): Promise<PlanFacts> {
+export async function readSnapshot(source: SnapshotSource): Promise<PlanFacts> {
+  const { directory, policyFiles, selector, onProgress, now } = source;
   const names = await namesIn(directory);
   if (names === undefined) throw new InputError(directory, '', 'there is no such directory');
   checkIsSnapshot(directory, names);
@@ -44,7 +40,7 @@ export async function readSnapshot({
   const { policies, replaced, isKindMissing } = await policiesOf(find('policies'), policyFiles);
   const all = [...(policies ?? []), ...(replaced ?? [])];
   const nodes = await ifThere('nodes', (file) => readObjects(file, kinds.nodes, onProgress));
-  const folders = await nodeFolders(directory, nodes);
+  const { folders, others } = await nodeFolders(join(directory, 'nodes'), nodes);
   const pods = await ifThere('pods', (file) =>
     readPods(file, { labelKeys: podLabelKeys(all, selector), nodes: folders }, onProgress),
   );
@@ -70,6 +66,8 @@ export async function readSnapshot({
       ...record.notes,
       ...(isKindMissing ? [kindMissingNote] : []),
       ...absentNotes(directory, { policies, pods, nodes, namespaces }),
+      ...unreadNotes(directory, names, clusterFiles),
+      ...unreadNotes(join(directory, 'nodes'), others, []),
       ...read.flatMap(({ notes }) => notes),
     ],
   };
@@ -151,25 +149,26 @@ function absentNotes(directory: string, lists: Readonly<Record<string, unknown>>
 
 /** Every file may be missing, but a directory with only other files is a mistake. */
 function checkIsSnapshot(directory: string, names: readonly string[]): void {
-  const known = new Set([...Object.keys(kinds), 'pods', 'policies', 'nodes']);
+  const known = new Set(clusterFiles);
   if (names.length === 0 || names.some((name) => known.has(name.replace(/\.(json|yaml)$/, '')))) return;
   const nested = names.includes('snapshot') ? `, did you mean ${join(directory, 'snapshot')}?` : '';
   throw new InputError(directory, '', `is not a snapshot: it has no pods.json, nodes.json, …${nested}`);
 }
 
-/** The names of the node folders; throws for a folder without a node in the list of nodes. */
-async function nodeFolders(
-  directory: string,
-  nodes: ByUid<NodeFacts> | undefined,
-): Promise<readonly string[]> {
-  const folders = (await namesIn(join(directory, 'nodes'))) ?? [];
+interface NodesEntries {
+  /** One for each node. */
+  readonly folders: readonly string[];
+  readonly others: readonly string[];
+}
+
+/** The names in the folder `nodes`; throws for a folder without a node in the list of nodes. */
+async function nodeFolders(directory: string, nodes: ByUid<NodeFacts> | undefined): Promise<NodesEntries> {
+  const names = (await namesIn(directory)) ?? [];
+  const isNode = await Promise.all(names.map((name) => isFolder(join(directory, name))));
+  const folders = names.filter((_, index) => isNode[index]);
   const known = nodes && new Set([...nodes.values()].map(({ name }) => name));
   const unknown = folders.find((name) => known?.has(name) === false);
   if (unknown !== undefined)
-    throw new InputError(
-      join(directory, 'nodes', unknown),
-      '',
-      'there is no node of this name in the list of nodes',
-    );
-  return folders;
+    throw new InputError(join(directory, unknown), '', 'there is no node of this name in the list of nodes');
+  return { folders, others: names.filter((_, index) => !isNode[index]) };
 }

@@ -23,6 +23,16 @@ export async function namesIn(directory: string): Promise<readonly string[] | un
   }
 }
 
+/** Whether it is a folder, or a link to one. */
+export async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch (err) {
+    if (errorCode(err) === 'ENOENT') return false;
+    throw unreadable(path, err);
+  }
+}
+
 /** A JSON or, by its ending, YAML file as one value. */
 export async function readWhole(file: string): Promise<Field> {
   const documents = await readDocuments(file);

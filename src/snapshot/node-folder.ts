@@ -2,6 +2,7 @@ import type { NodePodFacts } from '../kube/cache/node-pods.ts';
 import { emptyState, parseState, type AgentState } from '../node/disk/state-format.ts';
 import { containersOf, imagesOf, mountedImagesOf, sandboxesOf, sandboxImageOf } from './crictl.ts';
 import type { Field } from './field.ts';
+import { nodeFiles, unreadNotes } from './file-names.ts';
 import { findFile, namesIn, readWhole } from './files.ts';
 import { InputError } from './input-error.ts';
 import { logListingOf } from './log-listing.ts';
@@ -30,7 +31,8 @@ export async function readNodeFolder(directory: string, source: NodeFolderSource
     const path = findFile(directory, names, file);
     if (path !== undefined) files.set(file, await readWhole(path));
   }
-  return nodeFolderOf(files, source);
+  const { part, notes } = nodeFolderOf(files, source);
+  return { part, notes: [...notes, ...unreadNotes(directory, names, nodeFiles)] };
 }
 
 /** The files of such a folder in one JSON object, as `dustpan snapshot - --only-node` prints them. */
@@ -38,10 +40,6 @@ export function nodeFolderIn(content: Field, source: NodeFolderSource): NodeFold
   const files = nodeFiles.map((file) => [file, content.at(file)] as const);
   return nodeFolderOf(new Map(files.filter(([, value]) => !value.isAbsent)), source);
 }
-
-const nodeFiles = [
-  ...['images', 'containers', 'sandboxes', 'info', 'imagefs', 'stats', 'state', 'logs', 'loglisting'],
-];
 
 function nodeFolderOf(
   files: ReadonlyMap<string, Field>,
