@@ -61,7 +61,6 @@ export const nodePressureMutants: MutantGroup = {
     ['PodEnding', plan, 'pods.some(isEnding) ?', 'false ?'],
     ['PodEnding: not for long', plan, 'leftMs <= endingMs && ', ''],
     ['PodEnding: not after its time', plan, ' && leftMs >= -endedMs', ''],
-    ['NoUsage', plan, 'else if (share.used === 0)', 'else if (share.used < 0)'],
     ['RankedLater', plan, 'if (i < requestedPods)', 'if (i <= requestedPods)'],
     ['CriticalPod', plan, 'return isCritical(pod)\n', 'return pod.name === undefined\n'],
     ['KeepMarked', plan, "if (isOptedOut) return because('KeepMarked', { on: 'pod' });", ''],

@@ -14,9 +14,8 @@ describe.each(mutantGroups)('$unit', ({ mutants, reasons }) => {
     expect(new Set(mutants.map(([rule]) => rule)).size).toBe(mutants.length);
   });
 
-  test('each reason has a mutant, and each mutant names its subject', () => {
+  test('each mutant names its subject', () => {
     const named = new Set(mutants.map(([rule]) => rule.split(':')[0] ?? ''));
-    expect(reasons.filter((reason) => !named.has(reason))).toEqual([]);
     const known = new Set<string>([...reasons, ...subjects]);
     expect([...named].filter((subject) => !known.has(subject))).toEqual([]);
   });

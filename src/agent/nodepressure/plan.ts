@@ -22,7 +22,7 @@ import type {
   NodeWarning,
   PressureEviction,
 } from './facts.ts';
-import { byRank, shareOf, type DiskLayout, type PodShare } from './rank.ts';
+import { byRank, isSmall, shareOf, type DiskLayout, type PodShare } from './rank.ts';
 import { isForeseen } from './signals.ts';
 
 /** Number of pods requested at a time: a disruption budget may protect the first. */
@@ -215,7 +215,7 @@ const shortageOf = ({ reading: { signal, available, capacity }, ours }: CrossedD
   threshold: { value: ours.value, text: ours.text },
 });
 
-/** Keeps pods without measured usage; the kubelet evicts them first. */
+/** Keeps pods whose usage is not known, which the kubelet evicts first, and pods whose eviction frees next to nothing. */
 function rankPods(
   pods: readonly StoragePod[],
   starved: CrossedDisk,
@@ -228,14 +228,17 @@ function rankPods(
   for (const pod of pods) {
     const used = usageOfPod(usage, pod);
     const share = usage && used && shareOf(pod, used, { signal, layout: usage });
-    if (share === undefined)
-      kept.push(keep(pod, because('UsageUnknown', { isUsageKnown: usage !== undefined }), policy));
-    else if (share.used === 0) kept.push(keep(pod, because('NoUsage', { shortage }), policy));
-    else users.push({ pod, share });
+    if (share !== undefined && !isSmall(share.used, starved)) users.push({ pod, share });
+    else if (share?.isComplete === true)
+      kept.push(
+        keep(pod, because('NoUsage', { shortage, used: share.used, missing: starved.wanted }), policy),
+      );
+    else kept.push(keep(pod, because('UsageUnknown', { isUsageKnown: usage !== undefined }), policy));
   }
   const evictions: PressureEviction[] = [];
   for (const [i, { pod, share }] of users.toSorted((a, b) => byRank(a.share, b.share)).entries()) {
-    const evidence = { shortage, ...share, place: i + 1 };
+    const { used, request, priority } = share;
+    const evidence = { shortage, used, request, priority, place: i + 1 };
     if (i < requestedPods)
       evictions.push({ ...decided(pod, policy), verdict: 'Evict', reason: signal, evidence });
     else kept.push(keep(pod, because('RankedLater', evidence), policy));

@@ -4,13 +4,15 @@ import type {
   StoragePod,
   StorageUsage,
 } from '../../api/local-storage.ts';
-import { isInodes, type DiskSignal } from '../../api/node-pressure.ts';
+import { isInodes, type DiskSignal, type SignalState } from '../../api/node-pressure.ts';
 import { declaredTotal } from '../../api/declared-storage.ts';
 
 /** Usage of a file system by one pod. */
 export interface PodShare {
-  /** Bytes or inodes. */
+  /** Bytes or inodes; a value that is not known counts as 0. */
   readonly used: number;
+  /** All values are known. */
+  readonly isComplete: boolean;
   /** Bytes; nobody requests inodes. */
   readonly request: number;
   readonly priority: number;
@@ -38,17 +40,17 @@ export function shareOf(
 ): PodShare {
   const parts = new Set(partsOn(on.signal, on.layout));
   const onDisk = storage.emptyDirs.filter(({ isMemory }) => !isMemory);
-  const measured = [
+  const measured: readonly (StorageMeasurement | undefined)[] = [
     ...usage.containers.flatMap(({ layer, logs }) => [
       parts.has('layers') ? layer : undefined,
       parts.has('logs') ? logs : undefined,
     ]),
     ...(parts.has('volumes') ? onDisk.map(({ name }) => usage.volumes.get(name)) : []),
   ];
-  const amount = (one: StorageMeasurement | undefined): number =>
-    (isInodes(on.signal) ? one?.inodes : one?.bytes) ?? 0;
+  const amounts = measured.map((one) => (isInodes(on.signal) ? one?.inodes : one?.bytes));
   return {
-    used: measured.reduce((sum, one) => sum + amount(one), 0),
+    used: amounts.reduce<number>((sum, amount = 0) => sum + amount, 0),
+    isComplete: !amounts.includes(undefined),
     request: isInodes(on.signal) ? 0 : (declaredTotal(storage, 'request')?.bytes ?? 0),
     priority,
   };
@@ -59,3 +61,11 @@ export function byRank(a: PodShare, b: PodShare): number {
   const [left, right] = [a.used - a.request, b.used - b.request];
   return Number(right > 0) - Number(left > 0) || a.priority - b.priority || right - left;
 }
+
+const smallBytes = 64 * 1024 ** 2;
+
+/** Whether the eviction of a pod frees next to nothing: less than 1 % of what is missing, and less than 64 MiB. The kubelet evicts such pods too, last. */
+export const isSmall = (
+  used: number,
+  { reading: { signal }, wanted }: Pick<SignalState, 'reading' | 'wanted'>,
+): boolean => used * 100 < wanted && (isInodes(signal) || used < smallBytes);

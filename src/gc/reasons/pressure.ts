@@ -79,7 +79,12 @@ export interface PressureEvidence
   EvictionOff: { readonly shortage: Shortage };
   ThresholdBeyondDisk: { readonly shortage: Shortage };
   Reclaiming: { readonly shortage: Shortage; readonly gracePeriodMs: number };
-  NoUsage: { readonly shortage: Shortage };
+  NoUsage: {
+    readonly shortage: Shortage;
+    /** Usage of the pod, and what must become available, in the unit of the signal. */
+    readonly used: number;
+    readonly missing: number;
+  };
   PodEnding: { readonly shortage: Shortage };
   RankedLater: EvictedForPressure;
 }
@@ -102,6 +107,11 @@ const shareText = ({ shortage: { signal }, used, request, priority }: PressureUs
   const rank = priority === undefined ? '' : `; its priority is ${priority}`;
   return `The pod uses ${amountText(signal, used)}${over}${rank}.`;
 };
+
+const noUsageText = (missing: string, used: string | undefined): string =>
+  used === undefined
+    ? 'The pod does not use this resource.'
+    : `The pod uses ${used}, and ${missing} more are needed: its eviction would free next to nothing.`;
 
 /** The message of an eviction, without what may delay it. */
 export const pressureMessage = (evidence: PressureUse): string =>
@@ -149,9 +159,10 @@ export const pressureReasons: ReasonCatalog<PressureEvidence> = {
     change: 'Removing images and containers does not free enough, and the grace period passes.',
   },
   NoUsage: {
-    meaning: 'The node is low on a resource that the pod does not use.',
-    sentence: ({ shortage }) => `${shortageText(shortage)} The pod does not use this resource.`,
-    change: 'The pod uses this resource.',
+    meaning: 'The node is low on a resource that the pod does not use, or hardly uses.',
+    sentence: ({ shortage, used, missing }) =>
+      `${shortageText(shortage)} ${noUsageText(amountText(shortage.signal, missing), used === 0 ? undefined : amountText(shortage.signal, used))}`,
+    change: 'The pod uses at least 1 % of what is missing, or 64 MiB.',
   },
   PodEnding: {
     meaning: 'Another pod on the node is terminating, which may free enough.',

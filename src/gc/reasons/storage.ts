@@ -135,10 +135,10 @@ export const storageReasons: ReasonCatalog<StorageEvidence> = {
       `The pod is already terminating; its grace period ends at ${timeText(deletionAtMs)}.`,
   },
   UsageUnknown: {
-    meaning: 'The usage of the pod is unknown or was measured too long ago.',
+    meaning: 'The usage of the pod is unknown: not measured, measured too long ago, or impossible.',
     sentence: ({ isUsageKnown }) =>
       isUsageKnown
-        ? 'The kubelet has not measured the usage for a limit of the pod yet, or its last measurement is too old.'
+        ? 'The kubelet has not measured the usage of the pod completely, or its last measurement is too old or impossible.'
         : 'The usage of the pods on this node is unknown.',
     change: 'The kubelet measures the usage: for a new pod, this takes a minute or two.',
   },

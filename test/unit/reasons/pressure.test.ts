@@ -113,6 +113,15 @@ test.each(Object.entries(rows))('%s', (reason, { facts, rule, governance, detail
   expect(kept && explain(pressureReasons, kept)).toEqual({ detail, field });
 });
 
+test('a pod that uses next to nothing has both amounts', () => {
+  const signals = [{ ...low, wanted: 8 * gib }];
+  const tiny = usage({ big: { containers: { main: { layer: 1, logs: 0 } } } });
+  const [kept] = planOf({ signals, pods: [pod], usage: tiny }).kept;
+  expect(kept && explain(pressureReasons, kept).detail).toBe(
+    `${shortage} The pod uses 1.00 MiB, and 8.00 GiB more are needed: its eviction would free next to nothing.`,
+  );
+});
+
 test("an eviction has the node's shortage and the pod's usage", () => {
   const [eviction] = planOf({ signals: [low], pods: [pod], usage: used }).evictions;
   expect(eviction && explain(pressureReasons, eviction)).toEqual({

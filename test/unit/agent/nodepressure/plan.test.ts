@@ -122,10 +122,16 @@ describe('evictions', () => {
       crossedSinceMs: nowMs - 3 * minuteMs,
     });
     const relievedAtMs = new Map([...relieved, ['nodefs.inodesFree' as const, nowMs - 1]]);
-    const { demands, evictions } = planOf({ pods, usage: used, signals: [later, inodes], relievedAtMs });
+    const { demands, evictions, kept } = planOf({
+      pods,
+      usage: used,
+      signals: [later, inodes],
+      relievedAtMs,
+    });
     expect(demands.map(({ signal }) => signal)).toEqual(['nodefs.inodesFree', 'nodefs.available']);
-    // Nobody's inodes are measured.
     expect(evictions).toEqual([]);
+    // Nobody's inodes are measured.
+    expect(kept.map(({ reason }) => reason)).toEqual(['UsageUnknown', 'UsageUnknown']);
   });
 
   test('without a rule every pod is kept, and nothing is wanted', () => {
@@ -153,6 +159,67 @@ describe('evictions', () => {
 
   test('unknown pods are no pods', () => {
     expect(verdicts(planOf({ pods: undefined, usage: used }))).toEqual([]);
+  });
+});
+
+describe('a pod whose eviction frees next to nothing', () => {
+  const gib = 1024 * mib;
+  const missing = (wanted: number): Parameters<typeof planOf>[0] => ({
+    signals: [crossed({ reading: { ...crossed().reading, available: 0, capacity: 100 * gib }, wanted })],
+  });
+  const logs = (mebi: number) => usage({ big: { containers: { main: { layer: 0, logs: mebi } } } });
+  test.each<readonly [string, Parameters<typeof planOf>[0], string]>([
+    ['64 KiB of 10 GiB', { ...missing(10 * gib), usage: logs(1 / 16) }, 'Keep big NoUsage'],
+    ['just below 64 MiB of 10 GiB', { ...missing(10 * gib), usage: logs(63.9) }, 'Keep big NoUsage'],
+    ['64 MiB of 10 GiB', { ...missing(10 * gib), usage: logs(64) }, 'Evict big nodefs.available'],
+    ['1 % of 100 MiB', { ...missing(100 * mib), usage: logs(1) }, 'Evict big nodefs.available'],
+    ['just below 1 % of 100 MiB', { ...missing(100 * mib), usage: logs(0.99) }, 'Keep big NoUsage'],
+    [
+      'little, but its layer is not measured',
+      { ...missing(10 * gib), usage: usage({ big: { containers: { main: { logs: 1 } } } }) },
+      'Keep big UsageUnknown',
+    ],
+    [
+      'its logs alone are enough',
+      { ...missing(10 * gib), usage: usage({ big: { containers: { main: { logs: 200 } } } }) },
+      'Evict big nodefs.available',
+    ],
+  ])('%s: %s', (_, facts, expected) => {
+    expect(verdicts(planOf({ pods: [big], ...facts }))).toEqual([expected]);
+  });
+
+  const inodesFree = (wanted: number, inodes: number | undefined): Parameters<typeof planOf>[0] => ({
+    signals: [
+      crossed({ reading: { ...crossed().reading, signal: 'nodefs.inodesFree', capacity: 1e6 }, wanted }),
+    ],
+    relievedAtMs: new Map([['nodefs.inodesFree', nowMs - minuteMs]]),
+    usage: usage(
+      {},
+      {
+        pods: new Map([
+          [
+            'uid-big',
+            {
+              ...{ total: undefined, volumes: new Map() },
+              containers: [
+                {
+                  name: 'main',
+                  layer: { bytes: 9 * gib, inodes, atMs: nowMs },
+                  logs: { bytes: 1, inodes: 1, atMs: nowMs },
+                },
+              ],
+            },
+          ],
+        ]),
+      },
+    ),
+  });
+  test.each<readonly [string, Parameters<typeof planOf>[0], string]>([
+    ['98 inodes with its logs, 10000 are missing', inodesFree(10_000, 97), 'Keep big NoUsage'],
+    ['100 inodes, 10000 are missing', inodesFree(10_000, 99), 'Evict big nodefs.inodesFree'],
+    ['its inodes are not measured', inodesFree(10_000, undefined), 'Keep big UsageUnknown'],
+  ])('%s: %s', (_, facts, expected) => {
+    expect(verdicts(planOf({ pods: [big], ...facts }))).toEqual([expected]);
   });
 });
 

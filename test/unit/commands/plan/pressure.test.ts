@@ -47,7 +47,7 @@ function crowded(
   };
 }
 const writes = (mebi: number): { readonly used: Used } => ({
-  used: { containers: { main: { logs: mebi } } },
+  used: { containers: { main: { layer: 0, logs: mebi } } },
 });
 const one = crowded({ a: writes(90) });
 const withPod = (over: Partial<StoragePod>) => crowded({ a: { ...writes(90), over } });
@@ -67,7 +67,7 @@ const inodes = (fixture: Fixture): Fixture => ({
           {
             ...{ total: undefined, volumes: new Map() },
             containers: [
-              { name: 'main', layer: undefined, logs: { bytes: 1, inodes: 7, atMs: measuredAtMs } },
+              { name: 'main', layer: undefined, logs: { bytes: 1, inodes: 7 * mib, atMs: measuredAtMs } },
             ],
           },
         ],
