@@ -50,14 +50,14 @@ const podSections = (): readonly string[] => [
 const imageSections = (): readonly string[] => [
   ...heading(2, 'Images (imagegc)'),
   'Verdict `Remove` or `Keep`; by age first, then for space. `NoPolicy` and the reasons below it concern the whole node.',
-  ...reasonTable('Remove', [...imageRemoveReasons, ...diskSignals], imageReasons),
+  ...reasonTable('Remove', imageRemoveReasons, imageReasons),
   ...reasonTable('Keep', [...imageKeepReasons, ...nodeKeepReasons], imageReasons),
 ];
 
 const containerSections = (): readonly string[] => [
   ...heading(2, 'Containers, sandboxes and logs (containergc)'),
   'Verdict `Remove` or `Keep`. `NoPolicy` and the reasons below it concern the whole node; only `RuleOff` may also concern only sandboxes or logs.',
-  ...reasonTable('Remove', [...containerRemoveReasons, ...diskSignals], containerReasons),
+  ...reasonTable('Remove', containerRemoveReasons, containerReasons),
   'A running container may have a warning as well, with the verdict `Warn`.',
   ...reasonTable('Warn', containerWarnReasons, containerWarnings),
   ...reasonTable('Keep', [...containerKeepReasons, ...nodeKeepReasons], containerReasons),

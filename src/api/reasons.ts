@@ -1,5 +1,5 @@
 import type { EvictionSignal } from './local-storage.ts';
-import type { DiskSignal, ThresholdSignal } from './node-pressure.ts';
+import { diskSignals, type ThresholdSignal } from './node-pressure.ts';
 
 /** Reasons to delete a pod, in the order in which the rules apply. Logs, metrics, Events, `plan` and `why` use them unchanged. */
 export const podDeleteReasons = [
@@ -36,15 +36,15 @@ export const podKeepReasons = [
 ] as const;
 export type PodKeepReason = (typeof podKeepReasons)[number];
 
-/** Reasons to remove an image. */
-export const imageRemoveReasons = ['Age', 'Space'] as const;
-/** A disk signal: the node is short of it, so unused images are removed at any usage. */
-export type ImageRemoveReason = (typeof imageRemoveReasons)[number] | DiskSignal;
+/** Reasons to remove an image, in the order in which the rules apply. A disk signal: the node is short of it, so unused images are removed at any usage. */
+export const imageRemoveReasons = ['Age', 'Space', ...diskSignals] as const;
+export type ImageRemoveReason = (typeof imageRemoveReasons)[number];
 
-/** Reasons to remove a container, a sandbox, a log or an orphaned resource, in the order in which the rules apply. */
+/** Reasons to remove a container, a sandbox, a log or an orphaned resource. A disk signal: the node is short of it, so dead containers are removed at any limit. */
 export const containerRemoveReasons = [
   'PodGone',
   'DeadContainer',
+  ...diskSignals,
   'Sandbox',
   'OrphanedLogs',
   'BrokenLink',
@@ -52,8 +52,7 @@ export const containerRemoveReasons = [
   'OrphanedCgroup',
   'OrphanedDirectory',
 ] as const;
-/** A disk signal: the node is short of it, so dead containers are removed at any limit. */
-export type ContainerRemoveReason = (typeof containerRemoveReasons)[number] | DiskSignal;
+export type ContainerRemoveReason = (typeof containerRemoveReasons)[number];
 
 /** Reasons to warn about a running container. */
 export const containerWarnReasons = ['LogTooLarge'] as const;

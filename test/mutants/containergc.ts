@@ -1,3 +1,4 @@
+import { isDiskSignal } from '../../src/api/node-pressure.ts';
 import { containerKeepReasons, containerRemoveReasons, containerWarnReasons } from '../../src/api/reasons.ts';
 import type { Mutant, MutantGroup } from './group.ts';
 
@@ -16,7 +17,7 @@ const report = 'src/agent/containergc/report.ts';
 export const containerGcMutants: MutantGroup = {
   unit: 'containergc',
   reasons: [
-    ...containerRemoveReasons,
+    ...containerRemoveReasons.filter((one) => !isDiskSignal(one)),
     ...containerWarnReasons,
     ...containerKeepReasons,
     'KeepMarked',

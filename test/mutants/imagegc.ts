@@ -1,3 +1,4 @@
+import { isDiskSignal } from '../../src/api/node-pressure.ts';
 import { imageKeepReasons, imageRemoveReasons } from '../../src/api/reasons.ts';
 import type { MutantGroup } from './group.ts';
 
@@ -11,7 +12,7 @@ const index = 'src/api/image-index.ts';
 
 export const imageGcMutants: MutantGroup = {
   unit: 'imagegc',
-  reasons: [...imageRemoveReasons, ...imageKeepReasons],
+  reasons: [...imageRemoveReasons.filter((one) => !isDiskSignal(one)), ...imageKeepReasons],
   tests: ['test/unit/agent/imagegc/'],
   mutants: [
     [

@@ -175,7 +175,7 @@ export const decide = <T extends ContainerGcTarget, R extends ContainerReason>(
 });
 
 const isRemoveReason = (reason: ContainerReason): boolean =>
-  isDiskSignal(reason) || containerRemoveReasons.some((one) => one === reason);
+  containerRemoveReasons.some((one) => one === reason);
 
 export const isRemoval = (decision: ContainerDecision): decision is ContainerRemoval =>
   decision.verdict === 'Remove';

@@ -29,7 +29,7 @@ const keepReasons = [...imageKeepReasons, ...nodeKeepReasons];
 /** The metrics of imagegc, counted from 0. */
 export function imageGcMetrics(registry: Registry) {
   const metrics = { ...removalMetrics([registry]), ...planMetrics([registry]) };
-  for (const reason of imageRemoveReasons) metrics.removed.inc({ reason: upstreamReason[reason] }, 0);
+  for (const reason of Object.values(upstreamReason)) metrics.removed.inc({ reason }, 0);
   for (const stage of stages) metrics.errors.inc({ stage }, 0);
   for (const reason of keepReasons) {
     metrics.kept.set({ reason }, 0);
@@ -107,7 +107,7 @@ function planMetrics(registers: Registers) {
     }),
     usedRatio: new Gauge({
       name: 'dustpan_image_filesystem_used_ratio',
-      help: '[ALPHA] Usage of the image file system as a ratio, 0 to 1, in steps of a percent, as compared with the thresholds.',
+      help: '[ALPHA] Usage of the image file system as a ratio, 0 to 1, in steps of a percent, as compared with the thresholds; 0 if unknown.',
       registers,
     }),
   };
@@ -126,6 +126,6 @@ export function showPlan(
   for (const { reason } of kept) metrics.kept.inc({ reason });
   metrics.wantedBytes.set(wantedBytes);
   metrics.wantedInodes.set(wantedInodes);
-  if (usedInodesPercent !== undefined) metrics.usedInodesRatio.set(usedInodesPercent / 100);
-  if (usedPercent !== undefined) metrics.usedRatio.set(usedPercent / 100);
+  metrics.usedInodesRatio.set((usedInodesPercent ?? 0) / 100);
+  metrics.usedRatio.set((usedPercent ?? 0) / 100);
 }

@@ -1,4 +1,4 @@
-import { requestSignals } from '../../api/local-storage.ts';
+import { evictionSignals } from '../../api/local-storage.ts';
 import { containerRemoveReasons, imageRemoveReasons, podDeleteReasons } from '../../api/reasons.ts';
 import { hardSpace } from '../cli/table.ts';
 import type { Decision, PlanDocument, Totals } from './document.ts';
@@ -69,7 +69,7 @@ const removalReasons: ReadonlySet<string> = new Set([
   ...podDeleteReasons,
   ...imageRemoveReasons,
   ...containerRemoveReasons,
-  ...requestSignals,
+  ...evictionSignals,
 ]);
 const isRemoval = (reason: string): boolean => removalReasons.has(reason);
 

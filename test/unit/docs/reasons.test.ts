@@ -33,7 +33,7 @@ const units = [
     heading: 'Images (imagegc)',
     ...{
       verdict: 'Remove',
-      acts: [...imageRemoveReasons, ...diskSignals],
+      acts: imageRemoveReasons,
       keeps: [...imageKeepReasons, ...nodeKeepReasons],
     },
     meanings: imageReasons,
@@ -42,7 +42,7 @@ const units = [
     heading: 'Containers, sandboxes and logs (containergc)',
     ...{
       verdict: 'Remove',
-      acts: [...containerRemoveReasons, ...diskSignals],
+      acts: containerRemoveReasons,
       keeps: [...containerKeepReasons, ...nodeKeepReasons],
     },
     meanings: containerReasons,

@@ -6,7 +6,7 @@ import {
   type ContainerKeepReason,
   type ContainerRemoveReason,
 } from '../../../src/api/reasons.ts';
-import { diskSignals, type DiskSignal } from '../../../src/api/node-pressure.ts';
+import { type DiskSignal } from '../../../src/api/node-pressure.ts';
 import type { ContainerGcPolicy } from '../../../src/api/policy/policy.ts';
 import type { LogEntry, LogListing } from '../../../src/node/logs/list.ts';
 import type { FoundOrphan, OrphanObstacle, OrphansFound } from '../../../src/node/storage/orphans-finder.ts';
@@ -197,6 +197,6 @@ test.each(Object.entries(agentOnly))('a pass of the agent decides %s', (reason, 
 test('every reason has a row', () => {
   const rows = [...Object.keys(planned), ...Object.keys(agentOnly)];
   expect(rows.sort()).toEqual(
-    [...diskSignals, ...containerRemoveReasons, ...containerKeepReasons, ...nodeKeepReasons].sort(),
+    [...containerRemoveReasons, ...containerKeepReasons, ...nodeKeepReasons].sort(),
   );
 });

@@ -4,7 +4,7 @@ import type { NodePressurePolicy, Policy } from '../../../../src/api/policy/poli
 import { nodesRules, policy } from '../../../builders.ts';
 import { pressurePolicy } from '../nodepressure/builders.ts';
 import { apiPod, attempts, log, rule } from './builders.ts';
-import { Node } from './environment.ts';
+import { governed, Node } from './environment.ts';
 
 const never = new AbortController().signal;
 
@@ -60,4 +60,16 @@ test('a pod that a relief finds to exist must look gone for two passes again', a
   node.pods = [apiPod('pod')];
   await node.pass();
   expect(isLeft()).toBe(true);
+});
+
+test('the gauge of due objects counts those for node pressure anew in each pass', async () => {
+  const node = nodeUnder(pressurePolicy());
+  node.governance = governed({ ...policyWith(pressurePolicy()), mode: 'DryRun' });
+  const due = async (by?: Relief): Promise<string | undefined> => {
+    await node.pass(never, by);
+    return /due_objects\{reason="nodefs.available",mode="DryRun"\} (.*)/.exec(
+      await node.registry.metrics(),
+    )?.[1];
+  };
+  expect([await due(relief), await due(relief), await due()]).toEqual(['2', '2', '0']);
 });

@@ -101,3 +101,18 @@ test.each([
   });
   expect(node.left).toBe(left);
 });
+
+test('the gauge of due images counts those for node pressure anew in each pass', async () => {
+  const node = new Node();
+  node.runtime.add(...['a', 'b', 'c'].map((name) => image(name, { sizeBytes: 500 })));
+  await node.observe();
+  const nodes = nodesRules({ imageGC: imageRule({ minimumAgeMs: 0 }), nodePressure: pressurePolicy() });
+  node.governance = { kind: 'governed', policy: policy({ pods: undefined, nodes, mode: 'DryRun' }), nodes };
+  const due = async (until?: number): Promise<number | undefined> => {
+    const relief = until === undefined ? undefined : { until, isEnough: () => Promise.resolve(false) };
+    await node.pass(new AbortController().signal, relief && { signal: 'nodefs.available', ...relief });
+    const labels = { reason: 'nodefs.available', mode: 'DryRun' };
+    return await node.metric('dustpan_image_gc_due_images', labels);
+  };
+  expect([await due(8_000), await due(10_000), await due(8_000), await due()]).toEqual([2, 3, 2, 0]);
+});
