@@ -83,7 +83,7 @@ export const eventKinds: readonly EventKind[] = [
     factory: 'tripped',
     samples: [tripped(trippedBreaker)],
     regarding: 'the GCPolicy',
-    when: 'When more nodes are missing than `pods.safety.maxOrphanedNodesPercent` allows; once, until fewer are missing.',
+    when: 'When more nodes are missing than `pods.safety.maxOrphanedNodesPercent` allows, and more than one, or all; once, until fewer are missing.',
     upstream: 'none: PodGC has no circuit breaker',
   },
   {

@@ -197,9 +197,7 @@ export const podGcMutants: MutantGroup = {
       'missing',
     ],
     ['Quarantined: restarts when the node was back', nodes, 'nodes?.has(nodeName) === true || ', ''],
-    ['Tripped: over the limit', nodes, '> maxOrphanedNodesPercent', '> 2 * maxOrphanedNodesPercent'],
     ['Tripped: without any Node', nodes, 'existing === 0 ? 100 : ', ''],
-    ['Tripped: not at the limit', nodes, '> maxOrphanedNodesPercent', '>= maxOrphanedNodesPercent'],
     [
       'Tripped: over all policies',
       plan,

@@ -222,7 +222,7 @@ export interface GCPolicySpecPodsSafety {
    */
   maxDeletesPerPass?: number;
   /**
-   * Circuit breaker of the rule orphaned: while more than this percentage of the nodes is missing, the rule deletes no pods. Default 20; 100 turns the circuit breaker off. A node name counts only if a Node with this name existed or a kubelet started a pod on it.
+   * Circuit breaker of the rule orphaned: while more than this percentage of the nodes, and more than one node, is missing, the rule deletes no pods. While no Node exists, it deletes none either, not even pods on invented node names. Default 20; with 0 a single missing node is enough; 100 turns the circuit breaker off. A node name counts only if a Node with this name existed or a kubelet started a pod on it.
    */
   maxOrphanedNodesPercent?: number;
 }

@@ -129,15 +129,19 @@ export function missingNodes(
   return missing.size;
 }
 
-/** The share of nodes that are missing, if it exceeds the policy's limit. A list that lost half its nodes is more likely wrong than true. */
+/**
+ * The share of nodes that are missing, if it opens the circuit breaker: a list that lost half its nodes is more likely wrong than true. One missing
+ * node is not enough, or it would block a small cluster for ever; unless the policy accepts none (0 percent), or no Node exists at all.
+ */
 function overPercent(
   missing: number,
   existing: number,
-  { maxOrphanedNodesPercent }: PodsPolicy['safety'],
+  { maxOrphanedNodesPercent: max }: PodsPolicy['safety'],
 ): number | undefined {
   // Without any Node all of them are missing, whatever pods refer to.
   const percent = existing === 0 ? 100 : (100 * missing) / (missing + existing);
-  return percent > maxOrphanedNodesPercent ? percent : undefined;
+  const isTolerable = existing > 0 && missing <= 1 && max > 0;
+  return percent > max && !isTolerable ? percent : undefined;
 }
 
 /** Times since which node names that pods refer to have been missing, and the time of the last pass; monotonic. */

@@ -164,7 +164,7 @@ export const podReasons: ReasonCatalog<PodEvidence> = {
       `Node ${node} does not exist, but ${Math.round(missingPercent)} % of all nodes are missing. Above ${maxOrphanedNodesPercent} % the circuit breaker opens, because the list of nodes is probably wrong.`,
     field: ({ maxOrphanedNodesPercent }) => `pods.safety.maxOrphanedNodesPercent=${maxOrphanedNodesPercent}`,
     change:
-      'No more than pods.safety.maxOrphanedNodesPercent of the nodes are missing, and another quarantine has passed.',
+      'No more nodes are missing than pods.safety.maxOrphanedNodesPercent permits (a single one always, unless it is 0), and another quarantine has passed.',
     caution: mayRun,
   },
   PacingLimit: {

@@ -83,18 +83,20 @@ export const batch: object = {
   },
 };
 
-export const oneOfTwoMissing = /Warning +Tripped .* Nodes missing: 1, 50 % of all/;
+export const twoOfThreeMissing = /Warning +Tripped .* Nodes missing: 2, 67 % of all/;
 
-const lost: object = {
-  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'lost', namespace: 'default' } },
-  spec: { nodeName: 'gone', containers: [container(wait)] },
-};
+const lostNames = ['lost-1', 'lost-2'];
+const lost: readonly object[] = lostNames.map((name) => ({
+  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'default' } },
+  spec: { nodeName: `gone-${name}`, containers: [container(wait)] },
+}));
 
-/** First a pod of a node that is gone, as if that node had run it: a name that no Node ever had opens no breaker. */
+/** First the pods of two nodes that are gone, as if these nodes had run them: a name that no Node ever had opens no breaker, nor does one missing node. */
 export async function applyAfterLost(cluster: Cluster, ...items: readonly object[]): Promise<void> {
-  await apply(cluster, lost);
+  await apply(cluster, ...lost);
   const started = JSON.stringify({ status: { startTime: '2026-01-01T00:00:00Z' } });
-  await kubectl(cluster, ['patch', 'pod', 'lost', '--subresource=status', '--type=merge', '-p', started]);
+  for (const name of lostNames)
+    await kubectl(cluster, ['patch', 'pod', name, '--subresource=status', '--type=merge', '-p', started]);
   await apply(cluster, ...items);
 }
 

@@ -17,7 +17,7 @@ import {
   greedy,
   leftBehind,
   namespace,
-  oneOfTwoMissing,
+  twoOfThreeMissing,
   policyOfRelease,
   quickPolicy,
   renewMs,
@@ -161,9 +161,9 @@ describe('with a policy that enforces, without a restart', () => {
   });
 
   test('deletes a pod of a deleted node', async () => {
-    await waitUntil('the lost pod is gone', isGone('lost'));
-    // The circuit breaker of the dry-run policies opens with one of two nodes missing.
-    await expect.poll(() => see('describe', 'gcpolicy', 'default'), eventually).toMatch(oneOfTwoMissing);
+    for (const name of ['lost-1', 'lost-2']) await waitUntil(`pod ${name} is gone`, isGone(name));
+    // The circuit breaker of the dry-run policies opens with two of three nodes missing.
+    await expect.poll(() => see('describe', 'gcpolicy', 'default'), eventually).toMatch(twoOfThreeMissing);
   });
 
   test('`kubectl describe` shows a node that cannot be freed', async () => {
@@ -187,7 +187,9 @@ describe('with a policy that enforces, without a restart', () => {
   test('touches nothing else, and restarts nothing', async () => {
     const deleted = await deletedBy(cluster, account('controller'));
     // Until its kubelet removes it the evicted pod is a failed one: a pass in that moment deletes it first.
-    expect(deleted.join(' ')).toMatch(/^(pods\/batch-\w+ ){4}pods\/done (pods\/greedy )?pods\/lost$/);
+    expect(deleted.join(' ')).toMatch(
+      /^(pods\/batch-\w+ ){4}pods\/done (pods\/greedy )?pods\/lost-1 pods\/lost-2$/,
+    );
     await expect
       .poll(async () => rows(await see('get', 'gcpolicy', 'quick', '-o', 'wide')), eventually)
       .toEqual([

@@ -76,7 +76,7 @@ const planned: Readonly<Record<Exclude<PodReason, LiveReason>, Fixture>> = {
   FinalizerHeld: { ...expires, pods: [pod('a', { ...finished, ...finalizerHeld })] },
   Quarantined: { ...podsBy(quarantine), pods: [lost] },
   Tripped: {
-    ...podsBy({ ...quarantine, safety: { maxDeletesPerPass: 0, maxOrphanedNodesPercent: 20 } }),
+    ...podsBy({ ...quarantine, safety: { maxDeletesPerPass: 0, maxOrphanedNodesPercent: 0 } }),
     pods: [lost],
     assumeElapsed: true,
   },

@@ -279,9 +279,9 @@ const rows: readonly Row[] = [
   },
   {
     reason: 'Tripped',
-    facts: { policies: [orphaned(0, 20)], pods: [pod('x', onMissingNode)] },
-    field: 'pods.safety.maxOrphanedNodesPercent=20',
-    why: 'Node node-gone does not exist, but 50 % of all nodes are missing. Above 20 % the circuit breaker opens, because the list of nodes is probably wrong.',
+    facts: { policies: [orphaned(0, 0)], pods: [pod('x', onMissingNode)] },
+    field: 'pods.safety.maxOrphanedNodesPercent=0',
+    why: 'Node node-gone does not exist, but 50 % of all nodes are missing. Above 0 % the circuit breaker opens, because the list of nodes is probably wrong.',
   },
   {
     reason: 'PacingLimit',

@@ -174,7 +174,7 @@ export const given: fc.Arbitrary<Given> = fc
     shop: orNone(rules),
     invalid: fc.constantFrom(undefined, undefined, undefined, -1, 1, 15, 30),
     maxDeletesPerPass: fc.integer({ min: 0, max: 4 }),
-    maxOrphanedNodesPercent: fc.constantFrom(20, 50, 100),
+    maxOrphanedNodesPercent: fc.constantFrom(0, 20, 50, 100),
     isDryRun: fc.boolean(),
   })
   .map(({ all, app, shop, invalid, isDryRun, ...safety }) => {

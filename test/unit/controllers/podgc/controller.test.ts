@@ -281,15 +281,16 @@ test('a pod that waits for its finalizers is reported once', async () => {
 });
 
 test('the circuit breaker is reported once when it opens, and again after it was closed', async () => {
-  const { cluster, recorder, pass, reports } = environmentOf([orphan], breakerPolicy());
+  const orphans = [orphan, pod('other', { nodeName: 'node-gone-2', phase: 'Running' })];
+  const { cluster, recorder, pass, reports } = environmentOf(orphans, breakerPolicy(60_000));
   await pass();
   await pass();
   expect(recorder.reasons).toEqual(['Tripped GCPolicy/default']);
-  expect(reports[0]).toMatchObject({ missingNodes: 1, trippedPercent: 50 });
+  expect(reports[0]).toMatchObject({ missingNodes: 2, trippedPercent: (100 * 2) / 3 });
   cluster.nodes.set('back', node('node-gone'));
   await pass();
   cluster.nodes.delete('back');
   await pass();
   expect(recorder.reasons).toHaveLength(2);
-  expect(cluster.podNames).toEqual(['orphan']);
+  expect(cluster.podNames).toEqual(['orphan', 'other']);
 });

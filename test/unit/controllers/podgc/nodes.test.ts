@@ -98,6 +98,27 @@ const rows: readonly Row[] = [
     policies: [orphaned(40_000, 20)],
     deleted: ['a Orphaned mark'],
   },
+  ...[
+    { percent: 20, missing: 1, existing: 1, isOpen: false },
+    { percent: 20, missing: 1, existing: 3, isOpen: false },
+    { percent: 20, missing: 2, existing: 1, isOpen: true },
+    { percent: 20, missing: 2, existing: 7, isOpen: true },
+    { percent: 20, missing: 2, existing: 8, isOpen: false },
+    { percent: 1, missing: 1, existing: 9, isOpen: false },
+    { percent: 99, missing: 1, existing: 0, isOpen: true },
+    { percent: 0, missing: 1, existing: 9, isOpen: true },
+    { percent: 100, missing: 2, existing: 0, isOpen: false },
+  ].map(({ percent, missing, existing, isOpen }) => {
+    const names = Array.from({ length: missing }, (_, i) => `p${i}`);
+    return {
+      name: `${missing} of ${missing + existing} nodes are missing, with a limit of ${percent} percent`,
+      pods: names.map((name) => orphan(name, { nodeName: `gone-${name}` })),
+      nodes: nodesUpTo(existing),
+      policies: [orphaned(40_000, percent)],
+      deleted: isOpen ? [] : names.map((name) => `${name} Orphaned mark`),
+      kept: isOpen ? names.map((name) => `${name} Tripped`) : [],
+    };
+  }),
   {
     name: 'deletes orphans with a limit of 100 percent even if no node exists',
     pods: [orphan('a')],
