@@ -34,6 +34,7 @@ export function parseImageReference(text: string): ImageReference | undefined {
   const { name, tag, digest } = split(text.trim());
   if (!isName(name) || tag === '' || digest === '') return undefined;
   const { domain, path } = splitDomain(name);
+  if (path.includes(':')) return undefined;
   const isDefault = domain === undefined || domain === oldDefaultDomain || domain === defaultDomain;
   return {
     domain: isDefault ? defaultDomain : domain,
@@ -88,30 +89,44 @@ export function normaliseReference(text: string): string {
 }
 
 /** All names that a pattern may match: tags and digests, normalised and as the runtime writes them, and the id. */
-export function references(image: NamedImage): readonly string[] {
-  const names = [...image.tags, ...image.digests].filter((name) => !name.includes('<none>'));
-  return [...new Set([...names.map(normaliseReference), ...names, image.id])];
+export function references({ tags, digests, id }: NamedImage): readonly string[] {
+  const names = [...tags, ...digests];
+  return [...new Set([...names.map(normaliseReference), ...names, id])];
 }
 
 /**
- * Returns a function that finds the first of the patterns that matches an image; -1 = none. A pattern matches whole references, as written and with
- * the default registry: `nginx:*` keeps every tag of docker.io/library/nginx and nothing of `nginx-extra`.
+ * Returns a function that finds the first of the patterns that matches an image; -1 = none. A pattern matches whole references, as written and
+ * normalised as names are: `nginx:*` and `docker.io/nginx:*` match every tag of docker.io/library/nginx and nothing of `nginx-extra`. Without tag or
+ * digest it matches all tags and digests of its repository.
  */
 export function firstPattern(patterns: readonly string[]): (image: NamedImage) => number {
-  const rules = patterns.map((pattern) => formsOf(pattern).map(globMatcher));
+  const rules = patterns.map(patternMatcher);
   return (image) => {
     if (rules.length === 0) return -1;
     const names = references(image);
-    return rules.findIndex((matchers) => matchers.some((matches) => names.some(matches)));
+    return rules.findIndex((matches) => names.some(matches));
   };
 }
 
+/** The patterns that match none of the images. */
+export function patternsWithoutImage(
+  patterns: readonly string[],
+  images: readonly NamedImage[],
+): readonly string[] {
+  const names = [...new Set(images.flatMap(references))];
+  return patterns.filter((pattern) => !names.some(patternMatcher(pattern)));
+}
+
+function patternMatcher(pattern: string): (name: string) => boolean {
+  const matchers = formsOf(pattern).map(globMatcher);
+  return (name) => matchers.some((matches) => matches(name));
+}
+
 function formsOf(pattern: string): readonly string[] {
-  if (!/[*?]/.test(pattern)) return [...new Set([pattern, normaliseReference(pattern)])];
-  const slash = pattern.indexOf('/');
-  if (slash < 0) return [pattern, `${defaultDomain}/library/${pattern}`];
-  const first = pattern.slice(0, slash);
-  return /[*?.:A-Z]/.test(first) || first === 'localhost'
-    ? [pattern]
-    : [pattern, `${defaultDomain}/${pattern}`];
+  const reference = parseImageReference(pattern);
+  if (reference === undefined) return [pattern];
+  const { tag, digest } = reference;
+  if (tag !== undefined || digest !== undefined) return [pattern, canonicalReference(reference)];
+  const repository = repositoryOf(reference);
+  return [pattern, `${repository}:*`, `${repository}@*`];
 }

@@ -35,13 +35,16 @@ export function byteCount(value: bigint): number {
 export function toImage(image: wire.Image): RuntimeImage {
   return {
     id: image.id,
-    tags: image.repoTags,
-    digests: image.repoDigests,
+    tags: image.repoTags.filter(isKnown),
+    digests: image.repoDigests.filter(isKnown),
     sizeBytes: byteCount(image.size),
     pinned: image.pinned,
     runtimeHandler: image.spec?.runtimeHandler ?? '',
   };
 }
+
+/** Docker writes `<none>` for a name, tag or digest that an image does not have. */
+const isKnown = (name: string): boolean => !name.includes('<none>');
 
 /** The diff IDs of an image's layers, from the JSON that containerd and CRI-O return in `info`; undefined if they do not. */
 export function toLayers({ info }: wire.ImageStatusResponse): readonly string[] | undefined {

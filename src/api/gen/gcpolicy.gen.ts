@@ -302,7 +302,7 @@ export interface GCPolicySpecNodesImageGC {
   /**
    * Patterns for images that the agent never removes. Default: none. The kubelet does not know this list: see kubeletHighThresholdPercent.
    *
-   * Items: Pattern for a full image reference, such as registry.example.com/base/* or *@sha256:0123…; * stands for any text, ? for one character. An image that was pulled by digest has no tag: name@* matches it, name:* does not.
+   * Items: Pattern for an image reference, such as registry.example.com/base/* or *@sha256:0123…; * stands for any text, ? for one character. It is completed as image names are: nginx means docker.io/library/nginx. Without tag or digest it matches all of them. An image that was pulled by digest has no tag: name@* matches it, name:* does not.
    */
   keep?: string[];
   /**
@@ -336,7 +336,7 @@ export interface GCPolicySpecNodesImageGCInodes {
  */
 export interface GCPolicySpecNodesImageGCMaximumAgeByImageItem {
   /**
-   * Pattern for a full image reference, as in keep, such as registry.example.com/ci/*.
+   * Pattern for an image reference, as in keep, such as registry.example.com/ci/*.
    */
   image: string;
   /**

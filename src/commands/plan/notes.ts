@@ -1,8 +1,11 @@
+import { distinctImages } from '../../agent/imagegc/holds.ts';
+import { patternsWithoutImage } from '../../api/image-reference.ts';
 import { needsUsageOf } from '../../api/policy/matching.ts';
+import { nodeGovernance, nodeRule } from '../../api/policy/node-governance.ts';
 import { isInvalid } from '../../api/policy/policy.ts';
+import { byName, type NodePart, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import { firstOf } from '../cli/table.ts';
 import type { PlanInputs } from './command.ts';
-import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 
 /** What is not known, and the consequence; one sentence each. */
 export function notesOn(facts: PlanFacts): readonly string[] {
@@ -10,6 +13,7 @@ export function notesOn(facts: PlanFacts): readonly string[] {
   return [
     ...policyNotes(facts),
     ...clusterNotes(facts),
+    ...patternNotes(facts),
     ...facts.parts.flatMap((part) => partNotes(part, rules)),
     ...unreadNotes(facts),
     ...reportNotes(facts),
@@ -42,6 +46,28 @@ function clusterNotes({ pods, nodes, namespaces }: PlanFacts): readonly string[]
   return consequences.flatMap(([what, value, consequence]) =>
     value === undefined ? [`${what} are not known: ${consequence}.`] : [],
   );
+}
+
+/** Image patterns of a policy that match no image on the nodes that it governs, as far as these were read: spelling mistakes, or no longer needed. */
+function patternNotes({ policies, nodes, parts }: PlanFacts): readonly string[] {
+  const known = nodes && byName(nodes);
+  const governanceOf = nodeGovernance(policies);
+  const ruled = parts.flatMap(({ name, images = [] }) => {
+    const governed = nodeRule(governanceOf(known?.get(name)), 'imageGC');
+    return governed.kind === 'keep' || images.length === 0 ? [] : [{ ...governed, images }];
+  });
+  return [...Map.groupBy(ruled, ({ rule }) => rule)].flatMap(([{ keep, maximumAgeByImage }, ofRule]) => {
+    const images = distinctImages(ofRule.flatMap((one) => one.images));
+    const lists = { keep, maximumAgeByImage: maximumAgeByImage.map(({ image }) => image) };
+    return Object.entries(lists).flatMap(([list, patterns]) => {
+      const useless = patternsWithoutImage(patterns, images).map((pattern) => JSON.stringify(pattern));
+      return useless.length === 0
+        ? []
+        : [
+            `GCPolicy ${ofRule[0]?.policy.name ?? ''}: no image on its nodes that were read matches ${firstOf(useless, maxNames)} of nodes.imageGC.${list}.`,
+          ];
+    });
+  });
 }
 
 const maxNames = 3;

@@ -5,6 +5,7 @@ import {
   firstPattern,
   normaliseReference,
   parseImageReference,
+  patternsWithoutImage,
   references,
 } from '../../../src/api/image-reference.ts';
 import { property } from '../../property.ts';
@@ -35,13 +36,14 @@ test.each([
   expect(normaliseReference(text)).toBe(normalised);
 });
 
-test.each(['', ':', ':tag', '/nginx', 'nginx/', 'nginx:', 'nginx@', '<none>:<none>', 'a b', '@sha256:aa'])(
-  '%j is not a reference',
-  (text) => {
-    expect(parseImageReference(text)).toBeUndefined();
-    expect(normaliseReference(text)).toBe(text);
-  },
-);
+test.each([
+  ...['', ':', ':tag', '/nginx', 'nginx/', 'nginx:', 'nginx@', '<none>:<none>', 'a b', '@sha256:aa'],
+  // Only the name of a registry may have a port.
+  ...['a:a:a@a', 'a:a:a', 'a/b:c:d', 'docker.io/a:5000/b'],
+])('%j is not a reference', (text) => {
+  expect(parseImageReference(text)).toBeUndefined();
+  expect(normaliseReference(text)).toBe(text);
+});
 
 test('normalisation is idempotent and never throws', property, () => {
   const part = fc.constantFrom(...'a nginx . : / @ 5000 sha256 - library docker.io'.split(' '));
@@ -60,8 +62,8 @@ const named = (over: { tags?: string[]; digests?: string[]; id?: string }) => ({
   ...over,
 });
 
-test('an image has its tags and digests as names, normalised and as written, and its id, but not <none>', () => {
-  const image = named({ tags: ['nginx:1.27', '<none>:<none>'], digests: [`nginx@${digest}`] });
+test('an image has its tags and digests as names, normalised and as written, and its id', () => {
+  const image = named({ tags: ['nginx:1.27'], digests: [`nginx@${digest}`] });
   expect(references(image)).toEqual([
     'docker.io/library/nginx:1.27',
     `docker.io/library/nginx@${digest}`,
@@ -71,11 +73,33 @@ test('an image has its tags and digests as names, normalised and as written, and
   ]);
 });
 
+test.each(['nginx', 'docker.io/nginx', 'index.docker.io/nginx', 'library/nginx', ' nginx '])(
+  'the keep pattern %j matches all tags and digests of docker.io/library/nginx and no other repository',
+  (pattern) => {
+    const isKept = (over: Parameters<typeof named>[0]) => firstPattern([pattern])(named(over)) === 0;
+    expect(isKept({ tags: ['docker.io/library/nginx:latest'] })).toBe(true);
+    expect(isKept({ tags: ['nginx:1.27'] })).toBe(true);
+    expect(isKept({ digests: [`docker.io/library/nginx@${digest}`] })).toBe(true);
+    expect(isKept({ tags: ['docker.io/library/nginx-extra:1', 'quay.io/nginx:1'] })).toBe(false);
+  },
+);
+
 test.each([
   ['nginx:*', 'docker.io/library/nginx:1.27', true],
   ['nginx:*', 'docker.io/library/nginx-anything:1.27', false],
-  ['nginx', 'docker.io/library/nginx:latest', true],
-  ['nginx', 'docker.io/library/nginx:1.27', false],
+  ['nginx:latest', 'docker.io/library/nginx:1.27', false],
+  ['docker.io/nginx:*', 'docker.io/library/nginx:1.27', true],
+  ['docker.io/nginx:*', 'docker.io/bitnami/nginx:1.27', false],
+  ['docker.io/ngin?:1.*', 'docker.io/library/nginx:1.27', true],
+  ['index.docker.io/library/redis:*', 'docker.io/library/redis:7', true],
+  ['index.docker.io/bitnami/redis:*', 'docker.io/bitnami/redis:7', true],
+  ['bitn*/redis:7', 'docker.io/bitnami/redis:7', true],
+  ['redis:7', 'redis:7', true],
+  ['docker.io/redis:*', 'redis:7', true],
+  ['registry.example.com/base*', 'registry.example.com/base-cuda/x:1', true],
+  ['registry:5000/app', 'registry:5000/app:v1', true],
+  ['registry:5000/app', 'registry:5000/app-x:v1', false],
+  ['localhost/app', 'localhost/app:v1', true],
   ['bitnami/*', 'docker.io/bitnami/redis:7', true],
   ['bitnami/*', 'registry.example.com/bitnami/redis:7', false],
   ['registry:5000/app:*', 'registry:5000/app:v1', true],
@@ -97,6 +121,7 @@ test.each([
   [`registry.example.com/app:v1@${digest}`, true],
   [`*@${other}`, false],
   ['*@sha256:*', true],
+  ['registry.example.com/app', true],
   ['registry.example.com/app@*', true],
   ['registry.example.com/app*', true],
   // It has no tag, also if the reference of the pull had one.
@@ -105,6 +130,16 @@ test.each([
 ])('whether the keep pattern %j matches an image that was pulled by its digest: %j', (pattern, isKept) => {
   const image = named({ digests: [`registry.example.com/app@${digest}`] });
   expect(firstPattern([pattern])(image)).toBe(isKept ? 0 : -1);
+});
+
+test('the patterns without an image: mistakes, and images that are not there', () => {
+  const images = [
+    named({ id: 'sha256:aa', tags: ['docker.io/library/nginx:1.27'] }),
+    named({ id: 'sha256:bb', digests: [`registry.example.com/app@${digest}`] }),
+  ];
+  const used = ['docker.io/nginx:*', 'nginx', 'sha256:aa', 'registry.example.com/app', `*@${digest}`];
+  const useless = ['nginx:1.28', 'registry.example.com/app:*', 'registry.example.com', '<none>'];
+  expect(patternsWithoutImage([...used, ...useless], images)).toEqual(useless);
 });
 
 test('a pattern for all images, or the id, keeps an image without names', () => {

@@ -115,6 +115,16 @@ test('an image has the names that the runtime lists', () => {
   });
 });
 
+test('<none>, which Docker lists in place of a missing tag or digest, is no name', () => {
+  const repoTags = ['<none>:<none>', 'app:<none>', 'app:1'];
+  const repoDigests = ['<none>@<none>', 'app@<none>', 'app@sha256:1'];
+  const listed = { id: 'a', repoTags, repoDigests };
+  expect(toImage(wire.Image.fromPartial(listed))).toMatchObject({
+    tags: ['app:1'],
+    digests: ['app@sha256:1'],
+  });
+});
+
 describe('empty messages', () => {
   test('an image has no names and the default handler', () => {
     expect(toImage(wire.Image.fromPartial({ id: 'a' }))).toEqual({

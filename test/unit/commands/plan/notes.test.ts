@@ -1,8 +1,12 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { adviceOnNodes, notesOn } from '../../../../src/commands/plan/notes.ts';
 import type { ThisNode } from '../../../../src/commands/cli/config.ts';
+import type { PlanFacts } from '../../../../src/snapshot/plan-facts.ts';
+import { node as testNode } from '../../../builders.ts';
+import { image } from '../../../fakes/runtime.ts';
+import { imageRule } from '../../agent/imagegc/builders.ts';
 import { report as nodeReport } from '../../controllers/policystatus/builders.ts';
-import { factsOf, nodesPolicy } from '../why/fixtures.ts';
+import { factsOf, nodesPolicy, partOf, type Facts } from '../why/fixtures.ts';
 
 const found = { podDirectories: [], logDirectories: [], podCgroups: [] };
 const rule = { podCgroups: 'Remove', podDirectories: 'Report' } as const;
@@ -15,6 +19,54 @@ test.each([
   const notes = notesOn(factsOf({ policies: [nodesPolicy({ orphans })], part }));
   const note = 'Node node-1: its orphaned resources are not known: none of them is removed.';
   expect(notes.includes(note)).toBe(isNoted);
+});
+
+describe('image patterns that match no image on the nodes of their policy', () => {
+  const governing = (keep: readonly string[], ages: readonly string[] = []) => [
+    nodesPolicy({
+      imageGC: imageRule({ keep, maximumAgeByImage: ages.map((one) => ({ image: one, maximumAgeMs: 1 })) }),
+    }),
+  ];
+  const images = [
+    image('a', { tags: ['docker.io/library/nginx:1.27'] }),
+    image('b', { tags: ['quay.io/b:1'] }),
+  ];
+
+  test.each([
+    { name: 'all match', keep: ['docker.io/nginx:*', 'quay.io/*'], ages: ['nginx'], notes: [] },
+    {
+      name: 'some do not: at most three are named',
+      keep: ['nginx', 'redis', 'busybox:1', 'c', 'd'],
+      ages: ['quay.io/b:2'],
+      notes: [
+        'GCPolicy nodes: no image on its nodes that were read matches "redis", "busybox:1", "c" and 1 more of nodes.imageGC.keep.',
+        'GCPolicy nodes: no image on its nodes that were read matches "quay.io/b:2" of nodes.imageGC.maximumAgeByImage.',
+      ],
+    },
+  ])('$name', ({ keep, ages, notes }) => {
+    expect(patternNotes(factsOf({ policies: governing(keep, ages), part: { images } }))).toEqual(notes);
+  });
+
+  test.each<{ name: string; facts: Facts }>([
+    { name: 'the images are not known', facts: { part: { images: undefined } } },
+    { name: 'the node has no images', facts: { part: { images: [] } } },
+    { name: 'the nodes are not known', facts: { part: { images }, nodes: undefined } },
+    { name: 'the policy governs no node that was read', facts: { part: { images }, nodes: [] } },
+  ])('are not named where $name', ({ facts }) => {
+    expect(patternNotes(factsOf({ policies: governing(['redis']), ...facts }))).toEqual([]);
+  });
+
+  test('are those that match on none of its nodes', () => {
+    const facts = factsOf({
+      policies: governing(['nginx', 'quay.io/b', 'redis']),
+      nodes: [testNode('node-1'), testNode('node-2')],
+    });
+    const parts = images.map((one, index) => partOf({ name: `node-${index + 1}`, images: [one] }));
+    expect(patternNotes({ ...facts, parts }).join()).toContain('matches "redis" of nodes.imageGC.keep');
+  });
+
+  const patternNotes = (facts: PlanFacts) =>
+    notesOn(facts).filter((note) => note.includes('no image on its'));
 });
 
 const node = { name: 'node-1' } as ThisNode;
