@@ -1,4 +1,4 @@
-import type { ClusterActions, PodRef } from '../../src/kube/actions/cluster.ts';
+import type { ClusterActions, DeletedPod } from '../../src/kube/actions/cluster.ts';
 import type { NodeFacts, PodFacts } from '../../src/kube/cache/objects.ts';
 import type { EventSpec, Recorder } from '../../src/kube/events/recorder.ts';
 import type { Store } from '../../src/kube/cache/reflector.ts';
@@ -32,7 +32,7 @@ export class FakeCluster implements ClusterActions {
     return [...this.nodes.values(), ...this.unseenNodes.values()].find((node) => node.name === name);
   }
 
-  async deletePod(pod: PodRef): Promise<'deleted' | 'gone' | 'changed'> {
+  async deletePod(pod: DeletedPod): Promise<'deleted' | 'gone' | 'changed'> {
     await this.#request('delete', pod.name);
     const found = this.#find(pod);
     if (typeof found === 'string') return found;
@@ -41,24 +41,25 @@ export class FakeCluster implements ClusterActions {
   }
 
   async markPodFailed(
-    pod: PodRef,
+    pod: DeletedPod,
     condition: { readonly reason: string } | undefined,
-  ): Promise<{ resourceVersion: string } | 'gone' | 'changed'> {
+  ): Promise<'marked' | 'gone' | 'changed'> {
     await this.#request('mark', pod.name);
     const found = this.#find(pod);
     if (typeof found === 'string') return found;
     this.failed.set(pod.name, condition?.reason);
     const resourceVersion = `${found.resourceVersion}1`;
     this.pods.set(found.uid, { ...found, phase: 'Failed', resourceVersion });
-    return { resourceVersion };
+    return 'marked';
   }
 
-  #find(pod: PodRef): PodFacts | 'gone' | 'changed' {
+  #find(pod: DeletedPod): PodFacts | 'gone' | 'changed' {
     const found = [...this.pods.values()].find(
       ({ namespace, name }) => namespace === pod.namespace && name === pod.name,
     );
     if (found === undefined) return 'gone';
-    return found.uid === pod.uid && found.resourceVersion === pod.resourceVersion ? found : 'changed';
+    const isVersion = (pod.resourceVersion ?? found.resourceVersion) === found.resourceVersion;
+    return found.uid === pod.uid && isVersion ? found : 'changed';
   }
 
   async #request(verb: string, name: string): Promise<void> {

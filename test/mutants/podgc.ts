@@ -252,7 +252,6 @@ export const podGcMutants: MutantGroup = {
     ['check: the node', checks, '    nodeStillGone(deps),\n', ''],
     ['NodeUnknown: read too slowly', checks, "whenSlow: { kind: 'keep', reason: 'NodeUnknown' },", ''],
     ['stop: on 401', act, 'statusOf(err) === 401', 'false'],
-    ['reach: the version after the mark', act, 'this.#marked.get(uid) ?? resourceVersion', 'resourceVersion'],
     ['order: rule by rule', plan, '= podDeleteReasons;', '= podDeleteReasons.toReversed();'],
     ['order: one decision per pod', plan, 'taken.has(pod) || ', ''],
     ['order: evicted first', order, 'Number(isEvicted(b)) - Number(isEvicted(a)) ||', ''],

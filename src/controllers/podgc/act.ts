@@ -2,7 +2,7 @@ import type { RankedPolicies } from '../../api/policy/policy-view.ts';
 import type { PodDeleteReason } from '../../api/reasons.ts';
 import type { Outcome } from '../../gc/decision.ts';
 import { execute, logStop, type Executed, type StepResult } from '../../gc/execute.ts';
-import type { ClusterActions, DisruptionTarget } from '../../kube/actions/cluster.ts';
+import type { ClusterActions, DeletedPod, DisruptionTarget } from '../../kube/actions/cluster.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
@@ -41,13 +41,13 @@ export async function deletePods(
 ): Promise<Executed<PodDeletion>> {
   const { clock, log, maxDeletesPerSecond: maxPerSecond, onStale } = deps;
   const { checks, isStale, clockSkewMs } = podChecks(deps, ranked);
-  const deleter = new PodDeleter(deps);
+  const deleter = new PodDeleter(deps, signal);
   const journal = new Journal(deps, clockSkewMs);
   const executed = await execute(
     deletions,
     {
       ...{ checks, clock, concurrency, giveUpAfter, maxPerSecond },
-      steps: [(one) => deleter.mark(one), (one) => deleter.delete(one)],
+      steps: [(one) => deleter.remove(one)],
       isHopeless: (err) => statusOf(err) === 401,
       onOutcome: (outcome) => {
         journal.record(outcome);
@@ -60,38 +60,62 @@ export async function deletePods(
   return executed;
 }
 
+/** How long the deletion of a marked pod is repeated while the server throttles it. */
+const maxThrottledMs = 30_000;
+
 /** The requests that delete a pod. */
 class PodDeleter {
   readonly #deps: ActDeps;
-  /** resourceVersion after the mark, by UID. */
-  readonly #marked = new Map<string, string>();
+  /** Ends the pauses between requests. */
+  readonly #stop: AbortSignal;
   /** Not the signal of the pass: every sent request is awaited, or a deletion would not be recorded. Each request has its deadline. */
   readonly #signal = new AbortController().signal;
 
-  constructor(deps: ActDeps) {
+  constructor(deps: ActDeps, stop: AbortSignal) {
     this.#deps = deps;
+    this.#stop = stop;
   }
 
-  /** Sets phase Failed first, if the pod has not finished. */
-  async mark(deletion: PodDeletion): Promise<StepResult> {
+  /**
+   * Deletes the pod, marked as failed first unless it has finished. One step, because every check is before the mark: a marked pod that is not
+   * deleted would remain as Failed on a node that returns. Only the loss of the lease prevents the deletion after it.
+   */
+  async remove(deletion: PodDeletion): Promise<StepResult> {
     const { pod, markFailed } = deletion.target;
-    if (!markFailed) return { kind: 'done' };
+    if (!markFailed) return await throttledOr(this.#delete(pod));
+    const marked = await throttledOr(this.#mark(deletion));
+    return marked.kind === 'done' ? await this.#deleteMarked(deletion) : marked;
+  }
+
+  #mark(deletion: PodDeletion): Promise<StepResult> {
     const { cluster, clock, log } = this.#deps;
     return this.#send(async () => {
       const condition = disruptionTarget(deletion.reason, clock.now());
-      const marked = await cluster.markPodFailed(pod, condition, this.#signal);
-      if (typeof marked === 'string') return { kind: 'gone' };
+      const marked = await cluster.markPodFailed(deletion.target.pod, condition, this.#signal);
+      if (marked !== 'marked') return { kind: 'gone' };
       log.info(fieldsOf(deletion), 'marked pod failed');
-      this.#marked.set(pod.uid, marked.resourceVersion);
       return { kind: 'done' };
     });
   }
 
-  async delete({ target: { pod } }: PodDeletion): Promise<StepResult> {
-    const { namespace, name, uid, resourceVersion } = pod;
-    const ref = { namespace, name, uid, resourceVersion: this.#marked.get(uid) ?? resourceVersion };
+  async #deleteMarked({ target: { pod } }: PodDeletion): Promise<StepResult> {
+    const { clock, holdsLease } = this.#deps;
+    const untilMs = clock.monotonicMs() + maxThrottledMs;
+    for (;;) {
+      if (!holdsLease()) return { kind: 'stop', why: 'the lease is lost' };
+      try {
+        return await this.#delete({ ...pod, resourceVersion: undefined });
+      } catch (err) {
+        const forMs = throttledForMs(err);
+        if (forMs === undefined || this.#stop.aborted || clock.monotonicMs() >= untilMs) throw err;
+        await clock.sleep(Math.min(forMs, maxThrottledMs), this.#stop);
+      }
+    }
+  }
+
+  #delete(pod: DeletedPod): Promise<StepResult> {
     return this.#send(async () => {
-      const result = await this.#deps.cluster.deletePod(ref, this.#signal);
+      const result = await this.#deps.cluster.deletePod(pod, this.#signal);
       return { kind: result === 'deleted' ? 'done' : 'gone' };
     });
   }
@@ -101,10 +125,6 @@ class PodDeleter {
     metrics.window.inc();
     try {
       return await request();
-    } catch (error) {
-      const forMs = throttledForMs(error);
-      if (forMs === undefined) throw error;
-      return { kind: 'throttled', forMs, error };
     } finally {
       metrics.window.dec();
       onProgress();
@@ -194,6 +214,17 @@ export const disruptionTarget = (reason: PodDeleteReason, at: Date): DisruptionT
 
 /** The pause after a response 429 without Retry-After. */
 const defaultPauseMs = 1_000;
+
+/** Turns a response 429 into a result. */
+async function throttledOr(request: Promise<StepResult>): Promise<StepResult> {
+  try {
+    return await request;
+  } catch (error) {
+    const forMs = throttledForMs(error);
+    if (forMs === undefined) throw error;
+    return { kind: 'throttled', forMs, error };
+  }
+}
 
 /** How long to wait after a response 429; undefined = the error is another one. */
 export const throttledForMs = (err: unknown): number | undefined =>

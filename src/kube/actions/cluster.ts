@@ -1,7 +1,7 @@
 import { metaTime } from '../../runtime/text/rfc3339.ts';
-import type { V1ObjectMeta, V1Pod, V1PodCondition } from '@kubernetes/client-node';
+import type { V1Pod, V1PodCondition } from '@kubernetes/client-node';
 import type { NodeFacts, PodFacts } from '../cache/objects.ts';
-import { asObject, asText, parseJson, type Unchecked } from '../codec/json.ts';
+import { parseJson } from '../codec/json.ts';
 import { acceptMetadata } from '../http/media-types.ts';
 import { nodeCodec } from '../cache/resources.ts';
 import {
@@ -21,24 +21,28 @@ export interface ClusterActions {
   /** Reads a node live, never from a cache; undefined if it does not exist. */
   getNode(name: string, signal: AbortSignal): Promise<NodeFacts | undefined>;
   /**
-   * DELETE with grace period 0 and the preconditions uid and resourceVersion.
+   * DELETE with grace period 0 and the preconditions uid and resourceVersion, if one is given.
    * `gone`: NotFound. `changed`: 409, the pod is no longer the one that was decided about.
    */
-  deletePod(pod: PodRef, signal: AbortSignal): Promise<'deleted' | 'gone' | 'changed'>;
+  deletePod(pod: DeletedPod, signal: AbortSignal): Promise<'deleted' | 'gone' | 'changed'>;
   /**
    * Patches status.phase to Failed with metadata.uid (and resourceVersion) in the patch; with `condition`, a DisruptionTarget condition too.
    * Both have observedGeneration, as upstream's since 1.34, except for a pod without a generation: its API server does not know the field.
-   * Returns the new resourceVersion, or the reason why there was nothing to patch.
+   * `gone` and `changed`: there was nothing to patch.
    */
   markPodFailed(
-    pod: CountedPodRef,
+    pod: MarkedPod,
     condition: DisruptionTarget | undefined,
     signal: AbortSignal,
-  ): Promise<{ readonly resourceVersion: string } | 'gone' | 'changed'>;
+  ): Promise<'marked' | 'gone' | 'changed'>;
 }
 
-export type PodRef = Pick<PodFacts, 'namespace' | 'name' | 'uid' | 'resourceVersion'>;
-type CountedPodRef = PodRef & Pick<PodFacts, 'generation'>;
+export interface DeletedPod extends Pick<PodFacts, 'namespace' | 'name' | 'uid'> {
+  /** undefined = any version of this pod. */
+  readonly resourceVersion: string | undefined;
+}
+
+type MarkedPod = Pick<PodFacts, 'namespace' | 'name' | 'uid' | 'resourceVersion' | 'generation'>;
 
 /** The condition that PodGC writes on an orphan (pkg/controller/podgc/gc_controller.go, gcOrphaned). */
 export interface DisruptionTarget {
@@ -68,7 +72,7 @@ export function clusterActions(transport: Pick<KubeTransport, 'send'>): ClusterA
     },
     markPodFailed: async (pod, condition, signal) => {
       const response = await unlessMoved(transport.send(markFailedRequest(pod, condition), signal));
-      return typeof response === 'string' ? response : { resourceVersion: resourceVersionOf(response) };
+      return typeof response === 'string' ? response : 'marked';
     },
   };
 }
@@ -87,7 +91,7 @@ async function unlessMoved(response: Promise<KubeResponse>): Promise<KubeRespons
   }
 }
 
-function markFailedRequest(pod: CountedPodRef, condition: DisruptionTarget | undefined): KubeRequest {
+function markFailedRequest(pod: MarkedPod, condition: DisruptionTarget | undefined): KubeRequest {
   const { uid, resourceVersion, generation } = pod;
   const observed = generation > 0 ? { observedGeneration: generation } : {};
   const conditions =
@@ -110,9 +114,3 @@ const disruptionTarget = ({ reason, message, at }: DisruptionTarget): OnWire<V1P
   ...{ type: 'DisruptionTarget', status: 'True', reason, message },
   lastTransitionTime: metaTime(at),
 });
-
-function resourceVersionOf({ body }: KubeResponse): string {
-  const { metadata }: Unchecked<V1Pod> = asObject(parseJson(body));
-  const { resourceVersion }: Unchecked<V1ObjectMeta> = asObject(metadata);
-  return asText(resourceVersion);
-}

@@ -15,9 +15,9 @@ interface PodName {
 export const podPath = ({ namespace, name }: PodName): string =>
   `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
 
-/** Deletes exactly the pod that was decided about. `graceSeconds` undefined = the pod's own. */
+/** Deletes exactly the pod that was decided about. `resourceVersion` undefined = any version of it; `graceSeconds` undefined = the pod's own. */
 export function deletePodRequest(
-  pod: PodName & { readonly uid: string; readonly resourceVersion: string },
+  pod: PodName & { readonly uid: string; readonly resourceVersion: string | undefined },
   graceSeconds: number | undefined,
 ): KubeRequest {
   const { uid, resourceVersion } = pod;
@@ -29,7 +29,7 @@ export function deletePodRequest(
     body: {
       apiVersion: 'v1',
       kind: 'DeleteOptions',
-      preconditions: { uid, resourceVersion },
+      preconditions: resourceVersion === undefined ? { uid } : { uid, resourceVersion },
       ...gracePeriod(graceSeconds),
     } satisfies OnWire<V1DeleteOptions>,
   };

@@ -70,7 +70,7 @@ describe('markPodFailed', () => {
     const { name } = pod.metadata;
     const response = await actions.markPodFailed(pod.metadata, undefined, signal);
     const failed = await objects.readPod(name);
-    expect(response).toEqual({ resourceVersion: failed.metadata.resourceVersion });
+    expect(response).toBe('marked');
     expect(failed.metadata.resourceVersion).not.toBe(pod.metadata.resourceVersion);
     expect(failed.status).toEqual({ ...pod.status, phase: 'Failed', observedGeneration: 1 });
   });
@@ -112,12 +112,13 @@ describe('markPodFailed', () => {
     expect(written).not.toHaveProperty('observedGeneration');
   });
 
-  test('returns the resourceVersion that the delete needs', async () => {
+  test('changes the resourceVersion: then only a deletion of any version succeeds, and only with the UID', async () => {
     const { metadata } = await objects.createPod();
-    const marked = await actions.markPodFailed(metadata, condition, signal);
-    if (typeof marked === 'string') throw new Error(marked);
+    const anyVersion = { ...metadata, resourceVersion: undefined };
+    expect(await actions.markPodFailed(metadata, condition, signal)).toBe('marked');
     expect(await actions.deletePod(metadata, signal)).toBe('changed');
-    expect(await actions.deletePod({ ...metadata, ...marked }, signal)).toBe('deleted');
+    expect(await actions.deletePod({ ...anyVersion, uid: randomUUID() }, signal)).toBe('changed');
+    expect(await actions.deletePod(anyVersion, signal)).toBe('deleted');
   });
 
   test('refuses a pod that was created again', async () => {

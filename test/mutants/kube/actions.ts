@@ -19,18 +19,6 @@ export const kubeActionMutants: MutantGroup = {
   tests: ['test/unit/kube/actions/'],
   mutants: [
     [
-      'request: a deletion has the UID as precondition',
-      requests,
-      'preconditions: { uid, resourceVersion }',
-      'preconditions: { resourceVersion }',
-    ],
-    [
-      'request: a deletion has the resourceVersion as precondition',
-      requests,
-      'preconditions: { uid, resourceVersion }',
-      'preconditions: { uid }',
-    ],
-    [
       'request: a grace period of 0 is sent',
       requests,
       'gracePeriodSeconds === undefined ? {}',
@@ -99,7 +87,6 @@ export const kubeActionMutants: MutantGroup = {
     ['response: 409 alone is a conflict', transport, 'err.status === 409', 'err.status >= 409'],
     ['response: 404 alone is an absence', transport, 'err.status === 404', 'err.status <= 404'],
     ['response: 404 to a repeated deletion', cluster, ' && !(err instanceof ApiError && err.resent)', ''],
-    ['response: the version after a mark', cluster, 'return asText(resourceVersion);', "return '';"],
     ['request: an eviction has the UID as precondition', eviction, 'preconditions: { uid }, ', ''],
     ['request: the grace period of an eviction', eviction, ', ...gracePeriod(graceSeconds) },\n', ' },\n'],
     ['deadline: an eviction', eviction, '    timeoutMs: actionTimeoutMs,\n    // With', '    // With'],

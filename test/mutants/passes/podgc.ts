@@ -75,24 +75,6 @@ export const podGcPassMutants: MutantGroup = {
     ],
     ['count: a pass that failed', podGc, '    throwIfFailed(executed);\n', ''],
     [
-      'request: only a pod that has not finished is marked',
-      podAct,
-      "if (!markFailed) return { kind: 'done' };",
-      '',
-    ],
-    [
-      'request: a pod that has not finished is marked',
-      podAct,
-      "if (!markFailed) return { kind: 'done' };",
-      "return { kind: 'done' };",
-    ],
-    [
-      'response: a pod that changed before its mark',
-      podAct,
-      "if (typeof marked === 'string') return { kind: 'gone' };",
-      "if (typeof marked === 'string') return { kind: 'done' };",
-    ],
-    [
       'response: a pod that changed before its deletion',
       podAct,
       "result === 'deleted' ? 'done' : 'gone'",

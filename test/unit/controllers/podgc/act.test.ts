@@ -12,13 +12,20 @@ const unscheduled = (over: Parameters<typeof environmentOf>[2] = {}): Environmen
     over,
   );
 
-test.each<{ name: string; change: (made: Environment, lose: () => void) => unknown }>([
-  {
-    name: 'the lease is lost',
-    change: (_, lose) => {
-      lose();
-    },
-  },
+test('a marked pod is not deleted if the lease is lost during the mark', async () => {
+  let leads = true;
+  const { cluster, pass, reports } = unscheduled({ holdsLease: () => leads });
+  cluster.fault((verb) => {
+    if (verb === 'mark') leads = false;
+    return undefined;
+  });
+  await pass();
+  expect(cluster.requests).toEqual(['mark stuck']);
+  expect(reports.at(-1)?.deleted).toBe(0);
+});
+
+/** Changes that prevent the mark, and come too late to prevent the deletion. */
+const vetoes: readonly { name: string; change: (made: Environment) => unknown }[] = [
   { name: 'the policy is deleted', change: ({ policies }) => (policies.ranked = []) },
   {
     name: 'the API server has other policies, which no watch has shown yet',
@@ -40,29 +47,76 @@ test.each<{ name: string; change: (made: Environment, lose: () => void) => unkno
       labelNamespace();
     },
   },
-])('a marked pod is not deleted if, during the mark, $name', async ({ change }) => {
-  let leads = true;
-  const made = unscheduled({ holdsLease: () => leads });
-  made.cluster.fault((verb) => {
-    if (verb === 'mark') change(made, () => (leads = false));
-    return undefined;
-  });
-  await made.pass().catch(() => undefined);
-  expect(made.cluster.requests).toEqual(['mark stuck']);
-  expect(made.reports.at(-1)?.deleted).toBe(0);
-});
+  {
+    name: 'its node returns',
+    change: ({ cluster, clock }) => {
+      clock.advance(5_000);
+      cluster.unseenNodes.set('uid-back', node('node-gone'));
+    },
+  },
+  {
+    name: 'the pod changes',
+    change: ({ cluster }) => {
+      for (const [uid, one] of cluster.pods) cluster.pods.set(uid, { ...one, resourceVersion: '99' });
+    },
+  },
+];
 
-test('a marked orphan is not deleted if its node comes back during a slow mark', async () => {
+test.each(vetoes)(
+  'a marked orphan is deleted even if, while its deletion is throttled, $name',
+  async ({ change }) => {
+    const made = await afterQuarantine();
+    const { cluster, pass, reports } = made;
+    let throttled = 0;
+    cluster.fault((verb) => {
+      if (verb !== 'delete' || throttled === 8) return undefined;
+      if (throttled++ === 0) change(made);
+      return new ApiError('busy', { status: 429 });
+    });
+    await pass();
+    expect(cluster.podNames).toEqual([]);
+    expect(cluster.requests.filter((request) => request.startsWith('mark'))).toHaveLength(1);
+    expect(reports.at(-1)).toMatchObject({ deleted: 1, failed: 0 });
+  },
+);
+
+test('an orphan whose mark is throttled is not deleted if its node comes back meanwhile', async () => {
   const { cluster, clock, pass } = await afterQuarantine();
   cluster.fault((verb) => {
     if (verb !== 'mark') return undefined;
     clock.advance(15_000);
     cluster.unseenNodes.set('uid-back', node('node-gone'));
-    return undefined;
+    return new ApiError('busy', { status: 429 });
   });
   await pass();
   expect(cluster.requests).toEqual(['get node-gone', 'mark orphan', 'get node-gone']);
   expect(cluster.podNames).toEqual(['orphan']);
+});
+
+test('a shutdown between the requests does not leave a marked pod', async () => {
+  const stop = new AbortController();
+  const { cluster, pass } = unscheduled();
+  cluster.fault((verb) => {
+    if (verb === 'mark') stop.abort();
+    return undefined;
+  });
+  await pass(stop.signal);
+  expect(cluster.podNames).toEqual([]);
+});
+
+test('a marked pod whose deletion the API server throttles for half a minute counts as failed; the next pass deletes it', async () => {
+  const { cluster, clock, pass, reports } = unscheduled();
+  let isBusy = true;
+  cluster.fault((verb) =>
+    verb === 'delete' && isBusy ? new ApiError('busy', { status: 429, retryAfterMs: 7_000 }) : undefined,
+  );
+  await expect(pass()).rejects.toThrow('1 of 1 failed');
+  expect(clock.monotonicMs()).toBe(35_000);
+  expect(reports.at(-1)).toMatchObject({ deleted: 0, failed: 1 });
+  isBusy = false;
+  clock.advance(60_000);
+  await pass();
+  expect(cluster.podNames).toEqual([]);
 });
 
 test('a pod that has changed before its mark is not deleted', async () => {
@@ -80,19 +134,6 @@ test('each request and each outcome shows that a long pass is not a hung one', a
   let progress = 0;
   await unscheduled({ onProgress: () => (progress += 1) }).pass();
   expect(progress).toBe(3);
-});
-
-test('a delete that is throttled after the mark is tried again with the version after the mark', async () => {
-  const { cluster, pass } = unscheduled();
-  let throttled = false;
-  cluster.fault((verb) => {
-    if (verb !== 'delete' || throttled) return undefined;
-    throttled = true;
-    return new ApiError('busy', { status: 429 });
-  });
-  await pass();
-  expect(cluster.requests).toEqual(['mark stuck', 'delete stuck', 'delete stuck']);
-  expect(cluster.podNames).toEqual([]);
 });
 
 const refusal = (over: object): Error => Object.assign(new Error('refused'), over);

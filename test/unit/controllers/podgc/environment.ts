@@ -37,7 +37,7 @@ export interface Environment {
     confirm: PodGcDeps['policies']['confirm'];
   };
   readonly reports: PolicyPassReport[];
-  readonly pass: () => Promise<void>;
+  readonly pass: (signal?: AbortSignal) => Promise<void>;
   /** Gives the namespace `default` the keep label. */
   readonly labelNamespace: () => void;
 }
@@ -77,7 +77,7 @@ export function environmentOf(
   });
   return {
     ...{ namespaces, cluster, recorder, clock, metrics, registry, policies, reports },
-    pass: () => controller.reconcile(never),
+    pass: (signal = never) => controller.reconcile(signal),
     labelNamespace: () => namespaces.set(byDefault.uid, { ...byDefault, labels: keepLabel }),
   };
 }
