@@ -146,7 +146,7 @@ export default defineConfig(
     files: ['test/**'],
     rules: {
       'max-lines-per-function': 'off',
-      // A table of rows or mutants is one concept, however long.
+      // A table of rows is one concept, however long.
       'max-lines': ['error', { max: 400 }],
       'no-restricted-properties': [
         'error',

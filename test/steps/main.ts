@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { exitCodeOf, runJobs, toStdout, type Job } from './jobs.ts';
 
 // The first mostly waits, and takes as long as the others together.
-const withoutServers = ['test:sandbox', 'check', 'coverage:decisions', 'mutants:quick'];
+const withoutServers = ['test:sandbox', 'check', 'coverage:decisions'];
 const withServers = ['test:cluster'];
 
 const dir = mkdtempSync(join(tmpdir(), 'dustpan-test-'));
