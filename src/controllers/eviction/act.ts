@@ -116,14 +116,20 @@ class Evictor {
         this.#count(planned, outcome.kind);
         return { kind: 'keep', reason: 'BudgetBlocked' };
       case 'forbidden':
+      case 'denied':
         this.#refusals.set(planned, outcome);
+        this.#count(planned, outcome.kind);
         return { kind: 'keep', reason: 'EvictionForbidden' };
       case 'throttled':
-        this.#count(planned, 'throttled');
-        this.retryAfterMs = Math.max(this.retryAfterMs, outcome.retryAfterMs ?? defaultRetryAfterMs);
+        this.#pause(planned, outcome.retryAfterMs);
         // The next pass tries again.
         return { kind: 'stop', why: 'the API server throttles requests' };
     }
+  }
+
+  #pause(planned: PodEviction, retryAfterMs = defaultRetryAfterMs): void {
+    this.#count(planned, 'throttled');
+    this.retryAfterMs = Math.max(this.retryAfterMs, retryAfterMs);
   }
 
   #recordEvicted({ eviction, pod }: Agreed): void {
@@ -154,11 +160,13 @@ class Evictor {
   }
 
   #recordKept(eviction: PodEviction, reason: Reason): void {
-    if (reason === 'BudgetBlocked') this.#block(eviction, reason);
-    else if (reason === 'EvictionForbidden') {
-      this.#count(eviction, 'forbidden');
-      this.#block(eviction, reason);
-    } else this.#keep(eviction, reason);
+    if (reason !== 'BudgetBlocked' && reason !== 'EvictionForbidden') {
+      this.#keep(eviction, reason);
+      return;
+    }
+    // The check of the right has prevented the request.
+    if (!this.#refusals.has(eviction)) this.#count(eviction, 'forbidden');
+    this.#block(eviction, reason);
   }
 
   #keep(eviction: PodEviction, kept: Reason): void {
@@ -174,7 +182,9 @@ class Evictor {
     const { target } = eviction;
     const refusal = this.#refusals.get(eviction);
     const message =
-      reason === 'EvictionForbidden' ? forbidden(eviction, refusal?.message) : (refusal?.message ?? '');
+      refusal === undefined || refusal.kind === 'forbidden'
+        ? forbidden(eviction, refusal?.message)
+        : refusal.message;
     const fields = { ...fieldsOf(eviction), kept: reason, response: message };
     if (wasDeferred(target.uid, reason)) {
       log.debug(fields, 'eviction is still blocked');
@@ -182,7 +192,9 @@ class Evictor {
       recorder.record(evictionBlocked(eviction, message));
       log.warn(fields, 'eviction is blocked');
     }
-    this.#remember(eviction, { kind: 'deferred', reason, retryAfterMs: refusal?.retryAfterMs });
+    const retryAfterMs =
+      refusal !== undefined && 'retryAfterMs' in refusal ? refusal.retryAfterMs : undefined;
+    this.#remember(eviction, { kind: 'deferred', reason, retryAfterMs });
   }
 
   #fail(eviction: PodEviction, err: unknown): void {
@@ -200,10 +212,7 @@ class Evictor {
   }
 }
 
-interface Refusal {
-  readonly message: string;
-  readonly retryAfterMs?: number | undefined;
-}
+type Refusal = Extract<EvictionOutcome, { readonly message: string }>;
 
 /** Names the missing right, which the API server's message does not. `response` undefined = no eviction was tried. */
 function forbidden({ target: { rule } }: PodEviction, response: string | undefined): string {

@@ -69,8 +69,8 @@ export function remember(
       return { ...memory, deferred };
     case 'deferred': {
       const tries = triesBefore(memory, uid, result.reason) + 1;
-      const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (tries - 1));
-      const untilMs = monotonicMs + Math.max(pauseMs, result.retryAfterMs ?? 0);
+      const pauseMs = Math.max(firstPauseMs * 2 ** (tries - 1), result.retryAfterMs ?? 0);
+      const untilMs = monotonicMs + Math.min(longestPauseMs, pauseMs);
       return { ...memory, deferred: deferred.set(uid, { reason: result.reason, tries, untilMs }) };
     }
   }

@@ -7,7 +7,7 @@ import type { EvictionDecision } from './facts.ts';
 export type EvictionMetrics = ReturnType<typeof evictionMetrics>;
 
 /** Why a try failed: `error` is every failure without a name of its own. */
-const failures = ['misconfigured', 'forbidden', 'throttled', 'error'] as const;
+const failures = ['misconfigured', 'forbidden', 'denied', 'throttled', 'error'] as const;
 export type Failure = (typeof failures)[number];
 
 /** The metrics of eviction, counted from 0. */

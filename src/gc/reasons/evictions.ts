@@ -113,9 +113,9 @@ export const evictionReasons: ReasonCatalog<EvictionEvidence> = {
   }),
   EvictionForbidden: refused({
     meaning:
-      'The controller has no permission to evict the pod, or an admission policy denies the eviction; the controller tries again.',
+      'The controller has no permission to evict the pod, or an admission policy or webhook denies the eviction; the controller tries again.',
     change:
-      'Somebody grants the permission that the Event EvictionBlocked on the pod names; in the Helm chart with admissionPolicy.enabled and rbac.evictions.',
+      'Somebody grants the permission that the Event EvictionBlocked on the pod names (in the Helm chart with admissionPolicy.enabled and rbac.evictions), or the policy or webhook that it names allows the eviction.',
   }),
   EvictionFailed: refused({
     meaning: 'The API server responded with an error or did not respond; the controller tries again.',

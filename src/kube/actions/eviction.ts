@@ -7,14 +7,7 @@ import { ConnectionError } from '../http/connection-errors.ts';
 import { asObject, parseJson, type Unchecked } from '../codec/json.ts';
 import { readPodLive, type LivePod, type PodName } from './live-pod.ts';
 import { actionTimeoutMs, deletePodRequest, gracePeriod, podPath } from './pod-requests.ts';
-import {
-  ApiError,
-  isConflict,
-  isNotFound,
-  isThrottled,
-  type KubeRequest,
-  type KubeTransport,
-} from '../http/transport.ts';
+import { ApiError, isConflict, isNotFound, type KubeRequest, type KubeTransport } from '../http/transport.ts';
 import type { OnWire } from '../codec/wire.ts';
 
 /**
@@ -22,11 +15,16 @@ import type { OnWire } from '../codec/wire.ts';
  *
  * `changed`: the pod has changed or was replaced (409). `blocked`: a disruption budget does not allow it now. `misconfigured`: the API server cannot
  * apply a budget, as several cover the pod. `terminating`: its namespace is being deleted, and the pod with it. `forbidden`: the right is missing, or
- * an admission policy denies it. `throttled`: the API server is busy and has not evaluated the request.
+ * an admission policy denies it. `denied`: admission denies this request with another status, such as KubeVirt's webhook with 429. `throttled`: the
+ * API server is busy and has not evaluated the request.
  */
 export type EvictionOutcome =
   | { readonly kind: 'evicted' | 'gone' | 'changed' | 'terminating' }
-  | { readonly kind: 'blocked'; readonly message: string; readonly retryAfterMs: number | undefined }
+  | {
+      readonly kind: 'blocked' | 'denied';
+      readonly message: string;
+      readonly retryAfterMs: number | undefined;
+    }
   | { readonly kind: 'misconfigured' | 'forbidden'; readonly message: string }
   | { readonly kind: 'throttled'; readonly retryAfterMs: number | undefined };
 
@@ -131,22 +129,29 @@ function rejectedAs(err: ApiError, isRepeated: boolean): EvictionOutcome | undef
   // The first attempt has evicted a pod that existed a moment ago.
   if (isNotFound(err)) return { kind: isRepeated ? 'evicted' : 'gone' };
   if (isConflict(err)) return { kind: 'changed' };
-  if (isThrottled(err)) return throttledOrBlocked(err, message);
   if (err.status === 500 && err.message.includes(severalBudgets)) return { kind: 'misconfigured', message };
-  if (err.status !== 403) return undefined;
-  return err.causes.includes('NamespaceTerminating')
-    ? { kind: 'terminating' }
-    : { kind: 'forbidden', message };
+  if (err.causes.includes('NamespaceTerminating')) return { kind: 'terminating' };
+  if (err.status === 403) return { kind: 'forbidden', message };
+  return throttledOrDenied(err, message);
 }
 
 /** The API server sets neither a reason nor a cause for it. */
 const severalBudgets = 'more than one PodDisruptionBudget';
 
-function throttledOrBlocked(err: ApiError, message: string): EvictionOutcome {
-  const { retryAfterMs } = err;
-  return err.causes.includes('DisruptionBudget')
-    ? { kind: 'blocked', message, retryAfterMs }
-    : { kind: 'throttled', retryAfterMs };
+/**
+ * Priority and fairness responds with text (apiserver, pkg/server/filters/priority-and-fairness.go, tooManyRequests). Its headers and Retry-After
+ * prove nothing: the API server sets them on the responses of a webhook too. A webhook may deny with any status, and with 400 if it names none
+ * (apiserver, pkg/admission/plugin/webhook/errors/statuserror.go).
+ */
+function throttledOrDenied(
+  { status, isStatus, causes, retryAfterMs }: ApiError,
+  message: string,
+): EvictionOutcome | undefined {
+  if (status === 429 && !isStatus) return { kind: 'throttled', retryAfterMs };
+  // 401 is about the user, not about the pod.
+  if (!isStatus || status === 401 || status >= 500) return undefined;
+  const kind = status === 429 && causes.includes('DisruptionBudget') ? 'blocked' : 'denied';
+  return { kind, message, retryAfterMs };
 }
 
 function evictRequest(pod: PodName & Pick<LivePod, 'uid'>, graceSeconds: number | undefined): KubeRequest {

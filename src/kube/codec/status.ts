@@ -28,6 +28,7 @@ export function errorOf(status: Status): ApiError {
     causes: (details?.causes ?? []).map((cause) => cause.reason),
     explanations: (details?.causes ?? []).map((cause) => cause.message),
     retryAfterMs: retryAfterMs(details),
+    isStatus: true,
   });
 }
 

@@ -12,6 +12,7 @@ export function responseError(request: KubeRequest, { status, headers, body }: K
   return new ApiError(messageOf(request, status, { message, reason: reported?.reason }), {
     ...{ status, reason, causes, explanations, serverMessage: message },
     retryAfterMs: retryAfterMs(headers['retry-after']) ?? reported?.retryAfterMs,
+    isStatus: reported !== undefined,
   });
 }
 

@@ -44,6 +44,8 @@ export class ApiError extends Error {
   readonly retryAfterMs: number | undefined;
   /** The server's own sentence; '' when the response has none. */
   readonly serverMessage: string;
+  /** The response is a metav1.Status: the API server or its admission has judged the request. False: priority and fairness, or a proxy, responded with text. */
+  readonly isStatus: boolean;
   /** The request was sent before, on a connection that broke: the server may have executed it then. */
   resent = false;
 
@@ -56,6 +58,7 @@ export class ApiError extends Error {
       explanations?: readonly string[];
       retryAfterMs?: number | undefined;
       serverMessage?: string;
+      isStatus?: boolean;
     },
   ) {
     super(message);
@@ -65,6 +68,7 @@ export class ApiError extends Error {
     this.explanations = facts.explanations ?? [];
     this.retryAfterMs = facts.retryAfterMs;
     this.serverMessage = facts.serverMessage ?? '';
+    this.isStatus = facts.isStatus ?? false;
   }
 }
 

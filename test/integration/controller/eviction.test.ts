@@ -65,6 +65,26 @@ test('reports a blocking budget, and evicts once it allows', async () => {
   expect(blocked[0]?.note).toContain('The disruption budget web needs 2 healthy pods and has 2 currently');
 });
 
+test('a webhook that denies with 429 or 403 blocks its own pods alone', async () => {
+  environment = await EvictionEnvironment.open('Enforce');
+  const machines = ['vm-0', 'vm-1', 'vm-2', 'vm-3', 'vm-4'];
+  for (const name of [...machines, 'web-0']) environment.pod(name);
+  const message = 'admission webhook "w" denied the request: Eviction triggered evacuation';
+  for (const name of machines)
+    environment.api.faults.next(
+      ({ path }) => path.endsWith(`/pods/${name}/eviction`),
+      { kind: 'status', status: name === 'vm-4' ? 403 : 429, message, retryAfterSeconds: 1 },
+      1_000,
+    );
+  environment.report('node-1', ...[...machines, 'web-0'].map((name) => ({ name })));
+  const controller = start();
+  await environment.untilTerminating('web-0');
+  await until('all are reported', () => environment.events('EvictionBlocked').length === machines.length);
+  expect(environment.events('EvictionBlocked')[0]?.note).toContain(message);
+  expect(machines.filter((name) => environment.isTerminating(name))).toEqual([]);
+  expect(machines.map((name) => keptFor(controller, name))).toEqual(machines.map(() => 'EvictionForbidden'));
+});
+
 test('reports evicted pods that never end once, held by a finalizer or a hanging kubelet', async () => {
   environment = await EvictionEnvironment.open('Enforce', { gracePeriodSeconds: 1 });
   environment.pod('held', { metadata: { finalizers: ['example.com/backup'] } });

@@ -39,7 +39,8 @@ test('a blocked pod is retried after 10 s, then after twice as long each time, a
   expect(pauses).toEqual([10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);
 });
 
-test('never sooner than the Retry-After', () => {
+test('never sooner than the Retry-After, which counts up to five minutes', () => {
+  expect(after(blocked(3_600_000)).deferred.get('a')?.untilMs).toBe(300_000);
   expect(after(blocked(25_000)).deferred.get('a')?.untilMs).toBe(25_000);
   expect(after(blocked(1)).deferred.get('a')?.untilMs).toBe(10_000);
 });

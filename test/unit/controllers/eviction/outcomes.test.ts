@@ -160,6 +160,46 @@ describe('a missing right', () => {
   });
 });
 
+describe('a webhook that denies with 429', () => {
+  const denied = {
+    kind: 'denied',
+    retryAfterMs: undefined,
+    message: 'admission webhook "w" denied the request: Eviction triggered evacuation of VMI default/a',
+  } as const;
+
+  test('blocks its own pods alone, however many, each with a doubling pause', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const env = new EvictionEnvironment(...names.map((name) => livePod(name)));
+    for (const name of ['a', 'b', 'c', 'd']) env.evictions.outcomes.set(name, denied);
+    for (let second = 0; second < 600; second += 10) {
+      env.request(...names.map((name) => evictionRequest(name, { observedAtMs: env.clock.now().getTime() })));
+      await env.pass();
+      env.clock.advance(10_000);
+    }
+    expect(env.recorder.reasons.filter((reason) => reason.startsWith('Evicted'))).toEqual([
+      'Evicted Pod/e',
+      'Evicted Pod/f',
+    ]);
+    // After 0, 10, 30, 70, 150 and 310 s.
+    expect(env.evictions.acts.filter((act) => act === 'evict a')).toHaveLength(6);
+    const labels = '{eviction_signal="emptydirfs.limit",reason="denied"}';
+    expect(await env.metric('dustpan_eviction_errors_total', labels)).toBe(24);
+    expect(await env.kept('EvictionForbidden')).toBe(4);
+  });
+
+  test('is reported once, in its own words', async () => {
+    const env = new EvictionEnvironment(livePod('a'));
+    env.evictions.outcomes.set('a', denied);
+    await env.pass();
+    env.clock.advance(10_000);
+    await env.pass();
+    expect(env.recorder.events.map(({ reason, note }) => `${reason}: ${note}`)).toEqual([
+      'EvictionBlocked: The pod uses more local storage than the policy allows, but the controller cannot evict it; ' +
+        `the controller tries again. ${denied.message}`,
+    ]);
+  });
+});
+
 test.each([
   { name: 'before the pod is read', requests: [] },
   { name: 'once it was read', requests: ['get a'] },

@@ -87,19 +87,42 @@ test.each<{
   { name: 'a conflict', facts: { status: 409, reason: 'Conflict' }, expected: { kind: 'changed' } },
   {
     name: 'a budget that is used up',
-    facts: { status: 429, causes: ['DisruptionBudget'], explanations: ['The budget web needs 2.'] },
+    facts: {
+      ...{ status: 429, isStatus: true },
+      ...{ causes: ['DisruptionBudget'], explanations: ['The budget web needs 2.'] },
+    },
     message: 'Cannot evict.',
     expected: { kind: 'blocked', message: 'Cannot evict. The budget web needs 2.', retryAfterMs: undefined },
   },
   {
     name: 'a budget that is being calculated',
-    facts: { status: 429, causes: ['DisruptionBudget'], retryAfterMs: 10_000 },
+    facts: { status: 429, isStatus: true, causes: ['DisruptionBudget'], retryAfterMs: 10_000 },
     expected: { kind: 'blocked', message: 'no', retryAfterMs: 10_000 },
   },
   {
     name: 'a busy server',
     facts: { status: 429, retryAfterMs: 1_000 },
     expected: { kind: 'throttled', retryAfterMs: 1_000 },
+  },
+  {
+    name: "a webhook's 429, as KubeVirt's",
+    facts: { status: 429, isStatus: true },
+    message: 'admission webhook "w" denied the request: Eviction triggered evacuation of VMI a/b',
+    expected: {
+      kind: 'denied',
+      message: 'admission webhook "w" denied the request: Eviction triggered evacuation of VMI a/b',
+      retryAfterMs: undefined,
+    },
+  },
+  {
+    name: "a webhook's 429 with a Retry-After",
+    facts: { status: 429, isStatus: true, reason: 'TooManyRequests', retryAfterMs: 1_000 },
+    expected: { kind: 'denied', message: 'no', retryAfterMs: 1_000 },
+  },
+  {
+    name: 'a webhook that denies without a status',
+    facts: { status: 400, isStatus: true },
+    expected: { kind: 'denied', message: 'no', retryAfterMs: undefined },
   },
   {
     name: 'two budgets',

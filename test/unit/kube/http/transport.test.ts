@@ -155,6 +155,7 @@ describe('a rejection', () => {
       reason: 'Forbidden',
       causes: ['A', 'B'],
       retryAfterMs: undefined,
+      isStatus: true,
     });
   });
 
@@ -195,6 +196,11 @@ describe('a rejection', () => {
   ])('with $name names the request', async ({ response, message }) => {
     const { transport } = await startTransport([response]);
     await expect(transport.send({ ...get, retries: 0 }, never)).rejects.toThrow(message);
+  });
+
+  test('as text is no Status, as that of priority and fairness, whatever its headers', async () => {
+    const { transport } = await startTransport([refuse(429, 'Too many requests, please try again later.\n')]);
+    await expect(transport.send({ ...get, retries: 0 }, never)).rejects.toMatchObject({ isStatus: false });
   });
 
   test('with the JSON of a proxy has no reason, so it is not the absence of an object', async () => {
