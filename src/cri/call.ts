@@ -8,7 +8,7 @@ export interface Method<Request, Response> {
   readonly responseType: { decode(bytes: Uint8Array): Response };
 }
 
-interface UnaryCall<Request, Response> {
+interface Call<Request, Response> {
   /** Full name of the service, e.g. `runtime.v1.RuntimeService`. */
   readonly service: string;
   readonly method: Method<Request, Response>;
@@ -21,42 +21,58 @@ export class DeadlinePassed extends Error {
   override readonly name = 'DeadlinePassed';
 }
 
-/** Sends one call. Rejects at once with gRPC's ServiceError, DeadlinePassed or the signal's reason. */
-export function unary<Request, Response>(
+/**
+ * Sends one call and passes each message of the response to `receive`, in order; a unary response is one message. Resolves when the runtime
+ * has ended the response without an error. Rejects at once with gRPC's ServiceError, DeadlinePassed, the signal's reason or what `receive`
+ * throws.
+ */
+export function send<Request, Response>(
   client: Client,
-  { service, method, request, deadlineMs }: UnaryCall<Request, Response>,
+  { service, method, request, deadlineMs }: Call<Request, Response>,
+  receive: (message: Response) => void,
   signal: AbortSignal,
-): Promise<Response> {
+): Promise<void> {
   signal.throwIfAborted();
   // Not gRPC's own deadline: it uses the wall clock, which somebody may set while the agent runs.
   const deadline = AbortSignal.timeout(deadlineMs);
   return new Promise((resolve, reject) => {
-    const call = client.makeUnaryRequest<Request, Response>(
+    // Both kinds of response have the same form on the wire.
+    const call = client.makeServerStreamRequest<Request, Response>(
       `/${service}/${method.name}`,
       (message) => Buffer.from(method.requestType.encode(message).finish()),
       (bytes) => method.responseType.decode(bytes),
       request,
-      (err, response) => {
-        listeners.forEach((remove) => {
-          remove();
-        });
-        if (response === undefined) reject(err ?? new Error('a response without a message'));
-        else resolve(response);
-      },
     );
-    const end = (err: unknown): void => {
+    const removeListeners = (): void => {
+      for (const remove of listeners) remove();
+    };
+    const fail = (err: unknown): void => {
+      removeListeners();
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the owner of a signal chooses its reason
       reject(err);
       call.cancel();
     };
     const listeners = [
       onAbort(signal, () => {
-        end(signal.reason);
+        fail(signal.reason);
       }),
       onAbort(deadline, () => {
-        end(new DeadlinePassed());
+        fail(new DeadlinePassed());
       }),
     ];
+    call.on('data', (message: Response) => {
+      try {
+        receive(message);
+      } catch (err) {
+        fail(err);
+      }
+    });
+    call.on('error', fail);
+    // After an error the promise is settled already.
+    call.on('end', () => {
+      removeListeners();
+      resolve();
+    });
   });
 }
 

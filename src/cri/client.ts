@@ -17,7 +17,7 @@ import {
 } from './convert.ts';
 import { isBeingRemoved, isNotFound } from './failure.ts';
 import { ImageServiceDefinition, RuntimeServiceDefinition } from './gen/cri.ts';
-import type { ImageSpec } from './gen/cri.ts';
+import type { Container, Image, ImageSpec } from './gen/cri.ts';
 import { RuntimeError } from './runtime.ts';
 import type {
   ContainerRuntime,
@@ -33,7 +33,7 @@ import type {
 interface CriOptions {
   /** Path of the runtime's socket, without a scheme. */
   readonly socket: string;
-  /** Deadline of lists, stops and removals; default 2 min, like the kubelet. A stop gets the container's grace period on top. */
+  /** Deadline of lists (of a stream as a whole), stops and removals; default 2 min, like the kubelet. A stop gets the container's grace period on top. */
   readonly deadlineMs?: number;
   /** Deadline of status queries, which a runtime serves from memory; default 10 s. */
   readonly statusDeadlineMs?: number;
@@ -80,7 +80,14 @@ class CriClient implements ContainerRuntime {
   }
 
   listImages(signal: AbortSignal): Promise<readonly RuntimeImage[]> {
-    return this.#run([images, images.methods.listImages, (list) => list.images.map(toImage)], {}, signal);
+    const convert = (list: { readonly images: readonly Image[] }): readonly RuntimeImage[] =>
+      list.images.map(toImage);
+    return this.#connection.list(
+      [images, images.methods.streamImages, convert],
+      [images, images.methods.listImages, convert],
+      this.#deadlineMs,
+      signal,
+    );
   }
 
   imageStatus(reference: string, signal: AbortSignal): Promise<RuntimeImage | undefined> {
@@ -114,9 +121,13 @@ class CriClient implements ContainerRuntime {
   }
 
   listContainers(signal: AbortSignal): Promise<readonly RuntimeContainer[]> {
-    return this.#run(
-      [runtime, shortTexts(runtime.methods.listContainers), ({ containers }) => containers.map(toContainer)],
-      {},
+    const { streamContainers, listContainers } = runtime.methods;
+    const convert = (list: { readonly containers: readonly Container[] }): readonly RuntimeContainer[] =>
+      list.containers.map(toContainer);
+    return this.#connection.list(
+      [runtime, shortTexts(streamContainers), convert],
+      [runtime, shortTexts(listContainers), convert],
+      this.#deadlineMs,
       signal,
     );
   }
@@ -155,9 +166,11 @@ class CriClient implements ContainerRuntime {
   }
 
   listSandboxes(signal: AbortSignal): Promise<readonly RuntimeSandbox[]> {
-    return this.#run(
-      [runtime, shortTexts(runtime.methods.listPodSandbox), ({ items }) => items.map(toSandbox)],
-      {},
+    const { streamPodSandboxes, listPodSandbox } = runtime.methods;
+    return this.#connection.list(
+      [runtime, shortTexts(streamPodSandboxes), ({ podSandboxes }) => podSandboxes.map(toSandbox)],
+      [runtime, shortTexts(listPodSandbox), ({ items }) => items.map(toSandbox)],
+      this.#deadlineMs,
       signal,
     );
   }
@@ -188,9 +201,11 @@ class CriClient implements ContainerRuntime {
   }
 
   containerStats(signal: AbortSignal): Promise<readonly RuntimeContainerStats[]> {
-    return this.#run(
-      [runtime, shortTexts(runtime.methods.listContainerStats), ({ stats }) => stats.flatMap(toStats)],
-      {},
+    const { streamContainerStats, listContainerStats } = runtime.methods;
+    return this.#connection.list(
+      [runtime, shortTexts(streamContainerStats), ({ containerStats }) => containerStats.flatMap(toStats)],
+      [runtime, shortTexts(listContainerStats), ({ stats }) => stats.flatMap(toStats)],
+      this.#deadlineMs,
       signal,
     );
   }
@@ -203,7 +218,7 @@ class CriClient implements ContainerRuntime {
     return this.#connection.send(call, { request, deadlineMs: this.#statusDeadlineMs }, signal);
   }
 
-  /** Lists, or changes something. */
+  /** Measures, or changes something. */
   #run<Request, Response, R>(
     call: CriCall<Request, Response, R>,
     request: Request,

@@ -1,8 +1,7 @@
 import type { Client } from '@grpc/grpc-js';
-import { unary } from './call.ts';
+import { send } from './call.ts';
 import type { Method } from './call.ts';
-import { runtimeError } from './failure.ts';
-import type { FailedCall } from './failure.ts';
+import { isUnimplemented, runtimeError } from './failure.ts';
 import { insecureClient } from './grpc.ts';
 
 /** A service as the generated definitions describe it. */
@@ -17,9 +16,15 @@ export type CriCall<Request, Response, Result> = readonly [
   (response: Response) => Result,
 ];
 
+interface Sent<Request> {
+  readonly request: Request;
+  readonly deadlineMs: number;
+}
+
 const options = {
-  // The kubelet's limit; gRPC's default of 4 MiB is too small for a full node.
-  'grpc.max_receive_message_length': 16 * 1024 * 1024,
+  // Twice the kubelet's limit, for a list of some 20 000 containers: gRPC's default of 4 MiB is too small for a full node. Two copies of
+  // a message must fit the agent's memory limit. A list that is larger needs a runtime that streams it.
+  'grpc.max_receive_message_length': 32 * 1024 * 1024,
   'grpc.max_send_message_length': 16 * 1024 * 1024,
   'grpc.enable_http_proxy': 0,
   // Default: the path of the socket, which is not a host name.
@@ -47,18 +52,64 @@ export class CriConnection {
 
   /** Throws RuntimeError, or the signal's reason. */
   async send<Request, Response, Result>(
-    [service, method, convert]: CriCall<Request, Response, Result>,
-    { request, deadlineMs }: { readonly request: Request; readonly deadlineMs: number },
+    call: CriCall<Request, Response, Result>,
+    sent: Sent<Request>,
     signal: AbortSignal,
   ): Promise<Result> {
-    const call = { service: service.fullName, method, request, deadlineMs };
     try {
-      return convert(await unary(this.#client, call, signal));
+      const [result] = await this.#results(call, sent, signal);
+      if (result === undefined) throw new Error('a response without a message');
+      return result.value;
     } catch (err) {
-      if (signal.aborted) throw signal.reason;
-      const failed: FailedCall = { method: method.name, socket: this.#socket, deadlineMs };
-      throw await runtimeError(err, failed);
+      throw await this.#failure(err, { method: call[1].name, deadlineMs: sent.deadlineMs }, signal);
     }
+  }
+
+  /**
+   * A list of any size: streamed where the runtime implements it (containerd 2.4 does), else in one message. A stream that breaks off is a
+   * failed call. Errors name the unary method.
+   */
+  async list<Streamed, Listed, Item>(
+    streamed: CriCall<object, Streamed, readonly Item[]>,
+    listed: CriCall<object, Listed, readonly Item[]>,
+    deadlineMs: number,
+    signal: AbortSignal,
+  ): Promise<readonly Item[]> {
+    const sent = { request: {}, deadlineMs };
+    try {
+      const results = await this.#results(streamed, sent, signal).catch((err: unknown) => {
+        if (!isUnimplemented(err)) throw err;
+        return this.#results(listed, sent, signal);
+      });
+      return results.flatMap(({ value }) => value);
+    } catch (err) {
+      throw await this.#failure(err, { method: listed[1].name, deadlineMs }, signal);
+    }
+  }
+
+  /** One result for each message of the response. */
+  async #results<Request, Response, Result>(
+    [service, method, convert]: CriCall<Request, Response, Result>,
+    { request, deadlineMs }: Sent<Request>,
+    signal: AbortSignal,
+  ): Promise<readonly { readonly value: Result }[]> {
+    const results: { readonly value: Result }[] = [];
+    const call = { service: service.fullName, method, request, deadlineMs };
+    await send(this.#client, call, (message) => results.push({ value: convert(message) }), signal);
+    return results;
+  }
+
+  async #failure(
+    err: unknown,
+    call: { readonly method: string; readonly deadlineMs: number },
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    if (signal.aborted) return signal.reason;
+    return await runtimeError(err, {
+      method: call.method,
+      deadlineMs: call.deadlineMs,
+      socket: this.#socket,
+    });
   }
 
   close(): void {

@@ -5,7 +5,7 @@ import { NotReady } from './convert.ts';
 import { RuntimeError } from './runtime.ts';
 import type { RuntimeFailure } from './runtime.ts';
 
-export interface FailedCall {
+interface FailedCall {
   readonly method: string;
   readonly socket: string;
   readonly deadlineMs: number;
@@ -51,6 +51,9 @@ export function describeFailure(cause: unknown, call: FailedCall, socketError: S
       return error(`the container runtime at ${socket} failed (${codeName(code)}): ${details}`, 'other');
   }
 }
+
+/** Whether the runtime is older than the method. */
+export const isUnimplemented = (err: unknown): boolean => codeOf(err) === status.UNIMPLEMENTED;
 
 export const isNotFound = (err: unknown): boolean => codeOf(err) === status.NOT_FOUND;
 

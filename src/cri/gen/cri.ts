@@ -4,7 +4,7 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/** Trimmed from k8s.io/cri-api v0.36: runtime/v1 api.proto (Apache-2.0); original field numbers. What dustpan does not read is left out, and so skipped when decoding. */
+/** Trimmed from k8s.io/cri-api v0.37: runtime/v1 api.proto (Apache-2.0); original field numbers. What dustpan does not read is left out, and so skipped when decoding. */
 
 export const PodSandboxState = { SANDBOX_READY: 0, SANDBOX_NOTREADY: 1, UNRECOGNIZED: -1 } as const;
 
@@ -103,6 +103,13 @@ export interface ListPodSandboxResponse {
   items: PodSandbox[];
 }
 
+export interface StreamPodSandboxesRequest {
+}
+
+export interface StreamPodSandboxesResponse {
+  podSandboxes: PodSandbox[];
+}
+
 export interface PodSandboxStatusRequest {
   podSandboxId: string;
 }
@@ -166,6 +173,13 @@ export interface ListContainersRequest {
 }
 
 export interface ListContainersResponse {
+  containers: Container[];
+}
+
+export interface StreamContainersRequest {
+}
+
+export interface StreamContainersResponse {
   containers: Container[];
 }
 
@@ -241,6 +255,13 @@ export interface ListContainerStatsResponse {
   stats: ContainerStats[];
 }
 
+export interface StreamContainerStatsRequest {
+}
+
+export interface StreamContainerStatsResponse {
+  containerStats: ContainerStats[];
+}
+
 export interface Image {
   id: string;
   repoTags: string[];
@@ -254,6 +275,13 @@ export interface ListImagesRequest {
 }
 
 export interface ListImagesResponse {
+  images: Image[];
+}
+
+export interface StreamImagesRequest {
+}
+
+export interface StreamImagesResponse {
   images: Image[];
 }
 
@@ -1246,6 +1274,104 @@ export const ListPodSandboxResponse: MessageFns<ListPodSandboxResponse> = {
   },
 };
 
+function createBaseStreamPodSandboxesRequest(): StreamPodSandboxesRequest {
+  return {};
+}
+
+export const StreamPodSandboxesRequest: MessageFns<StreamPodSandboxesRequest> = {
+  encode(_: StreamPodSandboxesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StreamPodSandboxesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStreamPodSandboxesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<StreamPodSandboxesRequest>): StreamPodSandboxesRequest {
+    return StreamPodSandboxesRequest.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<StreamPodSandboxesRequest>): StreamPodSandboxesRequest {
+    const message = createBaseStreamPodSandboxesRequest();
+    return message;
+  },
+};
+
+function createBaseStreamPodSandboxesResponse(): StreamPodSandboxesResponse {
+  return { podSandboxes: [] };
+}
+
+export const StreamPodSandboxesResponse: MessageFns<StreamPodSandboxesResponse> = {
+  encode(message: StreamPodSandboxesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.podSandboxes) {
+      PodSandbox.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StreamPodSandboxesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStreamPodSandboxesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.podSandboxes.push(PodSandbox.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<StreamPodSandboxesResponse>): StreamPodSandboxesResponse {
+    return StreamPodSandboxesResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<StreamPodSandboxesResponse>): StreamPodSandboxesResponse {
+    const message = createBaseStreamPodSandboxesResponse();
+    message.podSandboxes = object.podSandboxes?.map((e) => PodSandbox.fromPartial(e)) || [];
+    return message;
+  },
+};
+
 function createBasePodSandboxStatusRequest(): PodSandboxStatusRequest {
   return { podSandboxId: "" };
 }
@@ -2170,6 +2296,104 @@ export const ListContainersResponse: MessageFns<ListContainersResponse> = {
   },
   fromPartial(object: DeepPartial<ListContainersResponse>): ListContainersResponse {
     const message = createBaseListContainersResponse();
+    message.containers = object.containers?.map((e) => Container.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseStreamContainersRequest(): StreamContainersRequest {
+  return {};
+}
+
+export const StreamContainersRequest: MessageFns<StreamContainersRequest> = {
+  encode(_: StreamContainersRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StreamContainersRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStreamContainersRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<StreamContainersRequest>): StreamContainersRequest {
+    return StreamContainersRequest.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<StreamContainersRequest>): StreamContainersRequest {
+    const message = createBaseStreamContainersRequest();
+    return message;
+  },
+};
+
+function createBaseStreamContainersResponse(): StreamContainersResponse {
+  return { containers: [] };
+}
+
+export const StreamContainersResponse: MessageFns<StreamContainersResponse> = {
+  encode(message: StreamContainersResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.containers) {
+      Container.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StreamContainersResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStreamContainersResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.containers.push(Container.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<StreamContainersResponse>): StreamContainersResponse {
+    return StreamContainersResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<StreamContainersResponse>): StreamContainersResponse {
+    const message = createBaseStreamContainersResponse();
     message.containers = object.containers?.map((e) => Container.fromPartial(e)) || [];
     return message;
   },
@@ -3187,6 +3411,104 @@ export const ListContainerStatsResponse: MessageFns<ListContainerStatsResponse> 
   },
 };
 
+function createBaseStreamContainerStatsRequest(): StreamContainerStatsRequest {
+  return {};
+}
+
+export const StreamContainerStatsRequest: MessageFns<StreamContainerStatsRequest> = {
+  encode(_: StreamContainerStatsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StreamContainerStatsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStreamContainerStatsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<StreamContainerStatsRequest>): StreamContainerStatsRequest {
+    return StreamContainerStatsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<StreamContainerStatsRequest>): StreamContainerStatsRequest {
+    const message = createBaseStreamContainerStatsRequest();
+    return message;
+  },
+};
+
+function createBaseStreamContainerStatsResponse(): StreamContainerStatsResponse {
+  return { containerStats: [] };
+}
+
+export const StreamContainerStatsResponse: MessageFns<StreamContainerStatsResponse> = {
+  encode(message: StreamContainerStatsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.containerStats) {
+      ContainerStats.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StreamContainerStatsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStreamContainerStatsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.containerStats.push(ContainerStats.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<StreamContainerStatsResponse>): StreamContainerStatsResponse {
+    return StreamContainerStatsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<StreamContainerStatsResponse>): StreamContainerStatsResponse {
+    const message = createBaseStreamContainerStatsResponse();
+    message.containerStats = object.containerStats?.map((e) => ContainerStats.fromPartial(e)) || [];
+    return message;
+  },
+};
+
 function createBaseImage(): Image {
   return { id: "", repoTags: [], repoDigests: [], size: 0n, spec: undefined, pinned: false };
 }
@@ -3398,6 +3720,104 @@ export const ListImagesResponse: MessageFns<ListImagesResponse> = {
   },
   fromPartial(object: DeepPartial<ListImagesResponse>): ListImagesResponse {
     const message = createBaseListImagesResponse();
+    message.images = object.images?.map((e) => Image.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseStreamImagesRequest(): StreamImagesRequest {
+  return {};
+}
+
+export const StreamImagesRequest: MessageFns<StreamImagesRequest> = {
+  encode(_: StreamImagesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StreamImagesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStreamImagesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<StreamImagesRequest>): StreamImagesRequest {
+    return StreamImagesRequest.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<StreamImagesRequest>): StreamImagesRequest {
+    const message = createBaseStreamImagesRequest();
+    return message;
+  },
+};
+
+function createBaseStreamImagesResponse(): StreamImagesResponse {
+  return { images: [] };
+}
+
+export const StreamImagesResponse: MessageFns<StreamImagesResponse> = {
+  encode(message: StreamImagesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.images) {
+      Image.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StreamImagesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStreamImagesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.images.push(Image.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<StreamImagesResponse>): StreamImagesResponse {
+    return StreamImagesResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<StreamImagesResponse>): StreamImagesResponse {
+    const message = createBaseStreamImagesResponse();
     message.images = object.images?.map((e) => Image.fromPartial(e)) || [];
     return message;
   },
@@ -3848,6 +4268,14 @@ export const RuntimeServiceDefinition = {
       responseStream: false,
       options: {},
     },
+    streamPodSandboxes: {
+      name: "StreamPodSandboxes",
+      requestType: StreamPodSandboxesRequest as typeof StreamPodSandboxesRequest,
+      requestStream: false,
+      responseType: StreamPodSandboxesResponse as typeof StreamPodSandboxesResponse,
+      responseStream: true,
+      options: {},
+    },
     podSandboxStatus: {
       name: "PodSandboxStatus",
       requestType: PodSandboxStatusRequest as typeof PodSandboxStatusRequest,
@@ -3878,6 +4306,14 @@ export const RuntimeServiceDefinition = {
       requestStream: false,
       responseType: ListContainersResponse as typeof ListContainersResponse,
       responseStream: false,
+      options: {},
+    },
+    streamContainers: {
+      name: "StreamContainers",
+      requestType: StreamContainersRequest as typeof StreamContainersRequest,
+      requestStream: false,
+      responseType: StreamContainersResponse as typeof StreamContainersResponse,
+      responseStream: true,
       options: {},
     },
     containerStatus: {
@@ -3912,6 +4348,14 @@ export const RuntimeServiceDefinition = {
       responseStream: false,
       options: {},
     },
+    streamContainerStats: {
+      name: "StreamContainerStats",
+      requestType: StreamContainerStatsRequest as typeof StreamContainerStatsRequest,
+      requestStream: false,
+      responseType: StreamContainerStatsResponse as typeof StreamContainerStatsResponse,
+      responseStream: true,
+      options: {},
+    },
     status: {
       name: "Status",
       requestType: StatusRequest as typeof StatusRequest,
@@ -3934,6 +4378,14 @@ export const ImageServiceDefinition = {
       requestStream: false,
       responseType: ListImagesResponse as typeof ListImagesResponse,
       responseStream: false,
+      options: {},
+    },
+    streamImages: {
+      name: "StreamImages",
+      requestType: StreamImagesRequest as typeof StreamImagesRequest,
+      requestStream: false,
+      responseType: StreamImagesResponse as typeof StreamImagesResponse,
+      responseStream: true,
       options: {},
     },
     imageStatus: {

@@ -8,7 +8,7 @@ import type { RuntimeUnderTest } from './kubelet-side.ts';
 /** Starts the sandbox of the container runtime interface. */
 export async function startRuntimeSandbox(): Promise<RuntimeUnderTest> {
   const folder = mkdtempSync(join(tmpdir(), 'dustpan-cri-'));
-  const sandbox = await startCriSandbox({ socket: join(folder, 'cri.sock') });
+  const sandbox = await startCriSandbox({ socket: join(folder, 'cri.sock'), streams: true });
   const { runtime, faults } = sandbox;
   runtime.addImage({ tags: ['bed.test/pause:1'], pinned: true });
   return {

@@ -12,6 +12,7 @@ import { findSocket } from '../../../src/cri/sockets.ts';
 import { isCut } from '../../../src/runtime/bounds.ts';
 import { startCriSandbox } from '../../sandbox/cri/server.ts';
 import type { CriSandbox } from '../../sandbox/cri/server.ts';
+import { SimError } from '../../sandbox/cri/sim-error.ts';
 
 const { signal } = new AbortController();
 let folder: string;
@@ -204,9 +205,9 @@ describe('answers', () => {
     expect(await runtime.listImages(signal)).toHaveLength(1);
   });
 
-  test('responses of 12 MiB are read; more than 16 MiB is an error', async () => {
-    for (let i = 0; i < 12; i += 1) sandbox.runtime.addImage({ digests: ['x'.repeat(2 ** 20)] });
-    expect(await runtime.listImages(signal)).toHaveLength(12);
+  test('responses of 28 MiB are read; more than 32 MiB is an error', async () => {
+    for (let i = 0; i < 28; i += 1) sandbox.runtime.addImage({ digests: ['x'.repeat(2 ** 20)] });
+    expect(await runtime.listImages(signal)).toHaveLength(28);
     for (let i = 0; i < 5; i += 1) sandbox.runtime.addImage({ digests: ['x'.repeat(2 ** 20)] });
     await expect(runtime.listImages(signal)).rejects.toMatchObject({
       failure: 'other',
@@ -223,6 +224,62 @@ describe('answers', () => {
     ]);
     await runtime.removeImage(id, signal);
     expect(await runtime.listImages(signal)).toEqual([]);
+  });
+});
+
+describe('a runtime that streams its lists', () => {
+  beforeEach(async () => {
+    sandbox.stop();
+    sandbox = await startCriSandbox({ socket: sandbox.socket, streams: true });
+  });
+
+  test('returns a list of any size', async () => {
+    for (let i = 0; i < 34; i += 1) sandbox.runtime.addImage({ digests: ['x'.repeat(2 ** 20)] });
+    expect(await runtime.listImages(signal)).toHaveLength(34);
+  });
+
+  test('streams each list, with cut texts', async () => {
+    for (let i = 0; i < 25; i += 1) sandbox.runtime.runPod({ name: 'x'.repeat(10_000) });
+    const sandboxes = await runtime.listSandboxes(signal);
+    expect(sandboxes).toHaveLength(25);
+    expect(sandboxes.every(({ podName }) => isCut(podName))).toBe(true);
+    expect(await runtime.listContainers(signal)).toHaveLength(25);
+    expect(await runtime.containerStats(signal)).toHaveLength(25);
+    expect(sandbox.calls.map(({ method }) => method)).toEqual([
+      'StreamPodSandboxes',
+      'StreamContainers',
+      'StreamContainerStats',
+    ]);
+  });
+
+  test('an empty stream is an empty list', async () => {
+    expect(await runtime.listImages(signal)).toEqual([]);
+    expect(sandbox.calls).toMatchObject([{ method: 'StreamImages' }]);
+  });
+
+  test('a stream that breaks off is a failed call, not a shorter list', async () => {
+    for (let i = 0; i < 30; i += 1) sandbox.runtime.addImage({ tags: [`a:${i}`] });
+    sandbox.faults.next('StreamImages', {
+      kind: 'answer',
+      change: function* (messages) {
+        const [first] = messages as Iterable<unknown>;
+        yield first;
+        throw new SimError(status.INTERNAL, 'broken off');
+      },
+    });
+    await expect(runtime.listImages(signal)).rejects.toMatchObject({
+      failure: 'other',
+      message: expect.stringMatching(/^ListImages: .*broken off/) as string,
+    });
+    expect(await runtime.listImages(signal)).toHaveLength(30);
+  });
+
+  test('an invalid item fails the list', async () => {
+    sandbox.faults.next('StreamImages', {
+      kind: 'answer',
+      change: () => [{ images: [{ id: 'a', size: String(2n ** 60n) }] }],
+    });
+    await expect(runtime.listImages(signal)).rejects.toMatchObject({ failure: 'other' });
   });
 });
 

@@ -1,10 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
-import type { handleUnaryCall, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
+import type {
+  handleServerStreamingCall,
+  handleUnaryCall,
+  ServiceDefinition,
+  UntypedServiceImplementation,
+} from '@grpc/grpc-js';
 import type { CriCall, CriFault, CriFaults } from './faults.ts';
 import { SimError } from './sim-error.ts';
 
-/** Methods of a service by name, e.g. `RemoveImage`; undefined is an empty response. */
+/** Methods of a service by name, e.g. `RemoveImage`; undefined is an empty response, a stream an iterable of messages. */
 export type Methods = Readonly<Record<string, (request: never) => unknown>>;
 
 interface Wiring {
@@ -20,10 +25,12 @@ export function grpcHandlers(
   wiring: Wiring,
 ): UntypedServiceImplementation {
   return Object.fromEntries(
-    Object.keys(service).map((name) => {
+    Object.entries(service).flatMap(([name, { responseStream }]) => {
       const serve = methods[name];
+      // An older runtime: grpc-js responds with UNIMPLEMENTED.
+      if (serve === undefined && responseStream) return [];
       if (serve === undefined) throw new Error(`no handler for ${name}`);
-      return [name, unaryHandler(name, serve, wiring)];
+      return [[name, (responseStream ? streamHandler : unaryHandler)(name, serve, wiring)]];
     }),
   );
 }
@@ -46,6 +53,27 @@ function unaryHandler(
         respond(err instanceof SimError ? err : { code: status.UNKNOWN, message: String(err) });
       },
     );
+  };
+}
+
+function streamHandler(
+  method: string,
+  serve: (request: never) => unknown,
+  { faults, seen }: Wiring,
+): handleServerStreamingCall<unknown, unknown> {
+  return (stream) => {
+    const call = { method, request: stream.request };
+    seen(call);
+    const fault = faults.take(call);
+    if (fault?.kind === 'hang') return;
+    withFault(() => serve(stream.request as never), fault)
+      .then((messages) => {
+        for (const message of messages as Iterable<unknown>) stream.write(message);
+        stream.end();
+      })
+      .catch((err: unknown) => {
+        stream.emit('error', err instanceof SimError ? err : { code: status.UNKNOWN, message: String(err) });
+      });
   };
 }
 

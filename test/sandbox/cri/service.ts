@@ -44,6 +44,28 @@ interface NewContainer extends OfSandbox {
   };
 }
 
+/** Messages of a streamed list have so many items at most. */
+const batchSize = 10;
+
+/** The messages of a streamed list. */
+function* batches(field: string, items: readonly object[]): Generator<object> {
+  for (let i = 0; i < items.length; i += batchSize) yield { [field]: items.slice(i, i + batchSize) };
+}
+
+/** The lists as containerd 2.4 streams them. */
+export function streamMethods(runtime: SimulatedRuntime): Methods {
+  return {
+    StreamImages: () => batches('images', runtime.images.all.map(wireImage)),
+    StreamPodSandboxes: () => batches('podSandboxes', runtime.sandboxes.map(wireSandbox)),
+    StreamContainers: () => batches('containers', runtime.containers.map(wireContainer)),
+    StreamContainerStats: () =>
+      batches(
+        'containerStats',
+        runtime.containers.map((container) => wireStats(container, runtime)),
+      ),
+  };
+}
+
 /** The image service. dustpan sends no filters. */
 export function imageMethods(runtime: SimulatedRuntime): Methods {
   return {
