@@ -12,13 +12,21 @@ export interface ImageIndex {
   readonly ids: ReadonlySet<string>;
   /** Returns the ids of all images that the text may name, in doubt one too many. */
   idsOf(text: string): readonly string[];
+  /**
+   * The same for the reference of an image in use, '' for none: unless it is a listed id or digest, the image may be any that has no digest.
+   */
+  idsInUse(reference: string): readonly string[];
 }
 
 /** Builds an index of these images. Each is parsed once. */
 export function imageIndex(images: readonly NamedImage[]): ImageIndex {
   const maps = new Names();
   for (const image of images) maps.add(image);
-  return { ids: maps.ids, idsOf: (text) => maps.find(text) };
+  return {
+    ids: maps.ids,
+    idsOf: (text) => maps.find(text),
+    idsInUse: (reference) => maps.findInUse(reference),
+  };
 }
 
 /** The length that Docker shows: long enough to be no accident. */
@@ -38,6 +46,7 @@ class Names {
   readonly #byName: Ids = new Map();
   /** Keyed by the digest alone, because the same image may come from a mirror with another name. */
   readonly #byDigest: Ids = new Map();
+  readonly #undigested = new Set<string>();
   /** Images without a known digest, by repository: a digest may name one of them. */
   readonly #withoutDigest: Ids = new Map();
   /** Keyed by path and tag or digest, in any registry. */
@@ -48,6 +57,7 @@ class Names {
   add({ id, tags, digests }: NamedImage): void {
     this.ids.add(id);
     put(this.#byDigest, algorithm + withoutAlgorithm(id), id);
+    if (digests.length === 0) this.#undigested.add(id);
     for (const name of [...tags, ...digests]) {
       put(this.#byName, name, id);
       const reference = parseImageReference(name);
@@ -63,7 +73,7 @@ class Names {
   }
 
   find(given: string): readonly string[] {
-    const text = given.trim().replace(scheme, '');
+    const text = bare(given);
     if (text === '') return [];
     const digested = this.#byDigest.get(text) ?? [];
     const found = new Set([...this.#byId(text), ...digested, ...(this.#byName.get(text) ?? [])]);
@@ -72,6 +82,14 @@ class Names {
     for (const id of this.#exact(reference)) found.add(id);
     if (!reference.isQualified) for (const id of this.#inAnyRegistry(reference)) found.add(id);
     return [...found];
+  }
+
+  findInUse(given: string): readonly string[] {
+    const text = bare(given);
+    const found = this.find(text);
+    if (text === '') return found;
+    const isListed = this.#byId(text).length > 0 || this.#byDigest.has(digestIn(text));
+    return isListed ? found : [...found, ...this.#undigested];
   }
 
   #byId(text: string): readonly string[] {
@@ -96,6 +114,11 @@ class Names {
     return [...named, ...(this.#byPathWithoutDigest.get(barePath(reference)) ?? [])];
   }
 }
+
+const bare = (text: string): string => text.trim().replace(scheme, '');
+
+/** Of `name@digest`, or the digest alone. */
+const digestIn = (reference: string): string => reference.slice(reference.indexOf('@') + 1);
 
 function put(map: Ids, key: string, id: string): void {
   const ids = map.get(key);

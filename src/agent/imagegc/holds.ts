@@ -1,6 +1,6 @@
 import { isFinished } from '../../api/pod-phase.ts';
 import { imageIndex, type ImageIndex } from '../../api/image-index.ts';
-import { firstPattern } from '../../api/image-reference.ts';
+import { firstPattern, parseImageReference, type ImageReference } from '../../api/image-reference.ts';
 import type { NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { ImageGcFacts, ImageHolds } from './facts.ts';
@@ -54,11 +54,12 @@ export function usedImages(
   mounted: readonly string[] = [],
 ): ReadonlyMap<string, string> {
   const used = new Map<string, string>();
-  const use = (reference: string, user: string): void => {
-    for (const id of index.idsOf(reference)) if (!used.has(id)) used.set(id, user);
+  const use = (ids: readonly string[], user: string): void => {
+    for (const id of ids) if (!used.has(id)) used.set(id, user);
   };
-  for (const container of containers) use(imageOf(container), container.id);
-  for (const reference of mounted) use(reference, 'a mount');
+  for (const { id, imageId, imageRef } of containers)
+    use(imageId === '' ? index.idsInUse(imageRef) : index.idsOf(imageId), id);
+  for (const reference of mounted) use(index.idsInUse(reference), 'a mount');
   return used;
 }
 
@@ -102,6 +103,13 @@ export function strayContainers(
   );
 }
 
-/** The usual name of the sandbox image: no container uses that image, and a runtime may neither pin it nor report its name. */
+/**
+ * The usual names of the sandbox image (`pause`, `pause-amd64`, `mirrored-pause`): no container uses that image, and a runtime may neither pin it
+ * nor report its name.
+ */
 const isCalledPause = ({ tags, digests }: RuntimeImage): boolean =>
-  [...tags, ...digests].some((name) => /(^|[/-])pause([:@]|$)/.test(name));
+  [...tags, ...digests].some((name) => wordsOf(parseImageReference(name)).includes('pause'));
+
+/** The words of the last part of the path. */
+const wordsOf = ({ path }: Pick<ImageReference, 'path'> = { path: '' }): readonly string[] =>
+  path.slice(path.lastIndexOf('/') + 1).split(/[._-]/);

@@ -3,7 +3,7 @@ import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import { podRefOf } from '../../api/pod-ref.ts';
 import { isInvalid, type ImageGcPolicy, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import type { ImageKeepReason } from '../../api/reasons.ts';
-import type { RuntimeContainer } from '../../cri/runtime.ts';
+import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { ImageEvidence, ImageReason } from '../../gc/reasons/images.ts';
 import type { SpaceEvidence } from '../../gc/reasons/space-words.ts';
 import { inodeEstimate, spaceNeed, usedPercentIn, type SpaceNeed } from './disk.ts';
@@ -146,17 +146,22 @@ function heldBecause(
   { keep }: ImageGcPolicy,
 ): Because<'InUse' | 'BoundPod' | 'Pinned' | 'KeepListed'> | undefined {
   const { usedBy, boundPod, pinned, keepPattern } = holds;
-  if (usedBy !== undefined) return { reason: 'InUse', evidence: userOf(usedBy, containers) };
+  if (usedBy !== undefined) return { reason: 'InUse', evidence: userOf(usedBy, image, containers) };
   if (boundPod !== undefined) return { reason: 'BoundPod', evidence: boundPod };
   if (pinned) return { reason: 'Pinned', evidence: { isByRuntime: image.pinned } };
   if (keepPattern === undefined) return undefined;
   return { reason: 'KeepListed', evidence: { pattern: keepPattern, index: keep.indexOf(keepPattern) } };
 }
 
-function userOf(id: string, containers: readonly RuntimeContainer[]): ImageEvidence['InUse'] {
+function userOf(
+  id: string,
+  image: RuntimeImage,
+  containers: readonly RuntimeContainer[],
+): ImageEvidence['InUse'] {
   const user = containers.find((container) => container.id === id);
   if (user === undefined) return { container: undefined };
-  return { container: { name: user.name === '' ? id : user.name, pod: podRefOf(user), state: user.state } };
+  const isSure = user.imageId !== '' || image.digests.length > 0 || user.imageRef === image.id;
+  return { container: { isSure, name: user.name || id, pod: podRefOf(user), state: user.state } };
 }
 
 /** Why no image can be removed: facts are missing. */

@@ -55,6 +55,8 @@ export interface ImageEvidence extends NodeEvidence, Record<DiskSignal, Removed>
     /** undefined = a container has only mounted the image. */
     readonly container:
       | {
+          /** False: the runtime does not report which image the container uses, and this one has no digest. */
+          readonly isSure: boolean;
           readonly name: string;
           readonly pod: { readonly namespace: string | undefined; readonly name: string | undefined };
           readonly state: string;
@@ -118,11 +120,15 @@ export const imageReasons: ReasonCatalog<ImageEvidence> = {
   },
   ...byDiskSignal(short),
   InUse: {
-    meaning: 'A container, running or dead, was created from it or has mounted it.',
+    meaning: 'A container, running or dead, was or may have been created from it, or has mounted it.',
     sentence: ({ container }) =>
       container === undefined
         ? 'A container has mounted it.'
-        : `Container ${container.name} of ${podText(container.pod)} (${container.state}) was created from it.`,
+        : `Container ${container.name} of ${podText(container.pod)} (${container.state}) ${
+            container.isSure
+              ? 'was created from it'
+              : 'may have been created from it: the runtime reports neither an id nor a listed digest of its image, and this image has no digest'
+          }.`,
     change:
       'The last container created from it, running or dead, is removed; containergc removes dead containers.',
   },
@@ -136,7 +142,7 @@ export const imageReasons: ReasonCatalog<ImageEvidence> = {
   },
   Pinned: {
     meaning:
-      'The runtime has pinned it or creates sandboxes from it; if the runtime does not report its sandbox image, dustpan keeps every image named pause.',
+      'The runtime has pinned it or creates sandboxes from it; if the runtime does not report its sandbox image, dustpan keeps every image with the word pause in the last part of its name.',
     sentence: ({ isByRuntime }) =>
       isByRuntime ? 'The runtime has pinned it.' : 'It is the sandbox image: without it no pod can start.',
     field: ({ isByRuntime }) => (isByRuntime ? 'pinned=true' : undefined),

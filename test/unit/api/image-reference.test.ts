@@ -216,6 +216,26 @@ describe('images of one repository, as containerd lists them', () => {
   });
 });
 
+describe('an image in use', () => {
+  const images = [
+    named({ id: digest, tags: ['docker.io/library/nginx:1'], digests: [`docker.io/library/nginx@${other}`] }),
+    named({ id: 'imported', tags: ['docker.io/library/nginx:2'] }),
+    named({ id: 'unnamed' }),
+  ];
+
+  test.each([
+    ['a listed id', digest, [digest]],
+    ['a listed id as the old Docker runtime writes it', `docker://${digest}`, [digest]],
+    ['a listed digest', other, [digest]],
+    ['a listed digest with any name', `mirror.example.com/x@${other}`, [digest]],
+    ['an unlisted digest', `sha256:${'c'.repeat(64)}`, ['imported', 'unnamed']],
+    ['a tag', 'nginx:1', ['imported', digest, 'unnamed']],
+    ['nothing', '', []],
+  ])('of which only %s is known may be any of these', (...[, reference, ids]) => {
+    expect([...new Set(imageIndex(images).idsInUse(reference))].toSorted()).toEqual(ids);
+  });
+});
+
 test('finds names that are not references as written, and ids in any case', () => {
   const odd = named({ id: 'sha256:odd', tags: ['<none>:<none>', 'a b'] });
   expect(imageIndex([odd]).idsOf('a b')).toEqual(['sha256:odd']);

@@ -46,6 +46,9 @@ const node = fc.noBias(
   fc.record({
     used: someNames,
     mounted: someNames,
+    /** A container reports neither an id nor a listed digest. */
+    usesUnlisted: fc.boolean(),
+    undigested: someNames,
     bound: fc.subarray(Object.keys(meant), { maxLength: 2 }),
     pinned: someNames,
     kept: someNames,
@@ -68,11 +71,15 @@ const factsOf = (seen: Node, order: readonly string[] = names): ImageGcFacts =>
     order.map((name) =>
       image(name, {
         ...{ tags: [tags[name] ?? ''], pinned: seen.pinned.includes(name) },
+        digests: seen.undigested.includes(name) ? [] : [`example.com/${name}@sha256:${name}`],
         sizeBytes: sizeOf(seen, name),
       }),
     ),
     {
-      containers: seen.used.map((name) => container(`c-${name}`, { imageId: `sha256:${name}` })),
+      containers: [
+        ...seen.used.map((name) => container(`c-${name}`, { imageId: `sha256:${name}` })),
+        ...(seen.usesUnlisted ? [container('c', { imageId: '', imageRef: 'sha256:unlisted' })] : []),
+      ],
       mounted: seen.mounted.map((name) => `sha256:${name}`),
       pods: seen.bound.map((spec) => nodePod(`p-${spec}`, [spec])),
       disk: { capacityBytes, availableBytes: seen.availableBytes, ...inodesOf(seen) },
@@ -116,7 +123,10 @@ test(
     fc.assert(
       fc.property(node, (seen) => {
         const bound = seen.bound.flatMap((spec) => meant[spec] ?? []);
-        const held = new Set([...seen.used, ...seen.mounted, ...bound, ...seen.pinned, ...seen.kept]);
+        const perhapsUsed = seen.usesUnlisted ? seen.undigested : [];
+        const held = new Set([
+          ...[...seen.used, ...seen.mounted, ...perhapsUsed, ...bound, ...seen.pinned, ...seen.kept],
+        ]);
         const { candidates } = planned(seen);
         expect(candidates.filter(({ target }) => held.has(nameOf(target)))).toEqual([]);
       }),

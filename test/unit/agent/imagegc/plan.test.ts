@@ -23,6 +23,10 @@ const detected = (ms: number) => ({
 const pods = (...args: Parameters<typeof nodePod>) => ({ pods: [nodePod(...args)] });
 const disk = (capacityBytes: number, availableBytes: number) => ({ disk: { capacityBytes, availableBytes } });
 
+/** An image as Docker lists one that another has replaced, and a container of an image that is not listed by name. */
+const unnamed = { tags: [], digests: [] };
+const unlisted = { imageId: '', imageRef: `web@sha256:${'c'.repeat(64)}` };
+
 const minute = 60_000;
 
 describe('an image', () => {
@@ -36,6 +40,32 @@ describe('an image', () => {
       reason: 'InUse',
     },
     { name: 'is mounted by a container', over: { mounted: ['sha256:a'] }, reason: 'InUse' },
+    {
+      name: 'has no name, and a container reports a digest that is not listed',
+      image: unnamed,
+      ...{ over: { containers: [container('c', unlisted)] }, reason: 'InUse' },
+    },
+    {
+      name: 'has no name, and a container reports a tag, which may have moved to another image',
+      image: unnamed,
+      over: { containers: [container('c', { imageId: '', imageRef: 'web:1' })] },
+      reason: 'InUse',
+    },
+    {
+      name: 'has no name, and a container has mounted an image of a digest that is not listed',
+      image: unnamed,
+      ...{ over: { mounted: [unlisted.imageRef] }, reason: 'InUse' },
+    },
+    {
+      name: 'has no name, and each container reports an id',
+      image: unnamed,
+      over: { containers: [container('b'), container('c', { ...unlisted, imageId: 'sha256:c' })] },
+    },
+    {
+      name: 'has another digest than the one that a container reports',
+      image: { tags: [], digests: ['web@sha256:other'] },
+      over: { containers: [container('c', unlisted)] },
+    },
     { name: 'is unused, another is used', over: { containers: [container('b')] } },
     { name: 'is in the spec of a pending pod', over: pods('p', ['a']), reason: 'BoundPod' },
     {

@@ -40,10 +40,18 @@ test.each<{ name: string; reported: string | undefined; listed: readonly Runtime
     name: 'is unknown and one pause image is pinned: every one is kept, because the pin may be out of date',
     ...{ reported: undefined, listed: [used, pinned], kept: 'used former' },
   },
-  {
-    name: 'is unknown: a name that only resembles it protects nothing',
-    ...{ reported: undefined, listed: [tagged('button', 'example.com/pause-button:1')], kept: '' },
-  },
+  ...[
+    'gcr.io/google-containers/pause-amd64:3.1',
+    'rancher/mirrored-pause:3.6',
+    'example.com/k8s_pause.arm',
+  ].map((tag) => ({
+    name: `is unknown: ${tag} is kept, because a word of its name is pause`,
+    ...{ reported: undefined, listed: [tagged('pause', tag)], kept: 'pause' },
+  })),
+  ...['example.com/unpause:1', 'example.com/pause/web:1', 'pause.example.com/web:pause'].map((tag) => ({
+    name: `is unknown: ${tag}, which only resembles it, is not protected`,
+    ...{ reported: undefined, listed: [tagged('web', tag)], kept: '' },
+  })),
 ])('a sandbox image $name', ({ reported: sandboxImage, listed, kept }) => {
   const reasons = Object.entries(verdicts(planOf(facts(listed, { sandboxImage }))).kept);
   const ids = reasons.flatMap(([id, reason]) => (reason === 'Pinned' ? [id] : []));

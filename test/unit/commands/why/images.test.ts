@@ -151,6 +151,18 @@ const rows: readonly Row[] = [
   },
   {
     reason: 'InUse',
+    part: imagePart({ containers: [container('c', { pod: 'web', imageId: '', imageRef: 'sha256:y' })] }),
+    field: null,
+    why: 'Container main of pod default/web (Running) may have been created from it: the runtime reports neither an id nor a listed digest of its image, and this image has no digest.',
+  },
+  {
+    reason: 'InUse',
+    part: imagePart({ containers: [container('c', { pod: 'web', imageId: '', imageRef: 'sha256:x' })] }),
+    field: null,
+    why: 'Container main of pod default/web (Running) was created from it.',
+  },
+  {
+    reason: 'InUse',
     part: imagePart({ mounted: ['sha256:x'] }),
     field: null,
     why: 'A container has mounted it.',
