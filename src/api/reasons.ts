@@ -3,9 +3,9 @@ import { diskSignals, type ThresholdSignal } from './node-pressure.ts';
 
 /** Reasons to delete a pod, in the order in which the rules apply. Logs, metrics, Events, `plan` and `why` use them unchanged. */
 export const podDeleteReasons = [
-  'Terminated',
-  'TerminatedInNamespace',
   'Expired',
+  'TerminatedInNamespace',
+  'Terminated',
   'OutOfService',
   'Orphaned',
   'Unscheduled',

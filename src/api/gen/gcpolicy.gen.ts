@@ -143,7 +143,7 @@ export interface GCPolicySpecPodsPodSelectorMatchExpression {
   values?: string[];
 }
 /**
- * Deletes finished pods: pods in any phase except Pending, Running and Unknown. The controller deletes evicted pods first, then the oldest.
+ * Deletes finished pods: pods in any phase except Pending, Running and Unknown. The times to live apply first, then perNamespaceThreshold, then threshold; each counts only the pods that the earlier ones leave. Over a threshold, the controller deletes evicted pods first, then the oldest.
  */
 export interface GCPolicySpecPodsTerminated {
   /**

@@ -20,6 +20,7 @@ export class Line {
   readonly threshold: number;
   readonly counted: number;
   readonly held: number;
+  readonly earlier: number;
   readonly #pods: readonly PodFacts[];
   #sorted: readonly PodFacts[] | undefined;
   #places: ReadonlyMap<PodFacts, number> | undefined;
@@ -30,6 +31,7 @@ export class Line {
     this.threshold = counts.threshold;
     this.counted = counts.counted;
     this.held = counts.held;
+    this.earlier = counts.earlier;
   }
 
   /** The pods that exceed the threshold, first in order; a threshold of 0 or less is off. */
@@ -69,6 +71,10 @@ export class Place implements PlaceInLine {
 
   get held(): number {
     return this.#line.held;
+  }
+
+  get earlier(): number {
+    return this.#line.earlier;
   }
 
   get place(): number {

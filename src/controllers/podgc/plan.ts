@@ -23,7 +23,7 @@ import { judgeTerminated, type TerminatedVerdicts } from './terminated.ts';
 
 /**
  * Decides which pods are deleted, in which order and why, and why all others are kept. The first rule that applies to a pod decides.
- * Rules, in order: terminated (threshold, perNamespaceThreshold, ttl), outOfService, orphaned, unscheduledTerminating.
+ * Rules, in order: terminated (ttl, perNamespaceThreshold, threshold), outOfService, orphaned, unscheduledTerminating.
  */
 export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
   const { groups, ungoverned } = groupByPolicy(facts, given);

@@ -1,5 +1,5 @@
 import { jobTrackingFinalizer } from '../../api/finalizers.ts';
-import type { TerminatedPolicy, TtlRule } from '../../api/policy/policy.ts';
+import type { Policy, TerminatedPolicy, TtlRule } from '../../api/policy/policy.ts';
 import type { Finish, Ttl } from '../../gc/reasons/pod-evidence.ts';
 import type { OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
 import { TTL_ANNOTATION } from '../../api/policy/matching.ts';
@@ -29,8 +29,9 @@ export interface TerminatedVerdicts {
 }
 
 /**
- * Applies the rule "terminated": threshold, then perNamespaceThreshold, then ttl. No threshold counts a pod that cannot be deleted now:
- * the stuck pods of one tenant must not cause deletions of another's. The threshold is upstream's (gcTerminated), the rest is ours.
+ * Applies the rule "terminated": ttl, then perNamespaceThreshold, then threshold. Each counts the pods that the earlier ones leave, and none that
+ * cannot be deleted now: neither the flood nor the stuck pods of one tenant may cause deletions of another's (ADR 56). The threshold is upstream's
+ * (gcTerminated), the rest is ours.
  */
 export function judgeTerminated(group: Group, facts: PodGcFacts, { now }: Given): TerminatedVerdicts {
   const rule = group.rules.terminated;
@@ -50,33 +51,26 @@ function judgeFinished(
   context: Context,
 ): TerminatedVerdicts {
   const heldBecause = (pod: PodFacts): Because | undefined => holdOf(pod, rule, context.facts);
+  const steps = new Steps(new Set(terminated.filter((pod) => heldBecause(pod) !== undefined)));
+  const newest = newestOfOwners(hasOwnSteps(rule) ? terminated : [], rule, context);
   const finishOf = finishes(rule, context);
-  const held = terminated.filter((pod) => heldBecause(pod) !== undefined);
-  const counted = without(terminated, held);
-  const { threshold } = rule;
-  const overall = new Line(counted, { threshold, counted: counted.length, held: held.length });
-  const over = overall.surplus();
-  const needsMore = needsRest(rule, counted.length);
-  const left = needsMore ? without(counted, over) : [];
-  // The newest of the pods that the threshold leaves, held ones included: if it deletes the newest pod of an owner, the next one is kept.
-  const newest = newestOfOwners(needsMore ? without(terminated, over) : [], rule, context);
-  const mayDelete = (pod: PodFacts): boolean => !newest.has(pod);
-  const lines = namespaceLines(rule, left, held, mayDelete);
-  const overInNamespace = [...lines.values()].flatMap((line) => line.surplus());
-  const expired = without(left, overInNamespace).filter(
-    (pod) => mayDelete(pod) && expiryMs(finishOf(pod)) <= context.nowMs,
-  );
+
+  const isExpired = (pod: PodFacts): boolean =>
+    !steps.held.has(pod) && !newest.has(pod) && expiryMs(finishOf(pod)) <= context.nowMs;
+  const expired = hasTtl(rule) ? terminated.filter(isExpired) : [];
+  steps.add(toDelete(expired, { reason: 'Expired', policy, evidenceOf: finishOf }));
+
+  const { threshold, perNamespaceThreshold } = rule;
+  const lines = new Map<string, Line>();
+  if (perNamespaceThreshold !== undefined)
+    for (const [namespace, pods] of groupBy(terminated, namespaceOf))
+      lines.set(namespace, steps.line(pods, perNamespaceThreshold, newest));
+  for (const line of lines.values()) steps.add(toDeleteFrom(line, 'TerminatedInNamespace', policy));
+
+  const overall = steps.line(terminated, threshold);
+  steps.add(toDeleteFrom(overall, 'Terminated', policy));
   return {
-    due: [
-      ...toDelete(over, { reason: 'Terminated', policy, evidenceOf: (pod) => new Place(overall, pod) }),
-      ...[...lines.values()].flatMap((line) =>
-        toDelete(line.surplus(), {
-          ...{ reason: 'TerminatedInNamespace', policy },
-          evidenceOf: (pod) => new Place(line, pod),
-        }),
-      ),
-      ...toDelete(expired, { reason: 'Expired', policy, evidenceOf: finishOf }),
-    ],
+    due: steps.due,
     keepReason: (pod) => {
       const hold = heldBecause(pod);
       if (hold !== undefined) return hold;
@@ -91,22 +85,42 @@ function judgeFinished(
   };
 }
 
-/** The finished pods of each namespace that the threshold leaves; empty without perNamespaceThreshold. */
-function namespaceLines(
-  { perNamespaceThreshold: threshold }: TerminatedPolicy,
-  left: readonly PodFacts[],
-  held: readonly PodFacts[],
-  mayDelete: (pod: PodFacts) => boolean,
-): ReadonlyMap<string, Line> {
-  if (threshold === undefined) return new Map();
-  const heldIn = groupBy(held, namespaceOf);
-  return new Map(
-    [...groupBy(left, namespaceOf)].map(([namespace, pods]) => {
-      const counts = { threshold, counted: pods.length, held: heldIn.get(namespace)?.length ?? 0 };
-      return [namespace, new Line(pods.filter(mayDelete), counts)];
-    }),
-  );
+/** The deletions that the steps of the rule have decided so far. */
+class Steps {
+  /** Pods that cannot be deleted now. */
+  readonly held: ReadonlySet<PodFacts>;
+  readonly #due = new Map<PodFacts, PodDeletion>();
+
+  constructor(held: ReadonlySet<PodFacts>) {
+    this.held = held;
+  }
+
+  get due(): readonly PodDeletion[] {
+    return [...this.#due.values()];
+  }
+
+  add(deletions: readonly PodDeletion[]): void {
+    for (const deletion of deletions) this.#due.set(deletion.target.pod, deletion);
+  }
+
+  /** Counts the pods that the earlier steps leave; of these, only those that are not spared may be deleted. */
+  line(pods: readonly PodFacts[], threshold: number, spared: ReadonlySet<PodFacts> = new Set()): Line {
+    const held = pods.filter((pod) => this.held.has(pod)).length;
+    const left = pods.filter((pod) => !this.held.has(pod) && !this.#due.has(pod));
+    const counts = { threshold, counted: left.length, held, earlier: pods.length - left.length - held };
+    return new Line(
+      left.filter((pod) => !spared.has(pod)),
+      counts,
+    );
+  }
 }
+
+const toDeleteFrom = (
+  line: Line,
+  reason: 'Terminated' | 'TerminatedInNamespace',
+  policy: Policy,
+): readonly PodDeletion[] =>
+  toDelete(line.surplus(), { reason, policy, evidenceOf: (pod) => new Place(line, pod) });
 
 const namespaceOf = ({ namespace }: PodFacts): string => namespace;
 
@@ -127,19 +141,12 @@ function underThreshold(pod: PodFacts, { ttl: { annotation } }: Finish, { overal
   };
 }
 
-function without(pods: readonly PodFacts[], removed: readonly PodFacts[]): readonly PodFacts[] {
-  if (removed.length === 0) return pods;
-  const removedSet = new Set(removed);
-  return pods.filter((pod) => !removedSet.has(pod));
-}
+/** Whether a step of ours applies, which upstream does not have. */
+const hasOwnSteps = (rule: TerminatedPolicy): boolean =>
+  rule.perNamespaceThreshold !== undefined || hasTtl(rule);
 
-/** Whether any other step can delete a pod that the threshold leaves, or keep it for its own reason. */
-const needsRest = (rule: TerminatedPolicy, count: number): boolean =>
-  rule.perNamespaceThreshold !== undefined ||
-  rule.ttlAfterFinishedMs !== undefined ||
-  rule.ttlByReason.length > 0 ||
-  rule.honorTTLAnnotation ||
-  (rule.keepPerOwner > 0 && rule.threshold > 0 && count > rule.threshold);
+const hasTtl = (rule: TerminatedPolicy): boolean =>
+  rule.ttlAfterFinishedMs !== undefined || rule.ttlByReason.length > 0 || rule.honorTTLAnnotation;
 
 /** Why the rule cannot delete this pod now, however old it is. */
 function holdOf(pod: PodFacts, rule: TerminatedPolicy, facts: PodGcFacts): Because | undefined {

@@ -12,6 +12,8 @@ export interface PlaceInLine {
   readonly counted: number;
   /** Pods that cannot be deleted now; no threshold counts them. */
   readonly held: number;
+  /** Pods that an earlier step of the rule deletes; this threshold does not count them. */
+  readonly earlier: number;
   /** Place in the order of deletion, from 1. */
   readonly place: number;
 }

@@ -191,10 +191,14 @@ export const podReasons: ReasonCatalog<PodEvidence> = {
   },
 };
 
-/** The pods that a threshold counts; opted-out pods are not mentioned, held ones are. */
-function finishedText({ counted: count, held, threshold }: PlaceInLine, scope: string): string {
-  const more =
-    held === 0 ? '' : ` (${held} more cannot be deleted now and ${held === 1 ? 'does' : 'do'} not count)`;
+/** The pods that a threshold counts, and those that it does not count; opted-out pods are not mentioned. */
+function finishedText({ counted: count, held, earlier, threshold }: PlaceInLine, scope: string): string {
+  const others = [
+    ...(earlier === 0 ? [] : [`${earlier} more ${earlier === 1 ? 'is' : 'are'} due before by another limit`]),
+    ...(held === 0 ? [] : [`${held} more cannot be deleted now`]),
+  ];
+  const sum = held + earlier;
+  const more = sum === 0 ? '' : ` (${others.join(', ')}; ${sum === 1 ? 'it does' : 'they do'} not count)`;
   return `This policy governs ${counted(count, 'finished pod')}${scope}${more}, and the threshold is ${threshold}`;
 }
 

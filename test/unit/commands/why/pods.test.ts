@@ -147,7 +147,7 @@ const rows: readonly Row[] = [
     reason: 'UnderThreshold',
     facts: finished({ threshold: 1 }, aged('z', 90), aged('y', 95, finalizerHeld), aged('x', 60)),
     field: 'pods.terminated.threshold=1',
-    why: 'This policy governs 2 finished pods (1 more cannot be deleted now and does not count), and the threshold is 1, so dustpan deletes the first; this one is the 2nd.',
+    why: 'This policy governs 2 finished pods (1 more cannot be deleted now; it does not count), and the threshold is 1, so dustpan deletes the first; this one is the 2nd.',
   },
   {
     reason: 'UnderThreshold',
@@ -157,7 +157,7 @@ const rows: readonly Row[] = [
       aged('b/v', 95, finalizerHeld),
     ),
     field: 'pods.terminated.threshold=0, pods.terminated.perNamespaceThreshold=1',
-    why: 'This policy governs 2 finished pods in namespace default (2 more cannot be deleted now and do not count), and the threshold is 1, so dustpan deletes the first; this one is the 2nd.',
+    why: 'This policy governs 2 finished pods in namespace default (2 more cannot be deleted now; they do not count), and the threshold is 1, so dustpan deletes the first; this one is the 2nd.',
   },
   {
     reason: 'UnderThreshold',

@@ -4,7 +4,7 @@ import { recheckNode, type LiveNode } from '../../../../src/controllers/podgc/ch
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { FakeCluster, storeOf } from '../../../fakes/cluster.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
-import { node, pod, policy, terminatedRule } from '../../../builders.ts';
+import { minutesAgo, node, pod, policy, terminatedRule } from '../../../builders.ts';
 import {
   afterQuarantine,
   environmentOf,
@@ -202,12 +202,24 @@ describe('in the middle of a pass', () => {
 });
 
 test('with a skewed clock no ttl is judged, but thresholds are', async () => {
-  const both = policy({ pods: { terminated: terminatedRule({ threshold: 3, ttlAfterFinishedMs: 0 }) } });
+  const both = policy({
+    pods: { terminated: terminatedRule({ threshold: 1, ttlAfterFinishedMs: 600_000 }) },
+  });
   const log = new RecordingLogger();
-  const made = environmentOf(many(5), both, { log });
+  const fresh = { finishedAtMs: minutesAgo(5) };
+  const made = environmentOf(
+    [
+      ...many(3, { finishedAtMs: minutesAgo(60) }),
+      pod('fresh-1', fresh),
+      pod('fresh-2', fresh),
+      pod('fresh-3', fresh),
+    ],
+    both,
+    { log },
+  );
   made.policies.confirm = () => Promise.resolve({ same: true, clockSkewMs: -3_600_000 });
   await made.pass();
-  expect(made.cluster.podNames).toHaveLength(3);
+  expect(made.cluster.podNames.toSorted()).toEqual(['fresh-3', 'p0000', 'p0001', 'p0002']);
   expect(await made.registry.metrics()).toContain(
     'dustpan_pod_gc_skipped_pods_total{reason="ClockUnsure"} 3',
   );

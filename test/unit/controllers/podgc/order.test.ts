@@ -26,7 +26,7 @@ const somePod = fc
 test('returns the surplus over the threshold in order, and the place of each pod', property, () => {
   fc.assert(
     fc.property(fc.array(somePod, { maxLength: 40 }), fc.integer({ min: 1, max: 45 }), (pods, threshold) => {
-      const line = new Line(pods, { threshold, counted: pods.length, held: 0 });
+      const line = new Line(pods, { threshold, counted: pods.length, held: 0, earlier: 0 });
       const sorted = pods.toSorted(byDeletionOrder);
       expect(line.surplus()).toEqual(sorted.slice(0, Math.max(0, pods.length - threshold)));
       expect(sorted.map((one) => line.placeOf(one))).toEqual(sorted.map((_, i) => i + 1));
@@ -36,7 +36,7 @@ test('returns the surplus over the threshold in order, and the place of each pod
 
 test('returns place 0 for a pod that is not counted, and no surplus without a threshold', () => {
   const [inLine, held] = [pod('a'), pod('b')];
-  const line = new Line([inLine], { threshold: 0, counted: 1, held: 1 });
+  const line = new Line([inLine], { threshold: 0, counted: 1, held: 1, earlier: 0 });
   expect([inLine, held].map((one) => line.placeOf(one))).toEqual([1, 0]);
   expect(line.surplus()).toEqual([]);
 });
@@ -64,7 +64,7 @@ function detailsOf(over: Parameters<typeof terminated>[0]): Readonly<Record<stri
 
 test('the reason of a kept pod has its place among the pods that can be deleted', () => {
   const { first, second, held } = detailsOf({ threshold: 10, perNamespaceThreshold: 5 });
-  const more = '(1 more cannot be deleted now and does not count)';
+  const more = '(1 more cannot be deleted now; it does not count)';
   expect(first).toBe(
     `This policy governs 2 finished pods ${more}, and the threshold is 10; this one would be the 1st to be deleted. This policy governs 2 finished pods in namespace x ${more}, and the threshold is 5; this one would be the 1st to be deleted.`,
   );
@@ -77,6 +77,12 @@ test('the reason of a kept pod has its place among the pods that can be deleted'
 test('the reason has no place in the namespace without perNamespaceThreshold', () => {
   const failed = { phase: 'Failed', reason: undefined, messagePattern: undefined, ttlMs: 1 };
   expect(detailsOf({ threshold: 1, ttlByReason: [failed] })['second']).toBe(
-    'This policy governs 2 finished pods (1 more cannot be deleted now and does not count), and the threshold is 1, so dustpan deletes the first; this one is the 2nd.',
+    'This policy governs 2 finished pods (1 more cannot be deleted now; it does not count), and the threshold is 1, so dustpan deletes the first; this one is the 2nd.',
+  );
+});
+
+test('the reason names the pods that are due before by another limit', () => {
+  expect(detailsOf({ threshold: 5, perNamespaceThreshold: 1 })['second']).toBe(
+    'This policy governs 1 finished pod (1 more is due before by another limit, 1 more cannot be deleted now; they do not count), and the threshold is 5; this one would be the 1st to be deleted. This policy governs 2 finished pods in namespace x (1 more cannot be deleted now; it does not count), and the threshold is 1, so dustpan deletes the first; this one is the 2nd.',
   );
 });

@@ -8,7 +8,7 @@ import {
   type PodGcPlan,
 } from '../../../../src/controllers/podgc/facts.ts';
 import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
-import { now, owner } from '../../../builders.ts';
+import { minutesAgo, now, owner, pod } from '../../../builders.ts';
 import { property, worlds } from '../../../property.ts';
 import {
   facts,
@@ -47,7 +47,7 @@ const annotatedMs: Readonly<Record<string, number>> = {
   '48h': 172_800_000,
 };
 
-test('an annotation only adds deletions of expired pods', property, () => {
+test('an annotation adds only deletions of expired pods, which no threshold counts', property, () => {
   const honoring = (how: Given, honorTTLAnnotation: boolean): Given => ({
     ...how,
     policies: how.policies.map((one) =>
@@ -68,7 +68,7 @@ test('an annotation only adds deletions of expired pods', property, () => {
         expect(reason).toBe('Expired');
         expect(Object.keys(annotatedMs)).toContain(target.pod.ttlAnnotation);
       }
-      expect([...byUid.keys()]).toEqual([]);
+      for (const { reason } of byUid.values()) expect(byThreshold).toContain(reason);
     }),
     worlds,
   );
@@ -166,6 +166,7 @@ const isCounted = (one: PodFacts, by: Policy, seen: PodGcFacts): boolean =>
   isTerminated(one) && !isStuck(one, by, seen);
 const byThreshold = ['Terminated', 'TerminatedInNamespace'];
 const ofFinished = [...byThreshold, 'Expired'];
+const ofOwners = ['TerminatedInNamespace', 'Expired'];
 
 test(
   'does not delete finished pods that their Job has not counted or that only wait for finalizers',
@@ -219,6 +220,44 @@ test(
   },
 );
 
+const withNamespaceLimit = (how: Given): Given => ({
+  ...how,
+  policies: how.policies.map(withoutLimit).map((one) => {
+    const terminated = 'problems' in one ? undefined : one.pods?.terminated;
+    if ('problems' in one || one.pods === undefined || terminated === undefined) return one;
+    const { perNamespaceThreshold = 2 } = terminated;
+    return { ...one, pods: { ...one.pods, terminated: { ...terminated, perNamespaceThreshold } } };
+  }),
+});
+
+test(
+  'a flood of finished pods in one namespace with a limit changes no deletion in another one',
+  property,
+  () => {
+    let deletions = 0;
+    const flooded = facts.map((seen) => ({
+      ...seen,
+      namespaces: new Map([...seen.namespaces, ['flood', {}] as const]),
+    }));
+    const floodOf = fc.record({ age: fc.integer({ min: 0, max: 6 }), size: fc.integer({ min: 4, max: 40 }) });
+    fc.assert(
+      fc.property(flooded, floodOf, given.map(withNamespaceLimit), (seen, { age, size }, how) => {
+        const over = { createdAtMs: minutesAgo(60 + age), finishedAtMs: minutesAgo(age) };
+        const flood = Array.from({ length: size }, (_, i) => pod(`flood/p${99 - i}`, over));
+        const elsewhere = (pods: readonly PodFacts[]): string[] =>
+          planned({ ...seen, pods: [...seen.pods, ...pods] }, how)
+            .deletions.filter(({ target }) => target.namespace !== 'flood')
+            .map(lineOf);
+        const few = elsewhere(flood.slice(0, 4));
+        expect(elsewhere(flood)).toEqual(few);
+        deletions += few.length;
+      }),
+      worlds,
+    );
+    expect(deletions).toBeGreaterThan(worlds.numRuns / 5);
+  },
+);
+
 test(
   'keeps the newest pods of each owner in a namespace, whatever other namespaces name the same UID',
   property,
@@ -237,19 +276,19 @@ test(
         const plan = planned(seen, how);
         const reasonOf = new Map(plan.deletions.map(({ target, reason }) => [target.pod, reason]));
         for (const { policy: by } of plan.policies) {
-          const left = seen.pods.filter(
+          const finished = seen.pods.filter(
             (one) =>
               governorOf(one, how) === by.name &&
               isTerminated(one) &&
               one.deletionAtMs === undefined &&
               one.labels['gc.dustpan.dev/keep'] === undefined &&
-              one.nodeName !== 'keep' &&
-              reasonOf.get(one) !== 'Terminated',
+              one.nodeName !== 'keep',
           );
           const keep = by.pods?.terminated?.keepPerOwner ?? 0;
           for (const name of ['default', 'shop']) {
-            const pods = left.filter(({ namespace }) => namespace === name);
-            const keptPods = pods.filter((one) => !ofFinished.includes(reasonOf.get(one) ?? ''));
+            const pods = finished.filter(({ namespace }) => namespace === name);
+            // The threshold of the cluster ignores the owners.
+            const keptPods = pods.filter((one) => !ofOwners.includes(reasonOf.get(one) ?? ''));
             expect(keptPods.length).toBeGreaterThanOrEqual(Math.min(keep, pods.length));
           }
         }

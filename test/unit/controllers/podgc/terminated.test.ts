@@ -1,6 +1,6 @@
 import { test } from 'vitest';
 import type { OwnerRef } from '../../../../src/kube/cache/objects.ts';
-import { finalizerHeld, minutesAgo, owner, pod, policy, terminating } from '../../../builders.ts';
+import { finalizerHeld, minutesAgo, owner, policy, terminating } from '../../../builders.ts';
 import { checkRow, type Row, aged, evicted, terminated } from './rows.ts';
 
 const job = { controller: owner('Job', 'j') } as const;
@@ -58,11 +58,44 @@ const thresholds: readonly Row[] = [
     deleted: ['a Terminated'],
   })),
   {
-    name: 'per namespace, after the threshold of the cluster',
-    pods: [aged('x/1', 9), aged('x/2', 8), aged('x/3', 7), aged('y/4', 6), aged('y/5', 5)],
-    policies: [terminated({ threshold: 4, perNamespaceThreshold: 1 })],
-    deleted: ['1 Terminated', '2 TerminatedInNamespace', '4 TerminatedInNamespace'],
-    kept: ['3 UnderThreshold', '5 UnderThreshold'],
+    name: 'the threshold of the cluster counts the pods that the threshold per namespace leaves',
+    pods: [aged('x/1', 9), aged('x/2', 8), aged('x/3', 7), aged('y/4', 6), aged('y/5', 5), aged('z/6', 4)],
+    policies: [terminated({ threshold: 2, perNamespaceThreshold: 1 })],
+    deleted: [
+      ...['1 TerminatedInNamespace', '2 TerminatedInNamespace', '4 TerminatedInNamespace'],
+      '3 Terminated',
+    ],
+    kept: ['5 UnderThreshold', '6 UnderThreshold'],
+  },
+  {
+    name: 'a flood in one namespace deletes no older pod of another one, under a threshold per namespace',
+    pods: [
+      ...[aged('shop/1', 9), aged('shop/2', 8)],
+      ...[aged('flood/3', 7), aged('flood/4', 6), aged('flood/5', 5), aged('flood/6', 4)],
+    ],
+    policies: [terminated({ threshold: 4, perNamespaceThreshold: 2 })],
+    deleted: ['3 TerminatedInNamespace', '4 TerminatedInNamespace'],
+    kept: ['1 UnderThreshold', '2 UnderThreshold', '5 UnderThreshold', '6 UnderThreshold'],
+  },
+  {
+    name: 'a flood in one namespace deletes no older pod of another one, under a ttl',
+    pods: [
+      ...[
+        aged('shop/1', 9, { finishedAtMs: minutesAgo(1) }),
+        aged('shop/2', 8, { finishedAtMs: minutesAgo(1) }),
+      ],
+      ...[aged('flood/3', 7), aged('flood/4', 6), aged('flood/5', 5)],
+    ],
+    policies: [terminated({ threshold: 2, ttlAfterFinishedMs: 120_000 })],
+    deleted: ['3 Expired', '4 Expired', '5 Expired'],
+    kept: ['1 TooYoung 12:01:00', '2 TooYoung 12:01:00'],
+  },
+  {
+    name: 'the threshold per namespace counts the pods that the ttl leaves',
+    pods: [aged('1', 9), aged('2', 8), aged('3', 1), aged('4', 1)],
+    policies: [terminated({ perNamespaceThreshold: 2, ttlAfterFinishedMs: 120_000 })],
+    deleted: ['1 Expired', '2 Expired'],
+    kept: ['3 TooYoung 12:01:00', '4 TooYoung 12:01:00'],
   },
   {
     name: 'a threshold of 0 per namespace is off',
@@ -90,9 +123,9 @@ const held: readonly Row[] = [
   {
     name: 'deletes the next pod instead of one that its Job has not counted',
     pods: [aged('uncounted', 9, uncounted), aged('next', 5), aged('c', 1)],
-    policies: [terminated({ threshold: 1, ttlAfterFinishedMs: 1 })],
-    deleted: ['next Terminated', 'c Expired'],
-    kept: ['uncounted JobUncounted'],
+    policies: [terminated({ threshold: 1, ttlAfterFinishedMs: 120_000 })],
+    deleted: ['next Expired'],
+    kept: ['uncounted JobUncounted', 'c TooYoung 12:01:00'],
   },
   ...stuck.map(({ reason, over }) => ({
     name: `${reason} pods of one namespace cause no deletion in another, by either threshold`,
@@ -140,142 +173,6 @@ const held: readonly Row[] = [
   },
 ];
 
-const ttl: readonly Row[] = [
-  {
-    name: 'ttl counts from the finish, including its last millisecond',
-    pods: [
-      pod('due', { createdAtMs: 0, finishedAtMs: minutesAgo(60) }),
-      pod('soon', { createdAtMs: 0, finishedAtMs: minutesAgo(60) + 1 }),
-    ],
-    policies: [terminated({ ttlAfterFinishedMs: 3_600_000 })],
-    deleted: ['due Expired'],
-    kept: ['soon TooYoung 12:00:00'],
-  },
-  {
-    name: 'ttlByReason: the first match wins over ttlAfterFinished',
-    pods: [
-      aged('evicted', 90, evicted),
-      aged('shutdown', 9, {
-        ...{ phase: 'Failed', reason: 'Terminated', message: 'Pod was terminated: node shutdown.' },
-      }),
-      aged('plain', 90),
-      aged('failed', 9, { phase: 'Failed' }),
-    ],
-    policies: [
-      terminated({
-        ttlAfterFinishedMs: 2 * 3_600_000,
-        ttlByReason: [
-          { phase: 'Failed', reason: 'Evicted', messagePattern: undefined, ttlMs: 3_600_000 },
-          { phase: undefined, reason: undefined, messagePattern: '*node shutdown*', ttlMs: 0 },
-          { phase: 'Failed', reason: undefined, messagePattern: undefined, ttlMs: 600_000 },
-        ],
-      }),
-    ],
-    deleted: ['evicted Expired', 'shutdown Expired'],
-    kept: ['plain TooYoung 12:30:00', 'failed TooYoung 12:01:00'],
-  },
-];
-
-const honoring = (over: Parameters<typeof terminated>[0] = {}): ReturnType<typeof terminated> =>
-  terminated({ threshold: 0, honorTTLAnnotation: true, ...over });
-const annotated = (ttlAnnotation: string, over: Parameters<typeof aged>[2] = {}): ReturnType<typeof aged> =>
-  aged('x', 60, { ttlAnnotation, ...over });
-const hour = 3_600_000;
-
-const annotations: readonly Row[] = [
-  {
-    name: 'an annotation shortens the ttl of the policy',
-    pods: [annotated('30m')],
-    policies: [honoring({ ttlAfterFinishedMs: 2 * hour })],
-    deleted: ['x Expired'],
-  },
-  {
-    name: 'an annotation shortens the ttl of a rule',
-    pods: [annotated('30m', evicted)],
-    policies: [
-      honoring({
-        ttlByReason: [{ phase: 'Failed', reason: undefined, messagePattern: undefined, ttlMs: 2 * hour }],
-      }),
-    ],
-    deleted: ['x Expired'],
-  },
-  {
-    name: 'an annotation never lengthens a ttl',
-    pods: [annotated('48h')],
-    policies: [honoring({ ttlAfterFinishedMs: hour })],
-    deleted: ['x Expired'],
-  },
-  {
-    name: 'an annotation alone sets a ttl: from the finish, including its last millisecond',
-    pods: [annotated('1h'), aged('y', 60, { ttlAnnotation: '1h0.001s' })],
-    policies: [honoring()],
-    deleted: ['x Expired'],
-    kept: ['y TooYoung 12:00:00'],
-  },
-  {
-    name: 'an annotation of 0s deletes at once',
-    pods: [aged('x', 0, { ttlAnnotation: '0s' })],
-    policies: [honoring()],
-    deleted: ['x Expired'],
-  },
-  {
-    name: 'without honorTTLAnnotation an annotation changes nothing',
-    pods: [annotated('0s')],
-    policies: [terminated({ threshold: 0 })],
-    deleted: [],
-    kept: ['x UnderThreshold'],
-  },
-  ...['', '10', 'soon', '-5m', '1d', '10 m', ' 10m', '1h,', '1e3s', '87601h', `${'0'.repeat(32)}1s`].map(
-    (value) => ({
-      name: `an annotation ${JSON.stringify(value)} is ignored`,
-      pods: [annotated(value), aged('y', 60)],
-      policies: [honoring({ ttlAfterFinishedMs: 2 * hour })],
-      deleted: [],
-      kept: ['x TooYoung 13:00:00', 'y TooYoung 13:00:00'],
-    }),
-  ),
-  ...['87600h', '1.5h', '90000ms', '1h30m'].map((value) => ({
-    name: `an annotation ${value} is read`,
-    pods: [aged('x', 100 * 365 * 24 * 60, { ttlAnnotation: value })],
-    policies: [honoring()],
-    deleted: ['x Expired'],
-  })),
-  {
-    name: 'an annotation of more than ten years sets no ttl',
-    pods: [aged('x', 100 * 365 * 24 * 60, { ttlAnnotation: '87601h' })],
-    policies: [honoring()],
-    deleted: [],
-    kept: ['x UnderThreshold'],
-  },
-  {
-    name: 'a nonsense annotation sets no ttl',
-    pods: [annotated('soon')],
-    policies: [honoring()],
-    deleted: [],
-    kept: ['x UnderThreshold'],
-  },
-  ...[
-    { reason: 'KeepMarked', over: { labels: { 'gc.dustpan.dev/keep': 'true' } }, rule: {} },
-    { reason: 'JobUncounted', over: uncounted, rule: {} },
-    { reason: 'JobUnfinished', over: job, rule: { protectUnfinishedJobs: true } },
-    { reason: 'FinalizerHeld', over: finalizerHeld, rule: {} },
-    { reason: 'KeptForOwner', over: { controller: owner('Job', 'j') }, rule: { keepPerOwner: 1 } },
-    { reason: 'NotTerminated', over: { phase: 'Running' }, rule: {} },
-  ].map(({ reason, over, rule }) => ({
-    name: `${reason} keeps a pod whose annotation is over`,
-    pods: [annotated('0s', over)],
-    policies: [honoring(rule)],
-    deleted: [],
-    kept: [`x ${reason}`],
-  })),
-  {
-    name: 'an annotation does not save a pod from the threshold',
-    pods: [annotated('48h'), aged('y', 1)],
-    policies: [honoring({ threshold: 1 })],
-    deleted: ['x Terminated'],
-  },
-];
-
 const expireButOne = terminated({ ttlAfterFinishedMs: 0, keepPerOwner: 1 });
 const owners: readonly Row[] = [
   {
@@ -298,11 +195,11 @@ const owners: readonly Row[] = [
     deleted: ['a Terminated'],
   },
   {
-    name: 'reports KeptForOwner also with a threshold alone',
+    name: 'keepPerOwner has no effect with a threshold alone',
     pods: [aged('a', 9), aged('b', 5, job), aged('c', 4, job)],
     policies: [terminated({ threshold: 2, keepPerOwner: 1 })],
     deleted: ['a Terminated'],
-    kept: ['b UnderThreshold', 'c KeptForOwner'],
+    kept: ['b UnderThreshold', 'c UnderThreshold'],
   },
   {
     name: 'the newest pod of an owner counts for the threshold per namespace, and the next is deleted',
@@ -326,11 +223,15 @@ const owners: readonly Row[] = [
     kept: ['new JobUncounted'],
   },
   {
-    name: 'keeps the newest pod that the threshold leaves',
-    pods: [aged('first', 1, { ...job, ...evicted }), aged('kept', 5, job), aged('old', 9, job)],
-    policies: [terminated({ threshold: 2, ttlAfterFinishedMs: 0, keepPerOwner: 1 })],
-    deleted: ['first Terminated', 'old Expired'],
-    kept: ['kept KeptForOwner'],
+    name: 'keeps the newest pod unless the threshold deletes it, which counts it',
+    pods: [
+      aged('first', 1, { ...job, ...evicted }),
+      aged('old', 9, job),
+      aged('other', 5, { controller: owner('Job', 'k') }),
+    ],
+    policies: [terminated({ threshold: 1, ttlAfterFinishedMs: 0, keepPerOwner: 1 })],
+    deleted: ['old Expired', 'first Terminated'],
+    kept: ['other KeptForOwner'],
   },
   ...[
     ['a', 'b'],
@@ -366,6 +267,4 @@ const owners: readonly Row[] = [
 
 test.each(thresholds)('threshold: $name', checkRow);
 test.each(held)('pods that cannot be deleted: $name', checkRow);
-test.each(ttl)('$name', checkRow);
-test.each(annotations)('$name', checkRow);
 test.each(owners)('keepPerOwner: $name', checkRow);
