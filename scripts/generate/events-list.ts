@@ -219,7 +219,7 @@ export const eventKinds: readonly EventKind[] = [
     file: 'src/agent/localstorage/events.ts',
     component: 'agent',
     factory: 'localStorageHigh',
-    samples: [localStorageHigh(storageWarning, { uid: '', evictAtPercent: 100, evicts: true })],
+    samples: [localStorageHigh(storageWarning, { uid: '', evicts: true })],
     regarding: 'the pod',
     when: 'When a pod uses more than a level of `nodes.localStorageEviction.warnAtPercent` of one of its limits; once for each limit and level, and again after the usage was below it. In mode `DryRun` too.',
     upstream: 'none: the kubelet evicts without a warning',

@@ -42,7 +42,7 @@ const mebibyte = 1024 ** 2;
 export const storageWarning: StorageWarning = {
   pod: { namespace: 'shop', name: 'cart-0', uid: '4be1' },
   excess: {
-    ...{ signal: 'emptydirfs.limit', subject: 'cache', isDefault: false },
+    ...{ signal: 'emptydirfs.limit', subject: 'cache', isDefault: false, evictAtPercent: 100 },
     ...{ usedBytes: 85 * mebibyte, limit: { bytes: 100 * mebibyte, text: '100Mi' } },
   },
   ...{ percent: 80, growthBytesPerMinute: 2 * mebibyte, secondsLeft: 450, sinceMs: 0 },

@@ -112,6 +112,8 @@ export interface StorageExcess {
   readonly limit: StorageLimit;
   /** The limit is the policy's (localStorageEviction.defaultLimits). */
   readonly isDefault: boolean;
+  /** The policy's percentage of the limit above which the pod is evicted; undefined = 100, because the limit is that of a volume in memory. */
+  readonly evictAtPercent: number | undefined;
 }
 
 /** The usage of one limit. */
@@ -183,6 +185,14 @@ export interface StorageInventory {
 /** Whether the usage is above `percent` of the limit. Strict, as upstream: exactly the limit is no excess. */
 export const exceeds = (usedBytes: number, limitBytes: number, percent: number): boolean =>
   usedBytes * 100 > limitBytes * percent;
+
+/** Whether the usage is above the part of the limit at which the pod is evicted. */
+export const exceedsLimit = ({
+  usedBytes,
+  limit,
+  evictAtPercent = 100,
+}: Pick<StorageExcess, 'usedBytes' | 'limit' | 'evictAtPercent'>): boolean =>
+  exceeds(usedBytes, limit.bytes, evictAtPercent);
 
 /** The used part of a limit, 1 = all of it; Infinity for any usage of a limit of 0. */
 export const fullness = (usedBytes: number, limitBytes: number): number =>

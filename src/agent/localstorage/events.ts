@@ -8,7 +8,6 @@ import { sizeText } from '../../runtime/text/size-text.ts';
 interface Consequence {
   /** The UID of the pod on its node: of a static pod the one that its mirror names, because kubectl describe searches Events by it. */
   readonly uid: string;
-  readonly evictAtPercent: number;
   /** Only in mode Enforce, and never a critical pod. */
   readonly evicts: boolean;
 }
@@ -28,8 +27,8 @@ export function localStorageHigh(warning: StorageWarning, consequence: Consequen
 }
 
 function prospect(
-  { growthBytesPerMinute, secondsLeft }: StorageWarning,
-  { evictAtPercent, evicts }: Consequence,
+  { excess: { evictAtPercent = 100 }, growthBytesPerMinute, secondsLeft }: StorageWarning,
+  { evicts }: Consequence,
 ): string {
   const limit = evictAtPercent === 100 ? 'the limit' : `${evictAtPercent} % of the limit`;
   if (secondsLeft === 0)

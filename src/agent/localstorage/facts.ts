@@ -1,10 +1,4 @@
-import type {
-  EvictionSignal,
-  LimitUsage,
-  StorageLimit,
-  StoragePod,
-  StorageUsage,
-} from '../../api/local-storage.ts';
+import type { EvictionSignal, LimitUsage, StoragePod, StorageUsage } from '../../api/local-storage.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { StorageKeepReason } from '../../api/reasons.ts';
 import type { Decision, PodTarget } from '../../gc/decision.ts';
@@ -25,10 +19,7 @@ export interface Given {
 }
 
 /** A limit that binds a pod: its own, or the policy's default. */
-export interface BindingLimit {
-  readonly limit: StorageLimit;
-  readonly isDefault: boolean;
-}
+export type BindingLimit = Pick<LimitUsage, 'limit' | 'isDefault' | 'evictAtPercent'>;
 
 type StorageDecision<R extends EvictionSignal | StorageKeepReason> = Decision<
   PodTarget,

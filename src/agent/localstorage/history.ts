@@ -1,4 +1,10 @@
-import { exceeds, type LimitUsage, type StoragePod, type StorageWarning } from '../../api/local-storage.ts';
+import {
+  exceeds,
+  exceedsLimit,
+  type LimitUsage,
+  type StoragePod,
+  type StorageWarning,
+} from '../../api/local-storage.ts';
 import type { LocalStoragePolicy } from '../../api/policy/policy.ts';
 import type { LimitWarning, LocalStoragePlan, PodReading } from './facts.ts';
 import { growthPerMinute, observeTrend, windowMs, type Trend } from '../../gc/growth.ts';
@@ -92,28 +98,25 @@ function unmeasured(before: StorageHistory, { plan, pods, now }: Pass): (readonl
 function withHistory(
   { target: { namespace, name, uid }, evidence: { excess: reading, percent } }: LimitWarning,
   known: LimitHistory | undefined,
-  { policy, now }: Pass,
+  { now }: Pass,
 ): StorageWarning {
-  const { signal, subject, usedBytes, limit, isDefault } = reading;
+  const { signal, subject, usedBytes, limit, isDefault, evictAtPercent } = reading;
   const growthBytesPerMinute = known && growthPerMinute(known.trend);
   return {
     pod: { namespace, name, uid },
-    excess: { signal, subject, usedBytes, limit, isDefault },
+    excess: { signal, subject, usedBytes, limit, isDefault, evictAtPercent },
     percent,
     growthBytesPerMinute,
-    secondsLeft: secondsLeft(reading, growthBytesPerMinute, policy.evictAtPercent),
+    secondsLeft: secondsLeft(reading, growthBytesPerMinute),
     sinceMs: known?.exceededSince.get(percent) ?? now.getTime(),
   };
 }
 
 /** Time until the pod exceeds the usage at which the policy evicts; 0 = it does already. */
-function secondsLeft(
-  { usedBytes, limit }: LimitUsage,
-  growth: number | undefined,
-  evictAtPercent: number,
-): number | undefined {
-  if (exceeds(usedBytes, limit.bytes, evictAtPercent)) return 0;
+function secondsLeft(reading: LimitUsage, growth: number | undefined): number | undefined {
+  if (exceedsLimit(reading)) return 0;
   if (growth === undefined) return undefined;
+  const { usedBytes, limit, evictAtPercent = 100 } = reading;
   return Math.round((((limit.bytes * evictAtPercent) / 100 - usedBytes) / growth) * 60);
 }
 

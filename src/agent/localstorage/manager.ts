@@ -142,15 +142,14 @@ export class LocalStorageManager {
     return Math.abs(now.getTime() - this.#usage.atMs) <= usageLastsMs ? this.#usage : undefined;
   }
 
-  #warn({ governed: { policy, rule }, pods }: Decided, raised: Decided['warnings']): void {
+  #warn({ governed: { policy }, pods }: Decided, raised: Decided['warnings']): void {
     const { recorder, metrics, log } = this.#deps;
     const critical = new Set(pods.filter(isCritical).map(({ uid }) => uid));
     const uids = new Map(pods.map(({ uid, configHash = uid }) => [uid, configHash]));
-    const { evictAtPercent } = rule;
     for (const warning of raised) {
       const { pod, excess, percent } = warning;
       const evicts = policy.mode === 'Enforce' && !critical.has(pod.uid);
-      const event = localStorageHigh(warning, { uid: uids.get(pod.uid) ?? pod.uid, evictAtPercent, evicts });
+      const event = localStorageHigh(warning, { uid: uids.get(pod.uid) ?? pod.uid, evicts });
       recorder.record(event);
       metrics.raised.inc({ eviction_signal: excess.signal });
       log.info({ pod, signal: excess.signal, percent, note: event.note }, 'local storage is high');

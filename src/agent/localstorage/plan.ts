@@ -1,6 +1,12 @@
 import { isFinished } from '../../api/pod-phase.ts';
 import { isCritical } from '../../api/critical-pod.ts';
-import { exceeds, usageOfPod, type LimitUsage, type StoragePod } from '../../api/local-storage.ts';
+import {
+  exceeds,
+  exceedsLimit,
+  usageOfPod,
+  type LimitUsage,
+  type StoragePod,
+} from '../../api/local-storage.ts';
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import { isInvalid, type LocalStoragePolicy, type Policy } from '../../api/policy/policy.ts';
 import type { StorageKeepReason } from '../../api/reasons.ts';
@@ -15,7 +21,7 @@ import type {
   PodEviction,
 } from './facts.ts';
 import { hasLimits, limitsOf } from './limits.ts';
-import { byFullness, firstExcess, readLimits } from './readings.ts';
+import { byFullness, readLimits } from './readings.ts';
 
 /** Older measurements are ignored: the usage may have changed. The kubelet's are one to two minutes old. */
 export const staleAfterMs = 5 * 60_000;
@@ -93,8 +99,8 @@ function judge(pod: StoragePod, known: Known): Judged {
   if ('reason' in measured) return kept(isCritical(pod) ? critical(pod, []) : measured);
   const { readings } = measured;
   if (isCritical(pod)) return kept(critical(pod, readings), readings);
-  const excess = firstExcess(readings, rule.evictAtPercent);
-  if (excess === undefined) return kept(underLimit(measured, rule), readings);
+  const excess = readings.find(exceedsLimit);
+  if (excess === undefined) return kept(underLimit(measured), readings);
   return { pod, readings, eviction: evict(pod, excess, { policy, rule }) };
 }
 
@@ -105,10 +111,7 @@ const evict = (
 ): PodEviction => ({
   ...decided(pod, policy),
   ...{ verdict: 'Evict', reason: excess.signal },
-  evidence: {
-    ...{ excess, evictAtPercent: rule.evictAtPercent },
-    respectsBudgets: rule.respectPodDisruptionBudgets,
-  },
+  evidence: { excess, respectsBudgets: rule.respectPodDisruptionBudgets },
 });
 
 /** Reason to keep a pod whatever it uses. */
@@ -129,7 +132,7 @@ function measure(
   pod: StoragePod,
   { usage, rule, now, staleAfterMs: maxAgeMs = Infinity }: Known,
 ): Measured | Because {
-  const limits = limitsOf(pod.storage, rule.defaultLimits);
+  const limits = limitsOf(pod.storage, rule);
   if (!hasLimits(limits)) return because('NoLimit', { hasDefaults: hasDefaults(rule) });
   const used = usageOfPod(usage, pod);
   if (usage === undefined || used === undefined)
@@ -149,10 +152,10 @@ const hasDefaults = ({ defaultLimits }: LocalStoragePolicy): boolean =>
 const critical = ({ configHash, priority }: StoragePod, readings: readonly LimitUsage[]): Because =>
   because('CriticalPod', { isMirror: configHash !== undefined, priority, fullest: fullestOf(readings) });
 
-const underLimit = ({ readings, isPartly }: Measured, { evictAtPercent }: LocalStoragePolicy): Because =>
+const underLimit = ({ readings, isPartly }: Measured): Because =>
   isPartly
     ? because('UsageUnknown', { isUsageKnown: true })
-    : because('UnderLimit', { fullest: fullestOf(readings), evictAtPercent });
+    : because('UnderLimit', { fullest: fullestOf(readings) });
 
 const fullestOf = (readings: readonly LimitUsage[]): LimitUsage | undefined =>
   readings.toSorted(byFullness)[0];

@@ -1,5 +1,4 @@
 import {
-  exceeds,
   fullness,
   type ContainerStorageUsage,
   type EvictionSignal,
@@ -37,10 +36,6 @@ export function readLimits(
     ),
   ];
 }
-
-/** The first limit whose usage exceeds this part of it. */
-export const firstExcess = (readings: readonly LimitUsage[], percent: number): LimitUsage | undefined =>
-  readings.find(({ usedBytes, limit }) => exceeds(usedBytes, limit.bytes, percent));
 
 /** Orders limits, the fullest first. */
 export function byFullness(a: Measured, b: Measured): number {

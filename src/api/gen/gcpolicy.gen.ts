@@ -415,7 +415,7 @@ export interface GCPolicySpecNodesLocalStorageEviction {
    */
   warnAtPercent?: number[];
   /**
-   * Percentage of a limit above which the pod is evicted. Default 100. Below 100, dustpan evicts the pod gracefully before the kubelet kills it.
+   * Percentage of a limit above which the pod is evicted. Default 100. Below 100, dustpan evicts the pod gracefully before the kubelet kills it. For a volume in memory it is always 100.
    */
   evictAtPercent?: number;
   /**
@@ -433,7 +433,7 @@ export interface GCPolicySpecNodesLocalStorageEviction {
  */
 export interface GCPolicySpecNodesLocalStorageEvictionDefaultLimits {
   /**
-   * Limit of each emptyDir volume, such as 10Gi. Empty (the default) means no limit.
+   * Limit of each emptyDir volume on disk, such as 10Gi. Empty (the default) means no limit.
    */
   emptyDir?: string;
   /**

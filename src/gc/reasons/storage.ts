@@ -5,10 +5,9 @@ import { nodeReasons, type NodeEvidence } from './nodes.ts';
 import { evictionMessage, usageClause } from './storage-words.ts';
 import { keepLabelField, labelRemoved, timeText } from './words.ts';
 
-/** A limit whose usage exceeds `evictAtPercent`. */
+/** A limit whose usage exceeds its `evictAtPercent`. */
 interface EvictEvidence {
   readonly excess: LimitUsage;
-  readonly evictAtPercent: number;
   readonly respectsBudgets: boolean;
 }
 
@@ -19,7 +18,6 @@ export interface StorageEvidence
   UnderLimit: {
     /** undefined = the pod has no measured limit. */
     readonly fullest: LimitUsage | undefined;
-    readonly evictAtPercent: number;
   };
   NoLimit: {
     /** The policy has default limits, but none applies to this pod. */
@@ -53,9 +51,9 @@ export interface WarnEvidence {
 const keepLabel = `the label ${KEEP_LABEL}: "true" on the pod, its namespace or its node`;
 
 const exceeded = {
-  sentence: ({ excess, evictAtPercent, respectsBudgets }: EvictEvidence): string =>
-    `${evictionMessage(excess, evictAtPercent)}${respectsBudgets ? budgetsMayDelay : ''}`,
-  field: ({ excess, evictAtPercent }: EvictEvidence): string => fieldsOf(evictAtPercent, excess),
+  sentence: ({ excess, respectsBudgets }: EvictEvidence): string =>
+    `${evictionMessage(excess, excess.evictAtPercent)}${respectsBudgets ? budgetsMayDelay : ''}`,
+  field: ({ excess }: EvictEvidence): string | undefined => fieldsOf(excess),
 };
 
 /** Appended if the policy respects disruption budgets. */
@@ -105,7 +103,7 @@ export const storageReasons: ReasonCatalog<StorageEvidence> = {
       fullest === undefined
         ? 'None of its limits is exceeded.'
         : `${usageClause(fullest)}, the highest percentage among its limits.`,
-    field: ({ fullest, evictAtPercent }) => fieldsOf(evictAtPercent, fullest),
+    field: ({ fullest }) => fullest && fieldsOf(fullest),
     change:
       'The pod uses more than nodes.localStorageEviction.evictAtPercent of one of its limits, or that percentage is lower.',
   },
@@ -170,8 +168,11 @@ export const storageWarnings: ReasonCatalog<Record<EvictionSignal, WarnEvidence>
   'ephemeralcontainerfs.limit': warning,
 };
 
-const fieldsOf = (evictAtPercent: number, limit: LimitUsage | undefined): string =>
-  [evictField(evictAtPercent), ...(limit === undefined ? [] : defaultField(limit))].join(', ');
+/** No field of the policy concerns a volume in memory. */
+const fieldsOf = (limit: LimitUsage): string | undefined =>
+  limit.evictAtPercent === undefined
+    ? undefined
+    : [evictField(limit.evictAtPercent), ...defaultField(limit)].join(', ');
 
 /** The field that sets the eviction level. */
 export const evictField = (evictAtPercent: number): string =>

@@ -226,6 +226,19 @@ test('a default limit is named as the field that decides', () => {
   });
 });
 
+test('no field of the policy decides about a volume in memory', () => {
+  const about = (mebi: number) =>
+    decided(
+      {
+        ...by({ evictAtPercent: 90, defaultLimits: { emptyDirBytes: 1024 ** 2 } }),
+        ...withPod({ emptyDirs: [emptyDir('shm', '100Mi', true)] }, { volumes: { shm: mebi } }),
+      },
+      'localstorage',
+    ).find(({ verdict }) => verdict !== 'Warn');
+  expect(about(101)).toMatchObject({ verdict: 'Evict', field: null });
+  expect(about(95)).toMatchObject({ reason: 'UnderLimit', field: null });
+});
+
 test('has no decision without a policy for local storage', () => {
   expect(reasonsOf({ ...nodesBy({}), ...over })).toEqual([]);
   expect(reasonsOf({ policies: [invalidPolicy], ...over })).toEqual([]);

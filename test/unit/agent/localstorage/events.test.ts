@@ -9,9 +9,10 @@ const prospectOf = (
   evicts: boolean,
   evictAtPercent = 100,
 ): string | undefined => {
+  const warning = storageWarning('a');
   const { note } = localStorageHigh(
-    { ...storageWarning('a'), ...over },
-    { uid: 'uid-a', evictAtPercent, evicts },
+    { ...warning, excess: { ...warning.excess, evictAtPercent }, ...over },
+    { uid: 'uid-a', evicts },
   );
   const usage = 'Usage of EmptyDir volume "tmp" is 81 B, 81 % of the limit 100. ';
   return note.startsWith(usage) ? note.slice(usage.length) : undefined;
@@ -48,7 +49,7 @@ test('an eviction below the limit is announced with its percentage', () => {
 });
 
 test('each level of each limit is a warning of its own', () => {
-  const consequence = { uid: 'uid-a', evictAtPercent: 100, evicts: true };
+  const consequence = { uid: 'uid-a', evicts: true };
   const { excess, ...warning } = storageWarning('a');
   const whole = { ...excess, signal: 'ephemeralpodfs.limit', subject: undefined } as const;
   expect(localStorageHigh({ ...warning, excess }, consequence).occasion).toBe('emptydirfs.limit/tmp/80');

@@ -4,6 +4,7 @@ import { planLocalStorage } from '../../../../src/agent/localstorage/plan.ts';
 import { now } from '../../../builders.ts';
 import {
   container,
+  emptyDir,
   governedBy,
   limited,
   mib,
@@ -76,7 +77,7 @@ test('a warning has the growth, the time left, and the start of its level', () =
       pod: { namespace: 'web', name: 'p', uid: 'uid-p' },
       excess: {
         ...{ signal: 'emptydirfs.limit', subject: 'tmp', usedBytes: 90 * mib },
-        ...{ limit: { bytes: 100 * mib, text: '100Mi' }, isDefault: false },
+        ...{ limit: { bytes: 100 * mib, text: '100Mi' }, isDefault: false, evictAtPercent: 100 },
       },
       ...{ percent: 80, growthBytesPerMinute: 10 * mib, secondsLeft: 60, sinceMs },
     },
@@ -93,6 +94,15 @@ test.each([
   watcher.policy = storagePolicy({ evictAtPercent });
   for (const used of [size - 20, size - 10]) watcher.raises(used);
   expect(watcher.pass({ volumes: { tmp: size } }).warnings[0]?.secondsLeft).toBe(left);
+});
+
+test('the time left of a volume in memory ends at its limit', () => {
+  const watcher = new Watcher();
+  watcher.pods = [storagePod('p', { emptyDirs: [emptyDir('tmp', '100Mi', true)] })];
+  watcher.policy = storagePolicy({ evictAtPercent: 85 });
+  for (const used of [70, 80]) watcher.raises(used);
+  const [warning] = watcher.pass({ volumes: { tmp: 90 } }).warnings;
+  expect(warning).toMatchObject({ percent: 80, secondsLeft: 60 });
 });
 
 test('the time left is not known without growth', () => {

@@ -69,7 +69,7 @@ const pods = rows<PodStorageSpec, string | undefined>([
 ]);
 
 test.each(pods)('the limit of a pod: $name', ({ storage, expected, defaults }) => {
-  const { pod: total } = limitsOf(storage, defaults);
+  const { pod: total } = limitsOf(storage, storagePolicy({ defaultLimits: defaults }));
   const text = total && `${total.limit.text}${total.isDefault ? ' by default' : ''}`;
   expect(total && `${text} = ${total.limit.bytes / mib}`).toBe(expected);
 });
@@ -113,7 +113,7 @@ const parts = rows<Partial<PodStorageSpec>, readonly string[]>([
 ]);
 
 test.each(parts)('the limits of volumes and containers: $name', ({ storage, expected, defaults }) => {
-  const { emptyDirs, containers } = limitsOf(spec(storage), defaults);
+  const { emptyDirs, containers } = limitsOf(spec(storage), storagePolicy({ defaultLimits: defaults }));
   const named = [...emptyDirs, ...[...containers].map(([name, limit]) => ({ name, ...limit }))];
   expect(
     named.map(({ name, limit, isDefault }) => `${name} ${limit.text}${isDefault ? ' by default' : ''}`),
@@ -128,5 +128,5 @@ const any = rows<Partial<PodStorageSpec>, boolean>([
 ]);
 
 test.each(any)('whether a pod has a limit: $name', ({ storage, expected, defaults }) => {
-  expect(hasLimits(limitsOf(spec(storage), defaults))).toBe(expected);
+  expect(hasLimits(limitsOf(spec(storage), storagePolicy({ defaultLimits: defaults })))).toBe(expected);
 });

@@ -146,8 +146,13 @@ test('an eviction names a limit of the pod whose usage exceeds evictAtPercent', 
         const { excess } = eviction.evidence;
         const [pod] = podsOf(facts, [eviction]);
         if (pod === undefined) throw new Error('an eviction of an unknown pod');
-        expect(excess.usedBytes * 100).toBeGreaterThan(excess.limit.bytes * how.policy.evictAtPercent);
-        const { emptyDirs, pod: total, containers } = limitsOf(pod.storage, how.policy.defaultLimits);
+        const isInMemory = pod.storage.emptyDirs.some(
+          ({ name, isMemory }) => isMemory && name === excess.subject && excess.signal === 'emptydirfs.limit',
+        );
+        const percent = isInMemory ? 100 : how.policy.evictAtPercent;
+        expect(excess.usedBytes * 100).toBeGreaterThan(excess.limit.bytes * percent);
+        expect(isInMemory && excess.isDefault).toBe(false);
+        const { emptyDirs, pod: total, containers } = limitsOf(pod.storage, how.policy);
         const own = {
           'emptydirfs.limit': emptyDirs.find(({ name }) => name === excess.subject)?.limit,
           'ephemeralpodfs.limit': total?.limit,

@@ -42,12 +42,16 @@ test.each<PlanRow & { readonly name: string; readonly expected: string }>([
     expected: underLimit,
   },
   { name: 'one byte more', storage: scratch, used: { volumes: { tmp: 100 + 1 / mib } }, expected: overTmp },
-  {
-    name: 'a volume in memory',
-    storage: { emptyDirs: [emptyDir('shm', '10Mi', true)] },
+  ...[
+    { name: 'a volume in memory above its limit', shm: '10Mi', expected: 'Evict p emptydirfs.limit shm' },
+    { name: 'a volume in memory between evictAtPercent and its limit', shm: '12Mi', expected: underLimit },
+    { name: 'a volume in memory without a limit', shm: undefined, expected: noLimit },
+  ].map(({ shm, ...row }) => ({
+    ...row,
+    storage: { emptyDirs: [emptyDir('shm', shm, true)] },
     used: { volumes: { shm: 11 }, total: 0 },
-    expected: 'Evict p emptydirfs.limit shm',
-  },
+    policy: { evictAtPercent: 90, defaultLimits: { emptyDirBytes: 7 * mib } },
+  })),
   {
     name: 'two volumes above their limits: the first of the spec decides',
     storage: twoVolumes,
@@ -217,7 +221,7 @@ test('a critical pod that is not measured is CriticalPod', () => {
 
 test('an eviction has the limit and the usage as evidence', () => {
   expect(planOf({ storage: scratch, used: overVolume }).evictions[0]?.evidence.excess).toEqual({
-    ...{ signal: 'emptydirfs.limit', subject: 'tmp', isDefault: false },
+    ...{ signal: 'emptydirfs.limit', subject: 'tmp', isDefault: false, evictAtPercent: 100 },
     ...{ usedBytes: 130 * mib, limit: { bytes: 100 * mib, text: '100Mi' } },
     measuredAtMs: now.getTime(),
   });

@@ -116,7 +116,7 @@ export const storageWarning = (
 ): StorageWarning => ({
   pod: { namespace: 'web', name, uid: `uid-${name}` },
   excess: {
-    ...{ signal: 'emptydirfs.limit', subject: 'tmp', isDefault: false },
+    ...{ signal: 'emptydirfs.limit', subject: 'tmp', isDefault: false, evictAtPercent: 100 },
     ...{ usedBytes, limit: { bytes: 100, text: '100' } },
   },
   ...{ percent, growthBytesPerMinute: undefined, secondsLeft: undefined, sinceMs: minutesAgo(3) },
