@@ -10,21 +10,6 @@ const wellKnownSockets: readonly string[] = [
   '/run/k0s/containerd.sock',
 ];
 
-/** An existing socket. */
-interface FoundSocket {
-  readonly path: string;
-  /** Whether it serves CRI v1; undefined = not tested. */
-  readonly servesCri: boolean | undefined;
-}
-
-/**
- * The first socket that serves CRI, else the first: its runtime may only be down. With cri-dockerd a node has two sockets, and containerd's
- * serves no CRI.
- */
-export function chooseSocket(found: readonly FoundSocket[]): string | undefined {
-  return (found.find(({ servesCri }) => servesCri === true) ?? found[0])?.path;
-}
-
 /** Path of `unix:///path` or `/path`; throws on anything else. */
 export function socketPath(value: string): string {
   const path = value.startsWith('unix://') ? value.slice('unix://'.length) : value;
@@ -37,25 +22,26 @@ interface SocketSearch {
   readonly configured?: string | undefined;
   /** Default: the well-known sockets. */
   readonly places?: readonly string[];
-  /** Whether the socket serves CRI v1. Called only if several sockets exist; rejects when the signal aborts. */
+  /** Whether a runtime responds to `Version` of CRI v1 on the socket; rejects when the signal aborts. */
   readonly servesCri: (path: string, signal: AbortSignal) => Promise<boolean>;
 }
 
-/** The path of the runtime's socket; throws with the list of places if there is none. */
+/**
+ * The path of the first socket on which a runtime responds; throws if there is none. A socket alone proves nothing: with cri-dockerd, containerd's
+ * socket serves no CRI, and during a boot an old socket may be there before the right one.
+ */
 export async function findSocket(
   { configured, places = wellKnownSockets, servesCri }: SocketSearch,
   signal: AbortSignal,
 ): Promise<string> {
   if (configured !== undefined && configured !== '') return socketPath(configured);
   const existing = await existingOf(places);
-  const found: FoundSocket[] = [];
-  for (const path of existing) {
-    found.push({ path, servesCri: existing.length > 1 ? await servesCri(path, signal) : undefined });
-  }
-  const socket = chooseSocket(found);
-  if (socket === undefined)
-    throw new Error(`no container runtime's socket found; searched ${places.join(', ')}`);
-  return socket;
+  for (const path of existing) if (await servesCri(path, signal)) return path;
+  throw new Error(
+    existing.length === 0
+      ? `no container runtime's socket found; searched ${places.join(', ')}`
+      : `no container runtime responds on ${existing.join(', ')}`,
+  );
 }
 
 async function existingOf(places: readonly string[]): Promise<readonly string[]> {

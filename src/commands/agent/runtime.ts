@@ -67,7 +67,7 @@ export class RuntimeWatch implements Pick<Check, 'check'> {
 }
 
 interface SocketWait {
-  /** `--cri-socket`; undefined = any that exists. */
+  /** `--cri-socket`; undefined = the first on which a runtime responds. */
   readonly socket: string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -77,7 +77,7 @@ interface SocketWait {
 
 const searchMs = 5_000;
 
-/** Waits for the runtime's socket and returns its path; undefined when the signal aborts first. */
+/** Searches the runtime's socket until a runtime has responded on one, and returns its path; undefined when the signal aborts first. */
 export async function waitForSocket(
   { socket, clock, log, onTrouble }: SocketWait,
   signal: AbortSignal,

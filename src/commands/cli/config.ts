@@ -186,7 +186,7 @@ export const withNode = <A extends unknown[], O extends OptionValues>(command: C
       .option('--node-name <NAME>', 'Node object of this machine. Not set: $NODE_NAME.', text(notObjectName))
       .option(
         '--cri-socket <SOCKET>',
-        'Unix socket of the container runtime. Not set: the agent takes the first that exists of containerd, CRI-O, ' +
+        'Unix socket of the container runtime. Not set: the agent takes the first that responds of containerd, CRI-O, ' +
           'cri-dockerd, k3s and microk8s; other commands leave the node out.',
         text(notSocket),
       )

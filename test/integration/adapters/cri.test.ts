@@ -107,11 +107,24 @@ describe('finding the socket', () => {
     await expect(servesCri(sandbox.socket, AbortSignal.abort(reason))).rejects.toBe(reason);
   });
 
-  test('a single socket is used though it does not respond yet', async () => {
+  test('no socket is chosen before a runtime has responded on it, even if there is only one', async () => {
     sandbox.faults.next('Version', { kind: 'fail', code: status.UNAVAILABLE });
     const places = [join(folder, 'none.sock'), sandbox.socket];
+    await expect(findSocket({ places, servesCri }, signal)).rejects.toThrow(
+      `no container runtime responds on ${sandbox.socket}`,
+    );
     expect(await findSocket({ places, servesCri }, signal)).toBe(sandbox.socket);
-    expect(sandbox.calls).toEqual([]);
+  });
+
+  test('a slow boot decides nothing: the next search finds the socket that responds by then', async () => {
+    const other = await startCriSandbox({ socket: join(folder, 'other.sock') });
+    for (const one of [other, sandbox])
+      one.faults.next('Version', { kind: 'fail', code: status.UNAVAILABLE });
+    const places = [other.socket, sandbox.socket];
+    await expect(findSocket({ places, servesCri }, signal)).rejects.toThrow('no container runtime responds');
+    other.faults.next('Version', { kind: 'fail', code: status.UNIMPLEMENTED });
+    expect(await findSocket({ places, servesCri }, signal)).toBe(sandbox.socket);
+    other.stop();
   });
 });
 

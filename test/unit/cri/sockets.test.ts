@@ -1,32 +1,7 @@
 import { expect, test } from 'vitest';
-import { chooseSocket, findSocket, socketPath } from '../../../src/cri/sockets.ts';
+import { findSocket, socketPath } from '../../../src/cri/sockets.ts';
 
 const { signal } = new AbortController();
-
-test.each([
-  { name: 'none', found: [], expected: undefined },
-  { name: 'one, not tested', found: [{ path: '/a', servesCri: undefined }], expected: '/a' },
-  { name: 'one that serves no CRI', found: [{ path: '/a', servesCri: false }], expected: '/a' },
-  {
-    name: 'the first that serves CRI',
-    found: [
-      { path: '/a', servesCri: false },
-      { path: '/b', servesCri: true },
-      { path: '/c', servesCri: true },
-    ],
-    expected: '/b',
-  },
-  {
-    name: 'the first if none serves CRI',
-    found: [
-      { path: '/a', servesCri: false },
-      { path: '/b', servesCri: false },
-    ],
-    expected: '/a',
-  },
-])('chooses a socket: $name', ({ found, expected }) => {
-  expect(chooseSocket(found)).toBe(expected);
-});
 
 test.each([
   ['unix:///run/x.sock', '/run/x.sock'],
