@@ -94,6 +94,7 @@ const podsPolicy = (over: Partial<PodsPolicy> = {}): PodsPolicy => ({
 /** Of every node, each rule off but those given. */
 export const nodesRules = (over: Partial<NodesPolicy> = {}): NodesPolicy => ({
   nodeSelector: everything,
+  excludeNamespaces: [],
   imageGC: undefined,
   containerGC: undefined,
   orphans: undefined,

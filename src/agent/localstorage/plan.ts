@@ -8,7 +8,12 @@ import {
   type StoragePod,
 } from '../../api/local-storage.ts';
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
-import { isInvalid, type LocalStoragePolicy, type Policy } from '../../api/policy/policy.ts';
+import {
+  isInvalid,
+  type LocalStoragePolicy,
+  type NodesPolicy,
+  type Policy,
+} from '../../api/policy/policy.ts';
 import type { StorageKeepReason } from '../../api/reasons.ts';
 import type { Decision, PodTarget } from '../../gc/decision.ts';
 import type { StorageEvidence } from '../../gc/reasons/storage.ts';
@@ -88,12 +93,12 @@ interface Judged {
 }
 
 function judge(pod: StoragePod, known: Known): Judged {
-  const { policy, rule } = known;
+  const { policy, nodes, rule } = known;
   const kept = (why: Because, readings: readonly LimitUsage[] = []): Judged => ({
     ...{ pod, readings },
     kept: keep(pod, why, policy),
   });
-  const hold = holdOf(pod);
+  const hold = holdOf(pod, nodes);
   if (hold !== undefined) return kept(hold);
   const measured = measure(pod, known);
   if ('reason' in measured) return kept(isCritical(pod) ? critical(pod, []) : measured);
@@ -115,8 +120,12 @@ const evict = (
 });
 
 /** Reason to keep a pod whatever it uses. */
-function holdOf({ isOptedOut, phase, deletionAtMs }: StoragePod): Because | undefined {
+function holdOf(
+  { isOptedOut, namespace, phase, deletionAtMs }: StoragePod,
+  { excludeNamespaces }: NodesPolicy,
+): Because | undefined {
   if (isOptedOut) return because('KeepMarked', { on: 'pod' });
+  if (excludeNamespaces.includes(namespace)) return because('NamespaceExcluded', { namespace });
   if (isFinished({ phase })) return because('Finished', { phase });
   return deletionAtMs === undefined ? undefined : because('Terminating', { deletionAtMs });
 }

@@ -7,9 +7,14 @@ import {
   type Limit,
   type SignalState,
 } from '../../api/node-pressure.ts';
-import { isFinished } from '../../api/pod-phase.ts';
+import { isEndingSoon, isFinished } from '../../api/pod-phase.ts';
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
-import { isInvalid, type NodePressurePolicy, type Policy } from '../../api/policy/policy.ts';
+import {
+  isInvalid,
+  type NodePressurePolicy,
+  type NodesPolicy,
+  type Policy,
+} from '../../api/policy/policy.ts';
 import type { PressureKeepReason } from '../../api/reasons.ts';
 import type { Decision } from '../../gc/decision.ts';
 import type { Consumer, PressureEvidence, Shortage } from '../../gc/reasons/pressure.ts';
@@ -28,10 +33,6 @@ import { isForeseen } from './signals.ts';
 /** Number of pods requested at a time: a disruption budget may protect the first. */
 const requestedPods = 4;
 const consumersShown = 3;
-/** A pod whose grace period ends within this time may free enough. */
-const endingMs = 120_000;
-/** After its grace period a pod gets this long to disappear. */
-const endedMs = 30_000;
 
 /** Decides which thresholds to warn about, what to free for them, and which pods to evict where that was not enough; one verdict for each pod. */
 export function planNodePressure(facts: NodePressureFacts, given: Given): NodePressurePlan {
@@ -135,13 +136,13 @@ function judgePods(
   known: Known,
   crossed: readonly CrossedDisk[],
 ): Pick<NodePressurePlan, 'evictions' | 'kept'> {
-  const { pods = [], policy } = known;
+  const { pods = [], policy, nodes } = known;
   const [starved] = crossed.filter((state) => isDue(state, known));
   const because =
     starved === undefined
       ? waitingBecause(known, crossed.find(canBeMet) ?? crossed[0])
       : endingBecause(known, starved);
-  const held = pods.map((pod) => ({ pod, because: holdOf(pod) ?? because }));
+  const held = pods.map((pod) => ({ pod, because: holdOf(pod, nodes) ?? because }));
   const kept = held.flatMap((one) => (one.because === undefined ? [] : [keep(one.pod, one.because, policy)]));
   if (starved === undefined) return { evictions: [], kept };
   const candidates = held.filter((one) => one.because === undefined).map(({ pod }) => pod);
@@ -191,17 +192,18 @@ function waitingBecause({ rule }: Known, crossed: CrossedDisk | undefined): Beca
 
 /** A pod that is about to end may free enough. */
 function endingBecause({ pods = [], now }: Known, starved: CrossedDisk): Because | undefined {
-  const isEnding = ({ deletionAtMs, phase }: StoragePod): boolean => {
-    if (deletionAtMs === undefined || isFinished({ phase })) return false;
-    const leftMs = deletionAtMs - now.getTime();
-    return leftMs <= endingMs && leftMs >= -endedMs;
-  };
-  return pods.some(isEnding) ? because('PodEnding', { shortage: shortageOf(starved) }) : undefined;
+  return pods.some((pod) => isEndingSoon(pod, now))
+    ? because('PodEnding', { shortage: shortageOf(starved) })
+    : undefined;
 }
 
 /** Reason to keep a pod whatever it uses. */
-function holdOf({ isOptedOut, phase, deletionAtMs, ...pod }: StoragePod): Because | undefined {
+function holdOf(
+  { isOptedOut, namespace, phase, deletionAtMs, ...pod }: StoragePod,
+  { excludeNamespaces }: NodesPolicy,
+): Because | undefined {
   if (isOptedOut) return because('KeepMarked', { on: 'pod' });
+  if (excludeNamespaces.includes(namespace)) return because('NamespaceExcluded', { namespace });
   if (isFinished({ phase })) return because('Finished', { phase });
   if (deletionAtMs !== undefined) return because('Terminating', { deletionAtMs });
   const { configHash, priority } = pod;

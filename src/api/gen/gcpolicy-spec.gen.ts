@@ -73,6 +73,7 @@ export interface ValidSpecPodsSafety {
 }
 export interface ValidSpecNodes {
   nodeSelector: ValidSpecNodesNodeSelector;
+  excludeNamespaces: string[];
   imageGC?: ValidSpecNodesImageGC;
   containerGC?: ValidSpecNodesContainerGC;
   orphans?: ValidSpecNodesOrphans;
@@ -132,6 +133,7 @@ export interface ValidSpecNodesOrphans {
   podDirectories: 'Report' | 'Remove';
 }
 export interface ValidSpecNodesLocalStorageEviction {
+  maxEvictionsPerMinute: number;
   warnAtPercent: number[];
   evictAtPercent: number;
   respectPodDisruptionBudgets: boolean;
@@ -167,16 +169,16 @@ export interface ValidSpecNodesNodePressureMinimumReclaim {
 
 
 export const validateSpec: ValidateFunction<ValidSpec> = validate10;
-const schema11 = {"type":"object","properties":{"mode":{"type":"string","enum":["DryRun","Enforce"],"default":"DryRun"},"priority":{"type":"integer","minimum":-1000000000,"maximum":1000000000,"default":0},"pods":{"type":"object","properties":{"namespaceSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"excludeNamespaces":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":63,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}},"podSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"terminated":{"type":"object","properties":{"threshold":{"type":"integer","minimum":-2147483648,"maximum":2147483647,"default":12500},"perNamespaceThreshold":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"ttlAfterFinished":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]},"ttlByReason":{"type":"array","maxItems":32,"items":{"type":"object","required":["ttl"],"x-kubernetes-validations":[{"rule":"has(self.phase) || has(self.reason) || (has(self.messagePattern) && self.messagePattern != '')","message":"must be given at least one of phase, reason and messagePattern","reason":"FieldValueInvalid"}],"properties":{"phase":{"type":"string","enum":["Succeeded","Failed"]},"reason":{"type":"string","minLength":1,"maxLength":128},"messagePattern":{"type":"string","maxLength":256},"ttl":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]}},"additionalProperties":false}},"honorTTLAnnotation":{"type":"boolean","default":false},"keepPerOwner":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"protectUnfinishedJobs":{"type":"boolean","default":false}},"additionalProperties":false},"orphaned":{"type":"object","properties":{"quarantine":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"40s"}},"additionalProperties":false},"unscheduledTerminating":{"type":"object","properties":{},"additionalProperties":false},"outOfService":{"type":"object","properties":{},"additionalProperties":false},"safety":{"type":"object","default":{},"properties":{"maxDeletesPerPass":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"maxOrphanedNodesPercent":{"type":"integer","minimum":0,"maximum":100,"default":20}},"additionalProperties":false}},"additionalProperties":false},"nodes":{"type":"object","properties":{"nodeSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"imageGC":{"type":"object","x-kubernetes-validations":[{"rule":"self.lowThresholdPercent < self.highThresholdPercent","message":"must be lower than highThresholdPercent","fieldPath":".lowThresholdPercent","reason":"FieldValueInvalid"},{"rule":"duration(self.maximumAge) == duration('0s') || duration(self.maximumAge) > duration(self.minimumAge)","message":"must be 0s, or more than minimumAge","fieldPath":".maximumAge","reason":"FieldValueInvalid"},{"rule":"self.maximumAgeByImage.all(e, duration(e.maximumAge) == duration('0s') || duration(e.maximumAge) > duration(self.minimumAge))","message":"must have only maximum ages that are 0s, or more than minimumAge","fieldPath":".maximumAgeByImage","reason":"FieldValueInvalid"}],"properties":{"highThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"lowThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":80},"inodes":{"type":"object","x-kubernetes-validations":[{"rule":"self.lowThresholdPercent < self.highThresholdPercent","message":"must be lower than highThresholdPercent","fieldPath":".lowThresholdPercent","reason":"FieldValueInvalid"}],"properties":{"highThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"lowThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":80}},"additionalProperties":false},"minimumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"2m"},"maximumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"0s"},"maximumAgeByImage":{"type":"array","maxItems":64,"default":[],"items":{"type":"object","required":["image","maximumAge"],"properties":{"image":{"type":"string","minLength":1,"maxLength":512},"maximumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]}},"additionalProperties":false}},"keep":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":512}},"kubeletHighThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"maxImagesPerPass":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"repullBackoff":{"type":"boolean","default":true}},"additionalProperties":false},"containerGC":{"type":"object","properties":{"minimumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"0s"},"maxPerPodContainer":{"type":"integer","minimum":-1,"maximum":1000000,"default":1},"maxContainers":{"type":"integer","minimum":-1,"maximum":1000000,"default":-1},"sandboxes":{"type":"boolean","default":true},"logs":{"type":"object","properties":{"orphanedDirectories":{"type":"boolean","default":true},"brokenLinks":{"type":"boolean","default":true},"maxRotatedPerContainer":{"type":"integer","minimum":-1,"maximum":1000000,"default":-1},"maxBytesPerPod":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"warnBytesPerContainer":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""}},"additionalProperties":false}},"additionalProperties":false},"orphans":{"type":"object","properties":{"podCgroups":{"type":"string","enum":["Report","Remove"],"default":"Report"},"podDirectories":{"type":"string","enum":["Report","Remove"],"default":"Report"}},"additionalProperties":false},"localStorageEviction":{"type":"object","properties":{"warnAtPercent":{"type":"array","maxItems":8,"default":[80,95],"uniqueItems":true,"items":{"type":"integer","minimum":1,"maximum":100}},"evictAtPercent":{"type":"integer","minimum":1,"maximum":100,"default":100},"respectPodDisruptionBudgets":{"type":"boolean","default":true},"gracePeriodSeconds":{"type":"integer","minimum":-1,"maximum":604800,"default":-1},"defaultLimits":{"type":"object","properties":{"emptyDir":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"pod":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"container":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""}},"additionalProperties":false}},"additionalProperties":false},"nodePressure":{"type":"object","properties":{"thresholds":{"type":"object","default":{},"properties":{"nodefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"15%"},"nodefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"10%"},"imagefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"20%"},"imagefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"10%"},"memory.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"500Mi"}},"additionalProperties":false},"minimumReclaim":{"type":"object","default":{},"properties":{"nodefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"nodefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"imagefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"imagefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]}},"additionalProperties":false},"gracePeriod":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"1m"},"transitionPeriod":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"5m"},"forecast":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"1h"},"evictPods":{"type":"boolean","default":false}},"additionalProperties":false}},"additionalProperties":false}},"additionalProperties":false};
+const schema11 = {"type":"object","properties":{"mode":{"type":"string","enum":["DryRun","Enforce"],"default":"DryRun"},"priority":{"type":"integer","minimum":-1000000000,"maximum":1000000000,"default":0},"pods":{"type":"object","properties":{"namespaceSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"excludeNamespaces":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":63,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}},"podSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"terminated":{"type":"object","properties":{"threshold":{"type":"integer","minimum":-2147483648,"maximum":2147483647,"default":12500},"perNamespaceThreshold":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"ttlAfterFinished":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]},"ttlByReason":{"type":"array","maxItems":32,"items":{"type":"object","required":["ttl"],"x-kubernetes-validations":[{"rule":"has(self.phase) || has(self.reason) || (has(self.messagePattern) && self.messagePattern != '')","message":"must be given at least one of phase, reason and messagePattern","reason":"FieldValueInvalid"}],"properties":{"phase":{"type":"string","enum":["Succeeded","Failed"]},"reason":{"type":"string","minLength":1,"maxLength":128},"messagePattern":{"type":"string","maxLength":256},"ttl":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]}},"additionalProperties":false}},"honorTTLAnnotation":{"type":"boolean","default":false},"keepPerOwner":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"protectUnfinishedJobs":{"type":"boolean","default":false}},"additionalProperties":false},"orphaned":{"type":"object","properties":{"quarantine":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"40s"}},"additionalProperties":false},"unscheduledTerminating":{"type":"object","properties":{},"additionalProperties":false},"outOfService":{"type":"object","properties":{},"additionalProperties":false},"safety":{"type":"object","default":{},"properties":{"maxDeletesPerPass":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"maxOrphanedNodesPercent":{"type":"integer","minimum":0,"maximum":100,"default":20}},"additionalProperties":false}},"additionalProperties":false},"nodes":{"type":"object","properties":{"nodeSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"excludeNamespaces":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":63,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}},"imageGC":{"type":"object","x-kubernetes-validations":[{"rule":"self.lowThresholdPercent < self.highThresholdPercent","message":"must be lower than highThresholdPercent","fieldPath":".lowThresholdPercent","reason":"FieldValueInvalid"},{"rule":"duration(self.maximumAge) == duration('0s') || duration(self.maximumAge) > duration(self.minimumAge)","message":"must be 0s, or more than minimumAge","fieldPath":".maximumAge","reason":"FieldValueInvalid"},{"rule":"self.maximumAgeByImage.all(e, duration(e.maximumAge) == duration('0s') || duration(e.maximumAge) > duration(self.minimumAge))","message":"must have only maximum ages that are 0s, or more than minimumAge","fieldPath":".maximumAgeByImage","reason":"FieldValueInvalid"}],"properties":{"highThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"lowThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":80},"inodes":{"type":"object","x-kubernetes-validations":[{"rule":"self.lowThresholdPercent < self.highThresholdPercent","message":"must be lower than highThresholdPercent","fieldPath":".lowThresholdPercent","reason":"FieldValueInvalid"}],"properties":{"highThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"lowThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":80}},"additionalProperties":false},"minimumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"2m"},"maximumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"0s"},"maximumAgeByImage":{"type":"array","maxItems":64,"default":[],"items":{"type":"object","required":["image","maximumAge"],"properties":{"image":{"type":"string","minLength":1,"maxLength":512},"maximumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]}},"additionalProperties":false}},"keep":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":512}},"kubeletHighThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"maxImagesPerPass":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"repullBackoff":{"type":"boolean","default":true}},"additionalProperties":false},"containerGC":{"type":"object","properties":{"minimumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"0s"},"maxPerPodContainer":{"type":"integer","minimum":-1,"maximum":1000000,"default":1},"maxContainers":{"type":"integer","minimum":-1,"maximum":1000000,"default":-1},"sandboxes":{"type":"boolean","default":true},"logs":{"type":"object","properties":{"orphanedDirectories":{"type":"boolean","default":true},"brokenLinks":{"type":"boolean","default":true},"maxRotatedPerContainer":{"type":"integer","minimum":-1,"maximum":1000000,"default":-1},"maxBytesPerPod":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"warnBytesPerContainer":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""}},"additionalProperties":false}},"additionalProperties":false},"orphans":{"type":"object","properties":{"podCgroups":{"type":"string","enum":["Report","Remove"],"default":"Report"},"podDirectories":{"type":"string","enum":["Report","Remove"],"default":"Report"}},"additionalProperties":false},"localStorageEviction":{"type":"object","properties":{"maxEvictionsPerMinute":{"type":"integer","minimum":1,"maximum":1000,"default":10},"warnAtPercent":{"type":"array","maxItems":8,"default":[80,95],"uniqueItems":true,"items":{"type":"integer","minimum":1,"maximum":100}},"evictAtPercent":{"type":"integer","minimum":1,"maximum":100,"default":100},"respectPodDisruptionBudgets":{"type":"boolean","default":true},"gracePeriodSeconds":{"type":"integer","minimum":-1,"maximum":604800,"default":-1},"defaultLimits":{"type":"object","properties":{"emptyDir":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"pod":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"container":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""}},"additionalProperties":false}},"additionalProperties":false},"nodePressure":{"type":"object","properties":{"thresholds":{"type":"object","default":{},"properties":{"nodefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"15%"},"nodefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"10%"},"imagefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"20%"},"imagefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"10%"},"memory.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"500Mi"}},"additionalProperties":false},"minimumReclaim":{"type":"object","default":{},"properties":{"nodefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"nodefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"imagefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"imagefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]}},"additionalProperties":false},"gracePeriod":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"1m"},"transitionPeriod":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"5m"},"forecast":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"1h"},"evictPods":{"type":"boolean","default":false}},"additionalProperties":false}},"additionalProperties":false}},"additionalProperties":false};
 export const specSchema: Schema = schema11;
 const func2 = (text) => Array.from(text).length;
-const func25 = Object.prototype.hasOwnProperty;
+const func27 = Object.prototype.hasOwnProperty;
 const pattern0 = new RegExp("^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$", "u");
 const pattern1 = new RegExp("^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$", "u");
 const pattern3 = new RegExp("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "u");
 const pattern7 = new RegExp("^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$", "u");
-const pattern17 = new RegExp("^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$", "u");
-const pattern22 = new RegExp("^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$", "u");
+const pattern18 = new RegExp("^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$", "u");
+const pattern23 = new RegExp("^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$", "u");
 
 function validate10(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -1582,8 +1584,11 @@ if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
 if(data43.nodeSelector === undefined){
 data43.nodeSelector = {};
 }
+if(data43.excludeNamespaces === undefined){
+data43.excludeNamespaces = [];
+}
 for(const key14 in data43){
-if(!((((((key14 === "nodeSelector") || (key14 === "imageGC")) || (key14 === "containerGC")) || (key14 === "orphans")) || (key14 === "localStorageEviction")) || (key14 === "nodePressure"))){
+if(!(((((((key14 === "nodeSelector") || (key14 === "excludeNamespaces")) || (key14 === "imageGC")) || (key14 === "containerGC")) || (key14 === "orphans")) || (key14 === "localStorageEviction")) || (key14 === "nodePressure"))){
 const err114 = {instancePath:instancePath+"/nodes",schemaPath:"#/properties/nodes/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err114];
@@ -1881,39 +1886,10 @@ vErrors.push(err138);
 }
 errors++;
 }
-if(data43.imageGC !== undefined){
-let data53 = data43.imageGC;
-if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
-if(data53.highThresholdPercent === undefined){
-data53.highThresholdPercent = 85;
-}
-if(data53.lowThresholdPercent === undefined){
-data53.lowThresholdPercent = 80;
-}
-if(data53.minimumAge === undefined){
-data53.minimumAge = "2m";
-}
-if(data53.maximumAge === undefined){
-data53.maximumAge = "0s";
-}
-if(data53.maximumAgeByImage === undefined){
-data53.maximumAgeByImage = [];
-}
-if(data53.keep === undefined){
-data53.keep = [];
-}
-if(data53.kubeletHighThresholdPercent === undefined){
-data53.kubeletHighThresholdPercent = 85;
-}
-if(data53.maxImagesPerPass === undefined){
-data53.maxImagesPerPass = 0;
-}
-if(data53.repullBackoff === undefined){
-data53.repullBackoff = true;
-}
-for(const key18 in data53){
-if(!(func25.call(schema11.properties.nodes.properties.imageGC.properties, key18))){
-const err139 = {instancePath:instancePath+"/nodes/imageGC",schemaPath:"#/properties/nodes/properties/imageGC/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties"};
+let data53 = data43.excludeNamespaces;
+if(Array.isArray(data53)){
+if(data53.length > 256){
+const err139 = {instancePath:instancePath+"/nodes/excludeNamespaces",schemaPath:"#/properties/nodes/properties/excludeNamespaces/maxItems",keyword:"maxItems",params:{limit: 256},message:"must NOT have more than 256 items"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -1922,10 +1898,12 @@ vErrors.push(err139);
 }
 errors++;
 }
-}
-let data54 = data53.highThresholdPercent;
-if(!((typeof data54 == "number") && (!(data54 % 1) && !isNaN(data54)))){
-const err140 = {instancePath:instancePath+"/nodes/imageGC/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/highThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const len8 = data53.length;
+for(let i9=0; i9<len8; i9++){
+let data54 = data53[i9];
+if(typeof data54 === "string"){
+if(func2(data54) > 63){
+const err140 = {instancePath:instancePath+"/nodes/excludeNamespaces/" + i9,schemaPath:"#/properties/nodes/properties/excludeNamespaces/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -1934,9 +1912,8 @@ vErrors.push(err140);
 }
 errors++;
 }
-if(typeof data54 == "number"){
-if(data54 > 100 || isNaN(data54)){
-const err141 = {instancePath:instancePath+"/nodes/imageGC/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/highThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(func2(data54) < 1){
+const err141 = {instancePath:instancePath+"/nodes/excludeNamespaces/" + i9,schemaPath:"#/properties/nodes/properties/excludeNamespaces/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -1945,8 +1922,8 @@ vErrors.push(err141);
 }
 errors++;
 }
-if(data54 < 0 || isNaN(data54)){
-const err142 = {instancePath:instancePath+"/nodes/imageGC/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/highThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(!pattern3.test(data54)){
+const err142 = {instancePath:instancePath+"/nodes/excludeNamespaces/" + i9,schemaPath:"#/properties/nodes/properties/excludeNamespaces/items/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"+"\""};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -1956,9 +1933,8 @@ vErrors.push(err142);
 errors++;
 }
 }
-let data55 = data53.lowThresholdPercent;
-if(!((typeof data55 == "number") && (!(data55 % 1) && !isNaN(data55)))){
-const err143 = {instancePath:instancePath+"/nodes/imageGC/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/lowThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {
+const err143 = {instancePath:instancePath+"/nodes/excludeNamespaces/" + i9,schemaPath:"#/properties/nodes/properties/excludeNamespaces/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -1967,9 +1943,19 @@ vErrors.push(err143);
 }
 errors++;
 }
-if(typeof data55 == "number"){
-if(data55 > 100 || isNaN(data55)){
-const err144 = {instancePath:instancePath+"/nodes/imageGC/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/lowThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+}
+let i10 = data53.length;
+let j1;
+if(i10 > 1){
+const indices1 = {};
+for(;i10--;){
+let item1 = data53[i10];
+if(typeof item1 !== "string"){
+continue;
+}
+if(typeof indices1[item1] == "number"){
+j1 = indices1[item1];
+const err144 = {instancePath:instancePath+"/nodes/excludeNamespaces",schemaPath:"#/properties/nodes/properties/excludeNamespaces/uniqueItems",keyword:"uniqueItems",params:{i: i10, j: j1},message:"must NOT have duplicate items (items ## "+j1+" and "+i10+" are identical)"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -1977,9 +1963,14 @@ else {
 vErrors.push(err144);
 }
 errors++;
+break;
 }
-if(data55 < 0 || isNaN(data55)){
-const err145 = {instancePath:instancePath+"/nodes/imageGC/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/lowThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+indices1[item1] = i10;
+}
+}
+}
+else {
+const err145 = {instancePath:instancePath+"/nodes/excludeNamespaces",schemaPath:"#/properties/nodes/properties/excludeNamespaces/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -1988,19 +1979,39 @@ vErrors.push(err145);
 }
 errors++;
 }
+if(data43.imageGC !== undefined){
+let data55 = data43.imageGC;
+if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
+if(data55.highThresholdPercent === undefined){
+data55.highThresholdPercent = 85;
 }
-if(data53.inodes !== undefined){
-let data56 = data53.inodes;
-if(data56 && typeof data56 == "object" && !Array.isArray(data56)){
-if(data56.highThresholdPercent === undefined){
-data56.highThresholdPercent = 85;
+if(data55.lowThresholdPercent === undefined){
+data55.lowThresholdPercent = 80;
 }
-if(data56.lowThresholdPercent === undefined){
-data56.lowThresholdPercent = 80;
+if(data55.minimumAge === undefined){
+data55.minimumAge = "2m";
 }
-for(const key19 in data56){
-if(!((key19 === "highThresholdPercent") || (key19 === "lowThresholdPercent"))){
-const err146 = {instancePath:instancePath+"/nodes/imageGC/inodes",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
+if(data55.maximumAge === undefined){
+data55.maximumAge = "0s";
+}
+if(data55.maximumAgeByImage === undefined){
+data55.maximumAgeByImage = [];
+}
+if(data55.keep === undefined){
+data55.keep = [];
+}
+if(data55.kubeletHighThresholdPercent === undefined){
+data55.kubeletHighThresholdPercent = 85;
+}
+if(data55.maxImagesPerPass === undefined){
+data55.maxImagesPerPass = 0;
+}
+if(data55.repullBackoff === undefined){
+data55.repullBackoff = true;
+}
+for(const key18 in data55){
+if(!(func27.call(schema11.properties.nodes.properties.imageGC.properties, key18))){
+const err146 = {instancePath:instancePath+"/nodes/imageGC",schemaPath:"#/properties/nodes/properties/imageGC/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -2010,9 +2021,9 @@ vErrors.push(err146);
 errors++;
 }
 }
-let data57 = data56.highThresholdPercent;
-if(!((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57)))){
-const err147 = {instancePath:instancePath+"/nodes/imageGC/inodes/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/highThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+let data56 = data55.highThresholdPercent;
+if(!((typeof data56 == "number") && (!(data56 % 1) && !isNaN(data56)))){
+const err147 = {instancePath:instancePath+"/nodes/imageGC/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/highThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -2021,9 +2032,9 @@ vErrors.push(err147);
 }
 errors++;
 }
-if(typeof data57 == "number"){
-if(data57 > 100 || isNaN(data57)){
-const err148 = {instancePath:instancePath+"/nodes/imageGC/inodes/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/highThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(typeof data56 == "number"){
+if(data56 > 100 || isNaN(data56)){
+const err148 = {instancePath:instancePath+"/nodes/imageGC/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/highThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -2032,8 +2043,8 @@ vErrors.push(err148);
 }
 errors++;
 }
-if(data57 < 0 || isNaN(data57)){
-const err149 = {instancePath:instancePath+"/nodes/imageGC/inodes/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/highThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data56 < 0 || isNaN(data56)){
+const err149 = {instancePath:instancePath+"/nodes/imageGC/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/highThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -2043,9 +2054,9 @@ vErrors.push(err149);
 errors++;
 }
 }
-let data58 = data56.lowThresholdPercent;
-if(!((typeof data58 == "number") && (!(data58 % 1) && !isNaN(data58)))){
-const err150 = {instancePath:instancePath+"/nodes/imageGC/inodes/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/lowThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+let data57 = data55.lowThresholdPercent;
+if(!((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57)))){
+const err150 = {instancePath:instancePath+"/nodes/imageGC/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/lowThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -2054,9 +2065,9 @@ vErrors.push(err150);
 }
 errors++;
 }
-if(typeof data58 == "number"){
-if(data58 > 100 || isNaN(data58)){
-const err151 = {instancePath:instancePath+"/nodes/imageGC/inodes/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/lowThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(typeof data57 == "number"){
+if(data57 > 100 || isNaN(data57)){
+const err151 = {instancePath:instancePath+"/nodes/imageGC/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/lowThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -2065,8 +2076,8 @@ vErrors.push(err151);
 }
 errors++;
 }
-if(data58 < 0 || isNaN(data58)){
-const err152 = {instancePath:instancePath+"/nodes/imageGC/inodes/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/lowThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data57 < 0 || isNaN(data57)){
+const err152 = {instancePath:instancePath+"/nodes/imageGC/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/lowThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -2076,9 +2087,18 @@ vErrors.push(err152);
 errors++;
 }
 }
+if(data55.inodes !== undefined){
+let data58 = data55.inodes;
+if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
+if(data58.highThresholdPercent === undefined){
+data58.highThresholdPercent = 85;
 }
-else {
-const err153 = {instancePath:instancePath+"/nodes/imageGC/inodes",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data58.lowThresholdPercent === undefined){
+data58.lowThresholdPercent = 80;
+}
+for(const key19 in data58){
+if(!((key19 === "highThresholdPercent") || (key19 === "lowThresholdPercent"))){
+const err153 = {instancePath:instancePath+"/nodes/imageGC/inodes",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -2088,10 +2108,9 @@ vErrors.push(err153);
 errors++;
 }
 }
-let data59 = data53.minimumAge;
-if(typeof data59 === "string"){
-if(func2(data59) > 32){
-const err154 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+let data59 = data58.highThresholdPercent;
+if(!((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59)))){
+const err154 = {instancePath:instancePath+"/nodes/imageGC/inodes/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/highThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -2100,8 +2119,9 @@ vErrors.push(err154);
 }
 errors++;
 }
-if(func2(data59) < 2){
-const err155 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+if(typeof data59 == "number"){
+if(data59 > 100 || isNaN(data59)){
+const err155 = {instancePath:instancePath+"/nodes/imageGC/inodes/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/highThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -2110,8 +2130,8 @@ vErrors.push(err155);
 }
 errors++;
 }
-if(!pattern7.test(data59)){
-const err156 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(data59 < 0 || isNaN(data59)){
+const err156 = {instancePath:instancePath+"/nodes/imageGC/inodes/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/highThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -2121,8 +2141,9 @@ vErrors.push(err156);
 errors++;
 }
 }
-else {
-const err157 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data60 = data58.lowThresholdPercent;
+if(!((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60)))){
+const err157 = {instancePath:instancePath+"/nodes/imageGC/inodes/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/lowThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -2131,10 +2152,9 @@ vErrors.push(err157);
 }
 errors++;
 }
-let data60 = data53.maximumAge;
-if(typeof data60 === "string"){
-if(func2(data60) > 32){
-const err158 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(typeof data60 == "number"){
+if(data60 > 100 || isNaN(data60)){
+const err158 = {instancePath:instancePath+"/nodes/imageGC/inodes/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/lowThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -2143,8 +2163,8 @@ vErrors.push(err158);
 }
 errors++;
 }
-if(func2(data60) < 2){
-const err159 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+if(data60 < 0 || isNaN(data60)){
+const err159 = {instancePath:instancePath+"/nodes/imageGC/inodes/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/lowThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -2153,8 +2173,10 @@ vErrors.push(err159);
 }
 errors++;
 }
-if(!pattern7.test(data60)){
-const err160 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+}
+}
+else {
+const err160 = {instancePath:instancePath+"/nodes/imageGC/inodes",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -2164,8 +2186,10 @@ vErrors.push(err160);
 errors++;
 }
 }
-else {
-const err161 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data61 = data55.minimumAge;
+if(typeof data61 === "string"){
+if(func2(data61) > 32){
+const err161 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -2174,10 +2198,8 @@ vErrors.push(err161);
 }
 errors++;
 }
-let data61 = data53.maximumAgeByImage;
-if(Array.isArray(data61)){
-if(data61.length > 64){
-const err162 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
+if(func2(data61) < 2){
+const err162 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -2186,12 +2208,8 @@ vErrors.push(err162);
 }
 errors++;
 }
-const len8 = data61.length;
-for(let i9=0; i9<len8; i9++){
-let data62 = data61[i9];
-if(data62 && typeof data62 == "object" && !Array.isArray(data62)){
-if(data62.image === undefined){
-const err163 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i9,schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/required",keyword:"required",params:{missingProperty: "image"},message:"must have required property '"+"image"+"'"};
+if(!pattern7.test(data61)){
+const err163 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -2200,8 +2218,9 @@ vErrors.push(err163);
 }
 errors++;
 }
-if(data62.maximumAge === undefined){
-const err164 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i9,schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/required",keyword:"required",params:{missingProperty: "maximumAge"},message:"must have required property '"+"maximumAge"+"'"};
+}
+else {
+const err164 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -2210,9 +2229,10 @@ vErrors.push(err164);
 }
 errors++;
 }
-for(const key20 in data62){
-if(!((key20 === "image") || (key20 === "maximumAge"))){
-const err165 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i9,schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
+let data62 = data55.maximumAge;
+if(typeof data62 === "string"){
+if(func2(data62) > 32){
+const err165 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -2221,12 +2241,8 @@ vErrors.push(err165);
 }
 errors++;
 }
-}
-if(data62.image !== undefined){
-let data63 = data62.image;
-if(typeof data63 === "string"){
-if(func2(data63) > 512){
-const err166 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i9+"/image",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/image/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(func2(data62) < 2){
+const err166 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -2235,8 +2251,8 @@ vErrors.push(err166);
 }
 errors++;
 }
-if(func2(data63) < 1){
-const err167 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i9+"/image",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/image/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(!pattern7.test(data62)){
+const err167 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -2247,7 +2263,7 @@ errors++;
 }
 }
 else {
-const err168 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i9+"/image",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/image/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err168 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -2256,12 +2272,10 @@ vErrors.push(err168);
 }
 errors++;
 }
-}
-if(data62.maximumAge !== undefined){
-let data64 = data62.maximumAge;
-if(typeof data64 === "string"){
-if(func2(data64) > 32){
-const err169 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i9+"/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/maximumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+let data63 = data55.maximumAgeByImage;
+if(Array.isArray(data63)){
+if(data63.length > 64){
+const err169 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -2270,8 +2284,12 @@ vErrors.push(err169);
 }
 errors++;
 }
-if(func2(data64) < 2){
-const err170 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i9+"/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/maximumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+const len9 = data63.length;
+for(let i11=0; i11<len9; i11++){
+let data64 = data63[i11];
+if(data64 && typeof data64 == "object" && !Array.isArray(data64)){
+if(data64.image === undefined){
+const err170 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11,schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/required",keyword:"required",params:{missingProperty: "image"},message:"must have required property '"+"image"+"'"};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -2280,8 +2298,8 @@ vErrors.push(err170);
 }
 errors++;
 }
-if(!pattern7.test(data64)){
-const err171 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i9+"/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/maximumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(data64.maximumAge === undefined){
+const err171 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11,schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/required",keyword:"required",params:{missingProperty: "maximumAge"},message:"must have required property '"+"maximumAge"+"'"};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -2290,9 +2308,9 @@ vErrors.push(err171);
 }
 errors++;
 }
-}
-else {
-const err172 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i9+"/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/maximumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key20 in data64){
+if(!((key20 === "image") || (key20 === "maximumAge"))){
+const err172 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11,schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -2302,9 +2320,11 @@ vErrors.push(err172);
 errors++;
 }
 }
-}
-else {
-const err173 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i9,schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data64.image !== undefined){
+let data65 = data64.image;
+if(typeof data65 === "string"){
+if(func2(data65) > 512){
+const err173 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11+"/image",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/image/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -2313,10 +2333,8 @@ vErrors.push(err173);
 }
 errors++;
 }
-}
-}
-else {
-const err174 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(func2(data65) < 1){
+const err174 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11+"/image",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/image/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -2325,10 +2343,9 @@ vErrors.push(err174);
 }
 errors++;
 }
-let data65 = data53.keep;
-if(Array.isArray(data65)){
-if(data65.length > 256){
-const err175 = {instancePath:instancePath+"/nodes/imageGC/keep",schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/maxItems",keyword:"maxItems",params:{limit: 256},message:"must NOT have more than 256 items"};
+}
+else {
+const err175 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11+"/image",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/image/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -2337,12 +2354,12 @@ vErrors.push(err175);
 }
 errors++;
 }
-const len9 = data65.length;
-for(let i10=0; i10<len9; i10++){
-let data66 = data65[i10];
+}
+if(data64.maximumAge !== undefined){
+let data66 = data64.maximumAge;
 if(typeof data66 === "string"){
-if(func2(data66) > 512){
-const err176 = {instancePath:instancePath+"/nodes/imageGC/keep/" + i10,schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/items/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(func2(data66) > 32){
+const err176 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11+"/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/maximumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -2351,8 +2368,8 @@ vErrors.push(err176);
 }
 errors++;
 }
-if(func2(data66) < 1){
-const err177 = {instancePath:instancePath+"/nodes/imageGC/keep/" + i10,schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(func2(data66) < 2){
+const err177 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11+"/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/maximumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -2361,9 +2378,8 @@ vErrors.push(err177);
 }
 errors++;
 }
-}
-else {
-const err178 = {instancePath:instancePath+"/nodes/imageGC/keep/" + i10,schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern7.test(data66)){
+const err178 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11+"/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/maximumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -2373,18 +2389,8 @@ vErrors.push(err178);
 errors++;
 }
 }
-let i11 = data65.length;
-let j1;
-if(i11 > 1){
-const indices1 = {};
-for(;i11--;){
-let item1 = data65[i11];
-if(typeof item1 !== "string"){
-continue;
-}
-if(typeof indices1[item1] == "number"){
-j1 = indices1[item1];
-const err179 = {instancePath:instancePath+"/nodes/imageGC/keep",schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/uniqueItems",keyword:"uniqueItems",params:{i: i11, j: j1},message:"must NOT have duplicate items (items ## "+j1+" and "+i11+" are identical)"};
+else {
+const err179 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11+"/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/maximumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -2392,14 +2398,11 @@ else {
 vErrors.push(err179);
 }
 errors++;
-break;
-}
-indices1[item1] = i11;
 }
 }
 }
 else {
-const err180 = {instancePath:instancePath+"/nodes/imageGC/keep",schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err180 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11,schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -2408,9 +2411,10 @@ vErrors.push(err180);
 }
 errors++;
 }
-let data67 = data53.kubeletHighThresholdPercent;
-if(!((typeof data67 == "number") && (!(data67 % 1) && !isNaN(data67)))){
-const err181 = {instancePath:instancePath+"/nodes/imageGC/kubeletHighThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/kubeletHighThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+}
+else {
+const err181 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -2419,9 +2423,10 @@ vErrors.push(err181);
 }
 errors++;
 }
-if(typeof data67 == "number"){
-if(data67 > 100 || isNaN(data67)){
-const err182 = {instancePath:instancePath+"/nodes/imageGC/kubeletHighThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/kubeletHighThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+let data67 = data55.keep;
+if(Array.isArray(data67)){
+if(data67.length > 256){
+const err182 = {instancePath:instancePath+"/nodes/imageGC/keep",schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/maxItems",keyword:"maxItems",params:{limit: 256},message:"must NOT have more than 256 items"};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -2430,8 +2435,12 @@ vErrors.push(err182);
 }
 errors++;
 }
-if(data67 < 0 || isNaN(data67)){
-const err183 = {instancePath:instancePath+"/nodes/imageGC/kubeletHighThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/kubeletHighThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+const len10 = data67.length;
+for(let i12=0; i12<len10; i12++){
+let data68 = data67[i12];
+if(typeof data68 === "string"){
+if(func2(data68) > 512){
+const err183 = {instancePath:instancePath+"/nodes/imageGC/keep/" + i12,schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/items/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -2440,10 +2449,8 @@ vErrors.push(err183);
 }
 errors++;
 }
-}
-let data68 = data53.maxImagesPerPass;
-if(!((typeof data68 == "number") && (!(data68 % 1) && !isNaN(data68)))){
-const err184 = {instancePath:instancePath+"/nodes/imageGC/maxImagesPerPass",schemaPath:"#/properties/nodes/properties/imageGC/properties/maxImagesPerPass/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(func2(data68) < 1){
+const err184 = {instancePath:instancePath+"/nodes/imageGC/keep/" + i12,schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -2452,9 +2459,9 @@ vErrors.push(err184);
 }
 errors++;
 }
-if(typeof data68 == "number"){
-if(data68 > 1000000 || isNaN(data68)){
-const err185 = {instancePath:instancePath+"/nodes/imageGC/maxImagesPerPass",schemaPath:"#/properties/nodes/properties/imageGC/properties/maxImagesPerPass/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+}
+else {
+const err185 = {instancePath:instancePath+"/nodes/imageGC/keep/" + i12,schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -2463,8 +2470,19 @@ vErrors.push(err185);
 }
 errors++;
 }
-if(data68 < 0 || isNaN(data68)){
-const err186 = {instancePath:instancePath+"/nodes/imageGC/maxImagesPerPass",schemaPath:"#/properties/nodes/properties/imageGC/properties/maxImagesPerPass/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+let i13 = data67.length;
+let j2;
+if(i13 > 1){
+const indices2 = {};
+for(;i13--;){
+let item2 = data67[i13];
+if(typeof item2 !== "string"){
+continue;
+}
+if(typeof indices2[item2] == "number"){
+j2 = indices2[item2];
+const err186 = {instancePath:instancePath+"/nodes/imageGC/keep",schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/uniqueItems",keyword:"uniqueItems",params:{i: i13, j: j2},message:"must NOT have duplicate items (items ## "+j2+" and "+i13+" are identical)"};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -2472,10 +2490,14 @@ else {
 vErrors.push(err186);
 }
 errors++;
+break;
+}
+indices2[item2] = i13;
 }
 }
-if(typeof data53.repullBackoff !== "boolean"){
-const err187 = {instancePath:instancePath+"/nodes/imageGC/repullBackoff",schemaPath:"#/properties/nodes/properties/imageGC/properties/repullBackoff/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err187 = {instancePath:instancePath+"/nodes/imageGC/keep",schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -2484,9 +2506,9 @@ vErrors.push(err187);
 }
 errors++;
 }
-}
-else {
-const err188 = {instancePath:instancePath+"/nodes/imageGC",schemaPath:"#/properties/nodes/properties/imageGC/type",keyword:"type",params:{type: "object"},message:"must be object"};
+let data69 = data55.kubeletHighThresholdPercent;
+if(!((typeof data69 == "number") && (!(data69 % 1) && !isNaN(data69)))){
+const err188 = {instancePath:instancePath+"/nodes/imageGC/kubeletHighThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/kubeletHighThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -2495,25 +2517,9 @@ vErrors.push(err188);
 }
 errors++;
 }
-}
-if(data43.containerGC !== undefined){
-let data70 = data43.containerGC;
-if(data70 && typeof data70 == "object" && !Array.isArray(data70)){
-if(data70.minimumAge === undefined){
-data70.minimumAge = "0s";
-}
-if(data70.maxPerPodContainer === undefined){
-data70.maxPerPodContainer = 1;
-}
-if(data70.maxContainers === undefined){
-data70.maxContainers = -1;
-}
-if(data70.sandboxes === undefined){
-data70.sandboxes = true;
-}
-for(const key21 in data70){
-if(!(((((key21 === "minimumAge") || (key21 === "maxPerPodContainer")) || (key21 === "maxContainers")) || (key21 === "sandboxes")) || (key21 === "logs"))){
-const err189 = {instancePath:instancePath+"/nodes/containerGC",schemaPath:"#/properties/nodes/properties/containerGC/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
+if(typeof data69 == "number"){
+if(data69 > 100 || isNaN(data69)){
+const err189 = {instancePath:instancePath+"/nodes/imageGC/kubeletHighThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/kubeletHighThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -2522,11 +2528,8 @@ vErrors.push(err189);
 }
 errors++;
 }
-}
-let data71 = data70.minimumAge;
-if(typeof data71 === "string"){
-if(func2(data71) > 32){
-const err190 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(data69 < 0 || isNaN(data69)){
+const err190 = {instancePath:instancePath+"/nodes/imageGC/kubeletHighThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/kubeletHighThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -2535,8 +2538,10 @@ vErrors.push(err190);
 }
 errors++;
 }
-if(func2(data71) < 2){
-const err191 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+}
+let data70 = data55.maxImagesPerPass;
+if(!((typeof data70 == "number") && (!(data70 % 1) && !isNaN(data70)))){
+const err191 = {instancePath:instancePath+"/nodes/imageGC/maxImagesPerPass",schemaPath:"#/properties/nodes/properties/imageGC/properties/maxImagesPerPass/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -2545,8 +2550,9 @@ vErrors.push(err191);
 }
 errors++;
 }
-if(!pattern7.test(data71)){
-const err192 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(typeof data70 == "number"){
+if(data70 > 1000000 || isNaN(data70)){
+const err192 = {instancePath:instancePath+"/nodes/imageGC/maxImagesPerPass",schemaPath:"#/properties/nodes/properties/imageGC/properties/maxImagesPerPass/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err192];
 }
@@ -2555,9 +2561,8 @@ vErrors.push(err192);
 }
 errors++;
 }
-}
-else {
-const err193 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data70 < 0 || isNaN(data70)){
+const err193 = {instancePath:instancePath+"/nodes/imageGC/maxImagesPerPass",schemaPath:"#/properties/nodes/properties/imageGC/properties/maxImagesPerPass/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -2566,9 +2571,9 @@ vErrors.push(err193);
 }
 errors++;
 }
-let data72 = data70.maxPerPodContainer;
-if(!((typeof data72 == "number") && (!(data72 % 1) && !isNaN(data72)))){
-const err194 = {instancePath:instancePath+"/nodes/containerGC/maxPerPodContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxPerPodContainer/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+if(typeof data55.repullBackoff !== "boolean"){
+const err194 = {instancePath:instancePath+"/nodes/imageGC/repullBackoff",schemaPath:"#/properties/nodes/properties/imageGC/properties/repullBackoff/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -2577,9 +2582,9 @@ vErrors.push(err194);
 }
 errors++;
 }
-if(typeof data72 == "number"){
-if(data72 > 1000000 || isNaN(data72)){
-const err195 = {instancePath:instancePath+"/nodes/containerGC/maxPerPodContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxPerPodContainer/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+}
+else {
+const err195 = {instancePath:instancePath+"/nodes/imageGC",schemaPath:"#/properties/nodes/properties/imageGC/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -2588,8 +2593,25 @@ vErrors.push(err195);
 }
 errors++;
 }
-if(data72 < -1 || isNaN(data72)){
-const err196 = {instancePath:instancePath+"/nodes/containerGC/maxPerPodContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxPerPodContainer/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
+}
+if(data43.containerGC !== undefined){
+let data72 = data43.containerGC;
+if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
+if(data72.minimumAge === undefined){
+data72.minimumAge = "0s";
+}
+if(data72.maxPerPodContainer === undefined){
+data72.maxPerPodContainer = 1;
+}
+if(data72.maxContainers === undefined){
+data72.maxContainers = -1;
+}
+if(data72.sandboxes === undefined){
+data72.sandboxes = true;
+}
+for(const key21 in data72){
+if(!(((((key21 === "minimumAge") || (key21 === "maxPerPodContainer")) || (key21 === "maxContainers")) || (key21 === "sandboxes")) || (key21 === "logs"))){
+const err196 = {instancePath:instancePath+"/nodes/containerGC",schemaPath:"#/properties/nodes/properties/containerGC/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -2599,9 +2621,10 @@ vErrors.push(err196);
 errors++;
 }
 }
-let data73 = data70.maxContainers;
-if(!((typeof data73 == "number") && (!(data73 % 1) && !isNaN(data73)))){
-const err197 = {instancePath:instancePath+"/nodes/containerGC/maxContainers",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxContainers/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+let data73 = data72.minimumAge;
+if(typeof data73 === "string"){
+if(func2(data73) > 32){
+const err197 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -2610,9 +2633,8 @@ vErrors.push(err197);
 }
 errors++;
 }
-if(typeof data73 == "number"){
-if(data73 > 1000000 || isNaN(data73)){
-const err198 = {instancePath:instancePath+"/nodes/containerGC/maxContainers",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxContainers/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+if(func2(data73) < 2){
+const err198 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -2621,8 +2643,8 @@ vErrors.push(err198);
 }
 errors++;
 }
-if(data73 < -1 || isNaN(data73)){
-const err199 = {instancePath:instancePath+"/nodes/containerGC/maxContainers",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxContainers/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
+if(!pattern7.test(data73)){
+const err199 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -2632,8 +2654,8 @@ vErrors.push(err199);
 errors++;
 }
 }
-if(typeof data70.sandboxes !== "boolean"){
-const err200 = {instancePath:instancePath+"/nodes/containerGC/sandboxes",schemaPath:"#/properties/nodes/properties/containerGC/properties/sandboxes/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err200 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -2642,27 +2664,9 @@ vErrors.push(err200);
 }
 errors++;
 }
-if(data70.logs !== undefined){
-let data75 = data70.logs;
-if(data75 && typeof data75 == "object" && !Array.isArray(data75)){
-if(data75.orphanedDirectories === undefined){
-data75.orphanedDirectories = true;
-}
-if(data75.brokenLinks === undefined){
-data75.brokenLinks = true;
-}
-if(data75.maxRotatedPerContainer === undefined){
-data75.maxRotatedPerContainer = -1;
-}
-if(data75.maxBytesPerPod === undefined){
-data75.maxBytesPerPod = "";
-}
-if(data75.warnBytesPerContainer === undefined){
-data75.warnBytesPerContainer = "";
-}
-for(const key22 in data75){
-if(!(((((key22 === "orphanedDirectories") || (key22 === "brokenLinks")) || (key22 === "maxRotatedPerContainer")) || (key22 === "maxBytesPerPod")) || (key22 === "warnBytesPerContainer"))){
-const err201 = {instancePath:instancePath+"/nodes/containerGC/logs",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
+let data74 = data72.maxPerPodContainer;
+if(!((typeof data74 == "number") && (!(data74 % 1) && !isNaN(data74)))){
+const err201 = {instancePath:instancePath+"/nodes/containerGC/maxPerPodContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxPerPodContainer/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -2671,9 +2675,9 @@ vErrors.push(err201);
 }
 errors++;
 }
-}
-if(typeof data75.orphanedDirectories !== "boolean"){
-const err202 = {instancePath:instancePath+"/nodes/containerGC/logs/orphanedDirectories",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/orphanedDirectories/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(typeof data74 == "number"){
+if(data74 > 1000000 || isNaN(data74)){
+const err202 = {instancePath:instancePath+"/nodes/containerGC/maxPerPodContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxPerPodContainer/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -2682,8 +2686,8 @@ vErrors.push(err202);
 }
 errors++;
 }
-if(typeof data75.brokenLinks !== "boolean"){
-const err203 = {instancePath:instancePath+"/nodes/containerGC/logs/brokenLinks",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/brokenLinks/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data74 < -1 || isNaN(data74)){
+const err203 = {instancePath:instancePath+"/nodes/containerGC/maxPerPodContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxPerPodContainer/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -2692,9 +2696,10 @@ vErrors.push(err203);
 }
 errors++;
 }
-let data78 = data75.maxRotatedPerContainer;
-if(!((typeof data78 == "number") && (!(data78 % 1) && !isNaN(data78)))){
-const err204 = {instancePath:instancePath+"/nodes/containerGC/logs/maxRotatedPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxRotatedPerContainer/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+let data75 = data72.maxContainers;
+if(!((typeof data75 == "number") && (!(data75 % 1) && !isNaN(data75)))){
+const err204 = {instancePath:instancePath+"/nodes/containerGC/maxContainers",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxContainers/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -2703,9 +2708,9 @@ vErrors.push(err204);
 }
 errors++;
 }
-if(typeof data78 == "number"){
-if(data78 > 1000000 || isNaN(data78)){
-const err205 = {instancePath:instancePath+"/nodes/containerGC/logs/maxRotatedPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxRotatedPerContainer/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+if(typeof data75 == "number"){
+if(data75 > 1000000 || isNaN(data75)){
+const err205 = {instancePath:instancePath+"/nodes/containerGC/maxContainers",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxContainers/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -2714,8 +2719,8 @@ vErrors.push(err205);
 }
 errors++;
 }
-if(data78 < -1 || isNaN(data78)){
-const err206 = {instancePath:instancePath+"/nodes/containerGC/logs/maxRotatedPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxRotatedPerContainer/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
+if(data75 < -1 || isNaN(data75)){
+const err206 = {instancePath:instancePath+"/nodes/containerGC/maxContainers",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxContainers/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -2725,10 +2730,8 @@ vErrors.push(err206);
 errors++;
 }
 }
-let data79 = data75.maxBytesPerPod;
-if(typeof data79 === "string"){
-if(func2(data79) > 24){
-const err207 = {instancePath:instancePath+"/nodes/containerGC/logs/maxBytesPerPod",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxBytesPerPod/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(typeof data72.sandboxes !== "boolean"){
+const err207 = {instancePath:instancePath+"/nodes/containerGC/sandboxes",schemaPath:"#/properties/nodes/properties/containerGC/properties/sandboxes/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -2737,8 +2740,27 @@ vErrors.push(err207);
 }
 errors++;
 }
-if(!pattern17.test(data79)){
-const err208 = {instancePath:instancePath+"/nodes/containerGC/logs/maxBytesPerPod",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxBytesPerPod/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+if(data72.logs !== undefined){
+let data77 = data72.logs;
+if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
+if(data77.orphanedDirectories === undefined){
+data77.orphanedDirectories = true;
+}
+if(data77.brokenLinks === undefined){
+data77.brokenLinks = true;
+}
+if(data77.maxRotatedPerContainer === undefined){
+data77.maxRotatedPerContainer = -1;
+}
+if(data77.maxBytesPerPod === undefined){
+data77.maxBytesPerPod = "";
+}
+if(data77.warnBytesPerContainer === undefined){
+data77.warnBytesPerContainer = "";
+}
+for(const key22 in data77){
+if(!(((((key22 === "orphanedDirectories") || (key22 === "brokenLinks")) || (key22 === "maxRotatedPerContainer")) || (key22 === "maxBytesPerPod")) || (key22 === "warnBytesPerContainer"))){
+const err208 = {instancePath:instancePath+"/nodes/containerGC/logs",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -2748,8 +2770,8 @@ vErrors.push(err208);
 errors++;
 }
 }
-else {
-const err209 = {instancePath:instancePath+"/nodes/containerGC/logs/maxBytesPerPod",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxBytesPerPod/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data77.orphanedDirectories !== "boolean"){
+const err209 = {instancePath:instancePath+"/nodes/containerGC/logs/orphanedDirectories",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/orphanedDirectories/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -2758,10 +2780,8 @@ vErrors.push(err209);
 }
 errors++;
 }
-let data80 = data75.warnBytesPerContainer;
-if(typeof data80 === "string"){
-if(func2(data80) > 24){
-const err210 = {instancePath:instancePath+"/nodes/containerGC/logs/warnBytesPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/warnBytesPerContainer/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(typeof data77.brokenLinks !== "boolean"){
+const err210 = {instancePath:instancePath+"/nodes/containerGC/logs/brokenLinks",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/brokenLinks/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -2770,8 +2790,9 @@ vErrors.push(err210);
 }
 errors++;
 }
-if(!pattern17.test(data80)){
-const err211 = {instancePath:instancePath+"/nodes/containerGC/logs/warnBytesPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/warnBytesPerContainer/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+let data80 = data77.maxRotatedPerContainer;
+if(!((typeof data80 == "number") && (!(data80 % 1) && !isNaN(data80)))){
+const err211 = {instancePath:instancePath+"/nodes/containerGC/logs/maxRotatedPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxRotatedPerContainer/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -2780,9 +2801,9 @@ vErrors.push(err211);
 }
 errors++;
 }
-}
-else {
-const err212 = {instancePath:instancePath+"/nodes/containerGC/logs/warnBytesPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/warnBytesPerContainer/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data80 == "number"){
+if(data80 > 1000000 || isNaN(data80)){
+const err212 = {instancePath:instancePath+"/nodes/containerGC/logs/maxRotatedPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxRotatedPerContainer/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -2791,9 +2812,8 @@ vErrors.push(err212);
 }
 errors++;
 }
-}
-else {
-const err213 = {instancePath:instancePath+"/nodes/containerGC/logs",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data80 < -1 || isNaN(data80)){
+const err213 = {instancePath:instancePath+"/nodes/containerGC/logs/maxRotatedPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxRotatedPerContainer/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -2803,9 +2823,10 @@ vErrors.push(err213);
 errors++;
 }
 }
-}
-else {
-const err214 = {instancePath:instancePath+"/nodes/containerGC",schemaPath:"#/properties/nodes/properties/containerGC/type",keyword:"type",params:{type: "object"},message:"must be object"};
+let data81 = data77.maxBytesPerPod;
+if(typeof data81 === "string"){
+if(func2(data81) > 24){
+const err214 = {instancePath:instancePath+"/nodes/containerGC/logs/maxBytesPerPod",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxBytesPerPod/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -2814,19 +2835,8 @@ vErrors.push(err214);
 }
 errors++;
 }
-}
-if(data43.orphans !== undefined){
-let data81 = data43.orphans;
-if(data81 && typeof data81 == "object" && !Array.isArray(data81)){
-if(data81.podCgroups === undefined){
-data81.podCgroups = "Report";
-}
-if(data81.podDirectories === undefined){
-data81.podDirectories = "Report";
-}
-for(const key23 in data81){
-if(!((key23 === "podCgroups") || (key23 === "podDirectories"))){
-const err215 = {instancePath:instancePath+"/nodes/orphans",schemaPath:"#/properties/nodes/properties/orphans/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
+if(!pattern18.test(data81)){
+const err215 = {instancePath:instancePath+"/nodes/containerGC/logs/maxBytesPerPod",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxBytesPerPod/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -2836,9 +2846,8 @@ vErrors.push(err215);
 errors++;
 }
 }
-let data82 = data81.podCgroups;
-if(typeof data82 !== "string"){
-const err216 = {instancePath:instancePath+"/nodes/orphans/podCgroups",schemaPath:"#/properties/nodes/properties/orphans/properties/podCgroups/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err216 = {instancePath:instancePath+"/nodes/containerGC/logs/maxBytesPerPod",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxBytesPerPod/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -2847,8 +2856,10 @@ vErrors.push(err216);
 }
 errors++;
 }
-if(!((data82 === "Report") || (data82 === "Remove"))){
-const err217 = {instancePath:instancePath+"/nodes/orphans/podCgroups",schemaPath:"#/properties/nodes/properties/orphans/properties/podCgroups/enum",keyword:"enum",params:{allowedValues: schema11.properties.nodes.properties.orphans.properties.podCgroups.enum},message:"must be equal to one of the allowed values"};
+let data82 = data77.warnBytesPerContainer;
+if(typeof data82 === "string"){
+if(func2(data82) > 24){
+const err217 = {instancePath:instancePath+"/nodes/containerGC/logs/warnBytesPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/warnBytesPerContainer/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -2857,9 +2868,8 @@ vErrors.push(err217);
 }
 errors++;
 }
-let data83 = data81.podDirectories;
-if(typeof data83 !== "string"){
-const err218 = {instancePath:instancePath+"/nodes/orphans/podDirectories",schemaPath:"#/properties/nodes/properties/orphans/properties/podDirectories/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern18.test(data82)){
+const err218 = {instancePath:instancePath+"/nodes/containerGC/logs/warnBytesPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/warnBytesPerContainer/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -2868,8 +2878,9 @@ vErrors.push(err218);
 }
 errors++;
 }
-if(!((data83 === "Report") || (data83 === "Remove"))){
-const err219 = {instancePath:instancePath+"/nodes/orphans/podDirectories",schemaPath:"#/properties/nodes/properties/orphans/properties/podDirectories/enum",keyword:"enum",params:{allowedValues: schema11.properties.nodes.properties.orphans.properties.podDirectories.enum},message:"must be equal to one of the allowed values"};
+}
+else {
+const err219 = {instancePath:instancePath+"/nodes/containerGC/logs/warnBytesPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/warnBytesPerContainer/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -2880,7 +2891,7 @@ errors++;
 }
 }
 else {
-const err220 = {instancePath:instancePath+"/nodes/orphans",schemaPath:"#/properties/nodes/properties/orphans/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err220 = {instancePath:instancePath+"/nodes/containerGC/logs",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -2890,24 +2901,9 @@ vErrors.push(err220);
 errors++;
 }
 }
-if(data43.localStorageEviction !== undefined){
-let data84 = data43.localStorageEviction;
-if(data84 && typeof data84 == "object" && !Array.isArray(data84)){
-if(data84.warnAtPercent === undefined){
-data84.warnAtPercent = [80,95];
 }
-if(data84.evictAtPercent === undefined){
-data84.evictAtPercent = 100;
-}
-if(data84.respectPodDisruptionBudgets === undefined){
-data84.respectPodDisruptionBudgets = true;
-}
-if(data84.gracePeriodSeconds === undefined){
-data84.gracePeriodSeconds = -1;
-}
-for(const key24 in data84){
-if(!(((((key24 === "warnAtPercent") || (key24 === "evictAtPercent")) || (key24 === "respectPodDisruptionBudgets")) || (key24 === "gracePeriodSeconds")) || (key24 === "defaultLimits"))){
-const err221 = {instancePath:instancePath+"/nodes/localStorageEviction",schemaPath:"#/properties/nodes/properties/localStorageEviction/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
+else {
+const err221 = {instancePath:instancePath+"/nodes/containerGC",schemaPath:"#/properties/nodes/properties/containerGC/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err221];
 }
@@ -2917,10 +2913,18 @@ vErrors.push(err221);
 errors++;
 }
 }
-let data85 = data84.warnAtPercent;
-if(Array.isArray(data85)){
-if(data85.length > 8){
-const err222 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(data43.orphans !== undefined){
+let data83 = data43.orphans;
+if(data83 && typeof data83 == "object" && !Array.isArray(data83)){
+if(data83.podCgroups === undefined){
+data83.podCgroups = "Report";
+}
+if(data83.podDirectories === undefined){
+data83.podDirectories = "Report";
+}
+for(const key23 in data83){
+if(!((key23 === "podCgroups") || (key23 === "podDirectories"))){
+const err222 = {instancePath:instancePath+"/nodes/orphans",schemaPath:"#/properties/nodes/properties/orphans/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err222];
 }
@@ -2929,11 +2933,10 @@ vErrors.push(err222);
 }
 errors++;
 }
-const len10 = data85.length;
-for(let i12=0; i12<len10; i12++){
-let data86 = data85[i12];
-if(!((typeof data86 == "number") && (!(data86 % 1) && !isNaN(data86)))){
-const err223 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i12,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+let data84 = data83.podCgroups;
+if(typeof data84 !== "string"){
+const err223 = {instancePath:instancePath+"/nodes/orphans/podCgroups",schemaPath:"#/properties/nodes/properties/orphans/properties/podCgroups/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err223];
 }
@@ -2942,9 +2945,8 @@ vErrors.push(err223);
 }
 errors++;
 }
-if(typeof data86 == "number"){
-if(data86 > 100 || isNaN(data86)){
-const err224 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i12,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(!((data84 === "Report") || (data84 === "Remove"))){
+const err224 = {instancePath:instancePath+"/nodes/orphans/podCgroups",schemaPath:"#/properties/nodes/properties/orphans/properties/podCgroups/enum",keyword:"enum",params:{allowedValues: schema11.properties.nodes.properties.orphans.properties.podCgroups.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err224];
 }
@@ -2953,8 +2955,9 @@ vErrors.push(err224);
 }
 errors++;
 }
-if(data86 < 1 || isNaN(data86)){
-const err225 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i12,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+let data85 = data83.podDirectories;
+if(typeof data85 !== "string"){
+const err225 = {instancePath:instancePath+"/nodes/orphans/podDirectories",schemaPath:"#/properties/nodes/properties/orphans/properties/podDirectories/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err225];
 }
@@ -2963,20 +2966,8 @@ vErrors.push(err225);
 }
 errors++;
 }
-}
-}
-let i13 = data85.length;
-let j2;
-if(i13 > 1){
-const indices2 = {};
-for(;i13--;){
-let item2 = data85[i13];
-if(!((typeof item2 == "number") && (!(item2 % 1) && !isNaN(item2)))){
-continue;
-}
-if(typeof indices2[item2] == "number"){
-j2 = indices2[item2];
-const err226 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/uniqueItems",keyword:"uniqueItems",params:{i: i13, j: j2},message:"must NOT have duplicate items (items ## "+j2+" and "+i13+" are identical)"};
+if(!((data85 === "Report") || (data85 === "Remove"))){
+const err226 = {instancePath:instancePath+"/nodes/orphans/podDirectories",schemaPath:"#/properties/nodes/properties/orphans/properties/podDirectories/enum",keyword:"enum",params:{allowedValues: schema11.properties.nodes.properties.orphans.properties.podDirectories.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err226];
 }
@@ -2984,14 +2975,10 @@ else {
 vErrors.push(err226);
 }
 errors++;
-break;
-}
-indices2[item2] = i13;
-}
 }
 }
 else {
-const err227 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err227 = {instancePath:instancePath+"/nodes/orphans",schemaPath:"#/properties/nodes/properties/orphans/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -3000,9 +2987,28 @@ vErrors.push(err227);
 }
 errors++;
 }
-let data87 = data84.evictAtPercent;
-if(!((typeof data87 == "number") && (!(data87 % 1) && !isNaN(data87)))){
-const err228 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+if(data43.localStorageEviction !== undefined){
+let data86 = data43.localStorageEviction;
+if(data86 && typeof data86 == "object" && !Array.isArray(data86)){
+if(data86.maxEvictionsPerMinute === undefined){
+data86.maxEvictionsPerMinute = 10;
+}
+if(data86.warnAtPercent === undefined){
+data86.warnAtPercent = [80,95];
+}
+if(data86.evictAtPercent === undefined){
+data86.evictAtPercent = 100;
+}
+if(data86.respectPodDisruptionBudgets === undefined){
+data86.respectPodDisruptionBudgets = true;
+}
+if(data86.gracePeriodSeconds === undefined){
+data86.gracePeriodSeconds = -1;
+}
+for(const key24 in data86){
+if(!((((((key24 === "maxEvictionsPerMinute") || (key24 === "warnAtPercent")) || (key24 === "evictAtPercent")) || (key24 === "respectPodDisruptionBudgets")) || (key24 === "gracePeriodSeconds")) || (key24 === "defaultLimits"))){
+const err228 = {instancePath:instancePath+"/nodes/localStorageEviction",schemaPath:"#/properties/nodes/properties/localStorageEviction/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -3011,9 +3017,10 @@ vErrors.push(err228);
 }
 errors++;
 }
-if(typeof data87 == "number"){
-if(data87 > 100 || isNaN(data87)){
-const err229 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+}
+let data87 = data86.maxEvictionsPerMinute;
+if(!((typeof data87 == "number") && (!(data87 % 1) && !isNaN(data87)))){
+const err229 = {instancePath:instancePath+"/nodes/localStorageEviction/maxEvictionsPerMinute",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/maxEvictionsPerMinute/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -3022,8 +3029,9 @@ vErrors.push(err229);
 }
 errors++;
 }
-if(data87 < 1 || isNaN(data87)){
-const err230 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(typeof data87 == "number"){
+if(data87 > 1000 || isNaN(data87)){
+const err230 = {instancePath:instancePath+"/nodes/localStorageEviction/maxEvictionsPerMinute",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/maxEvictionsPerMinute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -3032,9 +3040,8 @@ vErrors.push(err230);
 }
 errors++;
 }
-}
-if(typeof data84.respectPodDisruptionBudgets !== "boolean"){
-const err231 = {instancePath:instancePath+"/nodes/localStorageEviction/respectPodDisruptionBudgets",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/respectPodDisruptionBudgets/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data87 < 1 || isNaN(data87)){
+const err231 = {instancePath:instancePath+"/nodes/localStorageEviction/maxEvictionsPerMinute",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/maxEvictionsPerMinute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -3043,9 +3050,11 @@ vErrors.push(err231);
 }
 errors++;
 }
-let data89 = data84.gracePeriodSeconds;
-if(!((typeof data89 == "number") && (!(data89 % 1) && !isNaN(data89)))){
-const err232 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+let data88 = data86.warnAtPercent;
+if(Array.isArray(data88)){
+if(data88.length > 8){
+const err232 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
 if(vErrors === null){
 vErrors = [err232];
 }
@@ -3054,9 +3063,11 @@ vErrors.push(err232);
 }
 errors++;
 }
-if(typeof data89 == "number"){
-if(data89 > 604800 || isNaN(data89)){
-const err233 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 604800},message:"must be <= 604800"};
+const len11 = data88.length;
+for(let i14=0; i14<len11; i14++){
+let data89 = data88[i14];
+if(!((typeof data89 == "number") && (!(data89 % 1) && !isNaN(data89)))){
+const err233 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i14,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -3065,8 +3076,9 @@ vErrors.push(err233);
 }
 errors++;
 }
-if(data89 < -1 || isNaN(data89)){
-const err234 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
+if(typeof data89 == "number"){
+if(data89 > 100 || isNaN(data89)){
+const err234 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i14,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -3075,22 +3087,8 @@ vErrors.push(err234);
 }
 errors++;
 }
-}
-if(data84.defaultLimits !== undefined){
-let data90 = data84.defaultLimits;
-if(data90 && typeof data90 == "object" && !Array.isArray(data90)){
-if(data90.emptyDir === undefined){
-data90.emptyDir = "";
-}
-if(data90.pod === undefined){
-data90.pod = "";
-}
-if(data90.container === undefined){
-data90.container = "";
-}
-for(const key25 in data90){
-if(!(((key25 === "emptyDir") || (key25 === "pod")) || (key25 === "container"))){
-const err235 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key25},message:"must NOT have additional properties"};
+if(data89 < 1 || isNaN(data89)){
+const err235 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i14,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -3100,10 +3098,19 @@ vErrors.push(err235);
 errors++;
 }
 }
-let data91 = data90.emptyDir;
-if(typeof data91 === "string"){
-if(func2(data91) > 24){
-const err236 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+}
+let i15 = data88.length;
+let j3;
+if(i15 > 1){
+const indices3 = {};
+for(;i15--;){
+let item3 = data88[i15];
+if(!((typeof item3 == "number") && (!(item3 % 1) && !isNaN(item3)))){
+continue;
+}
+if(typeof indices3[item3] == "number"){
+j3 = indices3[item3];
+const err236 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/uniqueItems",keyword:"uniqueItems",params:{i: i15, j: j3},message:"must NOT have duplicate items (items ## "+j3+" and "+i15+" are identical)"};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -3111,9 +3118,14 @@ else {
 vErrors.push(err236);
 }
 errors++;
+break;
 }
-if(!pattern17.test(data91)){
-const err237 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+indices3[item3] = i15;
+}
+}
+}
+else {
+const err237 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -3122,9 +3134,9 @@ vErrors.push(err237);
 }
 errors++;
 }
-}
-else {
-const err238 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data90 = data86.evictAtPercent;
+if(!((typeof data90 == "number") && (!(data90 % 1) && !isNaN(data90)))){
+const err238 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -3133,10 +3145,9 @@ vErrors.push(err238);
 }
 errors++;
 }
-let data92 = data90.pod;
-if(typeof data92 === "string"){
-if(func2(data92) > 24){
-const err239 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(typeof data90 == "number"){
+if(data90 > 100 || isNaN(data90)){
+const err239 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -3145,8 +3156,8 @@ vErrors.push(err239);
 }
 errors++;
 }
-if(!pattern17.test(data92)){
-const err240 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+if(data90 < 1 || isNaN(data90)){
+const err240 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err240];
 }
@@ -3156,8 +3167,8 @@ vErrors.push(err240);
 errors++;
 }
 }
-else {
-const err241 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data86.respectPodDisruptionBudgets !== "boolean"){
+const err241 = {instancePath:instancePath+"/nodes/localStorageEviction/respectPodDisruptionBudgets",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/respectPodDisruptionBudgets/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err241];
 }
@@ -3166,10 +3177,9 @@ vErrors.push(err241);
 }
 errors++;
 }
-let data93 = data90.container;
-if(typeof data93 === "string"){
-if(func2(data93) > 24){
-const err242 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+let data92 = data86.gracePeriodSeconds;
+if(!((typeof data92 == "number") && (!(data92 % 1) && !isNaN(data92)))){
+const err242 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err242];
 }
@@ -3178,8 +3188,9 @@ vErrors.push(err242);
 }
 errors++;
 }
-if(!pattern17.test(data93)){
-const err243 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+if(typeof data92 == "number"){
+if(data92 > 604800 || isNaN(data92)){
+const err243 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 604800},message:"must be <= 604800"};
 if(vErrors === null){
 vErrors = [err243];
 }
@@ -3188,9 +3199,8 @@ vErrors.push(err243);
 }
 errors++;
 }
-}
-else {
-const err244 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data92 < -1 || isNaN(data92)){
+const err244 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
 if(vErrors === null){
 vErrors = [err244];
 }
@@ -3200,8 +3210,21 @@ vErrors.push(err244);
 errors++;
 }
 }
-else {
-const err245 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data86.defaultLimits !== undefined){
+let data93 = data86.defaultLimits;
+if(data93 && typeof data93 == "object" && !Array.isArray(data93)){
+if(data93.emptyDir === undefined){
+data93.emptyDir = "";
+}
+if(data93.pod === undefined){
+data93.pod = "";
+}
+if(data93.container === undefined){
+data93.container = "";
+}
+for(const key25 in data93){
+if(!(((key25 === "emptyDir") || (key25 === "pod")) || (key25 === "container"))){
+const err245 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key25},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err245];
 }
@@ -3211,9 +3234,10 @@ vErrors.push(err245);
 errors++;
 }
 }
-}
-else {
-const err246 = {instancePath:instancePath+"/nodes/localStorageEviction",schemaPath:"#/properties/nodes/properties/localStorageEviction/type",keyword:"type",params:{type: "object"},message:"must be object"};
+let data94 = data93.emptyDir;
+if(typeof data94 === "string"){
+if(func2(data94) > 24){
+const err246 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err246];
 }
@@ -3222,31 +3246,8 @@ vErrors.push(err246);
 }
 errors++;
 }
-}
-if(data43.nodePressure !== undefined){
-let data94 = data43.nodePressure;
-if(data94 && typeof data94 == "object" && !Array.isArray(data94)){
-if(data94.thresholds === undefined){
-data94.thresholds = {};
-}
-if(data94.minimumReclaim === undefined){
-data94.minimumReclaim = {};
-}
-if(data94.gracePeriod === undefined){
-data94.gracePeriod = "1m";
-}
-if(data94.transitionPeriod === undefined){
-data94.transitionPeriod = "5m";
-}
-if(data94.forecast === undefined){
-data94.forecast = "1h";
-}
-if(data94.evictPods === undefined){
-data94.evictPods = false;
-}
-for(const key26 in data94){
-if(!((((((key26 === "thresholds") || (key26 === "minimumReclaim")) || (key26 === "gracePeriod")) || (key26 === "transitionPeriod")) || (key26 === "forecast")) || (key26 === "evictPods"))){
-const err247 = {instancePath:instancePath+"/nodes/nodePressure",schemaPath:"#/properties/nodes/properties/nodePressure/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key26},message:"must NOT have additional properties"};
+if(!pattern18.test(data94)){
+const err247 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
 if(vErrors === null){
 vErrors = [err247];
 }
@@ -3256,26 +3257,8 @@ vErrors.push(err247);
 errors++;
 }
 }
-let data95 = data94.thresholds;
-if(data95 && typeof data95 == "object" && !Array.isArray(data95)){
-if(data95["nodefs.available"] === undefined){
-data95["nodefs.available"] = "15%";
-}
-if(data95["nodefs.inodesFree"] === undefined){
-data95["nodefs.inodesFree"] = "10%";
-}
-if(data95["imagefs.available"] === undefined){
-data95["imagefs.available"] = "20%";
-}
-if(data95["imagefs.inodesFree"] === undefined){
-data95["imagefs.inodesFree"] = "10%";
-}
-if(data95["memory.available"] === undefined){
-data95["memory.available"] = "500Mi";
-}
-for(const key27 in data95){
-if(!(((((key27 === "nodefs.available") || (key27 === "nodefs.inodesFree")) || (key27 === "imagefs.available")) || (key27 === "imagefs.inodesFree")) || (key27 === "memory.available"))){
-const err248 = {instancePath:instancePath+"/nodes/nodePressure/thresholds",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key27},message:"must NOT have additional properties"};
+else {
+const err248 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err248];
 }
@@ -3284,11 +3267,10 @@ vErrors.push(err248);
 }
 errors++;
 }
-}
-let data96 = data95["nodefs.available"];
-if(typeof data96 === "string"){
-if(func2(data96) > 24){
-const err249 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+let data95 = data93.pod;
+if(typeof data95 === "string"){
+if(func2(data95) > 24){
+const err249 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -3297,8 +3279,8 @@ vErrors.push(err249);
 }
 errors++;
 }
-if(func2(data96) < 1){
-const err250 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(!pattern18.test(data95)){
+const err250 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
 if(vErrors === null){
 vErrors = [err250];
 }
@@ -3307,8 +3289,9 @@ vErrors.push(err250);
 }
 errors++;
 }
-if(!pattern22.test(data96)){
-const err251 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+}
+else {
+const err251 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -3317,9 +3300,10 @@ vErrors.push(err251);
 }
 errors++;
 }
-}
-else {
-const err252 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data96 = data93.container;
+if(typeof data96 === "string"){
+if(func2(data96) > 24){
+const err252 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err252];
 }
@@ -3328,10 +3312,8 @@ vErrors.push(err252);
 }
 errors++;
 }
-let data97 = data95["nodefs.inodesFree"];
-if(typeof data97 === "string"){
-if(func2(data97) > 24){
-const err253 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(!pattern18.test(data96)){
+const err253 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
 if(vErrors === null){
 vErrors = [err253];
 }
@@ -3340,8 +3322,9 @@ vErrors.push(err253);
 }
 errors++;
 }
-if(func2(data97) < 1){
-const err254 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+else {
+const err254 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err254];
 }
@@ -3350,8 +3333,9 @@ vErrors.push(err254);
 }
 errors++;
 }
-if(!pattern22.test(data97)){
-const err255 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+}
+else {
+const err255 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err255];
 }
@@ -3361,8 +3345,9 @@ vErrors.push(err255);
 errors++;
 }
 }
+}
 else {
-const err256 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err256 = {instancePath:instancePath+"/nodes/localStorageEviction",schemaPath:"#/properties/nodes/properties/localStorageEviction/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -3371,10 +3356,31 @@ vErrors.push(err256);
 }
 errors++;
 }
-let data98 = data95["imagefs.available"];
-if(typeof data98 === "string"){
-if(func2(data98) > 24){
-const err257 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+}
+if(data43.nodePressure !== undefined){
+let data97 = data43.nodePressure;
+if(data97 && typeof data97 == "object" && !Array.isArray(data97)){
+if(data97.thresholds === undefined){
+data97.thresholds = {};
+}
+if(data97.minimumReclaim === undefined){
+data97.minimumReclaim = {};
+}
+if(data97.gracePeriod === undefined){
+data97.gracePeriod = "1m";
+}
+if(data97.transitionPeriod === undefined){
+data97.transitionPeriod = "5m";
+}
+if(data97.forecast === undefined){
+data97.forecast = "1h";
+}
+if(data97.evictPods === undefined){
+data97.evictPods = false;
+}
+for(const key26 in data97){
+if(!((((((key26 === "thresholds") || (key26 === "minimumReclaim")) || (key26 === "gracePeriod")) || (key26 === "transitionPeriod")) || (key26 === "forecast")) || (key26 === "evictPods"))){
+const err257 = {instancePath:instancePath+"/nodes/nodePressure",schemaPath:"#/properties/nodes/properties/nodePressure/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key26},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err257];
 }
@@ -3383,8 +3389,27 @@ vErrors.push(err257);
 }
 errors++;
 }
-if(func2(data98) < 1){
-const err258 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+let data98 = data97.thresholds;
+if(data98 && typeof data98 == "object" && !Array.isArray(data98)){
+if(data98["nodefs.available"] === undefined){
+data98["nodefs.available"] = "15%";
+}
+if(data98["nodefs.inodesFree"] === undefined){
+data98["nodefs.inodesFree"] = "10%";
+}
+if(data98["imagefs.available"] === undefined){
+data98["imagefs.available"] = "20%";
+}
+if(data98["imagefs.inodesFree"] === undefined){
+data98["imagefs.inodesFree"] = "10%";
+}
+if(data98["memory.available"] === undefined){
+data98["memory.available"] = "500Mi";
+}
+for(const key27 in data98){
+if(!(((((key27 === "nodefs.available") || (key27 === "nodefs.inodesFree")) || (key27 === "imagefs.available")) || (key27 === "imagefs.inodesFree")) || (key27 === "memory.available"))){
+const err258 = {instancePath:instancePath+"/nodes/nodePressure/thresholds",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key27},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -3393,8 +3418,11 @@ vErrors.push(err258);
 }
 errors++;
 }
-if(!pattern22.test(data98)){
-const err259 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+}
+let data99 = data98["nodefs.available"];
+if(typeof data99 === "string"){
+if(func2(data99) > 24){
+const err259 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err259];
 }
@@ -3403,9 +3431,8 @@ vErrors.push(err259);
 }
 errors++;
 }
-}
-else {
-const err260 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data99) < 1){
+const err260 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -3414,10 +3441,8 @@ vErrors.push(err260);
 }
 errors++;
 }
-let data99 = data95["imagefs.inodesFree"];
-if(typeof data99 === "string"){
-if(func2(data99) > 24){
-const err261 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(!pattern23.test(data99)){
+const err261 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err261];
 }
@@ -3426,8 +3451,9 @@ vErrors.push(err261);
 }
 errors++;
 }
-if(func2(data99) < 1){
-const err262 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+else {
+const err262 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err262];
 }
@@ -3436,8 +3462,10 @@ vErrors.push(err262);
 }
 errors++;
 }
-if(!pattern22.test(data99)){
-const err263 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+let data100 = data98["nodefs.inodesFree"];
+if(typeof data100 === "string"){
+if(func2(data100) > 24){
+const err263 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err263];
 }
@@ -3446,9 +3474,8 @@ vErrors.push(err263);
 }
 errors++;
 }
-}
-else {
-const err264 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data100) < 1){
+const err264 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err264];
 }
@@ -3457,10 +3484,8 @@ vErrors.push(err264);
 }
 errors++;
 }
-let data100 = data95["memory.available"];
-if(typeof data100 === "string"){
-if(func2(data100) > 24){
-const err265 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(!pattern23.test(data100)){
+const err265 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err265];
 }
@@ -3469,8 +3494,9 @@ vErrors.push(err265);
 }
 errors++;
 }
-if(func2(data100) < 1){
-const err266 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+else {
+const err266 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err266];
 }
@@ -3479,8 +3505,10 @@ vErrors.push(err266);
 }
 errors++;
 }
-if(!pattern22.test(data100)){
-const err267 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+let data101 = data98["imagefs.available"];
+if(typeof data101 === "string"){
+if(func2(data101) > 24){
+const err267 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err267];
 }
@@ -3489,9 +3517,8 @@ vErrors.push(err267);
 }
 errors++;
 }
-}
-else {
-const err268 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data101) < 1){
+const err268 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err268];
 }
@@ -3500,9 +3527,8 @@ vErrors.push(err268);
 }
 errors++;
 }
-}
-else {
-const err269 = {instancePath:instancePath+"/nodes/nodePressure/thresholds",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!pattern23.test(data101)){
+const err269 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err269];
 }
@@ -3511,11 +3537,9 @@ vErrors.push(err269);
 }
 errors++;
 }
-let data101 = data94.minimumReclaim;
-if(data101 && typeof data101 == "object" && !Array.isArray(data101)){
-for(const key28 in data101){
-if(!((((key28 === "nodefs.available") || (key28 === "nodefs.inodesFree")) || (key28 === "imagefs.available")) || (key28 === "imagefs.inodesFree"))){
-const err270 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key28},message:"must NOT have additional properties"};
+}
+else {
+const err270 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err270];
 }
@@ -3524,12 +3548,10 @@ vErrors.push(err270);
 }
 errors++;
 }
-}
-if(data101["nodefs.available"] !== undefined){
-let data102 = data101["nodefs.available"];
+let data102 = data98["imagefs.inodesFree"];
 if(typeof data102 === "string"){
 if(func2(data102) > 24){
-const err271 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+const err271 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err271];
 }
@@ -3539,7 +3561,7 @@ vErrors.push(err271);
 errors++;
 }
 if(func2(data102) < 1){
-const err272 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err272 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err272];
 }
@@ -3548,8 +3570,8 @@ vErrors.push(err272);
 }
 errors++;
 }
-if(!pattern22.test(data102)){
-const err273 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+if(!pattern23.test(data102)){
+const err273 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err273];
 }
@@ -3560,7 +3582,7 @@ errors++;
 }
 }
 else {
-const err274 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err274 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err274];
 }
@@ -3569,12 +3591,10 @@ vErrors.push(err274);
 }
 errors++;
 }
-}
-if(data101["nodefs.inodesFree"] !== undefined){
-let data103 = data101["nodefs.inodesFree"];
+let data103 = data98["memory.available"];
 if(typeof data103 === "string"){
 if(func2(data103) > 24){
-const err275 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+const err275 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err275];
 }
@@ -3584,7 +3604,7 @@ vErrors.push(err275);
 errors++;
 }
 if(func2(data103) < 1){
-const err276 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err276 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err276];
 }
@@ -3593,8 +3613,8 @@ vErrors.push(err276);
 }
 errors++;
 }
-if(!pattern22.test(data103)){
-const err277 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+if(!pattern23.test(data103)){
+const err277 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err277];
 }
@@ -3605,7 +3625,7 @@ errors++;
 }
 }
 else {
-const err278 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err278 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err278];
 }
@@ -3615,11 +3635,8 @@ vErrors.push(err278);
 errors++;
 }
 }
-if(data101["imagefs.available"] !== undefined){
-let data104 = data101["imagefs.available"];
-if(typeof data104 === "string"){
-if(func2(data104) > 24){
-const err279 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+else {
+const err279 = {instancePath:instancePath+"/nodes/nodePressure/thresholds",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err279];
 }
@@ -3628,8 +3645,11 @@ vErrors.push(err279);
 }
 errors++;
 }
-if(func2(data104) < 1){
-const err280 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+let data104 = data97.minimumReclaim;
+if(data104 && typeof data104 == "object" && !Array.isArray(data104)){
+for(const key28 in data104){
+if(!((((key28 === "nodefs.available") || (key28 === "nodefs.inodesFree")) || (key28 === "imagefs.available")) || (key28 === "imagefs.inodesFree"))){
+const err280 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key28},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err280];
 }
@@ -3638,8 +3658,12 @@ vErrors.push(err280);
 }
 errors++;
 }
-if(!pattern22.test(data104)){
-const err281 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+}
+if(data104["nodefs.available"] !== undefined){
+let data105 = data104["nodefs.available"];
+if(typeof data105 === "string"){
+if(func2(data105) > 24){
+const err281 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err281];
 }
@@ -3648,9 +3672,8 @@ vErrors.push(err281);
 }
 errors++;
 }
-}
-else {
-const err282 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data105) < 1){
+const err282 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err282];
 }
@@ -3659,12 +3682,8 @@ vErrors.push(err282);
 }
 errors++;
 }
-}
-if(data101["imagefs.inodesFree"] !== undefined){
-let data105 = data101["imagefs.inodesFree"];
-if(typeof data105 === "string"){
-if(func2(data105) > 24){
-const err283 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(!pattern23.test(data105)){
+const err283 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err283];
 }
@@ -3673,8 +3692,9 @@ vErrors.push(err283);
 }
 errors++;
 }
-if(func2(data105) < 1){
-const err284 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+else {
+const err284 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err284];
 }
@@ -3683,8 +3703,12 @@ vErrors.push(err284);
 }
 errors++;
 }
-if(!pattern22.test(data105)){
-const err285 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+}
+if(data104["nodefs.inodesFree"] !== undefined){
+let data106 = data104["nodefs.inodesFree"];
+if(typeof data106 === "string"){
+if(func2(data106) > 24){
+const err285 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err285];
 }
@@ -3693,9 +3717,8 @@ vErrors.push(err285);
 }
 errors++;
 }
-}
-else {
-const err286 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data106) < 1){
+const err286 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err286];
 }
@@ -3704,10 +3727,8 @@ vErrors.push(err286);
 }
 errors++;
 }
-}
-}
-else {
-const err287 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!pattern23.test(data106)){
+const err287 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err287];
 }
@@ -3716,10 +3737,9 @@ vErrors.push(err287);
 }
 errors++;
 }
-let data106 = data94.gracePeriod;
-if(typeof data106 === "string"){
-if(func2(data106) > 32){
-const err288 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+}
+else {
+const err288 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err288];
 }
@@ -3728,8 +3748,12 @@ vErrors.push(err288);
 }
 errors++;
 }
-if(func2(data106) < 2){
-const err289 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+}
+if(data104["imagefs.available"] !== undefined){
+let data107 = data104["imagefs.available"];
+if(typeof data107 === "string"){
+if(func2(data107) > 24){
+const err289 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err289];
 }
@@ -3738,8 +3762,8 @@ vErrors.push(err289);
 }
 errors++;
 }
-if(!pattern7.test(data106)){
-const err290 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(func2(data107) < 1){
+const err290 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err290];
 }
@@ -3748,9 +3772,8 @@ vErrors.push(err290);
 }
 errors++;
 }
-}
-else {
-const err291 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern23.test(data107)){
+const err291 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err291];
 }
@@ -3759,10 +3782,9 @@ vErrors.push(err291);
 }
 errors++;
 }
-let data107 = data94.transitionPeriod;
-if(typeof data107 === "string"){
-if(func2(data107) > 32){
-const err292 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+}
+else {
+const err292 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err292];
 }
@@ -3771,8 +3793,12 @@ vErrors.push(err292);
 }
 errors++;
 }
-if(func2(data107) < 2){
-const err293 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+}
+if(data104["imagefs.inodesFree"] !== undefined){
+let data108 = data104["imagefs.inodesFree"];
+if(typeof data108 === "string"){
+if(func2(data108) > 24){
+const err293 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err293];
 }
@@ -3781,8 +3807,8 @@ vErrors.push(err293);
 }
 errors++;
 }
-if(!pattern7.test(data107)){
-const err294 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(func2(data108) < 1){
+const err294 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err294];
 }
@@ -3791,9 +3817,8 @@ vErrors.push(err294);
 }
 errors++;
 }
-}
-else {
-const err295 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern23.test(data108)){
+const err295 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err295];
 }
@@ -3802,10 +3827,9 @@ vErrors.push(err295);
 }
 errors++;
 }
-let data108 = data94.forecast;
-if(typeof data108 === "string"){
-if(func2(data108) > 32){
-const err296 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+}
+else {
+const err296 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err296];
 }
@@ -3814,8 +3838,10 @@ vErrors.push(err296);
 }
 errors++;
 }
-if(func2(data108) < 2){
-const err297 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+}
+}
+else {
+const err297 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err297];
 }
@@ -3824,8 +3850,10 @@ vErrors.push(err297);
 }
 errors++;
 }
-if(!pattern7.test(data108)){
-const err298 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+let data109 = data97.gracePeriod;
+if(typeof data109 === "string"){
+if(func2(data109) > 32){
+const err298 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err298];
 }
@@ -3834,9 +3862,8 @@ vErrors.push(err298);
 }
 errors++;
 }
-}
-else {
-const err299 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data109) < 2){
+const err299 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err299];
 }
@@ -3845,8 +3872,8 @@ vErrors.push(err299);
 }
 errors++;
 }
-if(typeof data94.evictPods !== "boolean"){
-const err300 = {instancePath:instancePath+"/nodes/nodePressure/evictPods",schemaPath:"#/properties/nodes/properties/nodePressure/properties/evictPods/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(!pattern7.test(data109)){
+const err300 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
 if(vErrors === null){
 vErrors = [err300];
 }
@@ -3857,7 +3884,7 @@ errors++;
 }
 }
 else {
-const err301 = {instancePath:instancePath+"/nodes/nodePressure",schemaPath:"#/properties/nodes/properties/nodePressure/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err301 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err301];
 }
@@ -3866,10 +3893,10 @@ vErrors.push(err301);
 }
 errors++;
 }
-}
-}
-else {
-const err302 = {instancePath:instancePath+"/nodes",schemaPath:"#/properties/nodes/type",keyword:"type",params:{type: "object"},message:"must be object"};
+let data110 = data97.transitionPeriod;
+if(typeof data110 === "string"){
+if(func2(data110) > 32){
+const err302 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err302];
 }
@@ -3878,15 +3905,122 @@ vErrors.push(err302);
 }
 errors++;
 }
-}
-}
-else {
-const err303 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(func2(data110) < 2){
+const err303 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err303];
 }
 else {
 vErrors.push(err303);
+}
+errors++;
+}
+if(!pattern7.test(data110)){
+const err304 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(vErrors === null){
+vErrors = [err304];
+}
+else {
+vErrors.push(err304);
+}
+errors++;
+}
+}
+else {
+const err305 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err305];
+}
+else {
+vErrors.push(err305);
+}
+errors++;
+}
+let data111 = data97.forecast;
+if(typeof data111 === "string"){
+if(func2(data111) > 32){
+const err306 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(vErrors === null){
+vErrors = [err306];
+}
+else {
+vErrors.push(err306);
+}
+errors++;
+}
+if(func2(data111) < 2){
+const err307 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+if(vErrors === null){
+vErrors = [err307];
+}
+else {
+vErrors.push(err307);
+}
+errors++;
+}
+if(!pattern7.test(data111)){
+const err308 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(vErrors === null){
+vErrors = [err308];
+}
+else {
+vErrors.push(err308);
+}
+errors++;
+}
+}
+else {
+const err309 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err309];
+}
+else {
+vErrors.push(err309);
+}
+errors++;
+}
+if(typeof data97.evictPods !== "boolean"){
+const err310 = {instancePath:instancePath+"/nodes/nodePressure/evictPods",schemaPath:"#/properties/nodes/properties/nodePressure/properties/evictPods/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err310];
+}
+else {
+vErrors.push(err310);
+}
+errors++;
+}
+}
+else {
+const err311 = {instancePath:instancePath+"/nodes/nodePressure",schemaPath:"#/properties/nodes/properties/nodePressure/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err311];
+}
+else {
+vErrors.push(err311);
+}
+errors++;
+}
+}
+}
+else {
+const err312 = {instancePath:instancePath+"/nodes",schemaPath:"#/properties/nodes/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err312];
+}
+else {
+vErrors.push(err312);
+}
+errors++;
+}
+}
+}
+else {
+const err313 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err313];
+}
+else {
+vErrors.push(err313);
 }
 errors++;
 }

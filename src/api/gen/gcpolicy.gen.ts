@@ -231,6 +231,12 @@ export interface GCPolicySpecPodsSafety {
  */
 export interface GCPolicySpecNodes {
   nodeSelector?: GCPolicySpecNodesNodeSelector;
+  /**
+   * Names of namespaces whose pods this policy neither evicts nor warns about, for local storage or node pressure; the pods.excludeNamespaces of the same policy count too. Default: none.
+   *
+   * Items: The name of a namespace.
+   */
+  excludeNamespaces?: string[];
   imageGC?: GCPolicySpecNodesImageGC;
   containerGC?: GCPolicySpecNodesContainerGC;
   orphans?: GCPolicySpecNodesOrphans;
@@ -408,6 +414,10 @@ export interface GCPolicySpecNodesOrphans {
  * Warns about pods near a local storage limit and evicts pods above it. The agent reports such pods; the controller verifies and evicts.
  */
 export interface GCPolicySpecNodesLocalStorageEviction {
+  /**
+   * Most pods that the controller evicts in the cluster in a minute, for local storage and node pressure together, when this policy governs the node of the next one. Default 10. Besides, each owner of pods loses at most a tenth of them (at least one) a minute.
+   */
+  maxEvictionsPerMinute?: number;
   /**
    * Percentages of a limit. When a pod's usage exceeds one, the agent records a warning Event on the pod. Default 80 and 95; empty means no warnings.
    *

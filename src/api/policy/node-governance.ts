@@ -49,7 +49,7 @@ type Block = 'imageGC' | 'containerGC' | 'orphans' | 'localStorageEviction' | 'n
 
 /** The block of the policy for one unit of the agent, or the reason why the unit removes nothing. */
 export type NodeRule<T> =
-  | { readonly kind: 'governed'; readonly policy: Policy; readonly rule: T }
+  | { readonly kind: 'governed'; readonly policy: Policy; readonly nodes: NodesPolicy; readonly rule: T }
   | Extract<NodeGovernance, { kind: 'keep' }>;
 
 export function nodeRule<B extends Block>(
@@ -61,7 +61,7 @@ export function nodeRule<B extends Block>(
   const rule = nodes[block];
   return rule === undefined
     ? { kind: 'keep', reason: 'RuleOff', policy }
-    : { kind: 'governed', policy, rule };
+    : { kind: 'governed', policy, nodes, rule };
 }
 
 /** The relief, if the policy still has the threshold for it: the policy may change while the relief waits for other passes. */

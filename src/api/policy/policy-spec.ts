@@ -42,7 +42,7 @@ function policyOfSpec(spec: ValidSpec): Pick<Policy, 'mode' | 'priority' | 'pods
     mode: spec.mode,
     priority: spec.priority,
     pods: spec.pods && podsOf(spec.pods),
-    nodes: spec.nodes && nodesOf(spec.nodes),
+    nodes: spec.nodes && nodesOf(spec.nodes, spec.pods?.excludeNamespaces),
   };
 }
 
@@ -78,9 +78,10 @@ function terminatedOf(terminated: ValidSpecPodsTerminated): TerminatedPolicy {
   };
 }
 
-function nodesOf(nodes: ValidSpecNodes): NodesPolicy {
+function nodesOf(nodes: ValidSpecNodes, excludedByPods: readonly string[] = []): NodesPolicy {
   return {
     nodeSelector: selectorOf(nodes.nodeSelector),
+    excludeNamespaces: [...new Set([...nodes.excludeNamespaces, ...excludedByPods])],
     imageGC: nodes.imageGC && imageGcOf(nodes.imageGC),
     containerGC: nodes.containerGC && containerGcOf(nodes.containerGC),
     orphans: nodes.orphans,
@@ -126,6 +127,7 @@ function localStorageOf(storage: ValidSpecNodesLocalStorageEviction): LocalStora
   const { emptyDir = '', pod = '', container = '' } = storage.defaultLimits ?? {};
   const { gracePeriodSeconds: grace } = storage;
   return {
+    maxEvictionsPerMinute: storage.maxEvictionsPerMinute,
     warnAtPercent: storage.warnAtPercent.toSorted((a, b) => a - b),
     evictAtPercent: storage.evictAtPercent,
     respectPodDisruptionBudgets: storage.respectPodDisruptionBudgets,

@@ -46,6 +46,8 @@ export interface TtlRule {
 /** The rules for the agents on the nodes that `nodeSelector` selects. */
 export interface NodesPolicy {
   readonly nodeSelector: LabelSelector;
+  /** Namespaces whose pods are neither evicted nor warned about: those of `pods` too. */
+  readonly excludeNamespaces: readonly string[];
   readonly imageGC: ImageGcPolicy | undefined;
   readonly containerGC: ContainerGcPolicy | undefined;
   readonly orphans: OrphansPolicy | undefined;
@@ -110,6 +112,8 @@ export interface OrphansPolicy {
 }
 
 export interface LocalStoragePolicy {
+  /** Evictions in the cluster, for node pressure too. */
+  readonly maxEvictionsPerMinute: number;
   /** Ascending. */
   readonly warnAtPercent: readonly number[];
   readonly evictAtPercent: number;

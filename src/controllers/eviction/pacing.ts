@@ -1,5 +1,5 @@
 import { isPressureRequest, type PressureRequest } from '../../api/local-storage.ts';
-import { isFinished } from '../../api/pod-phase.ts';
+import { isEndingSoon, isFinished } from '../../api/pod-phase.ts';
 import type { EvictionDecision, EvictionFacts, EvictionMemory, Given, PodEviction } from './facts.ts';
 
 /**
@@ -28,7 +28,7 @@ export function waitingEvictions(
   return waiting;
 }
 
-/** Nodes with a pod whose grace period has not ended. A pod without a finish after that is stuck: it frees nothing soon. */
+/** Nodes with a pod that is about to end, by the agent's bound: one with a long grace period, or stuck after it, frees nothing soon. */
 function nodesWithEndingPods(
   { pods, memory }: Pick<EvictionFacts, 'pods' | 'memory'>,
   now: Date,
@@ -37,8 +37,8 @@ function nodesWithEndingPods(
   for (const pod of pods.values()) {
     const { uid, nodeName, deletionAtMs } = pod;
     // The cache may not show an eviction yet.
-    const isEnding = deletionAtMs === undefined ? memory.evicted.has(uid) : deletionAtMs > now.getTime();
-    if (isEnding && nodeName !== undefined && !isFinished(pod)) nodes.add(nodeName);
+    const isEvicted = deletionAtMs === undefined && memory.evicted.has(uid) && !isFinished(pod);
+    if (nodeName !== undefined && (isEvicted || isEndingSoon(pod, now))) nodes.add(nodeName);
   }
   return nodes;
 }

@@ -98,6 +98,7 @@ function decide(
   if (ruled === undefined) return keep(target, 'PolicyChanged', facts);
   const reason =
     judgePod(target, facts) ??
+    judgeExclusion(target, governor.nodes) ??
     judgeRequest(target.request, ruled, facts) ??
     judgeMemory(target.uid, facts, facts);
   if (reason !== undefined) return keep(target, reason, facts);
@@ -233,6 +234,12 @@ function judgeLife(pod: KnownPod, { memory }: EvictionFacts): EvictionKeepReason
 
 const isRequested = (pod: KnownPod, { namespace, name }: RequestedPod): boolean =>
   pod.namespace === namespace && pod.name === name;
+
+const judgeExclusion = (
+  { namespace }: RequestedPod,
+  { excludeNamespaces }: NodesPolicy,
+): EvictionKeepReason | undefined =>
+  excludeNamespaces.includes(namespace) ? 'NamespaceExcluded' : undefined;
 
 function judgeRequest(
   { observedAtMs }: EvictionRequest,

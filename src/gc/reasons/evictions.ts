@@ -97,6 +97,7 @@ export const evictionReasons: ReasonCatalog<EvictionEvidence> = {
     ...podStates.KeepMarked,
     sentence: ({ on, ...request }) => `${causeOf(request)} But the label ${KEEP_LABEL} is on ${on}.`,
   },
+  NamespaceExcluded: { ...podStates.NamespaceExcluded, ...refused(podStates.NamespaceExcluded) },
   CriticalPod: refused(podStates.CriticalPod),
   Finished: refused(podStates.Finished),
   Terminating: refused(podStates.Terminating),

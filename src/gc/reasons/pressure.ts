@@ -73,7 +73,10 @@ export interface PressureEvidence
   extends
     Record<DiskSignal, EvictedForPressure>,
     Pick<NodeEvidence, 'NoPolicy' | 'InvalidPolicy' | 'NodeUnknown'>,
-    Pick<StorageEvidence, 'KeepMarked' | 'Finished' | 'Terminating' | 'UsageUnknown' | 'RuleOff'> {
+    Pick<
+      StorageEvidence,
+      'KeepMarked' | 'NamespaceExcluded' | 'Finished' | 'Terminating' | 'UsageUnknown' | 'RuleOff'
+    > {
   CriticalPod: { readonly isMirror: boolean; readonly priority: number | undefined };
   NoPressure: NoEvidence;
   EvictionOff: { readonly shortage: Shortage };
@@ -184,6 +187,7 @@ export const pressureReasons: ReasonCatalog<PressureEvidence> = {
       `The pod is critical, because ${isMirror ? 'it mirrors a static pod' : `its priority is ${priority}`}.`,
   },
   KeepMarked: storageReasons.KeepMarked,
+  NamespaceExcluded: storageReasons.NamespaceExcluded,
   Finished: storageReasons.Finished,
   Terminating: storageReasons.Terminating,
   NoPolicy: nodeReasons.NoPolicy,

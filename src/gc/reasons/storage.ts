@@ -29,6 +29,7 @@ export interface StorageEvidence
     readonly fullest: LimitUsage | undefined;
   };
   KeepMarked: { readonly on: 'pod' | 'node' };
+  NamespaceExcluded: { readonly namespace: string };
   Finished: { readonly phase: string };
   Terminating: {
     /** End of its grace period, Unix milliseconds. */
@@ -69,6 +70,12 @@ export const podStates = {
     meaning: `The pod, its namespace or its node has the label ${KEEP_LABEL}.`,
     field: keepLabelField,
     change: labelRemoved,
+  },
+  NamespaceExcluded: {
+    meaning: 'The policy of the node excludes the namespace of the pod.',
+    field: ({ namespace }: { readonly namespace: string }): string =>
+      `nodes.excludeNamespaces or pods.excludeNamespaces has ${namespace}`,
+    change: 'nodes.excludeNamespaces and pods.excludeNamespaces of the policy do not have the namespace.',
   },
   Finished: {
     meaning: 'The pod has finished, so there is nothing to evict.',
@@ -123,6 +130,7 @@ export const storageReasons: ReasonCatalog<StorageEvidence> = {
     ...podStates.KeepMarked,
     sentence: ({ on }) => `The label ${KEEP_LABEL} is on the ${on}.`,
   },
+  NamespaceExcluded: podStates.NamespaceExcluded,
   Finished: {
     ...podStates.Finished,
     sentence: ({ phase }) => `The pod has finished (${phase}), so there is nothing to evict.`,

@@ -128,6 +128,16 @@ export const badForNodes: readonly BadRow[] = [
     'spec.nodes.localStorageEviction.defaultLimits.emptyDir',
   ],
   [
+    'no evictions',
+    eviction({ maxEvictionsPerMinute: 0 }),
+    'spec.nodes.localStorageEviction.maxEvictionsPerMinute',
+  ],
+  [
+    'a pattern as an excluded namespace of nodes',
+    { nodes: { excludeNamespaces: ['kube-*'] } },
+    'spec.nodes.excludeNamespaces[0]',
+  ],
+  [
     'an eviction at 0 percent',
     eviction({ evictAtPercent: 0 }),
     'spec.nodes.localStorageEviction.evictAtPercent',

@@ -26,6 +26,7 @@ const imageDefaults = {
   repullBackoff: true,
 };
 const evictionDefaults = {
+  maxEvictionsPerMinute: 10,
   warnAtPercent: [80, 95],
   evictAtPercent: 100,
   respectPodDisruptionBudgets: true,
@@ -117,6 +118,7 @@ export const goodPolicies: readonly GoodPolicy[] = [
       ...general,
       nodes: {
         nodeSelector: {},
+        excludeNamespaces: [],
         imageGC: imageDefaults,
         containerGC: { minimumAge: '0s', maxPerPodContainer: 1, maxContainers: -1, sandboxes: true },
         localStorageEviction: evictionDefaults,
@@ -135,6 +137,7 @@ export const goodPolicies: readonly GoodPolicy[] = [
       ...general,
       nodes: {
         nodeSelector: {},
+        excludeNamespaces: [],
         imageGC: {
           ...imageDefaults,
           highThresholdPercent: 100,
@@ -158,6 +161,7 @@ export const goodPolicies: readonly GoodPolicy[] = [
       ...general,
       nodes: {
         nodeSelector: {},
+        excludeNamespaces: [],
         imageGC: {
           ...imageDefaults,
           maximumAgeByImage: [
@@ -166,6 +170,20 @@ export const goodPolicies: readonly GoodPolicy[] = [
           ],
           inodes: { highThresholdPercent: 85, lowThresholdPercent: 80 },
         },
+      },
+    },
+  },
+  {
+    name: 'evictions without some namespaces, at a pace',
+    spec: {
+      nodes: { excludeNamespaces: ['kube-system'], localStorageEviction: { maxEvictionsPerMinute: 1000 } },
+    },
+    stored: {
+      ...general,
+      nodes: {
+        nodeSelector: {},
+        excludeNamespaces: ['kube-system'],
+        localStorageEviction: { ...evictionDefaults, maxEvictionsPerMinute: 1000 },
       },
     },
   },
@@ -184,6 +202,7 @@ export const goodPolicies: readonly GoodPolicy[] = [
       ...general,
       nodes: {
         nodeSelector: {},
+        excludeNamespaces: [],
         containerGC: {
           minimumAge: '0s',
           maxPerPodContainer: 1,

@@ -63,6 +63,7 @@ describe('defaults', () => {
     const spec = { nodes: { imageGC: {}, containerGC: { logs: {} }, localStorageEviction: {} } };
     expect(parsePolicy(policyOf('p', spec)).policy).toHaveProperty('nodes', {
       nodeSelector: everything,
+      excludeNamespaces: [],
       imageGC: {
         highThresholdPercent: 85,
         lowThresholdPercent: 80,
@@ -89,6 +90,7 @@ describe('defaults', () => {
         },
       },
       localStorageEviction: {
+        maxEvictionsPerMinute: 10,
         warnAtPercent: [80, 95],
         evictAtPercent: 100,
         respectPodDisruptionBudgets: true,
@@ -145,6 +147,17 @@ test('converts times, bytes and lists', () => {
         defaultLimits: { emptyDirBytes: 10 * 2 ** 30 },
       },
     },
+  });
+});
+
+test('namespaces that a policy excludes for pods are excluded from its evictions too', () => {
+  const spec = {
+    pods: { excludeNamespaces: ['kube-system', 'logging'] },
+    nodes: { excludeNamespaces: ['logging', 'storage'] },
+  };
+  expect(parsePolicy(policyOf('p', spec)).policy).toMatchObject({
+    pods: { excludeNamespaces: new Set(['kube-system', 'logging']) },
+    nodes: { excludeNamespaces: ['logging', 'storage', 'kube-system'] },
   });
 });
 

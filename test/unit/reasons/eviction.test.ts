@@ -10,6 +10,7 @@ import {
   evictionRequest,
   byUid,
   evictPolicy,
+  excluding,
   facts,
   keepLabel,
   namespace,
@@ -30,6 +31,7 @@ const reached: Readonly<Record<EvictionKeepReason, Partial<EvictionFacts>>> = {
   RequestStale: { reports: [reportOf('node-1', evictionRequest('a', { observedAtMs: 0 }))] },
   PolicyChanged: { reports: [reportOf('node-1', evictionRequest('a', { observedBytes: 1 }))] },
   KeepMarked: { nodes: new Map([['node-1', node('node-1', { labels: keepLabel })]]) },
+  NamespaceExcluded: {},
   CriticalPod: { memory: { ...noMemory, critical: new Set(['uid-a']) } },
   Finished: { pods: byUid(pod('a')) },
   Terminating: { pods: byUid(pod('a', { ...running, ...terminating })) },
@@ -45,7 +47,8 @@ const reached: Readonly<Record<EvictionKeepReason, Partial<EvictionFacts>>> = {
 };
 
 test.each(Object.entries(reached))('the controller keeps a pod: %s', (reason, over) => {
-  const given = { policies: [pressurePolicy()], now, monotonicMs: 0 };
+  const policy = reason === 'NamespaceExcluded' ? excluding('default') : pressurePolicy();
+  const given = { policies: [policy], now, monotonicMs: 0 };
   expect(planEvictions(facts(over), given)).toMatchObject([{ verdict: 'Keep', reason }]);
 });
 

@@ -37,6 +37,11 @@ const nodeKept = (reason: 'NoPolicy' | 'InvalidPolicy' | 'NodeUnknown'): NodeGov
   ...{ kind: 'keep', reason, policy: reason === 'InvalidPolicy' ? invalidPolicy : undefined },
 });
 
+const excluding = (namespace: string): NodeGovernance => {
+  const governed = governedBy(pressurePolicy());
+  return { ...governed, nodes: { ...governed.nodes, excludeNamespaces: [namespace] } };
+};
+
 const rows: Readonly<Record<PressureKeepReason, Row>> = {
   NoPressure: { facts: { signals: [] }, detail: 'No disk of the node is below its threshold.' },
   EvictionOff: {
@@ -75,6 +80,11 @@ const rows: Readonly<Record<PressureKeepReason, Row>> = {
     facts: { pods: [storagePod('big', {}, { isOptedOut: true })] },
     detail: 'The label gc.dustpan.dev/keep is on the pod.',
     field: 'metadata.labels["gc.dustpan.dev/keep"]',
+  },
+  NamespaceExcluded: {
+    governance: excluding('web'),
+    detail: 'The policy of the node excludes the namespace of the pod.',
+    field: 'nodes.excludeNamespaces or pods.excludeNamespaces has web',
   },
   Finished: {
     facts: { pods: [storagePod('big', {}, { phase: 'Succeeded' })] },

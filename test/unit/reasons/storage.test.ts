@@ -61,6 +61,10 @@ const planned: Readonly<Record<EvictionSignal | StorageKeepReason, Fixture>> = {
   NoLimit: { ...by(), ...withPod({}, overPod) },
   CriticalPod: { ...by(), ...withPod(scratch, overVolume, { priority: 2_000_000_000 }) },
   KeepMarked: { ...by(), ...withPod(scratch, overVolume, { isOptedOut: true }) },
+  NamespaceExcluded: {
+    ...nodesBy({ ...by().policies[0].nodes, excludeNamespaces: ['web'] }),
+    ...over,
+  },
   Finished: { ...by(), ...withPod(scratch, overVolume, { phase: 'Failed' }) },
   Terminating: { ...by(), ...withPod(scratch, overVolume, { deletionAtMs: 1 }) },
   UsageUnknown: { ...by(), ...withPod(scratch, undefined) },
@@ -128,6 +132,12 @@ test.each<{
     fixture: planned.KeepMarked,
     detail: 'The label gc.dustpan.dev/keep is on the pod.',
     field: 'metadata.labels["gc.dustpan.dev/keep"]',
+  },
+  {
+    name: 'in an excluded namespace',
+    fixture: planned.NamespaceExcluded,
+    detail: 'The policy of the node excludes the namespace of the pod.',
+    field: 'nodes.excludeNamespaces or pods.excludeNamespaces has web',
   },
   {
     name: 'being deleted',

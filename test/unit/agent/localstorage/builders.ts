@@ -102,8 +102,8 @@ export const storagePolicy = (
     readonly defaultLimits?: Partial<LocalStoragePolicy['defaultLimits']>;
   } = {},
 ): LocalStoragePolicy => ({
-  ...{ warnAtPercent: [80, 95], evictAtPercent: 100, respectPodDisruptionBudgets: true },
-  ...{ gracePeriodSeconds: undefined },
+  ...{ maxEvictionsPerMinute: 10, warnAtPercent: [80, 95], evictAtPercent: 100 },
+  ...{ respectPodDisruptionBudgets: true, gracePeriodSeconds: undefined },
   ...over,
   defaultLimits: { ...noDefaults, ...over.defaultLimits },
 });

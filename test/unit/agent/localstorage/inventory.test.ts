@@ -18,7 +18,7 @@ const rule = storagePolicy();
 const governance = governedBy(rule);
 const inventory = (pods: readonly StoragePod[], used: Readonly<Record<string, Used>>): StorageInventory => {
   const plan = planLocalStorage({ pods, usage: usage(used) }, { governance, now });
-  const governed = { kind: 'governed', policy: governance.policy, rule } as const;
+  const governed = { ...governance, rule };
   return inventoryOf({ governed, pods, usage: usage(used), plan, warnings: [] });
 };
 

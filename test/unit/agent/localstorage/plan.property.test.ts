@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PodStorageUsage, StoragePod, StorageUsage } from '../../../../src/api/local-storage.ts';
+import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type { LocalStoragePolicy } from '../../../../src/api/policy/policy.ts';
 import type { Given, LocalStorageFacts } from '../../../../src/agent/localstorage/facts.ts';
 import { limitsOf } from '../../../../src/agent/localstorage/limits.ts';
@@ -46,6 +47,7 @@ const state = fc.record({
   phase: fc.constantFrom('Running', 'Running', 'Running', 'Pending', 'Failed', 'Succeeded'),
   isDeleted: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
   isOptedOut: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
+  namespace: fc.constantFrom('web', 'web', 'web', 'kube-system'),
   priority: fc.constantFrom(undefined, 0, 1_999_999_999, 2_000_000_000, 2_000_001_000),
   configHash: fc.constantFrom(undefined, undefined, undefined, 'hash'),
 });
@@ -95,8 +97,14 @@ const cluster: fc.Arbitrary<
     },
   }));
 
+function excluding(
+  governance: ReturnType<typeof governedBy>,
+): Extract<NodeGovernance, { readonly kind: 'governed' }> {
+  return { ...governance, nodes: { ...governance.nodes, excludeNamespaces: ['kube-system'] } };
+}
+
 const by = (policy: LocalStoragePolicy): Given & { readonly policy: LocalStoragePolicy } => ({
-  governance: governedBy(policy),
+  governance: excluding(governedBy(policy)),
   policy,
   now,
 });
@@ -127,6 +135,7 @@ test(
         expect(podsOf(facts, evictions)).toHaveLength(evictions.length);
         for (const pod of podsOf(facts, evictions)) {
           expect(pod.isOptedOut).toBe(false);
+          expect(pod.namespace).toBe('web');
           expect(pod.deletionAtMs).toBeUndefined();
           expect(['Running', 'Pending']).toContain(pod.phase);
           expect(pod.priority ?? 0).toBeLessThan(2_000_000_000);

@@ -114,6 +114,10 @@ const planned: Readonly<Record<DiskSignal | PressureKeepReason, Fixture>> = {
   },
   CriticalPod: { ...by(), ...withPod({ priority: 2_000_000_000 }) },
   KeepMarked: { ...by(), ...withPod({ isOptedOut: true }) },
+  NamespaceExcluded: {
+    ...nodesBy({ ...by().policies[0].nodes, excludeNamespaces: ['web'] }),
+    ...one,
+  },
   Finished: { ...by(), ...withPod({ phase: 'Failed' }) },
   Terminating: { ...by(), ...withPod({ deletionAtMs: now.getTime() + 3_600_000 }) },
   UsageUnknown: { ...by(), ...crowded({ a: {} }) },

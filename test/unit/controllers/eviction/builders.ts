@@ -27,7 +27,8 @@ export const evictPolicy = (
 ): Policy => {
   const { selector = everything, ...rest } = policyOver;
   const rule: LocalStoragePolicy = {
-    ...{ warnAtPercent: [80, 95], evictAtPercent: 100, respectPodDisruptionBudgets: true },
+    ...{ maxEvictionsPerMinute: 10, warnAtPercent: [80, 95], evictAtPercent: 100 },
+    respectPodDisruptionBudgets: true,
     gracePeriodSeconds: undefined,
     defaultLimits: { emptyDirBytes: undefined, podBytes: undefined, containerBytes: undefined },
     ...over,
@@ -65,6 +66,12 @@ export const pressurePolicy = (
   };
   return { ...evicting, nodes: nodesRules({ ...evicting.nodes, nodePressure }) };
 };
+
+/** The pressure policy, without evictions in a namespace. */
+export function excluding(namespace: string): Policy {
+  const by = pressurePolicy();
+  return { ...by, nodes: nodesRules({ ...by.nodes, excludeNamespaces: [namespace] }) };
+}
 
 /** A request for the pod `name`, which uses 90 MiB of the disk of its node; 100 MiB are available there, the threshold is 150 MiB. */
 export const pressureRequest = (name: string, over: Partial<PressureRequest> = {}): EvictionRequest =>

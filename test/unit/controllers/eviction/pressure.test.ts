@@ -12,6 +12,7 @@ import {
   evictedAt0,
   evictionRequest,
   evictPolicy,
+  excluding,
   facts,
   keepLabel,
   mebibyte,
@@ -61,6 +62,7 @@ describe('a pod that its node requests because it is short of disk space', () =>
       over: requesting({ signal: 'imagefs.available' }),
       expected: 'PolicyChanged',
     },
+    { name: 'the policy excludes its namespace', by: excluding('default'), expected: 'NamespaceExcluded' },
     { name: 'inodes are short', over: requesting({ signal: 'nodefs.inodesFree' }), expected: 'Evict' },
     {
       name: 'the policy is in DryRun',
@@ -232,10 +234,22 @@ describe('of the requests of one node, only the first that may be evicted is due
 describe('while a pod of the node is ending', () => {
   const ending = (over: Parameters<typeof pod>[1]) => ({ ...three, pods: without('uid-c', over) });
   const later = now.getTime() + 1;
+  const over = now.getTime() - 30_000;
 
   test.each([
     { name: 'its grace period is running', over: ending({ deletionAtMs: later }), waits: true },
-    { name: 'its grace period is over', over: ending({ deletionAtMs: now.getTime() }), waits: false },
+    {
+      name: 'its grace period ends in 2 min',
+      over: ending({ deletionAtMs: now.getTime() + 120_000 }),
+      waits: true,
+    },
+    {
+      name: 'its grace period ends later',
+      over: ending({ deletionAtMs: now.getTime() + 120_001 }),
+      waits: false,
+    },
+    { name: 'its grace period has been over for 30 s', over: ending({ deletionAtMs: over }), waits: true },
+    { name: 'it is stuck after that', over: ending({ deletionAtMs: over - 1 }), waits: false },
     {
       name: 'it has finished and waits for finalizers',
       over: ending({ deletionAtMs: later, phase: 'Failed' }),
@@ -253,8 +267,13 @@ describe('while a pod of the node is ending', () => {
       waits: true,
     },
     {
-      name: 'it was evicted, and its grace period is over',
-      over: { ...ending({ deletionAtMs: now.getTime() }), ...memory({ evicted: evictedAt0('uid-c') }) },
+      name: 'it was evicted a moment ago, and has finished',
+      over: { ...ending({ phase: 'Succeeded' }), ...memory({ evicted: evictedAt0('uid-c') }) },
+      waits: false,
+    },
+    {
+      name: 'it was evicted, and is stuck after its grace period',
+      over: { ...ending({ deletionAtMs: over - 1 }), ...memory({ evicted: evictedAt0('uid-c') }) },
       waits: false,
     },
   ])('$name: no other pod is due: $waits', ({ over, waits }) => {
