@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A proxy before a registry that can hold back the second half of a response, like a slow network. */
+/**
+ * A proxy before a registry that can hold back the second half of a response, like a slow network. With `login` (`user:password`) it serves
+ * nobody else.
+ */
 export class RegistryGate implements AsyncDisposable {
   readonly #registry: string;
   readonly #server: Server;
@@ -10,9 +13,11 @@ export class RegistryGate implements AsyncDisposable {
   #opened: Promise<void> = Promise.resolve();
   #minBytes = Infinity;
   readonly #held: string[] = [];
+  readonly #authorization: string | undefined;
 
-  constructor(registry: string) {
+  constructor(registry: string, login?: string) {
     this.#registry = registry;
+    this.#authorization = login && `Basic ${Buffer.from(login).toString('base64')}`;
     this.#server = createServer((request, response) => {
       this.#serve(request, response).catch((err: unknown) => response.destroy(err as Error));
     });
@@ -46,6 +51,10 @@ export class RegistryGate implements AsyncDisposable {
 
   async #serve({ method = 'GET', url = '', headers }: IncomingMessage, to: ServerResponse): Promise<void> {
     const { accept = '*/*', range } = headers;
+    if (this.#authorization !== undefined && headers.authorization !== this.#authorization) {
+      to.writeHead(401, { 'www-authenticate': 'Basic realm="test"' }).end();
+      return;
+    }
     const forwarded = { accept, ...(range !== undefined && { range }) };
     const from = await fetch(`${this.#registry}${url}`, { method, headers: forwarded });
     const body = Buffer.from(await from.arrayBuffer());
