@@ -1,7 +1,7 @@
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import { isTerminated, type PodGcFacts } from './facts.ts';
 
-/** For each pod whose finish time cannot be true: since when the controller has seen it finished. Monotonic milliseconds by UID. */
+/** For each finished pod whose finish time is unknown or cannot be true: since when the controller has seen it finished. Monotonic milliseconds by UID. */
 export type SeenFinished = ReadonlyMap<string, number>;
 
 export const noneSeen: SeenFinished = new Map();
@@ -20,31 +20,28 @@ export function observeFinished(
   for (const pod of pods) {
     if (!isTerminated(pod)) continue;
     const sinceMs = before.get(pod.uid) ?? monotonicMs;
-    if (!isCredible(pod, nowMs - (monotonicMs - sinceMs))) seen.set(pod.uid, sinceMs);
+    if (credibleFinish(pod, nowMs - (monotonicMs - sinceMs)) === undefined) seen.set(pod.uid, sinceMs);
   }
   return seen;
 }
 
-/** When a finished pod finished, Unix milliseconds: as reported; or when the controller first saw it finished, where the report cannot be true. */
+/** When a finished pod finished, Unix milliseconds: as reported; or when the controller first saw it finished, where no report can be true. */
 export function finishedAt(pod: PodFacts, facts: SeenFacts, nowMs: number): number {
   const seenAtMs = firstSeenMs(pod, facts, nowMs);
-  return isCredible(pod, seenAtMs) ? reportedFinish(pod) : seenAtMs;
+  return credibleFinish(pod, seenAtMs) ?? seenAtMs;
 }
 
-/** The earliest time at which a finished pod may have finished, Unix milliseconds: its creation, where the report cannot be true. */
+/** The earliest time at which a finished pod may have finished, Unix milliseconds: its creation, where no report can be true. */
 export const earliestFinish = (pod: PodFacts, facts: SeenFacts, nowMs: number): number =>
-  isCredible(pod, firstSeenMs(pod, facts, nowMs)) ? reportedFinish(pod) : pod.createdAtMs;
+  credibleFinish(pod, firstSeenMs(pod, facts, nowMs)) ?? pod.createdAtMs;
 
 type SeenFacts = Pick<PodGcFacts, 'finishedForMs'>;
 
 const firstSeenMs = (pod: PodFacts, { finishedForMs }: SeenFacts, nowMs: number): number =>
   nowMs - (finishedForMs.get(pod.uid) ?? 0);
 
-/** The finish in the pod's status, by the clock of its node; the creation if the status has none. */
-export const reportedFinish = (pod: PodFacts): number => pod.finishedAtMs ?? pod.createdAtMs;
-
-/** No pod finishes before it was created (by the API server's clock), or after it was seen finished (by ours). */
-function isCredible(pod: PodFacts, seenAtMs: number): boolean {
-  const atMs = reportedFinish(pod);
-  return atMs >= pod.createdAtMs && atMs <= seenAtMs + tolerableSkewMs;
+/** The reported finish, unless it cannot be true: no pod finishes before it was created (by the API server's clock), or after it was seen finished (by ours). */
+function credibleFinish({ finishedAtMs, createdAtMs }: PodFacts, seenAtMs: number): number | undefined {
+  if (finishedAtMs === undefined) return undefined;
+  return finishedAtMs >= createdAtMs && finishedAtMs <= seenAtMs + tolerableSkewMs ? finishedAtMs : undefined;
 }

@@ -59,8 +59,12 @@ export function observe(
   return { facts, missing, seenFinished };
 }
 
-const forMs = (since: ReadonlyMap<string, number>, { monotonicMs }: PassTime): ReadonlyMap<string, number> =>
-  new Map([...since].map(([key, sinceMs]) => [key, monotonicMs - sinceMs]));
+/** Without a list in between: there may be an entry for every pod. */
+function forMs(since: ReadonlyMap<string, number>, { monotonicMs }: PassTime): ReadonlyMap<string, number> {
+  const times = new Map<string, number>();
+  for (const [key, sinceMs] of since) times.set(key, monotonicMs - sinceMs);
+  return times;
+}
 
 const terminatedRules = (policies: readonly (Policy | InvalidPolicy)[]): TerminatedPolicy[] =>
   policies.flatMap((policy) => ('problems' in policy ? [] : (policy.pods?.terminated ?? [])));

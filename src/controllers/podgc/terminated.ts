@@ -16,7 +16,7 @@ import {
   type PodDeletion,
   type PodGcFacts,
 } from './facts.ts';
-import { earliestFinish, finishedAt, reportedFinish } from './finish.ts';
+import { earliestFinish, finishedAt } from './finish.ts';
 import { listIn } from './groups.ts';
 import { Line, Place } from './order.ts';
 
@@ -234,7 +234,7 @@ function finishes(
   const ttlOf = (pod: PodFacts): Ttl => rules.find(({ matches }) => matches(pod))?.ttl ?? general;
   return (pod) => ({
     ttl: honorTTLAnnotation ? annotatedTtl(ttlOf(pod), pod) : ttlOf(pod),
-    reportedMs: reportedFinish(pod),
+    reportedMs: pod.finishedAtMs,
     countedMs: finishedAt(pod, facts, nowMs),
     createdAtMs: pod.createdAtMs,
   });

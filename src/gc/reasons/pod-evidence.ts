@@ -41,8 +41,9 @@ interface TtlAnnotation {
 
 /** When a pod finished, Unix milliseconds, and its time to live. */
 export interface Finish {
-  readonly reportedMs: number;
-  /** Start of the ttl: differs from the reported finish if that cannot be true. */
+  /** undefined = the status does not have it. */
+  readonly reportedMs: number | undefined;
+  /** Start of the ttl: differs from the reported finish if that is unknown or cannot be true. */
   readonly countedMs: number;
   readonly createdAtMs: number;
   readonly ttl: Ttl;

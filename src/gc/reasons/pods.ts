@@ -93,7 +93,7 @@ export const podReasons: ReasonCatalog<PodEvidence> = {
       `${finishText(finish)}, and ${ttlText(finish)} has not passed yet.${annotationText(finish.ttl)}`,
     field: ttlField,
     change:
-      'Its ttl has passed since its last container finished; or, if the clock of its node is wrong, since the controller first observed it as finished. pods.terminated.ttlByReason or ttlAfterFinished sets the ttl, and with honorTTLAnnotation a shorter annotation.',
+      'Its ttl has passed since its last container finished; or, if that time is unknown or cannot be true, since the controller first observed it as finished. pods.terminated.ttlByReason or ttlAfterFinished sets the ttl, and with honorTTLAnnotation a shorter annotation.',
   },
   KeepMarked: {
     meaning: 'The label gc.dustpan.dev/keep is on the pod, its namespace or its node.',
@@ -233,13 +233,18 @@ function placeText({ counted: count, threshold, place }: PlaceInLine): string {
   return `, so ${first}; this one is the ${ordinal(place)}`;
 }
 
-/** `plan` and `why` have not watched the pod: if its finish time cannot be true, they count the ttl from now. */
-function finishText({ reportedMs, countedMs, createdAtMs }: Finish): string {
-  const reported = timeText(reportedMs);
-  if (countedMs === reportedMs) return `It finished at ${reported}`;
+/** `plan` and `why` have not watched the pod: if its finish time is unknown or cannot be true, they count the ttl from now. */
+function finishText(finish: Finish): string {
+  const { reportedMs, countedMs } = finish;
+  if (countedMs === reportedMs) return `It finished at ${timeText(reportedMs)}`;
+  return `${doubtText(finish)} This command counts from now, because only the controller knows when it first observed the pod as finished`;
+}
+
+function doubtText({ reportedMs, createdAtMs }: Finish): string {
+  if (reportedMs === undefined) return 'Its status does not have the time at which it finished.';
   const doubt =
     reportedMs < createdAtMs ? `before the creation of the pod (${timeText(createdAtMs)})` : 'in the future';
-  return `Its status reports that it finished at ${reported}, ${doubt}: the clock of its node is wrong. This command counts from now, because only the controller knows when it first observed the pod as finished`;
+  return `Its status reports that it finished at ${timeText(reportedMs)}, ${doubt}: the clock of its node is wrong.`;
 }
 
 const ttlText = ({ ttl }: Finish): string =>

@@ -38,8 +38,8 @@ export interface PodFacts {
   /** status.message, cut to 256 characters; only of terminated pods. */
   readonly message: string;
   /**
-   * The end of the last container; else the last condition change; else the creation. Only of terminated pods, else undefined. The node's clock set
-   * it: a time before the creation or in the future is not a finish time.
+   * The end of the last container, if every main container has one; else the transition of DisruptionTarget to True. undefined = the pod has not
+   * finished, or its status does not have the time. The node's clock set it: a time before the creation or in the future is not a finish time.
    */
   readonly finishedAtMs: number | undefined;
 }

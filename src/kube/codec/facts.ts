@@ -1,4 +1,5 @@
 import { keptFinalizers } from '../../api/finalizers.ts';
+import { isFinished } from '../../api/pod-phase.ts';
 import { KEEP_LABEL, TTL_ANNOTATION } from '../../api/policy/matching.ts';
 import { bounded, bounds } from '../../runtime/bounds.ts';
 import type { ReplicaSet } from '../gen/apps.ts';
@@ -62,7 +63,7 @@ export function podFacts(pod: Pod, keep: Keep, annotation: ReadAnnotation, known
       phase: bounded(status.phase, bounds.label),
       reason: bounded(status.reason, bounds.name),
       message: ended ? shortened(status.message) : '',
-      finishedAtMs: ended ? finishedAtMs(meta, status) : undefined,
+      finishedAtMs: isFinished(status) ? finishedAtMs(meta, status) : undefined,
     },
     keep.podTraits,
   );
@@ -134,27 +135,30 @@ function keptAnnotation(annotation: ReadAnnotation, { labelKeys, texts }: Keep):
 const optedOut: Labels = Object.freeze({ [KEEP_LABEL]: 'true' });
 
 /**
- * Returns the end of the last container if all have one, else the latest known time: a container that the kubelet lost, or that never ended, must
- * not make the pod as old as its init container. A time before the creation shows that the node's clock was behind, so no later time is right
- * either: that time is returned, and no plan trusts it. The start of the pod shows the same, however long the pod ran.
+ * Returns when a pod finished, by the clock of its node: the end of the last container, if every main container has one; else the time since which
+ * DisruptionTarget is True. undefined = unknown: a pod that the kubelet rejects has neither, and its creation and start are only lower bounds.
+ * A time before the creation shows that the node's clock was behind, so no later time is right either: that time is returned, and no plan trusts
+ * it. The start of the pod shows the same, however long the pod ran.
  */
-function finishedAtMs({ creationTimestamp }: ObjectMeta, status: PodStatus): number {
+function finishedAtMs({ creationTimestamp }: ObjectMeta, status: PodStatus): number | undefined {
+  const { containerStatuses, initContainerStatuses, ephemeralContainerStatuses } = status;
+  const mainEnds = containerStatuses.map(endOf);
+  const otherEnds = [...initContainerStatuses, ...ephemeralContainerStatuses].map(endOf);
+  const allEnded = mainEnds.length > 0 && !mainEnds.includes(undefined);
+  const disrupted = allEnded ? undefined : disruptedAtMs(status);
+  if (!allEnded && disrupted === undefined) return undefined;
   const created = ms(creationTimestamp) ?? 0;
   const started = ms(status.startTime);
   if (started !== undefined && started < created - tolerableStartSkewMs) return started;
-  const { containerStatuses, initContainerStatuses, ephemeralContainerStatuses, conditions } = status;
-  const ends = containerStatuses.map(endOf);
-  const otherEnds = [...initContainerStatuses, ...ephemeralContainerStatuses].map(endOf);
-  const allEnded = ends.length > 0 && !ends.includes(undefined);
-  const changes = allEnded ? [] : conditions.map(({ lastTransitionTime }) => ms(lastTransitionTime));
-  let last = created;
-  for (const at of [...ends, ...otherEnds, ...changes]) {
-    if (at === undefined) continue;
-    if (at < created) return at;
-    last = Math.max(last, at);
-  }
-  return last;
+  const ends = [...mainEnds, ...otherEnds, disrupted].filter((at) => at !== undefined);
+  return ends.find((at) => at < created) ?? Math.max(...ends);
 }
+
+const disruptedAtMs = ({ conditions }: PodStatus): number | undefined =>
+  ms(
+    conditions.find(({ type, status }) => type === 'DisruptionTarget' && status === 'True')
+      ?.lastTransitionTime,
+  );
 
 const endOf = ({ state }: ContainerStatus): number | undefined => ms(state?.terminated?.finishedAt);
 

@@ -97,8 +97,9 @@ export function asObjects(value: unknown): readonly JsonObject[] {
 function podStatusFromJson(status: Unchecked<V1PodStatus>): PodStatus {
   return {
     ...texts(status, ['phase', 'reason', 'message']),
-    conditions: asObjects(status.conditions).map(({ lastTransitionTime }: Unchecked<V1PodCondition>) => ({
-      lastTransitionTime: timeFromJson(lastTransitionTime),
+    conditions: asObjects(status.conditions).map((one: Unchecked<V1PodCondition>) => ({
+      ...texts(one, ['type', 'status']),
+      lastTransitionTime: timeFromJson(one.lastTransitionTime),
     })),
     startTime: timeFromJson(status.startTime),
     containerStatuses: containersFromJson(status.containerStatuses),

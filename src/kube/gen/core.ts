@@ -29,6 +29,8 @@ export interface PodStatus {
 }
 
 export interface PodCondition {
+  type: string;
+  status: string;
   lastTransitionTime: Time | undefined;
 }
 
@@ -361,11 +363,17 @@ export const PodStatus: MessageFns<PodStatus> = {
 };
 
 function createBasePodCondition(): PodCondition {
-  return { lastTransitionTime: undefined };
+  return { type: "", status: "", lastTransitionTime: undefined };
 }
 
 export const PodCondition: MessageFns<PodCondition> = {
   encode(message: PodCondition, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.type !== "") {
+      writer.uint32(10).string(message.type);
+    }
+    if (message.status !== "") {
+      writer.uint32(18).string(message.status);
+    }
     if (message.lastTransitionTime !== undefined) {
       Time.encode(message.lastTransitionTime, writer.uint32(34).fork()).join();
     }
@@ -385,6 +393,22 @@ export const PodCondition: MessageFns<PodCondition> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.type = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.status = reader.string();
+            continue;
+          }
           case 4: {
             if (tag !== 34) {
               break;
@@ -410,6 +434,8 @@ export const PodCondition: MessageFns<PodCondition> = {
   },
   fromPartial(object: DeepPartial<PodCondition>): PodCondition {
     const message = createBasePodCondition();
+    message.type = object.type ?? "";
+    message.status = object.status ?? "";
     message.lastTransitionTime = (object.lastTransitionTime !== undefined && object.lastTransitionTime !== null)
       ? Time.fromPartial(object.lastTransitionTime)
       : undefined;

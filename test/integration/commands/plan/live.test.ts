@@ -89,7 +89,10 @@ describe('of one namespace', () => {
     ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, labels } },
     ...{
       spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'i' }] },
-      status: { phase: 'Succeeded' },
+      status: {
+        phase: 'Succeeded',
+        containerStatuses: [{ name: 'c', state: { terminated: { finishedAt: '2030-01-01T00:00:00Z' } } }],
+      },
     },
   });
 

@@ -47,7 +47,7 @@ const somePod = fc
     reason: fc.constantFrom('', '', 'Evicted'),
     ttlAnnotation: fc.constantFrom(undefined, undefined, '0s', '2m', '5m', '48h', 'soon'),
     age: fc.integer({ min: 0, max: 6 }),
-    clock: fc.constantFrom<Clock>('right', 'right', 'right', 'behind', 'ahead', 'unset', 'nonsense'),
+    clock: fc.constantFrom<Clock>('right', 'right', 'right', 'behind', 'ahead', 'unset', 'nonsense', 'none'),
     /** Minutes until the controller first saw it finished. */
     seenAfter: fc.integer({ min: 0, max: 6 }),
   })
@@ -56,7 +56,7 @@ const somePod = fc
     labels: sharedLabels[isKept ? (`${app}Kept` as const) : app],
     ...(deletion === undefined ? {} : { deletionAtMs: minutesAgo(1), deletionGracePeriodSeconds: deletion }),
     createdAtMs: minutesAgo(60 + age),
-    finishedAtMs: finishedBy[clock](age),
+    finishedAtMs: over.phase === '' ? undefined : finishedBy[clock](age),
     trueFinishMs: minutesAgo(age),
     seenForMs: Math.max(0, age - seenAfter) * 60_000,
   }));
@@ -69,6 +69,7 @@ const finishedBy = {
   ahead: (age: number) => minutesAgo(age - 90),
   unset: (age: number) => (7 - age) * 60_000,
   nonsense: () => 253_402_300_799_000,
+  none: () => undefined,
 };
 
 const pods = fc.noBias(fc.array(somePod, { maxLength: 30, size: 'medium' })).map((list) =>

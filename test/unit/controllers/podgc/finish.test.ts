@@ -8,6 +8,8 @@ const minute = 60_000;
 const right = pod('right', { finishedAtMs: minutesAgo(5) });
 const behind = pod('behind', { finishedAtMs: minutesAgo(61) });
 const ahead = pod('ahead', { finishedAtMs: minutesAgo(-60) });
+const unknown = pod('unknown');
+const phaseless = pod('phaseless', { phase: '' });
 /** A pod of a node whose clock is two hours behind. */
 const longBehind = pod('behind', { finishedAtMs: minutesAgo(120) });
 const halfAnHour = terminated({ ttlAfterFinishedMs: 30 * minute });
@@ -17,16 +19,19 @@ const after = (minutes: number) => ({
   now: new Date(now.getTime() + minutes * minute),
 });
 
-test('remembers since when it has seen a pod finished, if its finish time cannot be true', () => {
+test('remembers since when it has seen a pod finished, if its finish time is unknown or cannot be true', () => {
   const running = pod('running', { phase: 'Running', createdAtMs: minutesAgo(-9) });
-  const first = observeFinished(noneSeen, [right, behind, ahead, running], after(0));
+  const pods = [right, behind, ahead, unknown, phaseless];
+  const first = observeFinished(noneSeen, [...pods, running], after(0));
   expect(first).toEqual(
     new Map([
       ['uid-behind', 0],
       ['uid-ahead', 0],
+      ['uid-unknown', 0],
+      ['uid-phaseless', 0],
     ]),
   );
-  expect(observeFinished(first, [right, behind, ahead], after(3))).toEqual(first);
+  expect(observeFinished(first, pods, after(3))).toEqual(first);
 });
 
 test('forgets a pod that is gone', () => {
@@ -47,17 +52,23 @@ test('accepts finish times that were in the future only because our clock was se
   expect([...observeFinished(seen, [right, ahead], after(1)).keys()]).toEqual(['uid-ahead']);
 });
 
-test.each([0, 60 * minute, -60 * minute])(
-  'a pod of a node whose clock is behind is deleted a ttl after it was first seen finished; wall clock set by %d ms',
-  async (stepMs) => {
-    const { cluster, pass, clock } = environmentOf([longBehind], halfAnHour);
+test.each([
+  { name: 'of a node whose clock is behind', one: longBehind, stepMs: 0 },
+  { name: 'of a node whose clock is behind', one: longBehind, stepMs: 60 * minute },
+  { name: 'of a node whose clock is behind', one: longBehind, stepMs: -60 * minute },
+  { name: 'without a finish time', one: unknown, stepMs: 0 },
+  { name: 'with an empty phase', one: phaseless, stepMs: 0 },
+])(
+  'a pod $name is deleted a ttl after it was first seen finished; wall clock set by $stepMs ms',
+  async ({ one, stepMs }) => {
+    const { cluster, pass, clock } = environmentOf([one], halfAnHour);
     await pass();
     clock.advance(15 * minute);
     clock.stepWall(stepMs);
     await pass();
     clock.advance(15 * minute - 1);
     await pass();
-    expect(cluster.podNames).toEqual(['behind']);
+    expect(cluster.podNames).toEqual([one.name]);
     clock.advance(1);
     await pass();
     expect(cluster.podNames).toEqual([]);
@@ -88,6 +99,7 @@ const rows: readonly Row[] = [
     { clock: 'in the future', finishedAtMs: minutesAgo(-60) },
     { clock: 'in the year 9999', finishedAtMs: 253_402_300_799_000 },
     { clock: 'at an invalid time', finishedAtMs: NaN },
+    { clock: 'at an unknown time', finishedAtMs: undefined },
   ].map(({ clock, finishedAtMs }) => ({
     name: `counts the ttl of a pod that finished ${clock} from when it was first seen finished`,
     pods: ['due', 'soon', 'fresh'].map((name) => pod(name, { finishedAtMs })),

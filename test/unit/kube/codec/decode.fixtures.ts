@@ -27,7 +27,10 @@ export const evicted: FakeObject = {
     reason: 'Evicted',
     message: 'The node was low on resource: memory.',
     startTime: '2026-01-01T00:00:10Z',
-    conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2026-01-02T12:00:00Z' }],
+    conditions: [
+      { type: 'Ready', status: 'False', lastTransitionTime: '2026-01-03T12:00:00Z' },
+      { type: 'DisruptionTarget', status: 'True', lastTransitionTime: '2026-01-02T12:00:00Z' },
+    ],
     initContainerStatuses: [{ state: { terminated: { finishedAt: '2026-01-01T00:01:00Z' } } }],
     containerStatuses: [
       { state: { terminated: { finishedAt: '2026-01-02T00:00:00Z' } } },
@@ -55,7 +58,7 @@ export const evictedFacts: PodFacts = {
   phase: 'Failed',
   reason: 'Evicted',
   message: 'The node was low on resource: memory.',
-  // The main container has no end: the last condition counts, not the init container.
+  // A main container has no end: the disruption counts.
   finishedAtMs: Date.parse('2026-01-02T12:00:00Z'),
 };
 

@@ -86,15 +86,53 @@ describe('pods', () => {
       status: { phase: 'Running', message: 'x', containerStatuses: [ended('2026-01-02T00:00:00Z')] },
       expected: { phase: 'Running', message: '', finishedAtMs: undefined },
     },
+    ...[
+      { name: 'no container status', status: {} },
+      {
+        name: 'a container that the kubelet lost',
+        status: { containerStatuses: [ended('2026-01-02T00:00:00Z'), ended('1970-01-01T00:00:00Z')] },
+      },
+      {
+        name: 'an ended init container alone',
+        status: { initContainerStatuses: [ended('2026-01-02T00:00:00Z')] },
+      },
+      {
+        name: 'a container that waits',
+        status: { containerStatuses: [ended('2026-01-02T00:00:00Z'), { state: { waiting: {} } }] },
+      },
+      { name: 'a start alone', status: { startTime: '2026-01-02T00:00:00Z' } },
+    ].flatMap(({ name, status }) => [
+      {
+        name: `the finish is unknown with ${name}: no other condition has it`,
+        status: {
+          ...{ phase: 'Failed', ...status },
+          conditions: [
+            { type: 'Ready', status: 'False', lastTransitionTime: '2026-01-04T00:00:00Z' },
+            { type: 'DisruptionTarget', status: 'False', lastTransitionTime: '2026-01-04T00:00:00Z' },
+          ],
+        },
+        expected: { finishedAtMs: undefined },
+      },
+      {
+        name: `the disruption is the finish with ${name}`,
+        status: {
+          ...{ phase: 'Failed', ...status },
+          conditions: [
+            { type: 'DisruptionTarget', status: 'True', lastTransitionTime: '2026-01-03T00:00:00Z' },
+            { type: 'Ready', status: 'True', lastTransitionTime: '2026-01-04T00:00:00Z' },
+          ],
+        },
+        expected: { finishedAtMs: Date.parse('2026-01-03T00:00:00Z') },
+      },
+    ]),
     {
-      name: 'without the end of a container, the last condition change is the end',
+      name: 'the end of a container after the disruption is later',
       status: {
-        phase: 'Succeeded',
+        phase: 'Failed',
         conditions: [
-          { lastTransitionTime: '2026-01-04T00:00:00Z' },
-          { lastTransitionTime: '2026-01-03T00:00:00Z' },
+          { type: 'DisruptionTarget', status: 'True', lastTransitionTime: '2026-01-03T00:00:00Z' },
         ],
-        containerStatuses: [ended('1970-01-01T00:00:00Z')],
+        containerStatuses: [ended('2026-01-04T00:00:00Z'), ended('1970-01-01T00:00:00Z')],
       },
       expected: { finishedAtMs: Date.parse('2026-01-04T00:00:00Z') },
     },
@@ -102,7 +140,9 @@ describe('pods', () => {
       name: 'a later condition does not move the end of the last container',
       status: {
         phase: 'Succeeded',
-        conditions: [{ lastTransitionTime: '2026-01-04T00:00:00Z' }],
+        conditions: [
+          { type: 'DisruptionTarget', status: 'True', lastTransitionTime: '2026-01-04T00:00:00Z' },
+        ],
         containerStatuses: [ended('2026-01-02T00:00:00Z')],
       },
       expected: { finishedAtMs: Date.parse('2026-01-02T00:00:00Z') },
@@ -131,11 +171,6 @@ describe('pods', () => {
       expected: { phase: 'Unknown', message: '', finishedAtMs: undefined },
     },
     {
-      name: 'without conditions the creation is the end',
-      status: { phase: 'Failed' },
-      expected: { finishedAtMs: Date.parse('2026-01-01T00:00:00Z') },
-    },
-    {
       name: 'a container that ended before the creation shows that the clock was behind: no later time counts',
       status: {
         phase: 'Failed',
@@ -144,12 +179,11 @@ describe('pods', () => {
       expected: { finishedAtMs: Date.parse('2025-12-31T23:00:00Z') },
     },
     {
-      name: 'so does a condition, without the end of a container',
+      name: 'so does the disruption, without the end of a container',
       status: {
         phase: 'Failed',
         conditions: [
-          { lastTransitionTime: '2026-01-01T00:00:01Z' },
-          { lastTransitionTime: '2025-12-31T23:00:00Z' },
+          { type: 'DisruptionTarget', status: 'True', lastTransitionTime: '2025-12-31T23:00:00Z' },
         ],
       },
       expected: { finishedAtMs: Date.parse('2025-12-31T23:00:00Z') },
@@ -178,9 +212,9 @@ describe('pods', () => {
       expected: { finishedAtMs: 123_000 },
     },
     {
-      name: 'an empty phase is terminated, as upstream',
-      status: {},
-      expected: { phase: '', finishedAtMs: Date.parse('2026-01-01T00:00:00Z') },
+      name: 'a pod with an empty phase has no finish time; it is terminated, as upstream',
+      status: { message: 'x', containerStatuses: [ended('2026-01-02T00:00:00Z')] },
+      expected: { phase: '', message: 'x', finishedAtMs: undefined },
     },
     {
       name: 'a new pod has no node and has not started',
