@@ -1,5 +1,6 @@
 import { boundImages, usedImages } from '../../agent/imagegc/holds.ts';
 import { imageIndex } from '../../api/image-index.ts';
+import { isFinished } from '../../api/pod-phase.ts';
 import { podRefOf } from '../../api/pod-ref.ts';
 import type { Unit } from '../../gc/decision.ts';
 import { containerWarnings } from '../../gc/reasons/container-warnings.ts';
@@ -77,9 +78,12 @@ function nearestTo(path: string | undefined, decisions: readonly Decision[]): re
   return decisions.filter((one) => isExact(one) || one.verdict === 'Warn');
 }
 
-function explanationOf(decision: Decision, { parts }: PlanFacts): Explanation {
-  const { meaning, change, caution = null } = meaningOf(decision);
+function explanationOf(decision: Decision, { parts, pods }: PlanFacts): Explanation {
+  const { meaning, change, ...risk } = meaningOf(decision);
   const { object } = decision;
+  // The risk of deleting a pod is that its containers may run.
+  const pod = object.kind === 'Pod' ? pods?.get(object.uid) : undefined;
+  const caution = (pod !== undefined && isFinished(pod) ? undefined : risk.caution) ?? null;
   const part = object.kind === 'Image' ? parts.find(({ name }) => name === object.node) : undefined;
   const heldBy = object.kind === 'Image' &&
     part !== undefined && { heldBy: holdersOf(object.id ?? '', part) };

@@ -137,12 +137,19 @@ function keptBecause(
   if (overLimit.has(pod)) return { reason: 'PacingLimit', evidence: { maxDeletesPerPass } };
   if (isFinalizerHeld(pod)) return finalizerHeld(pod);
   const orphan = orphans.keepReason(pod);
-  if (orphan !== undefined) return orphan;
-  if (isTerminated(pod)) return terminated.keepReason(pod);
+  const finished = isTerminated(pod) ? terminated.keepReason(pod) : undefined;
+  const first = earliest(orphan, finished);
+  if (first !== undefined) return first;
   const isNodeKnown = facts.nodes !== undefined && rules.orphaned !== undefined;
   const existingNode = isNodeKnown ? pod.nodeName : undefined;
   return {
     reason: 'NotTerminated',
     evidence: { phase: pod.phase, isTerminating: isTerminating(pod), existingNode },
   };
+}
+
+/** Of two rules that do not delete a pod yet, the one that will delete it first; the former, if neither will by time alone. */
+function earliest(a: Because | undefined, b: Because | undefined): Because | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return (b.eligibleAtMs ?? Infinity) < (a.eligibleAtMs ?? Infinity) ? b : a;
 }

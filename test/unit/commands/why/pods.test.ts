@@ -19,7 +19,15 @@ import {
   outOfServiceNode,
   terminated,
 } from '../../controllers/podgc/rows.ts';
-import { broken, expectExplanation, finished, type Facts, type ReasonRow } from './fixtures.ts';
+import {
+  broken,
+  expectExplanation,
+  explained,
+  factsOf,
+  finished,
+  type Facts,
+  type ReasonRow,
+} from './fixtures.ts';
 
 interface Row extends ReasonRow {
   readonly facts: Facts;
@@ -220,6 +228,12 @@ const rows: readonly Row[] = [
     why: 'Its status reports that it finished at 2026-01-15T11:00:00Z, before the creation of the pod (2026-01-15T11:30:00Z): the clock of its node is wrong. This command counts from now, because only the controller knows when it first observed the pod as finished, and its time to live of 30m has not passed yet.',
   },
   {
+    reason: 'TooYoung',
+    facts: finished({ ttlAfterFinishedMs: 1_800_000 }, pod('x')),
+    field: 'pods.terminated.ttlAfterFinished=30m',
+    why: 'Its status does not have the time at which it finished. This command counts from now, because only the controller knows when it first observed the pod as finished, and its time to live of 30m has not passed yet.',
+  },
+  {
     reason: 'Expired',
     facts: finished({ ttlAfterFinishedMs: 0 }, aged('x', -60, { createdAtMs: minutesAgo(30) })),
     field: 'pods.terminated.ttlAfterFinished=0s',
@@ -324,6 +338,26 @@ const rows: readonly Row[] = [
 test.each(rows)('$reason: $why', ({ facts, pod: key = 'default/x', ...row }) => {
   const [namespace, name = ''] = key.split('/');
   expectExplanation({ kind: 'pod', namespace, name }, facts, row);
+});
+
+test.each([
+  { phase: 'Running', reason: 'Orphaned', percent: 100, cautions: true },
+  { phase: 'Running', reason: 'Quarantined', percent: 100, cautions: true },
+  { phase: 'Running', reason: 'Tripped', percent: 0, cautions: true },
+  { phase: 'Succeeded', reason: 'Orphaned', percent: 100, cautions: false },
+  { phase: 'Failed', reason: 'Quarantined', percent: 100, cautions: false },
+  { phase: 'Failed', reason: 'Tripped', percent: 0, cautions: false },
+  { phase: '', reason: 'Quarantined', percent: 100, cautions: true },
+])('$reason, phase "$phase": warns about containers that may run: $cautions', (row) => {
+  const { phase, reason, percent, cautions } = row;
+  const facts = factsOf({
+    policies: [orphaned(reason === 'Quarantined' ? 40_000 : 0, percent)],
+    pods: [pod('x', { ...onMissingNode, phase })],
+  });
+  const question = { kind: 'pod', namespace: 'default', name: 'x' } as const;
+  const { explanation } = explained({ question, facts, assumeElapsed: reason === 'Orphaned' });
+  expect(explanation.reason).toBe(reason);
+  expect(explanation.caution !== null).toBe(cautions);
 });
 
 /** Only the live checks before a deletion give these reasons. */

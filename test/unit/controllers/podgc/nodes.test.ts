@@ -1,6 +1,16 @@
 import { test } from 'vitest';
+import type { Policy } from '../../../../src/api/policy/policy.ts';
 import type { NodeFacts, PodFacts } from '../../../../src/kube/cache/objects.ts';
-import { finalizerHeld, labelled, node, pod, policy, terminating } from '../../../builders.ts';
+import {
+  finalizerHeld,
+  labelled,
+  minutesAgo,
+  node,
+  pod,
+  policy,
+  terminatedRule,
+  terminating,
+} from '../../../builders.ts';
 import { checkRow, type Row, onMissingNode, outOfServiceNode, orphaned } from './rows.ts';
 
 const orphan = (name: string, over: Partial<PodFacts> = {}): PodFacts =>
@@ -11,6 +21,14 @@ const nodesUpTo = (count: number): readonly NodeFacts[] =>
 const ofX = { labels: { app: 'x' } } as const;
 const stuck = (over: Partial<PodFacts> = {}): PodFacts =>
   pod('a', { phase: 'Running', ...terminating, ...over });
+const finishedOrOrphaned = (
+  rule: Parameters<typeof terminatedRule>[0],
+  quarantineMs: number,
+  maxOrphanedNodesPercent = 100,
+): Policy =>
+  policy({
+    pods: { ...orphaned(quarantineMs, maxOrphanedNodesPercent).pods, terminated: terminatedRule(rule) },
+  });
 const outOfService = policy({ pods: { outOfService: true } });
 
 const rows: readonly Row[] = [
@@ -125,6 +143,41 @@ const rows: readonly Row[] = [
     nodes: [],
     policies: [orphaned(40_000, 100)],
     deleted: ['a Orphaned mark'],
+  },
+  ...[
+    { name: 'its ttl', ttlMs: 600_000, quarantineMs: 7_200_000, expected: 'a TooYoung 12:05:00' },
+    { name: 'its quarantine', ttlMs: 7_200_000, quarantineMs: 3_960_000, expected: 'a Quarantined 12:06:00' },
+  ].flatMap(({ name, ttlMs, quarantineMs, expected }) => [
+    {
+      name: `a finished orphan waits for what comes first: ${name}`,
+      pods: [orphan('a', { phase: 'Failed', finishedAtMs: minutesAgo(5) })],
+      policies: [finishedOrOrphaned({ ttlAfterFinishedMs: ttlMs }, quarantineMs)],
+      deleted: [],
+      kept: [expected],
+    },
+  ]),
+  ...[
+    { name: 'waits for its ttl', rule: { ttlAfterFinishedMs: 600_000 }, expected: 'a TooYoung 12:05:00' },
+    { name: 'without a ttl waits for no time', rule: {}, expected: 'a Tripped' },
+  ].map(({ name, rule, expected }) => ({
+    name: `while the circuit breaker is open, a finished orphan ${name}`,
+    pods: [orphan('a', { phase: 'Failed', finishedAtMs: minutesAgo(5) })],
+    nodes: [],
+    policies: [finishedOrOrphaned(rule, 0, 20)],
+    deleted: [],
+    kept: [expected],
+  })),
+  {
+    name: 'the orphan rule deletes a finished pod that the terminated rule keeps, so the quarantine is what it waits for',
+    pods: [
+      orphan('a', {
+        ...{ phase: 'Failed', finishedAtMs: minutesAgo(5) },
+        finalizers: ['batch.kubernetes.io/job-tracking'],
+      }),
+    ],
+    policies: [finishedOrOrphaned({ ttlAfterFinishedMs: 600_000 }, 7_200_000)],
+    deleted: [],
+    kept: ['a Quarantined 13:00:00'],
   },
   {
     name: 'deletes the orphan of a Job that has not counted it',
