@@ -175,7 +175,7 @@ class Remover {
       case 'OrphanedLogs':
         return await this.#removeDirectory(removal.target);
       case 'BrokenLink':
-        return (await logs.removeBrokenLink(removal.target.path, this.#signal))
+        return (await this.#removeLink(removal.target.path, removal.evidence.isOutside))
           ? done
           : { kind: 'keep', reason: 'InUse' };
       case 'RotatedLog':
@@ -208,6 +208,11 @@ class Remover {
     const removal = await runtime.removeContainer(listed.id, this.#unaborted);
     this.isRelieved = (await this.#relief?.isEnough(this.#unaborted)) === true;
     return removal === 'gone' ? gone : { kind: 'done', freedBytes };
+  }
+
+  async #removeLink(path: string, isOutside: boolean): Promise<boolean> {
+    const { logs } = this.#deps;
+    return isOutside ? logs.removeOutsideLink(path, this.#signal) : logs.removeBrokenLink(path, this.#signal);
   }
 
   async #removeDirectory({ path, links }: LogDirectoryTarget): Promise<StepResult> {

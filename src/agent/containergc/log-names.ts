@@ -47,6 +47,12 @@ export function containerIdOfLink(path: string): string | undefined {
   return path.includes('-', path.lastIndexOf('/')) && id.length >= shortestId ? id : undefined;
 }
 
+/** `POD_NAMESPACE_CONTAINER-ID.log`, the id possibly cut (`legacyLogSymlink`, pkg/kubelet/kuberuntime/legacy.go). */
+const linkForm = /^[^_]+_[^_]+_[^_]+-[0-9a-f]{12,64}\.log$/;
+
+/** Whether the name of a link in /var/log/containers is one that the kubelet gives, so that the id is surely a container's. */
+export const isKubeletsLink = (path: string): boolean => linkForm.test(path.slice(path.lastIndexOf('/') + 1));
+
 /** The timestamp in the name that the kubelet gives a rotated log, older ones sort first; '' for any other log, as the live `N.log`. */
 export const rotatedAt = (path: string): string =>
   rotatedForm.exec(path.slice(path.lastIndexOf('/') + 1))?.[1] ?? '';

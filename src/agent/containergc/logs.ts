@@ -19,6 +19,7 @@ import {
 import {
   attemptOfLog,
   containerIdOfLink,
+  isKubeletsLink,
   logDirectories,
   namesBelow,
   resolvedTarget,
@@ -102,15 +103,19 @@ function planLinks(
   removed: ReadonlySet<string>,
   { policy, rule }: PlanContext,
 ): readonly ContainerDecision<LogLinkTarget>[] {
-  const listed = new Set([...listing.directories, ...listing.entries.map(({ path }) => path)]);
+  const targetOf = targetFinder(listing);
   const kind = 'LogLink';
   const becauseOf = (link: LogEntry): Because<ContainerReason> => {
     const inUse = { reason: 'InUse', evidence: { kind, pod: undefined } } as const;
-    if (!isBroken(link, listing, listed)) return inUse;
+    const target = targetOf(link);
+    if (target === 'exists') return inUse;
     if (rule.logs?.brokenLinks !== true) return { reason: 'RuleOff', evidence: { kind, isWhole: false } };
+    if (target === 'outside' && !isKubeletsLink(link.path))
+      return { reason: 'NotKubelets', evidence: undefined };
     if (containers === undefined) return { reason: 'ContainersUnknown', evidence: undefined };
-    if (mayStillWrite(link.path, containers)) return inUse;
-    return { reason: 'BrokenLink', evidence: undefined };
+    const isOutside = target === 'outside';
+    if (mayNeedLink(link.path, containers, isOutside)) return inUse;
+    return { reason: 'BrokenLink', evidence: { isOutside } };
   };
   return listing.entries
     .filter((entry) => isLink(entry, listing) && !removed.has(entry.path))
@@ -121,20 +126,43 @@ function planLinks(
 const isLink = ({ path, target }: LogEntry, { roots }: LogListing): boolean =>
   target !== undefined && path.endsWith('.log') && namesBelow(roots.containers, path).length === 1;
 
-/** The listing covers targets below the root of the pods only; any other target counts as existing. */
-function isBroken(
-  { path, target = '' }: LogEntry,
-  { roots, complete }: LogListing,
-  listed: ReadonlySet<string>,
-): boolean {
-  const resolved = resolvedTarget(path, target);
-  return complete && namesBelow(roots.pods, resolved).length > 0 && !listed.has(resolved);
+/** Returns a function that finds out where a link leads. The listing does not show whether a target outside the root of the pods exists. */
+function targetFinder({
+  roots,
+  directories,
+  entries,
+  complete,
+}: LogListing): (link: LogEntry) => 'exists' | 'missing' | 'outside' {
+  const listed = new Map(entries.map((entry) => [entry.path, entry]));
+  const isDirectory = new Set(directories);
+  const isOutside = (path: string): boolean => namesBelow(roots.pods, path).length === 0;
+  return ({ path, target = '' }) => {
+    const resolved = resolvedTarget(path, target);
+    const next = listed.get(resolved);
+    // With Docker the log below the root of the pods is a link, too.
+    if (
+      isOutside(resolved) ||
+      (next?.target !== undefined && isOutside(resolvedTarget(resolved, next.target)))
+    )
+      return 'outside';
+    return next === undefined && complete && !isDirectory.has(resolved) ? 'missing' : 'exists';
+  };
 }
 
-/** Whether the container of a link has not exited. Rotation renames its log before it creates the new one, so its link is broken for a moment. */
-export function mayStillWrite(link: string, containers: readonly RuntimeContainer[]): boolean {
+/**
+ * Whether the container of a link may need it. Rotation renames its log before it creates the new one, so the link of a container that has not
+ * exited is broken for a moment. A target outside may exist as long as the runtime has the container.
+ */
+export function mayNeedLink(
+  link: string,
+  containers: readonly RuntimeContainer[],
+  isOutside: boolean,
+): boolean {
   const id = containerIdOfLink(link);
-  return id !== undefined && containers.some((one) => one.id.startsWith(id) && one.state !== 'Exited');
+  return (
+    id !== undefined &&
+    containers.some((one) => one.id.startsWith(id) && (isOutside || one.state !== 'Exited'))
+  );
 }
 
 const byPath = (a: { readonly path: string }, b: { readonly path: string }): number =>

@@ -11,7 +11,7 @@ import {
   type LogFileTarget,
   type RemovedContainer,
 } from './facts.ts';
-import { mayStillWrite } from './logs.ts';
+import { mayNeedLink } from './logs.ts';
 import { holdOf, PodStates } from './pods.ts';
 
 /** The node, listed again right before a removal. */
@@ -57,7 +57,7 @@ export function recheck(removal: ContainerRemoval, view: LiveView): Recheck {
     case 'OrphanedDirectory':
       return recheckOrphan(removal.target, view);
     case 'BrokenLink':
-      return mayStillWrite(removal.target.path, view.containers) ? 'InUse' : 'due';
+      return mayNeedLink(removal.target.path, view.containers, removal.evidence.isOutside) ? 'InUse' : 'due';
     case 'RotatedLog':
       return recheckRotated(removal.target, view);
   }

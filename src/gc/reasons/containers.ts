@@ -50,7 +50,10 @@ export interface ContainerEvidence
     readonly isPodGone: boolean;
   };
   OrphanedLogs: EndedPod;
-  BrokenLink: NoEvidence;
+  BrokenLink: {
+    /** Its target is not below /var/log/pods, so dustpan cannot see whether it exists. */
+    readonly isOutside: boolean;
+  };
   RotatedLog: RotatedLogs;
   Running: { readonly kind: Kind };
   NotKubelets: NoEvidence;
@@ -129,9 +132,14 @@ export const containerReasons: ReasonCatalog<ContainerEvidence> = {
     change: `${podBack}, or nodes.containerGC.logs.orphanedDirectories is false. ${podLabel}`,
   },
   BrokenLink: {
-    meaning: 'It points to a log that does not exist.',
+    meaning:
+      'It points to a log that does not exist, or out of /var/log/pods while the runtime does not have its container.',
+    sentence: ({ isOutside }) =>
+      isOutside
+        ? 'It points out of /var/log/pods, and the runtime does not have its container.'
+        : 'It points to a log that does not exist.',
     field: () => 'nodes.containerGC.logs.brokenLinks=true',
-    change: `The log exists again, or nodes.containerGC.logs.brokenLinks is false. ${nodeLabel}`,
+    change: `The log or the container exists again, or nodes.containerGC.logs.brokenLinks is false. ${nodeLabel}`,
   },
   RotatedLog: {
     meaning: 'There are more rotated logs than a limit allows; dustpan removes the oldest first.',

@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { posix } from 'node:path';
 import { inDirectory, type HeldDirectory } from './directory.ts';
 import { listLogs, type LogListing, type LogRoots } from './list.ts';
@@ -18,6 +19,8 @@ export interface NodeLogs {
   removeContainerLog(path: string, signal: AbortSignal): Promise<number>;
   /** Removes a link below the root of the containers whose target below the root of the pods is missing; false = it is no such link. */
   removeBrokenLink(path: string, signal: AbortSignal): Promise<boolean>;
+  /** Removes a link below the root of the containers unless it leads to a file below the root of the pods; false = it is no such link. A target outside may exist. */
+  removeOutsideLink(path: string, signal: AbortSignal): Promise<boolean>;
 }
 
 /** Deeper than any log: more levels are made on purpose. */
@@ -74,6 +77,21 @@ export class LocalLogs implements NodeLogs {
   }
 
   async removeBrokenLink(path: string, signal: AbortSignal): Promise<boolean> {
+    return this.#removeLink(path, (target) => this.#isMissing(target), signal);
+  }
+
+  async removeOutsideLink(path: string, signal: AbortSignal): Promise<boolean> {
+    const isOutside = async (target: string): Promise<boolean> =>
+      !this.#isBelowPods(target) || (await this.#statBelowPods(target))?.isSymbolicLink() === true;
+    return this.#removeLink(path, isOutside, signal);
+  }
+
+  /** Removes a link below the root of the containers if the condition holds for its target. */
+  async #removeLink(
+    path: string,
+    condition: (target: string) => Promise<boolean>,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     return wrapped(`removing log link ${path}`, async () => {
       signal.throwIfAborted();
       const components = componentsBelow(this.roots.containers, path);
@@ -83,7 +101,7 @@ export class LocalLogs implements NodeLogs {
         const stat = await root.stat(name);
         const target = stat?.isSymbolicLink() === true ? await root.linkTarget(name) : undefined;
         if (target === undefined) return false;
-        if (!(await this.#isMissing(posix.resolve(posix.dirname(path), target)))) return false;
+        if (!(await condition(posix.resolve(posix.dirname(path), target)))) return false;
         return root.unlink(name);
       });
       return removed ?? false;
@@ -92,14 +110,20 @@ export class LocalLogs implements NodeLogs {
 
   /** Never true for a target outside the root of the pods: such a directory may exist on the node and not in this container. */
   async #isMissing(target: string): Promise<boolean> {
-    if (!target.startsWith(`${this.roots.pods}/`)) return false;
-    const components = componentsBelow(this.roots.pods, target);
+    if (!this.#isBelowPods(target)) return false;
     const found = await inDirectory(this.roots.pods, [], () => Promise.resolve(true));
-    if (found === undefined) return false;
-    const stat = await inDirectory(this.roots.pods, components.slice(0, -1), (directory) =>
+    return found !== undefined && (await this.#statBelowPods(target)) === undefined;
+  }
+
+  #isBelowPods(path: string): boolean {
+    return path.startsWith(`${this.roots.pods}/`);
+  }
+
+  async #statBelowPods(path: string): Promise<Stats | undefined> {
+    const components = componentsBelow(this.roots.pods, path);
+    return inDirectory(this.roots.pods, components.slice(0, -1), (directory) =>
       directory.stat(lastOf(components)),
     );
-    return stat === undefined;
   }
 }
 

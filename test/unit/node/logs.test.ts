@@ -285,6 +285,27 @@ describeOnLinux('removeBrokenLink', () => {
   });
 });
 
+describeOnLinux('removeOutsideLink', () => {
+  test.each([
+    { name: 'out of the log roots', target: () => '/var/lib/docker/containers/x/x.log', removed: true },
+    { name: 'to a link', target: () => inPod('main', '2.log'), removed: true },
+    { name: 'to a log', target: () => inPod('main', '1.log'), removed: false },
+    { name: 'to a missing log', target: () => inPod('main', '0.log'), removed: false },
+  ])('a link $name: removed $removed', async ({ target, removed }) => {
+    file(inPod('main', '1.log'));
+    symlinkSync('/var/lib/docker/nothing-here', inPod('main', '2.log'));
+    symlinkSync(target(), linkPath());
+    expect(await logs.removeOutsideLink(linkPath(), never)).toBe(removed);
+    expect(readdirSync(at('containers'))).toHaveLength(removed ? 0 : 1);
+  });
+
+  test('keeps a file', async () => {
+    file(linkPath());
+    expect(await logs.removeOutsideLink(linkPath(), never)).toBe(false);
+    expect(existsSync(linkPath())).toBe(true);
+  });
+});
+
 describeOnLinux('a name that is not UTF-8', () => {
   /** Latin-1 for `lüg`. */
   const strange = Buffer.from([0x6c, 0xfc, 0x67]);

@@ -72,6 +72,15 @@ class FakeLogs implements NodeLogs {
     return true;
   }
 
+  async removeOutsideLink(path: string): Promise<boolean> {
+    const target = this.entries.get(path)?.target;
+    const next = target === undefined ? undefined : this.entries.get(target);
+    if (target === undefined || (target.startsWith(this.roots.pods) && next?.target === undefined))
+      return false;
+    await this.#remove(`link ${path}`, (other) => other === path);
+    return true;
+  }
+
   #remove(call: string, isRemoved: (path: string) => boolean): Promise<number> {
     this.calls.push(call);
     if (this.failing.has(call))

@@ -139,6 +139,12 @@ test('an empty log directory of a gone pod is removed', () => {
 });
 
 const old = 'default_old_uid-old/main/0.log';
+const docker = '/var/lib/docker/containers/x/x-json.log';
+/** With Docker the log is outside of the log roots; the newer of its runtimes has a link to it below the root of the pods. */
+const outside = (digit: string) => link(`pod_default_main-${digit.repeat(64)}.log`, docker);
+const dockerLog = { ...log('default_pod_uid-pod/main/0.log'), target: docker };
+const via = (digit: string) =>
+  link(`via_default_main-${digit.repeat(64)}.log`, 'default_pod_uid-pod/main/0.log');
 
 test.each<Row>([
   {
@@ -189,11 +195,51 @@ test.each<Row>([
     kept: ['containers/x-0123456789.log InUse', 'pods/default_here_uid-here InUse'],
   },
   {
-    name: 'a target outside of the listing, or not a *.log link',
-    node: { logs: [link('x-0123456789.log', '/var/lib/docker/x.log'), link('x-0123456789.txt', old)] },
-    removed: [],
-    kept: ['containers/x-0123456789.log InUse'],
+    name: 'to a target that is not listed, the runtime does not have the container',
+    node: { containers: [container('c'.repeat(64))], logs: [outside('a'), via('b'), dockerLog] },
+    removed: [outside('a'), via('b')].map(({ path }) => `${path.slice('/var/log/'.length)} BrokenLink`),
   },
+  {
+    name: 'to a target that is not listed, the runtime has the container, dead or alive',
+    node: {
+      pods: [apiPod('pod')],
+      containers: [container('a'.repeat(64)), dead('b'.repeat(64), 9)],
+      logs: [outside('a'), outside('b'), via('b'), dockerLog],
+    },
+    removed: [],
+  },
+  {
+    name: 'to a target that is not listed, with a name that may not be the kubelets',
+    node: {
+      logs: ['service.log', 'a_b_c-service.log', 'x-0123456789abcdef.log'].map((it) => link(it, docker)),
+    },
+    removed: [],
+    kept: ['service', 'a_b_c-service', 'x-0123456789abcdef'].map((it) => `containers/${it}.log NotKubelets`),
+  },
+  {
+    name: 'to a target that is not listed, while the containers are unknown',
+    node: { containers: undefined, logs: [outside('a')] },
+    removed: [],
+    kept: [`${outside('a').path.slice('/var/log/'.length)} ContainersUnknown`],
+  },
+  {
+    name: 'to a target that is not listed, switched off',
+    node: { logs: [outside('a')] },
+    policy: { logs: logsRule({ brokenLinks: false }) },
+    removed: [],
+    kept: [`${outside('a').path.slice('/var/log/'.length)} RuleOff`],
+  },
+  {
+    name: 'to a link below the root of the pods',
+    node: {
+      logs: [
+        link(`x_y_z-${'a'.repeat(64)}.log`, 'x_y_z/main/0.log'),
+        { ...log('x_y_z/main/0.log'), target: 'other.log' },
+      ],
+    },
+    removed: ['pods/x_y_z OrphanedLogs'],
+  },
+  { name: 'not a *.log link', node: { logs: [link('x-0123456789.txt', old)] }, removed: [], kept: [] },
   {
     name: 'containers not known',
     node: { containers: undefined, logs: [link('x-0123456789.log', old)] },

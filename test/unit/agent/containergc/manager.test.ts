@@ -326,6 +326,15 @@ test('a link whose log is back right before its removal is kept', async () => {
   expect(metrics).toContain('dustpan_container_gc_skipped_total{reason="InUse"} 1');
 });
 
+test('a link out of the log roots is removed when the runtime does not have its container', async () => {
+  const node = new Node(nodePolicy({ logs: logsRule() }));
+  node.runtime.containers = [container('b'.repeat(64))];
+  const links = ['a', 'b'].map((digit) => link(`x_y_z-${digit.repeat(64)}.log`, '/var/lib/docker/x.log'));
+  node.logs.add(...links);
+  await node.pass();
+  expect(node.logs.paths).toEqual([links[1]?.path]);
+});
+
 test('each removal is logged, and shows that a long pass is not stuck', async () => {
   const node = nodeWithGonePod();
   await node.passTwice();

@@ -203,10 +203,12 @@ describe('logs', () => {
       { target: { kind: 'LogDirectory', path, pod: of, links: [] }, policy: undefined },
       { reason: 'OrphanedLogs', evidence: { pod: of, end: undefined } },
     );
-  const brokenLink: ContainerRemoval = decide(
-    { target: { kind: 'LogLink', path: link, pod: undefined }, policy: undefined },
-    { reason: 'BrokenLink', evidence: undefined },
-  );
+  const linkOf = (isOutside: boolean): ContainerRemoval =>
+    decide(
+      { target: { kind: 'LogLink', path: link, pod: undefined }, policy: undefined },
+      { reason: 'BrokenLink', evidence: { isOutside } },
+    );
+  const brokenLink = linkOf(false);
   const rotated = (of: typeof pod | undefined): ContainerRemoval =>
     decide(
       { target: { kind: 'LogFile', path: `${path}/main/0.log.20260101-000001`, pod: of }, policy: undefined },
@@ -233,6 +235,24 @@ describe('logs', () => {
       name: 'a link of a running container',
       removal: brokenLink,
       live: { containers: [writer] },
+      expected: 'InUse',
+    },
+    {
+      name: 'a link of a dead container',
+      removal: brokenLink,
+      live: { containers: [dead('0123456789', 9)] },
+      expected: 'due',
+    },
+    {
+      name: 'a link out of the log roots of a gone container',
+      removal: linkOf(true),
+      live: gone,
+      expected: 'due',
+    },
+    {
+      name: 'a link out of the log roots of a dead container: its target may exist',
+      removal: linkOf(true),
+      live: { containers: [dead('0123456789', 9)] },
       expected: 'InUse',
     },
     { name: 'a rotated log', removal: rotated(pod), expected: 'due' },

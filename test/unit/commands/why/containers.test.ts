@@ -138,6 +138,12 @@ const rows: readonly Row[] = [
     why: 'It points to a log that does not exist.',
   },
   {
+    ...{ reason: 'BrokenLink', name: '/var/log/containers/a_b_c-0123456789abcdef.log' },
+    part: { logs: logsOf(link('a_b_c-0123456789abcdef.log', '/var/lib/docker/x.log')) },
+    field: 'nodes.containerGC.logs.brokenLinks=true',
+    why: 'It points out of /var/log/pods, and the runtime does not have its container.',
+  },
+  {
     ...{ reason: 'RotatedLog', name: rotated('01').path },
     rule: { logs: logsRule({ maxRotatedPerContainer: 1, maxBytesPerPod: 5000 }) },
     part: { pods, logs: logsOf(rotated('01'), rotated('02')) },
