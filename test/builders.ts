@@ -79,10 +79,15 @@ export const terminatedRule = (over: Partial<TerminatedPolicy> = {}): Terminated
   ...over,
 });
 
+export const everyPod = {
+  ...{ namespaceSelector: everything, podSelector: everything },
+  excludeNamespaces: new Set<string>(),
+};
+/** What an invalid policy selects whose mode or priority cannot be read. */
+export const selectingAll = { pods: everyPod, nodes: { nodeSelector: everything } };
+
 const podsPolicy = (over: Partial<PodsPolicy> = {}): PodsPolicy => ({
-  namespaceSelector: everything,
-  excludeNamespaces: new Set(),
-  podSelector: everything,
+  ...everyPod,
   terminated: undefined,
   orphaned: undefined,
   unscheduledTerminating: false,

@@ -25,8 +25,8 @@ interface SnapshotPolicies {
 }
 
 /**
- * The policies of a snapshot, likewise. But an invalid policy that the file lists as stored in the cluster is accepted: it blocks all deletions
- * that it might govern, as in the cluster (docs/adr/0011).
+ * The policies of a snapshot, likewise. But an invalid policy that the file lists as stored in the cluster is accepted: it keeps
+ * what it selects, as in the cluster (docs/adr/0011).
  */
 export async function readSnapshotPolicies(file: string): Promise<SnapshotPolicies> {
   const documents = await readDocuments(file);

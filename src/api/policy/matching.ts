@@ -112,16 +112,14 @@ function namespaceMatcher(
   };
 }
 
-/** An invalid policy claims all pods, one without a `pods` block claims none. */
+/** A policy without a `pods` block claims none. */
 function claimOf(policy: AnyPolicy): readonly Claim[] {
-  if (isInvalid(policy))
-    return [{ policy, excluded: new Set(), namespaceSelector: everything, podSelector: everything }];
   if (policy.pods === undefined) return [];
   const { excludeNamespaces: excluded, namespaceSelector, podSelector } = policy.pods;
   return [{ policy, excluded, namespaceSelector, podSelector }];
 }
 
-/** Returns a function that finds the policy of a node with the given labels. An invalid policy claims all nodes. */
+/** Returns a function that finds the policy of a node with the given labels. */
 export function nodeMatcher(ranked: readonly AnyPolicy[]): (labels: Labels) => AnyPolicy | undefined {
   const claims = ranked.flatMap((policy) => nodeClaimOf(policy));
   const index = new SelectorIndex(claims.map(({ nodeSelector }) => nodeSelector));
@@ -136,10 +134,8 @@ interface NodeClaim {
   readonly nodeSelector: LabelSelector;
 }
 
-function nodeClaimOf(policy: AnyPolicy): readonly NodeClaim[] {
-  if (isInvalid(policy)) return [{ policy, nodeSelector: everything }];
-  return policy.nodes === undefined ? [] : [{ policy, nodeSelector: policy.nodes.nodeSelector }];
-}
+const nodeClaimOf = (policy: AnyPolicy): readonly NodeClaim[] =>
+  policy.nodes === undefined ? [] : [{ policy, nodeSelector: policy.nodes.nodeSelector }];
 
 /**
  * The keys of the pod labels that decisions need: those of every pod selector, and the keep label. The key of the ttl annotation is among them if
@@ -151,9 +147,8 @@ export function podLabelKeys(
 ): ReadonlySet<string> {
   const keys = new Set([KEEP_LABEL, ...keysOf(shown)]);
   for (const policy of policies) {
-    if (isInvalid(policy) || policy.pods === undefined) continue;
-    if (policy.pods.terminated?.honorTTLAnnotation === true) keys.add(TTL_ANNOTATION);
-    for (const key of keysOf(policy.pods.podSelector)) keys.add(key);
+    if (!isInvalid(policy) && policy.pods?.terminated?.honorTTLAnnotation === true) keys.add(TTL_ANNOTATION);
+    for (const key of keysOf(policy.pods?.podSelector ?? everything)) keys.add(key);
   }
   return keys;
 }

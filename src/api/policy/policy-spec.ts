@@ -28,7 +28,9 @@ import type {
   LocalStoragePolicy,
   LogsPolicy,
   NodePressurePolicy,
+  NodeSelection,
   NodesPolicy,
+  PodSelection,
   PodsPolicy,
   Policy,
   TerminatedPolicy,
@@ -48,9 +50,7 @@ function policyOfSpec(spec: ValidSpec): Pick<Policy, 'mode' | 'priority' | 'pods
 
 function podsOf(pods: ValidSpecPods): PodsPolicy {
   return {
-    namespaceSelector: selectorOf(pods.namespaceSelector),
-    excludeNamespaces: new Set(pods.excludeNamespaces),
-    podSelector: selectorOf(pods.podSelector),
+    ...podSelectionOf(pods),
     terminated: pods.terminated && terminatedOf(pods.terminated),
     orphaned: pods.orphaned && { quarantineMs: durationMs(pods.orphaned.quarantine) },
     unscheduledTerminating: pods.unscheduledTerminating !== undefined,
@@ -58,6 +58,16 @@ function podsOf(pods: ValidSpecPods): PodsPolicy {
     safety: pods.safety,
   };
 }
+
+const podSelectionOf = ({
+  namespaceSelector,
+  excludeNamespaces,
+  podSelector,
+}: Pick<ValidSpecPods, keyof PodSelection>): PodSelection => ({
+  namespaceSelector: selectorOf(namespaceSelector),
+  excludeNamespaces: new Set(excludeNamespaces),
+  podSelector: selectorOf(podSelector),
+});
 
 function terminatedOf(terminated: ValidSpecPodsTerminated): TerminatedPolicy {
   const { perNamespaceThreshold = 0, ttlAfterFinished, ttlByReason = [] } = terminated;
@@ -80,7 +90,7 @@ function terminatedOf(terminated: ValidSpecPodsTerminated): TerminatedPolicy {
 
 function nodesOf(nodes: ValidSpecNodes, excludedByPods: readonly string[] = []): NodesPolicy {
   return {
-    nodeSelector: selectorOf(nodes.nodeSelector),
+    ...nodeSelectionOf(nodes),
     excludeNamespaces: [...new Set([...nodes.excludeNamespaces, ...excludedByPods])],
     imageGC: nodes.imageGC && imageGcOf(nodes.imageGC),
     containerGC: nodes.containerGC && containerGcOf(nodes.containerGC),
@@ -89,6 +99,10 @@ function nodesOf(nodes: ValidSpecNodes, excludedByPods: readonly string[] = []):
     nodePressure: nodes.nodePressure && nodePressureOf(nodes.nodePressure),
   };
 }
+
+const nodeSelectionOf = ({ nodeSelector }: Pick<ValidSpecNodes, keyof NodeSelection>): NodeSelection => ({
+  nodeSelector: selectorOf(nodeSelector),
+});
 
 function imageGcOf({ minimumAge, maximumAge, ...images }: ValidSpecNodesImageGC): ImageGcPolicy {
   return {
@@ -188,9 +202,46 @@ export function parsePolicy(raw: unknown): ParsedPolicy {
   if (valid !== undefined && identity.name !== '')
     return { kind: 'valid', policy: { ...identity, ...policyOfSpec(valid) } };
   const nameless = identity.name === '' ? ['metadata.name: must be given'] : [];
-  const priority = problems.some(isAboutPriority) ? undefined : priorityOf(value);
-  return { kind: 'invalid', policy: { ...identity, priority, problems: [...nameless, ...problems] } };
+  const isRanked = !problems.some((problem) => /^spec\.(mode|priority): /.test(problem));
+  return {
+    kind: 'invalid',
+    policy: {
+      ...identity,
+      priority: problems.some(isAboutPriority) ? undefined : priorityOf(value),
+      ...selectedBy(isRanked && isObject(value) ? value : { pods: {}, nodes: {} }),
+      problems: [...nameless, ...problems],
+    },
+  };
 }
+
+/** What an invalid policy may select: nothing without the block, everything if the selectors are invalid. */
+const selectedBy = ({
+  pods,
+  nodes,
+}: Readonly<Record<string, unknown>>): Pick<InvalidPolicy, 'pods' | 'nodes'> => ({
+  pods: pods === undefined ? undefined : podsSelectedBy(pods),
+  nodes: nodes === undefined ? undefined : nodesSelectedBy(nodes),
+});
+
+function podsSelectedBy(pods: unknown): PodSelection {
+  const selectors = ['namespaceSelector', 'podSelector'];
+  const read = (fields: readonly string[]): ValidSpecPods | undefined =>
+    validSpec({ pods: picked(pods, fields) })?.pods;
+  // Without its exclusions it selects more.
+  return podSelectionOf(read([...selectors, 'excludeNamespaces']) ?? read(selectors) ?? everyPod);
+}
+
+const nodesSelectedBy = (nodes: unknown): NodeSelection =>
+  nodeSelectionOf(validSpec({ nodes: picked(nodes, ['nodeSelector']) })?.nodes ?? everyNode);
+
+const everyPod = { namespaceSelector: {}, excludeNamespaces: [], podSelector: {} };
+const everyNode = { nodeSelector: {} };
+
+const picked = (block: unknown, fields: readonly string[]): object =>
+  isObject(block) ? Object.fromEntries(fields.map((name) => [name, block[name]])) : {};
+
+const validSpec = (spec: object): ValidSpec | undefined =>
+  checkSchema(spec, { schema: specSchema, validate: validateSpec, path: 'spec' }).valid;
 
 function identityOf(metadata: unknown): Pick<Policy, 'name' | 'uid' | 'generation'> {
   const { name, uid, generation } = isObject(metadata) ? metadata : {};

@@ -153,19 +153,35 @@ export interface LabelExpression {
   readonly values: readonly string[];
 }
 
-/** A stored policy that is invalid. It governs every pod and node that no policy of higher priority governs, and keeps them: ADR 2. */
+/** A stored policy that is invalid. It keeps the pods and nodes that it selects, unless a policy of higher priority governs them: ADR 2. */
 export interface InvalidPolicy {
   readonly name: string;
   readonly uid: string;
   readonly generation: number;
   /** undefined = unreadable: the policy then precedes every other one. */
   readonly priority: number | undefined;
+  /** The pods that it may select; undefined = none. */
+  readonly pods: PodSelection | undefined;
+  /** The nodes that it may select; undefined = none. */
+  readonly nodes: NodeSelection | undefined;
   /** One line each: `spec.pods.terminated.threshold: must be an integer, is "x"`. Never empty. */
   readonly problems: readonly string[];
 }
 
+export type PodSelection = Pick<PodsPolicy, 'namespaceSelector' | 'excludeNamespaces' | 'podSelector'>;
+export type NodeSelection = Pick<NodesPolicy, 'nodeSelector'>;
+
 /** The consequence of an invalid policy and its problems, in one sentence. */
-export const invalidPolicyText = ({ problems }: Pick<InvalidPolicy, 'problems'>): string =>
-  `The policy is invalid, so dustpan keeps all pods and nodes that no policy of higher priority governs: ${problems.join('; ')}`;
+export function invalidPolicyText(
+  { pods, nodes, problems }: Pick<InvalidPolicy, 'pods' | 'nodes' | 'problems'>,
+  subject = 'The policy',
+): string {
+  const selected = [pods && 'pods', nodes && 'nodes'].filter((what) => what !== undefined);
+  const effect =
+    selected.length === 0
+      ? 'and selects nothing'
+      : `so dustpan keeps the ${selected.join(' and ')} that it selects and no policy of higher priority governs`;
+  return `${subject} is invalid, ${effect}: ${problems.join('; ')}`;
+}
 
 export const isInvalid = (policy: Policy | InvalidPolicy): policy is InvalidPolicy => 'problems' in policy;

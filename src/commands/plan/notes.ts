@@ -2,7 +2,7 @@ import { distinctImages } from '../../agent/imagegc/holds.ts';
 import { patternsWithoutImage } from '../../api/image-reference.ts';
 import { needsUsageOf } from '../../api/policy/matching.ts';
 import { nodeGovernance, nodeRule } from '../../api/policy/node-governance.ts';
-import { isInvalid } from '../../api/policy/policy.ts';
+import { invalidPolicyText, isInvalid } from '../../api/policy/policy.ts';
 import { byName, type NodePart, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import { firstOf } from '../cli/table.ts';
 import type { PlanInputs } from './command.ts';
@@ -26,9 +26,7 @@ function policyNotes({ policies }: PlanFacts): readonly string[] {
   if (policies.length === 0) return ['There is no GCPolicy: nothing would be removed.'];
   return policies.flatMap((policy) =>
     isInvalid(policy)
-      ? [
-          `GCPolicy ${policy.name} is invalid, so all pods and nodes are kept that no policy of higher priority governs: ${policy.problems[0] ?? ''}`,
-        ]
+      ? [invalidPolicyText({ ...policy, problems: policy.problems.slice(0, 1) }, `GCPolicy ${policy.name}`)]
       : [],
   );
 }

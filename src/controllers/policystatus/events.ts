@@ -11,6 +11,6 @@ export const invalidPolicy = (policy: InvalidPolicy): EventSpec => ({
   },
   type: 'Warning',
   reason: 'InvalidPolicy',
-  action: 'KeepAll',
+  action: 'KeepSelected',
   note: invalidPolicyText(policy),
 });

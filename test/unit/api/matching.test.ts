@@ -119,8 +119,33 @@ describe('podMatcher', () => {
     },
     { name: 'an invalid policy', policies: [policy('a', broken), policy('b')], expected: 'a' },
     {
-      name: 'an invalid policy, whatever its selectors',
-      policies: [policy('a', { pods: { excludeNamespaces: ['dev'], terminated: { threshold: 'few' } } })],
+      name: 'an invalid policy that excludes the namespace',
+      policies: [
+        policy('a', { pods: { excludeNamespaces: ['dev'], terminated: { threshold: 'few' } } }),
+        policy('b'),
+      ],
+      expected: 'b',
+    },
+    {
+      name: 'an invalid policy that does not select the labels',
+      policies: [policy('a', { pods: { podSelector: app('y'), newerField: {} } }), policy('b')],
+      labels: { app: 'x' },
+      expected: 'b',
+    },
+    {
+      name: 'an invalid policy that selects the labels',
+      policies: [policy('a', { pods: { podSelector: app('x'), newerField: {} } }), policy('b')],
+      labels: { app: 'x' },
+      expected: 'a',
+    },
+    {
+      name: 'an invalid policy for nodes alone',
+      policies: [policy('a', { priority: 9, nodes: { newerField: {} } }), policy('b')],
+      expected: 'b',
+    },
+    {
+      name: 'an invalid policy for nodes alone, of unreadable mode',
+      policies: [policy('a', { mode: 'Newer', nodes: {} }), policy('b')],
       expected: 'a',
     },
     { name: 'an invalid policy of lower priority', policies: [policy('a', broken), first], expected: 'b' },
@@ -169,7 +194,13 @@ test.each<[string, (Policy | InvalidPolicy)[], string | undefined]>([
   ['no rules for nodes', [policy('a')], undefined],
   ['selected', [policy('a', { nodes: { nodeSelector: app('x') } }), policy('b', { nodes: {} })], 'a'],
   ['not selected', [policy('a', { nodes: { nodeSelector: app('y') } }), policy('b', { nodes: {} })], 'b'],
-  ['an invalid policy first', [policy('a', broken), policy('b', { nodes: {} })], 'a'],
+  ['an invalid policy first', [policy('a', { nodes: { nodeSelector: 1 } }), policy('b', { nodes: {} })], 'a'],
+  ['an invalid policy for pods alone first', [policy('a', broken), policy('b', { nodes: {} })], 'b'],
+  [
+    'an invalid policy for other nodes first',
+    [policy('a', { nodes: { nodeSelector: app('y'), newerField: {} } }), policy('b', { nodes: {} })],
+    'b',
+  ],
 ])('nodeMatcher: %s', (_name, policies, expected) => {
   expect(nodeMatcher(policies)({ app: 'x' })?.name).toBe(expected);
 });
@@ -199,8 +230,9 @@ test('the needed labels are those of the pod selectors and the keep label', () =
     policy('b', { pods: { podSelector: app('y'), namespaceSelector: { matchLabels: { stage: 'dev' } } } }),
     policy('c', { nodes: { nodeSelector: { matchLabels: { zone: '1' } } } }),
     policy('d', broken),
+    policy('e', { pods: { podSelector: { matchLabels: { kind: 'x' } }, newerField: {} } }),
   ];
-  expect(podLabelKeys(policies)).toEqual(new Set([KEEP_LABEL, 'app', 'tier']));
+  expect(podLabelKeys(policies)).toEqual(new Set([KEEP_LABEL, 'app', 'tier', 'kind']));
 });
 
 test('the ttl annotation is needed only if a policy reads it', () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { invalidPolicyText } from '../../../src/api/policy/policy.ts';
 import { parsePolicy } from '../../../src/api/policy/policy-spec.ts';
 import { goodPolicies } from '../../contract/policies/good.ts';
 import { badPolicies, policyOf } from '../../contract/policies/table.ts';
@@ -230,6 +231,75 @@ describe('an invalid policy', () => {
     ['no priority', { mode: 'x' }, 0],
   ])('with %s has the priority %s', (_name, spec, priority) => {
     expect(parsePolicy(policyOf('p', spec)).policy.priority).toBe(priority);
+  });
+});
+
+describe('an invalid policy selects', () => {
+  const app = { matchLabels: { app: 'x' } };
+  const selectorOfApp = { ...app, matchExpressions: [] };
+  const newer = { newerField: 1 };
+  const all = {
+    namespaceSelector: everything,
+    excludeNamespaces: new Set<string>(),
+    podSelector: everything,
+  };
+  const every = { pods: all, nodes: { nodeSelector: everything } };
+
+  test.each<[string, unknown, object]>([
+    ['nothing without blocks', { ...newer }, { pods: undefined, nodes: undefined }],
+    [
+      'no pods without their block',
+      { ...newer, nodes: { nodeSelector: app } },
+      { pods: undefined, nodes: { nodeSelector: selectorOfApp } },
+    ],
+    [
+      'what its selectors select, although it has fields of a later version',
+      {
+        pods: {
+          ...newer,
+          ...{ podSelector: app, namespaceSelector: app, excludeNamespaces: ['a'], terminated: newer },
+        },
+      },
+      {
+        pods: {
+          ...{ podSelector: selectorOfApp, namespaceSelector: selectorOfApp },
+          excludeNamespaces: new Set(['a']),
+        },
+        nodes: undefined,
+      },
+    ],
+    [
+      'all that its selectors select, if its exclusions are of a later version',
+      { pods: { podSelector: app, excludeNamespaces: ['openshift-*'] } },
+      { pods: { ...all, podSelector: selectorOfApp }, nodes: undefined },
+    ],
+    [
+      'every pod, if a selector cannot be read',
+      { pods: { podSelector: { ...app, ...newer }, namespaceSelector: app } },
+      { pods: all, nodes: undefined },
+    ],
+    ['every pod, if the block is no object', { pods: 'all' }, { pods: all, nodes: undefined }],
+    [
+      'every node, if the selector cannot be read',
+      { nodes: { nodeSelector: 'pool=a', imageGC: {} } },
+      { pods: undefined, nodes: every.nodes },
+    ],
+    ['everything, if its mode cannot be read', { mode: 'Newer', pods: { podSelector: app } }, every],
+    ['everything, if its priority cannot be read', { priority: 'high', pods: { podSelector: app } }, every],
+    ['everything, if its spec is missing', undefined, every],
+  ])('%s', (_name, spec, selected) => {
+    expect(parsePolicy(policyOf('p', spec))).toMatchObject({ kind: 'invalid' });
+    const { pods, nodes } = parsePolicy(policyOf('p', spec)).policy;
+    expect({ pods, nodes }).toEqual(selected);
+  });
+
+  test.each([
+    [{ pods: { newerField: 1 } }, 'keeps the pods that it selects and'],
+    [{ pods: {}, nodes: { newerField: 1 } }, 'keeps the pods and nodes that it selects and'],
+    [{ newerField: 1 }, 'is invalid, and selects nothing: spec.newerField: '],
+  ])('%j: the message says so', (spec, text) => {
+    const { policy } = parsePolicy(policyOf('p', spec));
+    expect('problems' in policy ? invalidPolicyText(policy) : '').toContain(text);
   });
 });
 

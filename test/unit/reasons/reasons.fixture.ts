@@ -7,7 +7,7 @@ import { nodePodCodec, type NodePodFacts } from '../../../src/kube/cache/node-po
 import type { JobFacts, NamespaceFacts, NodeFacts, PodFacts } from '../../../src/kube/cache/objects.ts';
 import { emptyState } from '../../../src/node/disk/state-format.ts';
 import type { NodePart, PlanFacts } from '../../../src/snapshot/plan-facts.ts';
-import { node, nodesRules, now, policy } from '../../builders.ts';
+import { node, nodesRules, now, policy, selectingAll } from '../../builders.ts';
 
 /** The facts of one row; the defaults are one empty node and one empty namespace. */
 export interface Fixture {
@@ -53,6 +53,7 @@ export const invalidPolicy: InvalidPolicy = {
   uid: 'uid-broken',
   generation: 1,
   priority: 0,
+  ...selectingAll,
   problems: ['spec.mode: is wrong'],
 };
 

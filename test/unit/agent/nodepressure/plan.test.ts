@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { planNodePressure } from '../../../../src/agent/nodepressure/plan.ts';
 import type { StoragePod } from '../../../../src/api/local-storage.ts';
-import { now } from '../../../builders.ts';
+import { now, selectingAll } from '../../../builders.ts';
 import { container, emptyDir, mib, storagePod, usage } from '../localstorage/builders.ts';
 import { crossed, governedBy, planOf, pressurePolicy, relieved, verdicts } from './builders.ts';
 
@@ -149,7 +149,10 @@ describe('evictions', () => {
   });
 
   test('an invalid policy keeps every pod, and so does a label on the node', () => {
-    const invalid = { name: 'p', uid: 'u', generation: 1, priority: 0, problems: ['spec: is wrong'] };
+    const invalid = {
+      ...{ name: 'p', uid: 'u', generation: 1, priority: 0, problems: ['spec: is wrong'] },
+      ...selectingAll,
+    };
     const facts = { node: 'a', signals: [], pods: [big], usage: used, relievedAtMs: relieved, consumers: [] };
     const keptBy = (reason: 'InvalidPolicy' | 'KeepMarked') =>
       planNodePressure(facts, { governance: { kind: 'keep', reason, policy: invalid }, now }).kept[0];

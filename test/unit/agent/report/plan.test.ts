@@ -3,7 +3,7 @@ import type { NodeGovernance } from '../../../../src/api/policy/node-governance.
 import type { NodePassReport, Offender, RemovedKind } from '../../../../src/api/report/node-pass.ts';
 import type { ReportFacts } from '../../../../src/agent/report/facts.ts';
 import { planReport } from '../../../../src/agent/report/plan.ts';
-import { now } from '../../../builders.ts';
+import { now, selectingAll } from '../../../builders.ts';
 import { governedBy, storagePolicy } from '../localstorage/builders.ts';
 import {
   containers,
@@ -29,7 +29,10 @@ const kept = (reason: Extract<NodeGovernance, { readonly kind: 'keep' }>['reason
   reason,
   policy: undefined,
 });
-const invalid = { name: 'broken', uid: 'u', generation: 3, priority: 0, problems: ['spec.nodes: bad'] };
+const invalid = {
+  ...{ name: 'broken', uid: 'u', generation: 3, priority: 0, problems: ['spec.nodes: bad'] },
+  ...selectingAll,
+};
 const short = pass('containergc', { result: 'Short' });
 
 describe('Ready and Degraded', () => {

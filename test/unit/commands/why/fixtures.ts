@@ -16,7 +16,7 @@ import type { JobFacts, NamespaceFacts, NodeFacts, PodFacts } from '../../../../
 import type { NodePodFacts } from '../../../../src/kube/cache/node-pods.ts';
 import { emptyState } from '../../../../src/node/disk/state-format.ts';
 import type { NodePart, PlanFacts } from '../../../../src/snapshot/plan-facts.ts';
-import { node, nodesRules, now, policy } from '../../../builders.ts';
+import { node, nodesRules, now, policy, selectingAll } from '../../../builders.ts';
 import { nodePod } from '../../agent/imagegc/builders.ts';
 import { terminated } from '../../controllers/podgc/rows.ts';
 
@@ -85,6 +85,7 @@ export const nodesPolicy = (over: Partial<NodesPolicy>): Policy => ({
 
 export const broken: InvalidPolicy = {
   ...{ name: 'broken', uid: 'uid-broken', generation: 1, priority: 9 },
+  ...selectingAll,
   problems: ['spec.pods.terminated.treshold: is not a known field'],
 };
 

@@ -4,7 +4,17 @@ import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts
 import type { EvictionDecision, EvictionFacts } from '../../../../src/controllers/eviction/facts.ts';
 import { noMemory } from '../../../../src/controllers/eviction/memory.ts';
 import { planEvictions } from '../../../../src/controllers/eviction/plan.ts';
-import { labelled, minutesAgo, node, nodesRules, now, pod, policy, terminating } from '../../../builders.ts';
+import {
+  labelled,
+  minutesAgo,
+  node,
+  nodesRules,
+  now,
+  pod,
+  policy,
+  selectingAll,
+  terminating,
+} from '../../../builders.ts';
 import {
   evictionRequest,
   byUid,
@@ -29,6 +39,7 @@ const requesting = (...requests: Parameters<typeof evictionRequest>[1][]): Parti
 });
 const invalid: InvalidPolicy = {
   ...{ name: 'broken', uid: 'uid-broken', generation: 1, priority: 100 },
+  ...selectingAll,
   problems: ['spec.nodes: nonsense'],
 };
 const noNodes = policy({ pods: {} });

@@ -9,7 +9,7 @@ import type {
 } from '../../../../src/controllers/eviction/facts.ts';
 import { noMemory } from '../../../../src/controllers/eviction/memory.ts';
 import { planEvictions } from '../../../../src/controllers/eviction/plan.ts';
-import { everything, labelled, minutesAgo, node, now, pod } from '../../../builders.ts';
+import { everything, labelled, minutesAgo, node, now, pod, selectingAll } from '../../../builders.ts';
 import { property, worlds } from '../../../property.ts';
 import {
   evictionRequest,
@@ -164,6 +164,7 @@ const policies: fc.Arbitrary<readonly (Policy | InvalidPolicy)[]> = fc
     const mode = isDryRun ? ('DryRun' as const) : ('Enforce' as const);
     const invalid: InvalidPolicy = {
       ...{ name: 'broken', uid: 'uid-broken', generation: 1, priority: 100 },
+      ...selectingAll,
       problems: ['spec.nodes: nonsense'],
     };
     return rankPolicies([

@@ -4,7 +4,18 @@ import { rankPolicies } from '../../../../src/api/policy/matching.ts';
 import type { PodDeletion, PodGcFacts, PodGcPlan } from '../../../../src/controllers/podgc/facts.ts';
 import { planPodGc } from '../../../../src/controllers/podgc/plan.ts';
 import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
-import { labelled, minutesAgo, node, now, owner, pod, policy, terminatedRule } from '../../../builders.ts';
+import {
+  everyPod,
+  labelled,
+  minutesAgo,
+  node,
+  now,
+  owner,
+  pod,
+  policy,
+  selectingAll,
+  terminatedRule,
+} from '../../../builders.ts';
 
 export const planned = (seen: PodGcFacts, { policies }: Given): PodGcPlan =>
   planPodGc(seen, { policies, now });
@@ -162,29 +173,39 @@ const rules = fc.record({
   outOfService: fc.boolean(),
 });
 
+const invalidSelections = {
+  all: selectingAll,
+  app: { pods: { ...everyPod, podSelector: labelled('app', 'a') }, nodes: undefined },
+  nodes: { pods: undefined, nodes: selectingAll.nodes },
+} as const;
+
 export interface Given {
   readonly policies: readonly (Policy | InvalidPolicy)[];
   readonly maxDeletesPerPass: number;
 }
 
-/** Up to three policies: for all pods, for one app, for one namespace; sometimes an invalid one ranks above, between or below. */
+/** Up to three policies: for all pods, for one app, for one namespace; sometimes an invalid one, for all pods, one app or none, ranks above, between or below. */
 export const given: fc.Arbitrary<Given> = fc
   .record({
     all: orNone(rules),
     app: orNone(rules),
     shop: orNone(rules),
     invalid: fc.constantFrom(undefined, undefined, undefined, -1, 1, 15, 30),
+    invalidSelects: fc.constantFrom('all', 'app', 'nodes'),
     maxDeletesPerPass: fc.integer({ min: 0, max: 4 }),
     maxOrphanedNodesPercent: fc.constantFrom(0, 20, 50, 100),
     isDryRun: fc.boolean(),
   })
-  .map(({ all, app, shop, invalid, isDryRun, ...safety }) => {
+  .map(({ all, app, shop, invalid, invalidSelects, isDryRun, ...safety }) => {
     const made = (name: string, priority: number, over: NonNullable<Parameters<typeof policy>[0]>['pods']) =>
       policy({
         ...{ name, priority, mode: isDryRun ? 'DryRun' : 'Enforce' },
         pods: { ...over, safety },
       });
-    const broken = { name: 'broken', uid: 'uid-broken', generation: 1, problems: ['nonsense'] };
+    const broken = {
+      ...{ name: `broken ${invalidSelects}`, uid: 'uid-broken', generation: 1, problems: ['nonsense'] },
+      ...invalidSelections[invalidSelects],
+    };
     return {
       maxDeletesPerPass: safety.maxDeletesPerPass,
       policies: rankPolicies([
@@ -201,9 +222,9 @@ export const given: fc.Arbitrary<Given> = fc
 /** The first policy that selects the pod, found without the code under test. */
 export function governorOf(one: PodFacts, { policies }: Given): string | undefined {
   const selects = (each: Policy | InvalidPolicy): boolean => {
-    if ('problems' in each) return true;
-    if (each.name === 'app') return one.labels['app'] === 'a';
-    return each.name === 'all' || one.namespace === 'shop';
+    if (each.name === 'broken nodes') return false;
+    if (each.name === 'app' || each.name === 'broken app') return one.labels['app'] === 'a';
+    return each.name === 'all' || each.name === 'broken all' || one.namespace === 'shop';
   };
   return policies.find(selects)?.name;
 }

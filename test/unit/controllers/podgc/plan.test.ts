@@ -8,6 +8,7 @@ import {
   policy,
   terminatedRule,
   terminating,
+  selectingAll,
 } from '../../../builders.ts';
 import { keepLabel } from './environment.ts';
 import { checkRow, type Row, aged, onMissingNode, outOfServiceNode, terminated } from './rows.ts';
@@ -21,6 +22,7 @@ const high = (rule: TerminatedPolicy): Policy =>
   policy({ name: 'high', priority: 5, pods: { podSelector: labelled('app', 'x'), terminated: rule } });
 const invalid = (priority: number | undefined) => ({
   ...{ name: 'broken', uid: 'u', generation: 1, priority, problems: ['spec: must be an object'] },
+  ...selectingAll,
 });
 /** A namespace and a node with the keep label. */
 const kept = {

@@ -8,7 +8,7 @@ import { planStatus, readStatus } from '../../../../src/controllers/policystatus
 import { type PolicyStatus } from '../../../../src/controllers/policystatus/claims.ts';
 import type { NodeReportFacts } from '../../../../src/kube/cache/node-report-facts.ts';
 import type { NodeFacts } from '../../../../src/kube/cache/objects.ts';
-import { node, now, policy } from '../../../builders.ts';
+import { node, now, policy, selectingAll } from '../../../builders.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { FakeRecorder } from '../../../fakes/cluster.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
@@ -36,6 +36,7 @@ const broken: InvalidPolicy = {
   uid: 'uid-broken',
   generation: 3,
   priority: 0,
+  ...selectingAll,
   problems: ['spec.mode: must be DryRun or Enforce, is "Delete"'],
 };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { rollUpNodes } from '../../../../src/controllers/policystatus/nodes.ts';
-import { labelled, minutesAgo, node, now, policy } from '../../../builders.ts';
+import { labelled, minutesAgo, node, now, policy, selectingAll } from '../../../builders.ts';
 import { nodesPolicy, report } from './builders.ts';
 
 const full = {
@@ -78,7 +78,10 @@ test('a node counts for the one policy that governs it', () => {
 
 test('a node that no policy or an invalid one governs counts for none', () => {
   const gpu = nodesPolicy('gpu', { selector: labelled('gpu', 'yes') });
-  const broken = { name: 'broken', uid: 'uid-broken', generation: 1, priority: -1, problems: ['spec: bad'] };
+  const broken = {
+    ...{ name: 'broken', uid: 'uid-broken', generation: 1, priority: -1, problems: ['spec: bad'] },
+    ...selectingAll,
+  };
   const observed = { nodes: [node('a')], reports: [] };
   for (const ranked of [[gpu], [gpu, broken]]) {
     const rollups = [...rollUpNodes(ranked, observed, now)];

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { rollUpNodes } from '../../../../src/controllers/policystatus/nodes.ts';
 import { planStatus } from '../../../../src/controllers/policystatus/plan.ts';
 import { type StatusFacts } from '../../../../src/controllers/policystatus/claims.ts';
-import { node, now } from '../../../builders.ts';
+import { node, now, selectingAll } from '../../../builders.ts';
 import { hostile, raw } from '../../../hostile.ts';
 import { nodesPolicy, report } from './builders.ts';
 
@@ -41,13 +41,13 @@ test('a status stays small when 5 000 nodes are degraded', () => {
 
 test('a status stays small when a policy has 5 MB of problems', () => {
   const problems = Array.from({ length: 50_000 }, (_, i) => `${i}: `.padEnd(100, 'x'));
-  const broken = { name: 'broken', uid: 'uid-broken', generation: 1, priority: 0, problems };
+  const broken = { name: 'broken', uid: 'uid-broken', generation: 1, priority: 0, problems, ...selectingAll };
   expect(bytesOf({ ...before, policy: broken })).toBeLessThan(mostBytes);
 });
 
 test('control characters in the name of a field are escaped', () => {
   const problems = [`spec.${hostile}: unknown field`];
-  const broken = { name: 'broken', uid: 'uid-broken', generation: 1, priority: 0, problems };
+  const broken = { name: 'broken', uid: 'uid-broken', generation: 1, priority: 0, problems, ...selectingAll };
   const { conditions } = planStatus({ ...before, policy: broken }, now);
   const accepted = conditions.find(({ type }) => type === 'Accepted')?.message ?? '';
   expect(accepted).toContain(String.raw`spec.a\u001b[2Jb\nERROR forged\u009b2J`);
