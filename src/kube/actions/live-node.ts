@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/scheduling/clock.ts';
-import { stallGuard } from '../http/abort.ts';
+import { deadlineAfter } from '../http/abort.ts';
 import { readAll } from '../cache/list-watch.ts';
 import { readPolicies, type LivePolicies } from './live-policies.ts';
 import { nodePodsResource, type NodePodFacts } from '../cache/node-pods.ts';
@@ -29,18 +29,17 @@ export function liveNode(deps: LiveNodeDeps): (signal: AbortSignal) => Promise<L
   const { transport, clock, nodeName } = deps;
   const [nodes, podsOfNode] = [nodesResource({ name: nodeName }), nodePodsResource(nodeName)];
   return async (signal) => {
-    const guard = stallGuard(clock, timeoutMs, signal);
+    const late = new Error(`no response of the API server within ${timeoutMs / 1000} s`);
+    const deadline = deadlineAfter(clock, timeoutMs, late, signal);
     try {
       const [policies, found, pods] = await Promise.all([
-        readPolicies(transport, guard.signal),
-        readAll(transport, nodes, guard.signal),
-        readAll(transport, podsOfNode, guard.signal),
+        readPolicies(transport, deadline.signal),
+        readAll(transport, nodes, deadline.signal),
+        readAll(transport, podsOfNode, deadline.signal),
       ]);
       return { policies, node: found.find(({ name }) => name === nodeName), pods };
-    } catch (err) {
-      throw guard.stalled() ? new Error(`no response of the API server within ${timeoutMs / 1000} s`) : err;
     } finally {
-      guard.stop();
+      deadline.stop();
     }
   };
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/scheduling/clock.ts';
-import { stallGuard } from '../http/abort.ts';
+import { deadlineAfter } from '../http/abort.ts';
 import type { Page } from '../codec/list.ts';
 import { decodeList, decodeWatchEvent, type WatchEvent } from '../codec/decode.ts';
 import { FrameSplitter } from '../codec/frames.ts';
@@ -24,7 +24,21 @@ const pageTimeoutMs = 60_000;
 const pageRetries = 4;
 /** Random, as in client-go, so that watches that began together do not end together. */
 const watchSeconds = { atLeast: 300, spread: 301 };
-const stallGraceMs = 30_000;
+const shortWatchSeconds = { atLeast: 60, spread: 21 };
+const headersMs = 60_000;
+/** Longer than the minute between two bookmarks, and than a short watch. */
+const silentMs = 110_000;
+
+/** A watch from which nothing arrives although the server has sent something, or would have ended it. */
+export class SilentWatchError extends Error {
+  override readonly name = 'SilentWatchError';
+}
+
+interface WatchFrom {
+  readonly resourceVersion: string;
+  /** Ends the watch after about a minute: the server is not known to send bookmarks, so only the end shows that the connection works. */
+  readonly isShort: boolean;
+}
 
 /**
  * A consistent list (no resourceVersion), page by page. A list in one page is served from the watch cache (since Kubernetes 1.31), by its index of
@@ -39,26 +53,30 @@ export async function* listPages<T>(source: Source<T>, signal: AbortSignal): Asy
   }
 }
 
-/** Yields every event after `resourceVersion`, in batches as they arrive. Ends when the server ends the watch, or should have ended it. */
+/**
+ * Yields every event after `resourceVersion`, in batches as they arrive. Ends when the server ends the watch. Rejects with SilentWatchError when the
+ * headers of the response take longer than a minute, or when nothing arrives for 110 s.
+ */
 export async function* watchEvents<T>(
-  source: Source<T>,
-  resourceVersion: string,
+  { resource, transport, clock, random }: Source<T>,
+  { resourceVersion, isShort }: WatchFrom,
   signal: AbortSignal,
 ): AsyncGenerator<readonly WatchEvent<T>[]> {
-  const { resource, transport, clock, random } = source;
-  const seconds = watchSeconds.atLeast + Math.floor(random() * watchSeconds.spread);
-  const guard = stallGuard(clock, seconds * 1000 + stallGraceMs, signal);
+  const { atLeast, spread } = isShort ? shortWatchSeconds : watchSeconds;
+  const query = { ...watchQuery(atLeast + Math.floor(random() * spread)), resourceVersion };
+  const silentFor = (ms: number): Error =>
+    new SilentWatchError(`nothing arrived from the watch of ${resource.name} for ${ms / 1000} s`);
+  const silent = silentFor(silentMs);
+  const deadline = deadlineAfter(clock, headersMs, silentFor(headersMs), signal);
   const splitter = new FrameSplitter();
   try {
-    const query = { ...watchQuery(seconds), resourceVersion };
-    for await (const chunk of transport.stream(request(resource, query), guard.signal)) {
+    for await (const chunk of transport.stream(request(resource, query), deadline.signal)) {
       signal.throwIfAborted();
+      deadline.extend(silentMs, silent);
       yield splitter.push(chunk).map((frame) => decodeWatchEvent(frame, resource.codec));
     }
-  } catch (err) {
-    if (!guard.stalled()) throw err;
   } finally {
-    guard.stop();
+    deadline.stop();
   }
 }
 
@@ -90,13 +108,12 @@ async function readPage<T>(source: Source<T>, token: string, signal: AbortSignal
     token === ''
       ? request(resource, limit)
       : { ...request(resource, { ...limit, continue: token }), retries: pageRetries };
-  const guard = stallGuard(clock, pageTimeoutMs, signal);
+  const late = new Error(`no page of ${resource.name} within ${pageTimeoutMs / 1000} s`);
+  const deadline = deadlineAfter(clock, pageTimeoutMs, late, signal);
   try {
-    return await decodeList(transport.stream(page, guard.signal), resource.codec);
-  } catch (err) {
-    throw guard.stalled() ? new Error(`no page of ${resource.name} within ${pageTimeoutMs / 1000} s`) : err;
+    return await decodeList(transport.stream(page, deadline.signal), resource.codec);
   } finally {
-    guard.stop();
+    deadline.stop();
   }
 }
 

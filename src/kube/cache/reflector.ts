@@ -5,7 +5,7 @@ import { Backoff, reflectorBackoff } from '../http/backoff.ts';
 import type { Codec } from '../codec/list.ts';
 import type { WatchEvent } from '../codec/decode.ts';
 import { MalformedError } from '../codec/frames.ts';
-import { listPages, watchEvents, type Source } from './list-watch.ts';
+import { listPages, SilentWatchError, watchEvents, type Source } from './list-watch.ts';
 import type { Identified } from './objects.ts';
 import { ApiError, isThrottled } from '../http/transport.ts';
 import { View } from './view.ts';
@@ -55,6 +55,8 @@ export class Reflector<T extends Identified> implements Store<T> {
   #resumeAt: string | undefined;
   /** Whether no watch has delivered an event, or failed for another reason, since the last list. */
   #listIsFresh = true;
+  /** Whether a bookmark has arrived since the last failure: then a watch without one is broken. */
+  #getsBookmarks = false;
   /** Ends one round of list and watch. */
   #round = new AbortController();
   #waiting: (() => void)[] = [];
@@ -157,9 +159,10 @@ export class Reflector<T extends Identified> implements Store<T> {
   async #watch(resumeAt: string, signal: AbortSignal): Promise<void> {
     const { clock, metrics } = this.#deps;
     const startedMs = clock.monotonicMs();
+    const from = { resourceVersion: resumeAt, isShort: !this.#getsBookmarks };
     let count = 0;
     metrics?.watchStarted(this.#resource);
-    for await (const events of watchEvents(this.#deps, resumeAt, signal)) {
+    for await (const events of watchEvents(this.#deps, from, signal)) {
       this.#receive(events);
       count += events.filter(({ type }) => type !== 'BOOKMARK').length;
     }
@@ -179,7 +182,10 @@ export class Reflector<T extends Identified> implements Store<T> {
   #apply(event: WatchEvent<T>): boolean {
     if (event.type === 'ERROR') return this.#throwWatchError(event.error);
     this.#resumeAt = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.resourceVersion;
-    if (event.type === 'BOOKMARK') return false;
+    if (event.type === 'BOOKMARK') {
+      this.#getsBookmarks = true;
+      return false;
+    }
     if (event.type === 'DELETED') this.#view.remove(event.object);
     else this.#view.put(event.object);
     return true;
@@ -223,6 +229,7 @@ export class Reflector<T extends Identified> implements Store<T> {
     else this.#log.warn(fields, 'list or watch failed');
     this.#deps.metrics?.failed(this.#resource);
     this.#lastError = cause;
+    this.#getsBookmarks = false;
     if (remedy === 'missing') this.#forget();
     else this.#state = 'failing';
   }
@@ -246,7 +253,8 @@ type Remedy = 'resume' | 'expired' | 'relist' | 'missing';
 
 /** `isOptional`: the kind may be missing from the server. */
 function remedyFor(err: unknown, isOptional: boolean): Remedy {
-  if (err instanceof MalformedError) return 'relist';
+  // What the watch has lost is unknown, and the headers of the next one prove nothing.
+  if (err instanceof SilentWatchError || err instanceof MalformedError) return 'relist';
   if (!(err instanceof ApiError)) return 'resume';
   if (err.status === 410) return 'expired';
   if (err.status === 404 && isOptional) return 'missing';

@@ -61,31 +61,36 @@ function forget(signal: AbortSignal, { listener }: Callbacks): void {
 }
 
 /** Ends a wait that the server should have ended. */
-interface StallGuard {
-  /** Aborts with the outer signal, or after the deadline. */
+export interface Deadline {
+  /** Aborts with the outer signal, or at the deadline with its error as the reason. */
   readonly signal: AbortSignal;
-  /** Whether the deadline has passed. */
-  stalled(): boolean;
+  /** Moves the deadline to a later time: `ms` from now. */
+  extend(ms: number, late: Error): void;
   stop(): void;
 }
 
-/** A deadline on the injected clock. */
-export function stallGuard(clock: Clock, ms: number, outer: AbortSignal): StallGuard {
+/** A deadline `ms` from now on the injected clock; `late` is its error. */
+export function deadlineAfter(clock: Clock, ms: number, late: Error, outer: AbortSignal): Deadline {
   const inner = new AbortController();
   const timer = new AbortController();
-  let stalled = false;
+  let end = { atMs: clock.monotonicMs() + ms, late };
   const forget = onAbort(outer, () => {
     timer.abort();
     inner.abort(outer.reason);
   });
-  void clock.sleep(ms, timer.signal).then(() => {
-    if (timer.signal.aborted) return;
-    stalled = true;
-    inner.abort();
-  });
+  const expire = async (): Promise<void> => {
+    for (let leftMs = ms; leftMs > 0; leftMs = end.atMs - clock.monotonicMs()) {
+      await clock.sleep(leftMs, timer.signal);
+      if (timer.signal.aborted) return;
+    }
+    inner.abort(end.late);
+  };
+  void expire();
   return {
     signal: inner.signal,
-    stalled: () => stalled,
+    extend: (laterMs, error) => {
+      end = { atMs: clock.monotonicMs() + laterMs, late: error };
+    },
     stop: () => {
       forget();
       timer.abort();

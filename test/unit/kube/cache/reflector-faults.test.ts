@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { ApiError } from '../../../../src/kube/http/transport.ts';
+import { ApiError, type KubeRequest } from '../../../../src/kube/http/transport.ts';
 import type { Logger } from '../../../../src/runtime/logging/logger.ts';
 import type { FakeApi } from '../../../fakes/api.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
 import { until } from '../../../fakes/manual-clock.ts';
+import { settled } from '../../../fakes/settling-clock.ts';
 import { apiWith, names, pause, pod, refused, start, startWatching, stateOf } from './start-reflector.ts';
 
 const gone = new ApiError('too old', { status: 410, reason: 'Expired' });
@@ -39,7 +40,7 @@ describe('faults', () => {
     breakIt(api);
     await until(() => api.lists.length === 2);
     await until(() => api.watching === 1);
-    expect(clock.sleeping).toEqual([330_000]);
+    expect(clock.sleeping).toEqual([60_000]);
   });
 
   test('410 of a restored server: a list at once, although nothing has changed since the last', async () => {
@@ -54,7 +55,7 @@ describe('faults', () => {
     }
     await until(() => api.watching === 1);
     expect(api.lists).toHaveLength(2);
-    expect(clock.sleeping).toEqual([330_000]);
+    expect(clock.sleeping).toEqual([60_000]);
   });
 
   test('410 for every list: waits before the second', async () => {
@@ -128,7 +129,11 @@ describe('faults', () => {
     expect(stateOf(reflector)).toMatchObject({ state: 'synced', lastError: undefined });
 
     await until(() => api.watching === 1);
-    clock.advance(121_000);
+    for (let seconds = 0; seconds < 122; seconds += 61) {
+      api.server.bookmark();
+      await settled();
+      clock.advance(61_000);
+    }
     api.endWatches(refused);
     expect(await pause(clock)).toBe(800);
     expect(stateOf(reflector)).toMatchObject({
@@ -187,16 +192,6 @@ describe('faults', () => {
     await until(() => api.watching === 1);
   });
 
-  test('aborts a watch that the server should have ended', async () => {
-    const api = apiWith('a');
-    const { clock, reflector } = await startWatching(api);
-    clock.advance(329_999);
-    expect(api.watching).toBe(1);
-    clock.advance(1);
-    await until(() => api.watches.length === 2);
-    expect(reflector.state).toBe('synced');
-  });
-
   test('aborts a list without a response', async () => {
     const api = apiWith('a');
     const { reflector, clock } = start(api, {
@@ -237,10 +232,81 @@ describe('faults', () => {
   });
 });
 
+describe('a silent watch', () => {
+  test('without headers fails after 60 s, and each list makes it current for a minute at most', async () => {
+    const api = apiWith('a');
+    const failed: string[] = [];
+    const { reflector, clock } = start(api, {
+      transport: {
+        send: () => Promise.reject(refused),
+        stream: (request, signal) => (isWatch(request) ? silence(signal) : api.stream(request, signal)),
+      },
+      metrics: {
+        listed: () => undefined,
+        watchStarted: () => undefined,
+        failed: (resource) => failed.push(resource),
+      },
+    });
+    for (const wait of [800, 1600]) {
+      await until(() => reflector.state === 'synced' && clock.sleeping.includes(60_000));
+      clock.advance(60_000);
+      expect(await pause(clock)).toBe(wait);
+      expect(stateOf(reflector)).toMatchObject({
+        ...{ count: 1, synced: true, state: 'failing' },
+        lastError: 'nothing arrived from the watch of pods for 60 s',
+      });
+      clock.advance(wait);
+    }
+    expect(failed).toEqual(['pods', 'pods']);
+    await until(() => api.lists.length === 3);
+  });
+
+  test('fails 110 s after the last bytes, and what was lost is listed', async () => {
+    const api = apiWith('a');
+    const { reflector, clock } = await startWatching(api);
+    clock.advance(50_000);
+    api.server.bookmark();
+    await settled();
+    api.silently(() => {
+      api.objects.delete('Pod', 'a', 'a');
+    });
+    clock.advance(109_999);
+    await settled();
+    expect(reflector.state).toBe('synced');
+    clock.advance(1);
+    expect(await pause(clock)).toBe(800);
+    expect(stateOf(reflector)).toMatchObject({
+      ...{ count: 1, state: 'failing' },
+      lastError: 'nothing arrived from the watch of pods for 110 s',
+    });
+    clock.advance(800);
+    await until(() => reflector.items.size === 0);
+    expect(reflector.state).toBe('synced');
+  });
+
+  test('is ended by the server after a minute until bookmarks have shown that it sends them, and after a failure again', async () => {
+    const api = apiWith('a');
+    const { clock } = await startWatching(api);
+    api.server.bookmark();
+    await settled();
+    clock.advance(59_000);
+    api.endWatches();
+    await until(() => api.watches.length === 2);
+    await until(() => api.watching === 1);
+    api.endWatches(refused);
+    clock.advance(await pause(clock));
+    await until(() => api.watches.length === 3);
+    expect(api.watches.map(({ query }) => query?.['timeoutSeconds'])).toEqual(['60', '300', '60']);
+    expect(api.lists).toHaveLength(1);
+  });
+});
+
+const isWatch = ({ query }: KubeRequest): boolean => query?.['watch'] !== undefined;
+
 async function* silence(signal: AbortSignal): AsyncGenerator<Buffer> {
   await new Promise((_, reject) => {
     signal.addEventListener('abort', () => {
-      reject(new Error('aborted'));
+      reject(signal.reason as Error);
     });
   });
   yield Buffer.alloc(0);

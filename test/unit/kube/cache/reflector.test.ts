@@ -42,7 +42,7 @@ describe('the requests', () => {
       watch: 'true',
       allowWatchBookmarks: 'true',
       resourceVersion: api.objects.revision,
-      timeoutSeconds: '450',
+      timeoutSeconds: '70',
     });
   });
 
@@ -58,7 +58,7 @@ describe('the requests', () => {
     const { clock } = await startWatching(api);
     api.objects.apply(pod('b'));
     api.server.bookmark();
-    clock.advance(300_000);
+    clock.advance(59_000);
     api.endWatches();
     await until(() => api.watches.length === 2);
     expect(api.watches[1]?.query?.['resourceVersion']).toBe(api.objects.revision);

@@ -81,7 +81,7 @@ export function stateOf<T extends { uid: string; name: string; resourceVersion: 
 
 /** Waits until the reflector pauses between two attempts. Returns the length of the pause. */
 export async function pause(clock: ManualClock): Promise<number> {
-  const isPause = (ms: number): boolean => ms < 60_000;
+  const isPause = (ms: number): boolean => ms <= 30_000;
   await until(() => clock.sleeping.some(isPause));
   return clock.sleeping.find(isPause) ?? 0;
 }

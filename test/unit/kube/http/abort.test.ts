@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { onAbort, stallGuard, untilAborted } from '../../../../src/kube/http/abort.ts';
+import { onAbort, deadlineAfter, untilAborted } from '../../../../src/kube/http/abort.ts';
 import { SettlingClock, settled } from '../../../fakes/settling-clock.ts';
 
 const listenersOf = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
@@ -75,32 +75,45 @@ test('a wait rejects with the reason of the abort', async () => {
 });
 
 describe('a deadline', () => {
+  const late = new Error('late');
   const started = () => {
     const { signal, abort } = controller();
     const clock = new SettlingClock();
-    return { clock, abort, guard: stallGuard(clock, 1_000, signal) };
+    return { clock, abort, deadline: deadlineAfter(clock, 1_000, late, signal) };
   };
 
-  test('aborts when it has passed', async () => {
-    const { clock, guard } = started();
+  test('aborts with its error when it has passed', async () => {
+    const { clock, deadline } = started();
     await clock.advance(999);
-    expect([guard.stalled(), guard.signal.aborted]).toEqual([false, false]);
+    expect(deadline.signal.aborted).toBe(false);
     await clock.advance(1);
-    expect([guard.stalled(), guard.signal.aborted]).toEqual([true, true]);
+    expect(deadline.signal.reason).toBe(late);
+  });
+
+  test('can be extended', async () => {
+    const { clock, deadline } = started();
+    await clock.advance(900);
+    const later = new Error('later');
+    deadline.extend(500, later);
+    await clock.advance(499);
+    expect(deadline.signal.aborted).toBe(false);
+    await clock.advance(1);
+    expect(deadline.signal.reason).toBe(later);
   });
 
   test('never passes after its end', async () => {
-    const { clock, guard } = started();
-    guard.stop();
+    const { clock, deadline } = started();
+    deadline.stop();
     await clock.advance(1_000);
-    expect([guard.stalled(), guard.signal.aborted, clock.sleeping]).toEqual([false, false, 0]);
+    expect([deadline.signal.aborted, clock.sleeping]).toEqual([false, 0]);
   });
 
   test('passes an abort on, with its reason', async () => {
-    const { guard, abort } = started();
+    const { clock, deadline, abort } = started();
     abort();
     await settled();
-    expect([guard.stalled(), guard.signal.reason]).toEqual([false, reason]);
+    await clock.advance(1_000);
+    expect(deadline.signal.reason).toBe(reason);
   });
 });
 
