@@ -1,7 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ConfirmNode, NodeConfirmation } from '../api/node-confirmation.ts';
 import { isSamePolicy, type NodeGovernance } from '../api/policy/node-governance.ts';
+import { hasKeepLabel } from '../api/policy/matching.ts';
 import type { Policy } from '../api/policy/policy.ts';
 import type { Clock } from '../runtime/scheduling/clock.ts';
+import type { Logger } from '../runtime/logging/logger.ts';
 import { errorLine } from '../runtime/errors.ts';
 import { jumpMs, momentOf, type Moment } from '../runtime/scheduling/jump.ts';
 import type { Check, Stop } from './execute.ts';
@@ -93,6 +96,58 @@ export const clocksAgree = <D>(
       ? { kind: 'keep', reason: 'ClockUnsure' }
       : undefined,
 });
+
+interface Labelled {
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+interface NamespaceCheckDeps {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly log: Pick<Logger, 'warn'>;
+  /** Reads a namespace live; undefined = it does not exist. */
+  readonly read: (name: string, signal: AbortSignal) => Promise<Labelled | undefined>;
+  /** The namespace that the decision was made with. */
+  readonly known: (name: string) => Labelled | undefined;
+}
+
+/** Re-checks the namespace of a pod: one GET for all its pods. */
+export function namespaceUnchanged<D extends { readonly target: { readonly namespace: string } }>({
+  clock,
+  log,
+  read,
+  known,
+}: NamespaceCheckDeps): Check<D> {
+  const live = new LiveQuery<D, Labelled | undefined>({
+    clock,
+    key: ({ target }) => target.namespace,
+    query: async ({ target: { namespace } }, signal) => {
+      try {
+        return await read(namespace, signal);
+      } catch (err) {
+        log.warn({ namespace, err }, 'reading namespace failed');
+        return undefined;
+      }
+    },
+  });
+  return {
+    name: 'namespaceUnchanged',
+    live,
+    objection: (decision) => {
+      const reason = recheckNamespace(live.response(decision), known(decision.target.namespace));
+      return reason && { kind: 'keep', reason };
+    },
+  };
+}
+
+/** Why the live namespace forbids an action on its pods; undefined = it does not. With other labels, another policy may govern them. */
+export function recheckNamespace(
+  live: Labelled | undefined,
+  known: Labelled | undefined,
+): 'KeepMarked' | 'NamespaceUnknown' | undefined {
+  if (live === undefined) return 'NamespaceUnknown';
+  if (hasKeepLabel(live)) return 'KeepMarked';
+  return isDeepStrictEqual(live.labels, known?.labels ?? {}) ? undefined : 'NamespaceUnknown';
+}
 
 /** Stops the pass for an error that would fail every other check too. */
 export const stopFor = (error: Error): Stop => ({ kind: 'stop', why: errorLine(error), error });

@@ -1,5 +1,5 @@
 import type { ClusterActions, DeletedPod } from '../../src/kube/actions/cluster.ts';
-import type { NodeFacts, PodFacts } from '../../src/kube/cache/objects.ts';
+import type { NamespaceFacts, NodeFacts, PodFacts } from '../../src/kube/cache/objects.ts';
 import type { EventSpec, Recorder } from '../../src/kube/events/recorder.ts';
 import type { Store } from '../../src/kube/cache/reflector.ts';
 
@@ -10,6 +10,8 @@ export class FakeCluster implements ClusterActions {
   /** Nodes the API server knows although the cache does not. */
   readonly unseenNodes = new Map<string, NodeFacts>();
   readonly requests: string[] = [];
+  /** Not among the requests. */
+  readonly namespaceReads: string[] = [];
   readonly failed = new Map<string, string | undefined>();
   #faults: ((verb: string, name: string) => Error | undefined)[] = [];
 
@@ -30,6 +32,12 @@ export class FakeCluster implements ClusterActions {
   async getNode(name: string): Promise<NodeFacts | undefined> {
     await this.#request('get', name);
     return [...this.nodes.values(), ...this.unseenNodes.values()].find((node) => node.name === name);
+  }
+
+  /** All namespaces exist without labels. */
+  getNamespace(name: string): Promise<NamespaceFacts | undefined> {
+    this.namespaceReads.push(name);
+    return Promise.resolve({ uid: `uid-${name}`, name, resourceVersion: '1', labels: {} });
   }
 
   async deletePod(pod: DeletedPod): Promise<'deleted' | 'gone' | 'changed'> {

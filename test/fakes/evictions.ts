@@ -1,4 +1,5 @@
 import type { EvictionOutcome, PodEvictions } from '../../src/kube/actions/eviction.ts';
+import type { NamespaceFacts } from '../../src/kube/cache/objects.ts';
 import type { LivePod, PodName } from '../../src/kube/actions/live-pod.ts';
 
 /** A live pod on node-1. `name` may be `namespace/name`. */
@@ -43,6 +44,11 @@ export class FakeEvictions implements PodEvictions {
 
   async readPodLive(pod: PodName): Promise<LivePod | undefined> {
     return this.#serve('get', pod.name, () => this.pods.get(keyOf(pod)));
+  }
+
+  /** All namespaces exist without labels. */
+  getNamespace(name: string): Promise<NamespaceFacts | undefined> {
+    return Promise.resolve({ uid: `uid-${name}`, name, resourceVersion: '1', labels: {} });
   }
 
   async mayEvict(namespace: string): Promise<boolean> {

@@ -3,18 +3,24 @@ import { isCritical } from '../../api/critical-pod.ts';
 import { hasKeepLabel } from '../../api/policy/matching.ts';
 import type { Confirmation } from '../../api/policy/policy-view.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
-import { Confirmed, stopIf } from '../../gc/checks.ts';
+import { Confirmed, namespaceUnchanged, stopIf } from '../../gc/checks.ts';
 import type { Check, Objection } from '../../gc/execute.ts';
 import { LiveQuery } from '../../gc/live.ts';
 import type { PodEvictions } from '../../kube/actions/eviction.ts';
 import type { LivePod } from '../../kube/actions/live-pod.ts';
+import type { NamespaceFacts } from '../../kube/cache/objects.ts';
+import type { Store } from '../../kube/cache/reflector.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { EvictionDecision, PodEviction, RequestedPod } from './facts.ts';
 import { isFresh } from './plan.ts';
 
 export interface EvictionCheckDeps {
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
-  readonly evictions: Pick<PodEvictions, 'readPodLive' | 'mayEvict'>;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly evictions: Pick<PodEvictions, 'readPodLive' | 'getNamespace' | 'mayEvict'>;
+  /** The cached namespaces, with which a request is decided again. */
+  readonly namespaces: Store<NamespaceFacts>;
   /** Why the pass must end, by the state of this process: its lease, the policies, the caches. */
   readonly stopReason: () => string | undefined;
   /** Reads the policies live and compares them with those of the plan. */
@@ -38,7 +44,7 @@ export interface EvictionChecks {
 
 /** The conditions that must hold right before a pod is evicted. */
 export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
-  const { clock, evictions, stopReason, confirm, decideAgain } = deps;
+  const { clock, log, evictions, namespaces, stopReason, confirm, decideAgain } = deps;
   const confirmed = new Confirmed<PodEviction, Confirmation>({
     ...{ clock, confirm, unreadable },
     isSame: ({ same }) => same,
@@ -71,6 +77,11 @@ export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
   const checks = [
     stopIf<PodEviction>('mayContinue', stopReason),
     confirmed.check,
+    namespaceUnchanged<PodEviction>({
+      ...{ clock, log },
+      read: (name, signal) => evictions.getNamespace(name, signal),
+      known: (name) => [...namespaces.items.values()].find((one) => one.name === name),
+    }),
     ...[podUnchanged, stillDecided, freshByServerClock, mayEvict(deps)],
   ];
   return { checks, agreed };

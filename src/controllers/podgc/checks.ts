@@ -1,7 +1,7 @@
 import { hasKeepLabel } from '../../api/policy/matching.ts';
 import type { Confirmation, PolicyView, RankedPolicies } from '../../api/policy/policy-view.ts';
 import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
-import { clocksAgree, Confirmed, stopIf } from '../../gc/checks.ts';
+import { clocksAgree, Confirmed, namespaceUnchanged, stopIf } from '../../gc/checks.ts';
 import type { Check } from '../../gc/execute.ts';
 import { LiveQuery } from '../../gc/live.ts';
 import type { ClusterActions } from '../../kube/actions/cluster.ts';
@@ -17,7 +17,7 @@ export interface PodCheckDeps {
   readonly policies: PolicyView;
   readonly nodes: Store<NodeFacts>;
   readonly namespaces: Store<NamespaceFacts>;
-  readonly cluster: Pick<ClusterActions, 'getNode'>;
+  readonly cluster: Pick<ClusterActions, 'getNode' | 'getNamespace'>;
   /** True only while this process is sure to hold the lease. */
   readonly holdsLease: () => boolean;
   readonly clock: Pick<Clock, 'monotonicMs'>;
@@ -37,7 +37,8 @@ export const maxPlanAgeMs = 60_000;
 
 /** The conditions that must hold right before a pod is marked or deleted. `ranked`: the policies of the plan. */
 export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks {
-  const { policies, namespaces, holdsLease, clock } = deps;
+  const { policies, namespaces, cluster, holdsLease, clock, log } = deps;
+  const planned = new Map([...namespaces.items.values()].map((one) => [one.name, one]));
   const startedAtMs = clock.monotonicMs();
   const isStale = (): boolean =>
     policies.ranked !== ranked ||
@@ -61,6 +62,11 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
     // Before the policies: a slow read of a node keeps the pods of that node, and does not make the policies stale for all others.
     nodeStillGone(deps),
     confirmed.check,
+    namespaceUnchanged({
+      ...{ clock, log },
+      read: (name, signal) => cluster.getNamespace(name, signal),
+      known: (name) => planned.get(name),
+    }),
     {
       name: 'notKept',
       objection: (deletion) => (isOptedOut(deletion) ? { kind: 'keep', reason: 'KeepMarked' } : undefined),

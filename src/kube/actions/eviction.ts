@@ -5,6 +5,8 @@ import type {
 } from '@kubernetes/client-node';
 import { ConnectionError } from '../http/connection-errors.ts';
 import { asObject, parseJson, type Unchecked } from '../codec/json.ts';
+import type { NamespaceFacts } from '../cache/objects.ts';
+import { readNamespaceLive } from './live-namespace.ts';
 import { readPodLive, type LivePod, type PodName } from './live-pod.ts';
 import { actionTimeoutMs, deletePodRequest, gracePeriod, podPath } from './pod-requests.ts';
 import { ApiError, isConflict, isNotFound, type KubeRequest, type KubeTransport } from '../http/transport.ts';
@@ -34,6 +36,8 @@ type Transport = Pick<KubeTransport, 'send'>;
 export interface PodEvictions {
   /** Reads a pod live, never from a cache; undefined if it does not exist. */
   readPodLive(pod: PodName, signal: AbortSignal): Promise<LivePod | undefined>;
+  /** Reads a namespace live, never from a cache; undefined if it does not exist. */
+  getNamespace(name: string, signal: AbortSignal): Promise<NamespaceFacts | undefined>;
   /** Whether this process has the right to create pods/eviction in the namespace. */
   mayEvict(namespace: string, signal: AbortSignal): Promise<boolean>;
   /** Respects disruption budgets: pods/eviction with the UID as precondition. `graceSeconds` undefined = the pod's own. */
@@ -53,6 +57,7 @@ export interface PodEvictions {
 export function podEvictions(transport: Transport): PodEvictions {
   return {
     readPodLive: (pod, signal) => readPodLive(transport, pod, signal),
+    getNamespace: (name, signal) => readNamespaceLive(transport, name, signal),
     mayEvict: (namespace, signal) => mayEvict(transport, namespace, signal),
     evictPod: (pod, graceSeconds, signal) =>
       twice((isRepeated) => outcomeOf(transport.send(evictRequest(pod, graceSeconds), signal), isRepeated)),

@@ -61,7 +61,7 @@ function forget(signal: AbortSignal, { listener }: Callbacks): void {
 }
 
 /** Ends a wait that the server should have ended. */
-export interface Deadline {
+interface Deadline {
   /** Aborts with the outer signal, or at the deadline with its error as the reason. */
   readonly signal: AbortSignal;
   /** Moves the deadline to a later time: `ms` from now. */

@@ -238,6 +238,18 @@ test('keeps a pod that gets the keep label while the policies are read slowly', 
   expect(await env.skipped('KeepMarked')).toBe(1);
 });
 
+test.each([
+  { name: 'has the keep label', labels: { 'gc.dustpan.dev/keep': 'true' }, reason: 'KeepMarked' as const },
+  { name: 'has other labels than in the cache', labels: { a: 'b' }, reason: 'NamespaceUnknown' as const },
+])('evicts no pod of a namespace that $name, by a live read', async ({ labels, reason }) => {
+  const env = new EvictionEnvironment(livePod('a'));
+  const live = { uid: 'uid-default', name: 'default', resourceVersion: '2', labels };
+  Object.assign(env.evictions, { getNamespace: () => Promise.resolve(live) });
+  await env.pass();
+  expect(env.evictions.acts).toEqual([]);
+  expect(await env.skipped(reason)).toBe(1);
+});
+
 test('evicts no pod if every check takes too long, and the pass fails', async () => {
   const env = new EvictionEnvironment(livePod('a'));
   env.evictions.onRequest = () => {

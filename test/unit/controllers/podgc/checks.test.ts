@@ -129,6 +129,35 @@ describe('the live node of an orphan', () => {
   });
 });
 
+describe('the live namespace', () => {
+  const other = { uid: 'uid-default', name: 'default', resourceVersion: '2' };
+
+  test.each([
+    { name: 'has the keep label', read: () => ({ ...other, labels: keepLabel }), reason: 'KeepMarked' },
+    { name: 'has other labels than in the plan', read: () => ({ ...other, labels: { env: 'prod' } }) },
+    { name: 'does not exist', read: () => undefined },
+    {
+      name: 'cannot be read',
+      read: () => {
+        throw new Error('server down');
+      },
+    },
+  ])('that $name keeps its pods', async ({ read, reason = 'NamespaceUnknown' }) => {
+    const made = environmentOf(many(2), expireAll());
+    Object.assign(made.cluster, { getNamespace: () => Promise.resolve().then(read) });
+    await made.pass();
+    expect(made.cluster.podNames).toEqual(['p0000', 'p0001']);
+    expect(await skipped(made)).toEqual([reason]);
+  });
+
+  test('is read once for all its pods', async () => {
+    const { cluster, pass } = environmentOf(many(20), expireAll());
+    await pass();
+    expect(cluster.podNames).toEqual([]);
+    expect(cluster.namespaceReads).toEqual(['default']);
+  });
+});
+
 test('a node out of service that has the keep label now keeps its pods', async () => {
   const cluster = new FakeCluster([pod('stuck', { phase: 'Running', deletionAtMs: 1 })], [outOfServiceNode]);
   Object.assign(cluster, { getNode: () => Promise.resolve({ ...outOfServiceNode, labels: keepLabel }) });

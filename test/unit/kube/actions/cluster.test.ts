@@ -168,3 +168,22 @@ describe('patchStatus', () => {
     expect(await patchStatus(transport, '/apis/g/v1/x/y', {}, signal)).toBe('gone');
   });
 });
+
+describe('getNamespace', () => {
+  test('reads the labels without retries', async () => {
+    const metadata = { name: 'n', uid: 'u', labels: { a: 'b' } };
+    const transport = new FakeTransport({ send: () => ({ metadata }) });
+    const namespace = await clusterActions(transport).getNamespace('n', signal);
+    expect(namespace).toMatchObject({ name: 'n', labels: { a: 'b' } });
+    expect(transport.requests).toMatchObject([
+      { method: 'GET', path: '/api/v1/namespaces/n', retries: 0, timeoutMs: 15_000 },
+    ]);
+  });
+
+  test('is undefined only if the API server reports NotFound', async () => {
+    const reading = (status: number): Promise<unknown> =>
+      clusterActions(new FakeTransport({ send: refuse(status) })).getNamespace('n', signal);
+    expect(await reading(404)).toBeUndefined();
+    await expect(reading(403)).rejects.toMatchObject({ status: 403 });
+  });
+});
