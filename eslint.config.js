@@ -141,6 +141,8 @@ export default defineConfig(
     files: ['src/commands/report/page.ts'],
     rules: { 'max-lines-per-function': 'off', 'no-restricted-syntax': 'off' },
   },
+  // One class that reads well: a pass, and a pass for a relief.
+  { files: ['src/agent/imagegc/manager.ts'], rules: { 'max-lines': ['error', { max: 340 }] } },
   { files: ['vitest.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
   {
     files: ['test/**'],

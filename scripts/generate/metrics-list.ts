@@ -91,8 +91,8 @@ function showEmptyPodPlan(registry: Registry): void {
 function showEmptyImagePlan(registry: Registry): void {
   const nothing = { usedPercent: undefined, wantedBytes: 0, plannedBytes: 0, maxImages: 0 };
   const noInodes = { usedInodesPercent: undefined, wantedInodes: 0, plannedInodes: 0, isUncounted: false };
-  const none = { crossed: [], inodesOf: () => 0, candidates: [], removals: [], kept: [] };
-  const plan = { state: 'Idle' as const, ...nothing, ...noInodes, ...none };
+  const none = { crossed: [], goals: [], inodesOf: () => 0, candidates: [], removals: [], kept: [] };
+  const plan = { state: 'Idle' as const, ...nothing, ...noInodes, ...none, reclaim: new Map() };
   showImagePlan(imageGcMetrics(registry), plan, undefined);
 }
 

@@ -32,14 +32,33 @@ export interface SignalReading {
   readonly measuredAtMs: number;
 }
 
-/** A pass over containers or images that frees a disk. */
-export interface Relief {
+/** Amount that a disk is short of. */
+export interface DiskDemand {
   readonly signal: DiskSignal;
-  /** Minimum that must be available, in the unit of the signal. */
-  readonly until: number;
-  /** Measures again. */
-  readonly isEnough: (signal: AbortSignal) => Promise<boolean>;
+  /** The threshold that is crossed, as the policy has it. */
+  readonly threshold: string;
+  /** Amount that must become available, bytes or inodes. */
+  readonly wanted: number;
 }
+
+/** A pass over containers or images that frees a disk. */
+export interface Relief extends DiskDemand {
+  /** Measures the disk again: amount that is still missing; 0 or less = none. */
+  readonly missing: (signal: AbortSignal) => Promise<number>;
+}
+
+/** What a pass over containers would remove; nothing where it has removed it. */
+export interface PlannedContainers {
+  /** Ids of containers. */
+  readonly ids: ReadonlySet<string>;
+  /** Bytes of their logs and of the other files that the pass would remove; the sizes of their writable layers are unknown. */
+  readonly bytes: number;
+}
+
+export const noContainers: PlannedContainers = { ids: new Set(), bytes: 0 };
+
+/** What a reclaim of images and containers has left. Enough: the demand is met. MoreLeft: the next pass may remove more. Exhausted: nothing can be removed, and the demand is not met. */
+export type ReclaimResult = 'Enough' | 'MoreLeft' | 'Exhausted';
 
 /** A quantity, or a part of the capacity. */
 export type Amount =

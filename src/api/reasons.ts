@@ -122,6 +122,7 @@ export const pressureKeepReasons = [
   'EvictionOff',
   'ThresholdBeyondDisk',
   'Reclaiming',
+  'ReclaimSuffices',
   'PodEnding',
   'NoUsage',
   'RankedLater',

@@ -206,7 +206,7 @@ class Remover {
     const link = legacyLinkOf(listed);
     if (link !== undefined) await logs.removeBrokenLink(`${logs.roots.containers}/${link}`, this.#unaborted);
     const removal = await runtime.removeContainer(listed.id, this.#unaborted);
-    this.isRelieved = (await this.#relief?.isEnough(this.#unaborted)) === true;
+    this.isRelieved = this.#relief !== undefined && (await this.#relief.missing(this.#unaborted)) <= 0;
     return removal === 'gone' ? gone : { kind: 'done', freedBytes };
   }
 

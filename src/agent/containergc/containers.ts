@@ -41,7 +41,7 @@ export function planContainers(
       gone.push(about(container, { reason: 'PodGone', evidence: pods.ended(pod) }, context));
     else dead.push(container);
   }
-  const excess = excessIn(containers, pods, context);
+  const excess = excessIn(containers, pods);
   return [
     ...gone,
     ...withDueTimes([...planDead(dead, excess, pods, context), ...kept], excess, pods, context),
@@ -99,21 +99,24 @@ function keptByAge(
 
 const msInNs = 1_000_000n;
 
-/** Finds the containers that the limits remove, among those that count. */
-type Excess = (counted: readonly RuntimeContainer[]) => ReadonlySet<RuntimeContainer>;
+/** Finds the containers that limits remove, among those that count. */
+type Excess = (
+  counted: readonly RuntimeContainer[],
+  limits: ContainerLimits,
+) => ReadonlySet<RuntimeContainer>;
 
 /** The limits count every dead container, as the kubelet's do, but never remove a needed one. */
-function excessIn(all: readonly RuntimeContainer[], pods: PodsNow, context: PlanContext): Excess {
+function excessIn(all: readonly RuntimeContainer[], pods: PodsNow): Excess {
   const newest = new Set(attemptsPerPodContainer(all).map(([first]) => first));
   // Without any attempt the kubelet runs even a completed container of an unfinished pod again.
   const isNeeded = (container: RuntimeContainer): boolean =>
     newest.has(container) && pods.stateOf(podRefOf(container).uid) !== 'Finished';
-  return (counted) => new Set([...overLimits(counted, limitsOf(context))].filter((one) => !isNeeded(one)));
+  return (counted, limits) => new Set([...overLimits(counted, limits)].filter((one) => !isNeeded(one)));
 }
 
 /** Under pressure no dead container is wanted any more. */
-const limitsOf = ({ rule, pressure }: PlanContext): ContainerLimits =>
-  pressure === undefined ? rule : { maxPerPodContainer: 0, maxContainers: 0 };
+const limitsOf = ({ rule, demand }: PlanContext): ContainerLimits =>
+  demand === undefined ? rule : { maxPerPodContainer: 0, maxContainers: 0 };
 
 type ContainerLimits = Pick<ContainerGcPolicy, 'maxPerPodContainer' | 'maxContainers'>;
 
@@ -124,8 +127,9 @@ function planDead(
   pods: PodsNow,
   context: PlanContext,
 ): readonly ContainerDecision<JudgedContainer>[] {
-  const limits = limitsOf(context);
-  const over = excess(dead);
+  const { rule: limits, demand } = context;
+  const over = excess(dead, limits);
+  const reclaimed = excess(dead, limitsOf(context));
   const becauseOf = (
     container: RuntimeContainer,
     place: number,
@@ -134,7 +138,9 @@ function planDead(
     const pod = podRefOf(container);
     const { name } = container;
     const evidence = { pod, container: name, place, attempts, total: dead.length, limits };
-    if (over.has(container)) return { reason: context.pressure ?? 'DeadContainer', evidence };
+    if (over.has(container)) return { reason: 'DeadContainer', evidence };
+    if (demand !== undefined && reclaimed.has(container))
+      return { reason: demand.signal, evidence: { ...evidence, threshold: demand.threshold } };
     if (pods.stateOf(pod.uid) === 'Quarantined') return quarantined(pods.ended(pod), context);
     return { reason: place === 1 ? 'NewestAttempt' : 'UnderLimit', evidence };
   };
@@ -153,15 +159,16 @@ function withDueTimes(
   decisions: readonly ContainerDecision<JudgedContainer>[],
   excess: Excess,
   pods: PodsNow,
-  { now }: PlanContext,
+  context: PlanContext,
 ): readonly ContainerDecision<JudgedContainer>[] {
   const isOpen = (one: ContainerDecision<JudgedContainer>): boolean => isLeftToLimits(one, pods);
+  const { now } = context;
   const byTime = Map.groupBy(decisions.filter(isOpen), ({ eligibleAt = now }) => eligibleAt.getTime());
   const due = new Map<RuntimeContainer, Date>();
   let counted: readonly RuntimeContainer[] = [];
   for (const [ms, ones] of [...byTime].toSorted(([a], [b]) => a - b)) {
     const all = [...counted, ...ones.map(({ target }) => target.container)];
-    const over = excess(all);
+    const over = excess(all, limitsOf(context));
     for (const one of over) due.set(one, new Date(ms));
     counted = all.filter((one) => !over.has(one));
   }

@@ -1,4 +1,4 @@
-import { isDiskSignal, type DiskSignal } from '../../api/node-pressure.ts';
+import { isDiskSignal, type DiskDemand, type DiskSignal } from '../../api/node-pressure.ts';
 import type { NodeGovernance, NodeRule } from '../../api/policy/node-governance.ts';
 import {
   isInvalid,
@@ -53,7 +53,7 @@ export interface Given {
   /** Time between two passes; default one minute, as the kubelet's (`ContainerGCPeriod`, pkg/kubelet/kubelet.go). */
   readonly periodMs?: number;
   /** The node is short of this: no dead container is wanted any more. */
-  readonly pressure?: DiskSignal | undefined;
+  readonly demand?: DiskDemand | undefined;
 }
 
 export interface PlanContext extends Omit<Given, 'governance'> {

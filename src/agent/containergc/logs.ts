@@ -266,6 +266,14 @@ function overLimits(
   return over;
 }
 
+/** Bytes of the logs that are removed with these containers. */
+export function bytesOfLogs(listing: LogListing, containers: readonly RuntimeContainer[]): number {
+  const isRemoved = removedWithContainer(listing, containers);
+  return logDirectories(listing)
+    .flatMap((directory) => directory.entries.filter((entry) => isRemoved(entry, directory)))
+    .reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
 function removedWithContainer(
   { roots }: LogListing,
   removed: readonly RuntimeContainer[],

@@ -1,4 +1,9 @@
-import type { Relief } from '../../api/node-pressure.ts';
+import {
+  noContainers,
+  type PlannedContainers,
+  type ReclaimResult,
+  type Relief,
+} from '../../api/node-pressure.ts';
 import { isNodeUnknown, nodeRule, reliefBy, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import type { ContainerInventory, LastRemoved, OnPass, RemovedKind } from '../../api/report/node-pass.ts';
@@ -15,7 +20,7 @@ import { containerGcFailed, logTooLarge } from './events.ts';
 import { defaultPeriodMs, type ContainerGcFacts, type ContainerGcPlan, type Sightings } from './facts.ts';
 import { observeLogs, type LogHistory } from './large-logs.ts';
 import { clearPlan, showPlan } from './metrics.ts';
-import { planContainerGc } from './plan.ts';
+import { plannedContainers, planContainerGc } from './plan.ts';
 import { observeGone } from './pods.ts';
 import {
   inventoryOf,
@@ -54,8 +59,29 @@ export class ContainerGcManager {
     this.#deps = deps;
   }
 
-  /** One pass: observe, plan, act. With a relief, until that is enough. Rejects, after its report, when something failed; the rest was done. */
-  async collect(signal: AbortSignal, relief?: Relief): Promise<void> {
+  /** One pass: observe, plan, act. Rejects, after its report, when something failed; the rest was done. */
+  async collect(signal: AbortSignal): Promise<void> {
+    const { error } = await this.#reportedPass(undefined, signal);
+    if (error !== undefined) throw error;
+  }
+
+  /** One pass that goes on until the relief is enough. Rejects, after its report, when the node could not be observed. */
+  async relieve(
+    relief: Relief,
+    signal: AbortSignal,
+  ): Promise<{ readonly result: ReclaimResult; readonly planned: PlannedContainers }> {
+    const { error, inventory, unknown, stopped, reclaim } = await this.#reportedPass(relief, signal);
+    if (error !== undefined) {
+      if (inventory === undefined) throw error;
+      this.#deps.log.warn({ err: error }, 'not everything could be removed for node pressure');
+    }
+    return {
+      result: unknown === undefined && stopped === undefined ? 'Exhausted' : 'MoreLeft',
+      planned: reclaim,
+    };
+  }
+
+  async #reportedPass(relief: Relief | undefined, signal: AbortSignal): Promise<Outcome> {
     const { clock, onPass, recorder } = this.#deps;
     const outcome = await this.#pass(signal, relief);
     signal.throwIfAborted();
@@ -65,7 +91,7 @@ export class ContainerGcManager {
     if (error !== undefined && node !== undefined)
       recorder.record(containerGcFailed(node, { ...outcome, message: errorLine(error) }));
     onPass(passReport(outcome, clock.now(), message), inventory, this.#lastRemoved);
-    if (error !== undefined) throw error;
+    return outcome;
   }
 
   async #pass(signal: AbortSignal, requested: Relief | undefined): Promise<Outcome> {
@@ -75,7 +101,7 @@ export class ContainerGcManager {
     const { facts, error, began } = observed;
     const governance = this.#deps.governance();
     const relief = reliefBy(governance, requested);
-    const plan = planContainerGc(facts, { governance, now: clock.now(), periodMs, pressure: relief?.signal });
+    const plan = planContainerGc(facts, { governance, now: clock.now(), periodMs, demand: relief });
     const inventory = inventoryOf(facts, plan);
     const policy = policyOf(governance);
     if (policy === undefined) {
@@ -95,6 +121,7 @@ export class ContainerGcManager {
       error: results.error ?? error,
       inventory,
       planned: plan.removals.length,
+      reclaim: policy.mode === 'DryRun' ? plannedContainers(facts, plan) : noContainers,
     };
   }
 

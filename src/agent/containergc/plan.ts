@@ -1,9 +1,11 @@
+import type { PlannedContainers } from '../../api/node-pressure.ts';
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { ContainerGcPolicy } from '../../api/policy/policy.ts';
 import { planContainers, planSandboxes } from './containers.ts';
 import {
   containerTarget,
   decide,
+  isContainerRemoval,
   isKept,
   isRemoval,
   keptBecause,
@@ -17,7 +19,7 @@ import {
 } from './facts.ts';
 import { planLargeLogs } from './large-logs.ts';
 import { logDirectories } from './log-names.ts';
-import { planLogs } from './logs.ts';
+import { bytesOfLogs, planLogs } from './logs.ts';
 import { planOrphans } from './orphans.ts';
 import { podsNow } from './pods.ts';
 
@@ -32,6 +34,19 @@ export function planContainerGc(facts: ContainerGcFacts, given: Given): Containe
     removals: decisions.filter(isRemoval),
     kept: decisions.filter(isKept),
     warnings: objects.warnings,
+  };
+}
+
+/** The containers that the plan removes, and the known bytes that it frees. */
+export function plannedContainers(
+  { logs }: Pick<ContainerGcFacts, 'logs'>,
+  { removals }: Pick<ContainerGcPlan, 'removals'>,
+): PlannedContainers {
+  const containers = removals.filter(isContainerRemoval).map(({ target }) => target.container);
+  const bytes = removals.reduce((sum, { bytes: one = 0 }) => sum + one, 0);
+  return {
+    ids: new Set(containers.map(({ id }) => id)),
+    bytes: bytes + (logs === undefined ? 0 : bytesOfLogs(logs, containers)),
   };
 }
 

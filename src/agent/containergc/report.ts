@@ -5,6 +5,7 @@ import {
   type NodePassReport,
   type Offender,
 } from '../../api/report/node-pass.ts';
+import { noContainers, type PlannedContainers } from '../../api/node-pressure.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import type { Executed } from '../../gc/execute.ts';
 import type {
@@ -33,11 +34,14 @@ export interface RemovalResults {
 export interface Outcome extends RemovalResults {
   readonly inventory: ContainerInventory | undefined;
   readonly planned: number;
+  /** What a pass in mode DryRun would remove. */
+  readonly reclaim: PlannedContainers;
 }
 
 export const nothingDone: Outcome = {
   inventory: undefined,
   planned: 0,
+  reclaim: noContainers,
   removed: 0,
   freedBytes: 0,
   failed: 0,

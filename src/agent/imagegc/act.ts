@@ -1,5 +1,5 @@
+import type { Relief } from '../../api/node-pressure.ts';
 import type { ImageDisk } from '../../api/report/node-pass.ts';
-import type { Thresholds } from '../../api/policy/policy.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import { skewText } from '../../gc/checks.ts';
 import type { Outcome } from '../../gc/decision.ts';
@@ -10,7 +10,7 @@ import type { Logger } from '../../runtime/logging/logger.ts';
 import { imageChecks, type ImageCheckDeps, type PlanBasis } from './checks.ts';
 import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
 import { amountOf, amountOverLow } from './disk.ts';
-import type { ImageGcPlan, ImageRemoval } from './facts.ts';
+import type { Goal, ImageGcPlan, ImageRemoval } from './facts.ts';
 import { upstreamReason, type ImageGcMetrics } from './metrics.ts';
 import { resultsOf, type RemovalResults } from './report.ts';
 
@@ -27,6 +27,8 @@ interface Planned extends PlanBasis {
   readonly plan: ImageGcPlan;
   /** Measured before the pass. */
   readonly disk: ImageDisk | undefined;
+  /** undefined = no demand of node pressure. */
+  readonly relief: Relief | undefined;
 }
 
 /** After so many failures in a row the rest would fail as well. */
@@ -87,28 +89,26 @@ function record(outcome: Outcome<ImageRemoval>, { metrics, log, onRemoved }: Act
   }
 }
 
-/** One crossed threshold, and what is missing until usage is at the low one. */
-class Goal {
-  readonly unit: SpaceUnit;
-  readonly #thresholds: Thresholds;
+/** One goal of the plan, and what is missing until it is met. */
+class Measured {
+  readonly goal: Goal;
   readonly #wanted: number;
   #nominal = 0;
   #lastFreed = 0;
   #isMeasured = true;
-  /** 0 or less = usage is at the low threshold. */
+  /** 0 or less = the goal is met. */
   missing: number;
 
-  constructor(unit: SpaceUnit, { rule, disk }: Pick<Planned, 'rule' | 'disk'>) {
-    this.unit = unit;
-    this.#thresholds = unit === 'bytes' ? rule : (rule.inodes ?? rule);
-    this.missing = this.#over(disk) ?? 0;
-    this.#wanted = this.missing;
+  constructor(goal: Goal, missing: number) {
+    this.goal = goal;
+    this.missing = missing;
+    this.#wanted = missing;
   }
 
   /** Why no further image may be removed for this goal; undefined = one may. */
   get endedBecause(): string | undefined {
     // Without a measurement the sizes of the images show their bytes, but nothing shows their inodes.
-    if (this.unit === 'inodes' && !this.#isMeasured)
+    if (this.goal.unit === 'inodes' && !this.#isMeasured)
       return 'the inodes of the file system cannot be measured';
     // The runtime frees the space later, or on another file system: removing more could remove every image for nothing.
     return this.#nominal >= this.#wanted && this.#lastFreed <= 0
@@ -116,52 +116,52 @@ class Goal {
       : undefined;
   }
 
-  record(nominal: number, freed: number, after: ImageDisk | undefined): void {
+  /** Takes a removal into account; `missing` undefined = it could not be measured. */
+  record(nominal: number, missing: number | undefined): void {
+    this.#lastFreed = missing === undefined || !this.#isMeasured ? nominal : this.missing - missing;
     this.#nominal += nominal;
-    this.#lastFreed = freed;
-    const over = this.#over(after);
-    this.#isMeasured = over !== undefined;
-    this.missing = over ?? this.missing - nominal;
-  }
-
-  #over(disk: ImageDisk | undefined): number | undefined {
-    const amount = amountOf(this.unit, disk);
-    return amount && amountOverLow(amount, this.#thresholds);
+    this.#isMeasured = missing !== undefined;
+    this.missing = missing ?? this.missing - nominal;
   }
 }
 
 /** Removes the images of one pass and measures the disk after each. */
 class ImageRemover {
   readonly #deps: ActDeps;
-  readonly #plan: ImageGcPlan;
-  readonly #goals: readonly Goal[];
+  readonly #planned: Planned;
+  readonly #goals: readonly Measured[];
   #removed = 0;
   disk: ImageDisk | undefined;
   freedInodes = 0;
-  /** Why the space step ended above the low threshold. */
+  /** Why the removals ended above a threshold. */
   endedBecause: string | undefined;
 
   constructor(deps: ActDeps, planned: Planned) {
     this.#deps = deps;
-    this.#plan = planned.plan;
+    this.#planned = planned;
     this.disk = planned.disk;
-    this.#goals = planned.plan.crossed.map((unit) => new Goal(unit, planned));
+    this.#goals = planned.plan.goals.map((goal) => new Measured(goal, this.#missingAtFirst(goal)));
   }
 
-  /** Amount to free until usage is at the low thresholds; 0 if the high threshold was not crossed. */
+  /** Amounts to free until the goals are met; 0 if there is none. */
   get missing(): RemovalResults['missing'] {
-    const missing = new Map(this.#goals.map((goal) => [goal.unit, goal.missing]));
-    return { bytes: missing.get('bytes') ?? 0, inodes: missing.get('inodes') ?? 0 };
+    const of = (isOne: (goal: Goal) => boolean): number =>
+      this.#goals.find(({ goal }) => isOne(goal))?.missing ?? 0;
+    return {
+      bytes: of(({ reason, unit }) => reason === 'Space' && unit === 'bytes'),
+      inodes: of(({ reason, unit }) => reason === 'Space' && unit === 'inodes'),
+      demand: of(({ reason }) => reason !== 'Space'),
+    };
   }
 
   /** Whether the pass ends before this image. */
   enough({ reason }: ImageRemoval): boolean {
-    return this.#removed >= this.#plan.maxImages || (reason !== 'Age' && this.#hasSpace());
+    return this.#removed >= this.#planned.plan.maxImages || (reason !== 'Age' && this.#hasSpace());
   }
 
   /** The kubelet compares after a removal: the space step removes at least one image, even if rounding makes `missing` 0. */
   #hasSpace(): boolean {
-    if (this.#removed === 0) return false;
+    if (this.#removed === 0 && this.#planned.plan.crossed.length > 0) return false;
     const unmet = this.#goals.filter(({ missing }) => missing > 0);
     if (unmet.some((goal) => goal.endedBecause === undefined)) return false;
     this.endedBecause = unmet[0]?.endedBecause;
@@ -172,26 +172,38 @@ class ImageRemover {
   async remove({ target: { image } }: ImageRemoval): Promise<StepResult> {
     await this.#deps.runtime.removeImage(image.id, new AbortController().signal);
     const before = this.disk;
-    const after = await this.#measure();
+    const after = await this.#measured((signal) => this.#deps.disk(signal));
+    const { relief } = this.#planned;
+    const demand = relief && (await this.#measured(relief.missing));
     this.#removed += 1;
     this.disk = after;
-    const nominal = { bytes: image.sizeBytes, inodes: this.#plan.inodesOf(image.sizeBytes) };
-    const freed = {
-      bytes: freedBetween('bytes', before, after) ?? nominal.bytes,
-      inodes: freedBetween('inodes', before, after) ?? nominal.inodes,
-    };
-    for (const goal of this.#goals) goal.record(nominal[goal.unit], freed[goal.unit], after);
-    this.freedInodes += freed.inodes;
-    return { kind: 'done', freedBytes: freed.bytes };
+    const nominal = { bytes: image.sizeBytes, inodes: this.#planned.plan.inodesOf(image.sizeBytes) };
+    for (const one of this.#goals) {
+      const { reason, unit } = one.goal;
+      one.record(nominal[unit], reason === 'Space' ? this.#overLow(unit, after) : demand);
+    }
+    this.freedInodes += freedBetween('inodes', before, after) ?? nominal.inodes;
+    return { kind: 'done', freedBytes: freedBetween('bytes', before, after) ?? nominal.bytes };
   }
 
-  async #measure(): Promise<ImageDisk | undefined> {
-    const { disk, metrics, log } = this.#deps;
+  #missingAtFirst({ reason, unit }: Goal): number {
+    const { disk, relief } = this.#planned;
+    return (reason === 'Space' ? this.#overLow(unit, disk) : relief?.wanted) ?? 0;
+  }
+
+  #overLow(unit: SpaceUnit, disk: ImageDisk | undefined): number | undefined {
+    const { rule } = this.#planned;
+    const amount = amountOf(unit, disk);
+    return amount && amountOverLow(amount, unit === 'bytes' ? rule : (rule.inodes ?? rule));
+  }
+
+  async #measured<T>(measure: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+    const { metrics, log } = this.#deps;
     try {
-      return await disk(new AbortController().signal);
+      return await measure(new AbortController().signal);
     } catch (err) {
       metrics.errors.inc({ stage: 'disk' });
-      log.warn({ err: errorLine(err) }, 'measuring image file system failed');
+      log.warn({ err: errorLine(err) }, 'measuring file system failed');
       return undefined;
     }
   }

@@ -1,8 +1,7 @@
-import { isInodes, type Relief } from '../../api/node-pressure.ts';
-import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { DiskSpace } from '../../api/report/node-pass.ts';
 import type { ImageGcPolicy, Thresholds } from '../../api/policy/policy.ts';
 import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
+import type { ImageGcPlan } from './facts.ts';
 
 /** The bytes or the inodes of a file system. */
 interface Amount {
@@ -33,10 +32,18 @@ export function usedPercentOf(amount: Amount): number {
 }
 
 /** The used share of the bytes or inodes of a disk, in percent; undefined = unknown. */
-export function usedPercentIn(unit: SpaceUnit, disk: DiskSpace | undefined): number | undefined {
+function usedPercentIn(unit: SpaceUnit, disk: DiskSpace | undefined): number | undefined {
   const amount = amountOf(unit, disk);
   return amount && usedPercentOf(amount);
 }
+
+/** The used shares of a disk, in percent. */
+export const usageOf = (
+  disk: DiskSpace | undefined,
+): Pick<ImageGcPlan, 'usedPercent' | 'usedInodesPercent'> => ({
+  usedPercent: usedPercentIn('bytes', disk),
+  usedInodesPercent: usedPercentIn('inodes', disk),
+});
 
 /** Bytes or inodes to free until usage is at the low threshold; 0 or less = it is. */
 export function amountOverLow(
@@ -131,32 +138,4 @@ function stepOf(amount: Amount | undefined, thresholds: Thresholds | undefined, 
   if (wanted <= 0 && freedByAge > 0) return idle('TargetMet');
   // Rounding can make it 0; the kubelet removes one image even then.
   return { isCrossed: true, wanted: Math.max(0, wanted), idle: 'BelowThreshold' };
-}
-
-const off = { highThresholdPercent: 100, lowThresholdPercent: 99 };
-
-/** The rule with the thresholds at which as much is available as the relief needs; of an unknown disk nothing is freed. */
-export function reliefRule(
-  rule: ImageGcPolicy,
-  disk: DiskSpace | undefined,
-  { signal, until }: Pick<Relief, 'signal' | 'until'>,
-): ImageGcPolicy {
-  const unit = isInodes(signal) ? 'inodes' : 'bytes';
-  const amount = amountOf(unit, disk);
-  if (amount === undefined) return { ...rule, ...off, inodes: undefined };
-  const lowThresholdPercent = Math.max(0, Math.floor((100 * (amount.total - until)) / amount.total));
-  const relief = { highThresholdPercent: 0, lowThresholdPercent };
-  return unit === 'bytes' ? { ...rule, ...relief, inodes: undefined } : { ...rule, ...off, inodes: relief };
-}
-
-/** The rule with thresholds that free what the relief needs; every reason to keep an image still applies. */
-export function withRelief(
-  governance: NodeGovernance,
-  disk: DiskSpace | undefined,
-  relief: Relief | undefined,
-): NodeGovernance {
-  if (relief === undefined || governance.kind === 'keep') return governance;
-  const { nodes } = governance;
-  const imageGC = nodes.imageGC && reliefRule(nodes.imageGC, disk, relief);
-  return { ...governance, nodes: { ...nodes, imageGC } };
 }

@@ -1,6 +1,12 @@
-import type { DiskSignal } from '../../api/node-pressure.ts';
+import {
+  isDiskSignal,
+  type DiskDemand,
+  type DiskSignal,
+  type ReclaimResult,
+} from '../../api/node-pressure.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
-import type { ImageRemoveReason } from '../../api/reasons.ts';
+import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
+import { imageRemoveReasons, type ImageRemoveReason } from '../../api/reasons.ts';
 import type { DiskSpace, NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { Decision, ImageTarget } from '../../gc/decision.ts';
@@ -26,8 +32,8 @@ export interface ImageGcFacts extends AgentState {
 export interface Given {
   readonly governance: NodeGovernance;
   readonly now: Date;
-  /** The node is short of this, and the thresholds are those that free enough of it. */
-  readonly pressure?: DiskSignal | undefined;
+  /** Amounts to free for node pressure, besides what the thresholds of the rule require. */
+  readonly demands?: readonly DiskDemand[];
 }
 
 /** Facts that protect an image at any disk usage; undefined or false = the fact does not apply. */
@@ -58,14 +64,48 @@ export interface JudgedImage extends ImageTarget {
 export type ImageDecision<R extends ImageReason = ImageReason> = Decision<JudgedImage, R, ImageEvidence[R]>;
 export type ImageRemoval = ImageDecision<ImageRemoveReason>;
 
+/** Why the image is removed or kept. */
+export interface Because<R extends ImageReason> {
+  readonly reason: R;
+  readonly evidence: ImageEvidence[R];
+  /** Unix milliseconds; set if the image only waits for time to pass. */
+  readonly eligibleAtMs?: number | undefined;
+}
+
+const isRemoval = (reason: ImageReason): boolean => imageRemoveReasons.some((one) => one === reason);
+
+export const decide = <R extends ImageReason>(
+  target: JudgedImage,
+  { reason, evidence, eligibleAtMs }: Because<R>,
+  policy: Policy | InvalidPolicy | undefined,
+): ImageDecision<R> => ({
+  unit: isDiskSignal(reason) ? 'nodepressure' : 'imagegc',
+  ...{ verdict: isRemoval(reason) ? 'Remove' : 'Keep', target, reason, policy, evidence },
+  eligibleAt: eligibleAtMs === undefined ? undefined : new Date(eligibleAtMs),
+  bytes: target.image.sizeBytes,
+});
+
 export const bytesOf = (decisions: readonly ImageDecision[]): number =>
   decisions.reduce((sum, { bytes = 0 }) => sum + bytes, 0);
+
+/** An amount that removals have to free, after those by age, and for what: the space step, or node pressure. */
+export interface Goal {
+  readonly reason: 'Space' | DiskSignal;
+  readonly unit: SpaceUnit;
+  readonly wanted: number;
+  /** The threshold of the signal; '' = of the space step. */
+  readonly threshold: string;
+}
 
 export interface ImageGcPlan {
   /** The space step: Idle = not needed or off, Free = the removals free enough, Short = they do not, Unknown = cannot be decided. */
   readonly state: 'Idle' | 'Free' | 'Short' | 'Unknown';
   /** Crossed thresholds for which the space step removes images. */
   readonly crossed: readonly SpaceUnit[];
+  /** Those of the space step first; removals continue until all are met. */
+  readonly goals: readonly Goal[];
+  /** What the planned removals leave of each demand of node pressure. */
+  readonly reclaim: ReadonlyMap<DiskSignal, ReclaimResult>;
   /** undefined = the disk is unknown or reports no capacity. */
   readonly usedPercent: number | undefined;
   /** undefined = the disk is unknown or reports no inodes. */

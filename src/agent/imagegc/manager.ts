@@ -1,4 +1,9 @@
-import type { Relief } from '../../api/node-pressure.ts';
+import {
+  noContainers,
+  type PlannedContainers,
+  type ReclaimResult,
+  type Relief,
+} from '../../api/node-pressure.ts';
 import type { ConfirmNode } from '../../api/node-confirmation.ts';
 import { nodeRule, reliefBy, type NodeGovernance, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { ImageDisk, ImageInventory, NodePod, OnPass } from '../../api/report/node-pass.ts';
@@ -12,7 +17,7 @@ import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { fieldsOf, removeImages } from './act.ts';
-import { hasCapacity, needsDisk, withRelief } from './disk.ts';
+import { hasCapacity, needsDisk } from './disk.ts';
 import { diskUsage, freeDiskSpaceFailed, imageGcFailed, invalidDiskCapacity } from './events.ts';
 import type { ImageGcFacts, ImageGcPlan, ImageRemoval } from './facts.ts';
 import { strayContainers } from './holds.ts';
@@ -23,6 +28,7 @@ import {
   inventoryOf,
   outcomeOf,
   passReport,
+  reclaimResult,
   removedBy,
   type RemovalResults,
   type DiskTrouble,
@@ -60,6 +66,12 @@ export interface ImageGcDeps {
   readonly onPass: OnPass<ImageInventory, 'Image'>;
 }
 
+/** A relief, after a pass over containers for it. */
+interface ImageRelief extends Relief {
+  /** Containers that such a pass would remove. */
+  readonly planned: PlannedContainers;
+}
+
 /** Removes unused images when the image file system is too full or they are too old, and records when each image was last used. */
 export class ImageGcManager {
   readonly #deps: ImageGcDeps;
@@ -72,19 +84,36 @@ export class ImageGcManager {
     this.#deps = deps;
   }
 
-  /** One pass: observe, plan, act. With a relief, until that is enough. Rejects, after its report, when it failed. */
-  async collect(signal: AbortSignal, requested?: Relief): Promise<void> {
+  /** One pass: observe, plan, act. Rejects, after its report, when it failed. */
+  async collect(signal: AbortSignal): Promise<void> {
+    const { result, message = 'collecting images' } = await this.#pass(undefined, signal);
+    if (result === 'Failed') throw new Error(message);
+  }
+
+  /** One pass that goes on until the relief is enough. Rejects, after its report, when the node could not be observed. */
+  async relieve(relief: ImageRelief, signal: AbortSignal): Promise<ReclaimResult> {
+    const { result, message, ...pass } = await this.#pass(relief, signal);
+    if (result === 'Failed')
+      this.#deps.log.warn({ err: message }, 'not every image could be removed for node pressure');
+    return reclaimResult(pass, relief.signal);
+  }
+
+  async #pass(
+    requested: ImageRelief | undefined,
+    signal: AbortSignal,
+  ): Promise<Outcome & Pick<ExecutedPass, 'plan' | 'results'>> {
     const { clock, metrics, log, onPass } = this.#deps;
-    const governed = this.#deps.governance();
-    const relief = reliefBy(governed, requested);
-    const observed = await this.#observePass(nodeRule(governed, 'imageGC'), signal);
-    const governance = withRelief(governed, observed.disk, relief);
+    const governance = this.#deps.governance();
+    const relief = reliefBy(governance, requested);
     const rule = nodeRule(governance, 'imageGC');
-    const plan = planImageGc(observed.facts, { governance, now: observed.now, pressure: relief?.signal });
+    const observed = await this.#observePass(rule, requested?.planned ?? noContainers, signal);
+    const demands = relief === undefined ? [] : [relief];
+    const plan = planImageGc(observed.facts, { governance, now: observed.now, demands });
     const { state, usedPercent, usedInodesPercent } = plan;
     showPlan(metrics, plan, rule.kind === 'governed' ? rule.policy.mode : undefined);
     log.debug({ state, usedPercent, usedInodesPercent, due: plan.removals.length }, 'planned pass');
-    const results = rule.kind === 'governed' ? await this.#act(rule, { plan, observed }, signal) : undefined;
+    const results =
+      rule.kind === 'governed' ? await this.#act(rule, { plan, observed, relief }, signal) : undefined;
     const stateTrouble = await this.#writeState();
     const outcome = outcomeOf({
       ...{ plan, results, disk: observed.disk, diskTrouble: observed.trouble },
@@ -95,17 +124,17 @@ export class ImageGcManager {
       inventoryOf(plan, removedBy(results), results?.disk ?? observed.disk),
       lastRemoved(this.#state),
     );
-    if (outcome.result === 'Failed') throw new Error(outcome.message ?? 'collecting images');
+    return { ...outcome, plan, results };
   }
 
   /** Observes the node. When a listing fails, reports and ends the pass. */
-  async #observePass(rule: Rule, signal: AbortSignal): Promise<ObservedPass> {
+  async #observePass(rule: Rule, gone: PlannedContainers, signal: AbortSignal): Promise<ObservedPass> {
     const { clock, onPass } = this.#deps;
     const began = momentOf(clock);
     const jumpedMs = jumpMs(this.#began, began);
     this.#began = began;
     try {
-      const facts = await this.#observe(signal, jumpedMs);
+      const facts = await this.#observe(gone, jumpedMs, signal);
       const { disk, trouble } = await this.#measure(rule, signal);
       return {
         facts: { ...facts, disk, clockUnsure: jumpedMs !== 0 },
@@ -125,14 +154,19 @@ export class ImageGcManager {
     }
   }
 
-  /** Lists images, then containers, then reads the pods, so that newer pods and containers protect images. Updates the image records. */
-  async #observe(signal: AbortSignal, jumpedMs: number): Promise<Omit<ImageGcFacts, 'disk'>> {
+  /** Lists images, then containers except those that a pass would remove before, then reads the pods, so that newer pods and containers protect images. Updates the image records. */
+  async #observe(
+    gone: PlannedContainers,
+    jumpedMs: number,
+    signal: AbortSignal,
+  ): Promise<Omit<ImageGcFacts, 'disk'>> {
     const { runtime, pods: readPods, clock, metrics } = this.#deps;
     const before = (this.#state ??= await this.#load(signal));
     await runtime.checkReady(signal);
     const sandboxImage = await runtime.sandboxImage(signal);
     const listed = await runtime.listImages(signal);
-    const containers = await runtime.listContainers(signal);
+    const all = await runtime.listContainers(signal);
+    const containers = all.filter(({ id }) => !gone.ids.has(id));
     const mounted = await this.#mountedImages(containers, signal);
     const pods = readPods();
     const { state, repulled } = observeImages(before, {
@@ -188,7 +222,7 @@ export class ImageGcManager {
   /** Removes nothing in mode DryRun. */
   async #act(
     { policy, rule }: Extract<Rule, { kind: 'governed' }>,
-    { plan, observed: { disk, now, began } }: PlannedPass,
+    { plan, observed: { disk, now, began }, relief }: ReliefPass,
     signal: AbortSignal,
   ): Promise<ExecutedPass['results']> {
     const { clock, log } = this.#deps;
@@ -198,13 +232,13 @@ export class ImageGcManager {
     }
     const deps = {
       ...this.#deps,
-      observe: (during: AbortSignal) => this.#observe(during, 0),
+      observe: (during: AbortSignal) => this.#observe(noContainers, 0, during),
       onRemoved: ({ target: { id, name }, reason }: ImageRemoval): void => {
         const what = { name, reason, policy: policy.name };
         if (this.#state !== undefined) this.#state = withoutImage(this.#state, id, what, clock.now());
       },
     };
-    return await removeImages(deps, { plan, policy, rule, disk, now, began }, signal);
+    return await removeImages(deps, { plan, policy, rule, disk, now, began, relief }, signal);
   }
 
   /** Writes the image records, during a shutdown too. A failure must not stop image GC, which may free the full disk. */
@@ -289,6 +323,10 @@ interface ObservedPass {
 interface PlannedPass {
   readonly plan: ImageGcPlan;
   readonly observed: ObservedPass;
+}
+
+interface ReliefPass extends PlannedPass {
+  readonly relief: Relief | undefined;
 }
 
 interface ExecutedPass extends PlannedPass {

@@ -1,4 +1,5 @@
-import { diskSignals } from '../../api/node-pressure.ts';
+import type { DiskSignal, ReclaimResult } from '../../api/node-pressure.ts';
+import { imageRemoveReasons } from '../../api/reasons.ts';
 import type {
   CountAndBytes,
   DiskSpace,
@@ -9,6 +10,7 @@ import type {
 import type { Executed } from '../../gc/execute.ts';
 import type { ImageReason } from '../../gc/reasons/images.ts';
 import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
+import { amountText } from '../../gc/reasons/words.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import { dryShortMessage, invalidCapacityMessage, shortMessage } from './events.ts';
@@ -21,8 +23,8 @@ export interface RemovalResults {
   readonly freedBytes: number;
   /** Measured; estimated where that failed. */
   readonly freedInodes: number;
-  /** Amount still to free after the last removal to reach the low thresholds; 0 or less = none. */
-  readonly missing: Readonly<Record<SpaceUnit, number>>;
+  /** Amounts still to free after the last removal: to reach the low thresholds, and for the demand of node pressure; 0 or less = none. */
+  readonly missing: Readonly<Record<SpaceUnit | 'demand', number>>;
   readonly lastError: string | undefined;
   /** Why the pass ended early. */
   readonly stopped: string | undefined;
@@ -103,26 +105,21 @@ function removalFailure(plan: ImageGcPlan, results: RemovalResults): string | un
 }
 
 /** Whether usage is still above a low threshold. */
-const isMissing = ({ missing }: RemovalResults): boolean => missing.bytes > 0 || missing.inodes > 0;
+const isSpaceMissing = ({ missing }: RemovalResults): boolean => missing.bytes > 0 || missing.inodes > 0;
+const isMissing = (results: RemovalResults): boolean => isSpaceMissing(results) || results.missing.demand > 0;
 
 /** The kubelet's words for bytes, the same for inodes. */
-function freedTexts(
-  { crossed, wantedBytes, wantedInodes }: ImageGcPlan,
-  { freedBytes, freedInodes }: RemovalResults,
-): string {
-  const texts = {
-    bytes: `${wantedBytes} bytes, but freed ${freedBytes} bytes space`,
-    inodes: `${wantedInodes} inodes, but freed ${freedInodes} inodes`,
-  };
-  return crossed.map((unit) => texts[unit]).join(', and ');
+function freedTexts({ goals }: ImageGcPlan, { freedBytes, freedInodes }: RemovalResults): string {
+  const freed = { bytes: `${freedBytes} bytes space`, inodes: `${freedInodes} inodes` };
+  return goals.map(({ unit, wanted }) => `${wanted} ${unit}, but freed ${freed[unit]}`).join(', and ');
 }
 
 function resultOf({ plan, results, disk }: PassFacts): Outcome {
   if (plan.state === 'Unknown') return ended('Unknown', unknownMessage(plan));
   if (results === undefined) return dryRunResult(plan, disk);
   if (results.unknown !== undefined) return ended('Unknown', results.unknown);
-  const isWanted = plan.wantedBytes > 0 || plan.wantedInodes > 0;
-  if (isWanted && isMissing(results)) return shortResult(plan, results, disk);
+  if (plan.goals.some(({ wanted }) => wanted > 0) && isMissing(results))
+    return shortResult(plan, results, disk);
   const message = results.stopped ?? results.lastError ?? uncountedMessage(plan);
   return ended(results.removed.length > 0 ? 'Succeeded' : 'Idle', message);
 }
@@ -135,21 +132,50 @@ function unknownMessage({ kept }: ImageGcPlan): string | undefined {
 
 function dryRunResult(plan: ImageGcPlan, disk: DiskSpace | undefined): Outcome {
   if (plan.state === 'Short') return ended('Short', dryShortMessage(disk, plan));
+  if ([...plan.reclaim.values()].some((result) => result !== 'Enough')) {
+    const bytes = bytesOf(plan.removals);
+    return ended('Short', demandMessage(plan, { bytes, inodes: plan.inodesOf(bytes) }));
+  }
   return ended(plan.removals.length > 0 ? 'Succeeded' : 'Idle', uncountedMessage(plan));
 }
 
 const uncountedMessage = ({ isUncounted }: ImageGcPlan): string | undefined =>
   isUncounted ? 'the image file system reports no inodes: nodes.imageGC.inodes removes no image' : undefined;
 
-function shortResult(
-  plan: ImageGcPlan,
-  { removed, freedBytes, freedInodes, stopped }: RemovalResults,
-  disk: DiskSpace | undefined,
-): Outcome {
+function shortResult(plan: ImageGcPlan, results: RemovalResults, disk: DiskSpace | undefined): Outcome {
+  const { removed, freedBytes, freedInodes, stopped } = results;
   if (stopped !== undefined) return ended('Short', stopped);
   if (removed.length >= plan.maxImages)
     return ended('Short', `maxImagesPerPass is ${plan.maxImages}: more images are due`);
-  return ended('Short', shortMessage(disk, plan, { bytes: freedBytes, inodes: freedInodes }), true);
+  const freed = { bytes: freedBytes, inodes: freedInodes };
+  if (isSpaceMissing(results)) return ended('Short', shortMessage(disk, plan, freed), true);
+  return ended('Short', demandMessage(plan, freed));
+}
+
+/** The demand of node pressure that removing every unused image would not meet. */
+function demandMessage({ goals }: ImageGcPlan, freed: Readonly<Record<SpaceUnit, number>>): string {
+  return goals
+    .flatMap(({ reason, unit, wanted }) =>
+      reason === 'Space'
+        ? []
+        : [
+            `Removing unused images frees ${amountText(reason, freed[unit])} of the ${amountText(reason, wanted)} wanted for ${reason}.`,
+          ],
+    )
+    .join(' ');
+}
+
+/** What a pass for a demand of node pressure has left; in mode DryRun, what the planned removals would leave. */
+export function reclaimResult(
+  { plan, results }: Pick<PassFacts, 'plan' | 'results'>,
+  signal: DiskSignal,
+): ReclaimResult {
+  const planned = plan.reclaim.get(signal) ?? 'MoreLeft';
+  if (results === undefined || plan.state === 'Unknown') return planned;
+  if (results.missing.demand <= 0) return 'Enough';
+  const isOver =
+    results.stopped === undefined && results.unknown === undefined && results.removed.length < plan.maxImages;
+  return isOver ? 'Exhausted' : 'MoreLeft';
 }
 
 export function passReport(
@@ -199,7 +225,7 @@ export function inventoryOf(
 
 /** Reasons of images that only the disk usage or a limit keeps. */
 const removableReasons: ReadonlySet<string> = new Set<ImageReason>([
-  ...(['Age', 'Space', ...diskSignals, 'BelowThreshold', 'TargetMet', 'PacingLimit'] as const),
+  ...([...imageRemoveReasons, 'BelowThreshold', 'TargetMet', 'PacingLimit'] as const),
 ]);
 
 const total = (images: readonly ImageDecision[]): CountAndBytes => ({

@@ -1,5 +1,5 @@
 import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
-import type { DiskSignal, ThresholdSignal } from '../../api/node-pressure.ts';
+import type { DiskDemand, DiskSignal, ReclaimResult, ThresholdSignal } from '../../api/node-pressure.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { PressureKeepReason } from '../../api/reasons.ts';
 import type { Decision, NodeTarget, PodTarget } from '../../gc/decision.ts';
@@ -14,10 +14,17 @@ export interface NodePressureFacts {
   /** The pods bound to the node. */
   readonly pods: readonly StoragePod[] | undefined;
   readonly usage: StorageUsage | undefined;
-  /** When the removal of images and containers for a signal last ended, Unix milliseconds. */
-  readonly relievedAtMs: ReadonlyMap<DiskSignal, number>;
+  /** The last reclaim for each signal. */
+  readonly reclaimed: ReadonlyMap<DiskSignal, Reclaimed>;
   /** Images and logs, largest first; pods are added from the usage. */
   readonly consumers: readonly Consumer[];
+}
+
+/** A reclaim of images and containers for a signal that has ended; in mode DryRun, one that was only planned. */
+export interface Reclaimed {
+  /** Unix milliseconds. */
+  readonly atMs: number;
+  readonly result: ReclaimResult;
 }
 
 export interface Given {
@@ -26,12 +33,13 @@ export interface Given {
 }
 
 /** Amount to free for one signal, and the units that free it. */
-export interface Demand {
-  readonly signal: DiskSignal;
+export interface Demand extends DiskDemand {
   /** Bytes or inodes that must be available. */
   readonly until: number;
-  /** Dead containers and their logs use this file system. */
+  /** Dead containers or their logs use this file system. */
   readonly containers: boolean;
+  /** Logs and the other files of pods use this file system. */
+  readonly logs: boolean;
   readonly images: boolean;
 }
 

@@ -1,7 +1,13 @@
 import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
 import type { PressureInventory } from '../../api/report/node-signals.ts';
-import type { DiskSignal, SignalThresholds } from '../../api/node-pressure.ts';
-import { isNodeUnknown, nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
+import type { DiskSignal, ReclaimResult, SignalThresholds } from '../../api/node-pressure.ts';
+import {
+  isNodeUnknown,
+  isSamePolicy,
+  nodeRule,
+  type NodeGovernance,
+} from '../../api/policy/node-governance.ts';
+import type { Policy } from '../../api/policy/policy.ts';
 import type { NodePassReport } from '../../api/report/node-pass.ts';
 import type { Consumer } from '../../gc/reasons/pressure.ts';
 import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
@@ -10,7 +16,7 @@ import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import { nodePressureAhead } from './events.ts';
-import type { Demand, NodeWarning } from './facts.ts';
+import type { Demand, NodeWarning, Reclaimed } from './facts.ts';
 import { inventoryOf, type Decided, type Governed } from './inventory.ts';
 import { clearPlan, showPlan, type NodePressureMetrics } from './metrics.ts';
 import { planNodePressure } from './plan.ts';
@@ -34,8 +40,8 @@ export interface NodePressureDeps {
   readonly consumers: () => readonly Consumer[];
   /** This node, for its Events; undefined = unknown: no Events. */
   readonly node: () => ObjectRef | undefined;
-  /** Removes containers and images for a demand, with the checks of their own units. */
-  readonly relieve: (demand: Demand, signal: AbortSignal) => Promise<void>;
+  /** Removes containers and images for a demand, with the checks of their own units; plans it in mode DryRun. */
+  readonly relieve: (demand: Demand, signal: AbortSignal) => Promise<ReclaimResult>;
   readonly recorder: Recorder;
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   readonly metrics: NodePressureMetrics;
@@ -55,7 +61,9 @@ export class NodePressureManager {
   /** Start of the last pass. */
   #began: Moment | undefined;
   #history: SignalHistory = new Map();
-  readonly #relievedAtMs = new Map<DiskSignal, number>();
+  readonly #reclaimed = new Map<DiskSignal, Reclaimed>();
+  /** The policy of the last pass. */
+  #policy: Policy | undefined;
   /** The warnings that were given and still hold. */
   #raised: ReadonlySet<string> = new Set();
   #state: 'off' | 'unknown' | 'working' = 'off';
@@ -74,11 +82,12 @@ export class NodePressureManager {
     }
     this.#state = 'working';
     this.#forgetAfterJump();
+    this.#forgetAfterChange(governed.policy);
     try {
       const decided = await this.#decide(governance, governed, signal);
       this.#warn(decided);
       const demand = this.#nextDemand(decided);
-      if (demand !== undefined) await this.#relieve(demand, signal);
+      if (demand !== undefined) await this.#relieve(demand, governed.policy.mode, signal);
       this.#report(outcomeOf(decided), inventoryOf(decided));
     } catch (err) {
       signal.throwIfAborted();
@@ -102,7 +111,7 @@ export class NodePressureManager {
     const plan = planNodePressure(
       {
         ...{ node: node()?.name ?? '', signals: states, pods, usage },
-        ...{ relievedAtMs: this.#relievedAtMs, consumers: consumers() },
+        ...{ reclaimed: this.#reclaimed, consumers: consumers() },
       },
       { governance, now },
     );
@@ -120,7 +129,13 @@ export class NodePressureManager {
     this.#began = began;
     if (jumpMs(before, began) === 0) return;
     this.#history = new Map();
-    this.#relievedAtMs.clear();
+    this.#reclaimed.clear();
+  }
+
+  /** Another policy may leave more to reclaim; in mode DryRun nothing was removed. */
+  #forgetAfterChange(policy: Policy): void {
+    if (this.#policy !== undefined && !isSamePolicy(this.#policy, policy)) this.#reclaimed.clear();
+    this.#policy = policy;
   }
 
   /** Forgets everything when the policy has no rule; reports once that there is none. */
@@ -128,7 +143,7 @@ export class NodePressureManager {
     const state = unknownBecause === undefined ? 'off' : 'unknown';
     if (state === 'off') {
       this.#history = new Map();
-      this.#relievedAtMs.clear();
+      this.#reclaimed.clear();
       this.#raised = new Set();
     }
     if (this.#state === 'off' || this.#state === state) return;
@@ -161,24 +176,23 @@ export class NodePressureManager {
     }
   }
 
-  /** The first demand that was not tried just now; in mode DryRun none. */
-  #nextDemand({ governed: { policy }, plan }: Decided): Demand | undefined {
-    if (policy.mode === 'DryRun') return undefined;
+  /** The first demand that was not tried just now. */
+  #nextDemand({ plan }: Decided): Demand | undefined {
     const nowMs = this.#deps.clock.now().getTime();
     return plan.demands.find(({ signal }) => {
-      const triedMs = this.#relievedAtMs.get(signal);
-      return triedMs === undefined || Math.abs(nowMs - triedMs) >= relieveEveryMs;
+      const tried = this.#reclaimed.get(signal);
+      return tried === undefined || Math.abs(nowMs - tried.atMs) >= relieveEveryMs;
     });
   }
 
-  async #relieve(demand: Demand, signal: AbortSignal): Promise<void> {
+  /** The passes over containers and images remove nothing in mode DryRun. */
+  async #relieve(demand: Demand, mode: Policy['mode'], signal: AbortSignal): Promise<void> {
     const { relieve, clock, log } = this.#deps;
-    log.info(
-      { signal: demand.signal, until: demand.until },
-      'removing containers and images for node pressure',
-    );
-    await relieve(demand, signal);
-    this.#relievedAtMs.set(demand.signal, clock.now().getTime());
+    const fields = { signal: demand.signal, until: demand.until };
+    if (mode === 'Enforce') log.info(fields, 'removing containers and images for node pressure');
+    const result = await relieve(demand, signal);
+    log.debug({ ...fields, result }, 'reclaimed containers and images');
+    this.#reclaimed.set(demand.signal, { atMs: clock.now().getTime(), result });
   }
 
   #report({ result, message }: Outcome, inventory: PressureInventory | undefined): void {

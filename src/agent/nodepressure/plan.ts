@@ -1,12 +1,6 @@
 import { isCritical } from '../../api/critical-pod.ts';
 import { usageOfPod, type StoragePod, type StorageUsage } from '../../api/local-storage.ts';
-import {
-  isDiskSignal,
-  isInodes,
-  type DiskSignal,
-  type Limit,
-  type SignalState,
-} from '../../api/node-pressure.ts';
+import { isDiskSignal, isInodes, type DiskSignal, type SignalState } from '../../api/node-pressure.ts';
 import { isEndingSoon, isFinished } from '../../api/pod-phase.ts';
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import {
@@ -18,16 +12,17 @@ import {
 import type { PressureKeepReason } from '../../api/reasons.ts';
 import type { Decision } from '../../gc/decision.ts';
 import type { Consumer, PressureEvidence, Shortage } from '../../gc/reasons/pressure.ts';
+import { canBeMet, crossedDisks, demandsOf, type CrossedDisk } from './demands.ts';
 import type {
-  Demand,
   Given,
   KeptPod,
   NodePressureFacts,
   NodePressurePlan,
   NodeWarning,
   PressureEviction,
+  Reclaimed,
 } from './facts.ts';
-import { byRank, isSmall, shareOf, type DiskLayout, type PodShare } from './rank.ts';
+import { byRank, isSmall, shareOf, type PodShare } from './rank.ts';
 import { isForeseen } from './signals.ts';
 
 /** Number of pods requested at a time: a disruption budget may protect the first. */
@@ -39,28 +34,12 @@ export function planNodePressure(facts: NodePressureFacts, given: Given): NodePr
   const governed = nodeRule(given.governance, 'nodePressure');
   if (governed.kind === 'keep') return keepAll(facts, governed);
   const known = { ...facts, ...given, ...governed };
-  const crossed = facts.signals.filter(isCrossedDisk).toSorted(byCrossedSince);
-  return {
-    warnings: warningsOf(known),
-    demands: crossed.filter(canBeMet).map((state) => demandOf(state, facts.usage)),
-    ...judgePods(known, crossed),
-  };
+  const crossed = crossedDisks(facts.signals);
+  return { warnings: warningsOf(known), demands: demandsOf(facts), ...judgePods(known, crossed) };
 }
 
 type Governed = Extract<NodeRule<NodePressurePolicy>, { kind: 'governed' }>;
 type Known = NodePressureFacts & Given & Governed;
-
-/** A disk whose threshold is crossed. */
-interface CrossedDisk extends SignalState {
-  readonly reading: SignalState['reading'] & { readonly signal: DiskSignal };
-  readonly ours: Limit;
-  readonly crossedSinceMs: number;
-}
-
-const isCrossedDisk = (state: SignalState): state is CrossedDisk =>
-  state.ours !== undefined && state.crossedSinceMs !== undefined && isDiskSignal(state.reading.signal);
-
-const byCrossedSince = (a: CrossedDisk, b: CrossedDisk): number => a.crossedSinceMs - b.crossedSinceMs;
 
 function keepAll(
   { pods = [] }: NodePressureFacts,
@@ -117,20 +96,6 @@ const isOn =
   ({ kind }: Consumer): boolean =>
     usage?.dedicatedImageFs !== true || (kind === 'image') === signal.startsWith('imagefs.');
 
-/** Objects that the kubelet removes before it evicts (pkg/kubelet/eviction/helpers.go, buildSignalToNodeReclaimFuncs); but logs of dead containers also when only they use the file system. */
-function demandOf(
-  { reading: { signal, available }, wanted }: CrossedDisk,
-  layout: DiskLayout | undefined,
-): Demand {
-  const isImageFs = signal.startsWith('imagefs.');
-  const isDedicated = layout?.dedicatedImageFs === true;
-  return {
-    ...{ signal, until: available + wanted },
-    containers: !(isImageFs && layout?.splitContainerFs === true),
-    images: !isDedicated || isImageFs,
-  };
-}
-
 /** Judges every pod by the signal that is crossed longest. */
 function judgePods(
   known: Known,
@@ -138,10 +103,7 @@ function judgePods(
 ): Pick<NodePressurePlan, 'evictions' | 'kept'> {
   const { pods = [], policy, nodes } = known;
   const [starved] = crossed.filter((state) => isDue(state, known));
-  const because =
-    starved === undefined
-      ? waitingBecause(known, crossed.find(canBeMet) ?? crossed[0])
-      : endingBecause(known, starved);
+  const because = starved === undefined ? waitingBecause(known, crossed) : endingBecause(known, starved);
   const held = pods.map((pod) => ({ pod, because: holdOf(pod, nodes) ?? because }));
   const kept = held.flatMap((one) => (one.because === undefined ? [] : [keep(one.pod, one.because, policy)]));
   if (starved === undefined) return { evictions: [], kept };
@@ -150,22 +112,24 @@ function judgePods(
   return { evictions: ranked.evictions, kept: [...kept, ...ranked.kept] };
 }
 
-/** Whether an emptier disk could be enough: a quantity may be more than the disk of this node has. */
-const canBeMet = ({ reading: { available, capacity }, wanted }: CrossedDisk): boolean =>
-  available + wanted < capacity;
-
-/** Whether pods are evicted for the signal: it was crossed for the grace period, and the removal of images and containers did not free enough. */
-function isDue(crossed: CrossedDisk, { rule, now, relievedAtMs }: Known): boolean {
+/** Whether pods are evicted for the signal: it was crossed for the grace period, nothing is left to reclaim, and a later measurement shows that this was not enough. */
+function isDue(crossed: CrossedDisk, known: Known): boolean {
+  const { rule, now } = known;
   const { reading, crossedSinceMs } = crossed;
-  const relievedMs = relievedAtMs.get(reading.signal);
+  const reclaimed = reclaimedFor(crossed, known);
   return (
     rule.evictPods &&
     canBeMet(crossed) &&
     now.getTime() - crossedSinceMs >= rule.gracePeriodMs &&
-    relievedMs !== undefined &&
-    relievedMs >= crossedSinceMs &&
-    reading.measuredAtMs > relievedMs
+    reclaimed?.result === 'Exhausted' &&
+    reading.measuredAtMs > reclaimed.atMs
   );
+}
+
+/** The last reclaim since the threshold was crossed. */
+function reclaimedFor({ reading, crossedSinceMs }: CrossedDisk, { reclaimed }: Known): Reclaimed | undefined {
+  const last = reclaimed.get(reading.signal);
+  return last !== undefined && last.atMs >= crossedSinceMs ? last : undefined;
 }
 
 interface Because<R extends PressureKeepReason = PressureKeepReason> {
@@ -181,13 +145,26 @@ const because = <R extends PressureKeepReason>(
   eligibleAtMs?: number,
 ): Because => ({ reason, evidence, eligibleAtMs });
 
-function waitingBecause({ rule }: Known, crossed: CrossedDisk | undefined): Because {
-  if (crossed === undefined) return because('NoPressure', undefined);
+/** Why no signal evicts pods yet; a signal that waits only for time comes first. */
+function waitingBecause(known: Known, crossed: readonly CrossedDisk[]): Because {
+  const canEnd = crossed.filter(canBeMet);
+  const waiting = (canEnd.length > 0 ? canEnd : crossed).map((state) => waitingFor(state, known));
+  return (
+    waiting.find(({ eligibleAtMs }) => eligibleAtMs !== undefined) ??
+    waiting[0] ??
+    because('NoPressure', undefined)
+  );
+}
+
+function waitingFor(crossed: CrossedDisk, known: Known): Because {
+  const { evictPods, gracePeriodMs } = known.rule;
   const shortage = shortageOf(crossed);
-  if (!rule.evictPods) return because('EvictionOff', { shortage });
+  if (!evictPods) return because('EvictionOff', { shortage });
   if (!canBeMet(crossed)) return because('ThresholdBeyondDisk', { shortage });
-  const { gracePeriodMs } = rule;
-  return because('Reclaiming', { shortage, gracePeriodMs }, crossed.crossedSinceMs + gracePeriodMs);
+  const result = reclaimedFor(crossed, known)?.result;
+  if (result === 'Enough') return because('ReclaimSuffices', { shortage });
+  const dueMs = result === 'MoreLeft' ? undefined : crossed.crossedSinceMs + gracePeriodMs;
+  return because('Reclaiming', { shortage, gracePeriodMs }, dueMs);
 }
 
 /** A pod that is about to end may free enough. */

@@ -1,7 +1,14 @@
 import type { ContainerGcManager } from '../../agent/containergc/manager.ts';
 import type { ImageGcManager } from '../../agent/imagegc/manager.ts';
+import { missingAfter } from '../../agent/nodepressure/demands.ts';
 import type { Demand } from '../../agent/nodepressure/facts.ts';
-import { isInodes, type Relief, type SignalThresholds } from '../../api/node-pressure.ts';
+import {
+  isInodes,
+  noContainers,
+  type ReclaimResult,
+  type Relief,
+  type SignalThresholds,
+} from '../../api/node-pressure.ts';
 import type { FileSystemStats } from '../../node/disk/filesystem.ts';
 import { defaultThresholds } from '../../node/kubelet/thresholds.ts';
 import { errorLine } from '../../runtime/errors.ts';
@@ -12,25 +19,45 @@ type Pass = (signal: AbortSignal) => Promise<void>;
 type Measure = (signal: AbortSignal) => Promise<Pick<FileSystemStats, 'availableBytes' | 'inodesFree'>>;
 
 interface ReliefDeps {
-  readonly containers: Pick<ContainerGcManager, 'collect'>;
-  readonly images: Pick<ImageGcManager, 'collect'>;
+  readonly containers: Pick<ContainerGcManager, 'relieve'>;
+  readonly images: Pick<ImageGcManager, 'relieve'>;
   readonly place: { readonly nodeDisk: Measure; readonly imageDisk: Measure };
   readonly alone: (pass: Pass, signal: AbortSignal) => Promise<void>;
 }
 
 /** Removes dead containers, then images, until a demand is met. What the file system does not count is not short. */
 export function reliefOf({ containers, images, place, alone }: ReliefDeps) {
-  return async ({ signal: name, until, ...by }: Demand, signal: AbortSignal): Promise<void> => {
-    const measure = name.startsWith('imagefs.') ? place.imageDisk : place.nodeDisk;
-    const isEnough = async (next: AbortSignal): Promise<boolean> => {
+  return async (demand: Demand, signal: AbortSignal): Promise<ReclaimResult> => {
+    const measure = demand.signal.startsWith('imagefs.') ? place.imageDisk : place.nodeDisk;
+    const missing = async (next: AbortSignal): Promise<number> => {
       const { availableBytes, inodesFree } = await measure(next);
-      return ((isInodes(name) ? inodesFree : availableBytes) ?? Infinity) >= until;
+      const available = isInodes(demand.signal) ? inodesFree : availableBytes;
+      return available === undefined ? 0 : demand.until - available;
     };
-    const relief: Relief = { signal: name, until, isEnough };
-    // The kubelet measured up to a minute ago.
-    if (await isEnough(signal)) return;
-    if (by.containers) await alone((next) => containers.collect(next, relief), signal);
-    if (by.images && !(await isEnough(signal))) await alone((next) => images.collect(next, relief), signal);
+    let planned = noContainers;
+    /** Runs a pass unless enough is available: the kubelet measured up to a minute ago, and the pass has waited for others. */
+    const whileShort = async (
+      pass: (relief: Relief, next: AbortSignal) => Promise<ReclaimResult>,
+    ): Promise<ReclaimResult> => {
+      let result: ReclaimResult = 'Enough';
+      await alone(async (next) => {
+        const wanted = missingAfter(demand, await missing(next), planned);
+        const { signal: name, threshold } = demand;
+        if (wanted > 0) result = await pass({ signal: name, threshold, wanted, missing }, next);
+      }, signal);
+      return result;
+    };
+    const first = await whileShort(async (relief, next) => {
+      if (!demand.containers) return 'Exhausted';
+      const done = await containers.relieve(relief, next);
+      ({ planned } = done);
+      return done.result;
+    });
+    if (first === 'Enough') return first;
+    const second = await whileShort(async (relief, next) =>
+      demand.images ? await images.relieve({ ...relief, planned }, next) : 'Exhausted',
+    );
+    return second === 'Exhausted' ? first : second;
   };
 }
 

@@ -168,25 +168,27 @@ export function totalsOf(place: Pick<Totals, 'unit' | 'node'>, decisions: Iterab
   return { ...place, planned, kept, waiting, reasons };
 }
 
-/** The decisions of a unit that the options select, in order; those that are carried out are numbered. */
+/** The decisions of a unit that the options select, in order; those that are carried out are numbered, from the one after `after`. */
 export function listed<E, R extends keyof E & Reason>(
   decisions: Iterable<Planned<Target, R, E[R]>>,
   catalog: ReasonCatalog<E>,
-  { node, kept, only }: PlanOptions & { readonly node: string | null },
+  { node, after = 0, kept, only }: PlanOptions & { readonly node: string | null; readonly after?: number },
 ): readonly Decision[] {
   const list: Decision[] = [];
-  let order = 0;
+  let order = after;
   for (const one of decisions) {
     const { verdict, target } = one;
-    const isCarriedOut = verdict !== 'Keep' && verdict !== 'Warn';
-    if (isCarriedOut) order += 1;
+    const isDue = isCarriedOut(verdict);
+    if (isDue) order += 1;
     const object = objectOf(target, node);
     if (!(only?.(object, verdict) ?? (kept || verdict !== 'Keep'))) continue;
     const { detail, field = null } = explain(catalog, one);
-    list.push({ ...printed(one, object), order: isCarriedOut ? order : null, detail, field });
+    list.push({ ...printed(one, object), order: isDue ? order : null, detail, field });
   }
   return list;
 }
+
+const isCarriedOut = (verdict: Verdict): boolean => verdict !== 'Keep' && verdict !== 'Warn';
 
 function printed(
   { unit, verdict, reason, policy, eligibleAt, bytes, target }: Planned,

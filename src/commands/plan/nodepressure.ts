@@ -1,11 +1,26 @@
-import type { NodePressurePlan, PressureEviction } from '../../agent/nodepressure/facts.ts';
+import type { ContainerRemoval } from '../../agent/containergc/facts.ts';
+import type { ImageRemoval } from '../../agent/imagegc/facts.ts';
+import { demandsOf } from '../../agent/nodepressure/demands.ts';
+import type {
+  Demand,
+  NodePressurePlan,
+  PressureEviction,
+  Reclaimed,
+} from '../../agent/nodepressure/facts.ts';
 import { planNodePressure } from '../../agent/nodepressure/plan.ts';
 import { observeSignals } from '../../agent/nodepressure/signals.ts';
-import { isDiskSignal, type DiskSignal, type SignalState } from '../../api/node-pressure.ts';
+import {
+  isDiskSignal,
+  type DiskSignal,
+  type ReclaimResult,
+  type SignalState,
+} from '../../api/node-pressure.ts';
 import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { NodePressurePolicy } from '../../api/policy/policy.ts';
 import { judgeNamespace } from '../../controllers/eviction/plan.ts';
+import { containerReasons } from '../../gc/reasons/containers.ts';
 import { evictionReasons } from '../../gc/reasons/evictions.ts';
+import { imageReasons } from '../../gc/reasons/images.ts';
 import { pressureReasons, pressureWarnings, type Consumer } from '../../gc/reasons/pressure.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { NodePart } from '../../snapshot/plan-facts.ts';
@@ -16,34 +31,56 @@ interface Place {
   readonly part: NodePart;
   readonly governance: NodeGovernance;
   readonly namespaces: Namespaces;
+}
+
+/** The signals of a node, and what has to be freed for them. */
+interface NodePressure {
+  readonly states: readonly SignalState[];
+  readonly demands: readonly Demand[];
+}
+
+/** What the passes over containers and images remove for node pressure. */
+export interface Reclaim {
+  readonly containers: readonly ContainerRemoval[];
+  readonly images: readonly ImageRemoval[];
+  readonly results: ReadonlyMap<DiskSignal, ReclaimResult>;
+}
+
+interface Pressed extends Place, NodePressure {
+  readonly reclaim: Reclaim;
   /** Pods of the node are evicted for their limits: the others wait for what that frees. */
   readonly isBusy: boolean;
 }
 
-/**
- * Plans the agent's unit for node pressure: which thresholds it would warn about, and which pod would be evicted. One reading shows no growth, and
- * the thresholds of the kubelet are not known.
- */
-export function planPressure(place: Place, options: PlanOptions): UnitPlan {
-  const { part, governance } = place;
-  const { name: node } = part;
+/** Compares what the kubelet measured with the thresholds. One reading shows no growth, and the thresholds of the kubelet are not known. */
+export function pressureOn({ part, governance }: Place, options: PlanOptions): NodePressure {
   const rule = nodeRule(governance, 'nodePressure');
   const states = rule.kind === 'keep' ? [] : statesOf(part, rule.rule, options);
-  const plan = planOf(place, states, options);
+  return { states, demands: demandsOf({ signals: states, usage: part.usage }) };
+}
+
+/** Plans the agent's unit for node pressure: the images and containers that it would remove, the thresholds that it would warn about, and the pod that would be evicted. */
+export function planPressure(place: Pressed, options: PlanOptions): UnitPlan {
+  const { part, governance, states, reclaim } = place;
+  const { name: node } = part;
+  const plan = planOf(place, options);
   const { evictions, refused } = rechecked(plan.evictions, place);
   const at = { ...options, node };
+  const { containers, images } = reclaim;
   const decisions = [
-    ...listed(evictions, pressureReasons, at),
+    ...listed(containers, containerReasons, at),
+    ...listed(images, imageReasons, { ...at, after: containers.length }),
+    ...listed(evictions, pressureReasons, { ...at, after: containers.length + images.length }),
     ...listed(plan.warnings, pressureWarnings, at),
     ...listed(refused, evictionReasons, at),
     ...listed(plan.kept, pressureReasons, at),
   ];
-  if (rule.kind === 'keep') return { decisions, totals: undefined };
-  const all = [...evictions, ...plan.warnings, ...refused, ...plan.kept];
+  if (nodeRule(governance, 'nodePressure').kind === 'keep') return { decisions, totals: undefined };
+  const all = [...containers, ...images, ...evictions, ...plan.warnings, ...refused, ...plan.kept];
+  const { bytes, warned } = summarize(all);
   const isUnknown = part.pods === undefined || states.length === 0;
   const totals = {
-    ...totalsOf({ unit: 'nodepressure', node }, all),
-    warned: summarize(all).warned,
+    ...{ ...totalsOf({ unit: 'nodepressure', node }, all), warned, bytes },
     ...(isUnknown && { state: 'Unknown' }),
   };
   return { decisions, totals };
@@ -53,33 +90,36 @@ function statesOf(part: NodePart, rule: NodePressurePolicy, options: PlanOptions
   const given = { rule, kubelet: new Map(), ...timesOf(part, options) };
   const { states } = observeSignals(new Map(), part.usage?.signals ?? [], given);
   if (!options.assumeElapsed) return states;
-  // As if the grace period were over, and the removal of images and containers had not freed enough.
+  // As if the grace period were over.
   return states.map((state) =>
     state.crossedSinceMs === undefined
       ? state
       : {
           ...state,
-          crossedSinceMs: Math.min(relievedMs(state), given.now.getTime()) - rule.gracePeriodMs,
+          crossedSinceMs: Math.min(beforeMs(state), given.now.getTime()) - rule.gracePeriodMs,
         },
   );
 }
 
-const relievedMs = ({ reading }: SignalState): number => reading.measuredAtMs - 1;
+const beforeMs = ({ reading }: SignalState): number => reading.measuredAtMs - 1;
 
-function planOf(
-  { part, governance }: Place,
-  states: readonly SignalState[],
-  options: PlanOptions,
-): NodePressurePlan {
+/** Plans as after the reclaim; its effect is measured only where waiting periods are skipped. */
+function planOf({ part, governance, states, reclaim }: Pressed, options: PlanOptions): NodePressurePlan {
   const { name: node, pods, usage, images = [] } = part;
-  const relieved = new Map<DiskSignal, number>();
-  for (const state of options.assumeElapsed ? states : [])
-    if (isDiskSignal(state.reading.signal)) relieved.set(state.reading.signal, relievedMs(state));
+  const { now } = timesOf(part, options);
+  const reclaimed = new Map(
+    states.flatMap((state): [DiskSignal, Reclaimed][] => {
+      const { signal } = state.reading;
+      const result = isDiskSignal(signal) ? reclaim.results.get(signal) : undefined;
+      const atMs = options.assumeElapsed ? beforeMs(state) : now.getTime();
+      return isDiskSignal(signal) && result !== undefined ? [[signal, { atMs, result }]] : [];
+    }),
+  );
   const consumers = images.map(({ id, tags, digests, sizeBytes }): Consumer => ({
     ...{ kind: 'image', name: tags[0] ?? digests[0] ?? id, amount: sizeBytes },
   }));
-  const facts = { node, signals: states, pods, usage, relievedAtMs: relieved, consumers };
-  return planNodePressure(facts, { governance, now: timesOf(part, options).now });
+  const facts = { node, signals: states, pods, usage, reclaimed, consumers };
+  return planNodePressure(facts, { governance, now });
 }
 
 interface Rechecked {
@@ -91,7 +131,7 @@ interface Rechecked {
 /** Applies the labels of namespaces and the pace of the controller. */
 function rechecked(
   requested: readonly PressureEviction[],
-  { namespaces, isBusy }: Pick<Place, 'namespaces' | 'isBusy'>,
+  { namespaces, isBusy }: Pick<Pressed, 'namespaces' | 'isBusy'>,
 ): Rechecked {
   const evictions: PressureEviction[] = [];
   const refused: RefusedPod[] = [];

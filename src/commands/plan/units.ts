@@ -1,7 +1,15 @@
-import { planContainerGc } from '../../agent/containergc/plan.ts';
+import { plannedContainers, planContainerGc } from '../../agent/containergc/plan.ts';
 import { observeGone } from '../../agent/containergc/pods.ts';
 import { planImageGc } from '../../agent/imagegc/plan.ts';
 import { observeImages } from '../../agent/imagegc/records.ts';
+import { missingAfter } from '../../agent/nodepressure/demands.ts';
+import type { Demand } from '../../agent/nodepressure/facts.ts';
+import {
+  noContainers,
+  type DiskSignal,
+  type PlannedContainers,
+  type ReclaimResult,
+} from '../../api/node-pressure.ts';
 import { hasPressureRule, hasStorageRule } from '../../api/policy/matching.ts';
 import { governNode, nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import { isInvalid } from '../../api/policy/policy.ts';
@@ -10,6 +18,7 @@ import { noneSeen } from '../../controllers/podgc/finish.ts';
 import { noneMissing } from '../../controllers/podgc/nodes.ts';
 import { observe } from '../../controllers/podgc/observe.ts';
 import { planPodGc } from '../../controllers/podgc/plan.ts';
+import type { Decision as Planned } from '../../gc/decision.ts';
 import { containerWarnings } from '../../gc/reasons/container-warnings.ts';
 import { containerReasons } from '../../gc/reasons/containers.ts';
 import { imageReasons } from '../../gc/reasons/images.ts';
@@ -29,7 +38,7 @@ import {
   type UnitPlan,
 } from './document.ts';
 import { planRequested, planStorage } from './localstorage.ts';
-import { planPressure } from './nodepressure.ts';
+import { planPressure, pressureOn, type Reclaim } from './nodepressure.ts';
 import { notesOn } from './notes.ts';
 
 /** Plans what the controller and the agents would do, with their own plan functions: the cluster first, then node by node. */
@@ -56,12 +65,17 @@ function planNodes(facts: PlanFacts, options: PlanOptions): readonly UnitPlan[] 
     const place = { part, governance, namespaces };
     const storage = hasStorageRule(facts.policies) ? [planStorage(place, options)] : [];
     const isBusy = storage.some(({ totals }) => (totals?.planned ?? 0) > 0);
+    // Without a rule for them, the usage is not even read.
+    const pressure = hasPressureRule(facts.policies) ? pressureOn(place, options) : undefined;
+    const demands = pressure?.demands ?? [];
+    const containers = planContainers(place, demands, options);
+    const images = planImages(place, { demands, planned: containers.planned }, options);
+    const reclaim = { containers: containers.reclaimed, ...images };
     return [
-      planImages(part, governance, options),
-      planContainers(part, governance, options),
-      // Without a rule for them, the usage is not even read.
+      images.unit,
+      containers.unit,
       ...storage,
-      ...(hasPressureRule(facts.policies) ? [planPressure({ ...place, isBusy }, options)] : []),
+      ...(pressure === undefined ? [] : [planPressure({ ...place, ...pressure, reclaim, isBusy }, options)]),
     ];
   });
 }
@@ -112,46 +126,88 @@ const store = <T>(items: ByUid<T> | undefined): { readonly items: ByUid<T>; read
   synced: items !== undefined,
 });
 
-/** Plans the agent's image GC on a node. Images that are not known have no decision. */
-function planImages(part: NodePart, governance: NodeGovernance, options: PlanOptions): UnitPlan {
-  const { name: node, images = [], containers, pods, disk, mounted, sandboxImage } = part;
+interface Place {
+  readonly part: NodePart;
+  readonly governance: NodeGovernance;
+}
+
+const isReclaim = ({ unit }: Planned): boolean => unit === 'nodepressure';
+const isOwn = (one: Planned): boolean => !isReclaim(one);
+
+/** Plans the agent's image GC on a node, and its reclaim of images after that of containers. Images that are not known have no decision. */
+function planImages(
+  { part, governance }: Place,
+  reclaim: { readonly demands: readonly Demand[]; readonly planned: PlannedContainers },
+  options: PlanOptions,
+): { readonly unit: UnitPlan } & Pick<Reclaim, 'images' | 'results'> {
+  const { name: node, images: known = [], pods, disk, mounted, sandboxImage } = part;
   const { now } = options;
-  const observed = observeImages(part.state, { images, containers: containers ?? [], mounted, now });
-  const facts = { ...observed.state, listed: images, containers, pods, disk, mounted, sandboxImage };
-  const plan = planImageGc(facts, { governance, now });
-  const all = [...plan.removals, ...plan.kept];
+  const { demands, planned } = reclaim;
+  const left = demands.map((one) => ({ ...one, wanted: missingAfter(one, one.wanted, planned) }));
+  const ofImages = left.filter(({ images, wanted }) => images && wanted > 0);
+  // The pass over images for such a demand follows one over containers.
+  const gone = ofImages.some((one) => one.containers) ? planned.ids : noContainers.ids;
+  const containers = part.containers?.filter(({ id }) => !gone.has(id));
+  const observed = observeImages(part.state, { images: known, containers: containers ?? [], mounted, now });
+  const facts = { ...observed.state, listed: known, containers, pods, disk, mounted, sandboxImage };
+  const plan = planImageGc(facts, { governance, now, demands: ofImages });
+  const images = plan.removals.filter(isReclaim);
+  const all = [...plan.removals.filter(isOwn), ...plan.kept];
   const decisions = listed(all, imageReasons, { ...options, node });
-  if (nodeRule(governance, 'imageGC').kind === 'keep') return { decisions, totals: undefined };
+  const results = new Map(
+    left.map(({ signal, wanted }): [DiskSignal, ReclaimResult] => [
+      signal,
+      plan.reclaim.get(signal) ?? (wanted <= 0 ? 'Enough' : 'Exhausted'),
+    ]),
+  );
+  if (nodeRule(governance, 'imageGC').kind === 'keep')
+    return { unit: { decisions, totals: undefined }, images, results };
   const { wantedBytes, plannedBytes, usedPercent = null, usedInodesPercent = null } = plan;
   const { wantedInodes, plannedInodes, crossed } = plan;
   const inodes = { wantedInodes, plannedInodes, usedInodesPercent };
   const { waiting, bytes } = summarize(all);
   const place = { unit: 'imagegc', node } as const;
   const state = part.images === undefined ? 'Unknown' : plan.state;
-  return {
+  const unit = {
     decisions,
     totals: { ...totalsOf(place, all), bytes, state },
     summary: { ...place, state, crossed, wantedBytes, plannedBytes, usedPercent, ...inodes, waiting },
   };
+  return { unit, images, results };
 }
 
-/** Plans the first pass of the agent's container GC on a node. */
-function planContainers(part: NodePart, governance: NodeGovernance, options: PlanOptions): UnitPlan {
+/** Plans the first pass of the agent's container GC on a node, and its reclaim for the first demand. */
+function planContainers(
+  { part, governance }: Place,
+  demands: readonly Demand[],
+  options: PlanOptions,
+): {
+  readonly unit: UnitPlan;
+  readonly reclaimed: Reclaim['containers'];
+  readonly planned: PlannedContainers;
+} {
   const { name: node, containers, sandboxes, pods, logs, orphans } = part;
   const { now, assumeElapsed: assumeGone } = options;
   const seen = { containers, sandboxes, pods, logs, orphans };
   const facts = { ...seen, sightings: observeGone(new Map(), seen, { now }) };
-  const { removals, warnings, kept } = planContainerGc(facts, { governance, now, assumeGone });
+  const demand = demands.find((one) => one.containers);
+  const plan = planContainerGc(facts, { governance, now, assumeGone, demand });
+  const { warnings, kept } = plan;
+  const removals = plan.removals.filter(isOwn);
   const at = { ...options, node };
   const decisions = [
     ...listed(removals, containerReasons, at),
     ...listed(warnings, containerWarnings, at),
     ...listed(kept, containerReasons, at),
   ];
-  if (nodeRule(governance, 'containerGC').kind === 'keep') return { decisions, totals: undefined };
+  const reclaimed = plan.removals.filter(isReclaim);
+  const planned = plannedContainers(facts, plan);
+  if (nodeRule(governance, 'containerGC').kind === 'keep')
+    return { unit: { decisions, totals: undefined }, reclaimed, planned };
   const all = [...removals, ...warnings, ...kept];
   const { bytes, warned } = summarize(all);
-  return { decisions, totals: { ...totalsOf({ unit: 'containergc', node }, all), warned, bytes } };
+  const totals = { ...totalsOf({ unit: 'containergc', node }, all), warned, bytes };
+  return { unit: { decisions, totals }, reclaimed, planned };
 }
 
 /** The totals of a node of which only the report was read: sums, no objects. */

@@ -12,7 +12,7 @@ import { podReasons } from '../../gc/reasons/pods.ts';
 import { pressureReasons, pressureWarnings } from '../../gc/reasons/pressure.ts';
 import { storageReasons, storageWarnings } from '../../gc/reasons/storage.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
-import type { Decision, PlanDocument } from '../plan/document.ts';
+import type { Decision, PlanDocument, PlanObject } from '../plan/document.ts';
 import type { AskedObject, Found } from './found.ts';
 import type { Removal } from './removed.ts';
 
@@ -93,12 +93,11 @@ function explanationOf(decision: Decision, { parts, pods }: PlanFacts): Explanat
 type Meanings = Readonly<Partial<Record<string, Meaning>>>;
 type Meaning = Pick<ReasonEntry<never>, 'meaning' | 'change' | 'caution'>;
 
-const meanings: Readonly<Record<Unit, Meanings>> = {
+/** Of pods; those of other objects depend on their kind. */
+const podMeanings: Readonly<Partial<Record<Unit, Meanings>>> = {
   podgc: podReasons,
-  imagegc: imageReasons,
   localstorage: { ...evictionReasons, ...storageReasons },
   nodepressure: { ...evictionReasons, ...pressureReasons },
-  containergc: containerReasons,
 };
 
 const warnings: Readonly<Partial<Record<Unit, Meanings>>> = {
@@ -107,8 +106,15 @@ const warnings: Readonly<Partial<Record<Unit, Meanings>>> = {
   nodepressure: pressureWarnings,
 };
 
-const meaningOf = ({ unit, verdict, reason, detail }: Decision): Meaning =>
-  (verdict === 'Warn' ? warnings : meanings)[unit]?.[reason] ?? { meaning: detail, change: '' };
+function meaningOf({ unit, verdict, reason, object, detail }: Decision): Meaning {
+  const meanings = verdict === 'Warn' ? warnings[unit] : meaningsAbout(object, unit);
+  return meanings?.[reason] ?? { meaning: detail, change: '' };
+}
+
+function meaningsAbout({ kind }: PlanObject, unit: Unit): Meanings | undefined {
+  if (kind === 'Pod') return podMeanings[unit];
+  return kind === 'Image' ? imageReasons : containerReasons;
+}
 
 /** By the rules of image GC: containers made from the image, running or not, and unfinished pods that name it. */
 function holdersOf(id: string, { images = [], containers = [], pods = [] }: NodePart): readonly Holder[] {

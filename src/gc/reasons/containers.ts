@@ -1,13 +1,30 @@
 import { byDiskSignal, type DiskSignal } from '../../api/node-pressure.ts';
-import type { PodRef } from '../../api/pod-ref.ts';
-import type { ContainerGcPolicy, LogsPolicy } from '../../api/policy/policy.ts';
+import type { LogsPolicy } from '../../api/policy/policy.ts';
 import type { ContainerKeepReason, ContainerRemoveReason } from '../../api/reasons.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import type { ContainerTarget, LogTarget, OrphanTarget, SandboxTarget } from '../decision.ts';
+import {
+  countText,
+  isOverOwnLimit,
+  perContainerField,
+  placeText,
+  totalField,
+  type DeadAttempt,
+  type OfPod,
+  type ReclaimedAttempt,
+} from './attempt-words.ts';
 import type { NoEvidence, ReasonCatalog, ReasonEntry } from './entry.ts';
 import { nodeReasons, type NodeEvidence } from './nodes.ts';
 import * as orphans from './orphans.ts';
-import { capital, keepLabelField, labelRemoved, ordinal, podText, signalText, timeText } from './words.ts';
+import {
+  capital,
+  keepLabelField,
+  labelRemoved,
+  podText,
+  signalField,
+  signalText,
+  timeText,
+} from './words.ts';
 
 export type ContainerReason = ContainerRemoveReason | ContainerKeepReason;
 
@@ -16,24 +33,9 @@ export type PodEnd = 'Evicted' | 'Deleted';
 
 type Kind = (ContainerTarget | SandboxTarget | LogTarget | OrphanTarget)['kind'];
 
-interface OfPod {
-  readonly pod: PodRef | undefined;
-}
-
 interface EndedPod extends OfPod {
   /** undefined = the API does not have the pod. */
   readonly end: PodEnd | undefined;
-}
-
-/** The place of a dead container among those that the limits count. */
-interface DeadAttempt extends OfPod {
-  readonly container: string;
-  /** Place among the dead attempts of the same container of the same pod, from 1 for the newest. */
-  readonly place: number;
-  readonly attempts: number;
-  /** Dead containers on the node. */
-  readonly total: number;
-  readonly limits: Pick<ContainerGcPolicy, 'maxPerPodContainer' | 'maxContainers'>;
 }
 
 /** undefined = the policy has no rule for logs. */
@@ -42,7 +44,7 @@ interface RotatedLogs {
 }
 
 export interface ContainerEvidence
-  extends Omit<NodeEvidence, 'KeepMarked'>, Record<DiskSignal, DeadAttempt>, orphans.OrphanEvidence {
+  extends Omit<NodeEvidence, 'KeepMarked'>, Record<DiskSignal, ReclaimedAttempt>, orphans.OrphanEvidence {
   PodGone: EndedPod;
   DeadContainer: DeadAttempt;
   Sandbox: EndedPod & {
@@ -86,10 +88,10 @@ const nodeLabel = 'Or the label gc.dustpan.dev/keep: "true" on the node.';
 const podLabel = 'Or the label gc.dustpan.dev/keep: "true" on its pod or on the node.';
 const podBack = 'Its pod exists and has not ended, or a container or sandbox of the pod runs';
 
-const short = (signal: DiskSignal): ReasonEntry<DeadAttempt> => ({
+const short = (signal: DiskSignal): ReasonEntry<ReclaimedAttempt> => ({
   meaning: `The node is low on ${signalText[signal]}, so dustpan removes dead containers and their logs, but never the newest attempt in a pod that has not finished.`,
   sentence: (attempt) => `It is ${placeText(attempt)}, and the node is low on ${signalText[signal]}.`,
-  field: () => `nodes.nodePressure.thresholds["${signal}"]`,
+  field: ({ threshold }) => signalField(signal, threshold),
   change: `More available than the threshold. ${podLabel}`,
 });
 
@@ -271,32 +273,6 @@ const ends = { Evicted: 'was evicted', Deleted: 'was deleted longer than its gra
 
 /** The end of a pod whose remains are removed. */
 const endText = ({ end }: EndedPod): string => (end === undefined ? 'is gone' : ends[end]);
-
-const isOverOwnLimit = ({ place, limits: { maxPerPodContainer = Infinity } }: DeadAttempt): boolean =>
-  place > maxPerPodContainer;
-
-const placeText = (attempt: DeadAttempt): string =>
-  `${rankText(attempt)} of container ${attempt.container} of ${podText(attempt.pod)}`;
-
-function rankText({ place, attempts }: DeadAttempt): string {
-  if (attempts === 1) return 'the only dead attempt';
-  if (place === 1) return `the newest of the ${attempts} dead attempts`;
-  const age = place === attempts ? 'oldest' : `${ordinal(attempts - place + 1)} oldest`;
-  return `the ${age} of the ${attempts} dead attempts`;
-}
-
-function countText(limit = Infinity): string {
-  if (limit === Infinity) return 'any number';
-  if (limit === 0) return 'none';
-  return limit === 1 ? 'one' : String(limit);
-}
-
-/** -1 = no limit, as in the policy. */
-function perContainerField({ limits: { maxPerPodContainer = -1 } }: DeadAttempt): string {
-  return `nodes.containerGC.maxPerPodContainer=${maxPerPodContainer}`;
-}
-const totalField = ({ limits: { maxContainers = -1 } }: DeadAttempt): string =>
-  `nodes.containerGC.maxContainers=${maxContainers}`;
 
 function rotatedField({ limits }: RotatedLogs): string | undefined {
   const fields = (['maxRotatedPerContainer', 'maxBytesPerPod'] as const).flatMap((name) => {

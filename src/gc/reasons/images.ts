@@ -1,4 +1,4 @@
-import { byDiskSignal, type DiskSignal } from '../../api/node-pressure.ts';
+import { byDiskSignal, type DiskDemand, type DiskSignal } from '../../api/node-pressure.ts';
 import type { ImageKeepReason, ImageRemoveReason } from '../../api/reasons.ts';
 import { bounds } from '../../runtime/bounds.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
@@ -16,7 +16,7 @@ import {
   wantedText,
   type SpaceEvidence,
 } from './space-words.ts';
-import { counted, ordinal, podText, signalText, timeText } from './words.ts';
+import { amountText, counted, ordinal, podText, signalField, signalText, timeText } from './words.ts';
 
 export type ImageReason = ImageRemoveReason | ImageKeepReason;
 
@@ -40,17 +40,20 @@ interface Aging {
   readonly ageEntry: AgeEntry | undefined;
 }
 
-type Removed = Use &
-  SpaceEvidence & {
-    /** Its place in the order of removal, from 1. */
-    readonly place: number;
-    /** Whether other images are removed by age before. */
-    readonly hasAged: boolean;
-  };
+interface Placed extends Use {
+  /** Its place in the order of removal, from 1. */
+  readonly place: number;
+}
 
-export interface ImageEvidence extends NodeEvidence, Record<DiskSignal, Removed> {
+type RemovedForPressure = Placed & Pick<DiskDemand, 'threshold' | 'wanted'>;
+
+export interface ImageEvidence extends NodeEvidence, Record<DiskSignal, RemovedForPressure> {
   Age: Use & Aging & { readonly maximumAgeMs: number };
-  Space: Removed;
+  Space: Placed &
+    SpaceEvidence & {
+      /** Whether other images are removed by age before. */
+      readonly hasAged: boolean;
+    };
   InUse: {
     /** undefined = a container has only mounted the image. */
     readonly container:
@@ -87,11 +90,11 @@ export interface ImageEvidence extends NodeEvidence, Record<DiskSignal, Removed>
 const nodeLabel = 'Or the label gc.dustpan.dev/keep: "true" on the node.';
 const anyUse = `a container or a pod that uses it; a pin in the runtime; an entry in nodes.imageGC.keep. ${nodeLabel}`;
 
-const short = (signal: DiskSignal): ReasonEntry<Removed> => ({
+const short = (signal: DiskSignal): ReasonEntry<RemovedForPressure> => ({
   meaning: `The node is low on ${signalText[signal]}, and this unused image is next in the order of removal: images never used first, then the least recently used.`,
-  sentence: ({ place, ...rest }) =>
-    `The node is low on ${signalText[signal]}, so dustpan frees ${wantedText(rest)}; this image (${useText(rest)}) is the ${ordinal(place)} to be removed.`,
-  field: () => `nodes.nodePressure.thresholds["${signal}"]`,
+  sentence: ({ place, wanted, ...use }) =>
+    `The node is low on ${signalText[signal]}, so dustpan frees ${amountText(signal, wanted)}; this image (${useText(use)}) is the ${ordinal(place)} to be removed.`,
+  field: ({ threshold }) => signalField(signal, threshold),
   change: `More available than the threshold; ${anyUse}`,
 });
 

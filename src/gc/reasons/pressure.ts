@@ -3,7 +3,6 @@ import {
   isInodes,
   thresholdSignals,
   type DiskSignal,
-  type NodeSignal,
   type ThresholdSignal,
 } from '../../api/node-pressure.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
@@ -11,7 +10,7 @@ import { sizeText } from '../../runtime/text/size-text.ts';
 import type { NoEvidence, ReasonCatalog, ReasonEntry } from './entry.ts';
 import { nodeReasons, type NodeEvidence } from './nodes.ts';
 import { budgetsMayDelay, podStates, storageReasons, type StorageEvidence } from './storage.ts';
-import { signalText } from './words.ts';
+import { amountText, signalText, signalField } from './words.ts';
 
 /** A pod, an image or a log directory that uses much of what a node is short of. */
 export interface Consumer {
@@ -82,6 +81,7 @@ export interface PressureEvidence
   EvictionOff: { readonly shortage: Shortage };
   ThresholdBeyondDisk: { readonly shortage: Shortage };
   Reclaiming: { readonly shortage: Shortage; readonly gracePeriodMs: number };
+  ReclaimSuffices: { readonly shortage: Shortage };
   NoUsage: {
     readonly shortage: Shortage;
     /** Usage of the pod, and what must become available, in the unit of the signal. */
@@ -91,10 +91,6 @@ export interface PressureEvidence
   PodEnding: { readonly shortage: Shortage };
   RankedLater: EvictedForPressure;
 }
-
-/** `1.2 GiB of 10.0 GiB`, or `1200 of 65536 inodes`. */
-const amountText = (signal: NodeSignal, amount: number): string =>
-  isInodes(signal) ? `${amount} inodes` : sizeText(amount);
 
 /** Describes the shortage: `The node is low on disk space …: 1.2 GiB are available, the threshold is 15% (1.5 GiB).` */
 export function shortageText({ signal, available, threshold }: PressureUse['shortage']): string {
@@ -122,7 +118,7 @@ export const pressureMessage = (evidence: PressureUse): string =>
 
 /** The field that sets the threshold. */
 export const thresholdField = ({ shortage: { signal, threshold } }: Pick<PressureUse, 'shortage'>): string =>
-  `nodes.nodePressure.thresholds["${signal}"]=${threshold.text}`;
+  signalField(signal, threshold.text);
 
 const evictedFor = (signal: DiskSignal): ReasonEntry<EvictedForPressure> => ({
   meaning: `The node is low on ${signalText[signal]}, removing images and containers did not free enough, and the pod is first in the kubelet's order of eviction.`,
@@ -160,6 +156,13 @@ export const pressureReasons: ReasonCatalog<PressureEvidence> = {
       `${shortageText(shortage)} The agent removes images and containers first; pods are evicted only if that does not free enough within ${formatDuration(gracePeriodMs)}.`,
     field: ({ gracePeriodMs }) => `nodes.nodePressure.gracePeriod=${formatDuration(gracePeriodMs)}`,
     change: 'Removing images and containers does not free enough, and the grace period passes.',
+  },
+  ReclaimSuffices: {
+    meaning:
+      'The node is low on disk space or inodes, and removing unused images and dead containers frees enough.',
+    sentence: ({ shortage }) =>
+      `${shortageText(shortage)} Removing unused images and dead containers frees enough, so no pod is evicted.`,
+    change: 'Less is available, or the images and containers that can be removed do not free enough.',
   },
   NoUsage: {
     meaning: 'The node is low on a resource that the pod does not use, or hardly uses.',
@@ -203,7 +206,7 @@ export const pressureReasons: ReasonCatalog<PressureEvidence> = {
 const foreseen = (signal: ThresholdSignal): ReasonEntry<ForeseenEvidence> => ({
   meaning: `The node is low on ${signalText[signal]}, or will be soon at the current growth.`,
   sentence: foreseenText,
-  field: ({ ours }) => ours && `nodes.nodePressure.thresholds["${signal}"]=${ours.text}`,
+  field: ({ ours }) => ours && signalField(signal, ours.text),
   change: 'More is available, the growth ends, or the threshold or nodes.nodePressure.forecast is lower.',
 });
 

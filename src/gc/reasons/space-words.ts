@@ -1,6 +1,7 @@
+import { isInodes, type DiskDemand } from '../../api/node-pressure.ts';
 import type { Thresholds } from '../../api/policy/policy.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
-import { counted } from './words.ts';
+import { amountText, counted, signalField, signalText } from './words.ts';
 
 /** Unit in which a file system can be full. */
 export type SpaceUnit = 'bytes' | 'inodes';
@@ -18,6 +19,8 @@ export interface SpaceEvidence extends Usage {
   readonly crossed: readonly SpaceUnit[];
   readonly wantedBytes: number;
   readonly wantedInodes: number;
+  /** Of node pressure. */
+  readonly demands: readonly DiskDemand[];
 }
 
 const percentText = ({ usedPercent }: Usage): string => String(usedPercent ?? '?');
@@ -76,19 +79,30 @@ export const wantedText = (space: SpaceEvidence): string =>
 
 export function targetText(space: SpaceEvidence): string {
   const targets = targetsOf(space);
-  const needed = targets
-    .filter(({ wanted }) => wanted > 0)
-    .map((part) => `the ${part.wantedText} needed to reach ${part.usage.lowThresholdPercent} %`);
+  const needed = [
+    ...targets
+      .filter(({ wanted }) => wanted > 0)
+      .map((part) => `the ${part.wantedText} needed to reach ${part.usage.lowThresholdPercent} %`),
+    ...space.demands
+      .filter(({ wanted }) => wanted > 0)
+      .map(
+        ({ signal, wanted }) =>
+          `the ${amountText(signal, wanted)} that the node needs of ${signalText[signal]}`,
+      ),
+  ];
   if (needed.length > 0) return `It is removable, but the images before it free ${needed.join(' and ')}.`;
-  const reached = targets.map(
-    ({ usage, prefix }) => `${usage.lowThresholdPercent} %${prefix === '' ? '' : ' of the inodes'}`,
-  );
+  const reached = [
+    ...targets.map(
+      ({ usage, prefix }) => `${usage.lowThresholdPercent} %${prefix === '' ? '' : ' of the inodes'}`,
+    ),
+    ...space.demands.map(({ signal, threshold }) => `the threshold ${threshold} of ${signal}`),
+  ];
   return `It is removable, but the images that dustpan removes by age are enough to reach ${reached.join(' and ')}.`;
 }
 
 /** The caveat of a plan for inodes. */
-export const estimateText = ({ crossed }: SpaceEvidence): readonly string[] =>
-  crossed.includes('inodes')
+export const estimateText = ({ crossed, demands }: SpaceEvidence): readonly string[] =>
+  crossed.includes('inodes') || demands.some(({ signal }) => isInodes(signal))
     ? [
         'This is an estimate, because the runtime reports no inodes per image: a pass measures the file system after each removal and continues until enough inodes are free.',
       ]
@@ -117,8 +131,10 @@ export const crossedFields = (space: SpaceEvidence): string =>
     .join(', ');
 
 /** The policy fields that the removals have to reach. */
-export const targetFields = (space: SpaceEvidence): readonly string[] =>
-  targetsOf(space).map(({ prefix, usage }) => lowField(usage, prefix));
+export const targetFields = (space: SpaceEvidence): readonly string[] => [
+  ...targetsOf(space).map(({ prefix, usage }) => lowField(usage, prefix)),
+  ...space.demands.map(({ signal, threshold }) => signalField(signal, threshold)),
+];
 
 /** The policy fields that keep an image while usage is below them. */
 export const thresholdFields = (space: SpaceEvidence): readonly string[] => [

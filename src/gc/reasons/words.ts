@@ -1,7 +1,8 @@
-import type { ThresholdSignal } from '../../api/node-pressure.ts';
+import { isInodes, type NodeSignal, type ThresholdSignal } from '../../api/node-pressure.ts';
 import type { InvalidPolicy } from '../../api/policy/policy.ts';
 import { KEEP_LABEL } from '../../api/policy/matching.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
+import { sizeText } from '../../runtime/text/size-text.ts';
 
 const endings: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd', other: 'th' };
 const ordinals = new Intl.PluralRules('en', { type: 'ordinal' });
@@ -58,3 +59,11 @@ export const signalText: Readonly<Record<ThresholdSignal, string>> = {
   'imagefs.inodesFree': 'inodes for images (imagefs.inodesFree)',
   'memory.available': 'memory (memory.available)',
 };
+
+/** `1.2 GiB`, or `1200 inodes`. */
+export const amountText = (signal: NodeSignal, amount: number): string =>
+  isInodes(signal) ? counted(amount, 'inode') : sizeText(amount);
+
+/** The field that sets the threshold of a signal. */
+export const signalField = (signal: ThresholdSignal, threshold: string): string =>
+  `nodes.nodePressure.thresholds["${signal}"]=${threshold}`;

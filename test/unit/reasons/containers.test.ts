@@ -153,12 +153,15 @@ test.each(Object.entries(planned))('a plan decides %s', (reason, fixture) => {
   expect(decisions.map((one) => one.reason)).toEqual([reason]);
 });
 
-const forPressure = (pressure: DiskSignal) => (): readonly string[] => {
+const forPressure = (signal: DiskSignal) => (): readonly string[] => {
   const containers = [dead('a', 60), dead('newer', 30, { attempt: 1 })];
-  return planOf({ containers, pods: [boundPod('pod')] }, {}, { pressure }).removals.map(
+  const rule = { maxPerPodContainer: undefined };
+  const demand = { signal, threshold: '15%', wanted: 1 };
+  return planOf({ containers, pods: [boundPod('pod')] }, rule, { demand }).removals.map(
     ({ reason }) => reason,
   );
 };
+
 test('a plan warns about a log that is too large, besides its decision about the container', () => {
   const path = '/var/log/pods/default_pod_uid-pod/main/0.log';
   const fixture = {

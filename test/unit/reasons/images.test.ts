@@ -9,7 +9,6 @@ import {
 } from '../../../src/api/reasons.ts';
 import type { ImageGcPolicy } from '../../../src/api/policy/policy.ts';
 import type { ImageRecord } from '../../../src/node/disk/state-format.ts';
-import { reliefRule } from '../../../src/agent/imagegc/disk.ts';
 import { byDiskSignal, type DiskSignal } from '../../../src/api/node-pressure.ts';
 import type { NodePart } from '../../../src/snapshot/plan-facts.ts';
 import { node, now } from '../../builders.ts';
@@ -73,11 +72,10 @@ test.each(Object.entries(planned))('a plan decides %s', (reason, fixture) => {
 });
 
 /** The image that a pass removes for node pressure. */
-const removedFor = (pressure: DiskSignal) => (): Record<string, string> => {
-  const disk = { capacityBytes: 10_000, availableBytes: 5_000, inodes: 10_000, inodesFree: 5_000 };
-  const imageGC = reliefRule(imageRule(), disk, { signal: pressure, until: 6_000 });
-  const observed = facts([image('a')], { disk });
-  const plan = planImageGc(observed, { governance: governedBy(imageGC), now, pressure });
+const removedFor = (signal: DiskSignal) => (): Record<string, string> => {
+  const demands = [{ signal, threshold: '15%', wanted: 1_000 }];
+  const observed = facts([image('a')], { disk: { ...full, availableBytes: 5_000 } });
+  const plan = planImageGc(observed, { governance: governedBy(imageRule()), now, demands });
   return Object.fromEntries(
     plan.removals.map(({ unit, reason }) => [unit === 'nodepressure' ? 'a' : unit, reason]),
   );

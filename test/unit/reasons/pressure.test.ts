@@ -7,7 +7,14 @@ import { explain } from '../../../src/gc/reasons/entry.ts';
 import { pressureReasons, pressureWarnings } from '../../../src/gc/reasons/pressure.ts';
 import { now } from '../../builders.ts';
 import { container, mib, storagePod, usage } from '../agent/localstorage/builders.ts';
-import { crossed, governedBy, planOf, pressurePolicy, relieved } from '../agent/nodepressure/builders.ts';
+import {
+  crossed,
+  governedBy,
+  planOf,
+  pressurePolicy,
+  reclaimed,
+  reclaims,
+} from '../agent/nodepressure/builders.ts';
 import { invalidPolicy } from './reasons.fixture.ts';
 
 const gib = 1024 * mib;
@@ -55,9 +62,13 @@ const rows: Readonly<Record<PressureKeepReason, Row>> = {
     field: 'nodes.nodePressure.thresholds["nodefs.available"]=15%',
   },
   Reclaiming: {
-    facts: { relievedAtMs: new Map() },
+    facts: { reclaimed: new Map() },
     detail: `${shortage} The agent removes images and containers first; pods are evicted only if that does not free enough within 1m.`,
     field: 'nodes.nodePressure.gracePeriod=1m',
+  },
+  ReclaimSuffices: {
+    facts: { reclaimed: reclaims({ 'nodefs.available': now.getTime() }, 'Enough') },
+    detail: `${shortage} Removing unused images and dead containers frees enough, so no pod is evicted.`,
   },
   PodEnding: {
     facts: { pods: [pod, storagePod('ending', {}, { deletionAtMs: now.getTime() })] },
@@ -114,7 +125,7 @@ const rows: Readonly<Record<PressureKeepReason, Row>> = {
 
 test.each(Object.entries(rows))('%s', (reason, { facts, rule, governance, detail, field }) => {
   const all = {
-    ...{ node: 'a', signals: [low], pods: [pod], usage: used, relievedAtMs: relieved, consumers: [] },
+    ...{ node: 'a', signals: [low], pods: [pod], usage: used, reclaimed, consumers: [] },
     ...facts,
   };
   const plan = planNodePressure(all, { governance: governance ?? governedBy(pressurePolicy(rule)), now });

@@ -2,7 +2,6 @@ import { Registry } from 'prom-client';
 import type { PodRef } from '../../../../src/api/pod-ref.ts';
 import type { NodeConfirmation } from '../../../../src/api/node-confirmation.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
-import type { Relief } from '../../../../src/api/node-pressure.ts';
 import type {
   ContainerInventory,
   LastRemoved,
@@ -28,6 +27,7 @@ import { FakeClock } from '../../../fakes/clock.ts';
 import { FakeRecorder } from '../../../fakes/cluster.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import { FakeRuntime, sandbox } from '../../../fakes/runtime.ts';
+import { reliefOf } from '../nodepressure/builders.ts';
 import { apiPod, rule } from './builders.ts';
 
 /** Logs in memory: files and links by path. */
@@ -200,8 +200,13 @@ export class Node {
     });
   }
 
-  async pass(signal = new AbortController().signal, relief?: Relief): Promise<void> {
-    await this.#manager.collect(signal, relief);
+  async pass(signal = new AbortController().signal): Promise<void> {
+    await this.#manager.collect(signal);
+  }
+
+  /** A pass for node pressure; default: one that is never enough. */
+  async relieve(relief = reliefOf()): Promise<Awaited<ReturnType<ContainerGcManager['relieve']>>> {
+    return await this.#manager.relieve(relief, new AbortController().signal);
   }
 
   /** Two passes, a minute apart: a pod is gone in the second. */

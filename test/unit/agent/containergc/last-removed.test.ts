@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { Relief } from '../../../../src/api/node-pressure.ts';
 import { nodesRules } from '../../../builders.ts';
 import { pressurePolicy } from '../nodepressure/builders.ts';
 import { apiPod, attempts, dead, down, link, log, logsRule, rule } from './builders.ts';
@@ -67,10 +66,7 @@ test('the reason of a removal for node pressure is the signal', async () => {
   const node = new Node({ ...nodePolicy(), nodes });
   node.pods = [apiPod('pod')];
   node.runtime.add(...attempts(2));
-  const relief: Relief = {
-    ...{ signal: 'nodefs.available', until: 150, isEnough: () => Promise.resolve(false) },
-  };
-  await node.pass(new AbortController().signal, relief);
+  await node.relieve();
   expect(node.lastRemoved).toMatchObject([{ kind: 'Container', id: 'c0', reason: 'nodefs.available' }]);
 });
 

@@ -73,6 +73,28 @@ test(
   },
 );
 
+test('for node pressure a plan only adds dead containers, never one that a pod needs', property, () => {
+  fc.assert(
+    fc.property(facts, policies, (seen, policy) => {
+      const demand = { signal: 'nodefs.available', threshold: '15%', wanted: 1 } as const;
+      const given = { governance: governedBy(policy), now, assumeGone: true };
+      const lines = (plan: ContainerGcPlan) =>
+        plan.removals
+          .filter(({ target }) => target.kind === 'Container')
+          .map(({ target, reason }) => `${nameOf(target)} ${reason}`);
+      const plan = planContainerGc(seen, { ...given, demand });
+      const others = lines(plan).filter((line) => !line.endsWith(demand.signal));
+      expect(others).toEqual(lines(planContainerGc(seen, given)));
+      for (const { target, reason } of plan.removals) {
+        if (reason !== demand.signal || target.kind !== 'Container') continue;
+        expect(target.container.state).not.toBe('Running');
+        expect(isNeeded(seen, target.container)).toBe(false);
+      }
+    }),
+    worlds,
+  );
+});
+
 test('the order of the lists does not matter', property, () => {
   fc.assert(
     fc.property(facts, policies, fc.integer(), (seen, policy, seed) => {

@@ -1,18 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Relief } from '../../../../src/api/node-pressure.ts';
 import type { NodePressurePolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import { nodesRules, policy } from '../../../builders.ts';
-import { pressurePolicy } from '../nodepressure/builders.ts';
+import { pressurePolicy, reliefOf } from '../nodepressure/builders.ts';
 import { apiPod, attempts, log, rule } from './builders.ts';
 import { governed, Node } from './environment.ts';
-
-const never = new AbortController().signal;
-
-/** A demand that is never met. */
-const relief: Relief = {
-  ...{ signal: 'nodefs.available', until: 150 },
-  isEnough: () => Promise.resolve(false),
-};
 
 const policyWith = (nodePressure: NodePressurePolicy | undefined): Policy => ({
   ...policy({ pods: undefined }),
@@ -28,13 +19,13 @@ function nodeUnder(nodePressure: NodePressurePolicy | undefined): Node {
 
 test('a relief removes what the limits would keep', async () => {
   const node = nodeUnder(pressurePolicy());
-  await node.pass(never, relief);
+  await node.relieve();
   expect(node.left).toEqual(['c2']);
 });
 
 test('a relief that the policy does not want any more is an ordinary pass', async () => {
   const node = nodeUnder(undefined);
-  await node.pass(never, relief);
+  await node.relieve();
   expect(node.left).toEqual(['c1', 'c2']);
 });
 
@@ -42,9 +33,9 @@ test('a relief is no second sighting of a pod that looks gone: it may follow a p
   const node = nodeUnder(pressurePolicy());
   node.logs.add(log('default_gone_uid-gone/main/0.log'));
   const isLeft = (): boolean => node.logs.paths.some((path) => path.includes('uid-gone'));
-  await node.pass(never, relief);
+  await node.relieve();
   await node.pass();
-  await node.pass(never, relief);
+  await node.relieve();
   expect(isLeft()).toBe(true);
   await node.pass();
   expect(isLeft()).toBe(false);
@@ -56,7 +47,7 @@ test('a pod that a relief finds to exist must look gone for two passes again', a
   const isLeft = (): boolean => node.logs.paths.some((path) => path.includes('uid-gone'));
   await node.pass();
   node.pods = [apiPod('pod'), apiPod('gone')];
-  await node.pass(never, relief);
+  await node.relieve();
   node.pods = [apiPod('pod')];
   await node.pass();
   expect(isLeft()).toBe(true);
@@ -65,11 +56,59 @@ test('a pod that a relief finds to exist must look gone for two passes again', a
 test('the gauge of due objects counts those for node pressure anew in each pass', async () => {
   const node = nodeUnder(pressurePolicy());
   node.governance = governed({ ...policyWith(pressurePolicy()), mode: 'DryRun' });
-  const due = async (by?: Relief): Promise<string | undefined> => {
-    await node.pass(never, by);
+  const due = async (pass: Promise<unknown>): Promise<string | undefined> => {
+    await pass;
     return /due_objects\{reason="nodefs.available",mode="DryRun"\} (.*)/.exec(
       await node.registry.metrics(),
     )?.[1];
   };
-  expect([await due(relief), await due(relief), await due()]).toEqual(['2', '2', '0']);
+  expect([await due(node.relieve()), await due(node.relieve()), await due(node.pass())]).toEqual([
+    '1',
+    '1',
+    '0',
+  ]);
+});
+
+test('a relief first removes what is over the limits, and stops when enough is available', async () => {
+  const node = new Node(policyWith(pressurePolicy()));
+  node.pods = [apiPod('pod')];
+  node.runtime.add(...attempts(6));
+  let missing = 4;
+  await node.relieve(reliefOf({ missing: () => Promise.resolve((missing -= 1)) }));
+  expect(node.lastRemoved.map(({ id, reason }) => `${id} ${reason}`)).toEqual([
+    ...['c3', 'c2', 'c1', 'c0'].map((id) => `${id} DeadContainer`),
+  ]);
+  expect(node.left).toEqual(['c4', 'c5']);
+});
+
+test('in mode DryRun a relief returns what it would remove, with the bytes of the logs', async () => {
+  const node = nodeUnder(pressurePolicy());
+  node.governance = governed({ ...policyWith(pressurePolicy()), mode: 'DryRun' });
+  node.logs.add(log('default_pod_uid-pod/main/0.log', { bytes: 7 }));
+  node.logs.add(log('default_pod_uid-pod/main/2.log', { bytes: 100 }));
+  expect(await node.relieve()).toEqual({
+    ...{ result: 'Exhausted', planned: { ids: new Set(['c0', 'c1']), bytes: 7 } },
+  });
+  expect(node.changes).toEqual([]);
+});
+
+test('a container that cannot be removed is a warning, not the end of a relief', async () => {
+  const node = nodeUnder(pressurePolicy());
+  node.runtime.fail('removeContainer');
+  expect((await node.relieve()).result).toBe('Exhausted');
+  expect(node.warnings.map(({ message }) => message)).toContain(
+    'not everything could be removed for node pressure',
+  );
+  node.runtime.fail('listContainers');
+  await expect(node.relieve()).rejects.toThrow('listing containers');
+});
+
+test('a relief that ends early, or without the pods, leaves more to remove', async () => {
+  const node = nodeUnder(pressurePolicy());
+  node.pods = undefined;
+  expect((await node.relieve()).result).toBe('MoreLeft');
+  node.pods = [apiPod('pod')];
+  node.runtime.add(...attempts(2, {}, 'd'));
+  node.live = new Error('timeout');
+  expect((await node.relieve()).result).toBe('MoreLeft');
 });

@@ -1,6 +1,11 @@
 import { Registry } from 'prom-client';
 import type { NodeConfirmation } from '../../../../src/api/node-confirmation.ts';
-import type { Relief } from '../../../../src/api/node-pressure.ts';
+import {
+  noContainers,
+  type PlannedContainers,
+  type ReclaimResult,
+  type Relief,
+} from '../../../../src/api/node-pressure.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type {
   ImageDisk,
@@ -19,6 +24,7 @@ import { FakeClock } from '../../../fakes/clock.ts';
 import { FakeRecorder } from '../../../fakes/cluster.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import { FakeRuntime, image } from '../../../fakes/runtime.ts';
+import { reliefOf } from '../nodepressure/builders.ts';
 import { governedBy, imageRule, nameOf } from './builders.ts';
 
 const never = new AbortController().signal;
@@ -95,12 +101,26 @@ export class Node {
     this.#manager = this.#make();
   }
 
-  async pass(signal = never, relief?: Relief): Promise<NodePassReport> {
+  /** A pass for node pressure that measures this disk; `wanted` bytes must become available. */
+  async relieve(
+    wanted: number,
+    over: Partial<Relief & { planned: PlannedContainers }> = {},
+  ): Promise<ReclaimResult> {
+    this.clock.advance(60_000);
+    const until = this.disk.availableBytes + wanted;
+    const missing = (): Promise<number> => Promise.resolve(until - this.disk.availableBytes);
+    return await this.#manager.relieve(
+      { ...reliefOf({ wanted, missing }), planned: noContainers, ...over },
+      never,
+    );
+  }
+
+  async pass(signal = never): Promise<NodePassReport> {
     const before = this.reports.length;
     this.clock.advance(300_000);
     let isRejected = false;
     try {
-      await this.#manager.collect(signal, relief);
+      await this.#manager.collect(signal);
     } catch (err) {
       isRejected = true;
       if (this.reports.at(-1)?.result !== 'Failed' || this.reports.length === before) throw err;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { diskSignals, isInodes } from '../../../../src/api/node-pressure.ts';
 import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
 import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
 import type { DiskSpace } from '../../../../src/api/report/node-pass.ts';
@@ -62,6 +63,13 @@ const node = fc.noBias(
     maximumAgeMs: orNone(fc.integer({ min: 3 * minute, max: 3000 * minute })),
     maxImagesPerPass: orNone(fc.integer({ min: 1, max: 6 })),
     highThresholdPercent: fc.constantFrom(85, 90, 100),
+    demands: fc.uniqueArray(
+      fc.record({
+        ...{ signal: fc.constantFrom(...diskSignals), threshold: fc.constant('15%') },
+        wanted: fc.integer({ min: 1, max: 3_000 }),
+      }),
+      { maxLength: 2, selector: ({ signal }) => signal },
+    ),
   }),
 );
 type Node = typeof node extends fc.Arbitrary<infer T> ? T : never;
@@ -114,7 +122,7 @@ const ruleOf = ({
   });
 
 const planned = (seen: Node, from: ImageGcFacts = factsOf(seen), policy = ruleOf(seen)): ImageGcPlan =>
-  planImageGc(from, { governance: governedBy(policy), now });
+  planImageGc(from, { governance: governedBy(policy), now, demands: seen.demands });
 
 test(
   'an image that is used, mounted, bound, pinned or on the keep list is never a candidate',
@@ -181,6 +189,35 @@ test(
   },
 );
 
+test(
+  'for node pressure a plan only adds removals, as many as needed, and knows what they leave',
+  property,
+  () => {
+    fc.assert(
+      fc.property(node, (seen) => {
+        const lines = ({ removals }: ImageGcPlan) =>
+          removals.map(({ target, reason }) => `${target.id} ${reason}`);
+        const plan = planned(seen);
+        const usual = lines(planned({ ...seen, demands: [] }));
+        expect(lines(plan).slice(0, usual.length)).toEqual(usual);
+        const { removals, candidates, reclaim, inodesOf } = plan;
+        const freedBy = (count: number, signal: string): number => {
+          const bytes = removals.slice(0, count).reduce((sum, { target }) => sum + target.image.sizeBytes, 0);
+          return signal.endsWith('.inodesFree') ? inodesOf(bytes) : bytes;
+        };
+        for (const { signal, wanted } of seen.demands) {
+          const last = removals.findLastIndex(({ reason }) => reason === signal);
+          if (last >= 0) expect(freedBy(last, signal)).toBeLessThan(wanted);
+          const isEnough = freedBy(removals.length, signal) >= wanted;
+          expect(reclaim.get(signal) === 'Enough').toBe(isEnough);
+          if (reclaim.get(signal) === 'Exhausted') expect(removals).toHaveLength(candidates.length);
+        }
+      }),
+      worlds,
+    );
+  },
+);
+
 /** Whether the bytes or the inodes are at a high threshold. */
 function isCrossed(seen: Node): boolean {
   const { highThresholdPercent: bytes, inodes: { highThresholdPercent = 100 } = {} } = ruleOf(seen);
@@ -214,8 +251,12 @@ test('a second plan after an executed one without a limit removes nothing', prop
       const freed = gone.reduce((sum, name) => sum + sizeOf(seen, name), 0);
       const left = names.filter((name) => !gone.includes(name));
       const { availableBytes, inodesFree } = seen;
+      const demands = seen.demands.map(({ signal, threshold, wanted }) => ({
+        ...{ signal, threshold },
+        wanted: Math.max(0, wanted - (isInodes(signal) ? first.inodesOf(freed) : freed)),
+      }));
       const after = {
-        ...{ ...unlimited, availableBytes: availableBytes + freed },
+        ...{ ...unlimited, demands, availableBytes: availableBytes + freed },
         inodesFree: inodesFree === undefined ? undefined : inodesFree + first.inodesOf(freed),
       };
       expect(verdicts(planned(after, factsOf(after, left))).removed).toEqual([]);
@@ -229,8 +270,9 @@ test('the random nodes include removals by age, for space and for inodes alone',
   const plans = fc.sample(node, { numRuns: worlds.numRuns, seed: 1 }).map((seen) => planned(seen));
   const often = worlds.numRuns / 20;
   const reasons = plans.flatMap(({ removals }) => removals.map(({ reason }) => reason));
-  for (const reason of ['Age', 'Space'])
-    expect(reasons.filter((one) => one === reason).length).toBeGreaterThan(2 * often);
+  const count = (reason: string): number => reasons.filter((one) => one === reason).length;
+  for (const reason of ['Age', 'Space']) expect(count(reason)).toBeGreaterThan(2 * often);
+  for (const signal of diskSignals) expect(count(signal)).toBeGreaterThan(often / 2);
   const ofInodes = plans.filter(
     ({ crossed, removals }) =>
       crossed.join() === 'inodes' && removals.some(({ reason }) => reason === 'Space'),

@@ -16,7 +16,7 @@ const planOf = (over: Partial<ImageGcFacts> = {}): ImageGcPlan =>
 const plan = planOf();
 const results = (over: Partial<RemovalResults> = {}): RemovalResults => ({
   ...{ removed: [], failed: [], freedBytes: 0, freedInodes: 0, lastError: undefined },
-  missing: { bytes: 0, inodes: 0 },
+  missing: { bytes: 0, inodes: 0, demand: 0 },
   ...{ stopped: undefined, unknown: undefined, broken: undefined },
   ...over,
 });
@@ -57,7 +57,11 @@ describe('a pass ends', () => {
     },
     {
       name: 'with failed removals and a full disk',
-      results: results({ failed: plan.removals, missing: { bytes: 1, inodes: 0 }, lastError: 'busy' }),
+      results: results({
+        failed: plan.removals,
+        missing: { bytes: 1, inodes: 0, demand: 0 },
+        lastError: 'busy',
+      }),
       expected: [
         'Failed',
         'wanted to free 1000 bytes, but freed 0 bytes space with errors in image deletion: busy',
@@ -100,13 +104,13 @@ describe('a pass ends', () => {
     },
     {
       name: 'when it was stopped',
-      results: results({ stopped: 'policies have changed', missing: { bytes: 1, inodes: 0 } }),
+      results: results({ stopped: 'policies have changed', missing: { bytes: 1, inodes: 0, demand: 0 } }),
       expected: ['Short', 'policies have changed'],
     },
     {
       name: 'at maxImagesPerPass',
       plan: { ...plan, maxImages: 1 },
-      results: results({ removed: plan.removals, missing: { bytes: 1, inodes: 0 } }),
+      results: results({ removed: plan.removals, missing: { bytes: 1, inodes: 0, demand: 0 } }),
       expected: ['Short', 'maxImagesPerPass is 1: more images are due'],
     },
   ])('$name', ({ plan: made = plan, results: done, diskTrouble, expected }) => {
@@ -117,7 +121,11 @@ describe('a pass ends', () => {
   });
 
   test('exhausted when every removable image is removed and usage is above the low threshold', () => {
-    const done = results({ removed: plan.removals, missing: { bytes: 1, inodes: 0 }, freedBytes: 300 });
+    const done = results({
+      removed: plan.removals,
+      missing: { bytes: 1, inodes: 0, demand: 0 },
+      freedBytes: 300,
+    });
     const pass = { plan: { ...plan, maxImages: 9 }, results: done, disk };
     expect(outcomeOf({ ...pass, diskTrouble: undefined })).toEqual({
       ...{ result: 'Short', isExhausted: true },
@@ -135,7 +143,7 @@ describe('a pass ends', () => {
     { disk: { capacityBytes: 3 * 1024 ** 5, availableBytes: 0 }, expected: '(100% of 3072.0 TiB used).' },
     { disk: undefined, expected: "the node's image filesystem. " },
   ])('the message describes the disk as the kubelet does: $expected', ({ disk: full, expected }) => {
-    const done = results({ removed: plan.removals, missing: { bytes: 1, inodes: 0 } });
+    const done = results({ removed: plan.removals, missing: { bytes: 1, inodes: 0, demand: 0 } });
     const { message } = outcomeOf({
       ...{ plan: { ...plan, maxImages: 9 }, results: done, disk: full },
       ...{ diskTrouble: undefined },

@@ -1,11 +1,19 @@
-import type { NodePressureFacts, NodePressurePlan } from '../../../../src/agent/nodepressure/facts.ts';
+import type {
+  NodePressureFacts,
+  NodePressurePlan,
+  Reclaimed,
+} from '../../../../src/agent/nodepressure/facts.ts';
 import { planNodePressure } from '../../../../src/agent/nodepressure/plan.ts';
 import type { SignalState } from '../../../../src/api/node-pressure.ts';
 import { observeSignals, type SignalHistory } from '../../../../src/agent/nodepressure/signals.ts';
 import {
+  diskSignals,
   parseAmount,
   thresholdSignals,
   type Amount,
+  type DiskSignal,
+  type ReclaimResult,
+  type Relief,
   type SignalReading,
   type SignalThresholds,
   type ThresholdSignal,
@@ -85,7 +93,25 @@ export const crossed = (over: Partial<SignalState> = {}): SignalState => ({
 });
 
 /** Images and containers were removed a minute ago. */
-export const relieved = new Map([['nodefs.available' as const, now.getTime() - minuteMs]]);
+export const reclaimed = reclaims({ 'nodefs.available': now.getTime() - minuteMs });
+
+/** Reclaims that ended at these times. */
+export function reclaims(
+  times: Partial<Record<DiskSignal, number>>,
+  result: ReclaimResult = 'Exhausted',
+): NodePressureFacts['reclaimed'] {
+  const known = diskSignals.flatMap((signal): [DiskSignal, Reclaimed][] => {
+    const atMs = times[signal];
+    return atMs === undefined ? [] : [[signal, { atMs, result }]];
+  });
+  return new Map(known);
+}
+
+/** A relief that is never enough. */
+export const reliefOf = (over: Partial<Relief> = {}): Relief => ({
+  ...{ signal: 'nodefs.available', threshold: '15%', wanted: 1_000, missing: () => Promise.resolve(1) },
+  ...over,
+});
 
 export const planOf = (
   facts: Partial<NodePressureFacts>,
@@ -93,7 +119,7 @@ export const planOf = (
 ): NodePressurePlan =>
   planNodePressure(
     {
-      ...{ node: 'a', signals: [crossed()], pods: [], usage: undefined, relievedAtMs: relieved },
+      ...{ node: 'a', signals: [crossed()], pods: [], usage: undefined, reclaimed },
       ...{ consumers: [], ...facts },
     },
     { governance: governedBy(rule), now },

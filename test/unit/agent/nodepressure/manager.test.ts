@@ -4,7 +4,7 @@ import type { Demand } from '../../../../src/agent/nodepressure/facts.ts';
 import { NodePressureManager } from '../../../../src/agent/nodepressure/manager.ts';
 import { nodePressureMetrics } from '../../../../src/agent/nodepressure/metrics.ts';
 import type { PressureInventory } from '../../../../src/api/report/node-signals.ts';
-import type { SignalReading } from '../../../../src/api/node-pressure.ts';
+import type { ReclaimResult, SignalReading } from '../../../../src/api/node-pressure.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type { NodePassReport } from '../../../../src/api/report/node-pass.ts';
 import type { EventSpec } from '../../../../src/kube/events/recorder.ts';
@@ -26,8 +26,9 @@ class Node {
   governance: NodeGovernance = governedBy(pressurePolicy());
   available = 500;
   isDown = false;
-  /** What a relief makes available. */
+  /** What a relief makes available, and what it leaves. */
   freed = 0;
+  reclaim: ReclaimResult = 'Exhausted';
   inventory: PressureInventory | undefined;
   readonly manager = new NodePressureManager({
     governance: () => this.governance,
@@ -41,7 +42,7 @@ class Node {
     relieve: (demand) => {
       this.relieved.push(demand);
       this.available += this.freed;
-      return Promise.resolve();
+      return Promise.resolve(this.reclaim);
     },
     recorder: { record: (event) => this.events.push(event) },
     clock: this.clock,
@@ -101,7 +102,12 @@ test('a crossed threshold: one Event, and containers and images are removed unti
   await node.pass(3);
   expect(node.events.map(({ reason }) => reason)).toEqual(['NodePressureAhead']);
   expect(node.events[0]?.note).toContain("The policy's threshold, 15% (");
-  expect(node.relieved).toEqual([{ signal: 'nodefs.available', until: 150, containers: true, images: true }]);
+  expect(node.relieved).toEqual([
+    {
+      ...{ signal: 'nodefs.available', threshold: '15%', wanted: 10, until: 150 },
+      ...{ containers: true, logs: true, images: true },
+    },
+  ]);
   expect(node.requests).toEqual([]);
   expect(node.last?.result).toBe('Idle');
 });
@@ -139,12 +145,42 @@ test('the removal is tried once a minute', async () => {
   expect(node.relieved).toHaveLength(2);
 });
 
-test('in mode DryRun nothing is removed or requested', async () => {
+test('no eviction is requested while images or containers are left to remove', async () => {
+  node.available = 140;
+  node.reclaim = 'MoreLeft';
+  await node.pass(30);
+  expect(node.requests).toEqual([]);
+  node.reclaim = 'Exhausted';
+  await node.pass(7);
+  expect(node.requests).toEqual(['big nodefs.available', 'small nodefs.available']);
+});
+
+test('mode DryRun makes the same decisions, and requests nothing', async () => {
   node.governance = governedBy(pressurePolicy(), 'DryRun');
   node.available = 140;
-  await node.pass(12);
-  expect([node.relieved, node.requests]).toEqual([[], []]);
+  await node.pass(6);
+  expect(await node.registry.metrics()).toContain('kept_pods{reason="Reclaiming"} 2');
+  await node.pass();
+  expect(node.relieved).toHaveLength(2);
   expect(node.events).toHaveLength(1);
+  expect(node.requests).toEqual([]);
+  expect(await node.registry.metrics()).toContain(
+    'dustpan_node_pressure_due_pods{signal="nodefs.available",mode="DryRun"} 2',
+  );
+  expect(node.log.lines.filter(({ level }) => level === 'info').map(({ message }) => message)).toEqual([
+    'node pressure is ahead',
+  ]);
+});
+
+test('what a dry run has found evicts nobody: after a change of the policy, images and containers are removed first', async () => {
+  node.governance = governedBy(pressurePolicy(), 'DryRun');
+  node.available = 140;
+  await node.pass(7);
+  node.governance = governedBy(pressurePolicy());
+  await node.pass();
+  expect(node.requests).toEqual([]);
+  await node.pass();
+  expect(node.requests).toEqual(['big nodefs.available', 'small nodefs.available']);
 });
 
 test('a policy that is set to DryRun requests nothing any more', async () => {
@@ -152,7 +188,7 @@ test('a policy that is set to DryRun requests nothing any more', async () => {
   await node.pass(7);
   expect(node.requests).not.toEqual([]);
   node.governance = governedBy(pressurePolicy(), 'DryRun');
-  await node.pass();
+  await node.pass(2);
   expect(node.last?.result).toBe('Short');
   expect(node.requests).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { planNodePressure } from '../../../../src/agent/nodepressure/plan.ts';
 import type { StoragePod } from '../../../../src/api/local-storage.ts';
 import { now, selectingAll } from '../../../builders.ts';
 import { container, emptyDir, mib, storagePod, usage } from '../localstorage/builders.ts';
-import { crossed, governedBy, planOf, pressurePolicy, relieved, verdicts } from './builders.ts';
+import { crossed, governedBy, planOf, pressurePolicy, reclaimed, reclaims, verdicts } from './builders.ts';
 
 const nowMs = now.getTime();
 const minuteMs = 60_000;
@@ -41,16 +41,28 @@ describe('evictions', () => {
       'ThresholdBeyondDisk',
     ],
     ['the grace period has not passed', {}, { gracePeriodMs: 2 * minuteMs + 1 }, 'Reclaiming'],
-    ['nothing was removed yet', { relievedAtMs: new Map() }, {}, 'Reclaiming'],
+    ['nothing was removed yet', { reclaimed: new Map() }, {}, 'Reclaiming'],
     [
       'the removal was for an earlier crossing',
-      { relievedAtMs: new Map([['nodefs.available', nowMs - 3 * minuteMs]]) },
+      { reclaimed: reclaims({ 'nodefs.available': nowMs - 3 * minuteMs }) },
       {},
       'Reclaiming',
     ],
     [
       'nothing was measured after the removal',
-      { relievedAtMs: new Map([['nodefs.available', nowMs]]) },
+      { reclaimed: reclaims({ 'nodefs.available': nowMs }) },
+      {},
+      'Reclaiming',
+    ],
+    [
+      'removing images and containers has freed enough',
+      { reclaimed: reclaims({ 'nodefs.available': nowMs - minuteMs }, 'Enough') },
+      {},
+      'ReclaimSuffices',
+    ],
+    [
+      'images or containers are left to remove',
+      { reclaimed: reclaims({ 'nodefs.available': nowMs - minuteMs }, 'MoreLeft') },
       {},
       'Reclaiming',
     ],
@@ -88,6 +100,27 @@ describe('evictions', () => {
     expect(kept[0]?.eligibleAt).toEqual(new Date(nowMs + 3 * minuteMs));
   });
 
+  test('a pod is not due by time alone while images or containers are left to remove', () => {
+    const facts = {
+      pods: [big],
+      usage: used,
+      reclaimed: reclaims({ 'nodefs.available': nowMs }, 'MoreLeft'),
+    };
+    expect(
+      planOf(facts, pressurePolicy({ gracePeriodMs: 5 * minuteMs })).kept[0]?.eligibleAt,
+    ).toBeUndefined();
+  });
+
+  test('of two crossed signals, the one that waits only for time gives the reason', () => {
+    const inodes = crossed({ reading: { ...crossed().reading, signal: 'nodefs.inodesFree' } });
+    const done = new Map([
+      ...reclaims({ 'nodefs.available': nowMs }, 'Enough'),
+      ...reclaims({ 'nodefs.inodesFree': nowMs }),
+    ]);
+    const facts = { signals: [crossed(), inodes], pods: [big], usage: used, reclaimed: done };
+    expect(verdicts(planOf(facts))).toEqual(['Keep big Reclaiming']);
+  });
+
   test.each<readonly [string, number, boolean]>([
     ['ends soon', 2 * minuteMs, true],
     ['has a long grace period', 2 * minuteMs + 1, false],
@@ -121,12 +154,12 @@ describe('evictions', () => {
       reading: { ...crossed().reading, signal: 'nodefs.inodesFree' },
       crossedSinceMs: nowMs - 3 * minuteMs,
     });
-    const relievedAtMs = new Map([...relieved, ['nodefs.inodesFree' as const, nowMs - 1]]);
+    const both = new Map([...reclaimed, ...reclaims({ 'nodefs.inodesFree': nowMs - 1 })]);
     const { demands, evictions, kept } = planOf({
       pods,
       usage: used,
       signals: [later, inodes],
-      relievedAtMs,
+      reclaimed: both,
     });
     expect(demands.map(({ signal }) => signal)).toEqual(['nodefs.inodesFree', 'nodefs.available']);
     expect(evictions).toEqual([]);
@@ -140,7 +173,7 @@ describe('evictions', () => {
       signals: [crossed()],
       pods,
       usage: used,
-      relievedAtMs: relieved,
+      reclaimed,
       consumers: [],
     };
     const plan = planNodePressure(facts, { governance: governedBy(undefined), now });
@@ -153,7 +186,7 @@ describe('evictions', () => {
       ...{ name: 'p', uid: 'u', generation: 1, priority: 0, problems: ['spec: is wrong'] },
       ...selectingAll,
     };
-    const facts = { node: 'a', signals: [], pods: [big], usage: used, relievedAtMs: relieved, consumers: [] };
+    const facts = { node: 'a', signals: [], pods: [big], usage: used, reclaimed, consumers: [] };
     const keptBy = (reason: 'InvalidPolicy' | 'KeepMarked') =>
       planNodePressure(facts, { governance: { kind: 'keep', reason, policy: invalid }, now }).kept[0];
     expect(keptBy('InvalidPolicy')).toMatchObject({ reason: 'InvalidPolicy', evidence: { invalid } });
@@ -195,7 +228,7 @@ describe('a pod whose eviction frees next to nothing', () => {
     signals: [
       crossed({ reading: { ...crossed().reading, signal: 'nodefs.inodesFree', capacity: 1e6 }, wanted }),
     ],
-    relievedAtMs: new Map([['nodefs.inodesFree', nowMs - minuteMs]]),
+    reclaimed: reclaims({ 'nodefs.inodesFree': nowMs - minuteMs }),
     usage: usage(
       {},
       {
@@ -243,7 +276,7 @@ describe('the rank', () => {
     volume: { containers: { main: { layer: 2, logs: 3 } }, volumes: { tmp: 10, shm: 500 } },
   };
   const imagefs = crossed({ reading: { ...crossed().reading, signal: 'imagefs.available' } });
-  const relievedAtMs = new Map([...relieved, ['imagefs.available' as const, nowMs - minuteMs]]);
+  const both = new Map([...reclaimed, ...reclaims({ 'imagefs.available': nowMs - minuteMs })]);
   const dedicated = { dedicatedImageFs: true };
   const split = { dedicatedImageFs: true, splitContainerFs: true };
 
@@ -266,7 +299,7 @@ describe('the rank', () => {
     ['layers elsewhere: nodefs has all', { usage: usage(sizes, split) }, ['layers', 'logs', 'volume']],
     ['layers elsewhere: no pod uses imagefs', { usage: usage(sizes, split), signals: [imagefs] }, []],
   ])('%s', (_, facts, expected) => {
-    expect(names({ pods: rows, relievedAtMs, ...facts })).toEqual(expected);
+    expect(names({ pods: rows, reclaimed: both, ...facts })).toEqual(expected);
   });
 
   test('over its request first, then the lower priority, then the larger excess', () => {
@@ -300,43 +333,12 @@ describe('the rank', () => {
       pods: [requesting, small],
       usage: { ...rest, pods: withInodes },
       signals: [inodes],
-      relievedAtMs: new Map([['nodefs.inodesFree', nowMs - minuteMs]]),
+      reclaimed: reclaims({ 'nodefs.inodesFree': nowMs - minuteMs }),
     });
     expect(evictions.map(({ target, evidence }) => [target.name, evidence.used, evidence.request])).toEqual([
       ['small', 7, 0],
       ['big', 5, 0],
     ]);
-  });
-});
-
-describe('demands', () => {
-  const both = { containers: true, images: true };
-  const imagefs = crossed({ reading: { ...crossed().reading, signal: 'imagefs.available' } });
-  test.each<readonly [string, Parameters<typeof planOf>[0], object]>([
-    ['one file system', { usage: used }, both],
-    ['unknown file systems', {}, both],
-    [
-      'images on their own, nodefs',
-      { usage: usage({}, { dedicatedImageFs: true }) },
-      { containers: true, images: false },
-    ],
-    [
-      'images on their own, imagefs',
-      { usage: usage({}, { dedicatedImageFs: true }), signals: [imagefs] },
-      both,
-    ],
-    [
-      'layers elsewhere, imagefs',
-      { usage: usage({}, { dedicatedImageFs: true, splitContainerFs: true }), signals: [imagefs] },
-      { containers: false, images: true },
-    ],
-  ])('%s', (_, facts, expected) => {
-    expect(planOf(facts).demands).toMatchObject([{ until: 150, ...expected }]);
-  });
-
-  test('memory is never wanted', () => {
-    const memory = crossed({ reading: { ...crossed().reading, signal: 'memory.available' } });
-    expect(planOf({ signals: [memory] }).demands).toEqual([]);
   });
 });
 

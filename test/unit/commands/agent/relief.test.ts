@@ -1,61 +1,120 @@
 import { expect, test } from 'vitest';
 import type { Demand } from '../../../../src/agent/nodepressure/facts.ts';
-import type { Relief } from '../../../../src/api/node-pressure.ts';
+import {
+  noContainers,
+  type PlannedContainers,
+  type ReclaimResult,
+  type Relief,
+} from '../../../../src/api/node-pressure.ts';
 import { reliefOf } from '../../../../src/commands/agent/relief.ts';
 import type { FileSystemStats } from '../../../../src/node/disk/filesystem.ts';
 
 type Space = Pick<FileSystemStats, 'availableBytes' | 'inodesFree'>;
 
-/** The units that a relief runs on a node whose disk has this much space, and more after the containers. */
-async function passesFor(demand: Partial<Demand>, before: Space, after = before): Promise<string[]> {
-  const passes: string[] = [];
-  let space = before;
-  const unit = (name: string, left: Space) => ({
-    collect: (_: AbortSignal, relief?: Relief) => {
-      passes.push(`${name} ${relief?.until ?? ''}`);
-      space = left;
-      return Promise.resolve();
-    },
-  });
-  const relieve = reliefOf({
-    containers: unit('containers', after),
-    images: unit('images', after),
-    place: { nodeDisk: () => Promise.resolve(space), imageDisk: () => Promise.resolve(space) },
-    alone: (pass, signal) => pass(signal),
-  });
-  const wanted: Demand = { signal: 'nodefs.available', until: 150, containers: true, images: true };
-  await relieve({ ...wanted, ...demand }, new AbortController().signal);
-  return passes;
+interface Row {
+  readonly name: string;
+  readonly demand?: Partial<Demand>;
+  readonly before: Space;
+  /** After the pass over containers, and over images. */
+  readonly after?: readonly [Space, Space?];
+  readonly containers?: ReclaimResult;
+  readonly planned?: PlannedContainers;
+  readonly images?: ReclaimResult;
+  /** The passes, each with the amount that it has to free. */
+  readonly passes: readonly string[];
+  readonly result: ReclaimResult;
 }
 
 const space = (availableBytes: number, inodesFree?: number): Space => ({ availableBytes, inodesFree });
+const dry: PlannedContainers = { ids: new Set(['c']), bytes: 30 };
 
-test.each([
+test.each<Row>([
   {
     name: 'containers, then images',
-    before: space(100),
-    after: space(149),
-    expected: ['containers 150', 'images 150'],
+    ...{ before: space(100), after: [space(149), space(150)], images: 'Enough' },
+    ...{ passes: ['containers 50', 'images 1'], result: 'Enough' },
   },
   {
     name: 'no images once enough is available',
-    before: space(100),
-    after: space(150),
-    expected: ['containers 150'],
+    ...{ before: space(100), after: [space(150)], passes: ['containers 50'], result: 'Enough' },
   },
-  { name: 'nothing if the measurement of the kubelet is out of date', before: space(150), expected: [] },
+  {
+    name: 'nothing if the measurement of the kubelet is out of date',
+    ...{ before: space(150), passes: [], result: 'Enough' },
+  },
   {
     name: 'for inodes, whatever the bytes',
     demand: { signal: 'imagefs.inodesFree' as const, containers: false },
-    before: space(1_000, 149),
-    expected: ['images 150'],
+    ...{ before: space(1_000, 149), passes: ['images 1'], result: 'Exhausted' },
   },
   {
     name: 'nothing for inodes that the file system does not count',
     demand: { signal: 'nodefs.inodesFree' as const },
-    before: space(100),
-    expected: [],
+    ...{ before: space(100), passes: [], result: 'Enough' },
   },
-])('removes $name', async ({ demand = {}, before, after, expected }) => {
-  expect(await passesFor(demand, before, after)).toEqual(expected);
+  {
+    name: 'no images that are on another file system',
+    demand: { images: false },
+    ...{ before: space(100), containers: 'MoreLeft', passes: ['containers 50'], result: 'MoreLeft' },
+  },
+  {
+    name: 'and more is left if the pass over containers ended early',
+    ...{
+      before: space(100),
+      containers: 'MoreLeft',
+      passes: ['containers 50', 'images 50'],
+      result: 'MoreLeft',
+    },
+  },
+  {
+    name: 'in mode DryRun fewer images, by the logs of the containers',
+    ...{
+      before: space(100),
+      planned: dry,
+      passes: ['containers 50', 'images 20 without c'],
+      result: 'Exhausted',
+    },
+  },
+  {
+    name: 'in mode DryRun no images where logs would be enough',
+    ...{ before: space(120), planned: dry, passes: ['containers 30'], result: 'Enough' },
+  },
+  {
+    name: 'in mode DryRun as many images where logs are on another file system',
+    demand: { logs: false },
+    ...{
+      before: space(100),
+      planned: dry,
+      passes: ['containers 50', 'images 50 without c'],
+      result: 'Exhausted',
+    },
+  },
+])('removes $name', async (row) => {
+  const { demand, before, after: [afterContainers = before, afterImages] = [], planned = noContainers } = row;
+  const passes: string[] = [];
+  let now = before;
+  const relieve = reliefOf({
+    containers: {
+      relieve: ({ wanted }: Relief) => {
+        passes.push(`containers ${wanted}`);
+        now = afterContainers;
+        return Promise.resolve({ result: row.containers ?? 'Exhausted', planned });
+      },
+    },
+    images: {
+      relieve: ({ wanted, planned: { ids } }) => {
+        passes.push(`images ${wanted}${[...ids].map((id) => ` without ${id}`).join('')}`);
+        now = afterImages ?? now;
+        return Promise.resolve(row.images ?? 'Exhausted');
+      },
+    },
+    place: { nodeDisk: () => Promise.resolve(now), imageDisk: () => Promise.resolve(now) },
+    alone: (pass, signal) => pass(signal),
+  });
+  const wanted: Demand = {
+    ...{ signal: 'nodefs.available', threshold: '15%', wanted: 50, until: 150 },
+    ...{ containers: true, logs: true, images: true },
+  };
+  expect(await relieve({ ...wanted, ...demand }, new AbortController().signal)).toBe(row.result);
+  expect(passes).toEqual(row.passes);
 });

@@ -2,9 +2,16 @@ import { expect, test } from 'vitest';
 import type { EvictionRequest } from '../../../../src/api/local-storage.ts';
 import type { NodeReportFacts } from '../../../../src/kube/cache/node-report-facts.ts';
 import { node, now, pod } from '../../../builders.ts';
-import { evictionRequest, evictPolicy, mebibyte, running } from '../../controllers/eviction/builders.ts';
+import {
+  evictionRequest,
+  evictPolicy,
+  mebibyte,
+  pressurePolicy,
+  pressureRequest,
+  running,
+} from '../../controllers/eviction/builders.ts';
 import { report } from '../../controllers/policystatus/builders.ts';
-import { decided, type Fixture as Scene } from '../../reasons/reasons.fixture.ts';
+import { decided, keepMark, type Fixture as Scene } from '../../reasons/reasons.fixture.ts';
 
 const reportOf = (name: string, ...requests: readonly EvictionRequest[]): NodeReportFacts =>
   report(name, { policyUid: 'uid-default', policyGeneration: 1, requests });
@@ -19,8 +26,8 @@ const scene = (over: Partial<Scene> = {}): Scene => ({
   ...over,
 });
 
-const lines = (of: Scene): string[] =>
-  decided(of, 'localstorage').map(
+const lines = (of: Scene, unit: 'localstorage' | 'nodepressure' = 'localstorage'): string[] =>
+  decided(of, unit).map(
     ({ verdict, reason, order, object }) => `${order ?? '-'} ${String(object.name)} ${verdict} ${reason}`,
   );
 
@@ -32,6 +39,16 @@ test('evictions that agents of other nodes request are decided as by the control
       'Usage of EmptyDir volume "cache" exceeds the limit "100Mi". It uses 130 MiB, 130 % of the limit 100Mi. ' +
       'The agent of its node requests the eviction (usage measured at 2026-01-15T11:59:00Z). A disruption budget may delay the eviction.',
   });
+});
+
+test('evictions for node pressure are decided as by the controller, one at a time', () => {
+  const pressed = scene({
+    policies: [pressurePolicy()],
+    reports: [report('node-1', { requests: [pressureRequest('b'), pressureRequest('a')] })],
+  });
+  expect(lines(pressed, 'nodepressure')).toEqual(['1 b Evict nodefs.available', '- a Keep PacingLimit']);
+  const kept = { ...pressed, nodes: [node('node-1', { labels: keepMark })] };
+  expect(lines(kept, 'nodepressure')).toEqual(['- b Keep KeepMarked', '- a Keep KeepMarked']);
 });
 
 test('keeps a pod whose eviction the controller would refuse, with its reason', () => {

@@ -1,18 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import type { SignalReading, DiskSignal } from '../../../../src/api/node-pressure.ts';
-import type { StoragePod } from '../../../../src/api/local-storage.ts';
-import type { NodePressurePolicy, Policy } from '../../../../src/api/policy/policy.ts';
+import type { StoragePod, StorageUsage } from '../../../../src/api/local-storage.ts';
+import type { NodePressurePolicy, NodesPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import {
   nodeKeepReasons,
   pressureKeepReasons,
   type PressureKeepReason,
 } from '../../../../src/api/reasons.ts';
 import type { Decision } from '../../../../src/commands/plan/document.ts';
-import { everything, node, nodesRules, now, pod } from '../../../builders.ts';
+import { everything, nodesRules, now } from '../../../builders.ts';
 import { container, mib, storagePod, usage, type Used } from '../../agent/localstorage/builders.ts';
-import { pressurePolicy, pressureRequest, running } from '../../controllers/eviction/builders.ts';
-import { report } from '../../controllers/policystatus/builders.ts';
-import { decided, invalidPolicy, keepMark, nodesBy, type Fixture } from '../../reasons/reasons.fixture.ts';
+import { pressurePolicy } from '../../controllers/eviction/builders.ts';
+import { image } from '../../../fakes/runtime.ts';
+import { dead, log, rule as containerRule } from '../../agent/containergc/builders.ts';
+import { imageRule } from '../../agent/imagegc/builders.ts';
+import { decided, invalidPolicy, nodesBy, totals, type Fixture } from '../../reasons/reasons.fixture.ts';
 
 const measuredAtMs = now.getTime();
 const reading = (over: Partial<SignalReading> = {}): SignalReading => ({
@@ -76,6 +78,20 @@ const inodes = (fixture: Fixture): Fixture => ({
   },
 });
 
+/** The node of `one` with objects that may be removed. */
+function reclaiming(part: Fixture['part'], rules: Partial<NodesPolicy> = {}): Fixture {
+  const usual = { imageGC: imageRule({ minimumAgeMs: 0 }), containerGC: containerRule() };
+  const nodePressure = by().policies[0].nodes?.nodePressure;
+  return { ...nodesBy({ ...usual, nodePressure, ...rules }), ...one, part: { ...one.part, ...part } };
+}
+
+/** A rule with a threshold of 15 % for these signals. */
+function pressed(signals: readonly DiskSignal[]): NodePressurePolicy | undefined {
+  const amount = { kind: 'percent', percent: 15, text: '15%' } as const;
+  return by({ thresholds: new Map(signals.map((signal) => [signal, amount])) }).policies[0].nodes
+    ?.nodePressure;
+}
+
 /** Has a rule for node pressure, but selects other nodes. */
 const elsewhere: Policy = {
   ...by().policies[0],
@@ -103,6 +119,7 @@ const planned: Readonly<Record<DiskSignal | PressureKeepReason, Fixture>> = {
     ...one,
   },
   Reclaiming: { ...by(), ...one, assumeElapsed: false },
+  ReclaimSuffices: reclaiming({ images: [image('unused', { sizeBytes: 60 * mib })] }),
   PodEnding: {
     ...by(),
     ...crowded({ a: writes(90), z: { over: { deletionAtMs: now.getTime() + 30_000 } } }),
@@ -241,14 +258,131 @@ describe('a plan from a snapshot', () => {
   });
 });
 
-test('evictions that agents of other nodes request for pressure are decided as by the controller', () => {
-  const fixture: Fixture = {
-    policies: [pressurePolicy()],
-    nodes: [node('node-1')],
-    pods: ['a', 'b'].map((name) => pod(name, { ...running, nodeName: 'node-1' })),
-    reports: [report('node-1', { requests: [pressureRequest('b'), pressureRequest('a')] })],
-  };
-  expect(lines(fixture)).toEqual(['1 b Evict nodefs.available', '- a Keep PacingLimit']);
-  const kept = { ...fixture, nodes: [node('node-1', { labels: keepMark })] };
-  expect(lines(kept)).toEqual(['- b Keep KeepMarked', '- a Keep KeepMarked']);
+/** The objects that a plan of the node of `one` removes, and the decision about its pod. */
+function reclaimed(fixture: Fixture): readonly string[] {
+  const units = (['imagegc', 'containergc', 'nodepressure'] as const).flatMap((unit) =>
+    decided(fixture, unit),
+  );
+  return units
+    .filter(({ verdict, object }) => verdict === 'Remove' || object.kind === 'Pod')
+    .map(({ unit, order, verdict, reason, object }) => {
+      const name =
+        object.kind === 'Pod' ? object.name : ('id' in object ? object.id : '').replace('sha256:', '');
+      return `${unit} ${order ?? '-'} ${name} ${verdict} ${reason}`;
+    });
+}
+
+describe('a plan of a node under pressure that can reclaim', () => {
+  const images = ['x', 'y', 'z'].map((name) => image(name, { sizeBytes: 40 * mib }));
+  const containers = [
+    dead('old', 9, { pod: 'a', imageId: 'sha256:x', imageRef: 'sha256:x' }),
+    dead('new', 8, { pod: 'a', attempt: 1, imageId: 'sha256:z', imageRef: 'sha256:z' }),
+  ];
+  const pods = one.part?.pods ?? [];
+  const two = { containerGC: containerRule({ maxPerPodContainer: 2 }) };
+  const onDisk = (over: Partial<StorageUsage>) => ({
+    usage: { ...usage({}), ...one.part?.usage, ...over },
+  });
+  const roots = { pods: '/var/log/pods', containers: '/var/log/containers' };
+  const entries = [log('web_a_uid-a/main/0.log', { bytes: 50 * mib })];
+  const logs = { roots, entries, directories: [], complete: true };
+  const x = 'nodepressure 1 x Remove nodefs.available';
+  const y = 'nodepressure 2 y Remove nodefs.available';
+
+  test.each<readonly [string, Parameters<typeof reclaiming>, readonly string[]]>([
+    [
+      'removes images until enough is available, and evicts nobody',
+      [{ images }],
+      [x, y, 'nodepressure - a Keep ReclaimSuffices'],
+    ],
+    [
+      'removes a dead container that the limits keep first, then its image too',
+      [{ images, containers }, two],
+      [
+        'nodepressure 1 old Remove nodefs.available',
+        'nodepressure 2 x Remove nodefs.available',
+        'nodepressure 3 y Remove nodefs.available',
+        'nodepressure - a Keep ReclaimSuffices',
+      ],
+    ],
+    [
+      'removes no image where the logs of dead containers are enough',
+      [{ images, containers, logs }, two],
+      ['nodepressure 1 old Remove nodefs.available', 'nodepressure - a Keep ReclaimSuffices'],
+    ],
+    [
+      'names the usual rule where it removes an object, too',
+      [
+        { images, containers, disk: { capacityBytes: 1000 * mib, availableBytes: 100 * mib } },
+        { imageGC: imageRule({ minimumAgeMs: 0, lowThresholdPercent: 89 }) },
+      ],
+      [
+        'imagegc 1 x Remove Space',
+        'containergc 1 old Remove DeadContainer',
+        'nodepressure 1 y Remove nodefs.available',
+        'nodepressure - a Keep ReclaimSuffices',
+      ],
+    ],
+    [
+      'evicts what the reclaim leaves',
+      [{ images: images.slice(0, 1) }],
+      [x, 'nodepressure 2 a Evict nodefs.available'],
+    ],
+    [
+      'evicts nobody while a later pass may remove more',
+      [{ images }, { imageGC: imageRule({ minimumAgeMs: 0, maxImagesPerPass: 1 }) }],
+      [x, 'nodepressure - a Keep Reclaiming'],
+    ],
+    [
+      'evicts at once where no rule allows a reclaim',
+      [{ images }, { imageGC: undefined, containerGC: undefined }],
+      ['nodepressure 1 a Evict nodefs.available'],
+    ],
+    [
+      'removes no image of another disk',
+      [{ images, containers, ...onDisk({ dedicatedImageFs: true }) }, two],
+      ['nodepressure 1 old Remove nodefs.available', 'nodepressure 2 a Evict nodefs.available'],
+    ],
+    [
+      'of several signals, frees the rest for the later ones',
+      [
+        {
+          images,
+          ...onDisk({ signals: [reading(), reading({ signal: 'imagefs.available', available: 60 * mib })] }),
+        },
+        { nodePressure: pressed(['nodefs.available', 'imagefs.available']) },
+      ],
+      [x, y, 'nodepressure 3 z Remove imagefs.available', 'nodepressure - a Keep ReclaimSuffices'],
+    ],
+  ])('%s', (_, fixture, expected) => {
+    expect(reclaimed(reclaiming(...fixture))).toEqual(expected);
+  });
+
+  test('a pod waits for the grace period only where the reclaim does not suffice', () => {
+    const waiting = (part: Fixture['part']) =>
+      decided({ ...reclaiming(part), assumeElapsed: false }, 'nodepressure').find(
+        ({ object }) => object.kind === 'Pod',
+      );
+    expect(waiting({ images })).toMatchObject({ reason: 'ReclaimSuffices', eligibleAt: null });
+    expect(waiting({ images: [] })).toMatchObject({
+      reason: 'Reclaiming',
+      eligibleAt: '2026-01-15T12:01:00Z',
+    });
+  });
+
+  test('counts the objects once, in the unit that has their reason', () => {
+    const fixture = reclaiming({ images, containers }, two);
+    expect(totals(fixture, 'nodepressure')).toMatchObject({
+      ...{ planned: 3, kept: pods.length, warned: 1, bytes: 80 * mib },
+      reasons: { 'nodefs.available': 3, ReclaimSuffices: 1 },
+    });
+    expect(totals(fixture, 'imagegc')).toMatchObject({ planned: 0, kept: 1 });
+    expect(totals(fixture, 'containergc')).toMatchObject({ planned: 0, kept: 1 });
+  });
+
+  test('a policy in mode DryRun gives the same decisions', () => {
+    const fixture = reclaiming({ images, containers }, two);
+    const policies = fixture.policies?.map((one): Policy => ({ ...(one as Policy), mode: 'DryRun' }));
+    expect(reclaimed({ ...fixture, policies: policies ?? [] })).toEqual(reclaimed(fixture));
+  });
 });

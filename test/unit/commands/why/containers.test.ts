@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import type { ContainerGcPolicy } from '../../../../src/api/policy/policy.ts';
-import { isDiskSignal } from '../../../../src/api/node-pressure.ts';
+import { diskSignals } from '../../../../src/api/node-pressure.ts';
 import {
   containerKeepReasons,
   containerRemoveReasons,
   nodeKeepReasons,
 } from '../../../../src/api/reasons.ts';
+import { signalText } from '../../../../src/gc/reasons/words.ts';
 import type { LogEntry, LogListing } from '../../../../src/node/logs/list.ts';
 import type {
   FoundOrphan,
@@ -25,7 +26,15 @@ import {
   rule,
   staticSource,
 } from '../../agent/containergc/builders.ts';
-import { boundPod, broken, expectExplanation, nodesPolicy, type Facts, type ReasonRow } from './fixtures.ts';
+import {
+  boundPod,
+  broken,
+  expectExplanation,
+  nodesPolicy,
+  shortOf,
+  type Facts,
+  type ReasonRow,
+} from './fixtures.ts';
 
 interface Row extends ReasonRow {
   /** An id or a path. */
@@ -367,6 +376,19 @@ const rows: readonly Row[] = [
   },
 ];
 
+test.each(diskSignals)('%s: the container is removed for node pressure', (signal) => {
+  const { nodePressure, usage } = shortOf(signal);
+  const facts = {
+    policies: [nodesPolicy({ containerGC: rule({ maxPerPodContainer: 2 }), nodePressure })],
+    part: { pods, containers: attempts(2, {}, 'dead'), usage },
+  };
+  expectExplanation({ kind: 'container', text: 'dead0', node: undefined }, facts, {
+    reason: signal,
+    field: `nodes.nodePressure.thresholds["${signal}"]=15%`,
+    why: `It is the oldest of the 2 dead attempts of container main of pod default/pod, and the node is low on ${signalText[signal]}.`,
+  });
+});
+
 test.each(rows)('$reason: $why', ({ name: text, rule: over, part, facts = governed(over), ...row }) => {
   expectExplanation({ kind: 'container', text, node: undefined }, { ...facts, part }, row);
 });
@@ -374,6 +396,6 @@ test.each(rows)('$reason: $why', ({ name: text, rule: over, part, facts = govern
 test('the table has every reason that a plan of containers can give', () => {
   const all = [...containerRemoveReasons, ...containerKeepReasons, ...nodeKeepReasons];
   // Only an agent observes a jump of the clock.
-  const possible = all.filter((one) => one !== 'ClockUnsure' && !isDiskSignal(one));
-  expect(new Set(rows.map(({ reason }) => reason))).toEqual(new Set(possible));
+  const possible = all.filter((one) => one !== 'ClockUnsure');
+  expect(new Set([...diskSignals, ...rows.map(({ reason }) => reason)])).toEqual(new Set(possible));
 });

@@ -1,8 +1,11 @@
 import { expect } from 'vitest';
+import type { StorageUsage } from '../../../../src/api/local-storage.ts';
+import { isDiskSignal, type DiskSignal } from '../../../../src/api/node-pressure.ts';
 import type { Reason } from '../../../../src/api/reasons.ts';
 import { rankPolicies } from '../../../../src/api/policy/matching.ts';
 import type {
   InvalidPolicy,
+  NodePressurePolicy,
   NodesPolicy,
   Policy,
   TerminatedPolicy,
@@ -18,6 +21,8 @@ import { emptyState } from '../../../../src/node/disk/state-format.ts';
 import type { NodePart, PlanFacts } from '../../../../src/snapshot/plan-facts.ts';
 import { node, nodesRules, now, policy, selectingAll } from '../../../builders.ts';
 import { nodePod } from '../../agent/imagegc/builders.ts';
+import { usage } from '../../agent/localstorage/builders.ts';
+import { pressurePolicy, reading, thresholds } from '../../agent/nodepressure/builders.ts';
 import { terminated } from '../../controllers/podgc/rows.ts';
 
 /** The facts of a plan in lists. By default node-1 exists, the namespaces of the pods are known, and everything else is empty. */
@@ -77,6 +82,14 @@ export const boundPod = (name: string, images: readonly string[] = []): NodePodF
   storage: { emptyDirs: [], containers: [], initContainers: [], overheadBytes: undefined },
 });
 
+/** A rule with a threshold of 15 % for a signal, and a measurement of which 10 % are available: 500 are missing. */
+export const shortOf = (
+  signal: DiskSignal,
+): { readonly nodePressure: NodePressurePolicy; readonly usage: StorageUsage } => ({
+  nodePressure: pressurePolicy({ thresholds: thresholds({ [signal]: '15%' }) }),
+  usage: usage({}, { signals: [reading({ signal, available: 1_000, capacity: 10_000 })] }),
+});
+
 /** A policy for the nodes alone. */
 export const nodesPolicy = (over: Partial<NodesPolicy>): Policy => ({
   ...policy({ name: 'nodes', pods: undefined }),
@@ -134,9 +147,10 @@ const units = { pod: 'podgc', image: 'imagegc', container: 'containergc' } as co
 export function expectExplanation(question: Question, facts: Facts, row: ReasonRow): void {
   const result = explained({ question, facts: factsOf(facts), assumeElapsed: row.assumeElapsed ?? false });
   const { reason, field, why: detail, policy: name = question.kind === 'pod' ? 'default' : 'nodes' } = row;
-  expect(result.explanation).toMatchObject({
-    ...{ unit: units[question.kind], reason, policy: name, field, detail },
-  });
+  const unit = isDiskSignal(reason) ? 'nodepressure' : units[question.kind];
+  expect(result.explanation).toMatchObject({ unit, reason, policy: name, field, detail });
+  // The signals are reasons of evictions, too.
+  if (question.kind !== 'pod') expect(result.explanation.sentence).not.toContain('the pod is first');
   checkExplanation(result);
 }
 

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
-import { isDiskSignal } from '../../../../src/api/node-pressure.ts';
+import { diskSignals, isInodes, type DiskSignal } from '../../../../src/api/node-pressure.ts';
 import { imageKeepReasons, imageRemoveReasons, nodeKeepReasons } from '../../../../src/api/reasons.ts';
+import { signalText } from '../../../../src/gc/reasons/words.ts';
 import type { NodePart } from '../../../../src/snapshot/plan-facts.ts';
 import { container, image } from '../../../fakes/runtime.ts';
 import { minutesAgo, node } from '../../../builders.ts';
@@ -15,6 +16,7 @@ import {
   nodesPolicy,
   partOf,
   factsOf,
+  shortOf,
   type Facts,
   type ReasonRow,
 } from './fixtures.ts';
@@ -306,6 +308,31 @@ const rows: readonly Row[] = [
   },
 ];
 
+/** Half of the disk is free, and removing images frees what a signal is short of. */
+const short = (signal: DiskSignal, images: readonly string[]): Facts => {
+  const { nodePressure, usage } = shortOf(signal);
+  const part = imagePart({ images: images.map((name) => image(name)), usage, disk: half }, { x: 60, y: 90 });
+  return { policies: [nodesPolicy({ imageGC: imageRule(), nodePressure })], part };
+};
+const half = { capacityBytes: 10_000, availableBytes: 5_000, inodes: 10_000, inodesFree: 5_000 };
+
+test.each(diskSignals)('%s: the image is removed for node pressure', (signal) => {
+  const wanted = isInodes(signal) ? '500 inodes' : '500 B';
+  expectExplanation({ kind: 'image', text: 'x', node: undefined }, short(signal, ['x']), {
+    reason: signal,
+    field: `nodes.nodePressure.thresholds["${signal}"]=15%`,
+    why: `The node is low on ${signalText[signal]}, so dustpan frees ${wanted}; this image (last used at 2026-01-15T11:00:00Z) is the 1st to be removed.`,
+  });
+});
+
+test('an image that node pressure does not need names the amount that the images before it free', () => {
+  expectExplanation({ kind: 'image', text: 'x', node: undefined }, short('nodefs.available', ['x', 'y']), {
+    reason: 'TargetMet',
+    field: 'nodes.nodePressure.thresholds["nodefs.available"]=15%',
+    why: `It is removable, but the images before it free the 500 B that the node needs of ${signalText['nodefs.available']}.`,
+  });
+});
+
 test.each(rows)('$reason: $why', ({ rule, facts = governed(rule), part = imagePart(), ...row }) => {
   const text = part.images?.[0]?.tags[0] ?? '';
   expectExplanation({ kind: 'image', text, node: undefined }, { ...facts, part }, row);
@@ -314,9 +341,9 @@ test.each(rows)('$reason: $why', ({ rule, facts = governed(rule), part = imagePa
 test('the table has every reason that a plan of images can give', () => {
   // Only an agent observes a jump of the clock.
   const possible = [...imageRemoveReasons, ...imageKeepReasons, ...nodeKeepReasons].filter(
-    (one) => one !== 'ClockUnsure' && !isDiskSignal(one),
+    (one) => one !== 'ClockUnsure',
   );
-  expect(new Set(rows.map(({ reason }) => reason))).toEqual(new Set(possible));
+  expect(new Set([...diskSignals, ...rows.map(({ reason }) => reason)])).toEqual(new Set(possible));
 });
 
 test('the explanation lists every container and pod that needs the image', () => {

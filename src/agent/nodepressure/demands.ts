@@ -1,0 +1,59 @@
+import {
+  isDiskSignal,
+  isInodes,
+  type DiskSignal,
+  type Limit,
+  type PlannedContainers,
+  type SignalState,
+} from '../../api/node-pressure.ts';
+import type { Demand, NodePressureFacts } from './facts.ts';
+import type { DiskLayout } from './rank.ts';
+
+/** A disk whose threshold is crossed. */
+export interface CrossedDisk extends SignalState {
+  readonly reading: SignalState['reading'] & { readonly signal: DiskSignal };
+  readonly ours: Limit;
+  readonly crossedSinceMs: number;
+}
+
+/** The disks whose thresholds are crossed, the longest crossed first. */
+export const crossedDisks = (signals: readonly SignalState[]): readonly CrossedDisk[] =>
+  signals.filter(isCrossedDisk).toSorted((a, b) => a.crossedSinceMs - b.crossedSinceMs);
+
+const isCrossedDisk = (state: SignalState): state is CrossedDisk =>
+  state.ours !== undefined && state.crossedSinceMs !== undefined && isDiskSignal(state.reading.signal);
+
+/** Whether an emptier disk could be enough: a quantity may be more than the disk of this node has. */
+export const canBeMet = ({ reading: { available, capacity }, wanted }: CrossedDisk): boolean =>
+  available + wanted < capacity;
+
+/** The amounts to free on a node, for the signal that is crossed longest first. */
+export const demandsOf = ({
+  signals,
+  usage,
+}: Pick<NodePressureFacts, 'signals' | 'usage'>): readonly Demand[] =>
+  crossedDisks(signals)
+    .filter(canBeMet)
+    .map((state) => demandOf(state, usage));
+
+/** Objects that the kubelet removes before it evicts (pkg/kubelet/eviction/helpers.go, buildSignalToNodeReclaimFuncs); but logs of dead containers also when only they use the file system. */
+function demandOf(
+  { reading: { signal, available }, ours, wanted }: CrossedDisk,
+  layout: DiskLayout | undefined,
+): Demand {
+  const isImageFs = signal.startsWith('imagefs.');
+  const isDedicated = layout?.dedicatedImageFs === true;
+  return {
+    ...{ signal, threshold: ours.text, wanted, until: available + wanted },
+    containers: !(isImageFs && layout?.splitContainerFs === true),
+    logs: !(isImageFs && isDedicated),
+    images: !isDedicated || isImageFs,
+  };
+}
+
+/** Amount that is still missing after planned removals of containers. */
+export const missingAfter = (
+  { signal, logs }: Pick<Demand, 'signal' | 'logs'>,
+  missing: number,
+  { bytes }: Pick<PlannedContainers, 'bytes'>,
+): number => (logs && !isInodes(signal) ? missing - bytes : missing);

@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest';
+import { usage } from '../localstorage/builders.ts';
+import { crossed, planOf } from './builders.ts';
+
+const used = usage({});
+
+describe('demands', () => {
+  const both = { containers: true, logs: true, images: true };
+  const imagefs = crossed({ reading: { ...crossed().reading, signal: 'imagefs.available' } });
+  test.each<readonly [string, Parameters<typeof planOf>[0], object]>([
+    ['one file system', { usage: used }, both],
+    ['unknown file systems', {}, both],
+    [
+      'images on their own, nodefs',
+      { usage: usage({}, { dedicatedImageFs: true }) },
+      { containers: true, logs: true, images: false },
+    ],
+    [
+      'images on their own, imagefs',
+      { usage: usage({}, { dedicatedImageFs: true }), signals: [imagefs] },
+      { ...both, logs: false },
+    ],
+    [
+      'layers elsewhere, imagefs',
+      { usage: usage({}, { dedicatedImageFs: true, splitContainerFs: true }), signals: [imagefs] },
+      { containers: false, logs: false, images: true },
+    ],
+  ])('%s', (_, facts, expected) => {
+    expect(planOf(facts).demands).toMatchObject([{ threshold: '15%', wanted: 50, until: 150, ...expected }]);
+  });
+
+  test('memory is never wanted', () => {
+    const memory = crossed({ reading: { ...crossed().reading, signal: 'memory.available' } });
+    expect(planOf({ signals: [memory] }).demands).toEqual([]);
+  });
+});
