@@ -132,7 +132,7 @@ describe('the live node of an orphan', () => {
 describe('the live namespace', () => {
   const other = { uid: 'uid-default', name: 'default', resourceVersion: '2' };
 
-  test.each([
+  test.each<{ readonly name: string; readonly read: () => unknown; readonly reason?: string }>([
     { name: 'has the keep label', read: () => ({ ...other, labels: keepLabel }), reason: 'KeepMarked' },
     { name: 'has other labels than in the plan', read: () => ({ ...other, labels: { env: 'prod' } }) },
     { name: 'does not exist', read: () => undefined },
