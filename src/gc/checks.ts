@@ -140,7 +140,7 @@ export function namespaceUnchanged<D extends { readonly target: { readonly names
 }
 
 /** Why the live namespace forbids an action on its pods; undefined = it does not. With other labels, another policy may govern them. */
-export function recheckNamespace(
+function recheckNamespace(
   live: Labelled | undefined,
   known: Labelled | undefined,
 ): 'KeepMarked' | 'NamespaceUnknown' | undefined {
