@@ -48,6 +48,7 @@ export const containerRemoveReasons = [
   'Sandbox',
   'OrphanedLogs',
   'BrokenLink',
+  'ContainerGone',
   'RotatedLog',
   'OrphanedCgroup',
   'OrphanedDirectory',

@@ -71,7 +71,7 @@ const dustpanRemovals: Readonly<Record<string, Claim['kind']>> = {
   'removed sandbox': 'sandbox',
   'removed log directory': 'other',
   'removed log link': 'other',
-  'removed rotated log': 'other',
+  'removed log file': 'other',
 };
 
 /** The removal that a line of dustpan's log reports. */

@@ -178,6 +178,8 @@ class Remover {
         return (await this.#removeLink(removal.target.path, removal.evidence.isOutside))
           ? done
           : { kind: 'keep', reason: 'InUse' };
+      case 'ContainerGone':
+        return await freed(logs.removeContainerLog(removal.target.path, this.#signal));
       case 'RotatedLog':
         return await freed(logs.removeRotated(removal.target.path, this.#signal));
       case 'OrphanedCgroup':
@@ -228,7 +230,7 @@ const nouns: Readonly<Record<ContainerGcTarget['kind'], string>> = {
   Sandbox: 'sandbox',
   LogDirectory: 'log directory',
   LogLink: 'log link',
-  LogFile: 'rotated log',
+  LogFile: 'log file',
   PodCgroup: 'orphaned control group',
   PodDirectory: 'orphaned pod directory',
 };

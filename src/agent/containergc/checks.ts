@@ -71,7 +71,8 @@ export function containerChecks(deps: ContainerCheckDeps, { policy, began }: Pla
     query: resultOrError((_, signal) => list(runtime, signal)),
   });
   const { minimumAgeMs = 0 } = policy.nodes?.containerGC ?? {};
-  const isAged = ({ target }: ContainerRemoval): boolean => target.kind === 'Container' && minimumAgeMs > 0;
+  const isAged = ({ target, reason }: ContainerRemoval): boolean =>
+    (target.kind === 'Container' || reason === 'ContainerGone') && minimumAgeMs > 0;
   const live = { node, pods, listing };
   const unchanged = nodeUnchanged<ContainerRemoval>({ governance, clock, policy, began });
   return {

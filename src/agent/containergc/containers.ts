@@ -93,7 +93,7 @@ function keptByAge(
   const latest = BigInt(Math.floor(context.now.getTime() - wantedMs)) * msInNs;
   if (container.createdAtNs <= latest) return undefined;
   const eligibleAtMs = createdMs + wantedMs;
-  const evidence = { createdMs, eligibleAtMs, minimumAgeMs, mayStart };
+  const evidence = { sinceMs: createdMs, isLog: false, eligibleAtMs, minimumAgeMs, mayStart };
   return { reason: 'TooYoung', evidence, eligibleAt: new Date(eligibleAtMs) };
 }
 

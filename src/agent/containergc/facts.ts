@@ -85,6 +85,7 @@ export interface LogLinkTarget extends LogTarget {
   readonly kind: 'LogLink';
 }
 
+/** A rotated log; or the `N.log` of an attempt, for it and its rotations. */
 export interface LogFileTarget extends LogTarget {
   readonly kind: 'LogFile';
 }
@@ -108,6 +109,7 @@ interface RemovedFor extends Record<DiskSignal, JudgedContainer> {
   Sandbox: JudgedSandbox;
   OrphanedLogs: LogDirectoryTarget;
   BrokenLink: LogLinkTarget;
+  ContainerGone: LogFileTarget;
   RotatedLog: LogFileTarget;
   OrphanedCgroup: OrphanTarget;
   OrphanedDirectory: OrphanTarget;
@@ -125,7 +127,9 @@ export type LogWarning = Decision<
   ContainerWarnEvidence[ContainerWarnReason]
 >;
 
-/** Every object has one decision, except live logs, links into a removed directory, and rotated logs of a removed container. */
+/**
+ * Every object has one decision, except the logs of listed containers, links into a removed directory, and rotated logs of an attempt that is removed.
+ */
 export interface ContainerGcPlan {
   /** In the order of execution. */
   readonly removals: readonly ContainerRemoval[];

@@ -1,8 +1,9 @@
-import { podRefOf, podUidOf, type PodRef } from '../../api/pod-ref.ts';
+import { podUidOf, type PodRef } from '../../api/pod-ref.ts';
 import type { LogsPolicy } from '../../api/policy/policy.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
 import type { ContainerReason } from '../../gc/reasons/containers.ts';
 import type { LogEntry, LogListing } from '../../node/logs/list.ts';
+import { planAttemptLogs, removedWithAttempt, type RemovedAttempts } from './attempt-logs.ts';
 import {
   decide,
   isKept,
@@ -17,7 +18,6 @@ import {
   type PlanContext,
 } from './facts.ts';
 import {
-  attemptOfLog,
   containerIdOfLink,
   isKubeletsLink,
   logDirectories,
@@ -45,17 +45,19 @@ export function planLogs(
     new Set(removed.flatMap((one) => one.links)),
     context,
   );
+  const attempts = planAttemptLogs(facts, facts.logs, pods, context);
   const rotated = planRotatedLogs(
     facts.logs,
     {
       pods,
       removedDirectories: new Set(removed.map(({ path }) => path)),
       removedContainers: containers.filter(isRemoval).map(({ target }) => target.container),
+      removedAttempts: attempts.filter(isRemoval).map(({ target }) => target),
       runtimeKnown: facts.containers !== undefined && facts.sandboxes !== undefined,
     },
     context,
   );
-  return [...directories, ...links, ...rotated];
+  return [...directories, ...links, ...attempts, ...rotated];
 }
 
 /** Removes the log directories of gone pods, unless the plan keeps a container of the pod: somebody may need its logs. */
@@ -169,11 +171,9 @@ const byPath = (a: { readonly path: string }, b: { readonly path: string }): num
   a.path < b.path ? -1 : 1;
 
 /** The results of the previous steps of the plan. */
-interface Previous {
+interface Previous extends RemovedAttempts {
   readonly pods: PodsNow;
   readonly removedDirectories: ReadonlySet<string>;
-  /** Their logs are removed with them. */
-  readonly removedContainers: readonly RuntimeContainer[];
   /** Sandboxes and containers are listed; without them a static pod cannot be recognized. */
   readonly runtimeKnown: boolean;
 }
@@ -184,14 +184,14 @@ function planRotatedLogs(
   previous: Previous,
   context: PlanContext,
 ): readonly ContainerDecision<LogFileTarget>[] {
-  const isRemoved = removedWithContainer(listing, previous.removedContainers);
+  const isRemoved = removedWithAttempt(listing, previous);
   return logDirectories(listing)
     .filter(({ path }) => !previous.removedDirectories.has(path))
     .flatMap((directory) => {
-      const entries = directory.entries.filter((entry) => !isRemoved(entry, directory));
-      const rotated = entries.filter((entry) => isRotatedLog(entry, listing));
-      const kept = rotatedKeptOutright(directory, previous, context);
-      return planRotatedOf({ ...directory, entries }, rotated, kept, context);
+      const rotated = directory.entries.filter(
+        (entry) => !isRemoved(entry, directory) && isRotatedLog(entry, listing),
+      );
+      return planRotatedOf(directory, rotated, rotatedKeptOutright(directory, previous, context), context);
     })
     .toSorted((a, b) => byAge(a.entry, b.entry))
     .map(({ decision }) => decision);
@@ -209,8 +209,7 @@ function planRotatedOf(
   { policy, rule: { logs: limits }, now }: PlanContext,
 ): readonly RotatedLog[] {
   const limited = rotated.filter((entry) => !isBeingCompressed(entry, now));
-  const over =
-    kept === undefined && limits !== undefined ? overLimits(directory, limited, limits) : new Set<LogEntry>();
+  const over = kept === undefined && limits !== undefined ? overLimits(limited, limits) : new Set<LogEntry>();
   return rotated.map((entry) => {
     const { path, bytes } = entry;
     const isDue = over.has(entry) && !isStillLive(entry, now);
@@ -246,8 +245,8 @@ const isBeingCompressed = ({ path, mtimeMs }: LogEntry, now: Date): boolean =>
 const reopeningMs = 30_000;
 const isStillLive = ({ mtimeMs }: LogEntry, now: Date): boolean => mtimeMs > now.getTime() - reopeningMs;
 
+/** The limit in bytes counts only logs that may be removed: a large log of a container would otherwise cost all rotated ones. */
 function overLimits(
-  { entries }: LogDirectory,
   rotated: readonly LogEntry[],
   { maxRotatedPerContainer = Infinity, maxBytesPerPod = Infinity }: LogsPolicy,
 ): ReadonlySet<LogEntry> {
@@ -257,34 +256,13 @@ function overLimits(
       logs.toSorted(byAge).slice(0, Math.max(0, logs.length - maxRotatedPerContainer)),
     ),
   );
-  let bytes = entries.reduce((sum, entry) => sum + (over.has(entry) ? 0 : entry.bytes), 0);
+  let bytes = rotated.reduce((sum, entry) => sum + (over.has(entry) ? 0 : entry.bytes), 0);
   for (const entry of rotated.filter((log) => !over.has(log)).sort(byAge)) {
     if (bytes <= maxBytesPerPod) break;
     over.add(entry);
     bytes -= entry.bytes;
   }
   return over;
-}
-
-/** Bytes of the logs that are removed with these containers. */
-export function bytesOfLogs(listing: LogListing, containers: readonly RuntimeContainer[]): number {
-  const isRemoved = removedWithContainer(listing, containers);
-  return logDirectories(listing)
-    .flatMap((directory) => directory.entries.filter((entry) => isRemoved(entry, directory)))
-    .reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
-function removedWithContainer(
-  { roots }: LogListing,
-  removed: readonly RuntimeContainer[],
-): (entry: LogEntry, directory: LogDirectory) => boolean {
-  const keys = new Set(
-    removed.map((container) => `${podRefOf(container).uid}/${container.name}/${container.attempt}`),
-  );
-  return ({ path }, { pod }) => {
-    const [, container = '', name = ''] = namesBelow(roots.pods, path);
-    return keys.has(`${pod?.uid ?? ''}/${container}/${attemptOfLog(name) ?? ''}`);
-  };
 }
 
 /** By the timestamp in the name: the kubelet compresses a log only when it rotates the next, so the older log can have the newer mtime. */

@@ -1,6 +1,7 @@
 import type { PlannedContainers } from '../../api/node-pressure.ts';
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { ContainerGcPolicy } from '../../api/policy/policy.ts';
+import { bytesOfLogs } from './attempt-logs.ts';
 import { planContainers, planSandboxes } from './containers.ts';
 import {
   containerTarget,
@@ -19,7 +20,7 @@ import {
 } from './facts.ts';
 import { planLargeLogs } from './large-logs.ts';
 import { logDirectories } from './log-names.ts';
-import { bytesOfLogs, planLogs } from './logs.ts';
+import { planLogs } from './logs.ts';
 import { planOrphans } from './orphans.ts';
 import { podsNow } from './pods.ts';
 

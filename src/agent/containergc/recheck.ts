@@ -11,6 +11,7 @@ import {
   type LogFileTarget,
   type RemovedContainer,
 } from './facts.ts';
+import { attemptOfLog } from './log-names.ts';
 import { mayNeedLink } from './logs.ts';
 import { holdOf, PodStates } from './pods.ts';
 
@@ -40,6 +41,7 @@ export function podThatMustBeGone(removal: ContainerRemoval): PodRef | undefined
     case 'Sandbox':
       return removal.evidence.isPodGone ? removal.target.pod : undefined;
     case 'BrokenLink':
+    case 'ContainerGone':
     case 'RotatedLog':
       return undefined;
   }
@@ -58,6 +60,8 @@ export function recheck(removal: ContainerRemoval, view: LiveView): Recheck {
       return recheckOrphan(removal.target, view);
     case 'BrokenLink':
       return mayNeedLink(removal.target.path, view.containers, removal.evidence.isOutside) ? 'InUse' : 'due';
+    case 'ContainerGone':
+      return recheckAttemptLog(removal, view);
     case 'RotatedLog':
       return recheckRotated(removal.target, view);
   }
@@ -100,6 +104,14 @@ function recheckSandbox({ target, evidence }: Removed<'Sandbox'>, view: LiveView
   if (hold !== undefined) return hold;
   const rivals = view.sandboxes.filter((one) => podUidOf(one) === uid);
   return isNewestOf(sandbox, rivals) ? 'NewestSandbox' : 'due';
+}
+
+function recheckAttemptLog({ target, evidence }: Removed<'ContainerGone'>, view: LiveView): Recheck {
+  if (target.pod === undefined) return 'NotKubelets';
+  const key = `${target.pod.uid}/${evidence.container}`;
+  const attempt = attemptOfLog(target.path.slice(target.path.lastIndexOf('/') + 1));
+  const isListed = view.containers.some((one) => attemptsKey(one) === key && one.attempt === attempt);
+  return isListed ? 'InUse' : recheckRotated(target, view);
 }
 
 function recheckRotated({ pod }: LogFileTarget, view: LiveView): Recheck {

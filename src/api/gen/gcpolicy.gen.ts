@@ -377,7 +377,7 @@ export interface GCPolicySpecNodesContainerGC {
  */
 export interface GCPolicySpecNodesContainerGCLogs {
   /**
-   * Whether the agent removes the log directories of pods that no longer exist. Default true.
+   * Whether the agent removes the log directories of pods that no longer exist, and the logs of attempts that the runtime no longer has, over maxPerPodContainer. Default true.
    */
   orphanedDirectories?: boolean;
   /**
@@ -389,7 +389,7 @@ export interface GCPolicySpecNodesContainerGCLogs {
    */
   maxRotatedPerContainer?: number;
   /**
-   * Size, such as 1Gi, of the log files to keep of each pod. Above it, the agent removes rotated files, oldest first. Empty (the default) means no limit.
+   * Size, such as 1Gi, of the rotated log files to keep of each pod. Above it, the agent removes the oldest. Current log files do not count. Empty (the default) means no limit.
    */
   maxBytesPerPod?: string;
   /**

@@ -56,13 +56,17 @@ export interface ContainerEvidence
     /** Its target is not below /var/log/pods, so dustpan cannot see whether it exists. */
     readonly isOutside: boolean;
   };
+  /** Of an attempt of which only logs are left. */
+  ContainerGone: DeadAttempt;
   RotatedLog: RotatedLogs;
   Running: { readonly kind: Kind };
   NotKubelets: NoEvidence;
   StaticPod: OfPod;
   UnknownState: OfPod;
   TooYoung: {
-    readonly createdMs: number;
+    /** When the container was created, or the log was last written. */
+    readonly sinceMs: number;
+    readonly isLog: boolean;
     readonly eligibleAtMs: number;
     /** The policy's minimum age. */
     readonly minimumAgeMs: number;
@@ -143,6 +147,14 @@ export const containerReasons: ReasonCatalog<ContainerEvidence> = {
     field: () => 'nodes.containerGC.logs.brokenLinks=true',
     change: `The log or the container exists again, or nodes.containerGC.logs.brokenLinks is false. ${nodeLabel}`,
   },
+  ContainerGone: {
+    meaning:
+      'It is the log of an attempt that the runtime no longer has, and its container has more dead attempts than the limit allows; the newest log of a container is always kept.',
+    sentence: (attempt) =>
+      `The runtime no longer has its attempt, which is ${placeText(attempt)}, and the policy allows ${countText(attempt.limits.maxPerPodContainer)}.`,
+    field: (attempt) => `nodes.containerGC.logs.orphanedDirectories=true, ${perContainerField(attempt)}`,
+    change: `A higher nodes.containerGC.maxPerPodContainer, or nodes.containerGC.logs.orphanedDirectories is false. ${podLabel}`,
+  },
   RotatedLog: {
     meaning: 'There are more rotated logs than a limit allows; dustpan removes the oldest first.',
     sentence: () => 'There are more rotated logs than the policy allows, and this one is among the oldest.',
@@ -171,15 +183,15 @@ export const containerReasons: ReasonCatalog<ContainerEvidence> = {
   },
   TooYoung: {
     meaning: "It is younger than the policy's minimum age.",
-    sentence: ({ createdMs, eligibleAtMs, minimumAgeMs, mayStart }) =>
-      `It was created at ${timeText(createdMs)}, and is kept for at least ${formatDuration(eligibleAtMs - createdMs)}` +
-      `${mayStart && eligibleAtMs - createdMs > minimumAgeMs ? ', because it may be about to start' : ''}.`,
-    field: ({ createdMs, eligibleAtMs, minimumAgeMs, mayStart }) =>
-      mayStart && eligibleAtMs - createdMs > minimumAgeMs
+    sentence: ({ sinceMs, isLog, eligibleAtMs, minimumAgeMs, mayStart }) =>
+      `It was ${isLog ? 'last written' : 'created'} at ${timeText(sinceMs)}, and is kept for at least ${formatDuration(eligibleAtMs - sinceMs)}` +
+      `${mayStart && eligibleAtMs - sinceMs > minimumAgeMs ? ', because it may be about to start' : ''}.`,
+    field: ({ sinceMs, eligibleAtMs, minimumAgeMs, mayStart }) =>
+      mayStart && eligibleAtMs - sinceMs > minimumAgeMs
         ? undefined
         : `nodes.containerGC.minimumAge=${formatDuration(minimumAgeMs)}`,
     change:
-      'nodes.containerGC.minimumAge has passed since its creation (at least two minutes if it was created but not started), and it exceeds a limit or its pod is gone.',
+      'nodes.containerGC.minimumAge has passed since its creation, or since a log was last written (at least two minutes if it was created but not started), and it exceeds a limit or its pod is gone.',
   },
   NewestAttempt: {
     meaning:

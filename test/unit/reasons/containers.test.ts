@@ -101,6 +101,14 @@ const planned: Readonly<Record<Exclude<ContainerReason, AgentReason>, Row>> = {
     ...withNode({ logs: listing(link('gone_default_main-abcdef.log', goneLog)) }),
     of: '/var/log/containers/gone_default_main-abcdef.log',
   },
+  ContainerGone: {
+    ...by(),
+    ...withNode({
+      sandboxes: [sandbox('pod')],
+      logs: listing(...[0, 1, 2].map((n) => log(`default_pod_uid-pod/main/${n}.log`))),
+    }),
+    of: '/var/log/pods/default_pod_uid-pod/main/0.log',
+  },
   RotatedLog: {
     ...by({ logs: logsRule({ maxRotatedPerContainer: 0 }) }),
     ...withNode({ logs: listing(log('default_pod_uid-pod/main/0.log.20260115-100000')) }),

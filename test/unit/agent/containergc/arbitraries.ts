@@ -55,10 +55,10 @@ const logs = fc
     fc.tuple(
       podName,
       fc.constantFrom('main', 'side'),
-      fc.constantFrom('0.log', '0.log.20260101-000001', '1.log.20260101-000002.gz'),
+      fc.constantFrom('0.log', '0.log.20260101-000001', '1.log.20260101-000002.gz', '2.log', '3.log'),
       age,
     ),
-    { selector: ([pod, name, file]) => `${pod}/${name}/${file}`, maxLength: 12 },
+    { selector: ([pod, name, file]) => `${pod}/${name}/${file}`, maxLength: 16 },
   )
   .map((list) =>
     list.map(([pod, name, file, minutes]) =>

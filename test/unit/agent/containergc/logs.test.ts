@@ -38,7 +38,10 @@ test.each<Row>([
       logs: [log('default_here_uid-here/main/0.log'), log('default_alive_uid-alive/main/0.log')],
     },
     removed: [],
-    kept: ['pods/default_alive_uid-alive InUse', 'pods/default_here_uid-here InUse', 'alive-sandbox Running'],
+    kept: [
+      ...['pods/default_alive_uid-alive InUse', 'pods/default_here_uid-here InUse', 'alive-sandbox Running'],
+      ...['alive', 'here'].map((it) => `pods/default_${it}_uid-${it}/main/0.log NewestAttempt`),
+    ],
   },
   {
     name: 'of a pod that looks gone in one pass are kept',
@@ -192,7 +195,10 @@ test.each<Row>([
       ],
     },
     removed: [],
-    kept: ['containers/x-0123456789.log InUse', 'pods/default_here_uid-here InUse'],
+    kept: [
+      ...['containers/x-0123456789.log InUse', 'pods/default_here_uid-here InUse'],
+      'pods/default_here_uid-here/main/0.log NewestAttempt',
+    ],
   },
   {
     name: 'to a target that is not listed, the runtime does not have the container',

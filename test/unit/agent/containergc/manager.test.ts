@@ -335,6 +335,22 @@ test('a link out of the log roots is removed when the runtime does not have its 
   expect(node.logs.paths).toEqual([links[1]?.path]);
 });
 
+test('logs of attempts that the runtime no longer has are removed with their rotations', async () => {
+  const node = new Node(nodePolicy({ logs: logsRule() }));
+  node.pods = [apiPod('pod')];
+  node.runtime.sandboxes = [sandbox('pod')];
+  node.runtime.containers = [container('live', { attempt: 2 })];
+  const files = ['0.log', '0.log.20260101-000001', '1.log', '2.log'].map((it) =>
+    log(`default_pod_uid-pod/main/${it}`),
+  );
+  node.logs.add(...files);
+  await node.pass();
+  expect(node.logs.paths).toEqual(files.slice(2).map(({ path }) => path));
+  expect(await node.registry.metrics()).toContain(
+    'dustpan_container_garbage_collected_total{reason="ContainerGone"} 1',
+  );
+});
+
 test('each removal is logged, and shows that a long pass is not stuck', async () => {
   const node = nodeWithGonePod();
   await node.passTwice();

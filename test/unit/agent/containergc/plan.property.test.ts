@@ -21,6 +21,8 @@ function applied(seen: ContainerGcFacts, plan: ContainerGcPlan): ContainerGcFact
   const paths = plan.removals.flatMap(({ target }) => ('path' in target ? [target.path] : []));
   const isGone = (path: string): boolean =>
     paths.some((gone) => path === gone || path.startsWith(`${gone}/`)) ||
+    // The log of an attempt is removed with its rotations.
+    paths.some((gone) => gone.endsWith('.log') && path.startsWith(`${gone}.`)) ||
     removed.some(({ labels, name, attempt }) =>
       path.includes(`_${labels['io.kubernetes.pod.uid'] ?? ''}/${name}/${attempt}.log`),
     );
@@ -254,7 +256,7 @@ test('the random nodes are such that each kind of garbage is removed in some of 
   const reasons = fc
     .sample(fc.tuple(facts, policies), worlds.numRuns)
     .flatMap(([seen, policy]) => planned(seen, policy).removals.map(({ reason }) => reason));
-  for (const reason of ['Sandbox', 'PodGone', 'DeadContainer', 'OrphanedLogs', 'RotatedLog'])
+  for (const reason of ['Sandbox', 'PodGone', 'DeadContainer', 'OrphanedLogs', 'ContainerGone', 'RotatedLog'])
     expect(reasons.filter((one) => one === reason).length).toBeGreaterThan(worlds.numRuns / 20);
 });
 

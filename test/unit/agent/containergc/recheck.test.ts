@@ -214,6 +214,15 @@ describe('logs', () => {
       { target: { kind: 'LogFile', path: `${path}/main/0.log.20260101-000001`, pod: of }, policy: undefined },
       { reason: 'RotatedLog', evidence: { limits: undefined } },
     );
+  const limits = { maxPerPodContainer: 1, maxContainers: undefined };
+  const logOf = (of: typeof pod | undefined): ContainerRemoval => {
+    const place = { place: 2, attempts: 2, total: 2, limits };
+    return decide(
+      { target: { kind: 'LogFile', path: `${path}/main/0.log`, pod: of }, policy: undefined },
+      { reason: 'ContainerGone', evidence: { pod: of, container: 'main', ...place } },
+    );
+  };
+  const attemptLog = logOf(pod);
   const writer = container('0123456789');
   test.each<{
     readonly name: string;
@@ -254,6 +263,20 @@ describe('logs', () => {
       removal: linkOf(true),
       live: { containers: [dead('0123456789', 9)] },
       expected: 'InUse',
+    },
+    {
+      name: 'the log of a removed attempt',
+      removal: attemptLog,
+      live: { containers: [newer] },
+      expected: 'due',
+    },
+    { name: 'the log of an attempt that the runtime lists', removal: attemptLog, expected: 'InUse' },
+    { name: 'the log of an attempt of no pod', removal: logOf(undefined), expected: 'NotKubelets' },
+    {
+      name: 'the log of an attempt of a pod that got the keep label',
+      removal: attemptLog,
+      live: { containers: [], pods: [optedOut] },
+      expected: 'KeepMarked',
     },
     { name: 'a rotated log', removal: rotated(pod), expected: 'due' },
     { name: 'a rotated log of no pod', removal: rotated(undefined), expected: 'due' },

@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { sandbox } from '../../../fakes/runtime.ts';
+import { container, sandbox } from '../../../fakes/runtime.ts';
 import { minutesAgo } from '../../../builders.ts';
 import { apiPod, checkRow, dead, log, logsRule, staticSource, type Row } from './builders.ts';
 
@@ -13,8 +13,11 @@ const set = [
   rotated('0.log', 0, 1000),
   rotated('1.log', 20, 1000),
 ];
-const here = { pods: [apiPod('pod')], sandboxes: [sandbox('pod')] };
-const kept = ['pods/default_pod_uid-pod InUse', 'pod-sandbox Running'];
+const here = {
+  ...{ pods: [apiPod('pod')], sandboxes: [sandbox('pod')] },
+  containers: [dead('c0', 9), container('c1', { attempt: 1 })],
+};
+const kept = ['pods/default_pod_uid-pod InUse', 'pod-sandbox Running', 'c0 NewestAttempt', 'c1 Running'];
 const bounded = (over: Parameters<typeof logsRule>[0]) => ({ logs: logsRule(over) });
 
 test.each<Row>([
@@ -31,7 +34,7 @@ test.each<Row>([
     policy: bounded({ maxRotatedPerContainer: 0 }),
     removed: [],
     kept: [
-      'pod-sandbox Running',
+      ...kept.filter((it) => !it.startsWith('pods/')),
       'pods/mine NotKubelets',
       'pods/mine/main/0.log.20260101-000001 NotKubelets',
     ],
@@ -55,9 +58,9 @@ test.each<Row>([
     kept,
   },
   {
-    name: 'are removed oldest first until the pod is within its bytes, live logs included',
+    name: 'are removed oldest first until they are within the bytes of the pod; current logs do not count',
     node: { ...here, logs: set },
-    policy: bounded({ maxBytesPerPod: 2150 }),
+    policy: bounded({ maxBytesPerPod: 150 }),
     removed: ['0.log.20260101-000001.gz', '0.log.20260101-000002.gz'].map(
       (it) => `pods/${dir}/${it} RotatedLog`,
     ),
@@ -75,7 +78,7 @@ test.each<Row>([
   {
     name: 'of exactly as many bytes as allowed are kept',
     node: { ...here, logs: set },
-    policy: bounded({ maxBytesPerPod: 2300 }),
+    policy: bounded({ maxBytesPerPod: 300 }),
     removed: [],
   },
   {

@@ -58,6 +58,7 @@ const deleted = { ...boundPod('pod'), deletionAtMs: minutesAgo(1) };
 const uid = '11111111-2222-3333-4444-555555555555';
 const goneLogs = `default_gone_${uid}`;
 const podLogs = 'default_pod_uid-pod';
+const attemptLog = (attempt: string): LogEntry => log(`${podLogs}/main/${attempt}.log`);
 const rotated = (day: string): LogEntry => log(`${podLogs}/main/0.log.202601${day}-000000`);
 
 const removing: Facts = {
@@ -151,6 +152,23 @@ const rows: readonly Row[] = [
     part: { logs: logsOf(link('a_b_c-0123456789abcdef.log', '/var/lib/docker/x.log')) },
     field: 'nodes.containerGC.logs.brokenLinks=true',
     why: 'It points out of /var/log/pods, and the runtime does not have its container.',
+  },
+  {
+    ...{ reason: 'ContainerGone', name: attemptLog('0').path },
+    part: {
+      pods,
+      sandboxes: [sandbox('pod')],
+      logs: logsOf(attemptLog('0'), attemptLog('1'), attemptLog('2')),
+    },
+    field: 'nodes.containerGC.logs.orphanedDirectories=true, nodes.containerGC.maxPerPodContainer=1',
+    why: 'The runtime no longer has its attempt, which is the oldest of the 3 dead attempts of container main of pod default/pod, and the policy allows one.',
+  },
+  {
+    ...{ reason: 'TooYoung', name: attemptLog('0').path },
+    rule: { minimumAgeMs: 3_600_000 },
+    part: { pods, sandboxes: [sandbox('pod')], logs: logsOf(attemptLog('0'), attemptLog('1')) },
+    field: 'nodes.containerGC.minimumAge=1h',
+    why: 'It was last written at 2026-01-15T11:30:00Z, and is kept for at least 1h.',
   },
   {
     ...{ reason: 'RotatedLog', name: rotated('01').path },
