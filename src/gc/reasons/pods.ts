@@ -194,7 +194,9 @@ export const podReasons: ReasonCatalog<PodEvidence> = {
 /** The pods that a threshold counts, and those that it does not count; opted-out pods are not mentioned. */
 function finishedText({ counted: count, held, earlier, threshold }: PlaceInLine, scope: string): string {
   const others = [
-    ...(earlier === 0 ? [] : [`${earlier} more ${earlier === 1 ? 'is' : 'are'} due before by another limit`]),
+    ...(earlier === 0
+      ? []
+      : [`${earlier} more ${earlier === 1 ? 'is' : 'are'} already due by another limit`]),
     ...(held === 0 ? [] : [`${held} more cannot be deleted now`]),
   ];
   const sum = held + earlier;

@@ -47,6 +47,15 @@ const rows: readonly Row[] = [
     why: 'This policy governs 3 finished pods, and the threshold is 1; this one is the 2nd to be deleted: evicted pods first, then the oldest.',
   },
   {
+    reason: 'Terminated',
+    facts: finished(
+      { threshold: 1, ttlAfterFinishedMs: 4_000_000 },
+      ...[aged('a', 90), aged('b', 80), aged('x', 60), aged('new', 30)],
+    ),
+    field: 'pods.terminated.threshold=1',
+    why: 'This policy governs 2 finished pods (2 more are already due by another limit; they do not count), and the threshold is 1; this one is the 1st to be deleted: evicted pods first, then the oldest.',
+  },
+  {
     reason: 'TerminatedInNamespace',
     facts: finished(
       { threshold: 0, perNamespaceThreshold: 1 },

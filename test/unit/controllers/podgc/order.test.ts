@@ -81,8 +81,8 @@ test('the reason has no place in the namespace without perNamespaceThreshold', (
   );
 });
 
-test('the reason names the pods that are due before by another limit', () => {
+test('the reason names the pods that are already due by another limit', () => {
   expect(detailsOf({ threshold: 5, perNamespaceThreshold: 1 })['second']).toBe(
-    'This policy governs 1 finished pod (1 more is due before by another limit, 1 more cannot be deleted now; they do not count), and the threshold is 5; this one would be the 1st to be deleted. This policy governs 2 finished pods in namespace x (1 more cannot be deleted now; it does not count), and the threshold is 1, so dustpan deletes the first; this one is the 2nd.',
+    'This policy governs 1 finished pod (1 more is already due by another limit, 1 more cannot be deleted now; they do not count), and the threshold is 5; this one would be the 1st to be deleted. This policy governs 2 finished pods in namespace x (1 more cannot be deleted now; it does not count), and the threshold is 1, so dustpan deletes the first; this one is the 2nd.',
   );
 });
