@@ -144,7 +144,7 @@ describe('the live namespace', () => {
     },
   ])('that $name keeps its pods', async ({ read, reason = 'NamespaceUnknown' }) => {
     const made = environmentOf(many(2), expireAll());
-    Object.assign(made.cluster, { getNamespace: () => Promise.resolve().then(read) });
+    Object.assign(made.cluster, { getNamespace: () => Promise.resolve().then(() => read()) });
     await made.pass();
     expect(made.cluster.podNames).toEqual(['p0000', 'p0001']);
     expect(await skipped(made)).toEqual([reason]);
