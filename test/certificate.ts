@@ -126,10 +126,17 @@ function alternativeNames(names: readonly string[]): readonly Buffer[] {
   const encoded = names.map((name) => {
     const value = name.slice(name.indexOf(':') + 1);
     return name.startsWith('IP:')
-      ? der(tags.ipAddress, Buffer.from(value.split('.').map(Number)))
+      ? der(tags.ipAddress, addressBytes(value))
       : der(tags.dnsName, Buffer.from(value));
   });
   return [extension(oids.alternativeNames, der(tags.sequence, ...encoded))];
+}
+
+function addressBytes(address: string): Buffer {
+  if (!address.includes(':')) return Buffer.from(address.split('.').map(Number));
+  const [before = [], after = []] = address.split('::').map((half) => half.split(':').filter(Boolean));
+  const groups = [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after];
+  return Buffer.from(groups.map((group) => group.padStart(4, '0')).join(''), 'hex');
 }
 
 function extension(oid: Buffer, value: Buffer, isCritical = false): Buffer {

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Client } from '@grpc/grpc-js';
+import { timerMs } from '../runtime/scheduling/clock.ts';
 
 /** A method as the generated definitions describe it. */
 export interface Method<Request, Response> {
@@ -34,7 +35,7 @@ export function send<Request, Response>(
 ): Promise<void> {
   signal.throwIfAborted();
   // Not gRPC's own deadline: it uses the wall clock, which somebody may set while the agent runs.
-  const deadline = AbortSignal.timeout(deadlineMs);
+  const deadline = AbortSignal.timeout(timerMs(deadlineMs));
   return new Promise((resolve, reject) => {
     // Both kinds of response have the same form on the wire.
     const call = client.makeServerStreamRequest<Request, Response>(

@@ -21,6 +21,8 @@ interface ActDeps extends ImageCheckDeps {
   readonly metrics: ImageGcMetrics;
   readonly log: Logger;
   readonly onRemoved: (removal: ImageRemoval) => void;
+  /** Called after each decision: a long pass is not a hung one. */
+  readonly onProgress: () => void;
 }
 
 interface Planned extends PlanBasis {
@@ -66,9 +68,10 @@ export async function removeImages(
   return { ...resultsOf({ ...executed, stopped }, { missing, freedInodes }, skew), disk };
 }
 
-function record(outcome: Outcome<ImageRemoval>, { metrics, log, onRemoved }: ActDeps): void {
+function record(outcome: Outcome<ImageRemoval>, { metrics, log, onRemoved, onProgress }: ActDeps): void {
   const { decision } = outcome;
   const fields = fieldsOf(decision);
+  onProgress();
   switch (outcome.kind) {
     case 'done':
       onRemoved(decision);

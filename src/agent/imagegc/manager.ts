@@ -63,6 +63,8 @@ export interface ImageGcDeps {
   readonly metrics: ImageGcMetrics;
   readonly log: Logger;
   /** `inventory` is undefined when the images could not be listed. */
+  /** Called after each decision: a long pass is not a hung one. */
+  readonly onProgress: () => void;
   readonly onPass: OnPass<ImageInventory, 'Image'>;
 }
 

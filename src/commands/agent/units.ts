@@ -42,7 +42,6 @@ import type { Passes } from './loops.ts';
 import type { RuntimeWatch } from './runtime.ts';
 import type { StateDirectory } from './state.ts';
 import type { Connected } from '../cli/connect.ts';
-import { recordedRuntime } from './runtime-calls.ts';
 import { kubeletThresholds, reliefOf } from './relief.ts';
 import { version } from '../version/version.ts';
 
@@ -59,7 +58,7 @@ interface AgentUnitsDeps {
   readonly caches: Pick<AgentCaches, 'governance' | 'pods' | 'node'>;
   readonly recorder: Recorder;
   readonly state: StateDirectory;
-  /** A pass over containers or images makes progress. */
+  /** A pass over containers or images has carried out a decision; another call of the runtime is no progress of a pass. */
   readonly onProgress: () => void;
   /** A pass has ended. */
   readonly onPass: () => void;
@@ -68,10 +67,8 @@ interface AgentUnitsDeps {
 }
 
 /** Builds the units of the agent; the report observes every pass. */
-export function buildAgentUnits(counted: AgentUnitsDeps): Omit<Passes, 'runtime'> {
-  const { config, onPass } = counted;
-  const runtime = recordedRuntime(counted.runtime, clock, counted.onProgress);
-  const deps = { ...counted, runtime };
+export function buildAgentUnits(deps: AgentUnitsDeps): Omit<Passes, 'runtime'> {
+  const { config, runtime, onPass } = deps;
   const { podLogs, containerLogs } = config.directories;
   const statFs = statFsReader();
   const place: Place = {
@@ -81,7 +78,7 @@ export function buildAgentUnits(counted: AgentUnitsDeps): Omit<Passes, 'runtime'
   };
   const kubelet = new KubeletUsage({
     ...config.kubelet,
-    ...{ nodeName: config.nodeName, cluster: counted.cluster.connection, clock },
+    ...{ nodeName: config.nodeName, cluster: deps.cluster.connection, clock },
   });
   const inventories: Inventories = { removedImages: [], removedOthers: [] };
   const report = reportManager(deps, place, inventories);
@@ -164,9 +161,9 @@ function imageGc(
   { logs, imageDisk: disk }: Place,
   onPass: ImageGcDeps['onPass'],
 ): ImageGcManager {
-  const { config, cluster, registry, log, runtime, caches, recorder, state } = deps;
+  const { config, cluster, registry, log, runtime, caches, recorder, state, onProgress } = deps;
   return new ImageGcManager({
-    ...{ runtime, disk, recorder, clock, state, onPass },
+    ...{ runtime, disk, recorder, clock, state, onProgress, onPass },
     pods: caches.pods,
     governance: caches.governance,
     node: () => nodeRef(caches),

@@ -31,14 +31,15 @@ export const withConnection = <A extends unknown[], O extends OptionValues>(comm
     .addOption(
       duration(
         '--request-timeout <DURATION>',
-        'How long to wait for one response of the API server. 0s = without end.',
+        'How long to wait for one response of the API server, with its credentials: a plugin of the kubeconfig that takes longer is ended. 0s = without end.',
         '1m',
         0,
       ),
     );
 
 const notServer = (given: string): string | undefined =>
-  URL.canParse(given) && /^https?:\/\/[^/?#@]+(\/[^?#@]*)?$/.test(given)
+  URL.canParse(given.includes('://') ? given : `https://${given}`) &&
+  /^(https?:\/\/)?[^/?#@]+(\/[^?#@]*)?$/.test(given)
     ? undefined
     : 'Use a URL such as https://10.0.0.1:6443.';
 

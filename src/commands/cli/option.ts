@@ -107,9 +107,6 @@ export function decimal(given: string): number {
   return checked(value, value < 0 ? 'The minimum is 0.' : undefined);
 }
 
-/** The maximum of Node's timers: with a longer time they fire at once. */
-const longestTimerMs = 2 ** 31 - 1;
-
 /** An option in milliseconds. */
 export const duration = <const F extends string>(
   flags: F,
@@ -122,7 +119,7 @@ export const duration = <const F extends string>(
     const ms = parseDuration(isNegative ? given.slice(1) : given);
     if (ms === undefined) throw new InvalidArgumentError('Use a duration such as 30s, 5m or 1h30m.');
     if (isNegative || ms < minMs) throw new InvalidArgumentError(`The minimum is ${formatDuration(minMs)}.`);
-    return checked(ms, ms > longestTimerMs ? `The maximum is ${formatDuration(longestTimerMs)}.` : undefined);
+    return ms;
   };
   return new OurOption(flags, help).default(parse(byDefault), byDefault).argParser(parse);
 };

@@ -1,7 +1,7 @@
 import { needsUsageOf, podLabelKeys, rankPolicies } from '../../api/policy/matching.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
-import { listPages } from '../../kube/cache/list-watch.ts';
+import { readList } from '../../kube/cache/list-watch.ts';
 import { readPolicies } from '../../kube/actions/live-policies.ts';
 import { nodeReportsResource } from '../../kube/cache/node-report-facts.ts';
 import { parseJson } from '../../kube/codec/json.ts';
@@ -194,18 +194,21 @@ class ClusterReader {
   }
 
   async #list<T extends Identified>(resource: Resource<T>): Promise<ByUid<T>> {
-    const objects = new Map<string, T>();
     const source = { transport: this.#cluster.transport, clock, random: Math.random, resource };
-    try {
-      for await (const { items } of listPages(source, this.#signal)) {
-        for (const item of items) objects.set(item.uid, item);
+    const collecting = {
+      begin: () => new Map<string, T>(),
+      add: (objects: Map<string, T>, item: T) => {
+        objects.set(item.uid, item);
         this.#onProgress(resource.name, objects.size);
-      }
+      },
+    };
+    try {
+      const { list } = await readList(source, collecting, this.#signal);
+      return list;
     } catch (err) {
-      if (resource.optional && isNotFound(err)) return objects;
+      if (resource.optional && isNotFound(err)) return new Map();
       throw new Error(`listing ${resource.name}`, { cause: err });
     }
-    return objects;
   }
 
   /** undefined where this user may not list them; a note says so. */

@@ -29,7 +29,7 @@ export function liveNode(deps: LiveNodeDeps): (signal: AbortSignal) => Promise<L
   const { transport, clock, nodeName } = deps;
   const [nodes, podsOfNode] = [nodesResource({ name: nodeName }), nodePodsResource(nodeName)];
   return async (signal) => {
-    const late = new Error(`no response of the API server within ${timeoutMs / 1000} s`);
+    const late = (): Error => new Error(`no response of the API server within ${timeoutMs / 1000} s`);
     const deadline = deadlineAfter(clock, timeoutMs, late, signal);
     try {
       const [policies, found, pods] = await Promise.all([

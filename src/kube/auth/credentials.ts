@@ -64,24 +64,35 @@ export interface Identity {
  */
 const rereadMs = 60_000;
 
+/** A source that needs longer may hang, for example a file on a network mount: the known identity serves meanwhile. */
+const patienceMs = 2_000;
+
+/** `isRejected`: the server has rejected the identity that was read last. */
+type ReadIdentity = (isRejected: boolean, signal: AbortSignal) => Promise<Identity>;
+
+interface Reading {
+  readonly done: Promise<void>;
+  readonly sinceMs: number;
+}
+
 /** Credentials that follow their source: it is read again after a minute, and at once after a rejection. */
 export class RereadCredentials implements Credentials {
-  readonly #read: (isRejected: boolean) => Promise<Identity>;
-  readonly #clock: Pick<Clock, 'monotonicMs'>;
-  #identity: Identity = { headers: {}, tls: {} };
+  readonly #read: ReadIdentity;
+  readonly #clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
+  #identity: Identity | undefined;
   #readAtMs = -Infinity;
   #isRejected = false;
-  #reading: Promise<void> | undefined;
+  /** At most one at a time: a hung read of a file occupies a thread until it ends. */
+  #reading: Reading | undefined;
 
-  /** `isRejected`: the server has rejected the identity that was read last. */
-  constructor(read: (isRejected: boolean) => Promise<Identity>, clock: Pick<Clock, 'monotonicMs'>) {
+  constructor(read: ReadIdentity, clock: Pick<Clock, 'monotonicMs' | 'sleep'>) {
     this.#read = read;
     this.#clock = clock;
   }
 
   /** The endpoint of the server at this URL. Its TLS material follows the source. */
   endpoint(server: string, proxy?: Proxy): Endpoint {
-    const material = (): TlsMaterial => this.#identity.tls;
+    const material = (): TlsMaterial => this.#identity?.tls ?? {};
     return {
       ...{ server, proxy },
       get tls() {
@@ -90,12 +101,9 @@ export class RereadCredentials implements Credentials {
     };
   }
 
-  async headers(): Promise<RequestHeaders> {
-    if (this.#clock.monotonicMs() - this.#readAtMs >= rereadMs) {
-      this.#reading ??= this.#reread().finally(() => (this.#reading = undefined));
-      await this.#reading;
-    }
-    return this.#identity.headers;
+  async headers(signal: AbortSignal): Promise<RequestHeaders> {
+    if (this.#clock.monotonicMs() - this.#readAtMs >= rereadMs) await this.#update(signal);
+    return this.#identity?.headers ?? {};
   }
 
   refresh(): void {
@@ -103,10 +111,32 @@ export class RereadCredentials implements Credentials {
     this.#isRejected = true;
   }
 
-  async #reread(): Promise<void> {
+  async #update(signal: AbortSignal): Promise<void> {
+    const { done, sinceMs } = (this.#reading ??= this.#begin(signal));
+    if (this.#identity === undefined || this.#isRejected) {
+      await done;
+      return;
+    }
+    const leftMs = sinceMs + patienceMs - this.#clock.monotonicMs();
+    if (leftMs <= 0) return;
+    const timer = new AbortController();
+    await Promise.race([done, this.#clock.sleep(leftMs, timer.signal)]).finally(() => {
+      timer.abort();
+    });
+  }
+
+  #begin(signal: AbortSignal): Reading {
+    const done = this.#reread(signal).finally(() => (this.#reading = undefined));
+    // It may fail when nobody waits for it any more.
+    done.catch(() => undefined);
+    return { done, sinceMs: this.#clock.monotonicMs() };
+  }
+
+  async #reread(signal: AbortSignal): Promise<void> {
     const isRejected = this.#isRejected;
-    const { headers, tls } = await this.#read(isRejected);
-    this.#identity = { headers, tls: isSameTls(tls, this.#identity.tls) ? this.#identity.tls : tls };
+    const { headers, tls } = await this.#read(isRejected, signal);
+    const known = this.#identity?.tls;
+    this.#identity = { headers, tls: known !== undefined && isSameTls(tls, known) ? known : tls };
     if (isRejected) this.#isRejected = false;
     this.#readAtMs = this.#clock.monotonicMs();
   }

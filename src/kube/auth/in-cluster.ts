@@ -18,10 +18,10 @@ export interface InClusterPaths {
 /** Connects to the API server with the pod's service account, following rotations of token and CA. */
 export async function inClusterConnection(
   paths: InClusterPaths,
-  clock: Pick<Clock, 'monotonicMs'>,
+  clock: Pick<Clock, 'monotonicMs' | 'sleep'>,
 ): Promise<ClusterConnection> {
   const auth = new RereadCredentials(serviceAccount(paths), clock);
-  await auth.headers();
+  await auth.headers(new AbortController().signal);
   const host = isIPv6(paths.host) ? `[${paths.host}]` : paths.host;
   return { endpoint: auth.endpoint(`https://${host}:${paths.port}`), auth, source: 'in-cluster' };
 }

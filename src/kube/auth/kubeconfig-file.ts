@@ -29,9 +29,9 @@ export async function readKubeconfig(files: readonly string[]): Promise<RawKubec
 /** Adapts a kubeconfig where client-node differs from kubectl. */
 export const adapted = (raw: RawKubeconfig): RawKubeconfig => ({
   ...raw,
-  clusters: raw.clusters.map(allowPlainHttp),
+  clusters: raw.clusters.map((cluster) => allowPlainHttp(withScheme(cluster, hasCertificate(raw)))),
   contexts: raw.contexts.map(withUser),
-  users: [...raw.users, { name: nobody, user: {} }],
+  users: [...raw.users.map(withoutPlugin), { name: nobody, user: {} }],
 });
 
 async function readOne(file: string): Promise<RawKubeconfig> {
@@ -105,6 +105,32 @@ const allowPlainHttp = (entry: RawEntry): RawEntry =>
       ? { ...cluster, 'insecure-skip-tls-verify': true }
       : cluster,
   );
+
+/** As client-go's DefaultServerURL: `host:port` is https where TLS is configured, else http. */
+const withScheme = (entry: RawEntry, hasClientCertificate: boolean): RawEntry =>
+  inside(entry, 'cluster', (cluster) => {
+    const { server } = cluster;
+    if (typeof server !== 'string' || server === '' || server.includes('://')) return cluster;
+    const isSecure = hasClientCertificate || tlsFields.some((field) => Boolean(cluster[field]));
+    return { ...cluster, server: `${isSecure ? 'https' : 'http'}://${server}` };
+  });
+
+const tlsFields = [
+  'certificate-authority',
+  'certificate-authority-data',
+  'insecure-skip-tls-verify',
+] as const;
+
+/** Whether the user of the current context has a client certificate. */
+function hasCertificate({ contexts, users, ...raw }: RawKubeconfig): boolean {
+  const context = contexts.find(({ name }) => name === raw['current-context'])?.['context'];
+  const user = isObject(context) && users.find(({ name }) => name === context['user'])?.['user'];
+  return isObject(user) && Boolean(user['client-certificate'] ?? user['client-certificate-data']);
+}
+
+/** Plugins run without client-node. */
+const withoutPlugin = (entry: RawEntry): RawEntry =>
+  inside(entry, 'user', (user) => ({ ...user, exec: undefined }));
 
 function adaptUser(given: Fields, dir: string): Fields {
   const user = absolute(dir, ['client-certificate', 'client-key', 'tokenFile'])(given);

@@ -3,10 +3,11 @@ import type { RequestOptions } from 'node:https';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { isObject } from '../../api/json.ts';
-import { ConfigError } from '../http/connection-errors.ts';
+import { ConfigError, DeadlineError } from '../http/connection-errors.ts';
 import { proxyAt, type Proxy } from '../http/proxy.ts';
 import { proxyFor, type ProxyVariables } from '../http/proxy-choice.ts';
-import { RereadCredentials, type ClusterConnection, type Identity } from './credentials.ts';
+import { bearer, RereadCredentials, type ClusterConnection, type Identity } from './credentials.ts';
+import { runPlugin, type PluginCredential } from './exec-plugin.ts';
 import { impersonationHeaders, impersonationOf, merged, type Impersonation } from './impersonation.ts';
 import { adapted, readKubeconfig } from './kubeconfig-file.ts';
 import { overridden, type Overrides } from './overrides.ts';
@@ -19,19 +20,26 @@ interface KubeconfigOptions {
   readonly proxies?: ProxyVariables | undefined;
 }
 
-/** Connects to the cluster of a kubeconfig. Only this loads client-node, which implements exec plugins and OIDC. */
+/** Connects to the cluster of a kubeconfig. Only this loads client-node, which implements OIDC. */
 export async function kubeconfigConnection(
   options: KubeconfigOptions,
-  clock: Pick<Clock, 'monotonicMs'>,
+  clock: Clock,
 ): Promise<ClusterConnection> {
-  let { config, impersonation } = await loadKubeConfig(options);
+  let { config, impersonation, plugin } = await loadKubeConfig(options);
+  let credential: PluginCredential | undefined;
   const name = config.getCurrentContext();
   const server = config.getCurrentCluster()?.server ?? '';
   const namespace = config.getContextObject(name)?.namespace;
-  const auth = new RereadCredentials(async (isRejected) => {
-    // client-node keeps a plugin's token inside the config.
-    if (isRejected) ({ config, impersonation } = await loadKubeConfig(options));
-    const { headers, tls } = identityOf(await authenticate(config, options.files));
+  const auth = new RereadCredentials(async (isRejected, signal) => {
+    if (isRejected) ({ config, impersonation, plugin } = await loadKubeConfig(options));
+    const isUsable =
+      !isRejected && credential !== undefined && credential.expiresAtMs > clock.now().getTime();
+    if (!isUsable)
+      credential = plugin && (await gettingCredentials(options.files, runPlugin(plugin, signal)));
+    const { headers, tls } = withCredential(
+      identityOf(await authenticate(config, options.files)),
+      credential,
+    );
     return { headers: { ...headers, ...impersonationHeaders(impersonation) }, tls };
   }, clock);
   const source = `${options.files.join(', ')} (context ${name})`;
@@ -46,25 +54,28 @@ const placeOf = (files: readonly string[]): string =>
 interface Loaded {
   readonly config: KubeConfig;
   readonly impersonation: Impersonation;
+  /** The `exec` of the user. */
+  readonly plugin: Readonly<Record<string, unknown>> | undefined;
 }
 
 async function loadKubeConfig({ files, overrides = {}, ...given }: KubeconfigOptions): Promise<Loaded> {
   const { KubeConfig } = await import('@kubernetes/client-node');
   const config = new KubeConfig();
   const where = placeOf(files);
-  const raw = adapted(overridden(await readKubeconfig(files), overrides, where));
+  const raw = overridden(await readKubeconfig(files), overrides, where);
   try {
-    config.loadFromString(JSON.stringify(raw));
+    config.loadFromString(JSON.stringify(adapted(raw)));
   } catch (err) {
     throw new ConfigError(`${where}: ${errorLine(err)}`);
   }
   checkContext(config, where);
   const user = raw.users.find((one) => one.name === config.getCurrentUser()?.name)?.['user'];
+  const { exec, ...fields } = isObject(user) ? user : {};
   // client-node knows no groups and no uid.
-  const impersonation = merged(given.impersonation ?? {}, impersonationOf(isObject(user) ? user : {}));
+  const impersonation = merged(given.impersonation ?? {}, impersonationOf(fields));
   if (impersonation.user === undefined && Object.keys(impersonationHeaders(impersonation)).length > 0)
     throw new ConfigError(`${where}: groups or a uid are impersonated without a user; add --as`);
-  return { config, impersonation };
+  return { config, impersonation, plugin: isObject(exec) ? exec : undefined };
 }
 
 function checkContext(config: KubeConfig, where: string): void {
@@ -80,6 +91,10 @@ function checkContext(config: KubeConfig, where: string): void {
   if (!cluster)
     throw new ConfigError(
       `${where}: context "${name}" needs cluster "${context.cluster}", which does not exist`,
+    );
+  if (!URL.canParse(cluster.server))
+    throw new ConfigError(
+      `${where}: cluster "${cluster.name}" has no valid server, such as https://10.0.0.1:6443`,
     );
   if (context.user && !config.getUser(context.user))
     throw new ConfigError(`${where}: context "${name}" needs user "${context.user}", which does not exist`);
@@ -98,13 +113,24 @@ async function proxyOf(
 
 async function authenticate(config: KubeConfig, files: readonly string[]): Promise<RequestOptions> {
   const options: RequestOptions = { headers: {} };
-  try {
-    await config.applyToHTTPSOptions(options);
-  } catch (err) {
-    throw new ConfigError(`${placeOf(files)}: getting credentials: ${errorLine(err).trim()}`);
-  }
+  await gettingCredentials(files, config.applyToHTTPSOptions(options));
   return options;
 }
+
+async function gettingCredentials<T>(files: readonly string[], getting: Promise<T>): Promise<T> {
+  try {
+    return await getting;
+  } catch (err) {
+    if (err instanceof DeadlineError) throw err;
+    throw new ConfigError(`${placeOf(files)}: getting credentials: ${errorLine(err).trim()}`);
+  }
+}
+
+/** A token of the kubeconfig takes precedence. */
+const withCredential = ({ headers, tls }: Identity, credential: PluginCredential | undefined): Identity => ({
+  headers: credential?.token === undefined ? headers : { ...bearer(credential.token), ...headers },
+  tls: credential?.tls.cert === undefined ? tls : { ...tls, ...credential.tls },
+});
 
 function identityOf(options: RequestOptions): Identity {
   const { ca, cert, key, servername, rejectUnauthorized } = options;

@@ -27,7 +27,7 @@ export interface ConnectionSources {
 /** Uses the first source in the order of controller-runtime: flag, $KUBECONFIG, the pod's service account, the home directory. */
 export async function loadClusterConnection(
   sources: ConnectionSources,
-  clock: Pick<Clock, 'monotonicMs'>,
+  clock: Clock,
 ): Promise<ClusterConnection> {
   const { kubeconfig, kubeconfigEnv, overrides = {}, impersonation, proxies } = sources;
   const from = (files: readonly string[]): Promise<ClusterConnection> =>

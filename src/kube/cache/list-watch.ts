@@ -4,7 +4,7 @@ import type { Page } from '../codec/list.ts';
 import { decodeList, decodeWatchEvent, type WatchEvent } from '../codec/decode.ts';
 import { FrameSplitter } from '../codec/frames.ts';
 import type { Resource } from './resources.ts';
-import type { KubeRequest, KubeTransport } from '../http/transport.ts';
+import { isExpired, type KubeRequest, type KubeTransport } from '../http/transport.ts';
 
 /** One resource of one server. */
 export interface Source<T> {
@@ -53,6 +53,37 @@ export async function* listPages<T>(source: Source<T>, signal: AbortSignal): Asy
   }
 }
 
+/** How a list is collected. */
+interface Collecting<T, L> {
+  /** Called again when the list is read anew. */
+  readonly begin: () => L;
+  readonly add: (list: L, item: T) => void;
+}
+
+/**
+ * Reads a consistent list page by page. When a continue token has expired, it reads the whole list again, once and without a limit, as client-go does:
+ * pages would expire again.
+ */
+export async function readList<T, L>(
+  source: Source<T>,
+  { begin, add }: Collecting<T, L>,
+  signal: AbortSignal,
+): Promise<{ readonly list: L; readonly resourceVersion: string }> {
+  let list = begin();
+  let page = await readPage(source, '', signal);
+  for (;;) {
+    for (const item of page.items) add(list, item);
+    if (page.continueToken === '') return { list, resourceVersion: page.resourceVersion };
+    try {
+      page = await readPage(source, page.continueToken, signal);
+    } catch (err) {
+      if (!isExpired(err)) throw err;
+      list = begin();
+      page = await readPage({ ...source, pageSize: 'all' }, '', signal);
+    }
+  }
+}
+
 /**
  * Yields every event after `resourceVersion`, in batches as they arrive. Ends when the server ends the watch. Rejects with SilentWatchError when the
  * headers of the response take longer than a minute, or when nothing arrives for 110 s.
@@ -64,7 +95,7 @@ export async function* watchEvents<T>(
 ): AsyncGenerator<readonly WatchEvent<T>[]> {
   const { atLeast, spread } = isShort ? shortWatchSeconds : watchSeconds;
   const query = { ...watchQuery(atLeast + Math.floor(random() * spread)), resourceVersion };
-  const silentFor = (ms: number): Error =>
+  const silentFor = (ms: number) => (): Error =>
     new SilentWatchError(`nothing arrived from the watch of ${resource.name} for ${ms / 1000} s`);
   const silent = silentFor(silentMs);
   const deadline = deadlineAfter(clock, headersMs, silentFor(headersMs), signal);
@@ -108,7 +139,7 @@ async function readPage<T>(source: Source<T>, token: string, signal: AbortSignal
     token === ''
       ? request(resource, limit)
       : { ...request(resource, { ...limit, continue: token }), retries: pageRetries };
-  const late = new Error(`no page of ${resource.name} within ${pageTimeoutMs / 1000} s`);
+  const late = (): Error => new Error(`no page of ${resource.name} within ${pageTimeoutMs / 1000} s`);
   const deadline = deadlineAfter(clock, pageTimeoutMs, late, signal);
   try {
     return await decodeList(transport.stream(page, deadline.signal), resource.codec);

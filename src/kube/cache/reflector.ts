@@ -5,9 +5,9 @@ import { Backoff, reflectorBackoff } from '../http/backoff.ts';
 import type { Codec } from '../codec/list.ts';
 import type { WatchEvent } from '../codec/decode.ts';
 import { MalformedError } from '../codec/frames.ts';
-import { listPages, SilentWatchError, watchEvents, type Source } from './list-watch.ts';
+import { readList, SilentWatchError, watchEvents, type Source } from './list-watch.ts';
 import type { Identified } from './objects.ts';
-import { ApiError, isThrottled } from '../http/transport.ts';
+import { ApiError, isExpired, isThrottled } from '../http/transport.ts';
 import { View } from './view.ts';
 
 /** A local copy of one resource, kept current by list and watch. */
@@ -126,14 +126,15 @@ export class Reflector<T extends Identified> implements Store<T> {
 
   /** Returns the resourceVersion at which the watch begins. */
   async #list(signal: AbortSignal): Promise<string> {
-    const view = new View<T>();
-    let resourceVersion = '';
-    for await (const page of listPages(this.#deps, signal)) {
-      for (const item of page.items) view.add(item);
-      ({ resourceVersion } = page);
-    }
+    const collecting = {
+      begin: () => new View<T>(),
+      add: (view: View<T>, item: T) => {
+        view.add(item);
+      },
+    };
+    const { list, resourceVersion } = await readList(this.#deps, collecting, signal);
     signal.throwIfAborted();
-    this.#show(view, resourceVersion);
+    this.#show(list, resourceVersion);
     return resourceVersion;
   }
 
@@ -256,7 +257,7 @@ function remedyFor(err: unknown, isOptional: boolean): Remedy {
   // What the watch has lost is unknown, and the headers of the next one prove nothing.
   if (err instanceof SilentWatchError || err instanceof MalformedError) return 'relist';
   if (!(err instanceof ApiError)) return 'resume';
-  if (err.status === 410) return 'expired';
+  if (isExpired(err)) return 'expired';
   if (err.status === 404 && isOptional) return 'missing';
   return isUnacceptable(err) ? 'relist' : 'resume';
 }

@@ -1,49 +1,31 @@
+import { TokenBucket, type Rate } from '../http/token-bucket.ts';
+
 /** Limit for one object, as upstream: a burst of 25, then one in five minutes. */
-const perObject = { burst: 25, perMs: 1 / (5 * 60_000) };
+const perObject: Rate = { burst: 25, perMs: 1 / (5 * 60_000) };
 /** For this process: a first pass may report hundreds of owners, but Events must not delay deletions. */
-const overall = { burst: 200, perMs: 10 / 1000 };
-
-interface Rate {
-  readonly burst: number;
-  readonly perMs: number;
-}
-
-interface Bucket {
-  tokens: number;
-  atMs: number;
-}
+const overall: Rate = { burst: 200, perMs: 10 / 1000 };
 
 /** Limits the number of new Events, per object and in total. Recurrences make no requests and are not limited. */
 export class EventSpamFilter {
-  readonly #all: Bucket;
-  readonly #objects = new Map<string, Bucket>();
+  readonly #all: TokenBucket;
+  readonly #objects = new Map<string, TokenBucket>();
 
   constructor(nowMs: number) {
-    this.#all = { tokens: overall.burst, atMs: nowMs };
+    this.#all = new TokenBucket(overall, nowMs);
   }
 
   /** Takes a token of both buckets. Returns false, and takes none, if one is empty. */
   allows(object: string, nowMs: number): boolean {
-    const bucket = this.#objects.get(object) ?? { tokens: perObject.burst, atMs: nowMs };
-    fill(bucket, perObject, nowMs);
-    fill(this.#all, overall, nowMs);
-    if (bucket.tokens < 1 || this.#all.tokens < 1) return false;
-    bucket.tokens -= 1;
-    this.#all.tokens -= 1;
+    const bucket = this.#objects.get(object) ?? new TokenBucket(perObject, nowMs);
+    if (bucket.waitMs(nowMs) > 0 || this.#all.waitMs(nowMs) > 0) return false;
+    bucket.take();
+    this.#all.take();
     this.#objects.set(object, bucket);
     return true;
   }
 
   /** Drops full buckets, so that deleted objects use no memory. */
   prune(nowMs: number): void {
-    for (const [object, bucket] of this.#objects) {
-      fill(bucket, perObject, nowMs);
-      if (bucket.tokens >= perObject.burst) this.#objects.delete(object);
-    }
+    for (const [object, bucket] of this.#objects) if (bucket.isFull(nowMs)) this.#objects.delete(object);
   }
-}
-
-function fill(bucket: Bucket, { burst, perMs }: Rate, nowMs: number): void {
-  bucket.tokens = Math.min(burst, bucket.tokens + (nowMs - bucket.atMs) * perMs);
-  bucket.atMs = nowMs;
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { WebSocket } from 'ws';
+import { timerMs } from '../../runtime/scheduling/clock.ts';
 import type { ClusterConnection } from '../auth/credentials.ts';
 import { onAbort, untilAborted } from '../http/abort.ts';
 import { connectionError } from '../http/connection-errors.ts';
@@ -130,7 +131,7 @@ const silenceAlarm = (silenceMs: number, reject: (err: Error) => void): NodeJS.T
   // eslint-disable-next-line no-restricted-syntax -- a deadline of a socket is in real time
   setTimeout(() => {
     reject(new Error(`no output for ${silenceMs / 1000} s (--request-timeout)`));
-  }, silenceMs);
+  }, timerMs(silenceMs));
 
 async function refusal({ namespace, pod }: ExecTarget, response: IncomingMessage): Promise<Error> {
   const { statusCode: status = 0, headers } = response;

@@ -61,16 +61,21 @@ function forget(signal: AbortSignal, { listener }: Callbacks): void {
 }
 
 /** Ends a wait that the server should have ended. */
-interface Deadline {
+export interface Deadline {
   /** Aborts with the outer signal, or at the deadline with its error as the reason. */
   readonly signal: AbortSignal;
   /** Moves the deadline to a later time: `ms` from now. */
-  extend(ms: number, late: Error): void;
+  extend(ms: number, late: () => Error): void;
   stop(): void;
 }
 
-/** A deadline `ms` from now on the injected clock; `late` is its error. */
-export function deadlineAfter(clock: Clock, ms: number, late: Error, outer: AbortSignal): Deadline {
+/** A deadline `ms` from now on the injected clock; `late` creates its error. Infinity = none. */
+export function deadlineAfter(
+  clock: Pick<Clock, 'monotonicMs' | 'sleep'>,
+  ms: number,
+  late: () => Error,
+  outer: AbortSignal,
+): Deadline {
   const inner = new AbortController();
   const timer = new AbortController();
   let end = { atMs: clock.monotonicMs() + ms, late };
@@ -83,7 +88,7 @@ export function deadlineAfter(clock: Clock, ms: number, late: Error, outer: Abor
       await clock.sleep(leftMs, timer.signal);
       if (timer.signal.aborted) return;
     }
-    inner.abort(end.late);
+    inner.abort(end.late());
   };
   void expire();
   return {

@@ -79,3 +79,7 @@ export function timeoutError(request: string, at: Place & { timeoutMs: number })
   const message = `the API server ${placeText(at)} did not respond to ${request} within ${at.timeoutMs / 1000} s`;
   return new DeadlineError(message, { code: 'ETIMEDOUT' });
 }
+
+/** The source of the credentials hangs: a file on a mount, or a plugin of a kubeconfig. */
+export const credentialsTimeout = (timeoutMs: number): DeadlineError =>
+  new DeadlineError(`the credentials could not be read within ${timeoutMs / 1000} s`, { code: 'ETIMEDOUT' });

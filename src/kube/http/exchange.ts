@@ -1,15 +1,14 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Mutex } from '../../runtime/scheduling/mutex.ts';
-import { onAbort } from './abort.ts';
-import { connectionError, timeoutError } from './connection-errors.ts';
+import { onAbort, type Deadline } from './abort.ts';
+import { connectionError } from './connection-errors.ts';
 import { acceptJson } from './media-types.ts';
 import type { RequestHeaders } from '../auth/credentials.ts';
 import type { KubeRequest, KubeResponse } from './transport.ts';
 
 /** One attempt to send a request. */
 export interface Attempt {
-  /** `timeoutMs` limits the whole exchange, body included; a watch has none. */
   readonly request: KubeRequest;
   /** URL of the server, with a path if a proxy serves it below one. */
   readonly server: string;
@@ -27,19 +26,22 @@ const largeBytes = 256 * 1024;
 /** Detects a dead peer under a silent watch within minutes. */
 const tcpKeepAliveMs = 30_000;
 
-/** Sends one request and resolves when the headers of the response have arrived. The caller reads the whole body or calls `close`. */
+/**
+ * Sends one request and resolves when the headers of the response have arrived. The caller reads the whole body or calls `close`. The deadline
+ * limits the whole exchange, body included.
+ */
 export async function openExchange(
   attempt: Attempt,
   agent: http.Agent,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<Exchange> {
-  signal.throwIfAborted();
+  deadline.signal.throwIfAborted();
   const sent = dispatch(attempt, agent);
-  const guard = new Guard(attempt, signal, sent);
+  const guard = new Guard(attempt, deadline, sent);
   try {
     return new Exchange(await responseTo(sent), guard, `${attempt.request.method} ${attempt.request.path}`);
   } catch (err) {
-    guard.stop();
+    guard.forget();
     throw guard.explain(err, sent.reusedSocket);
   }
 }
@@ -154,38 +156,28 @@ const acquire = (lock: Mutex): Promise<() => void> =>
     void lock.run(task, never);
   });
 
-/** Ends a request at its deadline or when the signal aborts, and remembers which of both happened. */
+/** Ends a request at its deadline or when the caller aborts. */
 class Guard {
   readonly #attempt: Attempt;
-  readonly #signal: AbortSignal;
-  readonly #forget: () => void;
-  readonly #deadline: NodeJS.Timeout | undefined;
-  #isLate = false;
+  readonly #deadline: Deadline;
+  /** Lets the deadline no longer end the request. */
+  readonly forget: () => void;
 
-  constructor(attempt: Attempt, signal: AbortSignal, sent: http.ClientRequest) {
-    const { timeoutMs } = attempt.request;
+  constructor(attempt: Attempt, deadline: Deadline, sent: http.ClientRequest) {
     this.#attempt = attempt;
-    this.#signal = signal;
-    this.#forget = onAbort(signal, () => sent.destroy());
-    if (timeoutMs === undefined) return;
-    // eslint-disable-next-line no-restricted-syntax -- a deadline of a socket is in real time
-    this.#deadline = setTimeout(() => {
-      this.#isLate = true;
-      sent.destroy();
-    }, timeoutMs);
+    this.#deadline = deadline;
+    this.forget = onAbort(deadline.signal, () => sent.destroy());
   }
 
   stop(): void {
-    this.#forget();
-    clearTimeout(this.#deadline);
+    this.forget();
+    this.#deadline.stop();
   }
 
   /** Returns the cause of an error: the abort, the deadline, or a broken connection; `stale` = an idle one that the server had closed. */
   explain(err: unknown, stale: boolean): unknown {
-    if (this.#signal.aborted) return this.#signal.reason;
-    const { request, server, proxy } = this.#attempt;
-    const { method, path, timeoutMs = 0 } = request;
-    if (this.#isLate) return timeoutError(`${method} ${path}`, { server, proxy, timeoutMs });
+    if (this.#deadline.signal.aborted) return this.#deadline.signal.reason;
+    const { server, proxy } = this.#attempt;
     return err instanceof OversizeError ? err : connectionError(err, { server, proxy, stale });
   }
 }

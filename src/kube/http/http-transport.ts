@@ -1,7 +1,7 @@
-import type { Clock } from '../../runtime/scheduling/clock.ts';
+import { systemClock as realTime, type Clock } from '../../runtime/scheduling/clock.ts';
 import { Mutex } from '../../runtime/scheduling/mutex.ts';
-import { untilAborted } from './abort.ts';
-import { ConnectionError } from './connection-errors.ts';
+import { deadlineAfter, untilAborted, type Deadline } from './abort.ts';
+import { ConnectionError, credentialsTimeout, timeoutError } from './connection-errors.ts';
 import type { Credentials, Endpoint, RequestHeaders } from '../auth/credentials.ts';
 import { openExchange, type Attempt, type Exchange } from './exchange.ts';
 import { ConnectionPool } from './pool.ts';
@@ -19,7 +19,7 @@ interface TransportOptions {
   readonly qps?: number;
   /** `--kube-api-burst`. */
   readonly burst?: number;
-  /** Deadline of a response, body included, unless its request has one; a watch has none. 0 = none; undefined = 30 s of `send`. */
+  /** Deadline of an attempt, from the reading of the credentials to the end of the body, unless its request has one; a watch has none. 0 = none; undefined = 30 s of `send`. */
   readonly requestTimeoutMs?: number | undefined;
   /** Called for every attempt. */
   readonly metrics?: (call: ApiCall) => void;
@@ -111,24 +111,39 @@ class KeepAliveTransport implements HttpTransport {
 
   /** Sends the request with the current credentials and, if the server rejects them, once more with fresh ones. */
   async #open(request: KubeRequest, signal: AbortSignal): Promise<Exchange> {
-    const headers = await this.#headers(signal);
+    const first = await this.#begin(request, signal);
     try {
-      return await this.#openAs(this.#attempt(request, headers), signal);
+      return await this.#send(first);
     } catch (err) {
       if (!isUntrusted(err)) throw err;
-      this.#markRejected(headers);
-      return this.#openAs(this.#attempt(request, await this.#headers(signal)), signal);
+      this.#markRejected(first.credentials);
+      return await this.#send(await this.#begin(request, signal));
     }
   }
 
-  #attempt(request: KubeRequest, credentials: Attempt['headers']): Attempt {
-    const { endpoint, userAgent = 'dustpan' } = this.#options;
-    const { server, proxy } = endpoint;
-    return { request, server, proxy: proxy?.name, headers: { 'user-agent': userAgent, ...credentials } };
-  }
-
-  #headers(signal: AbortSignal): Promise<RequestHeaders> {
-    return untilAborted(this.#options.auth.headers(signal), signal);
+  /** The deadline begins before the credentials are read, because their source may hang. */
+  async #begin(request: KubeRequest, signal: AbortSignal): Promise<Begun> {
+    const { auth, endpoint } = this.#options;
+    const { method, path, timeoutMs = Infinity } = request;
+    await this.#rateLimit.acquire(signal);
+    let isSent = false;
+    const late = (): Error =>
+      isSent
+        ? timeoutError(`${method} ${path}`, {
+            server: endpoint.server,
+            proxy: endpoint.proxy?.name,
+            timeoutMs,
+          })
+        : credentialsTimeout(timeoutMs);
+    const deadline = deadlineAfter(realTime, timeoutMs, late, signal);
+    try {
+      const credentials = await untilAborted(auth.headers(deadline.signal), deadline.signal);
+      isSent = true;
+      return { request, credentials, deadline };
+    } catch (err) {
+      deadline.stop();
+      throw err;
+    }
   }
 
   #markRejected(headers: object): void {
@@ -137,28 +152,35 @@ class KeepAliveTransport implements HttpTransport {
     this.#options.auth.refresh();
   }
 
-  async #openAs(attempt: Attempt, signal: AbortSignal): Promise<Exchange> {
-    await this.#rateLimit.acquire(signal);
-    const { exchange, resent } = await this.#dial(attempt, signal);
-    // A redirect, such as a proxy's to its login page, has not executed the request either.
-    if (exchange.status < 300) return exchange;
-    const error = responseError(attempt.request, await exchange.whole(this.#large));
-    error.resent = resent;
-    throw error;
+  async #send({ request, credentials, deadline }: Begun): Promise<Exchange> {
+    const { endpoint, userAgent = 'dustpan' } = this.#options;
+    const headers = { 'user-agent': userAgent, ...credentials };
+    const attempt = { request, headers, server: endpoint.server, proxy: endpoint.proxy?.name };
+    try {
+      const { exchange, resent } = await this.#dial(attempt, deadline);
+      // A redirect, such as a proxy's to its login page, has not executed the request either.
+      if (exchange.status < 300) return exchange;
+      const error = responseError(request, await exchange.whole(this.#large));
+      error.resent = resent;
+      throw error;
+    } catch (err) {
+      deadline.stop();
+      throw err;
+    }
   }
 
-  async #dial(attempt: Attempt, signal: AbortSignal): Promise<{ exchange: Exchange; resent: boolean }> {
+  async #dial(attempt: Attempt, deadline: Deadline): Promise<{ exchange: Exchange; resent: boolean }> {
     try {
-      return { exchange: await this.#measured(attempt, signal), resent: false };
+      return { exchange: await this.#measured(attempt, deadline), resent: false };
     } catch (err) {
       const isStale = err instanceof ConnectionError && err.stale;
       if (!isStale || this.#isClosed || !idempotent.has(attempt.request.method)) throw err;
       this.#pool.dropIdle();
-      return { exchange: await this.#measured(attempt, signal), resent: true };
+      return { exchange: await this.#measured(attempt, deadline), resent: true };
     }
   }
 
-  async #measured(attempt: Attempt, signal: AbortSignal): Promise<Exchange> {
+  async #measured(attempt: Attempt, deadline: Deadline): Promise<Exchange> {
     const { clock, metrics } = this.#options;
     const startMs = clock.monotonicMs();
     const report = (code: string): void =>
@@ -167,7 +189,7 @@ class KeepAliveTransport implements HttpTransport {
         seconds: (clock.monotonicMs() - startMs) / 1000,
       });
     try {
-      const exchange = await openExchange(attempt, this.#pool.agent(), signal);
+      const exchange = await openExchange(attempt, this.#pool.agent(), deadline);
       report(String(exchange.status));
       return exchange;
     } catch (err) {
@@ -175,6 +197,13 @@ class KeepAliveTransport implements HttpTransport {
       throw err;
     }
   }
+}
+
+/** An attempt whose credentials are known. */
+interface Begun {
+  readonly request: KubeRequest;
+  readonly credentials: RequestHeaders;
+  readonly deadline: Deadline;
 }
 
 /** 0 = without a deadline. */

@@ -1,5 +1,7 @@
 import type * as http from 'node:http';
 import type * as https from 'node:https';
+import { isIPv6 } from 'node:net';
+import { checkServerIdentity, type ConnectionOptions, type PeerCertificate } from 'node:tls';
 
 /** A proxy between us and one server. */
 export interface Proxy {
@@ -21,6 +23,20 @@ export async function proxyAt(url: URL, server: URL): Promise<Proxy> {
   const { HttpProxyAgent, HttpsProxyAgent } = await import('hpagent');
   const proxy = url.href;
   return server.protocol === 'https:'
-    ? { name, agent: (options) => new HttpsProxyAgent({ ...options, proxy }) }
-    : { name, agent: (options) => new HttpProxyAgent({ ...options, proxy }) };
+    ? { name, agent: (options) => bracketing(new HttpsProxyAgent({ ...options, proxy })) }
+    : { name, agent: (options) => bracketing(new HttpProxyAgent({ ...options, proxy })) };
+}
+
+/** hpagent requests an IPv6 address without its brackets. The certificate is verified for the address without them. */
+function bracketing<A extends http.Agent>(agent: A): A {
+  const createConnection = agent.createConnection.bind(agent);
+  agent.createConnection = (options: ConnectionOptions, callback) => {
+    const { host = '', servername, checkServerIdentity: check = checkServerIdentity } = options;
+    if (!isIPv6(host)) return createConnection(options, callback);
+    const named = (_: string, certificate: PeerCertificate): Error | undefined =>
+      check(servername || host, certificate);
+    const bracketed = { ...options, host: `[${host}]`, checkServerIdentity: named };
+    return createConnection(bracketed, callback);
+  };
+  return agent;
 }

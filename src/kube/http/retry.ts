@@ -1,12 +1,10 @@
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { ConnectionError } from './connection-errors.ts';
-import { ApiError } from './transport.ts';
+import { Backoff } from './backoff.ts';
+import { ApiError, maxRetryAfterMs } from './transport.ts';
 
-const firstBackoffMs = 250;
-const maxBackoffMs = 10_000;
-
-/** If the server requests a longer wait, the transport throws the error instead of waiting silently. */
-const maxRetryAfterMs = 60_000;
+/** Half of 0.25 s, doubled up to half of 10 s, each extended by up to its own length. */
+const retryBackoff = { initialMs: 125, maxMs: 5_000, resetAfterMs: Infinity };
 
 interface RetryOptions {
   /** Number of attempts after the first. */
@@ -24,12 +22,13 @@ export async function retrying<T>(
   { retries, clock, random, isOver }: RetryOptions,
   signal: AbortSignal,
 ): Promise<T> {
+  const backoff = new Backoff(retryBackoff, random);
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await once();
     } catch (err) {
       signal.throwIfAborted();
-      const waitMs = attempt < retries ? waitAfter(err, attempt, random) : undefined;
+      const waitMs = attempt < retries ? waitAfter(err, backoff) : undefined;
       if (waitMs === undefined || isOver()) throw err;
       await clock.sleep(waitMs, signal);
       signal.throwIfAborted();
@@ -38,22 +37,16 @@ export async function retrying<T>(
   }
 }
 
-/** undefined = throw the error. */
-function waitAfter(err: unknown, attempt: number, random: () => number): number | undefined {
+/** undefined = throw the error: the server requests the longest wait, or the error would be the same. */
+function waitAfter(err: unknown, backoff: Backoff): number | undefined {
   if (!isTransient(err)) return undefined;
   const retryAfterMs = err instanceof ApiError ? err.retryAfterMs : undefined;
-  if (retryAfterMs === undefined) return backoffMs(attempt, random());
-  return retryAfterMs > maxRetryAfterMs ? undefined : retryAfterMs;
+  if (retryAfterMs === undefined) return backoff.next(0);
+  return retryAfterMs === maxRetryAfterMs ? undefined : retryAfterMs;
 }
 
 /** Whether a retry may succeed soon. */
 export function isTransient(err: unknown): boolean {
   if (err instanceof ApiError) return err.status === 429 || err.status >= 500;
   return err instanceof ConnectionError && !err.untrusted;
-}
-
-/** The wait after attempt `attempt`, for `random` in [0, 1): between half and all of 0.25 s, doubled each time, up to 10 s. */
-export function backoffMs(attempt: number, random: number): number {
-  const full = Math.min(maxBackoffMs, firstBackoffMs * 2 ** attempt);
-  return full * (0.5 + random / 2);
 }

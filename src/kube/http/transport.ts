@@ -10,7 +10,7 @@ export interface KubeRequest {
   readonly contentType?: string;
   /** Accept header; default `application/json`. */
   readonly accept?: string;
-  /** Deadline of one attempt, body included; default 30 000 for `send`, none for `stream`. */
+  /** Deadline of one attempt, from the reading of the credentials to the end of the body; default 30 000 for `send`, none for `stream`. */
   readonly timeoutMs?: number;
   /** How often to send again after a 429, a 5xx or a broken connection; default 4 for GET with `send`, else 0. */
   readonly retries?: number;
@@ -30,6 +30,9 @@ export interface KubeTransport {
   stream(request: KubeRequest, signal: AbortSignal): AsyncIterable<Buffer>;
 }
 
+/** The longest wait that a server may request. */
+export const maxRetryAfterMs = 60_000;
+
 /** The server rejected the request (metav1.Status). */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -41,6 +44,7 @@ export class ApiError extends Error {
   readonly causes: readonly string[];
   /** status.details.causes[].message: a sentence for each cause, which may contain details that `message` lacks. */
   readonly explanations: readonly string[];
+  /** At most `maxRetryAfterMs`, whatever the server has sent. */
   readonly retryAfterMs: number | undefined;
   /** The server's own sentence; '' when the response has none. */
   readonly serverMessage: string;
@@ -66,7 +70,8 @@ export class ApiError extends Error {
     this.reason = facts.reason ?? '';
     this.causes = facts.causes ?? [];
     this.explanations = facts.explanations ?? [];
-    this.retryAfterMs = facts.retryAfterMs;
+    const { retryAfterMs } = facts;
+    this.retryAfterMs = retryAfterMs && Math.min(retryAfterMs, maxRetryAfterMs);
     this.serverMessage = facts.serverMessage ?? '';
     this.isStatus = facts.isStatus ?? false;
   }
@@ -83,6 +88,8 @@ export async function unlessMissing<T>(response: Promise<T>): Promise<T | undefi
 }
 
 export const isNotFound = (err: unknown): boolean => err instanceof ApiError && err.status === 404;
+/** The server no longer has the resourceVersion or the continue token. */
+export const isExpired = (err: unknown): boolean => err instanceof ApiError && err.status === 410;
 export const isConflict = (err: unknown): boolean => err instanceof ApiError && err.status === 409;
 /** Rejected because of the user: a retry soon is rejected again. */
 export const isDenied = (err: unknown): boolean =>

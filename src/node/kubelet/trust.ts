@@ -40,6 +40,8 @@ export class KubeletCredentials implements Credentials {
   #tls: TlsMaterial = {};
   /** The cluster's TLS material at the last read of the kubelet's; `unread` before that, and after a refusal. */
   #basis: TlsMaterial | undefined | 'unread' = 'unread';
+  /** At most one at a time: a hung read of a file occupies a thread until it ends. */
+  #reading: Promise<TlsMaterial> | undefined;
 
   constructor(address: KubeletAddress) {
     const { endpoint: server, nodeName } = address;
@@ -60,7 +62,8 @@ export class KubeletCredentials implements Credentials {
     // After the headers: they update the TLS material, which a kubeconfig does not have before.
     const { tls } = endpoint;
     if (this.#basis !== tls) {
-      this.#tls = await this.#material(tls);
+      this.#reading ??= this.#material(tls).finally(() => (this.#reading = undefined));
+      this.#tls = await this.#reading;
       this.#basis = tls;
     }
     // A copy: the transport refreshes each refused object only once.

@@ -1,5 +1,6 @@
 import type { Stats } from 'node:fs';
 import { posix } from 'node:path';
+import { within } from '../disk/within.ts';
 import { inDirectory, type HeldDirectory } from './directory.ts';
 import { listLogs, type LogListing, type LogRoots } from './list.ts';
 import { removeFile, removeTree } from './remove-tree.ts';
@@ -10,6 +11,7 @@ import { removeFile, removeTree } from './remove-tree.ts';
  */
 export interface NodeLogs {
   readonly roots: LogRoots;
+  /** Rejects after a minute, and while an earlier listing has not ended. */
   list(signal: AbortSignal): Promise<LogListing>;
   /** Removes a pod's whole log directory. */
   removeDirectory(path: string, signal: AbortSignal): Promise<number>;
@@ -26,18 +28,45 @@ export interface NodeLogs {
 /** Deeper than any log: more levels are made on purpose. */
 const maxDepth = 32;
 
+interface LocalLogsOptions {
+  readonly maxEntries?: number;
+  readonly list?: typeof listLogs;
+  readonly deadline?: () => AbortSignal;
+}
+
+/** A disk that works lists 50 000 entries in seconds. */
+const listTimeoutMs = 60_000;
+const defaults = {
+  maxEntries: 50_000,
+  list: listLogs,
+  deadline: (): AbortSignal => AbortSignal.timeout(listTimeoutMs),
+};
+
 /** NodeLogs on the local file system; Linux only. */
 export class LocalLogs implements NodeLogs {
   readonly roots: LogRoots;
-  readonly #maxEntries: number;
+  readonly #options: Required<LocalLogsOptions>;
+  /** A listing has not ended. A hung one occupies a thread until it ends, so there is no second. */
+  #isListing = false;
 
-  constructor(roots: LogRoots, { maxEntries = 50_000 }: { readonly maxEntries?: number } = {}) {
+  constructor(roots: LogRoots, options: LocalLogsOptions = {}) {
     this.roots = roots;
-    this.#maxEntries = maxEntries;
+    this.#options = { ...defaults, ...options };
   }
 
   async list(signal: AbortSignal): Promise<LogListing> {
-    return wrapped('listing logs', () => listLogs(this.roots, this.#maxEntries, signal));
+    return wrapped('listing logs', () => this.#listInTime(signal));
+  }
+
+  #listInTime(signal: AbortSignal): Promise<LogListing> {
+    if (this.#isListing) throw new Error('an earlier listing has not ended: the disk hangs');
+    const { list, maxEntries } = this.#options;
+    const deadline = this.#options.deadline();
+    this.#isListing = true;
+    const listing = list(this.roots, maxEntries, AbortSignal.any([signal, deadline])).finally(() => {
+      this.#isListing = false;
+    });
+    return within(listing, { deadline, late: () => new Error('no response: the disk hangs') }, signal);
   }
 
   async removeDirectory(path: string, signal: AbortSignal): Promise<number> {

@@ -4,12 +4,18 @@ export interface Clock {
   now(): Date;
   /** Milliseconds of a monotonic clock, for deadlines and leases: a change of the wall clock does not affect them. */
   monotonicMs(): number;
-  /** Resolves after `ms`, or when `signal` aborts. Never rejects. */
+  /** Resolves after `ms`, at most after 24.8 days, or when `signal` aborts. Never rejects. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
+
+/** The longest time of Node's timers, 24.8 days: with a longer one they fire at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/** Limits the time of a timer of Node to 24.8 days. */
+export const timerMs = (ms: number): number => Math.min(ms, longestTimerMs);
 
 export const systemClock: Clock = {
   now: () => new Date(),
   monotonicMs: () => performance.now(),
-  sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
+  sleep: (ms, signal) => delay(timerMs(ms), undefined, { signal }).catch(() => undefined),
 };

@@ -2,6 +2,8 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, wr
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LocalLogs } from '../../../src/node/logs/logs.ts';
+import type { LogListing } from '../../../src/node/logs/list.ts';
+import { settled } from '../../fakes/settling-clock.ts';
 import { file, openBelow, temporaryDirectory } from './directory.ts';
 
 const never = new AbortController().signal;
@@ -52,6 +54,23 @@ describeOnLinux('a list', () => {
     expect(listing).toMatchObject({ complete: false });
     expect(listing.entries).toHaveLength(2);
     expect(listing.directories).toHaveLength(3);
+  });
+
+  test('that hangs ends at its deadline, and no other begins before it has ended', async () => {
+    const late = new AbortController();
+    let end: (listing: LogListing) => void = () => undefined;
+    const hanging = new LocalLogs(logs.roots, {
+      list: () => new Promise((resolve) => (end = resolve)),
+      deadline: () => late.signal,
+    });
+    const first = causeOf(hanging.list(never));
+    late.abort();
+    expect(await first).toContain('no response: the disk hangs');
+    expect(await causeOf(hanging.list(never))).toContain('an earlier listing has not ended');
+    end({ roots: logs.roots, entries: [], directories: [], complete: true });
+    await settled();
+    void hanging.list(never).catch(() => undefined);
+    expect(await causeOf(hanging.list(never))).toContain('an earlier listing has not ended');
   });
 
   test('does not follow links', async () => {

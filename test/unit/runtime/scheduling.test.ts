@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { inSlices } from '../../../src/runtime/scheduling/slices.ts';
 import { SpreadWake } from '../../../src/runtime/scheduling/spread-wake.ts';
 import { Mutex } from '../../../src/runtime/scheduling/mutex.ts';
+import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import { Wake } from '../../../src/runtime/scheduling/wake.ts';
 import { SettlingClock, settled } from '../../fakes/settling-clock.ts';
 
@@ -118,4 +119,19 @@ describe('in slices', () => {
     });
     await expect(failing).rejects.toThrow('no');
   });
+});
+
+test('a sleep that is longer than a timer of Node does not end at once', async () => {
+  const warnings: string[] = [];
+  const onWarning = ({ name }: Error): void => {
+    warnings.push(name);
+  };
+  process.on('warning', onWarning);
+  const stop = new AbortController();
+  const slept = systemClock.sleep(2 ** 31, stop.signal);
+  await settled();
+  stop.abort();
+  await slept;
+  process.off('warning', onWarning);
+  expect(warnings).toEqual([]);
 });

@@ -62,6 +62,8 @@ export const keptBy = (reason: NodeKeepReason): NodeGovernance => ({
 
 /** A node with a disk of 10 000 bytes, on which each image uses twice the size that the runtime reports. */
 export class Node {
+  /** Calls of `onProgress` so far. */
+  progress = 0;
   readonly runtime = new FakeRuntime();
   readonly clock = new FakeClock();
   readonly recorder = new FakeRecorder();
@@ -194,6 +196,7 @@ export class Node {
       node: () =>
         this.hasNode ? { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' } : undefined,
       logBytes: () => Promise.resolve(70),
+      onProgress: () => (this.progress += 1),
       metrics: imageGcMetrics(this.registry),
       onPass: (report, inventory, lastRemoved) => {
         this.reports.push(report);

@@ -37,8 +37,9 @@ describe('a full disk', () => {
     expect((await node.pass()).removed).toBe(9);
   });
 
-  test('logs each removed image', async () => {
+  test('logs each removed image, which is progress', async () => {
     await node.pass();
+    expect(node.progress).toBe(1);
     expect(node.log.lines).toContainEqual(
       expect.objectContaining({ level: 'info', message: 'removed image' }),
     );

@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DeadlineError } from '../../../../src/kube/http/connection-errors.ts';
 import { loadClusterConnection, type ConnectionSources } from '../../../../src/kube/auth/load.ts';
-import { FakeClock } from '../../../fakes/clock.ts';
+import { ManualClock } from '../../../fakes/manual-clock.ts';
 
 let dir: string;
 beforeEach(async () => (dir = await mkdtemp(join(tmpdir(), 'dustpan-credentials-'))));
@@ -56,7 +57,7 @@ describe('the source of the connection', () => {
     };
   }
   const where = async (sources: ConnectionSources): Promise<string> =>
-    (await loadClusterConnection(sources, new FakeClock())).endpoint.server;
+    (await loadClusterConnection(sources, new ManualClock())).endpoint.server;
 
   test('is the flag, else $KUBECONFIG, else the pod, else the first home directory that has one', async () => {
     const sources = await allSources();
@@ -121,7 +122,7 @@ describe('an invalid kubeconfig', () => {
     },
   ])('is reported in one line: $name', async ({ text, message }) => {
     const file = await put('file', text);
-    const loading = loadClusterConnection({ kubeconfig: file }, new FakeClock());
+    const loading = loadClusterConnection({ kubeconfig: file }, new ManualClock());
     await expect(loading).rejects.toMatchObject({ name: 'ConfigError' });
     await expect(loading).rejects.toThrow(message);
     await expect(loading).rejects.toThrow(new RegExp(`^kubeconfig ${file}: [^\\n]+$`));
@@ -129,7 +130,7 @@ describe('an invalid kubeconfig', () => {
 });
 
 describe('credentials of a kubeconfig', () => {
-  async function connect(given: Given, clock = new FakeClock()) {
+  async function connect(given: Given, clock = new ManualClock()) {
     const { auth, endpoint } = await loadClusterConnection(
       { kubeconfig: await put('file', kubeconfig(given)) },
       clock,
@@ -163,7 +164,7 @@ describe('credentials of a kubeconfig', () => {
 
   test('client certificate and CA, from files and inline, updated after a change', async () => {
     await Promise.all([put('crt', 'CRT'), put('key', 'KEY')]);
-    const clock = new FakeClock();
+    const clock = new ManualClock();
     const cluster = {
       'certificate-authority-data': Buffer.from('CA').toString('base64'),
       'tls-server-name': 'n',
@@ -196,6 +197,25 @@ describe('credentials of a kubeconfig', () => {
     expect(endpoint.tls?.insecure).toBe(true);
   });
 
+  test.each([
+    { cluster: {}, user: { token: 't' }, scheme: 'http' },
+    { cluster: { 'insecure-skip-tls-verify': true }, user: { token: 't' }, scheme: 'https' },
+    { cluster: { 'certificate-authority-data': 'Q0E=' }, user: { token: 't' }, scheme: 'https' },
+    { cluster: {}, user: { 'client-certificate-data': 'Q0E=', 'client-key-data': 'Q0E=' }, scheme: 'https' },
+  ])(
+    'a server without a scheme is as with kubectl $scheme: $cluster $user',
+    async ({ cluster, user, scheme }) => {
+      const { endpoint } = await connect({ server: '10.0.0.1:6443', cluster, user });
+      expect(endpoint.server).toBe(`${scheme}://10.0.0.1:6443`);
+    },
+  );
+
+  test('a server that is no URL is an error with its place', async () => {
+    await expect(connect({ server: 'https://:6443' })).rejects.toThrow(
+      /^kubeconfig .*: cluster "k" has no valid server, such as https:/,
+    );
+  });
+
   test('a plain HTTP server needs no TLS fields', async () => {
     const { headers } = await connect({ server: 'http://127.0.0.1:8001' });
     expect(await headers()).toEqual({ authorization: 'Bearer t' });
@@ -217,25 +237,64 @@ describe('credentials of a kubeconfig', () => {
     expect((await headers())['authorization']).toMatch(/-2$/);
   });
 
-  test('a failed plugin is reported with its error output', async () => {
-    await put('plugin', '#!/bin/sh\necho "please log in" >&2\nexit 1\n');
-    const { headers } = await connect({ user: { exec: { apiVersion: 'v', command: './plugin' } } });
-    await expect(headers()).rejects.toThrow(/^kubeconfig .*: getting credentials: please log in$/);
+  const plugin = { exec: { apiVersion: 'v', command: './plugin' } };
+
+  test.each([
+    {
+      name: 'fails',
+      script: 'exit 3',
+      problem: /^kubeconfig .*: getting credentials: the plugin .*plugin failed with 3$/,
+    },
+    { name: 'returns nothing', script: 'exit 0', problem: /the plugin .*plugin returned no credential$/ },
+    { name: 'returns no status', script: 'echo "{}"', problem: /returned no credential$/ },
+    { name: 'does not exist', script: undefined, problem: /getting credentials: spawn .*plugin ENOENT$/ },
+  ])('a plugin that $name is an error', async ({ script, problem }) => {
+    if (script !== undefined) await put('plugin', `#!/bin/sh\n${script}\n`);
+    const { headers } = await connect({ user: plugin });
+    await expect(headers()).rejects.toThrow(problem);
+  });
+
+  test('a plugin that hangs ends with the request', async () => {
+    await put('plugin', '#!/bin/sh\nexec sleep 600\n');
+    const { auth } = await connect({ user: plugin });
+    const late = new DeadlineError('late', { code: 'ETIMEDOUT' });
+    const stop = new AbortController();
+    const headers = auth.headers(stop.signal);
+    stop.abort(late);
+    await expect(headers).rejects.toBe(late);
+  });
+
+  test('a certificate of a plugin is used until it expires', async () => {
+    const count = join(dir, 'count');
+    const status =
+      '{"clientCertificateData":"C","clientKeyData":"K","expirationTimestamp":"2026-01-01T00:10:00Z"}';
+    await put('plugin', `#!/bin/sh\necho run >>'${count}'\necho '{"status":${status}}'\n`);
+    const clock = new ManualClock(new Date('2026-01-01T00:00:00Z'));
+    const runs = async (): Promise<number> => (await readFile(count, 'utf8')).split('\n').length - 1;
+    const { endpoint, headers } = await connect({ user: plugin }, clock);
+    await headers();
+    expect(endpoint.tls).toMatchObject({ cert: 'C', key: 'K' });
+    clock.advance(599_999);
+    await headers();
+    expect(await runs()).toBe(1);
+    clock.advance(60_000);
+    await headers();
+    expect(await runs()).toBe(2);
   });
 });
 
 describe('credentials of a pod', () => {
-  const connect = async (clock: FakeClock) => loadClusterConnection({ inCluster: await pod() }, clock);
+  const connect = async (clock: ManualClock) => loadClusterConnection({ inCluster: await pod() }, clock);
 
   test('are the trimmed token and the CA', async () => {
-    const { auth, endpoint, source } = await connect(new FakeClock());
+    const { auth, endpoint, source } = await connect(new ManualClock());
     expect(await auth.headers(signal)).toEqual({ authorization: 'Bearer pod-token' });
     expect(endpoint.tls).toEqual({ ca: 'CA' });
     expect(source).toBe('in-cluster');
   });
 
   test('follow a rotation within a minute', async () => {
-    const clock = new FakeClock();
+    const clock = new ManualClock();
     const { auth, endpoint } = await connect(clock);
     const before = endpoint.tls;
     await put('token', 'second');
@@ -251,14 +310,14 @@ describe('credentials of a pod', () => {
   });
 
   test('follow a rotation at once after a rejection', async () => {
-    const { auth } = await connect(new FakeClock());
+    const { auth } = await connect(new ManualClock());
     await put('token', 'second');
     auth.refresh();
     expect(await auth.headers(signal)).toEqual({ authorization: 'Bearer second' });
   });
 
   test('stay the same during an incomplete rotation', async () => {
-    const { auth } = await connect(new FakeClock());
+    const { auth } = await connect(new ManualClock());
     await put('token', '');
     auth.refresh();
     expect(await auth.headers(signal)).toEqual({ authorization: 'Bearer pod-token' });
@@ -267,7 +326,7 @@ describe('credentials of a pod', () => {
   test('that are empty from the start are an error', async () => {
     const inCluster = await pod();
     await put('token', '');
-    await expect(loadClusterConnection({ inCluster }, new FakeClock())).rejects.toThrow(
+    await expect(loadClusterConnection({ inCluster }, new ManualClock())).rejects.toThrow(
       `service account: ${join(dir, 'token')} is empty`,
     );
   });

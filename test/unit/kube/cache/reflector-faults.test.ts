@@ -101,17 +101,18 @@ describe('faults', () => {
     expect(reflector.synced).toBe(true);
   });
 
-  test('restarts a list whose continue token has expired', async () => {
+  test('reads a list whose continue token expires again, once and without a limit', async () => {
     const api = apiWith('a', 'b', 'c');
     api.before = ({ query }) => {
-      if (query?.['continue'] !== undefined && api.lists.length === 2) api.server.compact();
+      if (query?.['continue'] !== undefined) api.server.compact();
     };
-    const { clock, reflector } = start(api);
-    expect(await pause(clock)).toBe(800);
-    expect(stateOf(reflector)).toMatchObject({ synced: false, state: 'failing' });
-    clock.advance(800);
-    await until(() => reflector.synced);
+    const { reflector } = await startWatching(api);
     expect(names(reflector)).toEqual(['a', 'b', 'c']);
+    expect(api.lists.map(({ query }) => [query?.['limit'], query?.['continue'] !== undefined])).toEqual([
+      ['2', false],
+      ['2', true],
+      [undefined, false],
+    ]);
   });
 
   test('waits double up to 30 s and restart after two healthy minutes', async () => {
@@ -148,6 +149,14 @@ describe('faults', () => {
     api.fail('list', new ApiError('too many requests', { status: 429, retryAfterMs: 17_000 }));
     const { clock } = start(api);
     expect(await pause(clock)).toBe(17_000);
+  });
+
+  test('waits a minute at most, whatever Retry-After a server sends', async () => {
+    const api = apiWith('a');
+    api.fail('list', new ApiError('too many requests', { status: 429, retryAfterMs: 2 ** 31 }));
+    const { clock } = start(api);
+    await until(() => clock.sleeping.length === 1);
+    expect(clock.sleeping).toEqual([60_000]);
   });
 
   test('resumes a broken watch without a list', async () => {

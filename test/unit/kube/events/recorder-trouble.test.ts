@@ -80,6 +80,18 @@ test('an Event is retried after Retry-After of a busy server', async () => {
   expect(server.events).toHaveLength(1);
 });
 
+test('an Event is retried after a minute at most', async () => {
+  const { recorder, server, clock } = recording();
+  server.before = () => {
+    throw new ApiError('slow down', { status: 429, retryAfterMs: 2 ** 31 });
+  };
+  recorder.record(webEvent());
+  await settled();
+  server.before = () => undefined;
+  await clock.advance(60_000);
+  expect(server.events).toHaveLength(1);
+});
+
 test.each([
   { name: 'a rejection is final, with a warning', causes: [], warnings: 1 },
   {

@@ -79,7 +79,7 @@ describe('a deadline', () => {
   const started = () => {
     const { signal, abort } = controller();
     const clock = new SettlingClock();
-    return { clock, abort, deadline: deadlineAfter(clock, 1_000, late, signal) };
+    return { clock, abort, deadline: deadlineAfter(clock, 1_000, () => late, signal) };
   };
 
   test('aborts with its error when it has passed', async () => {
@@ -94,7 +94,7 @@ describe('a deadline', () => {
     const { clock, deadline } = started();
     await clock.advance(900);
     const later = new Error('later');
-    deadline.extend(500, later);
+    deadline.extend(500, () => later);
     await clock.advance(499);
     expect(deadline.signal.aborted).toBe(false);
     await clock.advance(1);

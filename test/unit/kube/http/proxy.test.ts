@@ -15,7 +15,7 @@ import { get, never } from './start-transport.ts';
 
 /** No resolver knows it: only a proxy can reach it. */
 const host = 'api.test';
-const authority = newAuthority('ca', [`DNS:${host}`]);
+const authority = newAuthority('ca', [`DNS:${host}`, 'IP:fd00::1']);
 let dir: string;
 let server: Server;
 let plain: ReturnType<typeof createHttpServer>;
@@ -88,6 +88,21 @@ test('requests to a server without TLS go through both kinds of proxy', async ()
   expect(await send(address, { httpProxy: http.url })).toBe(200);
   expect(await send({ ...address, 'proxy-url': socks.url })).toBe(200);
   expect([...http.requested, ...socks.requested]).toEqual([`${host}:8001`, `${host}:8001`]);
+});
+
+test.each([
+  { kind: 'a server', address: 'https://[fd00::1]:6443', port: () => portOf(server)() },
+  { kind: 'a server without TLS', address: 'http://[fd00::1]:8001', port: () => portOf(plain)() },
+])('an IPv6 address of $kind has brackets in the request to an HTTP proxy', async ({ address, port }) => {
+  const { url, requested } = await proxy(startConnectProxy(port));
+  expect(await send({ server: address, 'proxy-url': url })).toBe(200);
+  expect(requested).toEqual([new URL(address).host]);
+});
+
+test('the certificate is verified for an IPv6 address behind a proxy', async () => {
+  const { url } = await proxy(startConnectProxy(portOf(server)));
+  const other = { server: 'https://[fd00::2]:6443', 'proxy-url': url };
+  await expect(send(other)).rejects.toThrow(/through the proxy .*fd00::2 is not in the cert/);
 });
 
 test('HTTPS_PROXY is used, with its user and password', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Backoff, reflectorBackoff } from '../../../../src/kube/http/backoff.ts';
 import { ConnectionError } from '../../../../src/kube/http/connection-errors.ts';
-import { backoffMs, isTransient, retrying } from '../../../../src/kube/http/retry.ts';
+import { isTransient, retrying } from '../../../../src/kube/http/retry.ts';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 
 const broken = (code: string): ConnectionError => new ConnectionError('broken', { code });
@@ -23,12 +23,18 @@ test.each([
 });
 
 test.each([
-  { attempt: 0, random: 0, ms: 125 },
-  { attempt: 0, random: 1, ms: 250 },
-  { attempt: 3, random: 1, ms: 2_000 },
-  { attempt: 20, random: 1, ms: 10_000 },
-])('the wait after attempt $attempt with jitter $random is $ms ms', ({ attempt, random, ms }) => {
-  expect(backoffMs(attempt, random)).toBe(ms);
+  { random: 0, waits: [125, 250, 500, 1_000, 2_000, 4_000, 5_000, 5_000] },
+  { random: 1, waits: [250, 500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000] },
+])('the waits between attempts with jitter $random', async ({ random, waits }) => {
+  const slept: number[] = [];
+  const sleep = (ms: number): Promise<void> => {
+    slept.push(ms);
+    return Promise.resolve();
+  };
+  const given = { retries: waits.length, clock: { sleep }, random: () => random, isOver: () => false };
+  const once = (): Promise<never> => Promise.reject(rejected(503));
+  await expect(retrying(once, given, new AbortController().signal)).rejects.toThrow('no');
+  expect(slept).toEqual(waits);
 });
 
 test('the waits of a reflector are longer by up to their own length', () => {

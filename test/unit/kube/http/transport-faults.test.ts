@@ -77,9 +77,23 @@ describe('retries', () => {
 
   test('do not wait for a Retry-After of an hour', async () => {
     const { transport, clock } = await startTransport([refuse(429, '', { 'retry-after': '3600' })]);
-    await expect(transport.send(get, never)).rejects.toMatchObject({ status: 429, retryAfterMs: 3_600_000 });
+    await expect(transport.send(get, never)).rejects.toMatchObject({ status: 429, retryAfterMs: 60_000 });
     expect(clock.monotonicMs()).toBe(0);
   });
+});
+
+test.each([
+  { name: 'a response', send: true },
+  { name: 'a list', send: false },
+])('the deadline of $name covers credentials that are never read', async ({ send }) => {
+  const hung = { headers: () => new Promise<never>(() => undefined), refresh: () => undefined };
+  const { server, transport } = await startTransport([], hung);
+  const request = { ...get, timeoutMs: 20, retries: 0 };
+  const sent = send
+    ? transport.send(request, never)
+    : transport.stream(request, never)[Symbol.asyncIterator]().next();
+  await expect(sent).rejects.toThrow('the credentials could not be read within 0.02 s');
+  expect(server.seen).toEqual([]);
 });
 
 describe('an idle connection that the server has closed', () => {
