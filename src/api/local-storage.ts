@@ -87,14 +87,16 @@ export interface ContainerStorageUsage {
 export interface StorageUsage {
   /** Unix milliseconds. */
   readonly atMs: number;
-  /** Images and writable layers have their own file system: then layers do not count for a container's limit (pkg/kubelet/eviction/eviction_manager.go, containerEphemeralStorageLimitEviction). */
+  /** Images or writable layers have another file system than the kubelet: then layers do not count for a container's limit (pkg/kubelet/eviction/eviction_manager.go, containerEphemeralStorageLimitEviction). */
   readonly dedicatedImageFs: boolean;
   /** Writable layers have another file system than images. */
   readonly splitContainerFs: boolean;
   /** The disks and the memory of the node; a signal that the kubelet did not report is missing. */
   readonly signals: readonly SignalReading[];
-  /** Keyed by the UID that the kubelet uses. A missing pod is not measured (yet). */
+  /** Keyed by the UID that the kubelet uses. A missing pod is not measured (yet), or has an impossible value. */
   readonly pods: ReadonlyMap<string, PodStorageUsage>;
+  /** Names of measurements whose values cannot be, such as `pod web/a (logs of container main)`; they count as unknown. */
+  readonly impossible: readonly string[];
 }
 
 /** The usage of a pod; undefined = not measured (yet). The kubelet identifies a static pod by the hash in its mirror's annotation. */

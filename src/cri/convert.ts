@@ -25,19 +25,16 @@ export const containerState = (state: number): ContainerState => containerStates
 /** An unknown number is Ready: dustpan never removes a ready sandbox. */
 export const sandboxState = (state: number): SandboxState => (state === 1 ? 'NotReady' : 'Ready');
 
-/** Throws beyond 2^53: the runtime is broken, and no decision may use the size. */
-export function byteCount(value: bigint): number {
-  if (value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER))
-    throw new RangeError(`invalid size: ${value.toString()} bytes`);
-  return Number(value);
-}
+/** undefined beyond 2^53: no disk is that large, and a negative number is reported so. One wrong size must not cost a whole list. */
+export const byteCount = (value: bigint): number | undefined =>
+  value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER) ? undefined : Number(value);
 
 export function toImage(image: wire.Image): RuntimeImage {
   return {
     id: image.id,
     tags: image.repoTags.filter(isKnown),
     digests: image.repoDigests.filter(isKnown),
-    sizeBytes: byteCount(image.size),
+    sizeBytes: byteCount(image.size) ?? 0,
     pinned: image.pinned,
     runtimeHandler: image.spec?.runtimeHandler ?? '',
   };

@@ -6,7 +6,7 @@ export interface RuntimeImage {
   readonly tags: readonly string[];
   /** Full references with a digest; empty for an imported image. */
   readonly digests: readonly string[];
-  /** Size by the runtime: containerd reports the compressed size, about half of the space that a removal frees. */
+  /** Size by the runtime: containerd reports the compressed size, about half of the space that a removal frees; 0 = unknown. */
   readonly sizeBytes: number;
   /** Whether the runtime forbids its removal. */
   readonly pinned: boolean;

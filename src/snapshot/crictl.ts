@@ -31,7 +31,6 @@ export function sandboxImageOf(content: Field): string | undefined {
 
 function imageOf(one: Field): RuntimeImage {
   const spec = one.at('spec');
-  one.at('size').count();
   return toImage(
     Image.fromPartial({
       id: one.at('id').name(),

@@ -110,10 +110,10 @@ export class Field {
     return Number(value);
   }
 
-  /** A size as the kubelet writes it: a number, never a string. */
-  size(): number {
-    if (typeof this.#value !== 'number') throw this.mustBe('a number from 0 to 2^53');
-    return this.count();
+  /** A number of any size: the caller judges it. */
+  number(): number {
+    if (typeof this.#value !== 'number') throw this.mustBe('a number');
+    return this.#value;
   }
 
   /** An RFC 3339 time, in Unix milliseconds. */

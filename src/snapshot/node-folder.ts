@@ -1,4 +1,6 @@
+import { unknownDevices } from '../api/file-system.ts';
 import type { NodePodFacts } from '../kube/cache/node-pods.ts';
+import { impossibleOfNode } from '../node/kubelet/summary.ts';
 import { emptyState, parseState, type AgentState } from '../node/disk/state-format.ts';
 import { containersOf, imagesOf, mountedImagesOf, sandboxesOf, sandboxImageOf } from './crictl.ts';
 import type { Field } from './field.ts';
@@ -6,8 +8,8 @@ import { nodeFiles, unreadNotes } from './file-names.ts';
 import { findFile, namesIn, readWhole } from './files.ts';
 import { InputError } from './input-error.ts';
 import { logListingOf } from './log-listing.ts';
-import { checkUsage, diskOf, usageOf } from './stats.ts';
-import { inOrder, type NodePart } from './plan-facts.ts';
+import { checkUsage, devicesOf, diskOf, usageOf } from './stats.ts';
+import { impossibleNote, inOrder, type NodePart } from './plan-facts.ts';
 
 /** The folder of one node in a snapshot. */
 export interface NodeFolder {
@@ -56,9 +58,12 @@ function nodeFolderOf(
     containers: containersOf(content),
     mounted: mountedImagesOf(content),
   }));
+  const devices = read('devices', devicesOf) ?? unknownDevices;
   const stats = read('stats', (content) => {
     checkUsage(content);
-    return { disk: diskOf(content), usage: needsUsage ? usageOf(content) : undefined };
+    const usage = needsUsage ? usageOf(content, devices) : undefined;
+    const impossible = usage?.impossible ?? impossibleOfNode(content.object()['node']);
+    return { disk: diskOf(content), usage, notes: impossible.map((what) => impossibleNote(name, what)) };
   });
   const part: NodePart = {
     ...{ name, pods, state, containers: ran?.containers, mounted: ran?.mounted ?? [] },
@@ -69,7 +74,7 @@ function nodeFolderOf(
     usage: stats?.usage,
     logs: logListingOf({ logs: files.get('logs'), listing: files.get('loglisting') }),
   };
-  return { part: inOrder(part), notes: note === undefined ? [] : [note] };
+  return { part: inOrder(part), notes: [...(note === undefined ? [] : [note]), ...(stats?.notes ?? [])] };
 }
 
 function stateOf(whole: Field | undefined): { readonly state: AgentState; readonly note?: string } {

@@ -63,6 +63,10 @@ export const partText = ({ namespace, selector }: PodPart): string =>
     ...(selector === undefined ? [] : [` with labels ${selector}`]),
   ].join('');
 
+/** The note about a measurement of a kubelet that cannot be. */
+export const impossibleNote = (node: string, what: string): string =>
+  `Node ${node}: the kubelet reports an impossible value of the ${what}; it counts as unknown.`;
+
 export const kindMissingNote = 'The kind GCPolicy is not installed in the cluster.';
 
 /** The objects on one node. */

@@ -1,36 +1,45 @@
+import type { DiskDevices } from '../api/file-system.ts';
 import type { StorageUsage } from '../api/local-storage.ts';
+import { asObject } from '../kube/codec/json.ts';
+import { count, fileSystemOf } from '../node/kubelet/json.ts';
 import { storageUsageOf } from '../node/kubelet/summary.ts';
 import type { Field } from './field.ts';
 import type { NodePart } from './plan-facts.ts';
 
-/** The image file system of a kubelet's `/stats/summary`; undefined = not known. */
+/** The image file system of a kubelet's `/stats/summary`; undefined = not known, or a value that cannot be. */
 export function diskOf(stats: Field): NodePart['disk'] {
-  const imageFs = stats.at('node').maybeAt('runtime').maybeAt('imageFs');
-  const [capacity, available] = [imageFs.maybeAt('capacityBytes'), imageFs.maybeAt('availableBytes')];
-  if (capacity.isAbsent || available.isAbsent) return undefined;
-  const inodes = (name: 'inodes' | 'inodesFree' | 'inodesUsed'): number | undefined => {
-    const field = imageFs.maybeAt(name);
-    return field.isAbsent ? undefined : field.count();
-  };
-  return {
-    ...{ capacityBytes: capacity.count(), availableBytes: available.count() },
-    ...{ inodes: inodes('inodes'), inodesFree: inodes('inodesFree'), inodesUsed: inodes('inodesUsed') },
-  };
+  const imageFs = asObject(asObject(asObject(stats.object()['node'])['runtime'])['imageFs']);
+  const { capacityBytes, availableBytes, inodes, inodesFree } = fileSystemOf(imageFs);
+  if (capacityBytes === undefined || availableBytes === undefined) return undefined;
+  return { capacityBytes, availableBytes, inodes, inodesFree, inodesUsed: count(imageFs['inodesUsed']) };
 }
 
 /** The local storage usage of pods, from checked stats; undefined = not known. */
-export function usageOf(stats: Field): StorageUsage | undefined {
+export function usageOf(stats: Field, devices: DiskDevices): StorageUsage | undefined {
   if (stats.at('pods').isAbsent) return undefined;
   const time = stats.at('node').maybeAt('fs').maybeAt('time');
-  return storageUsageOf(stats.object(), time.isAbsent ? 0 : time.timeMs());
+  return storageUsageOf(stats.object(), time.isAbsent ? 0 : time.timeMs(), devices);
 }
 
-/** Throws InputError for the first field about the usage of the node or its pods that no kubelet would write. Missing values are not known. */
+/** The devices of the file systems of a node, in the form of `devices.json`. */
+export function devicesOf(devices: Field): DiskDevices {
+  const device = (name: string): number | undefined => {
+    const field = devices.at(name);
+    return field.isAbsent ? undefined : field.count();
+  };
+  return {
+    kubeletRoot: device('kubeletRoot'),
+    imageFs: device('imageFs'),
+    containerFs: device('containerFs'),
+  };
+}
+
+/** Throws InputError for the first field about the usage of the node or its pods that no kubelet would write. Missing values are not known, and neither are numbers that cannot be: a kubelet writes them. */
 export function checkUsage(stats: Field): void {
   const node = stats.at('node');
   const runtime = node.maybeAt('runtime');
   for (const fs of [node.maybeAt('fs'), runtime.maybeAt('imageFs'), runtime.maybeAt('containerFs')])
-    checkMeasured(fs, ['availableBytes', 'capacityBytes', 'inodesFree', 'inodes']);
+    checkMeasured(fs, ['availableBytes', 'capacityBytes', 'inodesFree', 'inodes', 'inodesUsed']);
   checkMeasured(node.maybeAt('memory'), ['availableBytes', 'workingSetBytes']);
   for (const pod of listOf(stats.at('pods'))) checkPod(pod);
 }
@@ -62,6 +71,6 @@ function checkMeasured(measured: Field, numbers: readonly string[]): void {
   if (!time.isAbsent) time.timeMs();
   for (const name of numbers) {
     const value = measured.maybeAt(name);
-    if (!value.isAbsent) value.size();
+    if (!value.isAbsent) value.number();
   }
 }

@@ -1,9 +1,8 @@
-import type { CountAndBytes } from '../../api/report/node-pass.ts';
+import { isSameFileSystem } from '../../api/file-system.ts';
+import type { CountAndBytes, DiskSpace } from '../../api/report/node-pass.ts';
 import type { ImageGcPolicy } from '../../api/policy/policy.ts';
-import type { FileSystemStats } from '../../node/disk/filesystem.ts';
 import type { Claim, ReportFacts } from './facts.ts';
 
-type DiskUsageStats = Pick<FileSystemStats, 'capacityBytes' | 'availableBytes' | 'inodes' | 'inodesFree'>;
 type Finding = Pick<Claim, 'status' | 'reason' | 'message'>;
 
 /** The free parts of a file system below which the kubelet evicts and removes all unused images: its defaults on Linux (evictionHard). An agent cannot read the real settings before Kubernetes 1.36. */
@@ -39,7 +38,7 @@ function keepingPolicy({ governance }: ReportFacts): ImageGcPolicy | undefined {
   return policy === undefined || policy.keep.length === 0 ? undefined : policy;
 }
 
-function noRisk(kept: CountAndBytes | undefined, disk: DiskUsageStats | undefined): Finding {
+function noRisk(kept: CountAndBytes | undefined, disk: DiskSpace | undefined): Finding {
   if (kept === undefined || disk === undefined || disk.capacityBytes <= 0) {
     const message = 'The size of the kept images or of the image file system is unknown';
     return { status: 'Unknown', reason: 'Undecided', message };
@@ -67,7 +66,7 @@ function thresholdRisk({
 function keptRisk(
   { kubeletHighThresholdPercent: kubelet }: ImageGcPolicy,
   kept: CountAndBytes | undefined,
-  disk: DiskUsageStats | undefined,
+  disk: DiskSpace | undefined,
 ): Risk {
   if (kept === undefined || disk === undefined || disk.capacityBytes <= 0) return undefined;
   const percent = Math.floor((100 * kept.bytes) / disk.capacityBytes);
@@ -78,12 +77,13 @@ function keptRisk(
 
 function diskRisk(
   { nodeDisk }: ReportFacts,
-  imageDisk: DiskUsageStats | undefined,
+  imageDisk: DiskSpace | undefined,
   before: string | undefined,
 ): Risk {
   const reason = 'DiskNearSignal';
   const margin = before === reason ? 2 * nearPercent : nearPercent;
-  const isDedicated = imageDisk !== undefined && imageDisk.capacityBytes !== nodeDisk?.capacityBytes;
+  const isDedicated =
+    imageDisk !== undefined && nodeDisk !== undefined && !isSameFileSystem(nodeDisk, imageDisk);
   // The kubelet removes images for the node's file system only if they share it.
   const signal =
     nearSignal(imageDisk, 'imagefs', margin) ??
@@ -96,7 +96,7 @@ function diskRisk(
 
 /** Returns `imagefs.available below 15 %` when the file system is near that. */
 function nearSignal(
-  disk: DiskUsageStats | undefined,
+  disk: DiskSpace | undefined,
   name: 'imagefs' | 'nodefs',
   margin: number,
 ): string | undefined {

@@ -27,7 +27,9 @@ import {
   statFsReader,
   type FileSystemStats,
   type MountedImageDisk,
+  type StatFs,
 } from '../../node/disk/filesystem.ts';
+import { cachedDevices, diskDevices } from '../../node/disk/devices.ts';
 import { KubeletUsage } from '../../node/kubelet/source.ts';
 import { LocalLogs } from '../../node/logs/logs.ts';
 import { OrphanFinder } from '../../node/storage/orphans-finder.ts';
@@ -42,6 +44,7 @@ import type { Passes } from './loops.ts';
 import type { RuntimeWatch } from './runtime.ts';
 import type { StateDirectory } from './state.ts';
 import type { Connected } from '../cli/connect.ts';
+import { loggedUsage } from './kubelet-usage.ts';
 import { kubeletThresholds, reliefOf } from './relief.ts';
 import { version } from '../version/version.ts';
 
@@ -69,17 +72,14 @@ interface AgentUnitsDeps {
 /** Builds the units of the agent; the report observes every pass. */
 export function buildAgentUnits(deps: AgentUnitsDeps): Omit<Passes, 'runtime'> {
   const { config, runtime, onPass } = deps;
-  const { podLogs, containerLogs } = config.directories;
+  const { podLogs, containerLogs, kubeletRoot } = config.directories;
   const statFs = statFsReader();
   const place: Place = {
     logs: new LocalLogs({ pods: podLogs, containers: containerLogs }),
     imageDisk: (signal) => imageDisk({ runtime, statFs }, signal),
-    nodeDisk: (signal) => statFs(config.directories.kubeletRoot, signal),
+    nodeDisk: (signal) => statFs(kubeletRoot, signal),
   };
-  const kubelet = new KubeletUsage({
-    ...config.kubelet,
-    ...{ nodeName: config.nodeName, cluster: deps.cluster.connection, clock },
-  });
+  const kubelet = kubeletOf(deps, statFs);
   const inventories: Inventories = { removedImages: [], removedOthers: [] };
   const report = reportManager(deps, place, inventories);
   const passed = (pass: NodePassReport, found: Partial<Inventories>): void => {
@@ -110,6 +110,27 @@ export function buildAgentUnits(deps: AgentUnitsDeps): Omit<Passes, 'runtime'> {
     pressure: (signal) => pressure.collect(signal),
     report: (signal, isLast) => report.reconcile(signal, isLast),
     isReportAwaited: () => report.isAwaited,
+  };
+}
+
+type Kubelet = Pick<KubeletUsage, 'usage' | 'thresholds' | 'close'>;
+
+/** This node's kubelet. Devices are read without `onProgress`: its units read no containers or images. */
+function kubeletOf({ config, cluster, runtime, log }: AgentUnitsDeps, statFs: StatFs): Kubelet {
+  const { kubeletRoot } = config.directories;
+  const kubelet = new KubeletUsage({
+    ...config.kubelet,
+    nodeName: config.nodeName,
+    cluster: cluster.connection,
+    clock,
+    devices: cachedDevices((signal) => diskDevices({ runtime, statFs, kubeletRoot }, signal), clock),
+  });
+  return {
+    usage: loggedUsage((signal) => kubelet.usage(signal), log.named('kubelet')),
+    thresholds: (signal) => kubelet.thresholds(signal),
+    close: () => {
+      kubelet.close();
+    },
   };
 }
 
@@ -180,7 +201,7 @@ function imageGc(
 /** Connects to the kubelet only when a policy has a rule for local storage. */
 function localStorage(
   { config, registry, log, caches, recorder }: AgentUnitsDeps,
-  kubelet: KubeletUsage,
+  kubelet: Kubelet,
   onPass: (pass: NodePassReport, inventory: StorageInventory | undefined) => void,
 ): LocalStorageManager {
   return new LocalStorageManager({
@@ -197,7 +218,7 @@ function localStorage(
 /** Connects to the kubelet only when a policy has a rule for node pressure. */
 function nodePressure(
   { registry, log, caches, recorder }: AgentUnitsDeps,
-  kubelet: KubeletUsage,
+  kubelet: Kubelet,
   parts: Pick<NodePressureDeps, 'consumers' | 'relieve' | 'onPass'>,
 ): NodePressureManager {
   const logger = log.named('nodepressure');

@@ -1,4 +1,5 @@
 import { strayContainers } from '../../agent/imagegc/holds.ts';
+import type { DiskDevices } from '../../api/file-system.ts';
 import { join } from 'node:path';
 import { criRuntime } from '../../cri/client.ts';
 import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
@@ -7,6 +8,7 @@ import { listPages } from '../../kube/cache/list-watch.ts';
 import { nodePodsResource, type NodePodFacts } from '../../kube/cache/node-pods.ts';
 import type { ClusterConnection } from '../../kube/auth/credentials.ts';
 import type { KubeTransport } from '../../kube/http/transport.ts';
+import { diskDevices } from '../../node/disk/devices.ts';
 import { imageDisk, statFsReader } from '../../node/disk/filesystem.ts';
 import { LocalLogs } from '../../node/logs/logs.ts';
 import { OrphanFinder } from '../../node/storage/orphans-finder.ts';
@@ -15,7 +17,7 @@ import { StateFile } from '../../node/disk/state-file.ts';
 import { emptyState, type AgentState } from '../../node/disk/state-format.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import { inOrder, type NodePart } from '../../snapshot/plan-facts.ts';
+import { impossibleNote, inOrder, type NodePart } from '../../snapshot/plan-facts.ts';
 import { withKubelet } from '../agent/kubelet-usage.ts';
 import type { ThisNode } from '../cli/config.ts';
 
@@ -60,14 +62,18 @@ async function read(
   const images = await runtime.listImages(signal);
   const containers = await runtime.listContainers(signal);
   const sandboxes = await runtime.listSandboxes(signal);
+  const statFs = statFsReader();
+  const devices = (): Promise<DiskDevices> =>
+    diskDevices({ runtime, statFs, kubeletRoot: node.kubeletRoot }, signal);
   const usage = needsUsage
-    ? await orNote(withKubelet(node, connection, (kubelet) => kubelet.usage(signal)))
+    ? await orNote(withKubelet({ ...node, devices }, connection, (kubelet) => kubelet.usage(signal)))
     : undefined;
+  notes.push(...(usage?.impossible ?? []).map((what) => impossibleNote(name, what)));
   const pods = await podsOnNode(name, transport, signal);
   return inOrder({
     ...{ name, images, sandboxImage, containers, sandboxes, usage, pods },
     mounted: [...(await mountedImages(runtime, strayContainers(containers, pods), signal)).values()].flat(),
-    disk: await orNote(imageDisk({ runtime, statFs: statFsReader() }, signal)),
+    disk: await orNote(imageDisk({ runtime, statFs }, signal)),
     orphans: listed && (await orNote(finder.inspect(listed, { pods, sandboxes, containers }, signal))),
     logs: await orNote(new LocalLogs({ pods: podLogs, containers: containerLogs }).list(signal)),
     state: await stateOf(node, notes, signal),

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import paths, { basename, dirname, join, resolve } from 'node:path';
 import { errorCode } from '../../runtime/errors.ts';
+import { nodeFiles } from '../../snapshot/file-names.ts';
 import { UsageError } from '../cli/exit.ts';
 import { snapshotLists, type SnapshotPods } from './kinds.ts';
 
@@ -122,9 +123,7 @@ async function contentsOf(path: string): Promise<readonly string[] | undefined> 
 /** When the snapshot was taken, and which pods it has. */
 const recordFile = 'snapshot';
 const clusterFiles: ReadonlySet<string> = new Set([recordFile, ...snapshotLists.map(({ name }) => name)]);
-const nodeFiles: ReadonlySet<string> = new Set([
-  ...['images', 'containers', 'sandboxes', 'info', 'imagefs', 'stats', 'state', 'logs', 'loglisting'],
-]);
+const filesOfNode: ReadonlySet<string> = new Set(nodeFiles);
 
 /** The first file that no snapshot has, and that must not be lost by mistake. */
 async function foreignFile(path: string, names: readonly string[]): Promise<string | undefined> {
@@ -132,7 +131,7 @@ async function foreignFile(path: string, names: readonly string[]): Promise<stri
   if (foreign !== undefined || !names.includes('nodes')) return foreign;
   for (const node of await readdir(join(path, 'nodes'))) {
     const within = await readdir(join(path, 'nodes', node)).catch(() => ['']);
-    const other = within.find((name) => !isPart(name, nodeFiles));
+    const other = within.find((name) => !isPart(name, filesOfNode));
     if (other !== undefined) return join('nodes', node, other);
   }
   return undefined;

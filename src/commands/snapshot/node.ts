@@ -3,6 +3,7 @@ import { isObject } from '../../api/json.ts';
 import { strayContainers } from '../../agent/imagegc/holds.ts';
 import type { ContainerRuntime, RuntimeContainer, RuntimeFileSystems } from '../../cri/runtime.ts';
 import { nodePodCodec, type NodePodFacts } from '../../kube/cache/node-pods.ts';
+import { diskDevices } from '../../node/disk/devices.ts';
 import { imageDiskOf, type StatFs } from '../../node/disk/filesystem.ts';
 import type { NodeLogs } from '../../node/logs/logs.ts';
 import { mountedImages } from '../plan/live-node.ts';
@@ -116,6 +117,13 @@ export class NodeSnapshot {
       signal,
     );
     await this.#readIfPossible('stats', () => this.#stats(usage, signal), signal);
+    await this.#readIfPossible('devices', () => this.#devices(signal), signal);
+  }
+
+  /** Which file systems are one; a plan judges the others by their values. */
+  async #devices(signal: AbortSignal): Promise<object | undefined> {
+    const devices = await diskDevices(this.#deps, signal);
+    return Object.values(devices).some((device) => device !== undefined) ? devices : undefined;
   }
 
   /** The kubelet's summary with the disk as it is measured here, or what can be measured without the kubelet. */

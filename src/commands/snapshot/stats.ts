@@ -1,7 +1,7 @@
 import { isObject } from '../../api/json.ts';
 import type { FileSystemStats } from '../../node/disk/filesystem.ts';
-import { isContainerFsSplit } from '../../node/kubelet/signals.ts';
-import { isImageFsDedicated } from '../../node/kubelet/summary.ts';
+import { unknownDevices } from '../../api/file-system.ts';
+import { diskLayoutOf } from '../../node/kubelet/summary.ts';
 import { each, fields, named, type JsonObject } from './pick.ts';
 
 const usage = fields(named('time', 'usedBytes', 'inodesUsed'));
@@ -66,30 +66,27 @@ export const ownStats = (nodeName: string, { imageFs, fs }: MeasuredDisks): Json
   },
 });
 
-/**
- * The summary with the image file system as measured by this process, as the agent does: the kubelet's values are older. Only the kubelet's
- * values show whether images or containers have a file system of their own, so the result leads to the same conclusion.
- */
+/** The summary with the image file system as measured by this process, as the agent does: the kubelet's values are older. */
 export function withDisk(picked: JsonObject, { imageFs }: MeasuredDisks): JsonObject {
   if (imageFs === undefined) return picked;
   const node = objectIn(picked, 'node');
-  const fs = objectIn(node, 'fs');
-  const measured = imageFsJson(imageFs);
-  const looksShared = fs['capacityBytes'] === imageFs.capacityBytes;
-  const distinct = looksShared ? undefined : fs['capacityBytes'];
-  const capacityBytes = isImageFsDedicated(node) ? distinct : imageFs.capacityBytes;
-  const { imageFs: known, containerFs } = runtimeOf(node);
-  const shared = isContainerFsSplit(node) ? {} : { capacityBytes: imageFs.capacityBytes };
-  const runtime = {
-    imageFs: { ...known, ...measured },
-    ...(Object.keys(containerFs).length > 0 && { containerFs: { ...containerFs, ...shared } }),
-  };
-  return { ...picked, node: { ...node, fs: { ...fs, capacityBytes }, runtime } };
-}
-
-function runtimeOf(node: JsonObject): { readonly imageFs: JsonObject; readonly containerFs: JsonObject } {
   const runtime = objectIn(node, 'runtime');
-  return { imageFs: objectIn(runtime, 'imageFs'), containerFs: objectIn(runtime, 'containerFs') };
+  const measured = imageFsJson(imageFs);
+  const containerFs = objectIn(runtime, 'containerFs');
+  // Values of two times would look like two file systems.
+  const isShared =
+    Object.keys(containerFs).length > 0 && !diskLayoutOf(node, unknownDevices).splitContainerFs;
+  return {
+    ...picked,
+    node: {
+      ...node,
+      runtime: {
+        ...runtime,
+        imageFs: { ...objectIn(runtime, 'imageFs'), ...measured },
+        ...(isShared && { containerFs: { ...containerFs, ...statsJson(imageFs) } }),
+      },
+    },
+  };
 }
 
 function objectIn(object: JsonObject, name: string): JsonObject {

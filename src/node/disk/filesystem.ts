@@ -1,10 +1,12 @@
-import { statfs } from 'node:fs/promises';
+import { stat, statfs } from 'node:fs/promises';
 import type { ImageDisk } from '../../api/report/node-pass.ts';
 import type { ContainerRuntime, RuntimeFileSystems } from '../../cri/runtime.ts';
 import { within } from './within.ts';
 
 /** Size and free space of a file system. `availableBytes` is available to ordinary users, as the kubelet counts. */
 export interface FileSystemStats {
+  /** `stat().dev`; undefined = not read. */
+  readonly device?: number | undefined;
   readonly capacityBytes: number;
   readonly availableBytes: number;
   /** undefined = the file system does not count them (btrfs). */
@@ -15,7 +17,15 @@ export interface FileSystemStats {
 /** Reads size and free space of the file system that `path` is on; rejects after a few seconds, in one line that names the path. */
 export type StatFs = (path: string, signal: AbortSignal) => Promise<FileSystemStats>;
 
-type RawStats = Readonly<Record<'bsize' | 'blocks' | 'bavail' | 'files' | 'ffree', bigint>>;
+type RawStats = Readonly<Record<'bsize' | 'blocks' | 'bavail' | 'files' | 'ffree', bigint>> & {
+  readonly dev?: number;
+};
+
+async function readStats(path: string): Promise<RawStats> {
+  const { dev } = await stat(path);
+  const { bsize, blocks, bavail, files, ffree } = await statfs(path, { bigint: true });
+  return { dev, bsize, blocks, bavail, files, ffree };
+}
 
 interface StatFsOptions {
   readonly read?: (path: string) => Promise<RawStats>;
@@ -27,7 +37,7 @@ const timeoutMs = 5_000;
 
 /** A StatFs on this machine. A read of a mount that hangs blocks one thread for ever, so there is at most one read per path. */
 export function statFsReader({
-  read = (path) => statfs(path, { bigint: true }),
+  read = readStats,
   deadline = () => AbortSignal.timeout(timeoutMs),
 }: StatFsOptions = {}): StatFs {
   const underWay = new Map<string, Promise<RawStats>>();
@@ -48,21 +58,24 @@ export function statFsReader({
   };
 }
 
-/** Limits the free part to 0 and the capacity: some network file systems report impossible values. */
-function converted({ bsize, blocks, bavail, files, ffree }: RawStats): FileSystemStats {
-  const counted = files > 0n;
+/** Throws for more available blocks than there are: some network file systems report them, and nobody knows what is available then. */
+function converted({ dev, bsize, blocks, bavail, files, ffree }: RawStats): FileSystemStats {
+  if (!isPart(bavail, blocks))
+    throw new Error(`impossible values: ${bavail} of ${blocks} blocks are available`);
+  const counted = files > 0n && isPart(ffree, files);
   return {
+    device: dev,
     capacityBytes: Number(blocks * bsize),
-    availableBytes: Number(clamp(bavail, blocks) * bsize),
+    availableBytes: Number(bavail * bsize),
     inodes: counted ? Number(files) : undefined,
-    inodesFree: counted ? Number(clamp(ffree, files)) : undefined,
+    inodesFree: counted ? Number(ffree) : undefined,
   };
 }
 
-const clamp = (value: bigint, max: bigint): bigint => (value < 0n ? 0n : value > max ? max : value);
+const isPart = (value: bigint, whole: bigint): boolean => value >= 0n && value <= whole;
 
 /** The image file system: the disk, its mount point, and the usage of the runtime's images. */
-export interface MountedImageDisk extends ImageDisk {
+export interface MountedImageDisk extends ImageDisk, Pick<FileSystemStats, 'device'> {
   readonly mountpoint: string;
   /** Bytes as the runtime counts: unpacked images, without compressed layers. */
   readonly usedBytes: number;

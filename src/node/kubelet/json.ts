@@ -1,9 +1,30 @@
-/** A number from 0 on. */
+import type { FileSystemFacts } from '../../api/file-system.ts';
+import { asObject } from '../../kube/codec/json.ts';
+
+/** The kubelet reads its unsigned numbers as signed ones (k8s.io/apimachinery/pkg/api/resource), so a larger one is negative: the difference of two measurements went below 0. */
+export const largestCount = 2 ** 63;
+
+/** A number from 0 to 2^63. */
 export const count = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+  typeof value === 'number' && value >= 0 && value <= largestCount ? value : undefined;
 
 /** Unix milliseconds. Go writes the zero time as the year 1: not measured. */
 export function timeOf(time: unknown): number | undefined {
   const ms = typeof time === 'string' ? Date.parse(time) : NaN;
   return ms > 0 ? ms : undefined;
 }
+
+/** Reads a file system of a stats summary. A value that cannot be is not known, as one that is missing. */
+export function fileSystemOf(stats: unknown): FileSystemFacts {
+  const { capacityBytes, availableBytes, inodes, inodesFree } = asObject(stats);
+  const [capacity, all] = [count(capacityBytes), count(inodes)];
+  return {
+    capacityBytes: capacity,
+    availableBytes: atMost(capacity, count(availableBytes)),
+    inodes: all,
+    inodesFree: atMost(all, count(inodesFree)),
+  };
+}
+
+const atMost = (max: number | undefined, value: number | undefined): number | undefined =>
+  value !== undefined && value <= (max ?? largestCount) ? value : undefined;

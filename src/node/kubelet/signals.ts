@@ -1,10 +1,10 @@
 import type { NodeSignal, SignalReading } from '../../api/node-pressure.ts';
 import { asObject } from '../../kube/codec/json.ts';
-import { count, timeOf } from './json.ts';
+import { count, fileSystemOf, timeOf } from './json.ts';
 
 /**
  * Reads the signals of a node from the field `node` of a kubelet's `/stats/summary`, as the kubelet's eviction manager does
- * (pkg/kubelet/eviction/helpers.go, makeSignalObservations). A signal without both values is missing: some runtimes report no inodes.
+ * (pkg/kubelet/eviction/helpers.go, makeSignalObservations). A signal without both values is missing: some runtimes report no inodes, and an impossible value is unknown.
  */
 export function signalsOf(node: unknown, nowMs: number): readonly SignalReading[] {
   const { memory, fs, runtime } = asObject(node);
@@ -17,20 +17,13 @@ export function signalsOf(node: unknown, nowMs: number): readonly SignalReading[
   ];
 }
 
-/** Whether containers have another file system than images. The kubelet compares the devices; the summary has only their capacities. */
-export function isContainerFsSplit(node: unknown): boolean {
-  const { imageFs, containerFs } = asObject(asObject(node)['runtime']);
-  const [images, containers] = [imageFs, containerFs].map((one) => count(asObject(one)['capacityBytes']));
-  return containers !== undefined && images !== undefined && containers !== images;
-}
-
 function fileSystem(
   name: 'nodefs' | 'imagefs' | 'containerfs',
   stats: unknown,
   nowMs: number,
 ): readonly SignalReading[] {
-  const { time, availableBytes, capacityBytes, inodesFree, inodes } = asObject(stats);
-  const measuredAtMs = timeOf(time) ?? nowMs;
+  const { availableBytes, capacityBytes, inodesFree, inodes } = fileSystemOf(stats);
+  const measuredAtMs = timeOf(asObject(stats)['time']) ?? nowMs;
   return [
     ...reading(`${name}.available`, { available: availableBytes, capacity: capacityBytes, measuredAtMs }),
     ...reading(`${name}.inodesFree`, { available: inodesFree, capacity: inodes, measuredAtMs }),
@@ -48,11 +41,16 @@ function memoryOf(memory: unknown, nowMs: number): readonly SignalReading[] {
 /** A capacity of 0 is how a file system without inodes reports them (btrfs): not known. */
 function reading(
   signal: NodeSignal,
-  measured: { readonly available: unknown; readonly capacity: unknown; readonly measuredAtMs: number },
+  {
+    available,
+    capacity,
+    measuredAtMs,
+  }: {
+    readonly available: number | undefined;
+    readonly capacity: number | undefined;
+    readonly measuredAtMs: number;
+  },
 ): readonly SignalReading[] {
-  const [available, capacity] = [count(measured.available), count(measured.capacity)];
   if (available === undefined || capacity === undefined || capacity === 0) return [];
-  return [
-    { signal, available: Math.min(available, capacity), capacity, measuredAtMs: measured.measuredAtMs },
-  ];
+  return [{ signal, available, capacity, measuredAtMs }];
 }

@@ -1,12 +1,13 @@
 import { isObject } from '../../api/json.ts';
-import type { PodStorageUsage, StorageUsage } from '../../api/local-storage.ts';
+import { unknownDevices, type DiskDevices } from '../../api/file-system.ts';
+import type { StorageUsage } from '../../api/local-storage.ts';
 import type { SignalThresholds } from '../../api/node-pressure.ts';
 import { JsonItems } from '../../kube/codec/json-items.ts';
 import { asObject, parseJson } from '../../kube/codec/json.ts';
 import { createTransport, type HttpTransport } from '../../kube/http/http-transport.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { KubeletError, kubeletError } from './error.ts';
-import { nodeUsageOf, podUsageOf } from './summary.ts';
+import { reportedPod, usageOf, type ReportedPod } from './summary.ts';
 import { configuredThresholds } from './thresholds.ts';
 import { KubeletCredentials, type KubeletAddress } from './trust.ts';
 
@@ -20,6 +21,8 @@ const defaultMaxBytes = 32 * 1024 * 1024;
 
 export interface KubeletUsageOptions extends KubeletAddress {
   readonly clock: Clock;
+  /** Reads the devices of the file systems, which the kubelet does not report; default: they are unknown. */
+  readonly devices?: ((signal: AbortSignal) => Promise<DiskDevices>) | undefined;
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
 }
@@ -40,16 +43,17 @@ export class KubeletUsage {
 
   /** Usage keyed by the kubelet's pod UID; for a static pod, by the `configHash` of its mirror. Volumes are as old as the kubelet's last measurement. */
   async usage(signal: AbortSignal): Promise<StorageUsage> {
-    const pods = new Map<string, PodStorageUsage>();
+    const { clock, devices } = this.#options;
+    const pods: ReportedPod[] = [];
     const summary = new JsonItems('pods', (pod) => {
-      for (const [uid, usage] of podUsageOf(parseJson(pod))) pods.set(uid, usage);
+      pods.push(...reportedPod(parseJson(pod)));
     });
     for await (const chunk of this.#read(summaryPath, signal))
       parsed("the kubelet's response is not JSON", () => {
         summary.push(chunk);
       });
-    const atMs = this.#options.clock.now().getTime();
-    return { atMs, ...nodeUsageOf(nodeOf(summary.rest), atMs), pods };
+    const reported = { node: nodeOf(summary.rest), pods };
+    return usageOf(reported, clock.now().getTime(), (await devices?.(signal)) ?? unknownDevices);
   }
 
   /** Returns the summary unchanged, for `stats.json` of a snapshot. */

@@ -1,47 +1,158 @@
+import {
+  isSameFileSystem,
+  unknownDevices,
+  type DiskDevices,
+  type FileSystemFacts,
+} from '../../api/file-system.ts';
 import type {
   ContainerStorageUsage,
   PodStorageUsage,
   StorageMeasurement,
   StorageUsage,
 } from '../../api/local-storage.ts';
-import { asList, asObject } from '../../kube/codec/json.ts';
-import { count, timeOf } from './json.ts';
-import { isContainerFsSplit, signalsOf } from './signals.ts';
+import { asList, asObject, asText } from '../../kube/codec/json.ts';
+import { count, fileSystemOf, largestCount, timeOf } from './json.ts';
+import { signalsOf } from './signals.ts';
 
 const noVolumes: ReadonlyMap<string, StorageMeasurement> = new Map();
 
-/**
- * Reads the local storage usage from a kubelet's `/stats/summary`, by the kubelet's pod UIDs: for a static pod the `configHash` of its mirror.
- * A field that is missing or of another type counts as not measured.
- */
-export function storageUsageOf(summary: unknown, nowMs: number): StorageUsage {
+/** The usage of one pod as the kubelet reports it: a value may be impossible. */
+export interface ReportedPod {
+  /** The kubelet's: for a static pod the `configHash` of its mirror. */
+  readonly uid: string;
+  /** `namespace/name`. */
+  readonly name: string;
+  readonly usage: PodStorageUsage;
+}
+
+interface Reported {
+  /** The field `node` of a kubelet's `/stats/summary`. */
+  readonly node: unknown;
+  readonly pods: readonly ReportedPod[];
+}
+
+/** Reads the local storage usage from a kubelet's `/stats/summary`. A field that is missing or of another type counts as not measured. */
+export function storageUsageOf(summary: unknown, nowMs: number, devices = unknownDevices): StorageUsage {
   const { node, pods } = asObject(summary);
+  return usageOf({ node, pods: asList(pods).flatMap(reportedPod) }, nowMs, devices);
+}
+
+/** The same from its parts. The usage of a pod with an impossible value (negative, or larger than its file system) is unknown. */
+export function usageOf({ node, pods }: Reported, nowMs: number, devices: DiskDevices): StorageUsage {
+  const layout = diskLayoutOf(node, devices);
+  const room = roomOf(node, layout);
+  const known = new Map<string, PodStorageUsage>();
+  const impossible = [...impossibleOfNode(node)];
+  for (const { uid, name, usage } of pods) {
+    const part = impossiblePart(usage, room);
+    if (part === undefined) known.set(uid, usage);
+    else impossible.push(`pod ${name} (${part})`);
+  }
+  return { atMs: nowMs, ...layout, signals: signalsOf(node, nowMs), pods: known, impossible };
+}
+
+/** Names the values of the node that cannot be. */
+export function impossibleOfNode(node: unknown): readonly string[] {
+  const { fs, memory, runtime } = asObject(node);
+  const { imageFs, containerFs } = asObject(runtime);
+  const places: readonly (readonly [string, unknown])[] = [
+    ['file system of the kubelet', fs],
+    ['file system of images', imageFs],
+    ['file system of containers', containerFs],
+  ];
+  const { availableBytes, workingSetBytes } = asObject(memory);
+  return [
+    ...places.flatMap(([name, stats]) => {
+      const reported = asObject(stats);
+      const known = fileSystemOf(stats);
+      return (['capacityBytes', 'availableBytes', 'inodes', 'inodesFree'] as const)
+        .filter((field) => typeof reported[field] === 'number' && known[field] === undefined)
+        .map((field) => `${name} (${field})`);
+    }),
+    ...Object.entries({ availableBytes, workingSetBytes })
+      .filter(([, value]) => typeof value === 'number' && count(value) === undefined)
+      .map(([field]) => `memory (${field})`),
+  ];
+}
+
+type DiskLayout = Pick<StorageUsage, 'dedicatedImageFs' | 'splitContainerFs'>;
+
+/** Reads which file systems a node has, as the kubelet distinguishes them (pkg/kubelet/stats/provider.go, HasDedicatedImageFs and HasDedicatedContainerFs). */
+export function diskLayoutOf(node: unknown, devices: DiskDevices): DiskLayout {
+  const { fs, runtime } = asObject(node);
+  const { imageFs, containerFs } = asObject(runtime);
+  const images = { ...fileSystemOf(imageFs), device: devices.imageFs };
+  const containers = { ...fileSystemOf(containerFs), device: devices.containerFs };
+  const splitContainerFs = areKnown(images, containers) && !isSameFileSystem(images, containers);
+  const nodeFs = { ...fileSystemOf(fs), device: devices.kubeletRoot };
+  // If it is unknown, layers do not count for a container's limit: no pod is evicted by a guess.
+  return { dedicatedImageFs: splitContainerFs || !isSameFileSystem(nodeFs, images), splitContainerFs };
+}
+
+const areKnown = (...both: readonly FileSystemFacts[]): boolean =>
+  both.every(({ device }) => device !== undefined) ||
+  both.every(({ capacityBytes }) => capacityBytes !== undefined);
+
+/** The most that can be used. */
+interface Room {
+  readonly bytes: number;
+  readonly inodes: number;
+}
+
+type Rooms = Readonly<Record<'logs' | 'layers' | 'volumes' | 'total', Room>>;
+
+/** Logs and volumes are on the file system of the kubelet, a volume perhaps in memory. */
+function roomOf(node: unknown, { dedicatedImageFs, splitContainerFs }: DiskLayout): Rooms {
+  const { fs, memory, runtime } = asObject(node);
+  const { imageFs, containerFs } = asObject(runtime);
+  const logs = roomIn(fileSystemOf(fs));
+  const layers = dedicatedImageFs ? roomIn(fileSystemOf(splitContainerFs ? containerFs : imageFs)) : logs;
+  const { availableBytes, workingSetBytes } = asObject(memory);
+  const memoryBytes = (count(availableBytes) ?? 0) + (count(workingSetBytes) ?? 0);
   return {
-    atMs: nowMs,
-    ...nodeUsageOf(node, nowMs),
-    pods: new Map(asList(pods).flatMap(podUsageOf)),
+    ...{ logs, layers },
+    volumes: {
+      bytes: Math.max(logs.bytes, memoryBytes),
+      inodes: Math.max(logs.inodes, memoryBytes / pageBytes),
+    },
+    total: dedicatedImageFs ? together(logs, layers) : logs,
   };
 }
 
-/** Reads the field `node`. */
-export const nodeUsageOf = (node: unknown, nowMs: number): Omit<StorageUsage, 'atMs' | 'pods'> => ({
-  dedicatedImageFs: isImageFsDedicated(node),
-  splitContainerFs: isContainerFsSplit(node),
-  signals: signalsOf(node, nowMs),
+const together = (a: Room, b: Room): Room => ({
+  bytes: Math.min(a.bytes + b.bytes, largestCount),
+  inodes: Math.min(a.inodes + b.inodes, largestCount),
 });
 
-/** If it is not known, layers do not count for a container's limit: no pod is evicted by a guess. */
-export function isImageFsDedicated(node: unknown): boolean {
-  const { fs, runtime } = asObject(node);
-  const nodeBytes = count(asObject(fs)['capacityBytes']);
-  const imageBytes = count(asObject(asObject(runtime)['imageFs'])['capacityBytes']);
-  return nodeBytes === undefined || nodeBytes !== imageBytes;
+/** A file in memory uses at least a page. */
+const pageBytes = 4096;
+
+/** A capacity of 0 is not known: some file systems count no inodes. */
+const roomIn = ({ capacityBytes = 0, inodes = 0 }: FileSystemFacts): Room => ({
+  bytes: capacityBytes === 0 ? largestCount : capacityBytes,
+  inodes: inodes === 0 ? largestCount : inodes,
+});
+
+/** Names the first part of a pod whose value cannot be; undefined = none. */
+function impossiblePart({ total, volumes, containers }: PodStorageUsage, rooms: Rooms): string | undefined {
+  const parts: readonly (readonly [string, StorageMeasurement | undefined, Room])[] = [
+    ...containers.flatMap(({ name, layer, logs }) => [
+      [`writable layer of container ${name}`, layer, rooms.layers] as const,
+      [`logs of container ${name}`, logs, rooms.logs] as const,
+    ]),
+    ...[...volumes].map(([name, volume]) => [`volume ${name}`, volume, rooms.volumes] as const),
+    ['total', total, rooms.total],
+  ];
+  return parts.find(([, measured, room]) => measured !== undefined && !isPossible(measured, room))?.[0];
 }
 
+const isPossible = ({ bytes, inodes = 0 }: StorageMeasurement, room: Room): boolean =>
+  bytes >= 0 && bytes <= room.bytes && inodes >= 0 && inodes <= room.inodes;
+
 /** Reads one entry of the field `pods`; returns nothing for one without a UID. */
-export function podUsageOf(pod: unknown): readonly (readonly [uid: string, usage: PodStorageUsage])[] {
+export function reportedPod(pod: unknown): readonly ReportedPod[] {
   const { podRef, containers, volume, memory, 'ephemeral-storage': total } = asObject(pod);
-  const { uid } = asObject(podRef);
+  const { uid, namespace, name } = asObject(podRef);
   if (typeof uid !== 'string' || uid === '') return [];
   const usage = {
     total: sizeOf(total),
@@ -49,7 +160,7 @@ export function podUsageOf(pod: unknown): readonly (readonly [uid: string, usage
     containers: asList(containers).flatMap(containerOf),
     memoryBytes: count(asObject(memory)['workingSetBytes']),
   };
-  return [[uid, usage]];
+  return [{ uid, name: `${asText(namespace)}/${asText(name)}`, usage }];
 }
 
 /** Without volumes of claims: they are not local storage of the pod. */
@@ -68,8 +179,10 @@ function containerOf(container: unknown): readonly ContainerStorageUsage[] {
   return [{ name, layer: sizeOf(rootfs), logs: sizeOf(logs) }];
 }
 
+/** Values as the kubelet reports them. */
 function sizeOf(stats: unknown): StorageMeasurement | undefined {
   const { usedBytes, inodesUsed, time } = asObject(stats);
-  const bytes = count(usedBytes);
-  return bytes === undefined ? undefined : { bytes, inodes: count(inodesUsed), atMs: timeOf(time) };
+  if (typeof usedBytes !== 'number') return undefined;
+  const inodes = typeof inodesUsed === 'number' ? inodesUsed : undefined;
+  return { bytes: usedBytes, inodes, atMs: timeOf(time) };
 }

@@ -102,7 +102,7 @@ SETTINGS
   mount -t tmpfs tmpfs /run; mkdir -p /run/lock /run/netns /run/containerd
   if [ -n "${BED_DISK_MB:-}" ]; then own_disk; else folders_of_dir "$1"; fi
   # in memory: of this size however full the machine's disk is, and its syncs wait for no disk
-  [ "$BED_IMAGEFS_MB" = 0 ] || mount -t tmpfs -o "size=${BED_IMAGEFS_MB}m" imagefs /var/lib/containerd
+  [ "$BED_IMAGEFS_MB" = 0 ] || mount -t tmpfs -o "size=${BED_IMAGEFS_MB}m${BED_DISK_MB:+,nr_inodes=$((BED_IMAGEFS_MB * 64))}" imagefs /var/lib/containerd
   mount --make-rshared / # as on a real node, and no further than this jail
 }
 

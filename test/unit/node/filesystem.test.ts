@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events';
+import { statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { imageDisk, statFsReader, usedPercent } from '../../../src/node/disk/filesystem.ts';
 import { FakeRuntime } from '../../fakes/runtime.ts';
@@ -12,6 +13,7 @@ test('reads a file system of this machine', async () => {
   const figures = await statFsReader()('/', never);
   expect(figures.capacityBytes).toBeGreaterThan(0);
   expect(figures.availableBytes).toBeLessThanOrEqual(figures.capacityBytes);
+  expect(figures.device).toBe(statSync('/').dev);
 });
 
 test.each([
@@ -21,11 +23,12 @@ test.each([
     expected: { capacityBytes: 4_096_000, availableBytes: 1_024_000, inodes: 100, inodesFree: 40 },
   },
   {
-    name: 'more available than the capacity',
-    over: { bavail: 2000n, ffree: 200n },
-    expected: { availableBytes: 4_096_000, inodesFree: 100 },
+    name: 'more free inodes than there are',
+    over: { ffree: 101n },
+    expected: { availableBytes: 1_024_000, inodes: undefined, inodesFree: undefined },
   },
-  { name: 'less than 0 available', over: { bavail: -1n }, expected: { availableBytes: 0 } },
+  { name: 'less than 0 free inodes', over: { ffree: -1n }, expected: { inodes: undefined } },
+  { name: 'its device', over: { dev: 7 }, expected: { device: 7 } },
   {
     name: 'no capacity',
     over: { blocks: 0n, bavail: 0n },
@@ -39,6 +42,14 @@ test.each([
 ])('figures: $name', async ({ over, expected }) => {
   const statFs = statFsReader({ read: () => Promise.resolve({ ...raw, ...over }) });
   expect(await statFs('/x', never)).toMatchObject(expected);
+});
+
+test.each([1001n, -1n])('%s of 1000 available blocks are no measurement', async (bavail) => {
+  const statFs = statFsReader({ read: () => Promise.resolve({ ...raw, bavail }) });
+  await expect(statFs('/x', never)).rejects.toMatchObject({
+    message: 'reading the file system of /x',
+    cause: { message: `impossible values: ${bavail} of 1000 blocks are available` },
+  });
 });
 
 test('an error is one line that names the path', async () => {

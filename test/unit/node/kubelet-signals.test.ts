@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isContainerFsSplit, signalsOf } from '../../../src/node/kubelet/signals.ts';
+import { signalsOf } from '../../../src/node/kubelet/signals.ts';
 import { configuredThresholds, defaultThresholds } from '../../../src/node/kubelet/thresholds.ts';
 
 const time = '2026-01-15T11:59:50Z';
@@ -11,6 +11,8 @@ const disk = (capacityBytes: number, over: object = {}): object => ({
 /** `nodefs.available 25/100`. */
 const lines = (node: unknown): readonly string[] =>
   signalsOf(node, nowMs).map(({ signal, available, capacity }) => `${signal} ${available}/${capacity}`);
+
+const inodes = ['nodefs.inodesFree 600/1000'];
 
 describe('signals of a summary', () => {
   test('all that a kubelet reports, with the time of the measurement', () => {
@@ -47,11 +49,13 @@ describe('signals of a summary', () => {
     ['no capacity', { fs: disk(100, { capacityBytes: 0, inodes: 0 }) }, []],
     ['negative values', { fs: disk(100, { availableBytes: -1, inodesFree: -1 }) }, []],
     ['texts for numbers', { fs: disk(100, { availableBytes: '25', inodesFree: '600' }) }, []],
+    ['more available than there is', { fs: disk(100, { availableBytes: 101, inodesFree: 1001 }) }, []],
     [
-      'more available than there is',
-      { fs: disk(100, { availableBytes: 101, inodes: 0 }) },
-      ['nodefs.available 100/100'],
+      'a number below 0 as the kubelet writes it',
+      { fs: disk(100, { availableBytes: 2 ** 64 - 4096 }) },
+      inodes,
     ],
+    ['a capacity above 2^63', { fs: disk(2 ** 63 * 1.1) }, inodes],
     ['memory without the working set', { memory: { availableBytes: 30 } }, []],
     ['memory without what is available', { memory: { workingSetBytes: 30 } }, []],
   ])('%s', (_, node, expected) => {
@@ -62,16 +66,6 @@ describe('signals of a summary', () => {
     const node = { fs: disk(100, { time: undefined }), memory: { availableBytes: 1, workingSetBytes: 1 } };
     expect(new Set(signalsOf(node, nowMs).map(({ measuredAtMs }) => measuredAtMs))).toEqual(new Set([nowMs]));
   });
-});
-
-test.each([
-  ['another capacity', { imageFs: disk(200), containerFs: disk(300) }, true],
-  ['the same capacity', { imageFs: disk(200), containerFs: disk(200) }, false],
-  ['no file system of containers', { imageFs: disk(200) }, false],
-  ['no file system of images', { containerFs: disk(200) }, false],
-  ['neither', undefined, false],
-] as const)('containers have a file system of their own: %s', (_, runtime, expected) => {
-  expect(isContainerFsSplit({ runtime })).toBe(expected);
 });
 
 const texts = (thresholds: ReturnType<typeof configuredThresholds>): object =>

@@ -133,7 +133,18 @@ describe('on a node', () => {
     const { code, stderr } = await fixture.snapshot(...snapshotOptions());
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const names = [
-      ...['containers', 'imagefs', 'images', 'info', 'loglisting', 'logs', 'sandboxes', 'state', 'stats'],
+      ...[
+        'containers',
+        'devices',
+        'imagefs',
+        'images',
+        'info',
+        'loglisting',
+        'logs',
+        'sandboxes',
+        'state',
+        'stats',
+      ],
     ];
     expect(readdirSync(join(fixture.directory, 'nodes', nodeName))).toEqual(files(names));
     for (const file of files(names))

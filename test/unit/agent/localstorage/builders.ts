@@ -91,6 +91,7 @@ export const usage = (
   dedicatedImageFs: false,
   splitContainerFs: false,
   signals: [],
+  impossible: [],
   pods: new Map(Object.entries(pods).map(([name, used]) => [`uid-${name}`, podUsage(used)])),
   ...over,
 });

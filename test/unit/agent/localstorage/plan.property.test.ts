@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { PodStorageUsage, StoragePod, StorageUsage } from '../../../../src/api/local-storage.ts';
+import { unknownDevices, type DiskDevices } from '../../../../src/api/file-system.ts';
+import type { StoragePod, StorageUsage } from '../../../../src/api/local-storage.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type { LocalStoragePolicy } from '../../../../src/api/policy/policy.ts';
 import type { Given, LocalStorageFacts } from '../../../../src/agent/localstorage/facts.ts';
 import { limitsOf } from '../../../../src/agent/localstorage/limits.ts';
 import { planLocalStorage } from '../../../../src/agent/localstorage/plan.ts';
+import { storageUsageOf } from '../../../../src/node/kubelet/summary.ts';
 import { minutesAgo, now } from '../../../builders.ts';
 import {
   container,
@@ -22,7 +24,6 @@ import { property, worlds } from '../../../property.ts';
 
 /** MiB around the limits, so that about half of the usages exceed one. */
 const size = fc.integer({ min: 0, max: 12 });
-const optionalSize = fc.option(size, { nil: undefined });
 const quantity = fc.option(
   size.map((mebibytes) => (mebibytes === 0 ? '0' : `${mebibytes}Mi`)),
   { nil: undefined },
@@ -52,50 +53,83 @@ const state = fc.record({
   configHash: fc.constantFrom(undefined, undefined, undefined, 'hash'),
 });
 
+/** A number below 0 as the kubelet reports it. */
+const belowZero = 2 ** 64 - 4096;
+const diskBytes = 1000 * mib;
+/** Values that no file system can have, seldom. */
+const impossible = fc.constantFrom(belowZero, -1, 2 * diskBytes + 1);
+const measured = fc.option(
+  fc.oneof(
+    { weight: 20, arbitrary: size.map((mebibytes) => mebibytes * mib) },
+    { weight: 1, arbitrary: impossible },
+  ),
+  { nil: undefined },
+);
 const measurements = fc.record({
-  total: optionalSize,
-  volumes: fc.tuple(optionalSize, optionalSize),
-  layers: fc.tuple(optionalSize, optionalSize),
+  total: measured,
+  volumes: fc.tuple(measured, measured),
+  layers: fc.tuple(measured, measured),
 });
 type Measurements = typeof measurements extends fc.Arbitrary<infer T> ? T : never;
 
-const figure = (mebibytes: number | undefined) =>
-  mebibytes === undefined ? undefined : { bytes: mebibytes * mib, atMs: now.getTime() };
+const time = now.toISOString();
+const stats = (usedBytes: number | undefined): object => ({ time, usedBytes });
 
-function usageOf({ total, volumes, layers }: Measurements): PodStorageUsage {
-  return {
-    total: figure(total),
-    volumes: new Map(
-      names.flatMap((name, i) => {
-        const used = figure(volumes[i]);
-        return used === undefined ? [] : [[name, used] as const];
-      }),
-    ),
-    containers: names.map((name, i) => ({ name, layer: figure(layers[i]), logs: figure(1) })),
-  };
+const summaryPod = (uid: string, { total, volumes, layers }: Measurements): object => ({
+  podRef: { uid, namespace: 'web', name: uid },
+  'ephemeral-storage': stats(total),
+  volume: names.map((name, i) => ({ name, ...stats(volumes[i]) })),
+  containers: names.map((name, i) => ({ name, rootfs: stats(layers[i]), logs: stats(mib) })),
+});
+
+/** Disks of one size: one disk, or two; the values of two may be the same, and the devices may be unknown. */
+const disks = fc.record({
+  isDedicated: fc.boolean(),
+  hasSameValues: fc.boolean(),
+  areDevicesKnown: fc.boolean(),
+});
+type Disks = typeof disks extends fc.Arbitrary<infer T> ? T : never;
+
+const nodeOf = ({ isDedicated, hasSameValues }: Disks): object => {
+  const fs = { time, capacityBytes: diskBytes, availableBytes: diskBytes / 2, inodes: 1000, inodesFree: 500 };
+  const imageFs = isDedicated && !hasSameValues ? { ...fs, availableBytes: diskBytes / 3 } : fs;
+  return { fs, runtime: { imageFs, containerFs: imageFs } };
+};
+const devicesOf = ({ isDedicated, areDevicesKnown }: Disks): DiskDevices =>
+  areDevicesKnown
+    ? { kubeletRoot: 1, imageFs: isDedicated ? 2 : 1, containerFs: isDedicated ? 2 : 1 }
+    : unknownDevices;
+
+interface World extends LocalStorageFacts {
+  readonly pods: readonly StoragePod[];
+  readonly usage: StorageUsage;
+  readonly disks: Disks;
+  /** UIDs of pods with a value that cannot be. */
+  readonly wrong: ReadonlySet<string>;
 }
 
-const cluster: fc.Arbitrary<
-  LocalStorageFacts & { readonly pods: readonly StoragePod[]; readonly usage: StorageUsage }
-> = fc
+const isWrong = ({ total, volumes, layers }: Measurements): boolean =>
+  [total, ...volumes, ...layers].some((bytes = 0) => bytes < 0 || bytes > 2 * diskBytes);
+
+const cluster: fc.Arbitrary<World> = fc
   .tuple(
     fc.array(fc.tuple(storage, state, fc.option(measurements, { nil: undefined })), { maxLength: 12 }),
-    fc.boolean(),
+    disks,
   )
-  .map(([list, dedicatedImageFs]) => ({
-    pods: list.map(([declared, { isDeleted, ...over }], i) =>
-      storagePod(`p${i}`, spec(declared), { ...over, deletionAtMs: isDeleted ? minutesAgo(1) : undefined }),
-    ),
-    usage: {
-      atMs: now.getTime(),
-      dedicatedImageFs,
-      splitContainerFs: false,
-      signals: [],
-      pods: new Map(
-        list.flatMap(([, , used], i) => (used === undefined ? [] : [[`uid-p${i}`, usageOf(used)] as const])),
+  .map(([list, layout]) => {
+    const reported = list.flatMap(([, , used], i) =>
+      used === undefined ? [] : [[`uid-p${i}`, used] as const],
+    );
+    const summary = { node: nodeOf(layout), pods: reported.map(([uid, used]) => summaryPod(uid, used)) };
+    return {
+      pods: list.map(([declared, { isDeleted, ...over }], i) =>
+        storagePod(`p${i}`, spec(declared), { ...over, deletionAtMs: isDeleted ? minutesAgo(1) : undefined }),
       ),
-    },
-  }));
+      usage: storageUsageOf(summary, now.getTime(), devicesOf(layout)),
+      disks: layout,
+      wrong: new Set(reported.filter(([, used]) => isWrong(used)).map(([uid]) => uid)),
+    };
+  });
 
 function excluding(
   governance: ReturnType<typeof governedBy>,
@@ -173,6 +207,42 @@ test('an eviction names a limit of the pod whose usage exceeds evictAtPercent', 
     worlds,
   );
 });
+
+test(
+  'no pod is evicted for a value that cannot be, and the others are judged as if it were not there',
+  property,
+  () => {
+    fc.assert(
+      fc.property(cluster, given, (facts, how) => {
+        const plan = planLocalStorage(facts, how);
+        for (const { target } of [...plan.evictions, ...plan.warnings])
+          expect(facts.wrong.has(target.uid)).toBe(false);
+        const pods = facts.pods.filter(({ uid }) => !facts.wrong.has(uid));
+        expect(planLocalStorage({ ...facts, pods }, how).evictions).toEqual(plan.evictions);
+      }),
+      worlds,
+    );
+  },
+);
+
+test(
+  'layers count for the limit of a container only where they are on the disk of the kubelet',
+  property,
+  () => {
+    fc.assert(
+      fc.property(cluster, given, (facts, how) => {
+        const { isDedicated, areDevicesKnown, hasSameValues } = facts.disks;
+        const isKnown = areDevicesKnown || !hasSameValues;
+        for (const { reading } of planLocalStorage(facts, how).readings) {
+          if (reading.signal !== 'ephemeralcontainerfs.limit') continue;
+          if (isDedicated && isKnown) expect(reading.usedBytes).toBe(mib);
+          else expect(reading.usedBytes).toBeGreaterThanOrEqual(mib);
+        }
+      }),
+      worlds,
+    );
+  },
+);
 
 test('every pod has one verdict, in the order of the pods', property, () => {
   fc.assert(

@@ -49,7 +49,7 @@ export const disk = (usedGib: number, over: Partial<MountedImageDisk> = {}): Mou
   const bytes = { capacityBytes: 100 * gib, availableBytes: (100 - usedGib) * gib };
   return {
     ...{ ...bytes, usedPercent: usedPercent(bytes), inodes: 1000, inodesFree: 900 },
-    ...{ mountpoint: '/var/lib/containerd', usedBytes: 10 * gib, inodesUsed: 50 },
+    ...{ device: 1, mountpoint: '/var/lib/containerd', usedBytes: 10 * gib, inodesUsed: 50 },
     ...over,
   };
 };

@@ -16,8 +16,8 @@ const [ahead, near] = ['False AheadOfKubelet', 'True DiskNearSignal'];
 const [noList, tooHigh] = ['False NoKeepList', 'True ThresholdTooHigh'];
 const undecided = 'Unknown Undecided';
 const kept = (bytes: number) => ({ images: images({ kept: { count: 9, bytes } }) });
-/** Images have a file system of their own. */
-const dedicated = (nodeDisk: ReturnType<typeof disk>) => ({ ...nodeDisk, capacityBytes: 101 * gib });
+/** Images have a file system of their own, of the same size. */
+const dedicated = (nodeDisk: ReturnType<typeof disk>) => ({ ...nodeDisk, device: 2 });
 
 test.each<{ readonly name: string; readonly over: Partial<ReportFacts>; readonly expected: string }>([
   { name: 'thresholds well below those of the kubelet', over: {}, expected: ahead },
@@ -89,6 +89,16 @@ test.each<{ readonly name: string; readonly over: Partial<ReportFacts>; readonly
     name: 'node disk near, image disk not known',
     over: { imageDisk: undefined, nodeDisk: disk(89) },
     expected: near,
+  },
+  {
+    name: 'node disk near, devices not known, the image disk of the same size is much emptier',
+    over: { nodeDisk: disk(89, { device: undefined }) },
+    expected: ahead,
+  },
+  {
+    name: 'node disk near, devices not known, the image disk has the same values',
+    over: { nodeDisk: disk(83, { device: undefined, inodesFree: 899 }), imageDisk: disk(83) },
+    expected: ahead,
   },
   { name: 'no disk known', over: { imageDisk: undefined }, expected: undecided },
   { name: 'images not known', over: { images: undefined }, expected: undecided },

@@ -83,7 +83,7 @@ test('disks: as the kubelet measures them, else as the runtime does', () => {
   const measured = part('node-1', {
     disk: { capacityBytes: 1, availableBytes: 1 },
     usage: {
-      ...{ atMs: 1, dedicatedImageFs: false, splitContainerFs: false, pods: new Map() },
+      ...{ atMs: 1, dedicatedImageFs: false, splitContainerFs: false, pods: new Map(), impossible: [] },
       signals: [
         { signal: 'nodefs.available', available: 50, capacity: 100, measuredAtMs: 1 },
         { signal: 'nodefs.inodesFree', available: 10, capacity: 100, measuredAtMs: 1 },

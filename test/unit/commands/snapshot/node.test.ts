@@ -198,6 +198,13 @@ test.each([
   expect(warnings).toEqual(warning === undefined ? [] : [warning]);
 });
 
+test('writes the devices of the file systems, so that two of one size are two', async () => {
+  const numbers: Readonly<Record<string, number>> = { '/kubelet': 1, '/images': 2 };
+  const statFs: NodePartDeps['statFs'] = (path) => Promise.resolve({ ...disk, device: numbers[path] });
+  const { files } = await taken({ statFs });
+  expect(files['devices.json']).toEqual({ kubeletRoot: 1, imageFs: 2, containerFs: 2 });
+});
+
 test('leaves out the file system of a kubelet directory that does not exist', async () => {
   const statFs: NodePartDeps['statFs'] = (path) =>
     path === '/kubelet'

@@ -7,30 +7,15 @@ const measured = {
   ...{ usedBytes: 300, inodesUsed: 3 },
 };
 
-/** A kubelet's summary. */
-const capacities = (fs: number | undefined, imageFs: number | undefined): Buffer =>
-  Buffer.from(
-    JSON.stringify({
-      node: { fs: { capacityBytes: fs }, runtime: { imageFs: { capacityBytes: imageFs } } },
-      pods: [],
-    }),
-  );
-
-test.each([
-  { name: 'the same capacity', answer: capacities(900, 900), dedicated: false },
-  { name: 'different capacities', answer: capacities(900, 800), dedicated: true },
-  {
-    name: 'different capacities, one equal to the measured one',
-    answer: capacities(1000, 800),
-    dedicated: true,
-  },
-  { name: 'no capacity of images', answer: capacities(1000, undefined), dedicated: true },
-  { name: 'no capacities', answer: capacities(undefined, undefined), dedicated: true },
-])('takes from the kubelet whether images have their own file system: $name', ({ answer, dedicated }) => {
-  const stats = withDisk(pickedSummary(answer), { imageFs: measured, fs: undefined });
-  const written: unknown = JSON.parse(JSON.stringify(stats));
-  expect(storageUsageOf(written, 0).dedicatedImageFs).toBe(dedicated);
-  expect(written).toHaveProperty('node.runtime.imageFs.capacityBytes', 1000);
+test('the image file system has the values that were measured here, the others those of the kubelet', () => {
+  const disk = { capacityBytes: 900, availableBytes: 1 };
+  const summary = { node: { fs: disk, runtime: { imageFs: disk, containerFs: disk } }, pods: [] };
+  const answer = Buffer.from(JSON.stringify(summary));
+  const { usedBytes, inodesUsed, ...values } = measured;
+  expect(withDisk(pickedSummary(answer), { imageFs: measured, fs: undefined })).toEqual({
+    node: { fs: disk, runtime: { imageFs: { ...values, usedBytes, inodesUsed }, containerFs: values } },
+    pods: [],
+  });
 });
 
 test('a summary without pods means that there are none', () => {
@@ -45,7 +30,7 @@ test.each([
   'takes from the kubelet whether containers have their own file system: $name',
   ({ containerFs, split }) => {
     const runtime = {
-      imageFs: { capacityBytes: 900 },
+      imageFs: { capacityBytes: 900, availableBytes: 1 },
       ...(containerFs !== undefined && { containerFs: { capacityBytes: containerFs, availableBytes: 1 } }),
     };
     const answer = Buffer.from(JSON.stringify({ node: { fs: { capacityBytes: 900 }, runtime }, pods: [] }));
