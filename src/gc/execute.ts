@@ -41,10 +41,10 @@ export interface Execution<D> {
   readonly clock: Clock;
   /** Decisions in progress at a time. */
   readonly concurrency: number;
-  /** Failures in a row after which the pass stops: the rest would only fail as well. */
-  readonly giveUpAfter: number;
-  /** Whether after this failure the rest would fail as well. */
+  /** Whether a failure is one of the connection or of the credentials, not of its object: the rest would fail as well. Default: none is. */
   readonly isHopeless?: (error: unknown) => boolean;
+  /** Such failures in a row after which the pass stops; default 1. */
+  readonly giveUpAfter?: number;
   /** Whether the target is met without this decision. Then its worker ends; the others finish theirs, then check their own next one. */
   readonly enough?: (next: D) => boolean;
   /** Most decisions started per second; 0 = no limit. */
@@ -91,7 +91,7 @@ class Pass<D> {
   readonly #signal: AbortSignal;
   readonly #outcomes: Outcome<D>[] = [];
   #stopped: Stop | undefined;
-  #failedInARow = 0;
+  #hopelessInARow = 0;
   /** Monotonic milliseconds before which nothing is started. */
   #pausedUntilMs = 0;
   #nextStartMs = 0;
@@ -130,7 +130,7 @@ class Pass<D> {
       }
       freedBytes += result.freedBytes ?? 0;
     }
-    this.#failedInARow = 0;
+    this.#hopelessInARow = 0;
     this.#report({ kind: 'done', decision, freedBytes });
   }
 
@@ -156,7 +156,7 @@ class Pass<D> {
       if (lateObjection !== undefined) return lateObjection;
       const result = await step(decision).catch(failure);
       // The server works: it has rejected this one object, or does not have it.
-      if (result.kind === 'keep' || result.kind === 'gone') this.#failedInARow = 0;
+      if (result.kind === 'keep' || result.kind === 'gone') this.#hopelessInARow = 0;
       if (result.kind !== 'throttled') return result;
       if (tries === maxThrottles) return { kind: 'failure', error: result.error };
       const pauseMs = Math.min(Math.max(result.forMs, 0), maxPauseMs);
@@ -215,13 +215,11 @@ class Pass<D> {
   }
 
   #fail(decision: D, error: unknown): void {
-    const { giveUpAfter, isHopeless } = this.#execution;
-    this.#failedInARow += 1;
+    const { giveUpAfter = 1, isHopeless } = this.#execution;
     this.#report({ kind: 'failed', decision, error });
-    if (isHopeless?.(error) === true)
+    this.#hopelessInARow = isHopeless?.(error) === true ? this.#hopelessInARow + 1 : 0;
+    if (this.#hopelessInARow >= giveUpAfter)
       this.#stopped ??= { kind: 'stop', why: 'the others would fail as well' };
-    if (this.#failedInARow >= giveUpAfter)
-      this.#stopped ??= { kind: 'stop', why: `${this.#failedInARow} failures in a row` };
   }
 
   #report(outcome: Outcome<D>): void {

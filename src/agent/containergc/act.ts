@@ -64,8 +64,6 @@ export async function removeAll(
       checks: checks.checks,
       steps: [(removal) => remover.stop(removal), (removal) => remover.remove(removal)],
       ...{ clock: deps.clock, concurrency: 1 },
-      // A failure proves nothing about the next removal: the kubelet continues as well.
-      giveUpAfter: Infinity,
       enough: ({ reason }) => isDiskSignal(reason) && remover.isRelieved,
       onOutcome: (outcome) => {
         // The shutdown interrupted the removal; the next pass repeats it.

@@ -4,6 +4,7 @@ import type { ContainerRuntime } from '../../cri/runtime.ts';
 import { skewText } from '../../gc/checks.ts';
 import type { Outcome } from '../../gc/decision.ts';
 import { execute, logStop, type StepResult } from '../../gc/execute.ts';
+import { FailureMemory } from '../../gc/failures.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
@@ -20,6 +21,7 @@ interface ActDeps extends ImageCheckDeps {
   readonly clock: Clock;
   readonly metrics: ImageGcMetrics;
   readonly log: Logger;
+  readonly failures: FailureMemory<ImageRemoval>;
   readonly onRemoved: (removal: ImageRemoval) => void;
   /** Called after each decision: a long pass is not a hung one. */
   readonly onProgress: () => void;
@@ -32,9 +34,6 @@ interface Planned extends PlanBasis {
   /** undefined = no demand of node pressure. */
   readonly relief: Relief | undefined;
 }
-
-/** After so many failures in a row the rest would fail as well. */
-const giveUpAfter = 8;
 
 /** Removes the images of a plan, in order, until enough is free. */
 export async function removeImages(
@@ -49,7 +48,7 @@ export async function removeImages(
   const executed = await execute(
     candidates,
     {
-      ...{ checks, clock, isHopeless, giveUpAfter, concurrency: 1 },
+      ...{ checks, clock, isHopeless, concurrency: 1 },
       steps: [(removal) => remover.remove(removal)],
       enough: (next) => remover.enough(next),
       onOutcome: (outcome) => {
@@ -58,6 +57,7 @@ export async function removeImages(
     },
     signal,
   );
+  deps.failures.record(executed.outcomes, clock.monotonicMs());
   const { endedBecause: why } = remover;
   const stopped = executed.stopped ?? (why === undefined ? undefined : ({ kind: 'stop', why } as const));
   logStop(log, stopped);
@@ -222,11 +222,18 @@ function freedBetween(
   return first && last && Math.max(0, last.free - first.free);
 }
 
+const failureOf = (err: unknown): unknown =>
+  err instanceof Error && 'failure' in err ? err.failure : undefined;
+
 /** Whether every other removal would fail too: the runtime is unavailable, does not respond, or denies access. */
-const isHopeless = (err: unknown): boolean =>
-  err instanceof Error &&
-  'failure' in err &&
-  (err.failure === 'unavailable' || err.failure === 'deadline' || err.failure === 'denied');
+const isHopeless = (err: unknown): boolean => isRuntimeDown(err) || failureOf(err) === 'deadline';
+
+const isRuntimeDown = (err: unknown): boolean =>
+  failureOf(err) === 'unavailable' || failureOf(err) === 'denied';
+
+/** Remembers images that the runtime has refused to remove, or has taken too long for. */
+export const imageFailures = (): FailureMemory<ImageRemoval> =>
+  new FailureMemory({ keyOf: ({ target }) => target.id, isOfObject: (err) => !isRuntimeDown(err) });
 
 /** Log fields that identify an image even after its removal. */
 export const fieldsOf = ({ target: { image }, reason }: ImageRemoval): object => ({

@@ -10,6 +10,7 @@ import { imageRemoveReasons, type ImageRemoveReason } from '../../api/reasons.ts
 import type { DiskSpace, NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { Decision, ImageTarget } from '../../gc/decision.ts';
+import type { FailedBefore } from '../../gc/failures.ts';
 import type { AgeEntry, ImageEvidence, ImageReason } from '../../gc/reasons/images.ts';
 import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
 import type { AgentState, ImageRecord } from '../../node/disk/state-format.ts';
@@ -27,6 +28,8 @@ export interface ImageGcFacts extends AgentState {
   readonly sandboxImage?: string | undefined;
   /** The wall clock jumped since the last pass: ages are unknown. */
   readonly clockUnsure?: boolean;
+  /** Images whose removal has failed, by id. */
+  readonly failedBefore?: ReadonlyMap<string, FailedBefore>;
 }
 
 export interface Given {

@@ -16,7 +16,7 @@ import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
-import { fieldsOf, removeImages } from './act.ts';
+import { fieldsOf, imageFailures, removeImages } from './act.ts';
 import { hasCapacity, needsDisk } from './disk.ts';
 import { diskUsage, freeDiskSpaceFailed, imageGcFailed, invalidDiskCapacity } from './events.ts';
 import type { ImageGcFacts, ImageGcPlan, ImageRemoval } from './facts.ts';
@@ -81,6 +81,7 @@ export class ImageGcManager {
   /** Start of the last pass. */
   #began: Moment | undefined;
   #failedInARow = 0;
+  readonly #failures = imageFailures();
 
   constructor(deps: ImageGcDeps) {
     this.#deps = deps;
@@ -138,8 +139,9 @@ export class ImageGcManager {
     try {
       const facts = await this.#observe(gone, jumpedMs, signal);
       const { disk, trouble } = await this.#measure(rule, signal);
+      const failedBefore = this.#failures.known((id) => facts.images.has(id), clock.monotonicMs());
       return {
-        facts: { ...facts, disk, clockUnsure: jumpedMs !== 0 },
+        facts: { ...facts, disk, clockUnsure: jumpedMs !== 0, failedBefore },
         disk,
         trouble,
         now: clock.now(),
@@ -234,6 +236,7 @@ export class ImageGcManager {
     }
     const deps = {
       ...this.#deps,
+      failures: this.#failures,
       observe: (during: AbortSignal) => this.#observe(noContainers, 0, during),
       onRemoved: ({ target: { id, name }, reason }: ImageRemoval): void => {
         const what = { name, reason, policy: policy.name };

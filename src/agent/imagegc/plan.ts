@@ -16,6 +16,7 @@ import {
 } from './facts.ts';
 import { maximumAges } from './ages.ts';
 import { distinctImages, holdsOf, imageOf } from './holds.ts';
+import { failedLast, postponed } from './postponed.ts';
 import { recordAt, repulls } from './records.ts';
 import { planSteps, type Steps } from './steps.ts';
 
@@ -29,7 +30,7 @@ export function planImageGc(facts: ImageGcFacts, { governance, now, demands = []
   const { policy, rule } = governed;
   const kept: ImageDecision[] = [];
   const eligible: JudgedImage[] = [];
-  for (const image of imageFacts(facts, rule, now).toSorted(byIdleSince)) {
+  for (const image of failedLast(imageFacts(facts, rule, now).toSorted(byIdleSince), facts)) {
     const because = keptBecause(image, facts, { rule, now });
     if (because === undefined) eligible.push(image);
     else kept.push(decide(image, because, policy));
@@ -109,7 +110,10 @@ function keptBecause(
     return { reason: 'TooYoung', evidence, eligibleAtMs: oldEnoughAtMs };
   }
   if (lastUsedMs !== undefined && lastUsedMs >= now.getTime()) return bare('UsedRecently');
-  return undefined;
+  const failed = postponed(image, facts);
+  if (failed === undefined) return undefined;
+  const { times, retryInMs } = failed;
+  return { reason: 'RemovalFailed', evidence: { times }, eligibleAtMs: now.getTime() + retryInMs };
 }
 
 type Bare = 'UsedRecently' | 'ContainersUnknown' | 'PodsUnknown' | 'ClockUnsure';

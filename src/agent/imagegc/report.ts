@@ -10,7 +10,7 @@ import type {
 import type { Executed } from '../../gc/execute.ts';
 import type { ImageReason } from '../../gc/reasons/images.ts';
 import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
-import { amountText } from '../../gc/reasons/words.ts';
+import { amountText, counted } from '../../gc/reasons/words.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import { dryShortMessage, invalidCapacityMessage, shortMessage } from './events.ts';
@@ -100,8 +100,16 @@ function removalFailure(plan: ImageGcPlan, results: RemovalResults): string | un
   const aged = failed.find((removal) => removal.reason === 'Age');
   if (aged !== undefined)
     return `wanted to free images older than ${formatDuration(aged.target.maximumAgeMs ?? 0)}, encountered errors in image deletion: ${lastError}`;
-  if (failed.length === 0 || !isMissing(results)) return undefined;
+  if (failed.length === 0 || !isMissing(results)) return postponedFailure(plan, results);
   return `wanted to free ${freedTexts(plan, results)} with errors in image deletion: ${lastError}`;
+}
+
+/** Images that are due, and whose removal failed in an earlier pass. */
+function postponedFailure({ kept }: ImageGcPlan, results: RemovalResults): string | undefined {
+  const postponed = kept.filter(({ reason }) => reason === 'RemovalFailed');
+  const isDue = isMissing(results) || postponed.some(({ target }) => target.maximumAgeMs !== undefined);
+  if (postponed.length === 0 || !isDue) return undefined;
+  return `the runtime refuses to remove ${counted(postponed.length, 'image')}; dustpan tries again after a pause`;
 }
 
 /** Whether usage is still above a low threshold. */
@@ -225,7 +233,7 @@ export function inventoryOf(
 
 /** Reasons of images that only the disk usage or a limit keeps. */
 const removableReasons: ReadonlySet<string> = new Set<ImageReason>([
-  ...([...imageRemoveReasons, 'BelowThreshold', 'TargetMet', 'PacingLimit'] as const),
+  ...([...imageRemoveReasons, 'BelowThreshold', 'TargetMet', 'PacingLimit', 'RemovalFailed'] as const),
 ]);
 
 const total = (images: readonly ImageDecision[]): CountAndBytes => ({

@@ -601,7 +601,7 @@ export interface GCPolicyStatusPods {
    */
   deletedTotal?: number;
   /**
-   * Deletions under this policy that failed in the last pass.
+   * Pods under this policy whose deletion failed in the last pass, or in an earlier one and is not tried again yet.
    */
   errorsLastPass?: number;
   /**

@@ -12,6 +12,7 @@ export interface PolicyPassReport {
   /** Pods that wait only for their finalizers. */
   readonly held: number;
   readonly deleted: number;
+  /** Pods whose deletion failed in this pass, or in an earlier one and is not tried again yet. */
   readonly failed: number;
   /** Deletions by ttl that were cancelled because our clock and the API server's differ. */
   readonly clockUnsure: number;

@@ -107,7 +107,14 @@ function factsOf(facts: PlanFacts, { assumeElapsed, now }: PlanOptions): PodGcFa
       replicaSets: () => store(facts.replicaSets),
     },
     facts.policies ?? [],
-    { missing: noneMissing, seenFinished: noneSeen, monotonicMs: 0, maxGapMs: Infinity, now },
+    {
+      missing: noneMissing,
+      seenFinished: noneSeen,
+      failedBefore: new Map(),
+      monotonicMs: 0,
+      maxGapMs: Infinity,
+      now,
+    },
   );
   if (facts.nodes === undefined) return { ...observed.facts, nodes: undefined, missingForMs: new Map() };
   // Pods that are not known may refer to more missing nodes, which open the circuit breaker.

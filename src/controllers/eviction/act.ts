@@ -1,6 +1,7 @@
 import { isPressureRequest } from '../../api/local-storage.ts';
 import type { Reason } from '../../api/reasons.ts';
 import type { Outcome } from '../../gc/decision.ts';
+import { isHopeless } from '../../gc/api-failures.ts';
 import { execute, logStop, type Executed, type StepResult } from '../../gc/execute.ts';
 import type { EvictionOutcome, PodEvictions } from '../../kube/actions/eviction.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
@@ -33,7 +34,7 @@ interface EvictionPass {
 
 /** Low, because each eviction stops a workload and podgc uses the same API server. */
 const concurrency = 4;
-/** After so many failures in a row the rest would fail as well. */
+/** A lost connection may be one of many. */
 const giveUpAfter = 8;
 /** The pause after a throttled request without Retry-After. */
 const defaultRetryAfterMs = 1_000;
@@ -49,7 +50,7 @@ export async function evictPods(
   const executed = await execute(
     evictions,
     {
-      ...{ checks, concurrency, giveUpAfter, clock: deps.clock },
+      ...{ checks, concurrency, isHopeless, giveUpAfter, clock: deps.clock },
       steps: [(eviction) => evictor.evict(eviction)],
       onOutcome: (outcome) => {
         evictor.record(outcome);

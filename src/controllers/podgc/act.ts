@@ -1,6 +1,7 @@
 import type { RankedPolicies } from '../../api/policy/policy-view.ts';
 import type { PodDeleteReason } from '../../api/reasons.ts';
 import type { Outcome } from '../../gc/decision.ts';
+import { isHopeless, statusOf } from '../../gc/api-failures.ts';
 import { execute, logStop, type Executed, type StepResult } from '../../gc/execute.ts';
 import type { ClusterActions, DeletedPod, DisruptionTarget } from '../../kube/actions/cluster.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
@@ -27,7 +28,7 @@ export interface ActDeps extends PodCheckDeps {
 
 /** More requests would only wait inside the API server (docs/benchmarks.md). */
 const concurrency = 32;
-/** After so many failures in a row the rest would fail as well. */
+/** A lost connection may be one of many. */
 const giveUpAfter = 16;
 /** A broken server must not fill the log. */
 const maxFailureLines = 10;
@@ -46,9 +47,8 @@ export async function deletePods(
   const executed = await execute(
     deletions,
     {
-      ...{ checks, clock, concurrency, giveUpAfter, maxPerSecond },
+      ...{ checks, clock, concurrency, isHopeless, giveUpAfter, maxPerSecond },
       steps: [(one) => deleter.remove(one)],
-      isHopeless: (err) => statusOf(err) === 401,
       onOutcome: (outcome) => {
         journal.record(outcome);
       },
@@ -215,13 +215,13 @@ export const disruptionTarget = (reason: PodDeleteReason, at: Date): DisruptionT
 /** The pause after a response 429 without Retry-After. */
 const defaultPauseMs = 1_000;
 
-/** Turns a response 429 into a result. */
+/** Turns a response that throttles into a result. */
 async function throttledOr(request: Promise<StepResult>): Promise<StepResult> {
   try {
     return await request;
   } catch (error) {
     const forMs = throttledForMs(error);
-    if (forMs === undefined) throw error;
+    if (forMs === undefined || isDenial(error)) throw error;
     return { kind: 'throttled', forMs, error };
   }
 }
@@ -230,9 +230,10 @@ async function throttledOr(request: Promise<StepResult>): Promise<StepResult> {
 export const throttledForMs = (err: unknown): number | undefined =>
   statusOf(err) === 429 ? (retryAfterOf(err) ?? defaultPauseMs) : undefined;
 
-// Structural, because a unit imports only types from an adapter.
-const statusOf = (err: unknown): number | undefined =>
-  err instanceof Error && 'status' in err && typeof err.status === 'number' ? err.status : undefined;
+/** Whether admission has denied the request about this pod: the API server throttles with text, not with a Status. */
+const isDenial = (err: unknown): boolean =>
+  err instanceof Error && 'isStatus' in err && err.isStatus === true;
+
 const retryAfterOf = (err: unknown): number | undefined =>
   err instanceof Error && 'retryAfterMs' in err && typeof err.retryAfterMs === 'number'
     ? err.retryAfterMs

@@ -2,6 +2,8 @@ import { podLabelKeys } from '../../api/policy/matching.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import type { RankedPolicies } from '../../api/policy/policy-view.ts';
 import { podKeepReasons } from '../../api/reasons.ts';
+import { isOfObject } from '../../gc/api-failures.ts';
+import { FailureMemory } from '../../gc/failures.ts';
 import { countByPolicy } from '../../gc/summary.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
@@ -46,6 +48,7 @@ export class PodGcController {
   readonly #deps: PodGcDeps;
   #missing: MissingNodes = noneMissing;
   #seenFinished: SeenFinished = noneSeen;
+  readonly #failures = new FailureMemory<PodDeletion>({ keyOf: ({ target }) => target.uid, isOfObject });
   #noticed: Noticed = nothingNoticed;
 
   constructor(deps: PodGcDeps) {
@@ -62,6 +65,7 @@ export class PodGcController {
     const { facts, missing, seenFinished } = observe(this.#deps, ranked, {
       missing: this.#missing,
       seenFinished: this.#seenFinished,
+      failedBefore: this.#failures.known((uid) => this.#deps.pods.items.has(uid), monotonicMs),
       ...{ monotonicMs, now },
       maxGapMs: Math.max(maxPlanAgeMs, maxMissedPasses * this.#deps.periodMs),
     });
@@ -106,6 +110,7 @@ export class PodGcController {
     const deletions = enforced(plan.deletions, log);
     const executed = await deletePods(deletions, ranked, { ...this.#deps, onNodeFound }, signal);
     const { outcomes } = executed;
+    this.#failures.record(outcomes, clock.monotonicMs());
     await this.#recordDeleted(
       outcomes.filter(({ kind }) => kind === 'done').map(({ decision }) => decision),
       owners,

@@ -2,6 +2,7 @@ import { isFinished } from '../../api/pod-phase.ts';
 import type { InvalidPolicy, PodsPolicy, Policy } from '../../api/policy/policy.ts';
 import type { PodDeleteReason } from '../../api/reasons.ts';
 import type { Decision, PodTarget } from '../../gc/decision.ts';
+import type { FailedBefore } from '../../gc/failures.ts';
 import type { PodEvidence, PodReason } from '../../gc/reasons/pod-evidence.ts';
 import type { NodeFacts, OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
 
@@ -24,6 +25,8 @@ export interface PodGcFacts {
   readonly closedForMs: ReadonlyMap<string, number>;
   /** For each pod whose finish time is unknown or cannot be true: how long the controller has seen it finished. By UID; milliseconds of the monotonic clock. */
   readonly finishedForMs: ReadonlyMap<string, number>;
+  /** Pods whose deletion has failed, by UID. */
+  readonly failedBefore: ReadonlyMap<string, FailedBefore>;
 }
 
 export interface Given {

@@ -28,7 +28,7 @@ interface Observed {
   readonly seenFinished: SeenFinished;
 }
 
-interface Memory extends PassTime {
+interface Memory extends PassTime, Pick<PodGcFacts, 'failedBefore'> {
   readonly missing: MissingNodes;
   readonly seenFinished: SeenFinished;
   readonly now: Date;
@@ -55,6 +55,7 @@ export function observe(
     missingForMs: forMs(missing.since, memory),
     closedForMs: forMs(missing.closedSince, memory),
     finishedForMs: forMs(seenFinished, memory),
+    failedBefore: memory.failedBefore,
   };
   return { facts, missing, seenFinished };
 }

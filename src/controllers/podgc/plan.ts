@@ -29,7 +29,7 @@ export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
   const { groups, ungoverned } = groupByPolicy(facts, given);
   const missing = missingNodes(groups, facts);
   const judged = groups.map((group) => judge(group, { ...facts, missing }, given));
-  const { deletions, overLimit } = sequence(judged);
+  const { deletions, overLimit, postponed } = sequence(judged, facts, given);
   const isDue = new Set(deletions.map(({ target }) => target.pod));
 
   function* kept(): Generator<PodDecision> {
@@ -41,7 +41,8 @@ export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
       const { policy, excluded, pods } = one.group;
       for (const { pod, because } of excluded) yield toKeep(pod, because, policy);
       for (const pod of pods)
-        if (!isDue.has(pod)) yield toKeep(pod, keptBecause(pod, one, { overLimit, facts }), policy);
+        if (!isDue.has(pod))
+          yield toKeep(pod, postponed.get(pod) ?? keptBecause(pod, one, { overLimit, facts }), policy);
     }
   }
   return { deletions, kept: { [Symbol.iterator]: kept }, policies: judged.map(verdictsOf) };
@@ -84,24 +85,40 @@ interface Sequence {
   readonly deletions: readonly PodDeletion[];
   /** Pods that their policy's limit of deletions per pass leaves for the next pass. */
   readonly overLimit: ReadonlySet<PodFacts>;
+  /** Pods whose deletion has failed, and is not tried again yet. */
+  readonly postponed: ReadonlyMap<PodFacts, Because>;
 }
 
-/** One sequence for the whole cluster, rule by rule; within a rule in one order, whatever the policy. */
-function sequence(judged: readonly Judged[]): Sequence {
+/**
+ * One sequence for the whole cluster, rule by rule; within a rule in one order, whatever the policy. Pods whose deletion has failed are last, and
+ * count for no limit while they wait: some that cannot be deleted must not stop the deletion of all others.
+ */
+function sequence(
+  judged: readonly Judged[],
+  { failedBefore }: Pick<PodGcFacts, 'failedBefore'>,
+  { now }: Pick<Given, 'now'>,
+): Sequence {
   const due = judged.flatMap((one) => one.due);
   const deletions: PodDeletion[] = [];
   const overLimit = new Set<PodFacts>();
+  const postponed = new Map<PodFacts, Because>();
   const counts = new Map<Policy, number>();
-  for (const deletion of ruleOrder.flatMap((reason) => inOrder(due, reason))) {
-    const { policy } = deletion;
+  const inTurn = ruleOrder.flatMap((reason) => inOrder(due, reason));
+  const hasFailed = ({ target }: PodDeletion): boolean => failedBefore.has(target.uid);
+  for (const deletion of [...inTurn.filter((one) => !hasFailed(one)), ...inTurn.filter(hasFailed)]) {
+    const { policy, target } = deletion;
     const count = counts.get(policy) ?? 0;
-    if (isAtLimit(policy, count)) overLimit.add(deletion.target.pod);
+    const { times = 0, retryInMs = 0 } = failedBefore.get(target.uid) ?? {};
+    if (retryInMs > 0) {
+      const eligibleAtMs = now.getTime() + retryInMs;
+      postponed.set(target.pod, { reason: 'DeletionFailed', evidence: { times }, eligibleAtMs });
+    } else if (isAtLimit(policy, count)) overLimit.add(target.pod);
     else {
       counts.set(policy, count + 1);
       deletions.push(deletion);
     }
   }
-  return { deletions, overLimit };
+  return { deletions, overLimit, postponed };
 }
 
 const inOrder = (due: readonly PodDeletion[], reason: PodDeleteReason): readonly PodDeletion[] =>
@@ -122,8 +139,7 @@ const verdictsOf = ({ group, orphans }: Judged): PolicyVerdicts => ({
   trippedPercent: orphans.trippedPercent,
 });
 
-interface Known {
-  readonly overLimit: ReadonlySet<PodFacts>;
+interface Known extends Pick<Sequence, 'overLimit'> {
   readonly facts: PodGcFacts;
 }
 

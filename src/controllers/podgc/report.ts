@@ -56,7 +56,8 @@ export function passReports(
       const report = {
         ...{ at, governed, terminated, due: planned, waiting, held: reasons.FinalizerHeld ?? 0 },
         ...{ missingNodes, trippedPercent },
-        ...{ deleted: deleted(policy), failed: failed(policy), clockUnsure: clockUnsure(policy) },
+        ...{ deleted: deleted(policy), clockUnsure: clockUnsure(policy) },
+        failed: failed(policy) + (reasons.DeletionFailed ?? 0),
       };
       return [policy.uid, report];
     }),

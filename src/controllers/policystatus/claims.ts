@@ -78,7 +78,10 @@ function podTrouble(report: PolicyPassReport | undefined): Trouble {
   }
   if (report === undefined) return undefined;
   if (report.failed > 0)
-    return { reason: 'DeletesFailed', message: `${report.failed} deletions failed in the last pass` };
+    return {
+      reason: 'DeletesFailed',
+      message: `${report.failed} pods that are due could not be deleted; dustpan tries them again, after all others`,
+    };
   if (report.clockUnsure === 0) return undefined;
   const message = `${report.clockUnsure} deletions by ttl were skipped, because the controller's clock differs from the API server's`;
   return { reason: 'ClockUnsure', message };

@@ -83,6 +83,8 @@ export interface ImageEvidence extends NodeEvidence, Record<DiskSignal, RemovedF
   BelowThreshold: SpaceEvidence & Aging;
   TargetMet: SpaceEvidence & Aging;
   PacingLimit: { readonly maxImagesPerPass: number };
+  /** How often in a row. */
+  RemovalFailed: { readonly times: number };
   DiskUnknown: NoEvidence;
   RuleOff: NoEvidence;
 }
@@ -191,6 +193,13 @@ export const imageReasons: ReasonCatalog<ImageEvidence> = {
       `It is due, but a pass removes at most ${counted(maxImagesPerPass, 'image')}, and other images are before it.`,
     field: ({ maxImagesPerPass }) => `nodes.imageGC.maxImagesPerPass=${maxImagesPerPass}`,
     change: 'A later pass removes it; with a higher nodes.imageGC.maxImagesPerPass an earlier one.',
+  },
+  RemovalFailed: {
+    meaning:
+      'The runtime has refused to remove it; dustpan tries again after a pause, after all other images.',
+    sentence: ({ times }) =>
+      `The runtime has refused ${counted(times, 'time')} to remove it; the pause before the next attempt doubles with each failure.`,
+    change: "The pause has passed. The agent's log has the runtime's response to the last attempt.",
   },
   DiskUnknown: {
     meaning: 'The usage of the disk cannot be measured.',

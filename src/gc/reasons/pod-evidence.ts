@@ -97,6 +97,8 @@ export interface PodEvidence {
   ClockUnsure: NoEvidence;
   Tripped: OnNode & { readonly missingPercent: number; readonly maxOrphanedNodesPercent: number };
   PacingLimit: { readonly maxDeletesPerPass: number };
+  /** How often in a row. */
+  DeletionFailed: { readonly times: number };
   NamespaceUnknown: { readonly namespace: string };
   NoPolicy: NoEvidence;
   InvalidPolicy: InvalidEvidence;

@@ -174,6 +174,14 @@ export const podReasons: ReasonCatalog<PodEvidence> = {
     field: ({ maxDeletesPerPass }) => `pods.safety.maxDeletesPerPass=${maxDeletesPerPass}`,
     change: 'A later pass deletes it; with a higher pods.safety.maxDeletesPerPass an earlier one.',
   },
+  DeletionFailed: {
+    meaning:
+      'It is due, but its deletion has failed, for example because a webhook denied it; dustpan tries it again, after all other pods.',
+    sentence: ({ times }) =>
+      `It is due, but its deletion has failed ${counted(times, 'time')}; the pause before the next attempt doubles with each failure.`,
+    change:
+      "The pause has passed, and the API server accepts the deletion. The controller's log has its response to the last attempt.",
+  },
   NamespaceUnknown: {
     meaning: 'The controller has not read its namespace yet, whose labels may protect the pod.',
     sentence: ({ namespace }) => `Namespace ${namespace} is unknown, and its labels may protect the pod.`,

@@ -107,7 +107,7 @@ describe('an object that needs several requests', () => {
   });
 });
 
-describe('failures', () => {
+describe('failures of the connection', () => {
   const failing = (fixture: PassFixture, ...names: readonly string[]): Partial<Execution<string>> => ({
     steps: [
       (target) => {
@@ -121,7 +121,7 @@ describe('failures', () => {
     const fixture = new PassFixture();
     const { stopped } = await fixture.run({ execution: failing(fixture, 'a', 'b') });
     expect(fixture.kinds).toEqual(['a failed', 'b failed']);
-    expect(stopped).toEqual({ kind: 'stop', why: '2 failures in a row' });
+    expect(stopped).toEqual({ kind: 'stop', why: 'the others would fail as well' });
   });
 
   test('with a success in between do not stop the pass', async () => {
@@ -137,7 +137,7 @@ describe('failures', () => {
       decisions: ['a', 'b', 'c', 'd'],
       execution: { ...failing(fixture, 'a', 'c'), checks: [check] },
     });
-    expect(stopped?.why).toBe('2 failures in a row');
+    expect(stopped?.why).toBe('the others would fail as well');
   });
 
   test.each<{ readonly name: string; readonly result: StepResult; readonly kind: string }>([
@@ -156,13 +156,33 @@ describe('failures', () => {
     expect(fixture.kinds).toEqual(['a failed', kind, 'c failed']);
   });
 
-  test('that every other removal would share stop the pass at once', async () => {
+  test('stop the pass at once where one is enough', async () => {
     const fixture = new PassFixture();
-    const isHopeless = (error: unknown): boolean => error instanceof Error && error.message === '500';
-    const { stopped } = await fixture.run({ execution: { ...failing(fixture, 'a'), isHopeless } });
+    const execution = { ...failing(fixture, 'a'), giveUpAfter: 1 };
+    expect((await fixture.run({ execution })).stopped?.kind).toBe('stop');
     expect(fixture.calls).toEqual(['remove a']);
-    expect(stopped?.kind).toBe('stop');
   });
+
+  test('with a failure of another object in between do not stop the pass: the server has responded', async () => {
+    const fixture = new PassFixture();
+    const isHopeless = (error: unknown): boolean => error instanceof Error && error.message !== '500 b';
+    const steps = [(target: string) => Promise.reject<StepResult>(new Error(`500 ${target}`))];
+    const { stopped } = await fixture.run({ execution: { steps, isHopeless } });
+    expect(stopped).toBeUndefined();
+    expect(fixture.kinds).toEqual(['a failed', 'b failed', 'c failed']);
+  });
+});
+
+test('objects that cannot be removed never stop a pass, however many there are', async () => {
+  const fixture = new PassFixture();
+  const objects = Array.from({ length: 500 }, (_, i) => String(i));
+  const steps = [() => Promise.reject<StepResult>(new Error('denied'))];
+  const { stopped } = await fixture.run({
+    decisions: objects,
+    execution: { steps, isHopeless: () => false },
+  });
+  expect(stopped).toBeUndefined();
+  expect(fixture.outcomes).toHaveLength(500);
 });
 
 describe('a server that throttles', () => {

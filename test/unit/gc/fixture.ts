@@ -26,7 +26,7 @@ export class PassFixture {
     return await execute(
       decisions,
       {
-        ...{ checks: [], clock: this.clock, concurrency: 1, giveUpAfter: 2 },
+        ...{ checks: [], clock: this.clock, concurrency: 1, giveUpAfter: 2, isHopeless: () => true },
         steps: [this.step('remove')],
         onOutcome: (outcome) => this.outcomes.push(outcome),
         ...execution,

@@ -90,7 +90,7 @@ describe('a response', () => {
     });
     expect(fixture.calls).toEqual(['query a']);
     expect(fixture.kinds).toEqual(['a failed', 'b failed']);
-    expect(stopped?.why).toBe('2 failures in a row');
+    expect(stopped?.why).toBe('the others would fail as well');
   });
 
   test('is queried again after a pause of the process between the last response and the action', async () => {

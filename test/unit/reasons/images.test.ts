@@ -17,8 +17,8 @@ import { facts, governedBy, imageRule, usedMinutesAgo, verdicts } from '../agent
 import { boundPod, decided, invalidPolicy, keepMark, nodesBy, type Fixture } from './reasons.fixture.ts';
 
 type ImageReason = ImageRemoveReason | ImageKeepReason;
-/** A snapshot does not show that the clock jumped between two passes; only the agent knows. */
-type AgentReason = 'ClockUnsure' | DiskSignal;
+/** A snapshot does not show that the clock jumped between two passes, or that a removal failed; only the agent knows. */
+type AgentReason = 'ClockUnsure' | 'RemovalFailed' | DiskSignal;
 
 const full = { capacityBytes: 10_000, availableBytes: 1_000 };
 const longUnused = usedMinutesAgo(60 * 24 * 7);
@@ -81,8 +81,13 @@ const removedFor = (signal: DiskSignal) => (): Record<string, string> => {
   );
 };
 
+const failedBefore = new Map([['sha256:a', { times: 1, retryInMs: 1 }]]);
+
 const agentOnly: Readonly<Record<AgentReason, () => Record<string, string>>> = {
   ...byDiskSignal(removedFor),
+  RemovalFailed: () =>
+    verdicts(planImageGc(facts([image('a')], { failedBefore }), { governance: governedBy(imageRule()), now }))
+      .kept,
   ClockUnsure: () =>
     verdicts(
       planImageGc(facts([image('a')], { clockUnsure: true }), { governance: governedBy(imageRule()), now }),

@@ -5,6 +5,7 @@ import {
   type PodDeleteReason,
   type PodKeepReason,
 } from '../../../src/api/reasons.ts';
+import { ApiError } from '../../../src/kube/http/transport.ts';
 import {
   finalizerHeld,
   minutesAgo,
@@ -37,7 +38,7 @@ const outOfServiceNode = node('node-1', { ready: false, taintKeys: ['node.kubern
 const stuck = pod('a', { ...terminating, phase: 'Running' });
 
 /** A fixture for each reason about the pod `a`. */
-const planned: Readonly<Record<Exclude<PodReason, LiveReason>, Fixture>> = {
+const planned: Readonly<Record<Exclude<PodReason, LiveReason | 'DeletionFailed'>, Fixture>> = {
   Terminated: {
     ...podsBy({ terminated: terminatedRule({ threshold: 1 }) }),
     pods: [pod('a', { createdAtMs: minutesAgo(90) }), pod('b')],
@@ -132,7 +133,15 @@ test.each(Object.entries(live))('the check right before the action decides %s', 
   expect(skipped).toEqual([`dustpan_pod_gc_skipped_pods_total{reason="${reason}"} 1`]);
 });
 
+test('a failure in an earlier pass decides DeletionFailed', async () => {
+  const { cluster, pass, registry } = environmentOf(new FakeCluster([pod('a', finished)]), expireAll());
+  cluster.fault(() => new ApiError('denied', { status: 403 }));
+  await pass().catch(() => undefined);
+  await pass();
+  expect(await registry.metrics()).toContain('dustpan_pod_gc_kept_pods{reason="DeletionFailed"} 1');
+});
+
 test('every reason has a row', () => {
-  const rows = [...Object.keys(planned), ...Object.keys(live)];
+  const rows = [...Object.keys(planned), ...Object.keys(live), 'DeletionFailed'];
   expect(rows.sort()).toEqual([...podDeleteReasons, ...podKeepReasons].sort());
 });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { RuntimeError } from '../../../../src/cri/runtime.ts';
-import { changeAt, container } from '../../../fakes/runtime.ts';
+import { changeAt, container, image } from '../../../fakes/runtime.ts';
 import { governed, keptBy, Node } from './environment.ts';
 
 let node: Node;
@@ -256,6 +256,60 @@ test.each([-3_600_000, 3_600_000])('a pass removes nothing after the clock was s
   expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
 });
 
+describe('eight images that the runtime refuses to remove', () => {
+  const images = 'a b c d e f g h'.split(' ').map((name) => `sha256:${name}`);
+  const refused = 100;
+  beforeEach(() => {
+    for (const target of images) node.runtime.fail('removeImage', { target, times: refused });
+  });
+
+  test('do not stop the removal of the ninth', async () => {
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1, errors: 8 });
+    expect(node.left).toBe('a b c d e f g h');
+  });
+
+  test('are tried after all others, each after a pause that doubles', async () => {
+    await node.pass();
+    node.otherBytes = 1_000;
+    const requests: number[] = [];
+    for (let i = 0; i < 12; i += 1) {
+      const before = node.runtime.changes.length;
+      expect(await node.pass()).toMatchObject({ result: 'Failed', removed: 0 });
+      requests.push(node.runtime.changes.length - before);
+    }
+    // Passes are 5 minutes apart; the pause is 20 s at first, and 15 minutes at most.
+    expect(requests).toEqual([8, 8, 8, 8, 0, 8, 0, 0, 8, 0, 0, 8]);
+    node.runtime.add(image('new', { sizeBytes: 500 }));
+    expect(await node.pass()).toMatchObject({ removed: 1 });
+    expect(node.left).toBe('a b c d e f g h');
+  });
+
+  test('fail every pass that needs their space, tried or not', async () => {
+    node.otherBytes = 1_000;
+    for (let i = 0; i < 5; i += 1) await node.pass();
+    expect(await node.pass()).toMatchObject({
+      ...{ result: 'Failed', errors: 0 },
+      message: 'the runtime refuses to remove 8 images; dustpan tries again after a pause',
+    });
+  });
+
+  test('fail every pass in which they are too old, tried or not', async () => {
+    node.otherBytes = -5_000;
+    node.governance = governed({ maximumAgeMs: 1 });
+    for (let i = 0; i < 5; i += 1) await node.pass();
+    expect(await node.pass()).toMatchObject({
+      result: 'Failed',
+      message: 'the runtime refuses to remove 8 images; dustpan tries again after a pause',
+    });
+  });
+
+  test('fail no pass that does not need their space', async () => {
+    for (let i = 0; i < 5; i += 1) await node.pass();
+    node.otherBytes = -5_000;
+    expect(await node.pass()).toMatchObject({ result: 'Idle', errors: 0, message: undefined });
+  });
+});
+
 describe('a removal that fails', () => {
   test('makes the pass remove the next image', async () => {
     node.runtime.fail('removeImage', { target: 'sha256:a' });
@@ -265,9 +319,9 @@ describe('a removal that fails', () => {
   });
 
   test('for every image fails the pass in the kubelet’s words; from the second failed pass on with an Event', async () => {
-    node.runtime.fail('removeImage', { times: 16 });
+    node.runtime.fail('removeImage', { times: 18 });
     expect(await node.pass()).toMatchObject({
-      ...{ result: 'Failed', removed: 0, errors: 8 },
+      ...{ result: 'Failed', removed: 0, errors: 9 },
       message:
         'wanted to free 1000 bytes, but freed 0 bytes space with errors in image deletion: removeImage: refused by the test',
     });
@@ -278,11 +332,30 @@ describe('a removal that fails', () => {
     expect(node.recorder.events).toHaveLength(1);
   });
 
-  test('by a deadline of the runtime ends the pass at once', async () => {
+  test.each(['deadline', 'unavailable', 'denied'] as const)(
+    'as %s ends the pass at once',
+    async (failure) => {
+      const error = new RuntimeError(`removing image: ${failure}`, failure);
+      node.runtime.fail('removeImage', { error, times: 9 });
+      expect(await node.pass()).toMatchObject({ result: 'Failed', errors: 1 });
+    },
+  );
+
+  test('makes its image the last one, also after a deadline', async () => {
     node.runtime.fail('removeImage', {
+      ...{ target: 'sha256:a', times: 2 },
       error: new RuntimeError('removing image: deadline', 'deadline'),
-      times: 9,
     });
-    expect(await node.pass()).toMatchObject({ result: 'Failed', errors: 1 });
+    await node.pass();
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1, errors: 0 });
+    expect(node.left).toBe('a c d e f g h i');
+    expect(node.runtime.changes).toEqual(['removeImage sha256:a', 'removeImage sha256:b']);
+  });
+
+  test('does not change the order if the runtime is not available', async () => {
+    node.runtime.fail('removeImage', { error: new RuntimeError('no socket', 'unavailable') });
+    await node.pass();
+    await node.pass();
+    expect(node.left).toBe('b c d e f g h i');
   });
 });

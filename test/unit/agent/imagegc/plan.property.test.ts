@@ -70,6 +70,8 @@ const node = fc.noBias(
       }),
       { maxLength: 2, selector: ({ signal }) => signal },
     ),
+    /** Failed removals: milliseconds until they are tried again. */
+    retriesInMs: six(fc.constantFrom(undefined, undefined, undefined, undefined, 0, 1)),
   }),
 );
 type Node = typeof node extends fc.Arbitrary<infer T> ? T : never;
@@ -92,6 +94,12 @@ const factsOf = (seen: Node, order: readonly string[] = names): ImageGcFacts =>
       pods: seen.bound.map((spec) => nodePod(`p-${spec}`, [spec])),
       disk: { capacityBytes, availableBytes: seen.availableBytes, ...inodesOf(seen) },
       records: Object.fromEntries(names.map((name, i) => [name, recordOf(seen, i)])),
+      failedBefore: new Map(
+        names.flatMap((name, i) => {
+          const retryInMs = seen.retriesInMs[i];
+          return retryInMs === undefined ? [] : [[`sha256:${name}`, { times: 1, retryInMs }]];
+        }),
+      ),
     },
   );
 
@@ -228,6 +236,29 @@ function isCrossed(seen: Node): boolean {
     (highThresholdPercent < 100 && usedPercent(inodesFree, inodes) >= highThresholdPercent)
   );
 }
+
+test(
+  'images whose removal has failed are the last of their step, and no candidates during the pause',
+  property,
+  () => {
+    let late = 0;
+    fc.assert(
+      fc.property(node, (seen) => {
+        const { candidates } = planned(seen);
+        const retryOf = (id: string): number | undefined => factsOf(seen).failedBefore?.get(id)?.retryInMs;
+        for (const isAge of [true, false]) {
+          const step = candidates.filter(({ reason }) => (reason === 'Age') === isAge);
+          const retries = step.map(({ target }) => retryOf(target.id));
+          const first = retries.findIndex((one) => one !== undefined);
+          if (first >= 0) expect(new Set(retries.slice(first))).toEqual(new Set([0]));
+          late += Number(first > 0);
+        }
+      }),
+      worlds,
+    );
+    expect(late).toBeGreaterThan(worlds.numRuns / 100);
+  },
+);
 
 test('the order of the list does not matter, and each image has one decision', property, () => {
   const order = fc.shuffledSubarray(names, { minLength: names.length });

@@ -369,8 +369,8 @@ test.each([
   expect(explanation.caution !== null).toBe(cautions);
 });
 
-/** Only the live checks before a deletion give these reasons. */
-const liveReasons = new Set(['NodeExists', 'NodeUnknown', 'NodeRecovered', 'ClockUnsure']);
+/** Only the controller gives these reasons: the live checks before a deletion, and its memory. */
+const liveReasons = new Set(['NodeExists', 'NodeUnknown', 'NodeRecovered', 'ClockUnsure', 'DeletionFailed']);
 
 test('the table has every reason that a plan of pods can give', () => {
   const possible = [...podDeleteReasons, ...podKeepReasons].filter((reason) => !liveReasons.has(reason));

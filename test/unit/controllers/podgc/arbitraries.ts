@@ -61,6 +61,8 @@ const somePod = fc
     clock: fc.constantFrom<Clock>('right', 'right', 'right', 'behind', 'ahead', 'unset', 'nonsense', 'none'),
     /** Minutes until the controller first saw it finished. */
     seenAfter: fc.integer({ min: 0, max: 6 }),
+    /** A failed deletion: milliseconds until it is tried again. */
+    retryInMs: fc.constantFrom(undefined, undefined, undefined, undefined, undefined, undefined, 0, 1),
   })
   .map(({ app, isKept, deletion, age, clock, seenAfter, ...over }) => ({
     ...over,
@@ -84,10 +86,11 @@ const finishedBy = {
 };
 
 const pods = fc.noBias(fc.array(somePod, { maxLength: 30, size: 'medium' })).map((list) =>
-  list.map(({ namespace, trueFinishMs, seenForMs, ...over }, i) => ({
+  list.map(({ namespace, trueFinishMs, seenForMs, retryInMs, ...over }, i) => ({
     facts: pod(`${namespace}/p${i}`, over),
     trueFinishMs,
     seenForMs,
+    retryInMs,
   })),
 );
 
@@ -111,6 +114,11 @@ export const facts: fc.Arbitrary<Seen> = fc
     pods: listed.map(({ facts: one }) => one),
     trueFinishMs: new Map(listed.map(({ facts: { uid }, trueFinishMs }) => [uid, trueFinishMs])),
     finishedForMs: new Map(listed.map(({ facts: { uid }, seenForMs }) => [uid, seenForMs])),
+    failedBefore: new Map(
+      listed.flatMap(({ facts: { uid }, retryInMs }) =>
+        retryInMs === undefined ? [] : [[uid, { times: 1, retryInMs }]],
+      ),
+    ),
     nodes: new Map(
       [
         node('node-1'),

@@ -257,36 +257,123 @@ test('with a skewed clock no ttl is judged, but thresholds are', async () => {
   expect(warnings.map(({ fields }) => fields)).toEqual([{ aheadSeconds: -3_600 }]);
 });
 
-describe('a pod that cannot be deleted', () => {
+describe('pods that cannot be deleted', () => {
+  /** A webhook responds with a Status. */
+  const denial = (status: number): ApiError =>
+    new ApiError('admission webhook "guard" denied it', { status, isStatus: true, retryAfterMs: 30_000 });
+  /** Responds with this status to each request about the first pods. */
+  const guard = ({ cluster }: Environment, count: number, status: number): void => {
+    cluster.fault((_, name) => (Number(name.slice(1)) < count ? denial(status) : undefined));
+  };
+
   test.each([
-    { name: 'is always throttled', status: 429 },
-    { name: 'is refused', status: 403 },
-  ])('because it $name does not prevent the deletion of the others', async ({ status }) => {
-    const { cluster, pass } = environmentOf(many(100), expireAll());
-    cluster.fault((_, name) => (name === 'p0003' ? new ApiError('no', { status }) : undefined));
-    await expect(pass()).rejects.toThrow('1 of 100 failed, the first default/p0003');
-    expect(cluster.podNames).toEqual(['p0003']);
+    { name: 'a webhook denies', status: 403, count: 47 },
+    { name: 'are invalid', status: 422, count: 47 },
+    { name: 'are too large', status: 413, count: 47 },
+    { name: 'a webhook that is down cannot judge', status: 500, count: 47 },
+    { name: 'a webhook denies with 429', status: 429, count: 47 },
+    { name: 'a webhook denies, thousands of them', status: 403, count: 2_000 },
+  ])('because they $name: all others are deleted in the same pass', async ({ status, count }) => {
+    const made = environmentOf(many(count + 50), expireAll());
+    guard(made, count, status);
+    await expect(made.pass()).rejects.toThrow(`${count} of ${count + 50} failed, the first default/p0000`);
+    expect(made.cluster.podNames).toHaveLength(count);
+    expect(made.reports.at(-1)).toMatchObject({ due: count + 50, deleted: 50, failed: count });
   });
 
-  test('because the credentials are not accepted ends the pass', async () => {
-    const { cluster, pass } = environmentOf(many(200), expireAll());
-    cluster.fault((_, name) => (name === 'p0000' ? new ApiError('no', { status: 401 }) : undefined));
-    await expect(pass()).rejects.toThrow('the first default/p0000');
+  test('wait, each longer with every failure, and are tried after all others', async () => {
+    const made = environmentOf(many(3), expireAll());
+    const { cluster, clock, pass, reports, registry } = made;
+    guard(made, 2, 403);
+    await expect(pass()).rejects.toThrow('2 of 3 failed');
+    cluster.pods.set('late', pod('p9', { uid: 'late', finishedAtMs: 0 }));
+    cluster.requests.length = 0;
+    clock.advance(19_999);
+    await pass();
+    expect(cluster.requests).toEqual(['delete p9']);
+    expect(reports.at(-1)).toMatchObject({ due: 1, waiting: 2, deleted: 1, failed: 2 });
+    expect(await registry.metrics()).toContain('dustpan_pod_gc_kept_pods{reason="DeletionFailed"} 2');
+    cluster.pods.set('later', pod('p8', { uid: 'later', finishedAtMs: 0 }));
+    clock.advance(1);
+    await expect(pass()).rejects.toThrow('2 of 3 failed');
+    expect(cluster.requests.slice(1)).toEqual(['delete p8', 'delete p0000', 'delete p0001']);
+    clock.advance(39_999);
+    await pass();
+    expect(cluster.requests).toHaveLength(4);
+  });
+
+  test('are deleted when the API server accepts it', async () => {
+    const made = environmentOf(many(50), expireAll());
+    let isDenied = true;
+    made.cluster.fault(() => (isDenied ? denial(403) : undefined));
+    await expect(made.pass()).rejects.toThrow('50 of 50 failed');
+    isDenied = false;
+    made.clock.advance(20_000);
+    await made.pass();
+    expect(made.cluster.podNames).toEqual([]);
+    expect(made.reports.at(-1)).toMatchObject({ deleted: 50, failed: 0 });
+  });
+
+  test('do not use up the limit of deletions of a pass', async () => {
+    const limited = policy({
+      pods: {
+        terminated: terminatedRule({ ttlAfterFinishedMs: 0 }),
+        safety: { maxDeletesPerPass: 5, maxOrphanedNodesPercent: 20 },
+      },
+    });
+    const made = environmentOf(many(10), limited);
+    guard(made, 5, 403);
+    await expect(made.pass()).rejects.toThrow('5 of 5 failed');
+    await made.pass();
+    expect(made.cluster.podNames).toEqual(['p0000', 'p0001', 'p0002', 'p0003', 'p0004']);
+  });
+
+  test('because their mark is denied', async () => {
+    const stuck = { phase: 'Running', deletionAtMs: 1, nodeName: undefined } as const;
+    const unscheduled = policy({ pods: { unscheduledTerminating: true } });
+    const made = environmentOf(many(50, stuck), unscheduled);
+    made.cluster.fault((verb, name) =>
+      verb === 'mark' && Number(name.slice(1)) < 47 ? denial(413) : undefined,
+    );
+    await expect(made.pass()).rejects.toThrow('47 of 50 failed');
+    expect(made.cluster.podNames).toHaveLength(47);
+  });
+
+  test.each([
+    { name: 'the credentials are not accepted', cause: new ApiError('no', { status: 401 }) },
+    { name: 'the API server is not reachable', cause: new Error('connection refused') },
+    { name: 'a gateway responds', cause: new ApiError('bad gateway', { status: 502 }) },
+  ])('because $name end the pass early', async ({ cause }) => {
+    const log = new RecordingLogger();
+    const { cluster, pass } = environmentOf(many(2_000), expireAll(), { log });
+    cluster.fault(() => cause);
+    await expect(pass()).rejects.toMatchObject({ cause });
+    expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(10);
     expect(cluster.requests.length).toBeLessThan(80);
+    expect(cluster.podNames).toHaveLength(2_000);
   });
 
-  test.each([new Error('connection refused'), new ApiError('pods is forbidden', { status: 403 })])(
-    'for any pod ends the pass early: %s',
-    async (cause) => {
-      const log = new RecordingLogger();
-      const { cluster, pass } = environmentOf(many(2_000), expireAll(), { log });
-      cluster.fault(() => cause);
-      await expect(pass()).rejects.toMatchObject({ cause });
-      expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(10);
-      expect(cluster.requests.length).toBeLessThan(80);
-      expect(cluster.podNames).toHaveLength(2_000);
-    },
-  );
+  test('because the API server is not reachable are tried again in the next pass, in their order', async () => {
+    const { cluster, pass } = environmentOf(many(50), expireAll());
+    let isDown = true;
+    cluster.fault(() => (isDown ? new Error('connection refused') : undefined));
+    await expect(pass()).rejects.toThrow('47 of 47 failed');
+    isDown = false;
+    cluster.requests.length = 0;
+    await pass();
+    expect(cluster.requests[0]).toBe('delete p0000');
+    expect(cluster.podNames).toEqual([]);
+  });
+
+  test('because a webhook takes longer than the deadline of a request are tried after all others', async () => {
+    const { cluster, pass } = environmentOf(many(100), expireAll());
+    cluster.fault((_, name) =>
+      Number(name.slice(1)) < 47 ? Object.assign(new Error('no response'), { code: 'ETIMEDOUT' }) : undefined,
+    );
+    await expect(pass()).rejects.toThrow('47 of 47 failed');
+    await pass();
+    expect(cluster.podNames).toHaveLength(47);
+  });
 });
 
 const absent: LiveNode = { node: undefined };

@@ -41,7 +41,7 @@ const caches = (synced: boolean): Caches => ({
     ),
 });
 const memory = {
-  ...{ missing: noneMissing, seenFinished: noneSeen },
+  ...{ missing: noneMissing, seenFinished: noneSeen, failedBefore: new Map() },
   ...{ monotonicMs: 5_000, maxGapMs: 1_000, now },
 };
 

@@ -185,6 +185,9 @@ test(
   },
 );
 
+/** Pods that are tried last give their place under the limit of a pass to any other. */
+const unfailed = facts.map((seen) => ({ ...seen, failedBefore: new Map() }));
+
 /** Held pods may be among the newest of their owner. */
 const withoutOwners = (how: Given): Given => ({
   ...how,
@@ -201,7 +204,7 @@ test(
   () => {
     let stuckCount = 0;
     fc.assert(
-      fc.property(facts, given.map(withoutOwners), (seen, how) => {
+      fc.property(unfailed, given.map(withoutOwners), (seen, how) => {
         const policyOf = (one: PodFacts) => how.policies.find(({ name }) => name === governorOf(one, how));
         const pods = seen.pods.filter((one) => {
           const by = policyOf(one);
@@ -257,6 +260,41 @@ test(
     expect(deletions).toBeGreaterThan(worlds.numRuns / 5);
   },
 );
+
+test('pods whose deletion has failed are last, and none of them is due during its pause', property, () => {
+  let [late, waiting] = [0, 0];
+  fc.assert(
+    fc.property(facts, given, (seen, how) => {
+      const plan = planned(seen, how);
+      const retries = plan.deletions.map(({ target: { uid } }) => seen.failedBefore.get(uid)?.retryInMs);
+      const first = retries.findIndex((one) => one !== undefined);
+      if (first >= 0) expect(new Set(retries.slice(first))).toEqual(new Set([0]));
+      late += Number(first > 0);
+      for (const { target, reason, eligibleAt } of plan.kept) {
+        if (reason !== 'DeletionFailed') continue;
+        expect(seen.failedBefore.get(target.uid)?.retryInMs).toBe(1);
+        expect(eligibleAt).toEqual(new Date(now.getTime() + 1));
+        waiting += 1;
+      }
+    }),
+    worlds,
+  );
+  expect(Math.min(late, waiting)).toBeGreaterThan(worlds.numRuns / 20);
+});
+
+test('pods that wait after a failed deletion do not use up the limit of a pass', property, () => {
+  fc.assert(
+    fc.property(facts, given, (seen, how) => {
+      const unfailed = planned({ ...seen, failedBefore: new Map() }, how);
+      const { deletions, kept } = planned(seen, how);
+      const waiting = [...kept].filter(({ reason }) => reason === 'DeletionFailed').length;
+      const paced = [...unfailed.kept].filter(({ reason }) => reason === 'PacingLimit').length;
+      expect(deletions.length).toBeGreaterThanOrEqual(unfailed.deletions.length - waiting);
+      if (paced === 0) expect(deletions.length).toBe(unfailed.deletions.length - waiting);
+    }),
+    worlds,
+  );
+});
 
 test(
   'keeps the newest pods of each owner in a namespace, whatever other namespaces name the same UID',

@@ -24,6 +24,7 @@ export function planFor(given: Facts, ...policies: (Policy | InvalidPolicy)[]): 
     ),
     closedForMs: new Map(policies.map(({ name }) => [name, 3_600_000])),
     finishedForMs: new Map(),
+    failedBefore: new Map(),
     ...given,
     nodes: new Map(nodes.map((one) => [one.name, one])),
   };

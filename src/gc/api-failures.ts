@@ -1,0 +1,19 @@
+import { errorCode } from '../runtime/errors.ts';
+
+// Structural, because only adapters know the classes of these errors.
+
+/** The HTTP status of a rejected request; undefined = no response arrived. */
+export const statusOf = (err: unknown): number | undefined =>
+  err instanceof Error && 'status' in err && typeof err.status === 'number' ? err.status : undefined;
+
+/** Whether a request to the API server failed because of the connection, a gateway or the credentials: others would fail as well. */
+export function isHopeless(err: unknown): boolean {
+  const status = statusOf(err);
+  return status === undefined || status === 401 || (status >= 502 && status <= 504);
+}
+
+/** Whether a request may have failed because of its object: the server has responded, or a webhook has taken too long. */
+export function isOfObject(err: unknown): boolean {
+  const status = statusOf(err);
+  return status === undefined ? errorCode(err) === 'ETIMEDOUT' : status !== 401;
+}

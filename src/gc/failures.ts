@@ -1,0 +1,61 @@
+import type { Outcome } from './decision.ts';
+
+/** What a plan knows about an object whose removal has failed. */
+export interface FailedBefore {
+  /** In a row. */
+  readonly times: number;
+  /** Milliseconds until it is tried again, after all others; 0 or less = now. */
+  readonly retryInMs: number;
+}
+
+interface Failure {
+  readonly times: number;
+  /** Monotonic milliseconds. */
+  readonly retryAtMs: number;
+}
+
+interface FailureOptions<D> {
+  /** Identifies the object of a decision. */
+  readonly keyOf: (decision: D) => string;
+  /** Whether a failure may be due to its object: then the others are tried before it. */
+  readonly isOfObject: (error: unknown) => boolean;
+}
+
+const firstPauseMs = 20_000;
+const longestPauseMs = 15 * 60_000;
+
+/** Remembers which objects could not be removed: they must not hold up all others. The pause of each doubles with every failure, from 20 s to 15 minutes. */
+export class FailureMemory<D> {
+  readonly #options: FailureOptions<D>;
+  #failures: ReadonlyMap<string, Failure> = new Map();
+
+  constructor(options: FailureOptions<D>) {
+    this.#options = options;
+  }
+
+  /** The failures as a plan needs them, by key. Forgets objects that no longer exist. */
+  known(exists: (key: string) => boolean, monotonicMs: number): ReadonlyMap<string, FailedBefore> {
+    this.#failures = new Map([...this.#failures].filter(([key]) => exists(key)));
+    return new Map(
+      [...this.#failures].map(([key, { times, retryAtMs }]) => [
+        key,
+        { times, retryInMs: retryAtMs - monotonicMs },
+      ]),
+    );
+  }
+
+  /** Adds the outcomes of a pass. */
+  record(outcomes: readonly Outcome<D>[], monotonicMs: number): void {
+    const failures = new Map(this.#failures);
+    for (const outcome of outcomes) {
+      const key = this.#options.keyOf(outcome.decision);
+      if (outcome.kind !== 'failed') failures.delete(key);
+      else if (this.#options.isOfObject(outcome.error)) {
+        const times = (failures.get(key)?.times ?? 0) + 1;
+        const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (times - 1));
+        failures.set(key, { times, retryAtMs: monotonicMs + pauseMs });
+      }
+    }
+    this.#failures = failures;
+  }
+}
