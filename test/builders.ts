@@ -28,7 +28,7 @@ export function pod(name: string, over: Partial<PodFacts> = {}): PodFacts {
     controller: undefined,
     finalizers: [],
     nodeName: 'node-1',
-    started: true,
+    nodeExisted: true,
     phase: 'Succeeded',
     reason: '',
     message: '',

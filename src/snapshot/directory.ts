@@ -37,7 +37,7 @@ export async function readSnapshot(source: SnapshotSource): Promise<PlanFacts> {
     return file === undefined ? undefined : read(file);
   };
   const record = (await ifThere('snapshot', (file) => readRecord(file, now))) ?? noRecord;
-  const { policies, replaced, isKindMissing } = await policiesOf(find('policies'), policyFiles);
+  const { policies, replaced, openBreakers, isKindMissing } = await policiesOf(find('policies'), policyFiles);
   const all = [...(policies ?? []), ...(replaced ?? [])];
   const nodes = await ifThere('nodes', (file) => readObjects(file, kinds.nodes, onProgress));
   const { folders, others } = await nodeFolders(join(directory, 'nodes'), nodes);
@@ -56,7 +56,7 @@ export async function readSnapshot(source: SnapshotSource): Promise<PlanFacts> {
     readObjects(file, kinds.nodegcreports, onProgress),
   );
   return {
-    ...{ policies, replaced, nodes, pods: pods?.all, namespaces },
+    ...{ policies, replaced, openBreakers, nodes, pods: pods?.all, namespaces },
     jobs: await ifThere('jobs', (file) => readObjects(file, kinds.jobs, onProgress)),
     replicaSets: await ifThere('replicasets', (file) => readObjects(file, kinds.replicasets, onProgress)),
     parts: read.map(({ part }) => part),
@@ -125,18 +125,16 @@ const podsOnNodes =
   (node: string) =>
     part === undefined ? pods?.byNode.get(node) : undefined;
 
-type Policies = PlanFacts['policies'];
-
 /** The policies to plan with: those of the snapshot, or the given ones, which replace them. */
 async function policiesOf(
   file: string | undefined,
   given: readonly string[],
-): Promise<{ readonly policies: Policies; readonly replaced?: Policies; readonly isKindMissing: boolean }> {
+): Promise<Pick<PlanFacts, 'policies' | 'replaced' | 'openBreakers'> & { readonly isKindMissing: boolean }> {
   const stored = file === undefined ? undefined : await readSnapshotPolicies(file);
-  if (given.length === 0)
-    return { policies: stored?.policies, isKindMissing: stored?.isKindMissing ?? false };
+  if (given.length === 0) return { policies: undefined, isKindMissing: false, ...stored };
   const policies = await readPolicyFiles(given);
-  return { policies, replaced: stored?.policies ?? [], isKindMissing: false };
+  const { policies: replaced = [], openBreakers } = stored ?? {};
+  return { policies, replaced, openBreakers, isKindMissing: false };
 }
 
 /** Names the missing files; other notes have the consequences. */

@@ -1,6 +1,7 @@
 import type { StorageUsage } from '../api/local-storage.ts';
 import type { DiskSpace } from '../api/report/node-pass.ts';
 import type { InvalidPolicy, Policy } from '../api/policy/policy.ts';
+import type { OpenBreakers } from '../gc/open-breaker.ts';
 import type { RuntimeContainer, RuntimeImage, RuntimeSandbox } from '../cri/runtime.ts';
 import type { NodeReportFacts } from '../kube/cache/node-report-facts.ts';
 import type { NodePodFacts } from '../kube/cache/node-pods.ts';
@@ -23,6 +24,8 @@ export interface PlanFacts {
   readonly policies: readonly (Policy | InvalidPolicy)[] | undefined;
   /** The policies in force, which those of `--policy` replace; empty = none is known. undefined = nothing is replaced. */
   readonly replaced?: readonly (Policy | InvalidPolicy)[] | undefined;
+  /** The circuit breakers that the statuses of the policies in force report as open. */
+  readonly openBreakers?: OpenBreakers | undefined;
   readonly pods: ByUid<PodFacts> | undefined;
   readonly nodes: ByUid<NodeFacts> | undefined;
   readonly namespaces: ByUid<NamespaceFacts> | undefined;

@@ -2,6 +2,7 @@ import { unknownField } from '../api/json.ts';
 import { rankPolicies } from '../api/policy/matching.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../api/policy/policy.ts';
 import { parsePolicy } from '../api/policy/policy-spec.ts';
+import { openBreakersIn, type OpenBreakers } from '../gc/open-breaker.ts';
 import type { Field } from './field.ts';
 import { readDocuments } from './files.ts';
 import { InputError } from './input-error.ts';
@@ -15,11 +16,12 @@ type Policies = readonly (Policy | InvalidPolicy)[];
 export async function readPolicyFiles(files: readonly string[]): Promise<Policies> {
   const documents: Field[] = [];
   for (const file of files) documents.push(...(await readDocuments(file)));
-  return ranked(documents, new Set());
+  return ranked(documents, new Set()).policies;
 }
 
 interface SnapshotPolicies {
   readonly policies: Policies;
+  readonly openBreakers: OpenBreakers;
   /** Whether the kind GCPolicy was not installed in the cluster. */
   readonly isKindMissing: boolean;
 }
@@ -32,12 +34,15 @@ export async function readSnapshotPolicies(file: string): Promise<SnapshotPolici
   const documents = await readDocuments(file);
   const storedInvalid = documents.flatMap((one) => one.at('storedInvalid').texts());
   const isKindMissing = documents.some((one) => one.at('kindMissing').boolean());
-  return { policies: ranked(documents, new Set(storedInvalid)), isKindMissing };
+  return { ...ranked(documents, new Set(storedInvalid)), isKindMissing };
 }
 
-function ranked(documents: readonly Field[], storedInvalid: ReadonlySet<string>): Policies {
+function ranked(
+  documents: readonly Field[],
+  storedInvalid: ReadonlySet<string>,
+): Omit<SnapshotPolicies, 'isKindMissing'> {
   const places = new Map<string, string>();
-  const policies = eachOf(documents.flatMap(objectsOf), (one) => {
+  const read = eachOf(documents.flatMap(objectsOf), (one) => {
     const name = nameOf(one);
     const before = places.get(name);
     if (before !== undefined)
@@ -46,9 +51,9 @@ function ranked(documents: readonly Field[], storedInvalid: ReadonlySet<string>)
     const { policy } = parsePolicy(one.object());
     const problems = isInvalid(policy) && !storedInvalid.has(name) ? policy.problems : [];
     throwAll([...unknownFields(one), ...problems.map((problem) => problemOf(one, problem))]);
-    return policy;
+    return { policy, name, status: one.object()['status'] };
   });
-  return rankPolicies(policies);
+  return { policies: rankPolicies(read.map(({ policy }) => policy)), openBreakers: openBreakersIn(read) };
 }
 
 /** Reads all of them, so that the problems of all are reported at once. */

@@ -605,7 +605,7 @@ export interface GCPolicyStatusPods {
    */
   errorsLastPass?: number;
   /**
-   * Missing nodes to which governed pods refer. A node name counts only if a Node with this name existed or a kubelet started a pod on it.
+   * Missing nodes to which governed pods refer. A node name counts only if a Node with this name existed, a kubelet started a pod on it, or a scheduler bound one to it.
    */
   missingNodes?: number;
 }

@@ -7,6 +7,7 @@ import { policyStatusMetrics } from '../../controllers/policystatus/metrics.ts';
 import { readStatus } from '../../controllers/policystatus/plan.ts';
 import type { Registry } from 'prom-client';
 import { PolicySet } from '../../api/policy/policy-set.ts';
+import { openBreakersIn } from '../../gc/open-breaker.ts';
 import type { Confirmation, PolicyView } from '../../api/policy/policy-view.ts';
 import { readPolicies } from '../../kube/actions/live-policies.ts';
 import { clusterActions } from '../../kube/actions/cluster.ts';
@@ -83,7 +84,7 @@ function evictionOf(deps: UnitDeps): EvictionController {
 }
 
 function podGcOf(deps: UnitDeps, onPass: PodGcDeps['onPass']): PodGcController {
-  const { config, cluster, registry, recorder, caches, holdsLease, heartbeat, wake, log } = deps;
+  const { config, cluster, registry, recorder, policySet, caches, holdsLease, heartbeat, wake, log } = deps;
   return new PodGcController({
     ...caches,
     policies: livePolicies(deps),
@@ -92,6 +93,10 @@ function podGcOf(deps: UnitDeps, onPass: PodGcDeps['onPass']): PodGcController {
     metrics: podGcMetrics(registry),
     log: log.named('podgc'),
     periodMs: config.podGcPeriodMs,
+    openBreakers: () =>
+      openBreakersIn(
+        policySet.ranked.map(({ name, uid }) => ({ name, status: policySet.storedStatus(uid) })),
+      ),
     maxDeletesPerSecond: config.maxDeleteQps,
     onStale: () => {
       wake.trigger();

@@ -2,6 +2,7 @@ import { needsUsageOf, podLabelKeys, rankPolicies } from '../../api/policy/match
 import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { readList } from '../../kube/cache/list-watch.ts';
+import { openBreakersIn, type OpenBreakers } from '../../gc/open-breaker.ts';
 import { readPolicies } from '../../kube/actions/live-policies.ts';
 import { nodeReportsResource } from '../../kube/cache/node-report-facts.ts';
 import { parseJson } from '../../kube/codec/json.ts';
@@ -67,6 +68,7 @@ class ClusterReader {
   readonly #cluster: Connected & { readonly silenceMs: number };
   readonly #onProgress: OnProgress;
   readonly #notes: string[] = [];
+  #openBreakers: OpenBreakers = new Map();
   /** Set for the owner of a namespace, who may list no other pods. */
   #part: (PodPart & { readonly namespace: string }) | undefined;
   /** Never aborted: only the end of the process stops a plan. */
@@ -100,6 +102,7 @@ class ClusterReader {
     const reports = (await this.#listIfAllowed(nodeReportsResource())) ?? new Map<string, never>();
     return {
       ...{ policies, replaced, nodes, pods, namespaces },
+      openBreakers: this.#openBreakers,
       jobs: needsJobs ? await this.#listIfAllowed(jobsResource()) : undefined,
       replicaSets: needsReplicaSets ? await this.#listIfAllowed(replicaSetsResource()) : undefined,
       moreNodes: adviceOnNodes({ node, through }),
@@ -190,7 +193,14 @@ class ClusterReader {
 
   async #inForce(): Promise<readonly (Policy | InvalidPolicy)[]> {
     const { objects } = await readPolicies(this.#cluster.transport, this.#signal);
-    return rankPolicies(objects.map((object) => parsePolicy(object).policy));
+    const policies = objects.map((object) => ({
+      policy: parsePolicy(object).policy,
+      status: object['status'],
+    }));
+    this.#openBreakers = openBreakersIn(
+      policies.map(({ policy, status }) => ({ name: policy.name, status })),
+    );
+    return rankPolicies(policies.map(({ policy }) => policy));
   }
 
   async #list<T extends Identified>(resource: Resource<T>): Promise<ByUid<T>> {

@@ -98,7 +98,7 @@ function planPods(facts: PlanFacts, options: PlanOptions): UnitPlan {
 
 /** The facts that the controller would have in its first pass. */
 function factsOf(facts: PlanFacts, { assumeElapsed, now }: PlanOptions): PodGcFacts {
-  const observed = observe(
+  const { facts: first } = observe(
     {
       pods: store(facts.pods),
       nodes: store(facts.nodes),
@@ -111,19 +111,22 @@ function factsOf(facts: PlanFacts, { assumeElapsed, now }: PlanOptions): PodGcFa
       missing: noneMissing,
       seenFinished: noneSeen,
       failedBefore: new Map(),
+      openBreakers: facts.openBreakers ?? new Map(),
       monotonicMs: 0,
       maxGapMs: Infinity,
       now,
     },
   );
-  if (facts.nodes === undefined) return { ...observed.facts, nodes: undefined, missingForMs: new Map() };
+  // A controller that runs applies proposed policies, with other limits perhaps, to the nodes that it has seen.
+  const observed = facts.replaced === undefined ? first : { ...first, leftOpenForMs: new Map() };
+  if (facts.nodes === undefined) return { ...observed, nodes: undefined, missingForMs: new Map() };
   // Pods that are not known may refer to more missing nodes, which open the circuit breaker.
-  if (!assumeElapsed || facts.part !== undefined) return observed.facts;
+  if (!assumeElapsed || facts.part !== undefined) return observed;
   const elapsed = (names: readonly string[]): ReadonlyMap<string, number> =>
     new Map(names.map((name) => [name, Infinity]));
   return {
-    ...observed.facts,
-    missingForMs: elapsed([...observed.facts.missingForMs.keys()]),
+    ...observed,
+    missingForMs: elapsed([...observed.missingForMs.keys()]),
     closedForMs: elapsed((facts.policies ?? []).map(({ name }) => name)),
   };
 }

@@ -6,6 +6,7 @@ import { isOfObject } from '../../gc/api-failures.ts';
 import { FailureMemory } from '../../gc/failures.ts';
 import { countByPolicy } from '../../gc/summary.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
+import type { OpenBreakers } from '../../gc/open-breaker.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
@@ -22,7 +23,7 @@ import { planPodGc } from './plan.ts';
 import {
   countOf,
   notices,
-  nothingNoticed,
+  noticedBefore,
   passReports,
   countPlan,
   type PlanCounts,
@@ -40,6 +41,7 @@ export interface PodGcDeps extends Caches, Omit<ActDeps, 'onNodeFound'> {
   readonly recorder: Recorder;
   /** Between two passes. */
   readonly periodMs: number;
+  readonly openBreakers: () => OpenBreakers;
   readonly onPass: (reports: ReadonlyMap<string, PolicyPassReport>) => void;
 }
 
@@ -49,7 +51,7 @@ export class PodGcController {
   #missing: MissingNodes = noneMissing;
   #seenFinished: SeenFinished = noneSeen;
   readonly #failures = new FailureMemory<PodDeletion>({ keyOf: ({ target }) => target.uid, isOfObject });
-  #noticed: Noticed = nothingNoticed;
+  #noticed: Noticed | undefined;
 
   constructor(deps: PodGcDeps) {
     this.#deps = deps;
@@ -62,10 +64,12 @@ export class PodGcController {
     if (!this.#seesAll(ranked)) return;
 
     const [monotonicMs, now] = [clock.monotonicMs(), clock.now()];
+    const openBreakers = this.#deps.openBreakers();
     const { facts, missing, seenFinished } = observe(this.#deps, ranked, {
       missing: this.#missing,
       seenFinished: this.#seenFinished,
       failedBefore: this.#failures.known((uid) => this.#deps.pods.items.has(uid), monotonicMs),
+      openBreakers,
       ...{ monotonicMs, now },
       maxGapMs: Math.max(maxPlanAgeMs, maxMissedPasses * this.#deps.periodMs),
     });
@@ -76,7 +80,8 @@ export class PodGcController {
     const counts = countPlan(plan);
     metrics.planSeconds.observe((clock.monotonicMs() - monotonicMs) / 1000);
     showPlan(metrics, plan, counts);
-    const { events, noticed } = notices(this.#noticed, plan, counts);
+    const before = this.#noticed ?? noticedBefore(ranked, openBreakers);
+    const { events, noticed } = notices(before, plan, counts);
     this.#noticed = noticed;
     for (const event of events) {
       recorder.record(event);

@@ -23,6 +23,8 @@ export interface PodGcFacts {
   readonly missingForMs: ReadonlyMap<string, number>;
   /** For how long passes have found the circuit breaker of each policy closed, by the policy's name, in the same unit; no entry = not yet. */
   readonly closedForMs: ReadonlyMap<string, number>;
+  /** For how long the controller has known a circuit breaker that an earlier controller left open, by the policy's name, in the same unit. */
+  readonly leftOpenForMs: ReadonlyMap<string, number>;
   /** For each pod whose finish time is unknown or cannot be true: how long the controller has seen it finished. By UID; milliseconds of the monotonic clock. */
   readonly finishedForMs: ReadonlyMap<string, number>;
   /** Pods whose deletion has failed, by UID. */

@@ -1,4 +1,5 @@
 import type { PodsPolicy } from '../../api/policy/policy.ts';
+import type { OpenBreakers } from '../../gc/open-breaker.ts';
 import type { NodeFacts, PodFacts } from '../../kube/cache/objects.ts';
 import { toDelete } from './decide.ts';
 import {
@@ -41,7 +42,7 @@ export function unscheduled({ policy, rules, terminating }: Group): readonly Pod
 export interface OrphanVerdicts {
   readonly due: readonly PodDeletion[];
   readonly missingNodes: number;
-  /** Set when a greater share of the nodes is missing than the policy allows: then nothing is due. */
+  /** The share of missing nodes, set while the circuit breaker is open: then nothing is due. */
   readonly trippedPercent: number | undefined;
   /** Why an orphan that is not due is kept; undefined = the pod is no orphan. */
   keepReason(pod: PodFacts): Because | undefined;
@@ -68,7 +69,10 @@ export function judgeOrphans(
   if (orphaned === undefined || nodes === undefined || isNoneMissing(facts)) return noOrphans;
 
   const { quarantineMs } = orphaned;
-  const trippedPercent = overPercent(missing, nodes.size, safety);
+  const missingPercent = percentMissing(missing, nodes.size);
+  const isOpened = opens(missing, nodes.size, safety);
+  const isLeftOpen = !isOpened && wasLeftOpen(group, facts, quarantineMs);
+  const trippedPercent = isOpened || isLeftOpen ? missingPercent : undefined;
   const closedForMs = facts.closedForMs.get(group.policy.name) ?? 0;
   const missingForMs = (pod: PodFacts): number =>
     Math.min(facts.missingForMs.get(nodeOf(pod)) ?? 0, closedForMs);
@@ -94,11 +98,19 @@ export function judgeOrphans(
       const { maxOrphanedNodesPercent } = safety;
       return {
         reason: 'Tripped',
-        evidence: { node, missingPercent: trippedPercent, maxOrphanedNodesPercent },
+        evidence: { node, missingPercent, maxOrphanedNodesPercent, isLeftOpen },
       };
     },
   };
 }
+
+/** Whether an earlier controller left the circuit breaker open, and this one has not run for a quarantine yet; 100 percent switches it off. */
+const wasLeftOpen = (
+  { policy, rules }: Group,
+  { leftOpenForMs }: PodGcFacts,
+  quarantineMs: number,
+): boolean =>
+  rules.safety.maxOrphanedNodesPercent < 100 && (leftOpenForMs.get(policy.name) ?? Infinity) < quarantineMs;
 
 /** '' = the pod is not bound; no node has this name. */
 const nodeOf = ({ nodeName = '' }: PodFacts): string => nodeName;
@@ -123,26 +135,28 @@ export function missingNodes(
   const missing = new Set<string>();
   const count = (pod: PodFacts): void => {
     if (!isOnMissing(pod, nodes) || isFinalizerHeld(pod)) return;
-    if (pod.started || seenNodes.has(nodeOf(pod))) missing.add(nodeOf(pod));
+    if (pod.nodeExisted || seenNodes.has(nodeOf(pod))) missing.add(nodeOf(pod));
   };
   for (const { rules, pods } of groups) if (rules.orphaned !== undefined) pods.forEach(count);
   return missing.size;
 }
 
 /**
- * The share of nodes that are missing, if it opens the circuit breaker: a list that lost half its nodes is more likely wrong than true. One missing
+ * Whether so many missing nodes open the circuit breaker: a list that lost half its nodes is more likely wrong than true. One missing
  * node is not enough, or it would block a small cluster for ever; unless the policy accepts none (0 percent), or no Node exists at all.
  */
-function overPercent(
+function opens(
   missing: number,
   existing: number,
   { maxOrphanedNodesPercent: max }: PodsPolicy['safety'],
-): number | undefined {
-  // Without any Node all of them are missing, whatever pods refer to.
-  const percent = existing === 0 ? 100 : (100 * missing) / (missing + existing);
+): boolean {
   const isTolerable = existing > 0 && missing <= 1 && max > 0;
-  return percent > max && !isTolerable ? percent : undefined;
+  return percentMissing(missing, existing) > max && !isTolerable;
 }
+
+/** Without any Node all of them are missing, whatever pods refer to. */
+const percentMissing = (missing: number, existing: number): number =>
+  existing === 0 ? 100 : (100 * missing) / (missing + existing);
 
 /** Times since which node names that pods refer to have been missing, and the time of the last pass; monotonic. */
 export interface MissingNodes {
@@ -152,6 +166,8 @@ export interface MissingNodes {
   readonly seen: ReadonlySet<string>;
   /** The first of the latest passes that found the circuit breaker of a policy closed, by the policy's name. */
   readonly closedSince: ReadonlyMap<string, number>;
+  /** Policies whose circuit breaker an earlier controller left open, by name, and the first pass of this one. */
+  readonly leftOpenSince: ReadonlyMap<string, number>;
 }
 
 export interface PassTime {
@@ -165,15 +181,21 @@ export const noneMissing: MissingNodes = {
   observedAtMs: -Infinity,
   seen: new Set(),
   closedSince: new Map(),
+  leftOpenSince: new Map(),
 };
+
+/** The nodes and pods of a pass, and the circuit breakers that the status of the policies reports as open. */
+interface ObservedNodes extends Pick<PodGcFacts, 'pods' | 'nodes'> {
+  readonly openBreakers: OpenBreakers;
+}
 
 /**
  * Adds this pass to what earlier passes observed. A node that is back loses its entry, so that its quarantine restarts; after a gap
- * every quarantine restarts.
+ * every quarantine restarts. The first pass takes over the circuit breakers that an earlier controller left open.
  */
 export function observeMissing(
   before: MissingNodes,
-  { pods, nodes }: Pick<PodGcFacts, 'pods' | 'nodes'>,
+  { pods, nodes, openBreakers }: ObservedNodes,
   { monotonicMs, maxGapMs }: PassTime,
 ): MissingNodes {
   const since = new Map<string, number>();
@@ -183,7 +205,26 @@ export function observeMissing(
     since.set(nodeName, (isGap ? undefined : before.since.get(nodeName)) ?? monotonicMs);
   };
   if (nodes !== undefined) pods.forEach(observe);
-  return { ...before, since, observedAtMs: monotonicMs, seen: seenNodes(before.seen, since, nodes) };
+  const isFirst = before === noneMissing;
+  const seen = isFirst ? formerNodes(openBreakers, pods, since) : before.seen;
+  const leftOpenSince = isFirst
+    ? new Map([...openBreakers.keys()].map((name) => [name, monotonicMs]))
+    : before.leftOpenSince;
+  return { ...before, since, observedAtMs: monotonicMs, seen: seenNodes(seen, since, nodes), leftOpenSince };
+}
+
+/**
+ * The missing nodes that an earlier controller has seen. If it counted more than the pods prove, each name may be one of them, an invented one too:
+ * in doubt the circuit breaker remains open.
+ */
+function formerNodes(
+  openBreakers: OpenBreakers,
+  pods: readonly PodFacts[],
+  missing: ReadonlyMap<string, number>,
+): ReadonlySet<string> {
+  const proven = new Set(pods.filter((pod) => pod.nodeExisted && missing.has(nodeOf(pod))).map(nodeOf));
+  const isMoreCounted = [...openBreakers.values()].some((count) => count > proven.size);
+  return new Set(isMoreCounted ? missing.keys() : []);
 }
 
 /** Adds which circuit breakers the plan of the last observed pass found closed. */

@@ -7,6 +7,7 @@ import type {
   ReplicaSetFacts,
 } from '../../kube/cache/objects.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
+import type { OpenBreakers } from '../../gc/open-breaker.ts';
 import type { PodGcFacts } from './facts.ts';
 import { observeFinished, type SeenFinished } from './finish.ts';
 import { observeMissing, type PassTime, type MissingNodes } from './nodes.ts';
@@ -31,6 +32,8 @@ interface Observed {
 interface Memory extends PassTime, Pick<PodGcFacts, 'failedBefore'> {
   readonly missing: MissingNodes;
   readonly seenFinished: SeenFinished;
+  /** By the statuses of the policies; read in the first pass. */
+  readonly openBreakers: OpenBreakers;
   readonly now: Date;
 }
 
@@ -42,7 +45,8 @@ export function observe(
 ): Observed {
   const pods = [...caches.pods.items.values()];
   const nodes = new Map([...caches.nodes.items.values()].map((node) => [node.name, node]));
-  const missing = observeMissing(memory.missing, { pods, nodes }, memory);
+  const { openBreakers } = memory;
+  const missing = observeMissing(memory.missing, { pods, nodes, openBreakers }, memory);
   const seenFinished = observeFinished(memory.seenFinished, pods, memory);
   const rules = terminatedRules(policies);
   const facts: PodGcFacts = {
@@ -54,6 +58,7 @@ export function observe(
     seenNodes: missing.seen,
     missingForMs: forMs(missing.since, memory),
     closedForMs: forMs(missing.closedSince, memory),
+    leftOpenForMs: forMs(missing.leftOpenSince, memory),
     finishedForMs: forMs(seenFinished, memory),
     failedBefore: memory.failedBefore,
   };

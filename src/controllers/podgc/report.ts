@@ -1,7 +1,9 @@
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
+import type { RankedPolicies } from '../../api/policy/policy-view.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import type { Reason } from '../../api/reasons.ts';
 import type { Outcome } from '../../gc/decision.ts';
+import type { OpenBreakers } from '../../gc/open-breaker.ts';
 import { countByPolicy, summarizeByPolicy, type Summary } from '../../gc/summary.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { EventSpec } from '../../kube/events/recorder.ts';
@@ -72,7 +74,12 @@ export interface Noticed {
   readonly tripped: ReadonlySet<string>;
 }
 
-export const nothingNoticed: Noticed = { heldOnce: new Set(), heldReported: new Set(), tripped: new Set() };
+/** What an earlier controller has recorded: the circuit breakers that it left open. */
+export const noticedBefore = (policies: RankedPolicies, open: OpenBreakers): Noticed => ({
+  heldOnce: new Set(),
+  heldReported: new Set(),
+  tripped: new Set(policies.filter(({ name }) => open.has(name)).map(({ uid }) => uid)),
+});
 
 /** The Events of a pass besides those of its deletions: circuit breakers that opened, pods that wait for their finalizers. Each is recorded once, when it begins. */
 export function notices(

@@ -47,10 +47,10 @@ function enforcingClaim(policy: Policy | InvalidPolicy, report: PolicyPassReport
   };
 }
 
-function degradedClaim({ policy, report, nodes }: StatusFacts): Claim {
+function degradedClaim({ policy, stored, report, nodes }: StatusFacts): Claim {
   const type = 'Degraded';
   if ('problems' in policy) return noPassYet;
-  const trouble = podTrouble(report) ?? nodeTrouble(nodes);
+  const trouble = podTrouble(report) ?? leftOpen({ policy, stored, report }) ?? nodeTrouble(nodes);
   if (trouble !== undefined) return { type, status: 'True', ...trouble };
   if (policy.pods === undefined && policy.nodes !== undefined) return nodesOnlyClaim(nodes);
   if (report === undefined) return noPassYet;
@@ -85,6 +85,13 @@ function podTrouble(report: PolicyPassReport | undefined): Trouble {
   if (report.clockUnsure === 0) return undefined;
   const message = `${report.clockUnsure} deletions by ttl were skipped, because the controller's clock differs from the API server's`;
   return { reason: 'ClockUnsure', message };
+}
+
+/** Before the first pass of a controller the circuit breaker remains as the one before has left it: the first pass reads that from the status. */
+function leftOpen({ policy, stored, report }: Pick<StatusFacts, 'policy' | 'stored' | 'report'>): Trouble {
+  if (report !== undefined || 'problems' in policy || policy.pods === undefined) return undefined;
+  const open = stored?.conditions.find(({ type, status }) => type === 'Degraded' && status === 'True');
+  return open?.reason === 'Tripped' ? { reason: open.reason, message: open.message } : undefined;
 }
 
 function nodeTrouble(nodes: NodeRollup | undefined): Trouble {

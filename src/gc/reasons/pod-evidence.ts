@@ -95,7 +95,12 @@ export interface PodEvidence {
   NodeUnknown: NoEvidence;
   NodeRecovered: NoEvidence;
   ClockUnsure: NoEvidence;
-  Tripped: OnNode & { readonly missingPercent: number; readonly maxOrphanedNodesPercent: number };
+  Tripped: OnNode & {
+    readonly missingPercent: number;
+    readonly maxOrphanedNodesPercent: number;
+    /** The status of the policy reports it as open. */
+    readonly isLeftOpen: boolean;
+  };
   PacingLimit: { readonly maxDeletesPerPass: number };
   /** How often in a row. */
   DeletionFailed: { readonly times: number };

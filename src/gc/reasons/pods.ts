@@ -160,8 +160,10 @@ export const podReasons: ReasonCatalog<PodEvidence> = {
   Tripped: {
     meaning:
       'Its node is missing, but the circuit breaker is open: so many nodes are missing that the list of nodes is probably wrong.',
-    sentence: ({ node, missingPercent, maxOrphanedNodesPercent }) =>
-      `Node ${node} does not exist, but ${Math.round(missingPercent)} % of all nodes are missing. Above ${maxOrphanedNodesPercent} % the circuit breaker opens, because the list of nodes is probably wrong.`,
+    sentence: ({ node, missingPercent, maxOrphanedNodesPercent, isLeftOpen }) =>
+      isLeftOpen
+        ? `Node ${node} does not exist, but the status of the policy reports that the circuit breaker is open. A controller that has just started keeps it open for a quarantine.`
+        : `Node ${node} does not exist, but ${Math.round(missingPercent)} % of all nodes are missing. Above ${maxOrphanedNodesPercent} % the circuit breaker opens, because the list of nodes is probably wrong.`,
     field: ({ maxOrphanedNodesPercent }) => `pods.safety.maxOrphanedNodesPercent=${maxOrphanedNodesPercent}`,
     change:
       'No more nodes are missing than pods.safety.maxOrphanedNodesPercent permits (a single one always, unless it is 0), and another quarantine has passed.',

@@ -28,8 +28,8 @@ export interface PodFacts {
   readonly finalizers: readonly string[];
   /** undefined = not bound to a node. */
   readonly nodeName: string | undefined;
-  /** status.startTime is set: a kubelet has accepted the pod, so its node has existed. */
-  readonly started: boolean;
+  /** Whether the status proves that its node has existed: a kubelet has accepted the pod (startTime), or a scheduler has bound it (PodScheduled is True). */
+  readonly nodeExisted: boolean;
   /** Value as stored; '' if the server sends none. */
   readonly phase: string;
   readonly reason: string;

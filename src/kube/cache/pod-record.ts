@@ -50,8 +50,8 @@ export class PodRecord implements PodFacts {
     return { apiVersion: traits.ownerApiVersion ?? '', kind: traits.ownerKind ?? '', name, uid };
   }
 
-  get started(): boolean {
-    return this.traits.started;
+  get nodeExisted(): boolean {
+    return this.traits.nodeExisted;
   }
 
   get generation(): number {
@@ -93,7 +93,7 @@ export class PodRecord implements PodFacts {
 
 function traitsOf(facts: PodFacts): PodTraits {
   return {
-    started: facts.started,
+    nodeExisted: facts.nodeExisted,
     generation: facts.generation,
     phase: facts.phase,
     reason: facts.reason,

@@ -4,7 +4,14 @@ import { KEEP_LABEL, TTL_ANNOTATION } from '../../api/policy/matching.ts';
 import { bounded, bounds } from '../../runtime/bounds.ts';
 import type { ReplicaSet } from '../gen/apps.ts';
 import type { Job } from '../gen/batch.ts';
-import { type ContainerStatus, type Namespace, type Node, type Pod, PodStatus } from '../gen/core.ts';
+import {
+  type ContainerStatus,
+  type Namespace,
+  type Node,
+  type Pod,
+  type PodCondition,
+  PodStatus,
+} from '../gen/core.ts';
 import { type ObjectMeta, type Time } from '../gen/meta.ts';
 import { controllerOf } from '../cache/owner-references.ts';
 import { MalformedError } from './frames.ts';
@@ -59,7 +66,7 @@ export function podFacts(pod: Pod, keep: Keep, annotation: ReadAnnotation, known
       controller: known ? known.controller : controllerOf(meta.ownerReferences),
       finalizers: keptFinalizers(meta.finalizers),
       nodeName: nodeNameOf(pod, keep),
-      started: ms(status.startTime) !== undefined,
+      nodeExisted: ms(status.startTime) !== undefined || trueCondition(status, 'PodScheduled') !== undefined,
       phase: bounded(status.phase, bounds.label),
       reason: bounded(status.reason, bounds.name),
       message: ended ? shortened(status.message) : '',
@@ -154,11 +161,11 @@ function finishedAtMs({ creationTimestamp }: ObjectMeta, status: PodStatus): num
   return ends.find((at) => at < created) ?? Math.max(...ends);
 }
 
-const disruptedAtMs = ({ conditions }: PodStatus): number | undefined =>
-  ms(
-    conditions.find(({ type, status }) => type === 'DisruptionTarget' && status === 'True')
-      ?.lastTransitionTime,
-  );
+const disruptedAtMs = (status: PodStatus): number | undefined =>
+  ms(trueCondition(status, 'DisruptionTarget')?.lastTransitionTime);
+
+const trueCondition = ({ conditions }: PodStatus, name: string): PodCondition | undefined =>
+  conditions.find(({ type, status }) => type === name && status === 'True');
 
 const endOf = ({ state }: ContainerStatus): number | undefined => ms(state?.terminated?.finishedAt);
 

@@ -88,8 +88,7 @@ test('a node is deleted and created again during the quarantine: its pods stay, 
   expect(dustpan.pid).toBe(pid);
 });
 
-test('half of the nodes vanish: their pods stay, the condition names the reason, and the circuit breaker closes when they are back', async () => {
-  const { pid } = dustpan;
+test('half of the nodes vanish: their pods stay, over restarts of the controller too, the condition names the reason, and the circuit breaker closes when they are back', async () => {
   const half = nodes.slice(0, 6).filter((name) => name !== 'node-1');
   await kubectl(cluster, ['delete', 'node', ...half]);
   await expect.poll(() => conditionOf(cluster, 'Degraded'), eventually).toBe('True Tripped');
@@ -99,6 +98,17 @@ test('half of the nodes vanish: their pods stay, the condition names the reason,
   await expect.poll(() => sample('missing_nodes'), eventually).toBe(half.length);
   await staysAsItIs(quarantineMs + 2_000, { cluster, living }, dustpan);
 
+  // A rollout: the next controllers have never seen these nodes, and these pods do not prove that they existed.
+  for (let restarts = 0; restarts < 2; restarts += 1) {
+    await dustpan.stop();
+    dustpan = await startController(cluster, { args: shortPeriod });
+    await dustpan.ready();
+    await staysAsItIs(3 * quarantineMs, { cluster, living }, dustpan);
+    expect(await conditionOf(cluster, 'Degraded')).toBe('True Tripped');
+    expect(await sample('kept_pods{reason="Tripped"}')).toBe(2 * half.length);
+  }
+
+  const { pid } = dustpan;
   await make(half);
   await isCompleted({ cluster, living }, dustpan);
   expect(await sample('tripped{policy="default"}')).toBe(0);

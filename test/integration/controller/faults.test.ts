@@ -62,7 +62,7 @@ test('a leader that is paused beyond its lease and resumed deletes nothing more,
   await until('the second continues', () => podCount(sandbox) < left);
 });
 
-test('half of the nodes vanish: their pods stay, the condition names the reason, and the circuit breaker closes when they are back', async () => {
+test('half of the nodes vanish: their pods stay, over a restart too, the condition names the reason, and the circuit breaker closes when they are back', async () => {
   await open(0);
   const names = Array.from({ length: 40 }, (_, i) => `n${i}`);
   const apply = (name: string): void => {
@@ -84,6 +84,13 @@ test('half of the nodes vanish: their pods stay, the condition names the reason,
   // The quarantine is a second, and so is the period.
   await controller.passes('podgc', 3);
   expect(await controller.sample('dustpan_pod_gc_kept_pods{reason="Tripped"}')).toBe(20);
+  expect(podCount(sandbox)).toBe(40);
+
+  // The next controller has never seen these nodes, and no pod proves that they existed.
+  await controller.stop();
+  const next = start('second');
+  await next.passes('podgc', 5);
+  expect(await next.sample('dustpan_pod_gc_kept_pods{reason="Tripped"}')).toBe(20);
   expect(podCount(sandbox)).toBe(40);
   for (const name of names.slice(20)) apply(name);
   await until('the circuit breaker is closed', () => conditionOf(sandbox, 'Degraded') === 'False AsPlanned');

@@ -41,6 +41,28 @@ test('reads policies from files instead of the cluster', async () => {
   expect(plan.decisions).toMatchObject([{ policy: 'mine', mode: 'DryRun' }]);
 });
 
+test('takes the state of the circuit breaker from the status of the policy', async () => {
+  const { store, kubeconfigFile } = await start();
+  const args = [`--kubeconfig=${kubeconfigFile}`, '--assume-quarantine-elapsed', '--kept'];
+  const orphaned = policyOf('Enforce', { orphaned: {} });
+  store.apply(orphaned);
+  store.apply({
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'orphan', namespace: 'default' } },
+    spec: { nodeName: 'gone', containers: [{ name: 'c', image: 'i' }] },
+    status: { phase: 'Running' },
+  });
+  const reasonOf = async (): Promise<string | undefined> =>
+    (await planned(args)).decisions.find(({ object }) => 'name' in object && object.name === 'orphan')
+      ?.reason;
+  expect(await reasonOf()).toBe('Orphaned');
+  const at = { lastTransitionTime: '2026-01-15T12:00:00Z', message: 'the circuit breaker is open' };
+  const conditions = [{ type: 'Degraded', status: 'True', reason: 'Tripped', ...at }];
+  store.apply({ ...orphaned, status: { conditions, pods: { missingNodes: 1 } } });
+  expect(await reasonOf()).toBe('Tripped');
+  const why = await dustpan(['why', 'pod/orphan', '-n=default', ...args.slice(0, 2)]);
+  expect(why.stdout).toContain('is kept by podgc: Tripped');
+});
+
 test('reports that the kind GCPolicy is not installed', async () => {
   const { kubeconfigFile } = await start({ crds: false });
   const plan = await planned([`--kubeconfig=${kubeconfigFile}`]);

@@ -107,6 +107,22 @@ test.each([
   );
 });
 
+test('a circuit breaker that the status of the policy reports as open is open, unless --policy replaces the policy', async () => {
+  input.use('quarantine-not-begun');
+  const { args } = input;
+  const own = args.filter((arg) => !arg.startsWith('--policy'));
+  const given = policy('given', { mode: 'Enforce', pods: { orphaned: {} } });
+  const conditions = [{ type: 'Degraded', status: 'True', reason: 'Tripped' }];
+  const elapsed = '--assume-quarantine-elapsed';
+  input.write('snapshot/policies.json', list('GCPolicy', [given]));
+  expect(removals(await planned([...own, elapsed])).join()).toContain('Orphaned');
+  input.write('snapshot/policies.json', list('GCPolicy', [{ ...given, status: { conditions } }]));
+  const open = await planned([...own, elapsed, '--kept']);
+  expect(removals(open)).toEqual([]);
+  expect(keptFor(open, 'podgc')).toContain('Tripped');
+  expect(removals(await planned([...args, elapsed])).join()).toContain('Orphaned');
+});
+
 describe('a snapshot with the pods of one namespace', () => {
   const reasons = async (example: string): Promise<readonly string[]> => {
     input.use(example);

@@ -71,7 +71,7 @@ const node = fc.noBias(
       { maxLength: 2, selector: ({ signal }) => signal },
     ),
     /** Failed removals: milliseconds until they are tried again. */
-    retriesInMs: six(fc.constantFrom(undefined, undefined, undefined, undefined, 0, 1)),
+    retriesInMs: six(fc.constantFrom(...Array.from({ length: 8 }, () => undefined), 0, 1)),
   }),
 );
 type Node = typeof node extends fc.Arbitrary<infer T> ? T : never;

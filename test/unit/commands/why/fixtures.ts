@@ -33,6 +33,7 @@ export interface Facts {
   readonly namespaces?: readonly string[] | undefined;
   readonly jobs?: readonly JobFacts[] | undefined;
   readonly part?: Partial<NodePart>;
+  readonly openBreakers?: PlanFacts['openBreakers'];
 }
 
 /** Pods under a policy with this rule for those that have finished. */
@@ -46,6 +47,7 @@ export function factsOf(facts: Facts): PlanFacts {
   const names = facts.namespaces ?? [...new Set(pods.map(({ namespace }) => namespace))];
   return {
     policies: rankPolicies(facts.policies ?? []),
+    openBreakers: facts.openBreakers,
     pods: byUid(pods),
     nodes: 'nodes' in facts && facts.nodes === undefined ? undefined : byUid(nodes),
     namespaces: byUid(names.map(namespaceOf)),

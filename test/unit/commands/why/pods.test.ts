@@ -307,6 +307,16 @@ const rows: readonly Row[] = [
     why: 'Node node-gone does not exist, but 50 % of all nodes are missing. Above 0 % the circuit breaker opens, because the list of nodes is probably wrong.',
   },
   {
+    reason: 'Tripped',
+    facts: {
+      policies: [orphaned(40_000, 20)],
+      pods: [pod('x', onMissingNode)],
+      openBreakers: new Map([['default', 1]]),
+    },
+    field: 'pods.safety.maxOrphanedNodesPercent=20',
+    why: 'Node node-gone does not exist, but the status of the policy reports that the circuit breaker is open. A controller that has just started keeps it open for a quarantine.',
+  },
+  {
     reason: 'PacingLimit',
     facts: {
       policies: [

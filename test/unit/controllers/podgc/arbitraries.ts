@@ -41,7 +41,7 @@ const somePod = fc
   .record({
     namespace: fc.constantFrom('default', 'default', 'shop', 'shop', 'kept', 'unknown'),
     nodeName: fc.constantFrom('node-1', 'node-1', 'out', 'keep', 'gone', 'gone-2', undefined, undefined),
-    started: fc.boolean(),
+    nodeExisted: fc.boolean(),
     phase: fc.constantFrom('Succeeded', 'Succeeded', 'Failed', 'Running', 'Pending', 'Unknown', ''),
     app: fc.constantFrom('a' as const, 'b' as const),
     isKept: rarely(9),
@@ -109,8 +109,9 @@ export const facts: fc.Arbitrary<Seen> = fc
     missingForMs: fc.constantFrom(0, 40_000),
     closedForMs: fc.constantFrom(39_999, 40_000, 40_000),
     wasSeen: fc.boolean(),
+    leftOpenForMs: fc.constantFrom(undefined, undefined, 39_999, 40_000),
   })
-  .map(({ pods: listed, jobFinished, spareNodes, missingForMs, closedForMs, wasSeen }) => ({
+  .map(({ pods: listed, jobFinished, spareNodes, missingForMs, closedForMs, wasSeen, leftOpenForMs }) => ({
     pods: listed.map(({ facts: one }) => one),
     trueFinishMs: new Map(listed.map(({ facts: { uid }, trueFinishMs }) => [uid, trueFinishMs])),
     finishedForMs: new Map(listed.map(({ facts: { uid }, seenForMs }) => [uid, seenForMs])),
@@ -143,6 +144,7 @@ export const facts: fc.Arbitrary<Seen> = fc
       ['all', closedForMs],
       ['app', 40_000],
     ]),
+    leftOpenForMs: new Map(leftOpenForMs === undefined ? [] : [['all', leftOpenForMs]]),
   }));
 
 /** Pods bound to nodes that never existed: no kubelet has started them. */
@@ -156,7 +158,7 @@ export const invented: fc.Arbitrary<readonly PodFacts[]> = fc
       pod(`${namespace}/invented-${i}`, {
         phase,
         nodeName: `invented-${i}`,
-        started: false,
+        nodeExisted: false,
         labels: sharedLabels.a,
       }),
     ),

@@ -91,7 +91,7 @@ test.each([
 });
 
 test('invented node names do not open the circuit breaker, names of former nodes do', async () => {
-  const waiting = { phase: 'Pending', started: false } as const;
+  const waiting = { phase: 'Pending', nodeExisted: false } as const;
   const pods = ['x', 'y', 'z'].map((name) => pod(name, { ...waiting, nodeName: `invented-${name}` }));
   const nodes = ['1', '2', '3', '4'].map((n) => node(`node-${n}`));
   const { cluster, pass, reports } = environmentOf(new FakeCluster(pods, nodes), breakerPolicy());

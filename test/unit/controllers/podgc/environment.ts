@@ -69,6 +69,7 @@ export function environmentOf(
     ...{ policies, cluster, recorder, clock, metrics, log: silentLogger },
     holdsLease: () => true,
     periodMs: 20_000,
+    openBreakers: () => new Map(),
     maxDeletesPerSecond: 0,
     onStale: () => undefined,
     onProgress: () => undefined,

@@ -14,6 +14,7 @@ import {
   many,
   orphan,
   orphanPolicy,
+  type Environment,
 } from './environment.ts';
 
 test.each([
@@ -91,6 +92,78 @@ test('when most of the missing nodes are back, the orphans of the others wait fo
   await pass();
   expect(cluster.podNames).toHaveLength(99);
   expect(cluster.podNames).not.toContain(`on-${last[1]?.name ?? ''}`);
+});
+
+/** A cluster of which half of the nodes are gone, with pods that prove it, or do not. Its controller is restarted again and again. */
+function withRestarts(nodeExisted: boolean, status: ReadonlyMap<string, number>) {
+  const names = Array.from({ length: 10 }, (_, i) => `node-${i}`);
+  const pods = names.flatMap((name) =>
+    many(4, { nodeName: name, phase: 'Running', nodeExisted }).map((one, i) => ({
+      ...{ ...one, name: `on-${name}-${i}`, uid: `${name}-${i}` },
+    })),
+  );
+  const cluster = new FakeCluster(
+    pods,
+    names.slice(5).map((name) => node(name)),
+  );
+  return {
+    cluster,
+    restarted: () => environmentOf(cluster, breakerPolicy(40_000), { openBreakers: () => status }),
+  };
+}
+
+/** Passes for ten minutes. */
+async function runs({ clock, pass }: Pick<Environment, 'clock' | 'pass'>): Promise<void> {
+  for (let i = 0; i < 30; i++) {
+    await pass();
+    clock.advance(20_000);
+  }
+}
+
+test.each([
+  { name: 'by pods that were bound to them', nodeExisted: true, status: new Map<string, number>() },
+  {
+    name: 'by the status, of pods that prove nothing',
+    nodeExisted: false,
+    status: new Map([['default', 5]]),
+  },
+])(
+  'a restart while the circuit breaker is open deletes no pod: former nodes are known $name',
+  async ({ nodeExisted, status }) => {
+    const { cluster, restarted } = withRestarts(nodeExisted, status);
+    for (let i = 0; i < 3; i++) {
+      const made = restarted();
+      await runs(made);
+      expect(cluster.requests).toEqual([]);
+      expect(made.reports.at(-1)).toMatchObject({ missingNodes: 5, trippedPercent: 50 });
+      expect(made.recorder.reasons).toEqual(status.size > 0 ? [] : ['Tripped GCPolicy/default']);
+    }
+  },
+);
+
+test('invented names in the status of no policy open no circuit breaker after a restart', async () => {
+  const { cluster, restarted } = withRestarts(false, new Map());
+  await runs(restarted());
+  expect(cluster.podNames).toHaveLength(20);
+});
+
+test('after a restart the circuit breaker remains open for a quarantine even if most nodes are back, and then another one passes', async () => {
+  const { cluster, restarted } = withRestarts(true, new Map([['default', 5]]));
+  for (const name of ['node-0', 'node-1', 'node-2', 'node-3']) cluster.nodes.set(name, node(name));
+  const { clock, reports, pass } = restarted();
+  await pass();
+  clock.advance(39_999);
+  await pass();
+  expect(reports.at(-1)).toMatchObject({ missingNodes: 1, trippedPercent: 10 });
+  clock.advance(1);
+  await pass();
+  expect(reports.at(-1)).toMatchObject({ missingNodes: 1, trippedPercent: undefined, due: 0 });
+  clock.advance(39_999);
+  await pass();
+  expect(cluster.requests).toEqual([]);
+  clock.advance(1);
+  await pass();
+  expect(cluster.podNames).toHaveLength(36);
 });
 
 test.each([-3_600_000, 3_600_000])(

@@ -12,7 +12,7 @@ test('deletes no orphan while the circuit breaker is open', property, () => {
       const orphans = plan.deletions.filter(({ reason }) => reason === 'Orphaned');
       // At least the names of former Nodes.
       const real = orphans.filter(
-        ({ target: { pod: one } }) => one.started || seen.seenNodes.has(one.nodeName ?? ''),
+        ({ target: { pod: one } }) => one.nodeExisted || seen.seenNodes.has(one.nodeName ?? ''),
       );
       const missing = new Set(real.map(({ target: { node } }) => node)).size;
       for (const { policy: by } of orphans) {
@@ -20,6 +20,8 @@ test('deletes no orphan while the circuit breaker is open', property, () => {
         const { maxOrphanedNodesPercent: max = 0 } = by.pods?.safety ?? {};
         expect(missing).toBeLessThanOrEqual(max === 0 ? 0 : Math.max(1, (all * max) / 100));
         expect(plan.policies.find(({ policy: one }) => one === by)?.trippedPercent).toBeUndefined();
+        const isOn = (by.pods?.safety.maxOrphanedNodesPercent ?? 0) < 100;
+        if (isOn) expect(seen.leftOpenForMs.get(by.name)).not.toBe(39_999);
       }
     }),
     worlds,

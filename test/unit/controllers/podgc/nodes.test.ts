@@ -61,6 +61,19 @@ const rows: readonly Row[] = [
     policies: [orphaned()],
     ...expected,
   })),
+  ...[
+    { of: 'default', ms: 39_999, percent: 20, deleted: [], kept: ['a Tripped'] },
+    { of: 'default', ms: 40_000, percent: 20, deleted: ['a Orphaned mark'], kept: [] },
+    { of: 'default', ms: 0, percent: 100, deleted: ['a Orphaned mark'], kept: [] },
+    { of: 'other', ms: 0, percent: 20, deleted: ['a Orphaned mark'], kept: [] },
+  ].map(({ of, ms, percent, ...expected }) => ({
+    name: `${ms} ms ago a controller has started and found the circuit breaker of policy ${of} open, with a limit of ${percent} %`,
+    pods: [orphan('a')],
+    nodes: nodesUpTo(9),
+    leftOpenForMs: new Map([[of, ms]]),
+    policies: [orphaned(40_000, percent)],
+    ...expected,
+  })),
   {
     name: 'starts the quarantine if it is unknown how long the node has been missing',
     pods: [orphan('a')],
@@ -73,13 +86,13 @@ const rows: readonly Row[] = [
     { name: 'keeps all orphans above the percentage of missing nodes', over: {}, seen: [], isOpen: true },
     {
       name: 'deletes orphans on invented nodes, which do not open the circuit breaker',
-      over: { started: false },
+      over: { nodeExisted: false },
       seen: [],
       isOpen: false,
     },
     {
       name: 'counts a missing node that an earlier pass has seen',
-      over: { started: false },
+      over: { nodeExisted: false },
       seen: ['node-gone', 'node-gone-2'],
       isOpen: true,
     },
@@ -103,7 +116,7 @@ const rows: readonly Row[] = [
   },
   {
     name: 'keeps all orphans while no Node exists, whatever names pods refer to',
-    pods: [orphan('a', { started: false })],
+    pods: [orphan('a', { nodeExisted: false })],
     nodes: [],
     policies: [orphaned(40_000, 20)],
     deleted: [],

@@ -40,8 +40,9 @@ const caches = (synced: boolean): Caches => ({
       synced,
     ),
 });
+const openBreakers = new Map<string, number>();
 const memory = {
-  ...{ missing: noneMissing, seenFinished: noneSeen, failedBefore: new Map() },
+  ...{ missing: noneMissing, seenFinished: noneSeen, failedBefore: new Map(), openBreakers },
   ...{ monotonicMs: 5_000, maxGapMs: 1_000, now },
 };
 
@@ -64,13 +65,16 @@ test('no node is missing while nodes are not known', () => {
     ...noneMissing,
     ...{ since: new Map([['gone', 1]]), observedAtMs: 4_900, seen: new Set(['gone']) },
   };
-  expect(observeMissing(before, { pods, nodes: undefined }, memory)).toEqual({
+  expect(observeMissing(before, { pods, nodes: undefined, openBreakers }, memory)).toEqual({
     since: new Map(),
     observedAtMs: 5_000,
     seen: new Set(['gone']),
     closedSince: new Map(),
+    leftOpenSince: new Map(),
   });
-  expect(observeMissing(before, { pods, nodes: new Map() }, memory).since).toEqual(new Map([['gone', 1]]));
+  expect(observeMissing(before, { pods, nodes: new Map(), openBreakers }, memory).since).toEqual(
+    new Map([['gone', 1]]),
+  );
 });
 
 test('remembers a former node while pods refer to it, and never an invented one', () => {
@@ -78,7 +82,7 @@ test('remembers a former node while pods refer to it, and never an invented one'
   const nodesOf = (...names: string[]) => new Map(names.map((name) => [name, node(name)]));
   let seen: MissingNodes = noneMissing;
   const observed = (pods: ReturnType<typeof on>, nodes: ReturnType<typeof nodesOf>): readonly string[] => {
-    seen = observeMissing(seen, { pods, nodes }, memory);
+    seen = observeMissing(seen, { pods, nodes, openBreakers }, memory);
     return [...seen.seen].sort();
   };
   expect(observed(on('a', 'invented'), nodesOf('a', 'b'))).toEqual(['a', 'b']);
@@ -88,11 +92,31 @@ test('remembers a former node while pods refer to it, and never an invented one'
   expect(observed(on('a'), nodesOf())).toEqual([]);
 });
 
+test.each([
+  { name: 'no circuit breaker is open', open: [], seen: [] },
+  { name: 'the status counts as many as pods prove', open: [1], seen: [] },
+  { name: 'the status of one policy counts more', open: [0, 2], seen: ['bare', 'proven'] },
+])('a first pass takes missing nodes for former ones if the status counts more: $name', ({ open, seen }) => {
+  const pods = [
+    pod('a', { nodeName: 'proven' }),
+    pod('b', { nodeName: 'bare', nodeExisted: false }),
+    pod('c', { nodeName: 'node-1' }),
+  ];
+  const nodes = new Map([['node-1', node('node-1')]]);
+  const breakers = new Map(open.map((missing, i) => [`policy-${i}`, missing]));
+  const first = observeMissing(noneMissing, { pods, nodes, openBreakers: breakers }, memory);
+  expect([...first.seen].sort()).toEqual([...seen, 'node-1'].sort());
+  expect([...first.leftOpenSince]).toEqual(open.map((_, i) => [`policy-${i}`, memory.monotonicMs]));
+  const later = { ...memory, monotonicMs: 9_000 };
+  const second = observeMissing(first, { pods, nodes, openBreakers: new Map([['late', 9]]) }, later);
+  expect(second.leftOpenSince).toEqual(first.leftOpenSince);
+});
+
 test('the memory of nodes does not grow over time', () => {
   let seen = noneMissing;
   for (let i = 0; i < 1_000; i++) {
     const nodes = new Map([[`node-${i}`, node(`node-${i}`)]]);
-    seen = observeMissing(seen, { pods: [pod('p', { nodeName: 'gone' })], nodes }, memory);
+    seen = observeMissing(seen, { pods: [pod('p', { nodeName: 'gone' })], nodes, openBreakers }, memory);
   }
   expect(seen.seen.size + seen.since.size).toBe(2);
 });

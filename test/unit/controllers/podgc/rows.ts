@@ -23,6 +23,7 @@ export function planFor(given: Facts, ...policies: (Policy | InvalidPolicy)[]): 
       pods.flatMap(({ nodeName }) => (nodeName === undefined ? [] : [[nodeName, 3_600_000]])),
     ),
     closedForMs: new Map(policies.map(({ name }) => [name, 3_600_000])),
+    leftOpenForMs: new Map(),
     finishedForMs: new Map(),
     failedBefore: new Map(),
     ...given,

@@ -1,13 +1,15 @@
 import { Registry } from 'prom-client';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { PolicyPassReport } from '../../../../src/api/report/pass-report.ts';
 import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import { PolicyStatusController } from '../../../../src/controllers/policystatus/controller.ts';
 import { policyStatusMetrics } from '../../../../src/controllers/policystatus/metrics.ts';
+import { rollUpNodes } from '../../../../src/controllers/policystatus/nodes.ts';
 import { planStatus, readStatus } from '../../../../src/controllers/policystatus/plan.ts';
 import { type PolicyStatus } from '../../../../src/controllers/policystatus/claims.ts';
 import type { NodeReportFacts } from '../../../../src/kube/cache/node-report-facts.ts';
 import type { NodeFacts } from '../../../../src/kube/cache/objects.ts';
+import { openBreakersIn } from '../../../../src/gc/open-breaker.ts';
 import { node, now, policy, selectingAll } from '../../../builders.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { FakeRecorder } from '../../../fakes/cluster.ts';
@@ -84,6 +86,48 @@ test.each([
   const status = planStatus({ policy: governing, stored: undefined, report: made, deletedSince: 0 }, now);
   expect(conditions(status)).toEqual(expected);
   expect(status.observedGeneration).toBe(governing.generation);
+});
+
+describe('before the first pass of a controller that has just started', () => {
+  const facts = { deletedSince: 0, report: undefined };
+  const open = planStatus(
+    {
+      policy: policy(),
+      stored: undefined,
+      deletedSince: 0,
+      report: report({ missingNodes: 5, trippedPercent: 50 }),
+    },
+    now,
+  );
+  const nodes = rollUpNodes(
+    [nodesPolicy('default')],
+    { nodes: [node('node-1')], reports: [nodeReport('node-1', { degraded: true })] },
+    now,
+  ).get('uid-default');
+
+  test('an open circuit breaker remains in the status, with its message', () => {
+    const later = planStatus({ ...facts, policy: policy({ generation: 9 }), stored: open, nodes }, now);
+    expect(conditions(later)).toEqual(conditions(open));
+    expect(later.conditions.find(({ type }) => type === 'Degraded')?.message).toContain('Nodes missing: 5');
+    expect([...openBreakersIn([{ name: 'default', status: later }])]).toEqual([['default', 5]]);
+  });
+
+  test.each([
+    { name: 'of a policy without rules for pods', of: nodesPolicy('default') },
+    { name: 'of an invalid policy', of: broken },
+  ])('one $name does not', ({ of }) => {
+    const later = planStatus({ ...facts, policy: of, stored: open }, now);
+    expect(later.conditions.find(({ type }) => type === 'Degraded')?.reason).not.toBe('Tripped');
+  });
+
+  test('no other trouble does', () => {
+    const failed = planStatus(
+      { ...facts, policy: policy(), stored: undefined, report: report({ failed: 1 }) },
+      now,
+    );
+    const later = planStatus({ ...facts, policy: policy(), stored: failed }, now);
+    expect(conditions(later).at(-1)).toContain('Unknown NoPassYet');
+  });
 });
 
 test('lastTransitionTime changes only with the status of a condition', () => {

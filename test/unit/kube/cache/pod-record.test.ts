@@ -36,7 +36,7 @@ const pods: fc.Arbitrary<PodFacts> = fc.record({
   controller: orUndefined(owner),
   finalizers: few,
   nodeName: orUndefined(text),
-  started: fc.boolean(),
+  nodeExisted: fc.boolean(),
   phase: fc.constantFrom('', 'Running', 'Failed', 'Succeeded'),
   reason: fc.constantFrom('', 'Evicted'),
   message: text,

@@ -54,7 +54,7 @@ export const evictedFacts: PodFacts = {
   controller: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: '2' },
   finalizers: ['example.com/hold'],
   nodeName: 'node-a',
-  started: true,
+  nodeExisted: true,
   phase: 'Failed',
   reason: 'Evicted',
   message: 'The node was low on resource: memory.',

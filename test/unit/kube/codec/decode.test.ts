@@ -217,19 +217,29 @@ describe('pods', () => {
       expected: { phase: '', message: 'x', finishedAtMs: undefined },
     },
     {
-      name: 'a new pod has no node and has not started',
+      name: 'a new pod has no node and was on none',
       status: { phase: 'Pending' },
-      expected: { nodeName: undefined, started: false },
+      expected: { nodeName: undefined, nodeExisted: false },
     },
     {
       name: 'a startTime of zero is none',
       status: { phase: 'Pending', startTime: '0001-01-01T00:00:00Z' },
-      expected: { started: false },
+      expected: { nodeExisted: false },
     },
     {
-      name: 'a pod with startTime has started',
+      name: 'a pod that a kubelet has accepted was on a node',
       status: { phase: 'Pending', startTime: '2026-01-01T00:00:10Z' },
-      expected: { started: true },
+      expected: { nodeExisted: true },
+    },
+    {
+      name: 'a pod that a scheduler has bound was on a node',
+      status: { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'True' }] },
+      expected: { nodeExisted: true },
+    },
+    {
+      name: 'a pod that no scheduler could bind was on none',
+      status: { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False' }] },
+      expected: { nodeExisted: false },
     },
     { name: 'a pod may have no status', status: undefined, expected: { phase: '', reason: '' } },
   ])('$name', ({ status, expected }) => {

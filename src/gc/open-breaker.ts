@@ -1,0 +1,27 @@
+import { isObject } from '../api/json.ts';
+
+/** The policies whose status reports an open circuit breaker, by name, with the number of missing nodes that it reports. */
+export type OpenBreakers = ReadonlyMap<string, number>;
+
+/** Reads them from the stored statuses. */
+export const openBreakersIn = (
+  policies: Iterable<{ readonly name: string; readonly status: unknown }>,
+): OpenBreakers =>
+  new Map(
+    [...policies].flatMap(({ name, status }) => {
+      const missing = missingNodesIn(status);
+      return missing === undefined ? [] : [[name, missing]];
+    }),
+  );
+
+/** undefined = the status reports no open circuit breaker. */
+function missingNodesIn(status: unknown): number | undefined {
+  if (!isObject(status) || !Array.isArray(status['conditions'])) return undefined;
+  const { conditions, pods } = status;
+  if (!conditions.some(isOpen)) return undefined;
+  const missing = isObject(pods) ? pods['missingNodes'] : undefined;
+  return typeof missing === 'number' ? missing : Infinity;
+}
+
+const isOpen = (one: unknown): boolean =>
+  isObject(one) && one['type'] === 'Degraded' && one['status'] === 'True' && one['reason'] === 'Tripped';
