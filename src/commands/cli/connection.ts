@@ -37,11 +37,12 @@ export const withConnection = <A extends unknown[], O extends OptionValues>(comm
       ),
     );
 
-const notServer = (given: string): string | undefined =>
-  URL.canParse(given.includes('://') ? given : `https://${given}`) &&
-  /^(https?:\/\/)?[^/?#@]+(\/[^?#@]*)?$/.test(given)
-    ? undefined
-    : 'Use a URL such as https://10.0.0.1:6443.';
+/** As with kubectl, the scheme may be missing. */
+function notServer(given: string): string | undefined {
+  const url = given.includes('://') ? given : `https://${given}`;
+  const isServer = URL.canParse(url) && /^https?:\/\/[^/?#@]+(\/[^?#@]*)?$/.test(url);
+  return isServer ? undefined : 'Use a URL such as https://10.0.0.1:6443.';
+}
 
 /** The settings of the connection; throws UsageError for an impersonation without a user. */
 export function personConnection(options: Options, env: System['env'], command: string): PersonConnection {

@@ -59,6 +59,7 @@ export class LocalLogs implements NodeLogs {
   }
 
   #listInTime(signal: AbortSignal): Promise<LogListing> {
+    signal.throwIfAborted();
     if (this.#isListing) throw new Error('an earlier listing has not ended: the disk hangs');
     const { list, maxEntries } = this.#options;
     const deadline = this.#options.deadline();

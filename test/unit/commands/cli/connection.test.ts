@@ -24,7 +24,11 @@ test.each(['--as-group=g', '--as-uid=u'])('%s needs --as', (flag) => {
   expect(() => connectionOf([flag])).toThrow('plan: --as-group and --as-uid need --as');
 });
 
-test.each(['k.test', 'ftp://k.test', 'https://', 'https://me@k.test'])('--server=%s is refused', (url) => {
+test('the server needs no scheme', () => {
+  expect(connectionOf(['-s', 'k.test:6443'])).toMatchObject({ overrides: { server: 'k.test:6443' } });
+});
+
+test.each(['ftp://k.test', 'https://', 'https://me@k.test'])('--server=%s is refused', (url) => {
   expect(problemOf(command(), [`--server=${url}`])).toContain('Use a URL such as https://10.0.0.1:6443.');
 });
 
