@@ -8,7 +8,13 @@ import {
 import { orphansFound } from '../../src/agent/report/events.ts';
 import { localStorageHigh } from '../../src/agent/localstorage/events.ts';
 import { nodePressureAhead } from '../../src/agent/nodepressure/events.ts';
-import { evicted, evictionBlocked, exceededGracePeriod } from '../../src/controllers/eviction/events.ts';
+import {
+  evicted,
+  evictionBlocked,
+  evictionsInVain,
+  evictionsSlowed,
+  exceededGracePeriod,
+} from '../../src/controllers/eviction/events.ts';
 import {
   backlogCollected,
   CollectedByOwner,
@@ -31,6 +37,7 @@ import {
   podHeld,
   pressureAhead,
   pressureEviction,
+  slowedOwner,
   storageWarning,
   sweep,
   trippedBreaker,
@@ -115,8 +122,24 @@ export const eventKinds: readonly EventKind[] = [
       ),
     ],
     regarding: 'the pod',
-    when: 'When a disruption budget does not allow the eviction, when several budgets cover the pod, which the API server does not support, or when the controller has no right to evict; once, until the eviction succeeds or is not requested any more.',
+    when: 'When a disruption budget does not allow the eviction, when several budgets cover the pod, which the API server does not support, when the controller has no right to evict, or when an admission policy or webhook denies it; once, until the eviction succeeds or is not requested any more.',
     upstream: 'none: the kubelet ignores budgets',
+  },
+  {
+    ...evictions,
+    factory: 'evictionsSlowed',
+    samples: [evictionsSlowed(slowedOwner)],
+    regarding: "the owner of the pods; a pod without a controller: itself",
+    when: 'When pods of an owner are due for eviction and wait for its pace: a tenth of its pods, at least one, a minute; again each time that its pause doubles, because replacements of evicted pods are due again.',
+    upstream: 'none',
+  },
+  {
+    ...evictions,
+    factory: 'evictionsInVain',
+    samples: [evictionsInVain(nodeObject, pressureEviction)],
+    regarding: 'the Node',
+    when: 'When three evictions for the pressure of a node have freed nothing, so that no more follow; again after further evictions there.',
+    upstream: 'none: the kubelet goes on',
   },
   {
     ...evictions,

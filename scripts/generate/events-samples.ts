@@ -6,6 +6,7 @@ import { parsePolicy } from '../../src/api/policy/policy-spec.ts';
 import type { OwnedPod } from '../../src/controllers/eviction/events.ts';
 import type { PodEviction } from '../../src/controllers/eviction/facts.ts';
 import type { OverduePod } from '../../src/controllers/eviction/overdue.ts';
+import type { SlowedOwner } from '../../src/controllers/eviction/slowed.ts';
 import { limitOfBytes } from '../../src/gc/reasons/storage-words.ts';
 import type { OwnerRef, PodFacts } from '../../src/kube/cache/objects.ts';
 
@@ -92,6 +93,15 @@ export const evictionOverdue: OverduePod = {
   ...{ graceSeconds: 30, elapsedMs: 46_000 },
 };
 
+export const slowedOwner: SlowedOwner = {
+  ...{ owner: '2c9d', waiting: 17, replicas: 20 },
+  pod: podOf('cart-0', { uid: '4be1', phase: 'Running', controller: evictionPod.controller }),
+  pace: {
+    ...{ count: 2, lastMs: 0, sinceMs: 0, strikes: 1, isStruck: true },
+    reportedStrikes: undefined,
+  },
+};
+
 const excess = { signal: 'emptydirfs.limit', subject: 'cache', usedBytes: 130 * mebibyte } as const;
 
 export const eviction: PodEviction = {
@@ -104,6 +114,7 @@ export const eviction: PodEviction = {
       uid: '4be1',
       node: node.name,
       rule: ruleOf(evicting),
+      ...{ owner: '2c9d', createdAtMs: 0 },
     },
     request: {
       pod: { namespace: 'shop', name: 'cart-0', uid: '4be1' },

@@ -150,6 +150,7 @@ export const evictionKeepReasons = [
   'Finished',
   'Terminating',
   'PacingLimit',
+  'NothingFreed',
   'BudgetBlocked',
   'EvictionForbidden',
   'EvictionFailed',

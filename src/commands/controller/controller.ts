@@ -96,6 +96,7 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
     policySet,
     caches,
     holdsLease: () => elector?.holdsLease() ?? true,
+    hasPredecessor: () => elector?.hasPredecessor ?? true,
     heartbeat,
     wake,
   });

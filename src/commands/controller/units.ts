@@ -29,6 +29,7 @@ interface UnitDeps {
   readonly policySet: PolicySet;
   readonly caches: Caches;
   readonly holdsLease: () => boolean;
+  readonly hasPredecessor: () => boolean;
   readonly heartbeat: Heartbeat;
   /** Starts a pass of podgc. */
   readonly wake: Wake;
@@ -72,12 +73,12 @@ function policyStatus(deps: UnitDeps): PolicyStatusController {
 }
 
 function evictionOf(deps: UnitDeps): EvictionController {
-  const { cluster, registry, recorder, caches, holdsLease, log } = deps;
+  const { cluster, registry, recorder, caches, holdsLease, hasPredecessor, log } = deps;
   return new EvictionController({
     ...caches,
     policies: livePolicies(deps),
     evictions: podEvictions(cluster.acts),
-    ...{ holdsLease, recorder, clock },
+    ...{ holdsLease, hasPredecessor, recorder, clock },
     metrics: evictionMetrics(registry),
     log: log.named('eviction'),
   });

@@ -6,7 +6,7 @@ import type { EvictionDecision, EvictionFacts } from '../../controllers/eviction
 import { noMemory } from '../../controllers/eviction/memory.ts';
 import { judgeNamespace, planEvictions } from '../../controllers/eviction/plan.ts';
 import type { Decision, PodTarget } from '../../gc/decision.ts';
-import { evictionReasons, type LabelEvidence } from '../../gc/reasons/evictions.ts';
+import { evictionReasons, type LabelEvidence, type PaceEvidence } from '../../gc/reasons/evictions.ts';
 import { storageReasons, storageWarnings } from '../../gc/reasons/storage.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { NamespaceFacts } from '../../kube/cache/objects.ts';
@@ -43,7 +43,8 @@ function evictionFacts({ policies, pods, nodes, namespaces, reports }: PlanFacts
   const requesting = reports.filter(({ requests }) => requests.length > 0);
   if (requesting.length === 0 || !policies || !pods || !nodes || !namespaces) return undefined;
   return {
-    ...{ reports: requesting, pods, memory: noMemory },
+    // Without memory nothing is paced: all that are due are listed.
+    ...{ reports: requesting, pods, memory: noMemory, replicas: new Map() },
     nodes: byName(nodes),
     namespaces: byName(namespaces),
   };
@@ -95,7 +96,7 @@ export const timesOf = (
 export type RefusedPod = Decision<
   PodTarget,
   'KeepMarked' | 'NamespaceUnknown' | 'PacingLimit',
-  LabelEvidence
+  LabelEvidence & PaceEvidence
 >;
 
 export function refusal(
@@ -104,7 +105,10 @@ export function refusal(
   cause: LabelEvidence['cause'],
 ): RefusedPod {
   const { namespace } = eviction.target;
-  const evidence = { namespace, cause, measuredAtMs: undefined, on: `namespace ${namespace}` };
+  const evidence = {
+    ...{ namespace, cause, measuredAtMs: undefined },
+    ...{ on: `namespace ${namespace}`, pace: 'node' as const },
+  };
   return { ...eviction, verdict: 'Keep', reason, evidence };
 }
 

@@ -6,6 +6,7 @@ import { invalidPolicyText, isInvalid } from '../../api/policy/policy.ts';
 import { byName, type NodePart, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import { firstOf } from '../cli/table.ts';
 import type { PlanInputs } from './command.ts';
+import type { PlanDocument } from './document.ts';
 
 /** What is not known, and the consequence; one sentence each. */
 export function notesOn(facts: PlanFacts): readonly string[] {
@@ -66,6 +67,16 @@ function patternNotes({ policies, nodes, parts }: PlanFacts): readonly string[] 
           ];
     });
   });
+}
+
+/** A plan lists every pod that is due; the controller evicts them one after the other. */
+export function paceNotes(decisions: PlanDocument['decisions']): readonly string[] {
+  const count = decisions.filter(({ verdict }) => verdict === 'Evict').length;
+  return count < 2
+    ? []
+    : [
+        `${count} pods are due for eviction. The controller paces them: a tenth of an owner's pods (at least one) a minute, less while its replacements are due again, and nodes.localStorageEviction.maxEvictionsPerMinute in the cluster.`,
+      ];
 }
 
 const maxNames = 3;

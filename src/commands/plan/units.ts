@@ -39,7 +39,7 @@ import {
 } from './document.ts';
 import { planRequested, planStorage } from './localstorage.ts';
 import { planPressure, pressureOn, type Reclaim } from './nodepressure.ts';
-import { notesOn } from './notes.ts';
+import { notesOn, paceNotes } from './notes.ts';
 
 /** Plans what the controller and the agents would do, with their own plan functions: the cluster first, then node by node. */
 export function planUnits(facts: PlanFacts, options: PlanOptions): PlanDocument {
@@ -53,7 +53,7 @@ export function planUnits(facts: PlanFacts, options: PlanOptions): PlanDocument 
     summary: units.flatMap(({ summary }) => summary ?? []),
     totals: [...units.flatMap(({ totals }) => totals ?? []), ...facts.reports.flatMap(reportTotals)],
     policies: policyCounts(facts, decisions),
-    notes: notesOn(facts),
+    notes: [...notesOn(facts), ...paceNotes(decisions)],
   };
 }
 

@@ -22,7 +22,7 @@ export interface EvictionActDeps extends EvictionCheckDeps {
   readonly log: Logger;
   /** Whether the pod's last try was deferred for the same reason. */
   readonly wasDeferred: (uid: string, reason: DeferralReason) => boolean;
-  readonly onResult: (target: RequestedPod, result: Result) => void;
+  readonly onResult: (target: PodEviction['target'], result: Result) => void;
 }
 
 interface EvictionPass {
@@ -32,17 +32,17 @@ interface EvictionPass {
   readonly error: Error | undefined;
 }
 
-/** Low, because each eviction stops a workload and podgc uses the same API server. */
-const concurrency = 4;
+/** One at a time: the pace of the next depends on the result of this one. */
+const concurrency = 1;
 /** A lost connection may be one of many. */
 const giveUpAfter = 8;
 /** The pause after a throttled request without Retry-After. */
 const defaultRetryAfterMs = 1_000;
 
-/** Evicts the pods of a plan in order, a few at a time. A failed eviction does not prevent the others. */
+/** Evicts the pods of a plan in order, one at a time. A failed eviction does not prevent the others. */
 export async function evictPods(
   deps: EvictionActDeps,
-  evictions: readonly PodEviction[],
+  evictions: Iterable<PodEviction>,
   signal: AbortSignal,
 ): Promise<EvictionPass> {
   const { checks, agreed } = evictionChecks(deps);

@@ -4,7 +4,7 @@ import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import type { NamespaceFacts, NodeFacts, PodFacts } from '../../kube/cache/objects.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
 import { evictPods, type EvictionActDeps } from './act.ts';
-import { exceededGracePeriod } from './events.ts';
+import { evictionsInVain, evictionsSlowed, exceededGracePeriod } from './events.ts';
 import type {
   EvictionDecision,
   EvictionFacts,
@@ -13,10 +13,20 @@ import type {
   PodEviction,
   RequestingNode,
 } from './facts.ts';
-import { forgetOthers, newMemory, noMemory, remember, rememberReported, triesBefore } from './memory.ts';
+import {
+  forgetOthers,
+  newMemory,
+  noMemory,
+  remember,
+  rememberReported,
+  rememberSlowed,
+  triesBefore,
+} from './memory.ts';
 import { showDecisions } from './metrics.ts';
 import { planOverdue } from './overdue.ts';
+import { paceOf, replicasOf } from './pace.ts';
 import { planEvictions } from './plan.ts';
+import { planSlowed, planStopped } from './slowed.ts';
 
 export interface EvictionDeps extends Pick<
   EvictionActDeps,
@@ -30,12 +40,15 @@ export interface EvictionDeps extends Pick<
   readonly policies: PolicyView;
   /** True only while this process is sure to hold the lease. */
   readonly holdsLease: () => boolean;
+  /** Whether another process has led before this one. */
+  readonly hasPredecessor: () => boolean;
 }
 
 /** Evicts each pod that an agent requests, once, if its own checks allow it. */
 export class EvictionController {
   readonly #deps: EvictionDeps;
   #memory: EvictionMemory = noMemory;
+  #replicas: EvictionFacts['replicas'] = new Map();
   /** Whether a pass was made: the first one begins the leadership. */
   #isLeading = false;
   /** Whether the last pass had requests: then memory and gauges must be updated. */
@@ -49,8 +62,8 @@ export class EvictionController {
 
   /** One pass; without requests it only reads the reports. Keeps every pod unless all caches are complete. */
   async reconcile(signal: AbortSignal): Promise<void> {
-    const { nodeReports, policies, clock, metrics } = this.#deps;
-    if (!this.#isLeading) this.#memory = newMemory(momentOf(clock));
+    const { nodeReports, policies, pods, clock, metrics, hasPredecessor } = this.#deps;
+    if (!this.#isLeading) this.#memory = newMemory(momentOf(clock), hasPredecessor());
     this.#isLeading = true;
     this.#reportOverdue();
     const reports = requestingOf(nodeReports.items);
@@ -58,15 +71,40 @@ export class EvictionController {
     if (isIdle ? !this.#wasRequested : !this.#seesAll()) return;
 
     this.#wasRequested = !isIdle;
-    this.#memory = forgetOthers(this.#memory, reports, this.#deps.pods.items);
+    const monotonicMs = clock.monotonicMs();
+    this.#memory = forgetOthers(this.#memory, { reports, pods: pods.items, monotonicMs });
+    this.#replicas = replicasOf({ reports, pods: pods.items });
     const { ranked } = policies;
     const decisions = this.#decide(reports, ranked);
     showDecisions(metrics, decisions);
+    this.#reportSlowed(decisions);
     try {
       if (clock.monotonicMs() >= this.#pausedUntilMs) await this.#act(decisions, ranked, signal);
     } finally {
       metrics.blocked.set(blockedOf(this.#memory));
     }
+  }
+
+  /** Reports owners whose evictions wait, and nodes where evictions freed nothing. */
+  #reportSlowed(decisions: readonly EvictionDecision[]): void {
+    const { pods, nodes, recorder, log } = this.#deps;
+    const facts = { pods: pods.items, replicas: this.#replicas, memory: this.#memory };
+    const slowed = planSlowed(decisions, facts);
+    for (const one of slowed) {
+      const event = evictionsSlowed(one);
+      recorder.record(event);
+      log.info({ owner: one.pod.controller, waiting: one.waiting, note: event.note }, 'evictions are slowed');
+    }
+    const stopped = planStopped(decisions, this.#memory.relief);
+    for (const node of nodes.items.values()) {
+      const one = stopped.get(node.name);
+      if (one === undefined) continue;
+      const event = evictionsInVain(node, one);
+      recorder.record(event);
+      log.warn({ node: node.name, note: event.note }, 'evictions for node pressure freed nothing');
+    }
+    const owners = new Set(slowed.map(({ owner }) => owner));
+    this.#memory = rememberSlowed(this.#memory, owners, new Set(stopped.keys()));
   }
 
   /** Reports each evicted pod that has not ended in time once, even if no node requests it any more. */
@@ -100,7 +138,7 @@ export class EvictionController {
   #decide(reports: readonly RequestingNode[], policies: RankedPolicies): readonly EvictionDecision[] {
     if (reports.length === 0) return [];
     const { clock } = this.#deps;
-    const facts = factsOf(this.#deps, reports, this.#memory);
+    const facts = factsOf(this.#deps, reports, { memory: this.#memory, replicas: this.#replicas });
     return planEvictions(facts, { policies, ...momentOf(clock) });
   }
 
@@ -115,9 +153,18 @@ export class EvictionController {
       if (verdict === 'Keep')
         log.debug({ pod: target.request.pod, node: target.node, kept }, 'not evicting pod');
     if (due.length === 0) return;
-    const { retryAfterMs, error } = await evictPods(this.#actDeps(ranked), due, signal);
+    const { retryAfterMs, error } = await evictPods(this.#actDeps(ranked), this.#withinPace(due), signal);
     this.#pausedUntilMs = clock.monotonicMs() + Math.min(retryAfterMs, maxPauseMs);
     if (error !== undefined) throw error;
+  }
+
+  /** The evictions in order, each only if the pace allows it when its turn comes. */
+  *#withinPace(due: readonly PodEviction[]): Iterable<PodEviction> {
+    for (const one of due) {
+      const monotonicMs = this.#deps.clock.monotonicMs();
+      const facts = { memory: this.#memory, replicas: this.#replicas, monotonicMs };
+      if (paceOf(one.target.owner, one.policy, facts) === undefined) yield one;
+    }
   }
 
   #actDeps(ranked: RankedPolicies): EvictionActDeps {
@@ -172,12 +219,13 @@ const blockedOf = ({ deferred }: EvictionMemory): number =>
 function factsOf(
   { pods, nodes, namespaces }: Pick<EvictionDeps, 'pods' | 'nodes' | 'namespaces'>,
   reports: readonly RequestingNode[],
-  memory: EvictionMemory,
+  remembered: Pick<EvictionFacts, 'memory' | 'replicas'>,
 ): EvictionFacts {
   const requesting = new Set(reports.map(({ name }) => name));
   const concerned = new Set(reports.flatMap(({ requests }) => requests.map(({ pod }) => pod.namespace)));
   return {
-    ...{ reports, memory },
+    ...remembered,
+    reports,
     pods: pods.items,
     nodes: byName(nodes.items, requesting),
     namespaces: byName(namespaces.items, concerned),

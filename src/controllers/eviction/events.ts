@@ -1,11 +1,14 @@
 import { causeText } from '../../gc/reasons/evictions.ts';
 import { shortageText } from '../../gc/reasons/pressure.ts';
 import type { LivePod } from '../../kube/actions/live-pod.ts';
-import type { OwnerRef } from '../../kube/cache/objects.ts';
+import type { NodeFacts, OwnerRef } from '../../kube/cache/objects.ts';
 import { isCut } from '../../runtime/bounds.ts';
 import type { EventSpec, ObjectRef } from '../../kube/events/recorder.ts';
-import type { PodEviction } from './facts.ts';
+import { formatDuration } from '../../runtime/text/duration.ts';
+import type { EvictionDecision, PodEviction } from './facts.ts';
 import type { OverduePod } from './overdue.ts';
+import { allowanceOf, pauseMsOf } from './pace.ts';
+import type { SlowedOwner } from './slowed.ts';
 
 /** The identity of a pod. */
 type EvictedPod = Pick<LivePod, 'namespace' | 'name' | 'uid'>;
@@ -58,6 +61,41 @@ export function exceededGracePeriod({ pod, graceSeconds, elapsedMs }: OverduePod
     note:
       `Pod ${namespace}/${name} was evicted ${Math.floor(elapsedMs / 1000)} s ago and has not ended; its grace period is ${graceSeconds} s. ` +
       `dustpan does not force the deletion. Check the kubelet on node ${nodeName} and the pod's volumes.${held}`,
+  };
+}
+
+/** The pods of an owner wait for the pace of evictions; recorded when the pace begins to slow them, and again each time that the pause doubles. */
+export function evictionsSlowed({ pod, waiting, replicas, pace, owner }: SlowedOwner): EventSpec {
+  const { controller } = pod;
+  const regarding =
+    controller === undefined || isCut(controller.name) ? podRef(pod) : ownerRef(controller, pod.namespace);
+  const more = waiting === 1 ? '1 pod is' : `${waiting} pods are`;
+  const most = allowanceOf(replicas);
+  const again =
+    pace.strikes === 0
+      ? ''
+      : ` Replacements of evicted pods are due again: dustpan waits ${formatDuration(pauseMsOf(pace))} after the last eviction.`;
+  return {
+    ...{ regarding, type: 'Warning', reason: 'EvictionsSlowed', action: 'EvictPod' },
+    note:
+      `${more} due for eviction and ${waiting === 1 ? 'waits' : 'wait'}: dustpan evicts at most ${most} of ${replicas} pods of an owner a minute.${again} ` +
+      'Raise the limit or write less: dustpan why pod shows the limit of a pod.',
+    occasion: `${owner} ${pace.strikes}`,
+  };
+}
+
+/** Three evictions for the pressure of a node freed nothing; recorded once until more is available. */
+export function evictionsInVain(
+  node: Pick<NodeFacts, 'name' | 'uid'>,
+  { evidence: { cause } }: Pick<EvictionDecision, 'evidence'>,
+): EventSpec {
+  const shortage = 'shortage' in cause ? `${shortageText(cause.shortage)} ` : '';
+  return {
+    regarding: { apiVersion: 'v1', kind: 'Node', name: node.name, uid: node.uid, namespace: undefined },
+    ...{ type: 'Warning', reason: 'EvictionsStopped', action: 'EvictPod' },
+    note:
+      `${shortage}Three evictions freed nothing, so dustpan evicts no more pods for it until more is available. ` +
+      'Check what fills the disk: often the replacement of an evicted pod.',
   };
 }
 

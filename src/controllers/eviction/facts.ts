@@ -19,6 +19,8 @@ export interface EvictionFacts {
   readonly nodes: ReadonlyMap<string, Labelled>;
   /** Keyed by name. */
   readonly namespaces: ReadonlyMap<string, Labelled>;
+  /** Number of pods by owner (`replicasOf`). */
+  readonly replicas: ReadonlyMap<string, number>;
   readonly memory: EvictionMemory;
 }
 
@@ -33,7 +35,15 @@ export interface RequestingNode {
 
 export type KnownPod = Pick<
   PodFacts,
-  'uid' | 'namespace' | 'name' | 'nodeName' | 'labels' | 'phase' | 'deletionAtMs'
+  | 'uid'
+  | 'namespace'
+  | 'name'
+  | 'nodeName'
+  | 'labels'
+  | 'phase'
+  | 'deletionAtMs'
+  | 'createdAtMs'
+  | 'controller'
 >;
 
 export interface Labelled {
@@ -56,8 +66,12 @@ export interface RequestedPod extends PodTarget {
 }
 
 /** A pod that may be evicted, and how. */
-interface EvictablePod extends RequestedPod {
+export interface EvictablePod extends RequestedPod {
   readonly rule: EvictionManner;
+  /** Identifies what replaces it (`ownerOf`). */
+  readonly owner: string;
+  /** Unix milliseconds. */
+  readonly createdAtMs: number;
 }
 
 /** How a pod is evicted. */
@@ -86,8 +100,44 @@ export interface EvictionMemory {
   readonly deferred: ReadonlyMap<string, Deferral>;
   /** When the next pod may be evicted for node pressure, by the name of the node. */
   readonly pauses: ReadonlyMap<string, Pause>;
-  /** The same for all other nodes: the leader before may have evicted a pod there. */
+  /** The same for all other nodes, and for all owners: the leader before may just have evicted a pod. */
   readonly firstPause: Pause;
+  /** What each owner lost, by `ownerOf`. */
+  readonly owners: ReadonlyMap<string, OwnerPace>;
+  /** The evictions of the last minute, monotonic time. */
+  readonly evictedAtMs: readonly number[];
+  /** The evictions for node pressure, by the name of the node. */
+  readonly relief: ReadonlyMap<string, NodeRelief>;
+}
+
+/** The last evictions of an owner's pods. */
+export interface OwnerPace {
+  /** Evictions since the last pause. */
+  readonly count: number;
+  /** Monotonic time of the last one. */
+  readonly lastMs: number;
+  /** Unix milliseconds of the first one: younger pods are replacements. */
+  readonly sinceMs: number;
+  /** How often replacements were evicted, at most once between two pauses. */
+  readonly strikes: number;
+  /** Whether a replacement was evicted since the last pause. */
+  readonly isStruck: boolean;
+  /** The strikes when an Event last reported the pause; undefined = it was not reported. */
+  readonly reportedStrikes: number | undefined;
+}
+
+/** The effect of evictions on the shortage of a node. */
+export interface NodeRelief {
+  /** The last three at most, for one signal, with what was available then and what the pod used. */
+  readonly evictions: readonly {
+    readonly signal: RequestSignal;
+    readonly available: number;
+    readonly used: number;
+  }[];
+  /** Monotonic time of the last report that requests an eviction for node pressure. */
+  readonly requestedMs: number;
+  /** Whether an Event has reported that they freed nothing. */
+  readonly isReported: boolean;
 }
 
 /** The time after an eviction in which none follows for the pressure of the node. */

@@ -1,11 +1,15 @@
+import { isPressureRequest } from '../../api/local-storage.ts';
 import type {
   DeferralReason,
   Evicted,
   EvictionMemory,
+  NodeRelief,
   Pause,
+  PodEviction,
   RequestedPod,
   RequestingNode,
 } from './facts.ts';
+import { ownerRememberedMs, paceAfter, withinMinute } from './pace.ts';
 
 /** The result of one try. */
 export type Result =
@@ -21,6 +25,7 @@ export type Result =
 export const noMemory: EvictionMemory = {
   ...{ evicted: new Map(), critical: new Set(), deferred: new Map(), pauses: new Map() },
   firstPause: { untilMs: 0, measuredAfterMs: 0 },
+  ...{ owners: new Map(), evictedAtMs: [], relief: new Map() },
 };
 
 /** A moment by both clocks. */
@@ -29,11 +34,14 @@ interface Moment {
   readonly monotonicMs: number;
 }
 
-/** The memory of a new leader: the one before may just have evicted a pod on any node. */
-export const newMemory = (at: Moment): EvictionMemory => ({ ...noMemory, firstPause: pauseAfter(at) });
+/** The memory of a new leader. The one before may just have evicted any pod. */
+export const newMemory = (at: Moment, hasPredecessor: boolean): EvictionMemory =>
+  hasPredecessor ? { ...noMemory, firstPause: pauseAfter(at) } : noMemory;
 
 /** A node under pressure loses one pod a minute at most. */
 const pressurePauseMs = 60_000;
+/** After so many evictions for node pressure that freed nothing, no more follow. */
+export const vainEvictions = 3;
 /** After that, no measurement from before the eviction is fresh. */
 const rememberedMs = 10 * 60_000;
 
@@ -49,12 +57,12 @@ const longestPauseMs = 5 * 60_000;
 /** Returns the memory after one more try. */
 export function remember(
   before: EvictionMemory,
-  target: Pick<RequestedPod, 'uid' | 'node'>,
+  target: PodEviction['target'],
   { result, ...at }: { readonly result: Result } & Moment,
 ): EvictionMemory {
-  const { uid, node } = target;
+  const { uid } = target;
   const { monotonicMs } = at;
-  const memory = mayHaveEvicted(result) ? withPause(before, node, at) : before;
+  const memory = mayHaveEvicted(result) ? withPaces(before, target, { result, ...at }) : before;
   const deferred = new Map(memory.deferred);
   deferred.delete(uid);
   switch (result.kind) {
@@ -74,6 +82,37 @@ export function remember(
       return { ...memory, deferred: deferred.set(uid, { reason: result.reason, tries, untilMs }) };
     }
   }
+}
+
+/** Returns the memory with the paces after a request that was or may have been fulfilled. */
+function withPaces(
+  memory: EvictionMemory,
+  target: PodEviction['target'],
+  { result, ...at }: { readonly result: Result } & Moment,
+): EvictionMemory {
+  const pace = paceAfter(memory.owners.get(target.owner), target, at);
+  // A request that failed is reported by itself.
+  const reported = result.kind === 'evicted' ? pace : { ...pace, reportedStrikes: pace.strikes };
+  const owners = new Map([...memory.owners, [target.owner, reported]]);
+  const paced = { ...withPause(memory, target.node, at), owners };
+  // Requests that fail must not use up the evictions of the cluster.
+  return result.kind === 'evicted' ? withEviction(paced, target, at) : paced;
+}
+
+function withEviction(
+  memory: EvictionMemory,
+  { node, request }: Pick<RequestedPod, 'node' | 'request'>,
+  { monotonicMs }: Moment,
+): EvictionMemory {
+  const evictedAtMs = [...withinMinute(memory.evictedAtMs, monotonicMs), monotonicMs];
+  if (!isPressureRequest(request)) return { ...memory, evictedAtMs };
+  const { signal, shortage, observedBytes: used } = request;
+  const before = memory.relief.get(node)?.evictions.filter((one) => one.signal === signal) ?? [];
+  const relief: NodeRelief = {
+    evictions: [...before, { signal, available: shortage.available, used }].slice(-vainEvictions),
+    ...{ requestedMs: monotonicMs, isReported: false },
+  };
+  return { ...memory, evictedAtMs, relief: new Map([...memory.relief, [node, relief]]) };
 }
 
 /** A request without a response may have been fulfilled. */
@@ -104,17 +143,53 @@ export function rememberReported(
   return { ...memory, evicted: new Map(evicted) };
 }
 
-/** Returns the memory without pods that are gone or that no report requests any more; `rememberReported` removes evicted ones. */
+/** Returns the memory with the slowed owners and the nodes that Events have reported. */
+export function rememberSlowed(
+  memory: EvictionMemory,
+  owners: ReadonlySet<string>,
+  nodes: ReadonlySet<string>,
+): EvictionMemory {
+  return {
+    ...memory,
+    owners: new Map(
+      [...memory.owners].map(([owner, pace]) => [
+        owner,
+        owners.has(owner) ? { ...pace, reportedStrikes: pace.strikes } : pace,
+      ]),
+    ),
+    relief: new Map(
+      [...memory.relief].map(([node, one]) => [node, nodes.has(node) ? { ...one, isReported: true } : one]),
+    ),
+  };
+}
+
+/**
+ * Returns the memory without pods that are gone or that no report requests any more (`rememberReported` removes evicted ones), without owners that
+ * lost no pod for two hours, and without nodes that have been without pressure for ten minutes.
+ */
 export function forgetOthers(
   memory: EvictionMemory,
-  reports: readonly RequestingNode[],
-  pods: ReadonlyMap<string, unknown>,
+  { reports, pods, monotonicMs }: {
+    readonly reports: readonly RequestingNode[];
+    readonly pods: ReadonlyMap<string, unknown>;
+    readonly monotonicMs: number;
+  },
 ): EvictionMemory {
+  const pressed = new Set(
+    reports.filter(({ requests }) => requests.some(isPressureRequest)).map(({ name }) => name),
+  );
+  const isCurrent = ({ requestedMs }: NodeRelief): boolean => monotonicMs - requestedMs < rememberedMs;
   const requested = new Set(reports.flatMap(({ requests }) => requests.map(({ pod }) => pod.uid)));
   const isRequested = (uid: string): boolean => requested.has(uid) && pods.has(uid);
   return {
     ...memory,
     critical: new Set([...memory.critical].filter(isRequested)),
     deferred: new Map([...memory.deferred].filter(([uid]) => isRequested(uid))),
+    owners: new Map([...memory.owners].filter(([, { lastMs }]) => monotonicMs - lastMs < ownerRememberedMs)),
+    relief: new Map(
+      [...memory.relief]
+        .filter(([, one]) => isCurrent(one))
+        .map(([node, one]) => [node, pressed.has(node) ? { ...one, requestedMs: monotonicMs } : one]),
+    ),
   };
 }

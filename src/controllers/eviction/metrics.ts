@@ -1,6 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { requestSignals } from '../../api/local-storage.ts';
 import { evictionKeepReasons } from '../../api/reasons.ts';
+import { evictionPaces } from '../../gc/reasons/evictions.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { EvictionDecision } from './facts.ts';
 
@@ -63,6 +64,12 @@ function planMetrics(registers: [Registry]) {
       labelNames: ['reason'],
       registers,
     }),
+    paced: new Gauge({
+      name: 'dustpan_eviction_paced_pods',
+      help: '[ALPHA] Pods due for eviction that wait, by what paces them: their owner, the cluster, their node or a new leader.',
+      labelNames: ['pace'],
+      registers,
+    }),
     blocked: new Gauge({
       name: 'dustpan_eviction_blocked_pods',
       help: '[ALPHA] Pods whose eviction a disruption budget does not allow.',
@@ -73,11 +80,16 @@ function planMetrics(registers: [Registry]) {
 
 /** Sets the gauges of requested and kept pods. */
 export function showDecisions(
-  { pending, kept }: Pick<EvictionMetrics, 'pending' | 'kept'>,
+  { pending, kept, paced }: Pick<EvictionMetrics, 'pending' | 'kept' | 'paced'>,
   decisions: readonly EvictionDecision[],
 ): void {
   const { reasons } = summarize(decisions);
   const { PodGone = 0, Terminating = 0 } = reasons;
   pending.set(decisions.length - PodGone - Terminating);
   for (const reason of evictionKeepReasons) kept.set({ reason }, reasons[reason] ?? 0);
+  for (const pace of evictionPaces)
+    paced.set(
+      { pace },
+      decisions.filter(({ evidence }) => 'pace' in evidence && evidence.pace === pace).length,
+    );
 }

@@ -1,28 +1,34 @@
 import { isPressureRequest, type PressureRequest } from '../../api/local-storage.ts';
 import { isEndingSoon, isFinished } from '../../api/pod-phase.ts';
-import type { EvictionDecision, EvictionFacts, EvictionMemory, Given, PodEviction } from './facts.ts';
+import type { EvictionDecision, EvictionFacts, EvictionMemory, Given, NodeRelief, PodEviction } from './facts.ts';
+import { vainEvictions } from './memory.ts';
 
 /**
  * Returns the evictions for node pressure that have to wait, so that each node loses one pod at a time: the next is evicted when the pause of the
- * node is over, no pod of the node is ending, and a measurement after the last eviction still shows the shortage. Evictions for a limit never
- * wait; they free disk space too, so the others of the node wait for them, and for a new report if a pod of this one has ended.
+ * node is over, no pod of the node is ending, and a measurement after the last eviction still shows the shortage. One that waits for the pace of
+ * its owner keeps its place: no other pod is evicted instead. Evictions for a limit never wait for the node; they free disk space too, so the
+ * others of the node wait for them, and for a new report if a pod of this one has ended. After three evictions that freed nothing all wait.
  */
 export function waitingEvictions(
   decisions: readonly EvictionDecision[],
   facts: Pick<EvictionFacts, 'pods' | 'memory'>,
   given: Pick<Given, 'now' | 'monotonicMs'>,
-): ReadonlySet<PodEviction> {
-  const waiting = new Set<PodEviction>();
-  const evictions = decisions.filter((one) => one.verdict === 'Evict');
-  if (!evictions.some(({ target }) => isPressureRequest(target.request))) return waiting;
+): ReadonlyMap<PodEviction, 'PacingLimit' | 'NothingFreed'> {
+  const waiting = new Map<PodEviction, 'PacingLimit' | 'NothingFreed'>();
+  if (!decisions.some(({ verdict, target }) => verdict === 'Evict' && isPressureRequest(target.request)))
+    return waiting;
   const busy = new Set([...nodesWithEndingPods(facts, given.now), ...nodesWithEndedPods(decisions)]);
-  for (const eviction of evictions) {
-    const { node, request } = eviction.target;
-    if (
-      isPressureRequest(request) &&
-      (busy.has(node) || isPaused(request, pauseOf(facts.memory, node), given))
-    )
-      waiting.add(eviction);
+  for (const one of decisions) {
+    const { node, request } = one.target;
+    const isForPressure = isPressureRequest(request);
+    if (one.verdict === 'Keep') {
+      if (isForPressure && one.reason === 'PacingLimit') busy.add(node);
+      continue;
+    }
+    if (isForPressure && (busy.has(node) || isPaused(request, pauseOf(facts.memory, node), given)))
+      waiting.set(one, 'PacingLimit');
+    else if (isForPressure && isInVain(request, facts.memory.relief.get(node)))
+      waiting.set(one, 'NothingFreed');
     busy.add(node);
   }
   return waiting;
@@ -57,3 +63,18 @@ const isPaused = (
   { untilMs, measuredAfterMs }: EvictionMemory['firstPause'],
   { monotonicMs }: Pick<Given, 'monotonicMs'>,
 ): boolean => monotonicMs < untilMs || observedAtMs <= measuredAfterMs;
+
+/** Less than this part of what the evicted pods used counts as nothing: a disk is never still. */
+const noticeablePart = 0.1;
+
+/** Whether the last three evictions for the same shortage have freed nothing, by a measurement after the last one. */
+function isInVain(
+  { signal, shortage }: PressureRequest,
+  relief: NodeRelief | undefined,
+): boolean {
+  const evictions = relief?.evictions.filter((one) => one.signal === signal) ?? [];
+  const [first] = evictions;
+  if (first === undefined || evictions.length < vainEvictions) return false;
+  const used = evictions.reduce((sum, one) => sum + one.used, 0);
+  return shortage.available - first.available < used * noticeablePart;
+}

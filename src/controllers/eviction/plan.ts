@@ -12,7 +12,7 @@ import { hasKeepLabel } from '../../api/policy/matching.ts';
 import { nodeGovernance, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { NodesPolicy, Policy } from '../../api/policy/policy.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
-import type { EvictionCause, RequestEvidence } from '../../gc/reasons/evictions.ts';
+import type { EvictionCause, EvictionPace, RequestEvidence } from '../../gc/reasons/evictions.ts';
 import { limitOfBytes } from '../../gc/reasons/storage-words.ts';
 import type {
   EvictionDecision,
@@ -24,7 +24,11 @@ import type {
   RequestedPod,
   RequestingNode,
 } from './facts.ts';
+import { ownerOf, paceOf } from './pace.ts';
 import { waitingEvictions } from './pacing.ts';
+
+/** Reasons to keep a pod that is not due. */
+type Refusal = Exclude<EvictionKeepReason, 'PacingLimit'>;
 
 /** An agent reports every minute while it requests evictions; the kubelet's measurements are up to two minutes old. */
 const staleAfterMs = 6 * 60_000;
@@ -46,9 +50,12 @@ export function planEvictions(facts: EvictionFacts, given: Given): readonly Evic
     return decide(target, governorOf(report, governance), known);
   });
   const waiting = waitingEvictions(decisions, facts, given);
-  return decisions.map((one) =>
-    one.verdict === 'Evict' && waiting.has(one) ? keep(one.target, 'PacingLimit', facts) : one,
-  );
+  return decisions.map((one) => {
+    if (one.verdict === 'Keep') return one;
+    const reason = waiting.get(one);
+    if (reason === undefined) return one;
+    return reason === 'PacingLimit' ? paced(one.target, 'node') : keep(one.target, reason, facts);
+  });
 }
 
 const byName = (a: RequestingNode, b: RequestingNode): number => (a.name < b.name ? -1 : 1);
@@ -90,23 +97,29 @@ const fullnessOf = ({ request }: RequestedPod): number => fullness(request.obser
 
 function decide(
   target: RequestedPod,
-  governor: Governor | EvictionKeepReason,
+  governor: Governor | Refusal,
   facts: EvictionFacts & Given,
 ): EvictionDecision {
   if (typeof governor === 'string') return keep(target, governor, facts);
   const ruled = ruledBy(target.request, governor.nodes);
   if (ruled === undefined) return keep(target, 'PolicyChanged', facts);
+  const pod = facts.pods.get(target.uid);
+  if (pod === undefined) return keep(target, 'PodGone', facts);
   const reason =
-    judgePod(target, facts) ??
+    judgePod(pod, target, facts) ??
     judgeExclusion(target, governor.nodes) ??
     judgeRequest(target.request, ruled, facts) ??
     judgeMemory(target.uid, facts, facts);
   if (reason !== undefined) return keep(target, reason, facts);
+  const owner = ownerOf(pod);
+  const pace = paceOf(owner, governor.policy, facts);
+  if (pace !== undefined) return paced(target, pace);
   const { manner, evictAtPercent, thresholdText } = ruled;
   const respectsBudgets = manner.respectPodDisruptionBudgets;
   return {
     ...{ unit: unitOf(target), verdict: 'Evict', reason: target.request.signal, policy: governor.policy },
-    ...{ target: { ...target, rule: manner }, eligibleAt: undefined, bytes: undefined },
+    target: { ...target, rule: manner, owner, createdAtMs: pod.createdAtMs },
+    ...{ eligibleAt: undefined, bytes: undefined },
     evidence: { ...evidenceOf(target, thresholdText), evictAtPercent, respectsBudgets },
   };
 }
@@ -149,7 +162,17 @@ function ruledByPressure(
   return { manner: gentle, isMet, evictAtPercent: undefined, thresholdText: own.text };
 }
 
-function keep(target: RequestedPod, reason: EvictionKeepReason, facts: EvictionFacts): EvictionDecision {
+const paced = (target: RequestedPod, pace: EvictionPace): EvictionDecision => ({
+  ...{ unit: unitOf(target), verdict: 'Keep', reason: 'PacingLimit', policy: undefined, target },
+  ...{ eligibleAt: undefined, bytes: undefined },
+  evidence: { ...evidenceOf(target), pace },
+});
+
+function keep(
+  target: RequestedPod,
+  reason: Refusal,
+  facts: EvictionFacts,
+): EvictionDecision {
   const evidence = evidenceOf(target);
   return {
     ...{ unit: unitOf(target), verdict: 'Keep', reason, policy: undefined, target },
@@ -191,7 +214,7 @@ interface Governor {
 }
 
 /** The policy that governs the node, by its cached labels. If the report names another policy or generation, the pod is kept. */
-function governorOf(report: RequestingNode, governance: NodeGovernance): Governor | EvictionKeepReason {
+function governorOf(report: RequestingNode, governance: NodeGovernance): Governor | Refusal {
   if (governance.kind === 'keep') {
     const { reason } = governance;
     return reason === 'NodeUnknown' || reason === 'KeepMarked' ? reason : 'PolicyChanged';
@@ -205,14 +228,12 @@ function governorOf(report: RequestingNode, governance: NodeGovernance): Governo
 }
 
 /** A report may request only pods of its own node, by UID: a stolen token reaches no others. */
-function judgePod(target: RequestedPod, facts: EvictionFacts): EvictionKeepReason | undefined {
-  const pod = facts.pods.get(target.uid);
-  if (pod === undefined) return 'PodGone';
+function judgePod(pod: KnownPod, target: RequestedPod, facts: EvictionFacts): Refusal | undefined {
   if (!isRequested(pod, target) || pod.nodeName !== target.node) return 'PodMoved';
   return judgeLabels(pod, facts) ?? judgeLife(pod, facts);
 }
 
-function judgeLabels(pod: KnownPod, { namespaces, memory }: EvictionFacts): EvictionKeepReason | undefined {
+function judgeLabels(pod: KnownPod, { namespaces, memory }: EvictionFacts): Refusal | undefined {
   const reason = judgeNamespace(namespaces.get(pod.namespace));
   if (reason !== undefined) return reason;
   if (hasKeepLabel(pod)) return 'KeepMarked';
@@ -227,7 +248,7 @@ export function judgeNamespace(
   return hasKeepLabel(namespace) ? 'KeepMarked' : undefined;
 }
 
-function judgeLife(pod: KnownPod, { memory }: EvictionFacts): EvictionKeepReason | undefined {
+function judgeLife(pod: KnownPod, { memory }: EvictionFacts): Refusal | undefined {
   if (pod.deletionAtMs !== undefined || memory.evicted.has(pod.uid)) return 'Terminating';
   return isFinished(pod) ? 'Finished' : undefined;
 }
@@ -238,14 +259,14 @@ const isRequested = (pod: KnownPod, { namespace, name }: RequestedPod): boolean 
 const judgeExclusion = (
   { namespace }: RequestedPod,
   { excludeNamespaces }: NodesPolicy,
-): EvictionKeepReason | undefined =>
+): Refusal | undefined =>
   excludeNamespaces.includes(namespace) ? 'NamespaceExcluded' : undefined;
 
 function judgeRequest(
   { observedAtMs }: EvictionRequest,
   { isMet }: Ruled,
   { now }: Given,
-): EvictionKeepReason | undefined {
+): Refusal | undefined {
   if (!isFresh(observedAtMs, now)) return 'RequestStale';
   return isMet ? undefined : 'PolicyChanged';
 }
@@ -260,7 +281,7 @@ function judgeMemory(
   uid: string,
   { memory }: EvictionFacts,
   { monotonicMs }: Given,
-): EvictionKeepReason | undefined {
+): Refusal | undefined {
   const deferral = memory.deferred.get(uid);
   return deferral !== undefined && monotonicMs < deferral.untilMs ? deferral.reason : undefined;
 }

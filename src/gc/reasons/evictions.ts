@@ -29,11 +29,20 @@ export interface LabelEvidence extends RequestEvidence {
   readonly on: string;
 }
 
+/** What makes a due eviction wait. */
+export const evictionPaces = ['owner', 'cluster', 'node', 'leader'] as const;
+export type EvictionPace = (typeof evictionPaces)[number];
+
+export interface PaceEvidence extends RequestEvidence {
+  readonly pace: EvictionPace;
+}
+
 export interface EvictionEvidence
   extends
     Record<RequestSignal, FulfilEvidence>,
-    Record<Exclude<EvictionKeepReason, 'KeepMarked'>, RequestEvidence> {
+    Record<Exclude<EvictionKeepReason, 'KeepMarked' | 'PacingLimit'>, RequestEvidence> {
   KeepMarked: LabelEvidence;
+  PacingLimit: PaceEvidence;
 }
 
 const requested = (measuredAtMs: number | undefined): string =>
@@ -59,6 +68,16 @@ const fulfilled = ({
 
 const causeOf = ({ cause, measuredAtMs }: RequestEvidence): string =>
   `${causeText(cause)}${requested(measuredAtMs)}`;
+
+const paceText: Readonly<Record<EvictionPace, string>> = {
+  owner:
+    "The controller evicts at most a tenth of an owner's pods (at least one) a minute, and fewer while its replacements are due again.",
+  cluster:
+    'The controller has evicted as many pods in the last minute as nodes.localStorageEviction.maxEvictionsPerMinute allows.',
+  node: "For node pressure the controller evicts at most one pod per minute and node, in the agent's order, and waits for terminating pods.",
+  leader:
+    'The controller has just become leader and evicts no pod for a minute, because the leader before may just have evicted some.',
+};
 
 /** A reason to keep a pod whose eviction an agent requests. */
 const refused = (entry: Pick<ReasonEntry<never>, 'meaning' | 'change'>): ReasonEntry<RequestEvidence> => ({
@@ -101,11 +120,18 @@ export const evictionReasons: ReasonCatalog<EvictionEvidence> = {
   CriticalPod: refused(podStates.CriticalPod),
   Finished: refused(podStates.Finished),
   Terminating: refused(podStates.Terminating),
-  PacingLimit: refused({
-    meaning:
-      "For node pressure the controller evicts at most one pod per minute and node, in the agent's order, and waits for terminating pods.",
+  PacingLimit: {
+    meaning: 'The pod is due, but the controller paces evictions: for each owner of pods, each node and the cluster.',
+    sentence: (request) => `${causeOf(request)} ${paceText[request.pace]}`,
+    field: ({ pace }) =>
+      pace === 'cluster' ? 'nodes.localStorageEviction.maxEvictionsPerMinute' : undefined,
     change:
-      'A minute has passed, the evicted pods of the node have ended, a new measurement still shows the shortage, and no pod before it in the order can be evicted.',
+      'The pause of its owner (a minute, doubled up to an hour while its replacements are due again), the minute of the cluster or the new leader is over. For node pressure also: the evicted pods of the node have ended, a new measurement still shows the shortage, and no pod before it in the order can be evicted.',
+  },
+  NothingFreed: refused({
+    meaning: 'Three evictions for the pressure of this node freed nothing, so the controller evicts no more pods there.',
+    change:
+      'More of the disk becomes available, or the pressure ends for ten minutes. Look for what fills the disk: often the replacement of the evicted pod.',
   }),
   BudgetBlocked: refused({
     meaning: 'A PodDisruptionBudget does not allow the eviction now; the controller tries again.',

@@ -61,6 +61,11 @@ export class LeaseElector {
     return this.#msToDeadline() > 0;
   }
 
+  /** Whether another process has led before: what it did last is not known. */
+  get hasPredecessor(): boolean {
+    return (this.#observed?.lease.spec?.leaseTransitions ?? 0) > 0;
+  }
+
   /** The problem for a liveness probe; undefined if healthy. */
   health(): string | undefined {
     if (!this.#leading || this.#observed === undefined) return undefined;

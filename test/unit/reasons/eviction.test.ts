@@ -12,6 +12,7 @@ import {
   evictPolicy,
   excluding,
   facts,
+  inVain,
   keepLabel,
   namespace,
   pressurePolicy,
@@ -38,6 +39,10 @@ const reached: Readonly<Record<EvictionKeepReason, Partial<EvictionFacts>>> = {
   PacingLimit: {
     reports: [reportOf('node-1', pressureRequest('a'))],
     memory: { ...noMemory, firstPause: { untilMs: 1, measuredAfterMs: 0 } },
+  },
+  NothingFreed: {
+    reports: [reportOf('node-1', pressureRequest('a'))],
+    memory: { ...noMemory, relief: new Map([['node-1', inVain]]) },
   },
   BudgetBlocked: deferred('BudgetBlocked'),
   EvictionForbidden: deferred('EvictionForbidden'),

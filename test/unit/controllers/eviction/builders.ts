@@ -9,6 +9,7 @@ import type { LocalStoragePolicy, NodePressurePolicy, Policy } from '../../../..
 import type {
   EvictionFacts,
   EvictionMemory,
+  NodeRelief,
   RequestingNode,
 } from '../../../../src/controllers/eviction/facts.ts';
 import { noMemory } from '../../../../src/controllers/eviction/memory.ts';
@@ -82,6 +83,10 @@ export const pressureRequest = (name: string, over: Partial<PressureRequest> = {
     ...over,
   });
 
+const vain = { signal: 'nodefs.available', available: 100 * mebibyte, used: 90 * mebibyte } as const;
+/** Three evictions after which a node has as little as `pressureRequest` reports. */
+export const inVain: NodeRelief = { evictions: [vain, vain, vain], requestedMs: 0, isReported: false };
+
 /** A request for the pod `name`, whose emptyDir uses 130 MiB of 100, measured a minute ago. `name` may be `namespace/name`. */
 export function evictionRequest(name: string, over: Partial<EvictionRequest> = {}): EvictionRequest {
   const [namespace, own] = name.includes('/') ? name.split('/') : ['default', name];
@@ -117,7 +122,7 @@ export const facts = (over: Partial<EvictionFacts> = {}): EvictionFacts => ({
     ['node-2', node('node-2')],
   ]),
   namespaces: new Map([['default', namespace('default')]]),
-  memory: noMemory,
+  ...{ memory: noMemory, replicas: new Map() },
   ...over,
 });
 

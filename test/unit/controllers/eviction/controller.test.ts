@@ -76,11 +76,11 @@ describe('an eviction', () => {
     expect(env.recorder.reasons).toEqual(['Evicted Pod/a']);
   });
 
-  test('is one of 30, of which 4 are in flight at a time', async () => {
+  test('is one of 30, of which one is in flight at a time', async () => {
     const env = many(30);
     await env.pass();
     expect(env.evictions.acts).toHaveLength(30);
-    expect(env.evictions.mostAtOnce).toBe(4);
+    expect(env.evictions.mostAtOnce).toBe(1);
   });
 
   test('reports the newest measurement', async () => {

@@ -39,6 +39,8 @@ export class EvictionEnvironment {
     confirm: (): Promise<Confirmation> => Promise.resolve({ same: true, clockSkewMs: 0 }),
   };
   leads = true;
+  /** Whether another process has led before. */
+  hasPredecessor = false;
   readonly #stop = new AbortController();
   readonly #deps: EvictionDeps;
   #controller: EvictionController;
@@ -57,6 +59,7 @@ export class EvictionEnvironment {
     this.#deps = {
       ...{ nodeReports: this.nodeReports, pods: this.pods, nodes: this.nodes, namespaces: this.namespaces },
       ...{ policies: this.policies, evictions: this.evictions, holdsLease: () => this.leads },
+      hasPredecessor: () => this.hasPredecessor,
       ...{ recorder: this.recorder, clock: this.clock, log: this.log },
       metrics: evictionMetrics(this.registry),
     };
@@ -65,6 +68,7 @@ export class EvictionEnvironment {
 
   /** Another process becomes the leader. */
   lead(): void {
+    this.hasPredecessor = true;
     this.#controller = new EvictionController(this.#deps);
   }
 
@@ -120,8 +124,10 @@ export class EvictionEnvironment {
   }
 }
 
-/** An environment with this many pods. */
-export const many = (count: number): EvictionEnvironment =>
-  new EvictionEnvironment(
-    ...Array.from({ length: count }, (_, i) => livePod(`p${String(i).padStart(3, '0')}`)),
-  );
+/** An environment with this many pods, each without an owner, and a policy that evicts them all at once. */
+export function many(count: number): EvictionEnvironment {
+  const names = Array.from({ length: count }, (_, i) => `p${String(i).padStart(3, '0')}`);
+  const env = new EvictionEnvironment(...names.map((name) => livePod(name)));
+  env.policies.ranked = [evictPolicy({ maxEvictionsPerMinute: 1_000 })];
+  return env;
+}

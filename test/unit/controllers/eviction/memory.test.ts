@@ -4,6 +4,7 @@ import {
   isPressureRequest,
   type EvictionRequest,
 } from '../../../../src/api/local-storage.ts';
+import type { PodEviction } from '../../../../src/controllers/eviction/facts.ts';
 import {
   forgetOthers,
   newMemory,
@@ -22,9 +23,13 @@ const blocked = (retryAfterMs?: number): Result => ({
 });
 const at = (monotonicMs: number) => ({ monotonicMs, now: new Date(1_000_000 + monotonicMs) });
 /** The target of a request of node-1 for the pod `a`. */
-function targetOf(request: EvictionRequest, node = 'node-1') {
+function targetOf(request: EvictionRequest, node = 'node-1'): PodEviction['target'] {
   if (!isLimitRequest(request) && !isPressureRequest(request)) throw new Error('no valid request');
-  return { uid: 'a', node, request };
+  return {
+    ...request.pod,
+    ...{ kind: 'Pod', uid: 'a', node, request, owner: 'default/a', createdAtMs: 0 },
+    rule: { respectPodDisruptionBudgets: true, gracePeriodSeconds: undefined },
+  };
 }
 const after = (...results: readonly Result[]) =>
   results.reduce(
@@ -71,7 +76,8 @@ test.each([
     critical: new Set(['uid-a']),
     deferred: new Map([['uid-a', { reason: 'BudgetBlocked' as const, tries: 1, untilMs: 1 }]]),
   };
-  const kept = forgetOthers(memory, [reportOf('n', ...requested.map((name) => evictionRequest(name)))], pods);
+  const reports = [reportOf('n', ...requested.map((name) => evictionRequest(name)))];
+  const kept = forgetOthers(memory, { reports, pods, monotonicMs: 0 });
   expect([kept.critical.size, kept.deferred.size]).toEqual([left, left]);
   expect(kept.evicted.size).toBe(1);
 });
@@ -114,11 +120,12 @@ test('remembers the pause of a node while a measurement from before it may be fr
   ];
   expect(nodesAfter(659_999)).toEqual(['node-1', 'node-2']);
   expect(nodesAfter(660_000)).toEqual(['node-2']);
-  expect(forgetOthers(first, [], new Map()).pauses).toBe(first.pauses);
+  expect(forgetOthers(first, { reports: [], pods: new Map(), monotonicMs: 0 }).pauses).toBe(first.pauses);
 });
 
-test('a new leader pauses for a minute on every node', () => {
-  expect(newMemory(at(7_000))).toEqual({
+test('a new leader pauses for a minute, unless it is the first', () => {
+  expect(newMemory(at(7_000), false)).toBe(noMemory);
+  expect(newMemory(at(7_000), true)).toEqual({
     ...noMemory,
     firstPause: { untilMs: 67_000, measuredAfterMs: 1_007_000 },
   });

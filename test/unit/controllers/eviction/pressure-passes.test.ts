@@ -58,6 +58,7 @@ describe('an eviction for node pressure', () => {
 
   test('waits for a minute after a leader began: the one before may just have evicted', async () => {
     const env = new EvictionEnvironment(livePod('a'));
+    env.hasPredecessor = true;
     env.policies.ranked = [pressurePolicy()];
     env.clock.advance(3_600_000);
     env.request(measured(env, 'a'));

@@ -136,6 +136,7 @@ const facts: fc.Arbitrary<EvictionFacts> = fc
         ...(shop === 'unknown' ? [] : [namespace('shop', shop === 'kept' ? keepLabel : {})]),
       ].map((one) => [one.name, one]),
     ),
+    replicas: new Map(),
     memory: {
       ...noMemory,
       evicted: evictedAt0(...memory.evicted.map((name) => `uid-${name}`)),

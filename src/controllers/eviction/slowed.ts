@@ -1,0 +1,41 @@
+import type { EvictionDecision, EvictionFacts, EvictionMemory, KnownPod, OwnerPace } from './facts.ts';
+import { ownerOf } from './pace.ts';
+
+/** An owner whose pods are due and wait for its pace. */
+export interface SlowedOwner {
+  /** `ownerOf` its pods. */
+  readonly owner: string;
+  /** The first of them. */
+  readonly pod: KnownPod;
+  /** Number of them. */
+  readonly waiting: number;
+  /** Number of its pods. */
+  readonly replicas: number;
+  readonly pace: OwnerPace;
+}
+
+/** Returns the owners whose pods wait for their pace, and have not been reported since the pause last doubled. */
+export function planSlowed(
+  decisions: readonly EvictionDecision[],
+  { pods, replicas, memory }: Pick<EvictionFacts, 'pods' | 'replicas' | 'memory'>,
+): readonly SlowedOwner[] {
+  const waiting = decisions.flatMap(({ evidence, target }) =>
+    'pace' in evidence && evidence.pace === 'owner' ? (pods.get(target.uid) ?? []) : [],
+  );
+  return [...Map.groupBy(waiting, ownerOf)].flatMap(([owner, [pod, ...others]]) => {
+    const pace = memory.owners.get(owner);
+    if (pod === undefined || pace === undefined || pace.reportedStrikes === pace.strikes) return [];
+    return [{ owner, pod, waiting: others.length + 1, replicas: replicas.get(owner) ?? 0, pace }];
+  });
+}
+
+/** Returns one decision for each node whose evictions for pressure freed nothing, and which was not reported yet. */
+export function planStopped(
+  decisions: readonly EvictionDecision[],
+  relief: EvictionMemory['relief'],
+): ReadonlyMap<string, EvictionDecision> {
+  const stopped = decisions.filter(
+    ({ reason, target }) => reason === 'NothingFreed' && relief.get(target.node)?.isReported !== true,
+  );
+  return new Map(stopped.map((one) => [one.target.node, one]));
+}

@@ -1,0 +1,237 @@
+import { describe, expect, test } from 'vitest';
+import { node, pod } from '../../../builders.ts';
+import { livePod } from '../../../fakes/evictions.ts';
+import { evictionRequest, mebibyte, pressurePolicy, pressureRequest } from './builders.ts';
+import { EvictionEnvironment } from './environment.ts';
+import { ReplacingCluster } from './replacing-cluster.ts';
+
+/** The pods that replace evicted ones do not exceed. */
+const behaving = { exceedsAgain: () => false };
+
+const minutesOf = (evicted: Awaited<ReturnType<ReplacingCluster['run']>>): readonly number[] =>
+  evicted.map(({ atMs }) => Math.floor(atMs / 60_000));
+
+describe('an owner', () => {
+  test.each([
+    { replicas: 1, perMinute: [1, 0, 0] },
+    { replicas: 9, perMinute: [1, 1, 1] },
+    { replicas: 19, perMinute: [1, 1, 1] },
+    { replicas: 20, perMinute: [2, 2, 2] },
+    { replicas: 60, perMinute: [6, 6, 6] },
+  ])('of $replicas pods loses at most a tenth a minute: $perMinute', async ({ replicas, perMinute }) => {
+    const minutes = minutesOf(await new ReplacingCluster({ web: replicas }).run(3, behaving));
+    expect([0, 1, 2].map((at) => minutes.filter((one) => one === at).length)).toEqual(perMinute);
+  });
+
+  test('loses the next pod a minute after the last, not sooner', async () => {
+    const env = new ReplacingCluster({ web: 2 });
+    await env.step(behaving);
+    env.clock.advance(59_999);
+    expect(await env.step(behaving)).toEqual([]);
+    env.clock.advance(1);
+    expect(await env.step(behaving)).toHaveLength(1);
+  });
+
+  test('whose only replica exceeds at once loses it with a doubling pause, up to an hour', async () => {
+    const minutes = minutesOf(await new ReplacingCluster({ web: 1 }).run(240));
+    expect(minutes).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183]);
+  });
+
+  test('whose replacements exceed again is slowed as a whole', async () => {
+    const minutes = minutesOf(await new ReplacingCluster({ web: 20 }).run(60));
+    const each = Map.groupBy(minutes, (minute) => minute);
+    expect(Math.max(...[...each.values()].map(({ length }) => length))).toBe(2);
+    // The original pods take ten minutes; replacements are among them, or follow with a doubling pause.
+    expect(minutes.length).toBeLessThan(35);
+  });
+
+  test('begins anew when it lost no pod for two hours', async () => {
+    const env = new ReplacingCluster({ web: 1 });
+    expect(minutesOf(await env.run(8))).toEqual([0, 1, 3, 7]);
+    env.clock.advance(7_200_000);
+    expect(minutesOf(await env.run(4))).toEqual([0, 1, 3]);
+  });
+
+  test('does not slow another', async () => {
+    expect(await new ReplacingCluster({ web: 1, db: 1 }).step()).toEqual(['db-2', 'web-1']);
+  });
+
+  test('that is not known is whoever creates a pod of the same name', async () => {
+    const env = new EvictionEnvironment(livePod('a'));
+    await env.pass();
+    env.pods.items.set('uid-new', pod('a', { phase: 'Running', uid: 'uid-new' }));
+    env.pods.items.delete('uid-a');
+    env.evictions.put(livePod('a', { uid: 'uid-new' }));
+    env.request(evictionRequest('a', { pod: { namespace: 'default', name: 'a', uid: 'uid-new' } }));
+    await env.pass();
+    expect(env.evictions.acts).toHaveLength(1);
+    expect(await env.metric('dustpan_eviction_paced_pods', '{pace="owner"}')).toBe(1);
+  });
+
+  test('one of whose pods is protected loses another', async () => {
+    const env = new ReplacingCluster({ web: 2 });
+    env.evictions.outcomes.set('web-1', { kind: 'blocked', message: '', retryAfterMs: undefined });
+    expect(await env.step()).toEqual(['web-2']);
+    expect(env.recorder.reasons).toEqual(['EvictionBlocked Pod/web-1', 'Evicted Pod/web-2', 'Evicted ReplicaSet/web']);
+  });
+
+  test('whose terminating and finished pods do not count', async () => {
+    const env = new ReplacingCluster({ web: 21 });
+    env.updatePod('uid-web-1', { deletionAtMs: 1 });
+    env.updatePod('uid-web-2', { phase: 'Failed' });
+    expect(await env.step(behaving)).toHaveLength(1);
+  });
+});
+
+describe('the cluster', () => {
+  const many = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`app${i}`, 1]));
+
+  test('loses at most maxEvictionsPerMinute pods in a minute', async () => {
+    const env = new ReplacingCluster(many, { maxEvictionsPerMinute: 10 });
+    const minutes = minutesOf(await env.run(4, behaving));
+    expect([0, 1, 2, 3].map((at) => minutes.filter((one) => one === at).length)).toEqual([10, 10, 10, 0]);
+  });
+
+  test('does not count requests that were denied: however many, the others are evicted', async () => {
+    const env = new ReplacingCluster(many, { maxEvictionsPerMinute: 3 });
+    const denied = { kind: 'denied', message: '', retryAfterMs: undefined } as const;
+    for (let i = 1; i <= 25; i += 1) env.evictions.outcomes.set(`app${i - 1}-${i}`, denied);
+    expect(await env.run(2, behaving)).toHaveLength(5);
+  });
+
+  test('counts evictions for node pressure, by the default if the policy has no rule for limits', async () => {
+    const nodes = Array.from({ length: 12 }, (_, i) => `node-${i + 1}`);
+    const env = new ReplacingCluster(Object.fromEntries(nodes.map((name) => [name, 1])), {}, (name) => name);
+    for (const name of nodes) env.nodes.items.set(`uid-${name}`, node(name));
+    const policy = pressurePolicy();
+    env.policies.ranked = [
+      { ...policy, nodes: policy.nodes && { ...policy.nodes, localStorageEviction: undefined } },
+    ];
+    expect(await env.step({ request: pressureRequest })).toHaveLength(10);
+    env.clock.advance(10_000);
+    await env.step({ request: pressureRequest });
+    expect(await env.metric('dustpan_eviction_paced_pods', '{pace="cluster"}')).toBe(2);
+  });
+});
+
+test('a new leader evicts no pod for a minute, because the one before may just have', async () => {
+  const env = new ReplacingCluster({ web: 1 });
+  await env.step();
+  env.lead();
+  expect(await env.step()).toEqual([]);
+  expect(await env.metric('dustpan_eviction_paced_pods', '{pace="leader"}')).toBe(1);
+  env.clock.advance(60_000);
+  expect(await env.step()).toEqual(['web-2']);
+});
+
+describe('Events on the owner', () => {
+  test('report once that evictions are slowed, and each time that the pause doubles', async () => {
+    const env = new ReplacingCluster({ web: 1 });
+    await env.run(8);
+    const slowed = env.recorder.events.filter(({ reason }) => reason === 'EvictionsSlowed');
+    expect(slowed.map(({ regarding }) => `${regarding.kind}/${regarding.name}`)).toEqual(
+      slowed.map(() => 'ReplicaSet/web'),
+    );
+    const waits = '1 pod is due for eviction and waits: dustpan evicts at most 1 of 1 pods of an owner a minute.';
+    const again = 'Replacements of evicted pods are due again: dustpan waits';
+    expect(slowed.map(({ note }) => note.replace(/ Raise .*/, ''))).toEqual([
+      waits,
+      ...['2m', '4m', '8m'].map((pause) => `${waits} ${again} ${pause} after the last eviction.`),
+    ]);
+  });
+
+  test('count the pods that wait', async () => {
+    const env = new ReplacingCluster({ web: 20 });
+    await env.step(behaving);
+    env.clock.advance(10_000);
+    await env.step(behaving);
+    expect(env.recorder.events.at(-1)?.note).toMatch(
+      /^18 pods are due for eviction and wait: dustpan evicts at most 2 of 20 pods of an owner a minute\. Raise /,
+    );
+    expect(await env.metric('dustpan_eviction_paced_pods', '{pace="owner"}')).toBe(18);
+  });
+
+  test('are on the pod if it has no owner', async () => {
+    const env = new EvictionEnvironment(livePod('a'));
+    env.evictions.outcomes.set('a', { kind: 'evicted' });
+    await env.pass();
+    env.pods.items.set('uid-b', pod('a', { phase: 'Running', uid: 'uid-b' }));
+    env.request(evictionRequest('a', { pod: { namespace: 'default', name: 'a', uid: 'uid-b' } }));
+    await env.pass();
+    expect(env.recorder.events.at(-1)).toMatchObject({
+      reason: 'EvictionsSlowed',
+      regarding: { kind: 'Pod', uid: 'uid-b' },
+    });
+  });
+});
+
+describe('a node under pressure whose evicted pod returns', () => {
+  /** Uses 90 MiB; of the disk 100 MiB are available. */
+  const usual = { request: pressureRequest };
+  const available = (bytes: number) => ({
+    request: (name: string) =>
+      pressureRequest(name, { shortage: { available: bytes, threshold: 150 * mebibyte } }),
+  });
+  function pressed(): ReplacingCluster {
+    const env = new ReplacingCluster({ web: 1 });
+    env.policies.ranked = [pressurePolicy()];
+    return env;
+  }
+
+  test('loses three pods, then none; an Event on the node reports it once', async () => {
+    const env = pressed();
+    expect(await env.run(180, usual)).toHaveLength(3);
+    const stopped = env.recorder.events.filter(({ reason }) => reason === 'EvictionsStopped');
+    expect(stopped.map(({ regarding }) => regarding)).toEqual([
+      { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1', namespace: undefined },
+    ]);
+    expect(stopped[0]?.note).toMatch(
+      /^The node is low on disk space .*\. Three evictions freed nothing, so dustpan evicts no more pods for it until more is available\./,
+    );
+    expect(await env.kept('NothingFreed')).toBe(1);
+  });
+
+  test.each([
+    { name: 'less than a tenth of what they used', bytes: 127 * mebibyte - 1, count: 0 },
+    { name: 'a tenth', bytes: 127 * mebibyte, count: 1 },
+  ])('is freed $name by now: evicts $count', async ({ bytes, count }) => {
+    const env = pressed();
+    await env.run(60, usual);
+    expect(await env.run(1, available(bytes))).toHaveLength(count);
+  });
+
+  test('begins anew after ten minutes without pressure', async () => {
+    const env = pressed();
+    await env.run(60, usual);
+    env.nodeReports.items.clear();
+    // Ten seconds have passed since the last report.
+    env.clock.advance(589_999);
+    expect(await env.step(usual)).toEqual([]);
+    env.nodeReports.items.clear();
+    env.clock.advance(600_000);
+    expect(await env.step(usual)).toHaveLength(1);
+  });
+
+  test('counts each signal for itself', async () => {
+    const env = pressed();
+    await env.run(60, usual);
+    const inodes = { request: (name: string) => pressureRequest(name, { signal: 'nodefs.inodesFree' }) };
+    expect(await env.run(180, inodes)).toHaveLength(3);
+  });
+
+  test('evicts no other pod instead of one that waits for its owner', async () => {
+    const env = pressed();
+    await env.step(usual);
+    env.clock.advance(60_000);
+    await env.step(usual);
+    env.clock.advance(60_000);
+    // The owner of the first has a pause of two minutes by now.
+    env.evictions.put(livePod('other'));
+    env.pods.items.set('uid-other', pod('other', { phase: 'Running' }));
+    const observedAtMs = env.clock.now().getTime();
+    env.request(...['web-3', 'other'].map((name) => pressureRequest(name, { observedAtMs })));
+    await env.pass();
+    expect(env.evictions.acts).toEqual(['evict web-1', 'evict web-2']);
+    expect(await env.kept('PacingLimit')).toBe(2);
+  });
+});
