@@ -190,7 +190,7 @@ function podOf(name: string, over: Partial<PodFacts>): PodFacts {
     ...{ createdAtMs: 0, labels: {}, ttlAnnotation: undefined },
     ...{ deletionAtMs: undefined, deletionGracePeriodSeconds: undefined, controller: undefined },
     ...{ finalizers: [], nodeName: node.name, phase: 'Succeeded', reason: '', message: '' },
-    ...{ finishedAtMs: 0, started: true },
+    ...{ finishedAtMs: 0, nodeExisted: true },
     ...over,
   };
 }
