@@ -333,6 +333,21 @@ test('an image that node pressure does not need names the amount that the images
   });
 });
 
+test('an image that node pressure does not need after the removals by age names the threshold', () => {
+  const facts = short('nodefs.available', ['x', 'y']);
+  const nodePressure = shortOf('nodefs.available').nodePressure;
+  const policies = [nodesPolicy({ imageGC: imageRule({ maximumAgeMs: 4_800_000 }), nodePressure })];
+  expectExplanation(
+    { kind: 'image', text: 'x', node: undefined },
+    { ...facts, policies },
+    {
+      reason: 'TargetMet',
+      field: 'nodes.nodePressure.thresholds["nodefs.available"]=15%',
+      why: 'It is removable, but the images that dustpan removes by age are enough to reach the threshold 15% of nodefs.available.',
+    },
+  );
+});
+
 test.each(rows)('$reason: $why', ({ rule, facts = governed(rule), part = imagePart(), ...row }) => {
   const text = part.images?.[0]?.tags[0] ?? '';
   expectExplanation({ kind: 'image', text, node: undefined }, { ...facts, part }, row);
