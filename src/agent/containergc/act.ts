@@ -206,13 +206,24 @@ class Remover {
     const link = legacyLinkOf(listed);
     if (link !== undefined) await logs.removeBrokenLink(`${logs.roots.containers}/${link}`, this.#unaborted);
     const removal = await runtime.removeContainer(listed.id, this.#unaborted);
-    this.isRelieved = this.#relief !== undefined && (await this.#relief.missing(this.#unaborted)) <= 0;
+    this.isRelieved = await this.#measured();
     return removal === 'gone' ? gone : { kind: 'done', freedBytes };
   }
 
   async #removeLink(path: string, isOutside: boolean): Promise<boolean> {
     const { logs } = this.#deps;
     return isOutside ? logs.removeOutsideLink(path, this.#signal) : logs.removeBrokenLink(path, this.#signal);
+  }
+
+  /** Whether the relief is enough; false = unknown. */
+  async #measured(): Promise<boolean> {
+    if (this.#relief === undefined) return false;
+    try {
+      return (await this.#relief.missing(this.#unaborted)) <= 0;
+    } catch (err) {
+      this.#deps.log.warn({ err }, 'measuring file system failed');
+      return false;
+    }
   }
 
   async #removeDirectory({ path, links }: LogDirectoryTarget): Promise<StepResult> {

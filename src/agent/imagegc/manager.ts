@@ -21,7 +21,7 @@ import { hasCapacity, needsDisk } from './disk.ts';
 import { diskUsage, freeDiskSpaceFailed, imageGcFailed, invalidDiskCapacity } from './events.ts';
 import type { ImageGcFacts, ImageGcPlan, ImageRemoval } from './facts.ts';
 import { strayContainers } from './holds.ts';
-import { showPlan, type ImageGcMetrics, type Stage } from './metrics.ts';
+import { clearPlan, showPlan, type ImageGcMetrics, type Stage } from './metrics.ts';
 import { planImageGc } from './plan.ts';
 import { lastRemoved, observeImages, resumeState, withoutImage } from './records.ts';
 import {
@@ -150,6 +150,7 @@ export class ImageGcManager {
     } catch (err) {
       if (signal.aborted) throw err;
       this.#count('observe');
+      clearPlan(this.#deps.metrics);
       const message = errorLine(err);
       if (rule.kind === 'governed') this.#fail(message);
       const report = passReport(undefined, { result: 'Failed', message }, clock.now());

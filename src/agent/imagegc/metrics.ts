@@ -25,16 +25,15 @@ const stages = ['observe', 'disk', 'remove', 'state', 'attribution'] as const;
 export type Stage = (typeof stages)[number];
 
 const keepReasons = [...imageKeepReasons, ...nodeKeepReasons];
+const modes = ['DryRun', 'Enforce'] as const;
 
 /** The metrics of imagegc, counted from 0. */
 export function imageGcMetrics(registry: Registry) {
   const metrics = { ...removalMetrics([registry]), ...planMetrics([registry]) };
   for (const reason of Object.values(upstreamReason)) metrics.removed.inc({ reason }, 0);
   for (const stage of stages) metrics.errors.inc({ stage }, 0);
-  for (const reason of keepReasons) {
-    metrics.kept.set({ reason }, 0);
-    metrics.skipped.inc({ reason }, 0);
-  }
+  for (const reason of keepReasons) metrics.skipped.inc({ reason }, 0);
+  clearPlan(metrics);
   return metrics;
 }
 
@@ -113,19 +112,25 @@ function planMetrics(registers: Registers) {
   };
 }
 
+/** Resets the metrics of the plan: the node could not be observed. */
+export function clearPlan({ due, kept, ...rest }: ReturnType<typeof planMetrics>): void {
+  for (const reason of imageRemoveReasons) for (const mode of modes) due.set({ reason, mode }, 0);
+  for (const reason of keepReasons) kept.set({ reason }, 0);
+  for (const gauge of [rest.wantedBytes, rest.wantedInodes, rest.usedInodesRatio, rest.usedRatio])
+    gauge.set(0);
+}
+
 /** Shows a plan: due and kept images by reason. */
 export function showPlan(
   metrics: ImageGcMetrics,
-  { removals, kept, wantedBytes, wantedInodes, usedPercent, usedInodesPercent }: ImageGcPlan,
+  { removals, kept, wantedBytes, wantedInodes, usedPercent = 0, usedInodesPercent = 0 }: ImageGcPlan,
   mode: Policy['mode'] | undefined,
 ): void {
-  for (const reason of imageRemoveReasons)
-    for (const each of ['DryRun', 'Enforce']) metrics.due.set({ reason, mode: each }, 0);
+  clearPlan(metrics);
   if (mode !== undefined) for (const { reason } of removals) metrics.due.inc({ reason, mode });
-  for (const reason of keepReasons) metrics.kept.set({ reason }, 0);
   for (const { reason } of kept) metrics.kept.inc({ reason });
   metrics.wantedBytes.set(wantedBytes);
   metrics.wantedInodes.set(wantedInodes);
-  metrics.usedInodesRatio.set((usedInodesPercent ?? 0) / 100);
-  metrics.usedRatio.set((usedPercent ?? 0) / 100);
+  metrics.usedInodesRatio.set(usedInodesPercent / 100);
+  metrics.usedRatio.set(usedPercent / 100);
 }

@@ -252,5 +252,8 @@ describe('a relief in mode DryRun', () => {
     };
     const counts = [await due(node.relieve(1_000)), await due(node.relieve(1_500)), await due(node.pass())];
     expect(counts).toEqual([2, 3, 0]);
+    await node.relieve(1_000);
+    node.runtime.fail('listImages');
+    expect(await due(node.pass())).toBe(0);
   });
 });
