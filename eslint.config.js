@@ -68,10 +68,10 @@ export default defineConfig(
   { languageOptions: { parserOptions: { projectService: true } } },
   {
     rules: {
-      complexity: ['error', 10],
+      complexity: ['error', 12],
       'max-depth': ['error', 3],
       'max-params': ['error', 4],
-      'max-lines': ['error', { max: 300, skipBlankLines: false }],
+      'max-lines': ['error', { max: 350, skipBlankLines: false }],
       'max-lines-per-function': ['error', { max: 50, skipBlankLines: true, skipComments: true }],
       'no-console': 'error',
       'no-warning-comments': 'error',
@@ -141,8 +141,8 @@ export default defineConfig(
     files: ['src/commands/report/page.ts'],
     rules: { 'max-lines-per-function': 'off', 'no-restricted-syntax': 'off' },
   },
-  // One class that reads well: a pass, and a pass for a relief.
-  { files: ['src/agent/imagegc/manager.ts'], rules: { 'max-lines': ['error', { max: 340 }] } },
+  // A plugin inherits the environment of the user's shell, and the size of the thread pool is read from there.
+  { files: ['src/kube/auth/exec-plugin.ts', 'src/main.ts'], rules: { 'no-restricted-syntax': 'off' } },
   { files: ['vitest.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
   {
     files: ['test/**'],

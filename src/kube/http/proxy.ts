@@ -34,7 +34,7 @@ function bracketing<A extends http.Agent>(agent: A): A {
     const { host = '', servername, checkServerIdentity: check = checkServerIdentity } = options;
     if (!isIPv6(host)) return createConnection(options, callback);
     const named = (_: string, certificate: PeerCertificate): Error | undefined =>
-      check(servername || host, certificate);
+      check(servername === undefined || servername === '' ? host : servername, certificate);
     const bracketed = { ...options, host: `[${host}]`, checkServerIdentity: named };
     return createConnection(bracketed, callback);
   };
