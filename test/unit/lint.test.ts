@@ -142,12 +142,12 @@ describe('code', () => {
     },
     {
       name: 'process.env in the wiring',
-      file: 'src/main.ts',
+      file: 'src/dustpan.ts',
       code: 'export const f = () => process.env;',
       rule: syntax,
     },
     { name: 'process.env in a plan', file: plan, code: 'export const f = () => process.env;', rule: syntax },
-    { name: 'a default export', file: 'src/main.ts', code: 'export default 1;', rule: syntax },
+    { name: 'a default export', file: 'src/dustpan.ts', code: 'export default 1;', rule: syntax },
     {
       name: 'a default export of a test',
       file: 'test/unit/x.test.ts',

@@ -66,7 +66,7 @@ export interface RequestedPod extends PodTarget {
 }
 
 /** A pod that may be evicted, and how. */
-export interface EvictablePod extends RequestedPod {
+interface EvictablePod extends RequestedPod {
   readonly rule: EvictionManner;
   /** Identifies what replaces it (`ownerOf`). */
   readonly owner: string;

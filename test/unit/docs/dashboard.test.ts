@@ -77,6 +77,7 @@ const leftOut = [
   'dustpan_container_gc_skipped_total',
   'dustpan_container_gc_warned_containers',
   'dustpan_container_gc_warnings_total',
+  'dustpan_eviction_paced_pods',
   'dustpan_eviction_skipped_pods_total',
   'dustpan_image_gc_skipped_images_total',
   'dustpan_image_repulled_after_gc_bytes_total',
