@@ -1,4 +1,5 @@
 import type {
+  HoldRule,
   LabelSelector,
   NodesPolicy,
   Policy,
@@ -86,6 +87,8 @@ export const everyPod = {
 /** What an invalid policy selects whose mode or priority cannot be read. */
 export const selectingAll = { pods: everyPod, nodes: { nodeSelector: everything } };
 
+export const noHold: HoldRule = { above: 0, forMs: 0 };
+
 const podsPolicy = (over: Partial<PodsPolicy> = {}): PodsPolicy => ({
   ...everyPod,
   terminated: undefined,
@@ -93,6 +96,7 @@ const podsPolicy = (over: Partial<PodsPolicy> = {}): PodsPolicy => ({
   unscheduledTerminating: false,
   outOfService: false,
   safety: { maxDeletesPerPass: 0, maxOrphanedNodesPercent: 100 },
+  hold: noHold,
   ...over,
 });
 
@@ -116,6 +120,7 @@ export const policy = (
   return {
     uid: `uid-${name}`,
     generation: 1,
+    skipHoldOf: undefined,
     mode: 'Enforce',
     priority: 0,
     nodes: undefined,

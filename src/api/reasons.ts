@@ -29,6 +29,7 @@ export const podKeepReasons = [
   'NodeRecovered',
   'ClockUnsure',
   'Tripped',
+  'Holding',
   'PacingLimit',
   'DeletionFailed',
   'NamespaceUnknown',

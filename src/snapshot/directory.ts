@@ -37,7 +37,10 @@ export async function readSnapshot(source: SnapshotSource): Promise<PlanFacts> {
     return file === undefined ? undefined : read(file);
   };
   const record = (await ifThere('snapshot', (file) => readRecord(file, now))) ?? noRecord;
-  const { policies, replaced, openBreakers, isKindMissing } = await policiesOf(find('policies'), policyFiles);
+  const { policies, replaced, openBreakers, inForce, isKindMissing } = await policiesOf(
+    find('policies'),
+    policyFiles,
+  );
   const all = [...(policies ?? []), ...(replaced ?? [])];
   const nodes = await ifThere('nodes', (file) => readObjects(file, kinds.nodes, onProgress));
   const { folders, others } = await nodeFolders(join(directory, 'nodes'), nodes);
@@ -56,7 +59,7 @@ export async function readSnapshot(source: SnapshotSource): Promise<PlanFacts> {
     readObjects(file, kinds.nodegcreports, onProgress),
   );
   return {
-    ...{ policies, replaced, openBreakers, nodes, pods: pods?.all, namespaces },
+    ...{ policies, replaced, openBreakers, inForce, nodes, pods: pods?.all, namespaces },
     jobs: await ifThere('jobs', (file) => readObjects(file, kinds.jobs, onProgress)),
     replicaSets: await ifThere('replicasets', (file) => readObjects(file, kinds.replicasets, onProgress)),
     parts: read.map(({ part }) => part),
@@ -129,7 +132,9 @@ const podsOnNodes =
 async function policiesOf(
   file: string | undefined,
   given: readonly string[],
-): Promise<Pick<PlanFacts, 'policies' | 'replaced' | 'openBreakers'> & { readonly isKindMissing: boolean }> {
+): Promise<
+  Pick<PlanFacts, 'policies' | 'replaced' | 'openBreakers' | 'inForce'> & { readonly isKindMissing: boolean }
+> {
   const stored = file === undefined ? undefined : await readSnapshotPolicies(file);
   if (given.length === 0) return { policies: undefined, isKindMissing: false, ...stored };
   const policies = await readPolicyFiles(given);

@@ -1,6 +1,7 @@
 import type { StorageUsage } from '../api/local-storage.ts';
 import type { DiskSpace } from '../api/report/node-pass.ts';
 import type { InvalidPolicy, Policy } from '../api/policy/policy.ts';
+import type { InForceByName } from '../gc/hold.ts';
 import type { OpenBreakers } from '../gc/open-breaker.ts';
 import type { RuntimeContainer, RuntimeImage, RuntimeSandbox } from '../cri/runtime.ts';
 import type { NodeReportFacts } from '../kube/cache/node-report-facts.ts';
@@ -26,6 +27,8 @@ export interface PlanFacts {
   readonly replaced?: readonly (Policy | InvalidPolicy)[] | undefined;
   /** The circuit breakers that the statuses of the policies in force report as open. */
   readonly openBreakers?: OpenBreakers | undefined;
+  /** The generations that the statuses of the policies in force report; undefined = not known: no hold is planned. */
+  readonly inForce?: InForceByName | undefined;
   readonly pods: ByUid<PodFacts> | undefined;
   readonly nodes: ByUid<NodeFacts> | undefined;
   readonly namespaces: ByUid<NamespaceFacts> | undefined;

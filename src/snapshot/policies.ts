@@ -2,6 +2,7 @@ import { unknownField } from '../api/json.ts';
 import { rankPolicies } from '../api/policy/matching.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../api/policy/policy.ts';
 import { parsePolicy } from '../api/policy/policy-spec.ts';
+import { inForceIn, type InForceByName } from '../gc/hold.ts';
 import { openBreakersIn, type OpenBreakers } from '../gc/open-breaker.ts';
 import type { Field } from './field.ts';
 import { readDocuments } from './files.ts';
@@ -22,6 +23,7 @@ export async function readPolicyFiles(files: readonly string[]): Promise<Policie
 interface SnapshotPolicies {
   readonly policies: Policies;
   readonly openBreakers: OpenBreakers;
+  readonly inForce: InForceByName;
   /** Whether the kind GCPolicy was not installed in the cluster. */
   readonly isKindMissing: boolean;
 }
@@ -53,7 +55,11 @@ function ranked(
     throwAll([...unknownFields(one), ...problems.map((problem) => problemOf(one, problem))]);
     return { policy, name, status: one.object()['status'] };
   });
-  return { policies: rankPolicies(read.map(({ policy }) => policy)), openBreakers: openBreakersIn(read) };
+  return {
+    policies: rankPolicies(read.map(({ policy }) => policy)),
+    openBreakers: openBreakersIn(read),
+    inForce: inForceIn(read),
+  };
 }
 
 /** Reads all of them, so that the problems of all are reported at once. */

@@ -6,7 +6,7 @@ import type { Cluster } from '../cluster/servers/cluster.ts';
 import { dustpanUser, mountServiceAccount, startDustpan } from '../cluster/controller/dustpan.ts';
 import type { DustpanProcess } from '../cluster/servers/dustpan-process.ts';
 import { statusOf } from '../cluster/servers/probe.ts';
-import { policyManifest } from '../manifests.ts';
+import { policyManifest, unheldPods } from '../manifests.ts';
 import { controllerEnv } from './controller-flags.ts';
 import { until, usageOf, type Usage } from './process.ts';
 
@@ -27,7 +27,7 @@ export async function applyPolicy(cluster: Cluster, spec: object): Promise<void>
 /** Pod garbage collection with this threshold and every other rule on. */
 export const podPolicy = (mode: 'DryRun' | 'Enforce', threshold: number): object => ({
   mode,
-  pods: { terminated: { threshold }, outOfService: {}, orphaned: {}, unscheduledTerminating: {} },
+  pods: unheldPods({ terminated: { threshold }, outOfService: {}, orphaned: {}, unscheduledTerminating: {} }),
 });
 
 /** The pods' part of the policy in docs/concepts.md, which has nearly every field. */

@@ -46,11 +46,12 @@ function policyOf(kubelet: KubeletKind): object {
         ttlByReason: [{ phase: 'Failed', ttl: `${limits.failedTtlMs}ms` }],
       },
       ...{ orphaned: { quarantine: '5s' }, unscheduledTerminating: {}, outOfService: {} },
+      safety: { holdAbove: 0 },
     },
     nodes: {
       imageGC: {
         ...{ highThresholdPercent: limits.highThresholdPercent, lowThresholdPercent, minimumAge: '2s' },
-        ...{ keep: limits.keptImages, repullBackoff: false },
+        ...{ keep: limits.keptImages, repullBackoff: false, holdAbove: 0 },
         ...(maximumAgeMs !== undefined && { maximumAge: `${maximumAgeMs}ms` }),
       },
       containerGC: {

@@ -70,6 +70,8 @@ export interface ValidSpecPodsOutOfService {}
 export interface ValidSpecPodsSafety {
   maxDeletesPerPass: number;
   maxOrphanedNodesPercent: number;
+  holdAbove: number;
+  holdFor: string;
 }
 export interface ValidSpecNodes {
   nodeSelector: ValidSpecNodesNodeSelector;
@@ -104,6 +106,8 @@ export interface ValidSpecNodesImageGC {
   keep: string[];
   kubeletHighThresholdPercent: number;
   maxImagesPerPass: number;
+  holdAbove: number;
+  holdFor: string;
   repullBackoff: boolean;
 }
 export interface ValidSpecNodesImageGCInodes {
@@ -169,16 +173,16 @@ export interface ValidSpecNodesNodePressureMinimumReclaim {
 
 
 export const validateSpec: ValidateFunction<ValidSpec> = validate10;
-const schema11 = {"type":"object","properties":{"mode":{"type":"string","enum":["DryRun","Enforce"],"default":"DryRun"},"priority":{"type":"integer","minimum":-1000000000,"maximum":1000000000,"default":0},"pods":{"type":"object","properties":{"namespaceSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"excludeNamespaces":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":63,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}},"podSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"terminated":{"type":"object","properties":{"threshold":{"type":"integer","minimum":-2147483648,"maximum":2147483647,"default":12500},"perNamespaceThreshold":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"ttlAfterFinished":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]},"ttlByReason":{"type":"array","maxItems":32,"items":{"type":"object","required":["ttl"],"x-kubernetes-validations":[{"rule":"has(self.phase) || has(self.reason) || (has(self.messagePattern) && self.messagePattern != '')","message":"must be given at least one of phase, reason and messagePattern","reason":"FieldValueInvalid"}],"properties":{"phase":{"type":"string","enum":["Succeeded","Failed"]},"reason":{"type":"string","minLength":1,"maxLength":128},"messagePattern":{"type":"string","maxLength":256},"ttl":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]}},"additionalProperties":false}},"honorTTLAnnotation":{"type":"boolean","default":false},"keepPerOwner":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"protectUnfinishedJobs":{"type":"boolean","default":false}},"additionalProperties":false},"orphaned":{"type":"object","properties":{"quarantine":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"40s"}},"additionalProperties":false},"unscheduledTerminating":{"type":"object","properties":{},"additionalProperties":false},"outOfService":{"type":"object","properties":{},"additionalProperties":false},"safety":{"type":"object","default":{},"properties":{"maxDeletesPerPass":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"maxOrphanedNodesPercent":{"type":"integer","minimum":0,"maximum":100,"default":20}},"additionalProperties":false}},"additionalProperties":false},"nodes":{"type":"object","properties":{"nodeSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"excludeNamespaces":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":63,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}},"imageGC":{"type":"object","x-kubernetes-validations":[{"rule":"self.lowThresholdPercent < self.highThresholdPercent","message":"must be lower than highThresholdPercent","fieldPath":".lowThresholdPercent","reason":"FieldValueInvalid"},{"rule":"duration(self.maximumAge) == duration('0s') || duration(self.maximumAge) > duration(self.minimumAge)","message":"must be 0s, or more than minimumAge","fieldPath":".maximumAge","reason":"FieldValueInvalid"},{"rule":"self.maximumAgeByImage.all(e, duration(e.maximumAge) == duration('0s') || duration(e.maximumAge) > duration(self.minimumAge))","message":"must have only maximum ages that are 0s, or more than minimumAge","fieldPath":".maximumAgeByImage","reason":"FieldValueInvalid"}],"properties":{"highThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"lowThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":80},"inodes":{"type":"object","x-kubernetes-validations":[{"rule":"self.lowThresholdPercent < self.highThresholdPercent","message":"must be lower than highThresholdPercent","fieldPath":".lowThresholdPercent","reason":"FieldValueInvalid"}],"properties":{"highThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"lowThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":80}},"additionalProperties":false},"minimumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"2m"},"maximumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"0s"},"maximumAgeByImage":{"type":"array","maxItems":64,"default":[],"items":{"type":"object","required":["image","maximumAge"],"properties":{"image":{"type":"string","minLength":1,"maxLength":512},"maximumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]}},"additionalProperties":false}},"keep":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":512}},"kubeletHighThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"maxImagesPerPass":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"repullBackoff":{"type":"boolean","default":true}},"additionalProperties":false},"containerGC":{"type":"object","properties":{"minimumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"0s"},"maxPerPodContainer":{"type":"integer","minimum":-1,"maximum":1000000,"default":1},"maxContainers":{"type":"integer","minimum":-1,"maximum":1000000,"default":-1},"sandboxes":{"type":"boolean","default":true},"logs":{"type":"object","properties":{"orphanedDirectories":{"type":"boolean","default":true},"brokenLinks":{"type":"boolean","default":true},"maxRotatedPerContainer":{"type":"integer","minimum":-1,"maximum":1000000,"default":-1},"maxBytesPerPod":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"warnBytesPerContainer":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""}},"additionalProperties":false}},"additionalProperties":false},"orphans":{"type":"object","properties":{"podCgroups":{"type":"string","enum":["Report","Remove"],"default":"Report"},"podDirectories":{"type":"string","enum":["Report","Remove"],"default":"Report"}},"additionalProperties":false},"localStorageEviction":{"type":"object","properties":{"maxEvictionsPerMinute":{"type":"integer","minimum":1,"maximum":1000,"default":10},"warnAtPercent":{"type":"array","maxItems":8,"default":[80,95],"uniqueItems":true,"items":{"type":"integer","minimum":1,"maximum":100}},"evictAtPercent":{"type":"integer","minimum":1,"maximum":100,"default":100},"respectPodDisruptionBudgets":{"type":"boolean","default":true},"gracePeriodSeconds":{"type":"integer","minimum":-1,"maximum":604800,"default":-1},"defaultLimits":{"type":"object","properties":{"emptyDir":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"pod":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"container":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""}},"additionalProperties":false}},"additionalProperties":false},"nodePressure":{"type":"object","properties":{"thresholds":{"type":"object","default":{},"properties":{"nodefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"15%"},"nodefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"10%"},"imagefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"20%"},"imagefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"10%"},"memory.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"500Mi"}},"additionalProperties":false},"minimumReclaim":{"type":"object","default":{},"properties":{"nodefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"nodefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"imagefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"imagefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]}},"additionalProperties":false},"gracePeriod":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"1m"},"transitionPeriod":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"5m"},"forecast":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"1h"},"evictPods":{"type":"boolean","default":false}},"additionalProperties":false}},"additionalProperties":false}},"additionalProperties":false};
+const schema11 = {"type":"object","properties":{"mode":{"type":"string","enum":["DryRun","Enforce"],"default":"DryRun"},"priority":{"type":"integer","minimum":-1000000000,"maximum":1000000000,"default":0},"pods":{"type":"object","properties":{"namespaceSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"excludeNamespaces":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":63,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}},"podSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"terminated":{"type":"object","properties":{"threshold":{"type":"integer","minimum":-2147483648,"maximum":2147483647,"default":12500},"perNamespaceThreshold":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"ttlAfterFinished":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]},"ttlByReason":{"type":"array","maxItems":32,"items":{"type":"object","required":["ttl"],"x-kubernetes-validations":[{"rule":"has(self.phase) || has(self.reason) || (has(self.messagePattern) && self.messagePattern != '')","message":"must be given at least one of phase, reason and messagePattern","reason":"FieldValueInvalid"}],"properties":{"phase":{"type":"string","enum":["Succeeded","Failed"]},"reason":{"type":"string","minLength":1,"maxLength":128},"messagePattern":{"type":"string","maxLength":256},"ttl":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]}},"additionalProperties":false}},"honorTTLAnnotation":{"type":"boolean","default":false},"keepPerOwner":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"protectUnfinishedJobs":{"type":"boolean","default":false}},"additionalProperties":false},"orphaned":{"type":"object","properties":{"quarantine":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"40s"}},"additionalProperties":false},"unscheduledTerminating":{"type":"object","properties":{},"additionalProperties":false},"outOfService":{"type":"object","properties":{},"additionalProperties":false},"safety":{"type":"object","default":{},"properties":{"maxDeletesPerPass":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"maxOrphanedNodesPercent":{"type":"integer","minimum":0,"maximum":100,"default":20},"holdAbove":{"type":"integer","minimum":0,"maximum":1000000,"default":100},"holdFor":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"5m"}},"additionalProperties":false}},"additionalProperties":false},"nodes":{"type":"object","properties":{"nodeSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"excludeNamespaces":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":63,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}},"imageGC":{"type":"object","x-kubernetes-validations":[{"rule":"self.lowThresholdPercent < self.highThresholdPercent","message":"must be lower than highThresholdPercent","fieldPath":".lowThresholdPercent","reason":"FieldValueInvalid"},{"rule":"duration(self.maximumAge) == duration('0s') || duration(self.maximumAge) > duration(self.minimumAge)","message":"must be 0s, or more than minimumAge","fieldPath":".maximumAge","reason":"FieldValueInvalid"},{"rule":"self.maximumAgeByImage.all(e, duration(e.maximumAge) == duration('0s') || duration(e.maximumAge) > duration(self.minimumAge))","message":"must have only maximum ages that are 0s, or more than minimumAge","fieldPath":".maximumAgeByImage","reason":"FieldValueInvalid"}],"properties":{"highThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"lowThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":80},"inodes":{"type":"object","x-kubernetes-validations":[{"rule":"self.lowThresholdPercent < self.highThresholdPercent","message":"must be lower than highThresholdPercent","fieldPath":".lowThresholdPercent","reason":"FieldValueInvalid"}],"properties":{"highThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"lowThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":80}},"additionalProperties":false},"minimumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"2m"},"maximumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"0s"},"maximumAgeByImage":{"type":"array","maxItems":64,"default":[],"items":{"type":"object","required":["image","maximumAge"],"properties":{"image":{"type":"string","minLength":1,"maxLength":512},"maximumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]}},"additionalProperties":false}},"keep":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":512}},"kubeletHighThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"maxImagesPerPass":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"holdAbove":{"type":"integer","minimum":0,"maximum":1000000,"default":10},"holdFor":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"5m"},"repullBackoff":{"type":"boolean","default":true}},"additionalProperties":false},"containerGC":{"type":"object","properties":{"minimumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"0s"},"maxPerPodContainer":{"type":"integer","minimum":-1,"maximum":1000000,"default":1},"maxContainers":{"type":"integer","minimum":-1,"maximum":1000000,"default":-1},"sandboxes":{"type":"boolean","default":true},"logs":{"type":"object","properties":{"orphanedDirectories":{"type":"boolean","default":true},"brokenLinks":{"type":"boolean","default":true},"maxRotatedPerContainer":{"type":"integer","minimum":-1,"maximum":1000000,"default":-1},"maxBytesPerPod":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"warnBytesPerContainer":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""}},"additionalProperties":false}},"additionalProperties":false},"orphans":{"type":"object","properties":{"podCgroups":{"type":"string","enum":["Report","Remove"],"default":"Report"},"podDirectories":{"type":"string","enum":["Report","Remove"],"default":"Report"}},"additionalProperties":false},"localStorageEviction":{"type":"object","properties":{"maxEvictionsPerMinute":{"type":"integer","minimum":1,"maximum":1000,"default":10},"warnAtPercent":{"type":"array","maxItems":8,"default":[80,95],"uniqueItems":true,"items":{"type":"integer","minimum":1,"maximum":100}},"evictAtPercent":{"type":"integer","minimum":1,"maximum":100,"default":100},"respectPodDisruptionBudgets":{"type":"boolean","default":true},"gracePeriodSeconds":{"type":"integer","minimum":-1,"maximum":604800,"default":-1},"defaultLimits":{"type":"object","properties":{"emptyDir":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"pod":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"container":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""}},"additionalProperties":false}},"additionalProperties":false},"nodePressure":{"type":"object","properties":{"thresholds":{"type":"object","default":{},"properties":{"nodefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"15%"},"nodefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"10%"},"imagefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"20%"},"imagefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"10%"},"memory.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}],"default":"500Mi"}},"additionalProperties":false},"minimumReclaim":{"type":"object","default":{},"properties":{"nodefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"nodefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"imagefs.available":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]},"imagefs.inodesFree":{"type":"string","minLength":1,"maxLength":24,"pattern":"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$","x-kubernetes-validations":[{"rule":"self.matches('[1-9]') || self.endsWith('%')","message":"must be a percentage such as 15%, or a quantity above 0 such as 10Gi","reason":"FieldValueInvalid"}]}},"additionalProperties":false},"gracePeriod":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"1m"},"transitionPeriod":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"5m"},"forecast":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"1h"},"evictPods":{"type":"boolean","default":false}},"additionalProperties":false}},"additionalProperties":false}},"additionalProperties":false};
 export const specSchema: Schema = schema11;
 const func2 = (text) => Array.from(text).length;
-const func27 = Object.prototype.hasOwnProperty;
+const func29 = Object.prototype.hasOwnProperty;
 const pattern0 = new RegExp("^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$", "u");
 const pattern1 = new RegExp("^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$", "u");
 const pattern3 = new RegExp("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "u");
 const pattern7 = new RegExp("^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$", "u");
-const pattern18 = new RegExp("^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$", "u");
-const pattern23 = new RegExp("^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$", "u");
+const pattern20 = new RegExp("^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$", "u");
+const pattern25 = new RegExp("^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$", "u");
 
 function validate10(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -1477,8 +1481,14 @@ data40.maxDeletesPerPass = 0;
 if(data40.maxOrphanedNodesPercent === undefined){
 data40.maxOrphanedNodesPercent = 20;
 }
+if(data40.holdAbove === undefined){
+data40.holdAbove = 100;
+}
+if(data40.holdFor === undefined){
+data40.holdFor = "5m";
+}
 for(const key13 in data40){
-if(!((key13 === "maxDeletesPerPass") || (key13 === "maxOrphanedNodesPercent"))){
+if(!((((key13 === "maxDeletesPerPass") || (key13 === "maxOrphanedNodesPercent")) || (key13 === "holdAbove")) || (key13 === "holdFor"))){
 const err105 = {instancePath:instancePath+"/pods/safety",schemaPath:"#/properties/pods/properties/safety/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err105];
@@ -1555,9 +1565,9 @@ vErrors.push(err111);
 errors++;
 }
 }
-}
-else {
-const err112 = {instancePath:instancePath+"/pods/safety",schemaPath:"#/properties/pods/properties/safety/type",keyword:"type",params:{type: "object"},message:"must be object"};
+let data43 = data40.holdAbove;
+if(!((typeof data43 == "number") && (!(data43 % 1) && !isNaN(data43)))){
+const err112 = {instancePath:instancePath+"/pods/safety/holdAbove",schemaPath:"#/properties/pods/properties/safety/properties/holdAbove/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -1566,9 +1576,9 @@ vErrors.push(err112);
 }
 errors++;
 }
-}
-else {
-const err113 = {instancePath:instancePath+"/pods",schemaPath:"#/properties/pods/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(typeof data43 == "number"){
+if(data43 > 1000000 || isNaN(data43)){
+const err113 = {instancePath:instancePath+"/pods/safety/holdAbove",schemaPath:"#/properties/pods/properties/safety/properties/holdAbove/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -1577,19 +1587,8 @@ vErrors.push(err113);
 }
 errors++;
 }
-}
-if(data.nodes !== undefined){
-let data43 = data.nodes;
-if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
-if(data43.nodeSelector === undefined){
-data43.nodeSelector = {};
-}
-if(data43.excludeNamespaces === undefined){
-data43.excludeNamespaces = [];
-}
-for(const key14 in data43){
-if(!(((((((key14 === "nodeSelector") || (key14 === "excludeNamespaces")) || (key14 === "imageGC")) || (key14 === "containerGC")) || (key14 === "orphans")) || (key14 === "localStorageEviction")) || (key14 === "nodePressure"))){
-const err114 = {instancePath:instancePath+"/nodes",schemaPath:"#/properties/nodes/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
+if(data43 < 0 || isNaN(data43)){
+const err114 = {instancePath:instancePath+"/pods/safety/holdAbove",schemaPath:"#/properties/pods/properties/safety/properties/holdAbove/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -1599,11 +1598,10 @@ vErrors.push(err114);
 errors++;
 }
 }
-let data44 = data43.nodeSelector;
-if(data44 && typeof data44 == "object" && !Array.isArray(data44)){
-for(const key15 in data44){
-if(!((key15 === "matchLabels") || (key15 === "matchExpressions"))){
-const err115 = {instancePath:instancePath+"/nodes/nodeSelector",schemaPath:"#/properties/nodes/properties/nodeSelector/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
+let data44 = data40.holdFor;
+if(typeof data44 === "string"){
+if(func2(data44) > 32){
+const err115 = {instancePath:instancePath+"/pods/safety/holdFor",schemaPath:"#/properties/pods/properties/safety/properties/holdFor/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -1612,12 +1610,8 @@ vErrors.push(err115);
 }
 errors++;
 }
-}
-if(data44.matchLabels !== undefined){
-let data45 = data44.matchLabels;
-if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
-if(Object.keys(data45).length > 32){
-const err116 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/maxProperties",keyword:"maxProperties",params:{limit: 32},message:"must NOT have more than 32 properties"};
+if(func2(data44) < 2){
+const err116 = {instancePath:instancePath+"/pods/safety/holdFor",schemaPath:"#/properties/pods/properties/safety/properties/holdFor/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -1626,11 +1620,8 @@ vErrors.push(err116);
 }
 errors++;
 }
-for(const key16 in data45){
-let data46 = data45[key16];
-if(typeof data46 === "string"){
-if(func2(data46) > 63){
-const err117 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(!pattern7.test(data44)){
+const err117 = {instancePath:instancePath+"/pods/safety/holdFor",schemaPath:"#/properties/pods/properties/safety/properties/holdFor/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -1639,8 +1630,9 @@ vErrors.push(err117);
 }
 errors++;
 }
-if(!pattern0.test(data46)){
-const err118 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"},message:"must match pattern \""+"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"+"\""};
+}
+else {
+const err118 = {instancePath:instancePath+"/pods/safety/holdFor",schemaPath:"#/properties/pods/properties/safety/properties/holdFor/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -1651,7 +1643,7 @@ errors++;
 }
 }
 else {
-const err119 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err119 = {instancePath:instancePath+"/pods/safety",schemaPath:"#/properties/pods/properties/safety/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -1661,9 +1653,8 @@ vErrors.push(err119);
 errors++;
 }
 }
-}
 else {
-const err120 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err120 = {instancePath:instancePath+"/pods",schemaPath:"#/properties/pods/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -1673,11 +1664,18 @@ vErrors.push(err120);
 errors++;
 }
 }
-if(data44.matchExpressions !== undefined){
-let data47 = data44.matchExpressions;
-if(Array.isArray(data47)){
-if(data47.length > 32){
-const err121 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
+if(data.nodes !== undefined){
+let data45 = data.nodes;
+if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
+if(data45.nodeSelector === undefined){
+data45.nodeSelector = {};
+}
+if(data45.excludeNamespaces === undefined){
+data45.excludeNamespaces = [];
+}
+for(const key14 in data45){
+if(!(((((((key14 === "nodeSelector") || (key14 === "excludeNamespaces")) || (key14 === "imageGC")) || (key14 === "containerGC")) || (key14 === "orphans")) || (key14 === "localStorageEviction")) || (key14 === "nodePressure"))){
+const err121 = {instancePath:instancePath+"/nodes",schemaPath:"#/properties/nodes/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -1686,12 +1684,12 @@ vErrors.push(err121);
 }
 errors++;
 }
-const len6 = data47.length;
-for(let i7=0; i7<len6; i7++){
-let data48 = data47[i7];
-if(data48 && typeof data48 == "object" && !Array.isArray(data48)){
-if(data48.key === undefined){
-const err122 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
+}
+let data46 = data45.nodeSelector;
+if(data46 && typeof data46 == "object" && !Array.isArray(data46)){
+for(const key15 in data46){
+if(!((key15 === "matchLabels") || (key15 === "matchExpressions"))){
+const err122 = {instancePath:instancePath+"/nodes/nodeSelector",schemaPath:"#/properties/nodes/properties/nodeSelector/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -1700,8 +1698,12 @@ vErrors.push(err122);
 }
 errors++;
 }
-if(data48.operator === undefined){
-const err123 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/required",keyword:"required",params:{missingProperty: "operator"},message:"must have required property '"+"operator"+"'"};
+}
+if(data46.matchLabels !== undefined){
+let data47 = data46.matchLabels;
+if(data47 && typeof data47 == "object" && !Array.isArray(data47)){
+if(Object.keys(data47).length > 32){
+const err123 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/maxProperties",keyword:"maxProperties",params:{limit: 32},message:"must NOT have more than 32 properties"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -1710,9 +1712,11 @@ vErrors.push(err123);
 }
 errors++;
 }
-for(const key17 in data48){
-if(!(((key17 === "key") || (key17 === "operator")) || (key17 === "values"))){
-const err124 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
+for(const key16 in data47){
+let data48 = data47[key16];
+if(typeof data48 === "string"){
+if(func2(data48) > 63){
+const err124 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -1721,12 +1725,8 @@ vErrors.push(err124);
 }
 errors++;
 }
-}
-if(data48.key !== undefined){
-let data49 = data48.key;
-if(typeof data49 === "string"){
-if(func2(data49) > 317){
-const err125 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/key",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/key/maxLength",keyword:"maxLength",params:{limit: 317},message:"must NOT have more than 317 characters"};
+if(!pattern0.test(data48)){
+const err125 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"},message:"must match pattern \""+"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"+"\""};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -1735,8 +1735,9 @@ vErrors.push(err125);
 }
 errors++;
 }
-if(func2(data49) < 1){
-const err126 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/key",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+else {
+const err126 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -1745,8 +1746,10 @@ vErrors.push(err126);
 }
 errors++;
 }
-if(!pattern1.test(data49)){
-const err127 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/key",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/key/pattern",keyword:"pattern",params:{pattern: "^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},message:"must match pattern \""+"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"+"\""};
+}
+}
+else {
+const err127 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -1756,8 +1759,11 @@ vErrors.push(err127);
 errors++;
 }
 }
-else {
-const err128 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/key",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data46.matchExpressions !== undefined){
+let data49 = data46.matchExpressions;
+if(Array.isArray(data49)){
+if(data49.length > 32){
+const err128 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -1766,11 +1772,12 @@ vErrors.push(err128);
 }
 errors++;
 }
-}
-if(data48.operator !== undefined){
-let data50 = data48.operator;
-if(typeof data50 !== "string"){
-const err129 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/operator",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const len6 = data49.length;
+for(let i7=0; i7<len6; i7++){
+let data50 = data49[i7];
+if(data50 && typeof data50 == "object" && !Array.isArray(data50)){
+if(data50.key === undefined){
+const err129 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -1779,8 +1786,8 @@ vErrors.push(err129);
 }
 errors++;
 }
-if(!((((data50 === "In") || (data50 === "NotIn")) || (data50 === "Exists")) || (data50 === "DoesNotExist"))){
-const err130 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/operator",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/operator/enum",keyword:"enum",params:{allowedValues: schema11.properties.nodes.properties.nodeSelector.properties.matchExpressions.items.properties.operator.enum},message:"must be equal to one of the allowed values"};
+if(data50.operator === undefined){
+const err130 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/required",keyword:"required",params:{missingProperty: "operator"},message:"must have required property '"+"operator"+"'"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -1789,12 +1796,9 @@ vErrors.push(err130);
 }
 errors++;
 }
-}
-if(data48.values !== undefined){
-let data51 = data48.values;
-if(Array.isArray(data51)){
-if(data51.length > 64){
-const err131 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
+for(const key17 in data50){
+if(!(((key17 === "key") || (key17 === "operator")) || (key17 === "values"))){
+const err131 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -1803,12 +1807,12 @@ vErrors.push(err131);
 }
 errors++;
 }
-const len7 = data51.length;
-for(let i8=0; i8<len7; i8++){
-let data52 = data51[i8];
-if(typeof data52 === "string"){
-if(func2(data52) > 63){
-const err132 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values/" + i8,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+}
+if(data50.key !== undefined){
+let data51 = data50.key;
+if(typeof data51 === "string"){
+if(func2(data51) > 317){
+const err132 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/key",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/key/maxLength",keyword:"maxLength",params:{limit: 317},message:"must NOT have more than 317 characters"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -1817,8 +1821,8 @@ vErrors.push(err132);
 }
 errors++;
 }
-if(!pattern0.test(data52)){
-const err133 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values/" + i8,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/items/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"},message:"must match pattern \""+"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"+"\""};
+if(func2(data51) < 1){
+const err133 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/key",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -1827,9 +1831,8 @@ vErrors.push(err133);
 }
 errors++;
 }
-}
-else {
-const err134 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values/" + i8,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern1.test(data51)){
+const err134 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/key",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/key/pattern",keyword:"pattern",params:{pattern: "^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},message:"must match pattern \""+"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"+"\""};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -1839,9 +1842,8 @@ vErrors.push(err134);
 errors++;
 }
 }
-}
 else {
-const err135 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err135 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/key",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -1851,9 +1853,10 @@ vErrors.push(err135);
 errors++;
 }
 }
-}
-else {
-const err136 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data50.operator !== undefined){
+let data52 = data50.operator;
+if(typeof data52 !== "string"){
+const err136 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/operator",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -1862,10 +1865,8 @@ vErrors.push(err136);
 }
 errors++;
 }
-}
-}
-else {
-const err137 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(!((((data52 === "In") || (data52 === "NotIn")) || (data52 === "Exists")) || (data52 === "DoesNotExist"))){
+const err137 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/operator",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/operator/enum",keyword:"enum",params:{allowedValues: schema11.properties.nodes.properties.nodeSelector.properties.matchExpressions.items.properties.operator.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -1875,9 +1876,11 @@ vErrors.push(err137);
 errors++;
 }
 }
-}
-else {
-const err138 = {instancePath:instancePath+"/nodes/nodeSelector",schemaPath:"#/properties/nodes/properties/nodeSelector/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data50.values !== undefined){
+let data53 = data50.values;
+if(Array.isArray(data53)){
+if(data53.length > 64){
+const err138 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -1886,10 +1889,12 @@ vErrors.push(err138);
 }
 errors++;
 }
-let data53 = data43.excludeNamespaces;
-if(Array.isArray(data53)){
-if(data53.length > 256){
-const err139 = {instancePath:instancePath+"/nodes/excludeNamespaces",schemaPath:"#/properties/nodes/properties/excludeNamespaces/maxItems",keyword:"maxItems",params:{limit: 256},message:"must NOT have more than 256 items"};
+const len7 = data53.length;
+for(let i8=0; i8<len7; i8++){
+let data54 = data53[i8];
+if(typeof data54 === "string"){
+if(func2(data54) > 63){
+const err139 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values/" + i8,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -1898,12 +1903,8 @@ vErrors.push(err139);
 }
 errors++;
 }
-const len8 = data53.length;
-for(let i9=0; i9<len8; i9++){
-let data54 = data53[i9];
-if(typeof data54 === "string"){
-if(func2(data54) > 63){
-const err140 = {instancePath:instancePath+"/nodes/excludeNamespaces/" + i9,schemaPath:"#/properties/nodes/properties/excludeNamespaces/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(!pattern0.test(data54)){
+const err140 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values/" + i8,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/items/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"},message:"must match pattern \""+"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"+"\""};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -1912,8 +1913,9 @@ vErrors.push(err140);
 }
 errors++;
 }
-if(func2(data54) < 1){
-const err141 = {instancePath:instancePath+"/nodes/excludeNamespaces/" + i9,schemaPath:"#/properties/nodes/properties/excludeNamespaces/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+else {
+const err141 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values/" + i8,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -1922,8 +1924,10 @@ vErrors.push(err141);
 }
 errors++;
 }
-if(!pattern3.test(data54)){
-const err142 = {instancePath:instancePath+"/nodes/excludeNamespaces/" + i9,schemaPath:"#/properties/nodes/properties/excludeNamespaces/items/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"+"\""};
+}
+}
+else {
+const err142 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -1933,8 +1937,9 @@ vErrors.push(err142);
 errors++;
 }
 }
+}
 else {
-const err143 = {instancePath:instancePath+"/nodes/excludeNamespaces/" + i9,schemaPath:"#/properties/nodes/properties/excludeNamespaces/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err143 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -1944,18 +1949,9 @@ vErrors.push(err143);
 errors++;
 }
 }
-let i10 = data53.length;
-let j1;
-if(i10 > 1){
-const indices1 = {};
-for(;i10--;){
-let item1 = data53[i10];
-if(typeof item1 !== "string"){
-continue;
 }
-if(typeof indices1[item1] == "number"){
-j1 = indices1[item1];
-const err144 = {instancePath:instancePath+"/nodes/excludeNamespaces",schemaPath:"#/properties/nodes/properties/excludeNamespaces/uniqueItems",keyword:"uniqueItems",params:{i: i10, j: j1},message:"must NOT have duplicate items (items ## "+j1+" and "+i10+" are identical)"};
+else {
+const err144 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -1963,14 +1959,11 @@ else {
 vErrors.push(err144);
 }
 errors++;
-break;
-}
-indices1[item1] = i10;
 }
 }
 }
 else {
-const err145 = {instancePath:instancePath+"/nodes/excludeNamespaces",schemaPath:"#/properties/nodes/properties/excludeNamespaces/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err145 = {instancePath:instancePath+"/nodes/nodeSelector",schemaPath:"#/properties/nodes/properties/nodeSelector/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -1979,39 +1972,10 @@ vErrors.push(err145);
 }
 errors++;
 }
-if(data43.imageGC !== undefined){
-let data55 = data43.imageGC;
-if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
-if(data55.highThresholdPercent === undefined){
-data55.highThresholdPercent = 85;
-}
-if(data55.lowThresholdPercent === undefined){
-data55.lowThresholdPercent = 80;
-}
-if(data55.minimumAge === undefined){
-data55.minimumAge = "2m";
-}
-if(data55.maximumAge === undefined){
-data55.maximumAge = "0s";
-}
-if(data55.maximumAgeByImage === undefined){
-data55.maximumAgeByImage = [];
-}
-if(data55.keep === undefined){
-data55.keep = [];
-}
-if(data55.kubeletHighThresholdPercent === undefined){
-data55.kubeletHighThresholdPercent = 85;
-}
-if(data55.maxImagesPerPass === undefined){
-data55.maxImagesPerPass = 0;
-}
-if(data55.repullBackoff === undefined){
-data55.repullBackoff = true;
-}
-for(const key18 in data55){
-if(!(func27.call(schema11.properties.nodes.properties.imageGC.properties, key18))){
-const err146 = {instancePath:instancePath+"/nodes/imageGC",schemaPath:"#/properties/nodes/properties/imageGC/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties"};
+let data55 = data45.excludeNamespaces;
+if(Array.isArray(data55)){
+if(data55.length > 256){
+const err146 = {instancePath:instancePath+"/nodes/excludeNamespaces",schemaPath:"#/properties/nodes/properties/excludeNamespaces/maxItems",keyword:"maxItems",params:{limit: 256},message:"must NOT have more than 256 items"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -2020,10 +1984,12 @@ vErrors.push(err146);
 }
 errors++;
 }
-}
-let data56 = data55.highThresholdPercent;
-if(!((typeof data56 == "number") && (!(data56 % 1) && !isNaN(data56)))){
-const err147 = {instancePath:instancePath+"/nodes/imageGC/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/highThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const len8 = data55.length;
+for(let i9=0; i9<len8; i9++){
+let data56 = data55[i9];
+if(typeof data56 === "string"){
+if(func2(data56) > 63){
+const err147 = {instancePath:instancePath+"/nodes/excludeNamespaces/" + i9,schemaPath:"#/properties/nodes/properties/excludeNamespaces/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -2032,9 +1998,8 @@ vErrors.push(err147);
 }
 errors++;
 }
-if(typeof data56 == "number"){
-if(data56 > 100 || isNaN(data56)){
-const err148 = {instancePath:instancePath+"/nodes/imageGC/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/highThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(func2(data56) < 1){
+const err148 = {instancePath:instancePath+"/nodes/excludeNamespaces/" + i9,schemaPath:"#/properties/nodes/properties/excludeNamespaces/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -2043,8 +2008,8 @@ vErrors.push(err148);
 }
 errors++;
 }
-if(data56 < 0 || isNaN(data56)){
-const err149 = {instancePath:instancePath+"/nodes/imageGC/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/highThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(!pattern3.test(data56)){
+const err149 = {instancePath:instancePath+"/nodes/excludeNamespaces/" + i9,schemaPath:"#/properties/nodes/properties/excludeNamespaces/items/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"+"\""};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -2054,9 +2019,8 @@ vErrors.push(err149);
 errors++;
 }
 }
-let data57 = data55.lowThresholdPercent;
-if(!((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57)))){
-const err150 = {instancePath:instancePath+"/nodes/imageGC/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/lowThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {
+const err150 = {instancePath:instancePath+"/nodes/excludeNamespaces/" + i9,schemaPath:"#/properties/nodes/properties/excludeNamespaces/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -2065,9 +2029,19 @@ vErrors.push(err150);
 }
 errors++;
 }
-if(typeof data57 == "number"){
-if(data57 > 100 || isNaN(data57)){
-const err151 = {instancePath:instancePath+"/nodes/imageGC/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/lowThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+}
+let i10 = data55.length;
+let j1;
+if(i10 > 1){
+const indices1 = {};
+for(;i10--;){
+let item1 = data55[i10];
+if(typeof item1 !== "string"){
+continue;
+}
+if(typeof indices1[item1] == "number"){
+j1 = indices1[item1];
+const err151 = {instancePath:instancePath+"/nodes/excludeNamespaces",schemaPath:"#/properties/nodes/properties/excludeNamespaces/uniqueItems",keyword:"uniqueItems",params:{i: i10, j: j1},message:"must NOT have duplicate items (items ## "+j1+" and "+i10+" are identical)"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -2075,9 +2049,14 @@ else {
 vErrors.push(err151);
 }
 errors++;
+break;
 }
-if(data57 < 0 || isNaN(data57)){
-const err152 = {instancePath:instancePath+"/nodes/imageGC/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/lowThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+indices1[item1] = i10;
+}
+}
+}
+else {
+const err152 = {instancePath:instancePath+"/nodes/excludeNamespaces",schemaPath:"#/properties/nodes/properties/excludeNamespaces/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -2086,19 +2065,45 @@ vErrors.push(err152);
 }
 errors++;
 }
+if(data45.imageGC !== undefined){
+let data57 = data45.imageGC;
+if(data57 && typeof data57 == "object" && !Array.isArray(data57)){
+if(data57.highThresholdPercent === undefined){
+data57.highThresholdPercent = 85;
 }
-if(data55.inodes !== undefined){
-let data58 = data55.inodes;
-if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
-if(data58.highThresholdPercent === undefined){
-data58.highThresholdPercent = 85;
+if(data57.lowThresholdPercent === undefined){
+data57.lowThresholdPercent = 80;
 }
-if(data58.lowThresholdPercent === undefined){
-data58.lowThresholdPercent = 80;
+if(data57.minimumAge === undefined){
+data57.minimumAge = "2m";
 }
-for(const key19 in data58){
-if(!((key19 === "highThresholdPercent") || (key19 === "lowThresholdPercent"))){
-const err153 = {instancePath:instancePath+"/nodes/imageGC/inodes",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
+if(data57.maximumAge === undefined){
+data57.maximumAge = "0s";
+}
+if(data57.maximumAgeByImage === undefined){
+data57.maximumAgeByImage = [];
+}
+if(data57.keep === undefined){
+data57.keep = [];
+}
+if(data57.kubeletHighThresholdPercent === undefined){
+data57.kubeletHighThresholdPercent = 85;
+}
+if(data57.maxImagesPerPass === undefined){
+data57.maxImagesPerPass = 0;
+}
+if(data57.holdAbove === undefined){
+data57.holdAbove = 10;
+}
+if(data57.holdFor === undefined){
+data57.holdFor = "5m";
+}
+if(data57.repullBackoff === undefined){
+data57.repullBackoff = true;
+}
+for(const key18 in data57){
+if(!(func29.call(schema11.properties.nodes.properties.imageGC.properties, key18))){
+const err153 = {instancePath:instancePath+"/nodes/imageGC",schemaPath:"#/properties/nodes/properties/imageGC/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -2108,9 +2113,9 @@ vErrors.push(err153);
 errors++;
 }
 }
-let data59 = data58.highThresholdPercent;
-if(!((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59)))){
-const err154 = {instancePath:instancePath+"/nodes/imageGC/inodes/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/highThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+let data58 = data57.highThresholdPercent;
+if(!((typeof data58 == "number") && (!(data58 % 1) && !isNaN(data58)))){
+const err154 = {instancePath:instancePath+"/nodes/imageGC/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/highThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -2119,9 +2124,9 @@ vErrors.push(err154);
 }
 errors++;
 }
-if(typeof data59 == "number"){
-if(data59 > 100 || isNaN(data59)){
-const err155 = {instancePath:instancePath+"/nodes/imageGC/inodes/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/highThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(typeof data58 == "number"){
+if(data58 > 100 || isNaN(data58)){
+const err155 = {instancePath:instancePath+"/nodes/imageGC/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/highThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -2130,8 +2135,8 @@ vErrors.push(err155);
 }
 errors++;
 }
-if(data59 < 0 || isNaN(data59)){
-const err156 = {instancePath:instancePath+"/nodes/imageGC/inodes/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/highThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data58 < 0 || isNaN(data58)){
+const err156 = {instancePath:instancePath+"/nodes/imageGC/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/highThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -2141,9 +2146,9 @@ vErrors.push(err156);
 errors++;
 }
 }
-let data60 = data58.lowThresholdPercent;
-if(!((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60)))){
-const err157 = {instancePath:instancePath+"/nodes/imageGC/inodes/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/lowThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+let data59 = data57.lowThresholdPercent;
+if(!((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59)))){
+const err157 = {instancePath:instancePath+"/nodes/imageGC/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/lowThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -2152,9 +2157,9 @@ vErrors.push(err157);
 }
 errors++;
 }
-if(typeof data60 == "number"){
-if(data60 > 100 || isNaN(data60)){
-const err158 = {instancePath:instancePath+"/nodes/imageGC/inodes/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/lowThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(typeof data59 == "number"){
+if(data59 > 100 || isNaN(data59)){
+const err158 = {instancePath:instancePath+"/nodes/imageGC/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/lowThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -2163,8 +2168,8 @@ vErrors.push(err158);
 }
 errors++;
 }
-if(data60 < 0 || isNaN(data60)){
-const err159 = {instancePath:instancePath+"/nodes/imageGC/inodes/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/lowThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data59 < 0 || isNaN(data59)){
+const err159 = {instancePath:instancePath+"/nodes/imageGC/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/lowThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -2174,9 +2179,18 @@ vErrors.push(err159);
 errors++;
 }
 }
+if(data57.inodes !== undefined){
+let data60 = data57.inodes;
+if(data60 && typeof data60 == "object" && !Array.isArray(data60)){
+if(data60.highThresholdPercent === undefined){
+data60.highThresholdPercent = 85;
 }
-else {
-const err160 = {instancePath:instancePath+"/nodes/imageGC/inodes",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data60.lowThresholdPercent === undefined){
+data60.lowThresholdPercent = 80;
+}
+for(const key19 in data60){
+if(!((key19 === "highThresholdPercent") || (key19 === "lowThresholdPercent"))){
+const err160 = {instancePath:instancePath+"/nodes/imageGC/inodes",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -2186,10 +2200,9 @@ vErrors.push(err160);
 errors++;
 }
 }
-let data61 = data55.minimumAge;
-if(typeof data61 === "string"){
-if(func2(data61) > 32){
-const err161 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+let data61 = data60.highThresholdPercent;
+if(!((typeof data61 == "number") && (!(data61 % 1) && !isNaN(data61)))){
+const err161 = {instancePath:instancePath+"/nodes/imageGC/inodes/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/highThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -2198,8 +2211,9 @@ vErrors.push(err161);
 }
 errors++;
 }
-if(func2(data61) < 2){
-const err162 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+if(typeof data61 == "number"){
+if(data61 > 100 || isNaN(data61)){
+const err162 = {instancePath:instancePath+"/nodes/imageGC/inodes/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/highThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -2208,8 +2222,8 @@ vErrors.push(err162);
 }
 errors++;
 }
-if(!pattern7.test(data61)){
-const err163 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(data61 < 0 || isNaN(data61)){
+const err163 = {instancePath:instancePath+"/nodes/imageGC/inodes/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/highThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -2219,8 +2233,9 @@ vErrors.push(err163);
 errors++;
 }
 }
-else {
-const err164 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data62 = data60.lowThresholdPercent;
+if(!((typeof data62 == "number") && (!(data62 % 1) && !isNaN(data62)))){
+const err164 = {instancePath:instancePath+"/nodes/imageGC/inodes/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/lowThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -2229,10 +2244,9 @@ vErrors.push(err164);
 }
 errors++;
 }
-let data62 = data55.maximumAge;
-if(typeof data62 === "string"){
-if(func2(data62) > 32){
-const err165 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(typeof data62 == "number"){
+if(data62 > 100 || isNaN(data62)){
+const err165 = {instancePath:instancePath+"/nodes/imageGC/inodes/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/lowThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -2241,8 +2255,8 @@ vErrors.push(err165);
 }
 errors++;
 }
-if(func2(data62) < 2){
-const err166 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+if(data62 < 0 || isNaN(data62)){
+const err166 = {instancePath:instancePath+"/nodes/imageGC/inodes/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/properties/lowThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -2251,8 +2265,10 @@ vErrors.push(err166);
 }
 errors++;
 }
-if(!pattern7.test(data62)){
-const err167 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+}
+}
+else {
+const err167 = {instancePath:instancePath+"/nodes/imageGC/inodes",schemaPath:"#/properties/nodes/properties/imageGC/properties/inodes/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -2262,8 +2278,10 @@ vErrors.push(err167);
 errors++;
 }
 }
-else {
-const err168 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data63 = data57.minimumAge;
+if(typeof data63 === "string"){
+if(func2(data63) > 32){
+const err168 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -2272,10 +2290,8 @@ vErrors.push(err168);
 }
 errors++;
 }
-let data63 = data55.maximumAgeByImage;
-if(Array.isArray(data63)){
-if(data63.length > 64){
-const err169 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
+if(func2(data63) < 2){
+const err169 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -2284,12 +2300,8 @@ vErrors.push(err169);
 }
 errors++;
 }
-const len9 = data63.length;
-for(let i11=0; i11<len9; i11++){
-let data64 = data63[i11];
-if(data64 && typeof data64 == "object" && !Array.isArray(data64)){
-if(data64.image === undefined){
-const err170 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11,schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/required",keyword:"required",params:{missingProperty: "image"},message:"must have required property '"+"image"+"'"};
+if(!pattern7.test(data63)){
+const err170 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -2298,8 +2310,9 @@ vErrors.push(err170);
 }
 errors++;
 }
-if(data64.maximumAge === undefined){
-const err171 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11,schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/required",keyword:"required",params:{missingProperty: "maximumAge"},message:"must have required property '"+"maximumAge"+"'"};
+}
+else {
+const err171 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -2308,9 +2321,10 @@ vErrors.push(err171);
 }
 errors++;
 }
-for(const key20 in data64){
-if(!((key20 === "image") || (key20 === "maximumAge"))){
-const err172 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11,schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
+let data64 = data57.maximumAge;
+if(typeof data64 === "string"){
+if(func2(data64) > 32){
+const err172 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -2319,12 +2333,8 @@ vErrors.push(err172);
 }
 errors++;
 }
-}
-if(data64.image !== undefined){
-let data65 = data64.image;
-if(typeof data65 === "string"){
-if(func2(data65) > 512){
-const err173 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11+"/image",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/image/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(func2(data64) < 2){
+const err173 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -2333,8 +2343,8 @@ vErrors.push(err173);
 }
 errors++;
 }
-if(func2(data65) < 1){
-const err174 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11+"/image",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/image/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(!pattern7.test(data64)){
+const err174 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -2345,7 +2355,7 @@ errors++;
 }
 }
 else {
-const err175 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11+"/image",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/image/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err175 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -2354,12 +2364,10 @@ vErrors.push(err175);
 }
 errors++;
 }
-}
-if(data64.maximumAge !== undefined){
-let data66 = data64.maximumAge;
-if(typeof data66 === "string"){
-if(func2(data66) > 32){
-const err176 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11+"/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/maximumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+let data65 = data57.maximumAgeByImage;
+if(Array.isArray(data65)){
+if(data65.length > 64){
+const err176 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -2368,8 +2376,12 @@ vErrors.push(err176);
 }
 errors++;
 }
-if(func2(data66) < 2){
-const err177 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11+"/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/maximumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+const len9 = data65.length;
+for(let i11=0; i11<len9; i11++){
+let data66 = data65[i11];
+if(data66 && typeof data66 == "object" && !Array.isArray(data66)){
+if(data66.image === undefined){
+const err177 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11,schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/required",keyword:"required",params:{missingProperty: "image"},message:"must have required property '"+"image"+"'"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -2378,8 +2390,8 @@ vErrors.push(err177);
 }
 errors++;
 }
-if(!pattern7.test(data66)){
-const err178 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11+"/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/maximumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(data66.maximumAge === undefined){
+const err178 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11,schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/required",keyword:"required",params:{missingProperty: "maximumAge"},message:"must have required property '"+"maximumAge"+"'"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -2388,9 +2400,9 @@ vErrors.push(err178);
 }
 errors++;
 }
-}
-else {
-const err179 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11+"/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/maximumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key20 in data66){
+if(!((key20 === "image") || (key20 === "maximumAge"))){
+const err179 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11,schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -2400,9 +2412,11 @@ vErrors.push(err179);
 errors++;
 }
 }
-}
-else {
-const err180 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11,schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data66.image !== undefined){
+let data67 = data66.image;
+if(typeof data67 === "string"){
+if(func2(data67) > 512){
+const err180 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11+"/image",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/image/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -2411,10 +2425,8 @@ vErrors.push(err180);
 }
 errors++;
 }
-}
-}
-else {
-const err181 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(func2(data67) < 1){
+const err181 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11+"/image",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/image/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -2423,10 +2435,9 @@ vErrors.push(err181);
 }
 errors++;
 }
-let data67 = data55.keep;
-if(Array.isArray(data67)){
-if(data67.length > 256){
-const err182 = {instancePath:instancePath+"/nodes/imageGC/keep",schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/maxItems",keyword:"maxItems",params:{limit: 256},message:"must NOT have more than 256 items"};
+}
+else {
+const err182 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11+"/image",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/image/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -2435,12 +2446,12 @@ vErrors.push(err182);
 }
 errors++;
 }
-const len10 = data67.length;
-for(let i12=0; i12<len10; i12++){
-let data68 = data67[i12];
+}
+if(data66.maximumAge !== undefined){
+let data68 = data66.maximumAge;
 if(typeof data68 === "string"){
-if(func2(data68) > 512){
-const err183 = {instancePath:instancePath+"/nodes/imageGC/keep/" + i12,schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/items/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(func2(data68) > 32){
+const err183 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11+"/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/maximumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -2449,8 +2460,8 @@ vErrors.push(err183);
 }
 errors++;
 }
-if(func2(data68) < 1){
-const err184 = {instancePath:instancePath+"/nodes/imageGC/keep/" + i12,schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(func2(data68) < 2){
+const err184 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11+"/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/maximumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -2459,9 +2470,8 @@ vErrors.push(err184);
 }
 errors++;
 }
-}
-else {
-const err185 = {instancePath:instancePath+"/nodes/imageGC/keep/" + i12,schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern7.test(data68)){
+const err185 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11+"/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/maximumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -2471,23 +2481,105 @@ vErrors.push(err185);
 errors++;
 }
 }
-let i13 = data67.length;
-let j2;
-if(i13 > 1){
-const indices2 = {};
-for(;i13--;){
-let item2 = data67[i13];
-if(typeof item2 !== "string"){
-continue;
-}
-if(typeof indices2[item2] == "number"){
-j2 = indices2[item2];
-const err186 = {instancePath:instancePath+"/nodes/imageGC/keep",schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/uniqueItems",keyword:"uniqueItems",params:{i: i13, j: j2},message:"must NOT have duplicate items (items ## "+j2+" and "+i13+" are identical)"};
+else {
+const err186 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11+"/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/properties/maximumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err186];
 }
 else {
 vErrors.push(err186);
+}
+errors++;
+}
+}
+}
+else {
+const err187 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage/" + i11,schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err187];
+}
+else {
+vErrors.push(err187);
+}
+errors++;
+}
+}
+}
+else {
+const err188 = {instancePath:instancePath+"/nodes/imageGC/maximumAgeByImage",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAgeByImage/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err188];
+}
+else {
+vErrors.push(err188);
+}
+errors++;
+}
+let data69 = data57.keep;
+if(Array.isArray(data69)){
+if(data69.length > 256){
+const err189 = {instancePath:instancePath+"/nodes/imageGC/keep",schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/maxItems",keyword:"maxItems",params:{limit: 256},message:"must NOT have more than 256 items"};
+if(vErrors === null){
+vErrors = [err189];
+}
+else {
+vErrors.push(err189);
+}
+errors++;
+}
+const len10 = data69.length;
+for(let i12=0; i12<len10; i12++){
+let data70 = data69[i12];
+if(typeof data70 === "string"){
+if(func2(data70) > 512){
+const err190 = {instancePath:instancePath+"/nodes/imageGC/keep/" + i12,schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/items/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){
+vErrors = [err190];
+}
+else {
+vErrors.push(err190);
+}
+errors++;
+}
+if(func2(data70) < 1){
+const err191 = {instancePath:instancePath+"/nodes/imageGC/keep/" + i12,schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err191];
+}
+else {
+vErrors.push(err191);
+}
+errors++;
+}
+}
+else {
+const err192 = {instancePath:instancePath+"/nodes/imageGC/keep/" + i12,schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err192];
+}
+else {
+vErrors.push(err192);
+}
+errors++;
+}
+}
+let i13 = data69.length;
+let j2;
+if(i13 > 1){
+const indices2 = {};
+for(;i13--;){
+let item2 = data69[i13];
+if(typeof item2 !== "string"){
+continue;
+}
+if(typeof indices2[item2] == "number"){
+j2 = indices2[item2];
+const err193 = {instancePath:instancePath+"/nodes/imageGC/keep",schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/uniqueItems",keyword:"uniqueItems",params:{i: i13, j: j2},message:"must NOT have duplicate items (items ## "+j2+" and "+i13+" are identical)"};
+if(vErrors === null){
+vErrors = [err193];
+}
+else {
+vErrors.push(err193);
 }
 errors++;
 break;
@@ -2497,83 +2589,7 @@ indices2[item2] = i13;
 }
 }
 else {
-const err187 = {instancePath:instancePath+"/nodes/imageGC/keep",schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err187];
-}
-else {
-vErrors.push(err187);
-}
-errors++;
-}
-let data69 = data55.kubeletHighThresholdPercent;
-if(!((typeof data69 == "number") && (!(data69 % 1) && !isNaN(data69)))){
-const err188 = {instancePath:instancePath+"/nodes/imageGC/kubeletHighThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/kubeletHighThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err188];
-}
-else {
-vErrors.push(err188);
-}
-errors++;
-}
-if(typeof data69 == "number"){
-if(data69 > 100 || isNaN(data69)){
-const err189 = {instancePath:instancePath+"/nodes/imageGC/kubeletHighThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/kubeletHighThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
-if(vErrors === null){
-vErrors = [err189];
-}
-else {
-vErrors.push(err189);
-}
-errors++;
-}
-if(data69 < 0 || isNaN(data69)){
-const err190 = {instancePath:instancePath+"/nodes/imageGC/kubeletHighThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/kubeletHighThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err190];
-}
-else {
-vErrors.push(err190);
-}
-errors++;
-}
-}
-let data70 = data55.maxImagesPerPass;
-if(!((typeof data70 == "number") && (!(data70 % 1) && !isNaN(data70)))){
-const err191 = {instancePath:instancePath+"/nodes/imageGC/maxImagesPerPass",schemaPath:"#/properties/nodes/properties/imageGC/properties/maxImagesPerPass/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err191];
-}
-else {
-vErrors.push(err191);
-}
-errors++;
-}
-if(typeof data70 == "number"){
-if(data70 > 1000000 || isNaN(data70)){
-const err192 = {instancePath:instancePath+"/nodes/imageGC/maxImagesPerPass",schemaPath:"#/properties/nodes/properties/imageGC/properties/maxImagesPerPass/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
-if(vErrors === null){
-vErrors = [err192];
-}
-else {
-vErrors.push(err192);
-}
-errors++;
-}
-if(data70 < 0 || isNaN(data70)){
-const err193 = {instancePath:instancePath+"/nodes/imageGC/maxImagesPerPass",schemaPath:"#/properties/nodes/properties/imageGC/properties/maxImagesPerPass/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err193];
-}
-else {
-vErrors.push(err193);
-}
-errors++;
-}
-}
-if(typeof data55.repullBackoff !== "boolean"){
-const err194 = {instancePath:instancePath+"/nodes/imageGC/repullBackoff",schemaPath:"#/properties/nodes/properties/imageGC/properties/repullBackoff/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+const err194 = {instancePath:instancePath+"/nodes/imageGC/keep",schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -2582,9 +2598,9 @@ vErrors.push(err194);
 }
 errors++;
 }
-}
-else {
-const err195 = {instancePath:instancePath+"/nodes/imageGC",schemaPath:"#/properties/nodes/properties/imageGC/type",keyword:"type",params:{type: "object"},message:"must be object"};
+let data71 = data57.kubeletHighThresholdPercent;
+if(!((typeof data71 == "number") && (!(data71 % 1) && !isNaN(data71)))){
+const err195 = {instancePath:instancePath+"/nodes/imageGC/kubeletHighThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/kubeletHighThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -2593,25 +2609,9 @@ vErrors.push(err195);
 }
 errors++;
 }
-}
-if(data43.containerGC !== undefined){
-let data72 = data43.containerGC;
-if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
-if(data72.minimumAge === undefined){
-data72.minimumAge = "0s";
-}
-if(data72.maxPerPodContainer === undefined){
-data72.maxPerPodContainer = 1;
-}
-if(data72.maxContainers === undefined){
-data72.maxContainers = -1;
-}
-if(data72.sandboxes === undefined){
-data72.sandboxes = true;
-}
-for(const key21 in data72){
-if(!(((((key21 === "minimumAge") || (key21 === "maxPerPodContainer")) || (key21 === "maxContainers")) || (key21 === "sandboxes")) || (key21 === "logs"))){
-const err196 = {instancePath:instancePath+"/nodes/containerGC",schemaPath:"#/properties/nodes/properties/containerGC/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
+if(typeof data71 == "number"){
+if(data71 > 100 || isNaN(data71)){
+const err196 = {instancePath:instancePath+"/nodes/imageGC/kubeletHighThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/kubeletHighThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -2620,11 +2620,8 @@ vErrors.push(err196);
 }
 errors++;
 }
-}
-let data73 = data72.minimumAge;
-if(typeof data73 === "string"){
-if(func2(data73) > 32){
-const err197 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(data71 < 0 || isNaN(data71)){
+const err197 = {instancePath:instancePath+"/nodes/imageGC/kubeletHighThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/kubeletHighThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -2633,8 +2630,10 @@ vErrors.push(err197);
 }
 errors++;
 }
-if(func2(data73) < 2){
-const err198 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+}
+let data72 = data57.maxImagesPerPass;
+if(!((typeof data72 == "number") && (!(data72 % 1) && !isNaN(data72)))){
+const err198 = {instancePath:instancePath+"/nodes/imageGC/maxImagesPerPass",schemaPath:"#/properties/nodes/properties/imageGC/properties/maxImagesPerPass/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -2643,8 +2642,9 @@ vErrors.push(err198);
 }
 errors++;
 }
-if(!pattern7.test(data73)){
-const err199 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(typeof data72 == "number"){
+if(data72 > 1000000 || isNaN(data72)){
+const err199 = {instancePath:instancePath+"/nodes/imageGC/maxImagesPerPass",schemaPath:"#/properties/nodes/properties/imageGC/properties/maxImagesPerPass/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -2653,9 +2653,8 @@ vErrors.push(err199);
 }
 errors++;
 }
-}
-else {
-const err200 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data72 < 0 || isNaN(data72)){
+const err200 = {instancePath:instancePath+"/nodes/imageGC/maxImagesPerPass",schemaPath:"#/properties/nodes/properties/imageGC/properties/maxImagesPerPass/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -2664,9 +2663,10 @@ vErrors.push(err200);
 }
 errors++;
 }
-let data74 = data72.maxPerPodContainer;
-if(!((typeof data74 == "number") && (!(data74 % 1) && !isNaN(data74)))){
-const err201 = {instancePath:instancePath+"/nodes/containerGC/maxPerPodContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxPerPodContainer/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+let data73 = data57.holdAbove;
+if(!((typeof data73 == "number") && (!(data73 % 1) && !isNaN(data73)))){
+const err201 = {instancePath:instancePath+"/nodes/imageGC/holdAbove",schemaPath:"#/properties/nodes/properties/imageGC/properties/holdAbove/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -2675,9 +2675,9 @@ vErrors.push(err201);
 }
 errors++;
 }
-if(typeof data74 == "number"){
-if(data74 > 1000000 || isNaN(data74)){
-const err202 = {instancePath:instancePath+"/nodes/containerGC/maxPerPodContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxPerPodContainer/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+if(typeof data73 == "number"){
+if(data73 > 1000000 || isNaN(data73)){
+const err202 = {instancePath:instancePath+"/nodes/imageGC/holdAbove",schemaPath:"#/properties/nodes/properties/imageGC/properties/holdAbove/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -2686,8 +2686,8 @@ vErrors.push(err202);
 }
 errors++;
 }
-if(data74 < -1 || isNaN(data74)){
-const err203 = {instancePath:instancePath+"/nodes/containerGC/maxPerPodContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxPerPodContainer/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
+if(data73 < 0 || isNaN(data73)){
+const err203 = {instancePath:instancePath+"/nodes/imageGC/holdAbove",schemaPath:"#/properties/nodes/properties/imageGC/properties/holdAbove/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -2697,9 +2697,10 @@ vErrors.push(err203);
 errors++;
 }
 }
-let data75 = data72.maxContainers;
-if(!((typeof data75 == "number") && (!(data75 % 1) && !isNaN(data75)))){
-const err204 = {instancePath:instancePath+"/nodes/containerGC/maxContainers",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxContainers/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+let data74 = data57.holdFor;
+if(typeof data74 === "string"){
+if(func2(data74) > 32){
+const err204 = {instancePath:instancePath+"/nodes/imageGC/holdFor",schemaPath:"#/properties/nodes/properties/imageGC/properties/holdFor/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -2708,9 +2709,8 @@ vErrors.push(err204);
 }
 errors++;
 }
-if(typeof data75 == "number"){
-if(data75 > 1000000 || isNaN(data75)){
-const err205 = {instancePath:instancePath+"/nodes/containerGC/maxContainers",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxContainers/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+if(func2(data74) < 2){
+const err205 = {instancePath:instancePath+"/nodes/imageGC/holdFor",schemaPath:"#/properties/nodes/properties/imageGC/properties/holdFor/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -2719,8 +2719,8 @@ vErrors.push(err205);
 }
 errors++;
 }
-if(data75 < -1 || isNaN(data75)){
-const err206 = {instancePath:instancePath+"/nodes/containerGC/maxContainers",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxContainers/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
+if(!pattern7.test(data74)){
+const err206 = {instancePath:instancePath+"/nodes/imageGC/holdFor",schemaPath:"#/properties/nodes/properties/imageGC/properties/holdFor/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -2730,8 +2730,8 @@ vErrors.push(err206);
 errors++;
 }
 }
-if(typeof data72.sandboxes !== "boolean"){
-const err207 = {instancePath:instancePath+"/nodes/containerGC/sandboxes",schemaPath:"#/properties/nodes/properties/containerGC/properties/sandboxes/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err207 = {instancePath:instancePath+"/nodes/imageGC/holdFor",schemaPath:"#/properties/nodes/properties/imageGC/properties/holdFor/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -2740,27 +2740,8 @@ vErrors.push(err207);
 }
 errors++;
 }
-if(data72.logs !== undefined){
-let data77 = data72.logs;
-if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
-if(data77.orphanedDirectories === undefined){
-data77.orphanedDirectories = true;
-}
-if(data77.brokenLinks === undefined){
-data77.brokenLinks = true;
-}
-if(data77.maxRotatedPerContainer === undefined){
-data77.maxRotatedPerContainer = -1;
-}
-if(data77.maxBytesPerPod === undefined){
-data77.maxBytesPerPod = "";
-}
-if(data77.warnBytesPerContainer === undefined){
-data77.warnBytesPerContainer = "";
-}
-for(const key22 in data77){
-if(!(((((key22 === "orphanedDirectories") || (key22 === "brokenLinks")) || (key22 === "maxRotatedPerContainer")) || (key22 === "maxBytesPerPod")) || (key22 === "warnBytesPerContainer"))){
-const err208 = {instancePath:instancePath+"/nodes/containerGC/logs",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
+if(typeof data57.repullBackoff !== "boolean"){
+const err208 = {instancePath:instancePath+"/nodes/imageGC/repullBackoff",schemaPath:"#/properties/nodes/properties/imageGC/properties/repullBackoff/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -2770,8 +2751,8 @@ vErrors.push(err208);
 errors++;
 }
 }
-if(typeof data77.orphanedDirectories !== "boolean"){
-const err209 = {instancePath:instancePath+"/nodes/containerGC/logs/orphanedDirectories",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/orphanedDirectories/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err209 = {instancePath:instancePath+"/nodes/imageGC",schemaPath:"#/properties/nodes/properties/imageGC/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -2780,8 +2761,25 @@ vErrors.push(err209);
 }
 errors++;
 }
-if(typeof data77.brokenLinks !== "boolean"){
-const err210 = {instancePath:instancePath+"/nodes/containerGC/logs/brokenLinks",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/brokenLinks/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+if(data45.containerGC !== undefined){
+let data76 = data45.containerGC;
+if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
+if(data76.minimumAge === undefined){
+data76.minimumAge = "0s";
+}
+if(data76.maxPerPodContainer === undefined){
+data76.maxPerPodContainer = 1;
+}
+if(data76.maxContainers === undefined){
+data76.maxContainers = -1;
+}
+if(data76.sandboxes === undefined){
+data76.sandboxes = true;
+}
+for(const key21 in data76){
+if(!(((((key21 === "minimumAge") || (key21 === "maxPerPodContainer")) || (key21 === "maxContainers")) || (key21 === "sandboxes")) || (key21 === "logs"))){
+const err210 = {instancePath:instancePath+"/nodes/containerGC",schemaPath:"#/properties/nodes/properties/containerGC/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -2790,9 +2788,11 @@ vErrors.push(err210);
 }
 errors++;
 }
-let data80 = data77.maxRotatedPerContainer;
-if(!((typeof data80 == "number") && (!(data80 % 1) && !isNaN(data80)))){
-const err211 = {instancePath:instancePath+"/nodes/containerGC/logs/maxRotatedPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxRotatedPerContainer/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+let data77 = data76.minimumAge;
+if(typeof data77 === "string"){
+if(func2(data77) > 32){
+const err211 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -2801,9 +2801,8 @@ vErrors.push(err211);
 }
 errors++;
 }
-if(typeof data80 == "number"){
-if(data80 > 1000000 || isNaN(data80)){
-const err212 = {instancePath:instancePath+"/nodes/containerGC/logs/maxRotatedPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxRotatedPerContainer/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+if(func2(data77) < 2){
+const err212 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -2812,8 +2811,8 @@ vErrors.push(err212);
 }
 errors++;
 }
-if(data80 < -1 || isNaN(data80)){
-const err213 = {instancePath:instancePath+"/nodes/containerGC/logs/maxRotatedPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxRotatedPerContainer/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
+if(!pattern7.test(data77)){
+const err213 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -2823,10 +2822,8 @@ vErrors.push(err213);
 errors++;
 }
 }
-let data81 = data77.maxBytesPerPod;
-if(typeof data81 === "string"){
-if(func2(data81) > 24){
-const err214 = {instancePath:instancePath+"/nodes/containerGC/logs/maxBytesPerPod",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxBytesPerPod/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+else {
+const err214 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -2835,8 +2832,9 @@ vErrors.push(err214);
 }
 errors++;
 }
-if(!pattern18.test(data81)){
-const err215 = {instancePath:instancePath+"/nodes/containerGC/logs/maxBytesPerPod",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxBytesPerPod/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+let data78 = data76.maxPerPodContainer;
+if(!((typeof data78 == "number") && (!(data78 % 1) && !isNaN(data78)))){
+const err215 = {instancePath:instancePath+"/nodes/containerGC/maxPerPodContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxPerPodContainer/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -2845,9 +2843,9 @@ vErrors.push(err215);
 }
 errors++;
 }
-}
-else {
-const err216 = {instancePath:instancePath+"/nodes/containerGC/logs/maxBytesPerPod",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxBytesPerPod/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data78 == "number"){
+if(data78 > 1000000 || isNaN(data78)){
+const err216 = {instancePath:instancePath+"/nodes/containerGC/maxPerPodContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxPerPodContainer/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -2856,10 +2854,8 @@ vErrors.push(err216);
 }
 errors++;
 }
-let data82 = data77.warnBytesPerContainer;
-if(typeof data82 === "string"){
-if(func2(data82) > 24){
-const err217 = {instancePath:instancePath+"/nodes/containerGC/logs/warnBytesPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/warnBytesPerContainer/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(data78 < -1 || isNaN(data78)){
+const err217 = {instancePath:instancePath+"/nodes/containerGC/maxPerPodContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxPerPodContainer/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -2868,8 +2864,10 @@ vErrors.push(err217);
 }
 errors++;
 }
-if(!pattern18.test(data82)){
-const err218 = {instancePath:instancePath+"/nodes/containerGC/logs/warnBytesPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/warnBytesPerContainer/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+}
+let data79 = data76.maxContainers;
+if(!((typeof data79 == "number") && (!(data79 % 1) && !isNaN(data79)))){
+const err218 = {instancePath:instancePath+"/nodes/containerGC/maxContainers",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxContainers/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -2878,9 +2876,9 @@ vErrors.push(err218);
 }
 errors++;
 }
-}
-else {
-const err219 = {instancePath:instancePath+"/nodes/containerGC/logs/warnBytesPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/warnBytesPerContainer/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data79 == "number"){
+if(data79 > 1000000 || isNaN(data79)){
+const err219 = {instancePath:instancePath+"/nodes/containerGC/maxContainers",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxContainers/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -2889,9 +2887,8 @@ vErrors.push(err219);
 }
 errors++;
 }
-}
-else {
-const err220 = {instancePath:instancePath+"/nodes/containerGC/logs",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data79 < -1 || isNaN(data79)){
+const err220 = {instancePath:instancePath+"/nodes/containerGC/maxContainers",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxContainers/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -2901,9 +2898,8 @@ vErrors.push(err220);
 errors++;
 }
 }
-}
-else {
-const err221 = {instancePath:instancePath+"/nodes/containerGC",schemaPath:"#/properties/nodes/properties/containerGC/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(typeof data76.sandboxes !== "boolean"){
+const err221 = {instancePath:instancePath+"/nodes/containerGC/sandboxes",schemaPath:"#/properties/nodes/properties/containerGC/properties/sandboxes/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err221];
 }
@@ -2912,19 +2908,27 @@ vErrors.push(err221);
 }
 errors++;
 }
+if(data76.logs !== undefined){
+let data81 = data76.logs;
+if(data81 && typeof data81 == "object" && !Array.isArray(data81)){
+if(data81.orphanedDirectories === undefined){
+data81.orphanedDirectories = true;
 }
-if(data43.orphans !== undefined){
-let data83 = data43.orphans;
-if(data83 && typeof data83 == "object" && !Array.isArray(data83)){
-if(data83.podCgroups === undefined){
-data83.podCgroups = "Report";
+if(data81.brokenLinks === undefined){
+data81.brokenLinks = true;
 }
-if(data83.podDirectories === undefined){
-data83.podDirectories = "Report";
+if(data81.maxRotatedPerContainer === undefined){
+data81.maxRotatedPerContainer = -1;
 }
-for(const key23 in data83){
-if(!((key23 === "podCgroups") || (key23 === "podDirectories"))){
-const err222 = {instancePath:instancePath+"/nodes/orphans",schemaPath:"#/properties/nodes/properties/orphans/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
+if(data81.maxBytesPerPod === undefined){
+data81.maxBytesPerPod = "";
+}
+if(data81.warnBytesPerContainer === undefined){
+data81.warnBytesPerContainer = "";
+}
+for(const key22 in data81){
+if(!(((((key22 === "orphanedDirectories") || (key22 === "brokenLinks")) || (key22 === "maxRotatedPerContainer")) || (key22 === "maxBytesPerPod")) || (key22 === "warnBytesPerContainer"))){
+const err222 = {instancePath:instancePath+"/nodes/containerGC/logs",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err222];
 }
@@ -2934,9 +2938,8 @@ vErrors.push(err222);
 errors++;
 }
 }
-let data84 = data83.podCgroups;
-if(typeof data84 !== "string"){
-const err223 = {instancePath:instancePath+"/nodes/orphans/podCgroups",schemaPath:"#/properties/nodes/properties/orphans/properties/podCgroups/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data81.orphanedDirectories !== "boolean"){
+const err223 = {instancePath:instancePath+"/nodes/containerGC/logs/orphanedDirectories",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/orphanedDirectories/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err223];
 }
@@ -2945,8 +2948,8 @@ vErrors.push(err223);
 }
 errors++;
 }
-if(!((data84 === "Report") || (data84 === "Remove"))){
-const err224 = {instancePath:instancePath+"/nodes/orphans/podCgroups",schemaPath:"#/properties/nodes/properties/orphans/properties/podCgroups/enum",keyword:"enum",params:{allowedValues: schema11.properties.nodes.properties.orphans.properties.podCgroups.enum},message:"must be equal to one of the allowed values"};
+if(typeof data81.brokenLinks !== "boolean"){
+const err224 = {instancePath:instancePath+"/nodes/containerGC/logs/brokenLinks",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/brokenLinks/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err224];
 }
@@ -2955,9 +2958,9 @@ vErrors.push(err224);
 }
 errors++;
 }
-let data85 = data83.podDirectories;
-if(typeof data85 !== "string"){
-const err225 = {instancePath:instancePath+"/nodes/orphans/podDirectories",schemaPath:"#/properties/nodes/properties/orphans/properties/podDirectories/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data84 = data81.maxRotatedPerContainer;
+if(!((typeof data84 == "number") && (!(data84 % 1) && !isNaN(data84)))){
+const err225 = {instancePath:instancePath+"/nodes/containerGC/logs/maxRotatedPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxRotatedPerContainer/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err225];
 }
@@ -2966,8 +2969,9 @@ vErrors.push(err225);
 }
 errors++;
 }
-if(!((data85 === "Report") || (data85 === "Remove"))){
-const err226 = {instancePath:instancePath+"/nodes/orphans/podDirectories",schemaPath:"#/properties/nodes/properties/orphans/properties/podDirectories/enum",keyword:"enum",params:{allowedValues: schema11.properties.nodes.properties.orphans.properties.podDirectories.enum},message:"must be equal to one of the allowed values"};
+if(typeof data84 == "number"){
+if(data84 > 1000000 || isNaN(data84)){
+const err226 = {instancePath:instancePath+"/nodes/containerGC/logs/maxRotatedPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxRotatedPerContainer/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err226];
 }
@@ -2976,9 +2980,8 @@ vErrors.push(err226);
 }
 errors++;
 }
-}
-else {
-const err227 = {instancePath:instancePath+"/nodes/orphans",schemaPath:"#/properties/nodes/properties/orphans/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data84 < -1 || isNaN(data84)){
+const err227 = {instancePath:instancePath+"/nodes/containerGC/logs/maxRotatedPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxRotatedPerContainer/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -2988,27 +2991,10 @@ vErrors.push(err227);
 errors++;
 }
 }
-if(data43.localStorageEviction !== undefined){
-let data86 = data43.localStorageEviction;
-if(data86 && typeof data86 == "object" && !Array.isArray(data86)){
-if(data86.maxEvictionsPerMinute === undefined){
-data86.maxEvictionsPerMinute = 10;
-}
-if(data86.warnAtPercent === undefined){
-data86.warnAtPercent = [80,95];
-}
-if(data86.evictAtPercent === undefined){
-data86.evictAtPercent = 100;
-}
-if(data86.respectPodDisruptionBudgets === undefined){
-data86.respectPodDisruptionBudgets = true;
-}
-if(data86.gracePeriodSeconds === undefined){
-data86.gracePeriodSeconds = -1;
-}
-for(const key24 in data86){
-if(!((((((key24 === "maxEvictionsPerMinute") || (key24 === "warnAtPercent")) || (key24 === "evictAtPercent")) || (key24 === "respectPodDisruptionBudgets")) || (key24 === "gracePeriodSeconds")) || (key24 === "defaultLimits"))){
-const err228 = {instancePath:instancePath+"/nodes/localStorageEviction",schemaPath:"#/properties/nodes/properties/localStorageEviction/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
+let data85 = data81.maxBytesPerPod;
+if(typeof data85 === "string"){
+if(func2(data85) > 24){
+const err228 = {instancePath:instancePath+"/nodes/containerGC/logs/maxBytesPerPod",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxBytesPerPod/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -3017,10 +3003,8 @@ vErrors.push(err228);
 }
 errors++;
 }
-}
-let data87 = data86.maxEvictionsPerMinute;
-if(!((typeof data87 == "number") && (!(data87 % 1) && !isNaN(data87)))){
-const err229 = {instancePath:instancePath+"/nodes/localStorageEviction/maxEvictionsPerMinute",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/maxEvictionsPerMinute/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!pattern20.test(data85)){
+const err229 = {instancePath:instancePath+"/nodes/containerGC/logs/maxBytesPerPod",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxBytesPerPod/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -3029,9 +3013,9 @@ vErrors.push(err229);
 }
 errors++;
 }
-if(typeof data87 == "number"){
-if(data87 > 1000 || isNaN(data87)){
-const err230 = {instancePath:instancePath+"/nodes/localStorageEviction/maxEvictionsPerMinute",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/maxEvictionsPerMinute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+}
+else {
+const err230 = {instancePath:instancePath+"/nodes/containerGC/logs/maxBytesPerPod",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxBytesPerPod/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -3040,8 +3024,10 @@ vErrors.push(err230);
 }
 errors++;
 }
-if(data87 < 1 || isNaN(data87)){
-const err231 = {instancePath:instancePath+"/nodes/localStorageEviction/maxEvictionsPerMinute",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/maxEvictionsPerMinute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+let data86 = data81.warnBytesPerContainer;
+if(typeof data86 === "string"){
+if(func2(data86) > 24){
+const err231 = {instancePath:instancePath+"/nodes/containerGC/logs/warnBytesPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/warnBytesPerContainer/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -3050,11 +3036,8 @@ vErrors.push(err231);
 }
 errors++;
 }
-}
-let data88 = data86.warnAtPercent;
-if(Array.isArray(data88)){
-if(data88.length > 8){
-const err232 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(!pattern20.test(data86)){
+const err232 = {instancePath:instancePath+"/nodes/containerGC/logs/warnBytesPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/warnBytesPerContainer/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
 if(vErrors === null){
 vErrors = [err232];
 }
@@ -3063,11 +3046,9 @@ vErrors.push(err232);
 }
 errors++;
 }
-const len11 = data88.length;
-for(let i14=0; i14<len11; i14++){
-let data89 = data88[i14];
-if(!((typeof data89 == "number") && (!(data89 % 1) && !isNaN(data89)))){
-const err233 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i14,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+else {
+const err233 = {instancePath:instancePath+"/nodes/containerGC/logs/warnBytesPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/warnBytesPerContainer/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -3076,9 +3057,9 @@ vErrors.push(err233);
 }
 errors++;
 }
-if(typeof data89 == "number"){
-if(data89 > 100 || isNaN(data89)){
-const err234 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i14,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+}
+else {
+const err234 = {instancePath:instancePath+"/nodes/containerGC/logs",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -3087,8 +3068,10 @@ vErrors.push(err234);
 }
 errors++;
 }
-if(data89 < 1 || isNaN(data89)){
-const err235 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i14,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+else {
+const err235 = {instancePath:instancePath+"/nodes/containerGC",schemaPath:"#/properties/nodes/properties/containerGC/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -3098,19 +3081,18 @@ vErrors.push(err235);
 errors++;
 }
 }
+if(data45.orphans !== undefined){
+let data87 = data45.orphans;
+if(data87 && typeof data87 == "object" && !Array.isArray(data87)){
+if(data87.podCgroups === undefined){
+data87.podCgroups = "Report";
 }
-let i15 = data88.length;
-let j3;
-if(i15 > 1){
-const indices3 = {};
-for(;i15--;){
-let item3 = data88[i15];
-if(!((typeof item3 == "number") && (!(item3 % 1) && !isNaN(item3)))){
-continue;
+if(data87.podDirectories === undefined){
+data87.podDirectories = "Report";
 }
-if(typeof indices3[item3] == "number"){
-j3 = indices3[item3];
-const err236 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/uniqueItems",keyword:"uniqueItems",params:{i: i15, j: j3},message:"must NOT have duplicate items (items ## "+j3+" and "+i15+" are identical)"};
+for(const key23 in data87){
+if(!((key23 === "podCgroups") || (key23 === "podDirectories"))){
+const err236 = {instancePath:instancePath+"/nodes/orphans",schemaPath:"#/properties/nodes/properties/orphans/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -3118,14 +3100,11 @@ else {
 vErrors.push(err236);
 }
 errors++;
-break;
-}
-indices3[item3] = i15;
 }
 }
-}
-else {
-const err237 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/type",keyword:"type",params:{type: "array"},message:"must be array"};
+let data88 = data87.podCgroups;
+if(typeof data88 !== "string"){
+const err237 = {instancePath:instancePath+"/nodes/orphans/podCgroups",schemaPath:"#/properties/nodes/properties/orphans/properties/podCgroups/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -3134,9 +3113,8 @@ vErrors.push(err237);
 }
 errors++;
 }
-let data90 = data86.evictAtPercent;
-if(!((typeof data90 == "number") && (!(data90 % 1) && !isNaN(data90)))){
-const err238 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!((data88 === "Report") || (data88 === "Remove"))){
+const err238 = {instancePath:instancePath+"/nodes/orphans/podCgroups",schemaPath:"#/properties/nodes/properties/orphans/properties/podCgroups/enum",keyword:"enum",params:{allowedValues: schema11.properties.nodes.properties.orphans.properties.podCgroups.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -3145,9 +3123,9 @@ vErrors.push(err238);
 }
 errors++;
 }
-if(typeof data90 == "number"){
-if(data90 > 100 || isNaN(data90)){
-const err239 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+let data89 = data87.podDirectories;
+if(typeof data89 !== "string"){
+const err239 = {instancePath:instancePath+"/nodes/orphans/podDirectories",schemaPath:"#/properties/nodes/properties/orphans/properties/podDirectories/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -3156,8 +3134,8 @@ vErrors.push(err239);
 }
 errors++;
 }
-if(data90 < 1 || isNaN(data90)){
-const err240 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(!((data89 === "Report") || (data89 === "Remove"))){
+const err240 = {instancePath:instancePath+"/nodes/orphans/podDirectories",schemaPath:"#/properties/nodes/properties/orphans/properties/podDirectories/enum",keyword:"enum",params:{allowedValues: schema11.properties.nodes.properties.orphans.properties.podDirectories.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err240];
 }
@@ -3167,8 +3145,8 @@ vErrors.push(err240);
 errors++;
 }
 }
-if(typeof data86.respectPodDisruptionBudgets !== "boolean"){
-const err241 = {instancePath:instancePath+"/nodes/localStorageEviction/respectPodDisruptionBudgets",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/respectPodDisruptionBudgets/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err241 = {instancePath:instancePath+"/nodes/orphans",schemaPath:"#/properties/nodes/properties/orphans/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err241];
 }
@@ -3177,9 +3155,28 @@ vErrors.push(err241);
 }
 errors++;
 }
-let data92 = data86.gracePeriodSeconds;
-if(!((typeof data92 == "number") && (!(data92 % 1) && !isNaN(data92)))){
-const err242 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+if(data45.localStorageEviction !== undefined){
+let data90 = data45.localStorageEviction;
+if(data90 && typeof data90 == "object" && !Array.isArray(data90)){
+if(data90.maxEvictionsPerMinute === undefined){
+data90.maxEvictionsPerMinute = 10;
+}
+if(data90.warnAtPercent === undefined){
+data90.warnAtPercent = [80,95];
+}
+if(data90.evictAtPercent === undefined){
+data90.evictAtPercent = 100;
+}
+if(data90.respectPodDisruptionBudgets === undefined){
+data90.respectPodDisruptionBudgets = true;
+}
+if(data90.gracePeriodSeconds === undefined){
+data90.gracePeriodSeconds = -1;
+}
+for(const key24 in data90){
+if(!((((((key24 === "maxEvictionsPerMinute") || (key24 === "warnAtPercent")) || (key24 === "evictAtPercent")) || (key24 === "respectPodDisruptionBudgets")) || (key24 === "gracePeriodSeconds")) || (key24 === "defaultLimits"))){
+const err242 = {instancePath:instancePath+"/nodes/localStorageEviction",schemaPath:"#/properties/nodes/properties/localStorageEviction/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err242];
 }
@@ -3188,9 +3185,10 @@ vErrors.push(err242);
 }
 errors++;
 }
-if(typeof data92 == "number"){
-if(data92 > 604800 || isNaN(data92)){
-const err243 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 604800},message:"must be <= 604800"};
+}
+let data91 = data90.maxEvictionsPerMinute;
+if(!((typeof data91 == "number") && (!(data91 % 1) && !isNaN(data91)))){
+const err243 = {instancePath:instancePath+"/nodes/localStorageEviction/maxEvictionsPerMinute",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/maxEvictionsPerMinute/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err243];
 }
@@ -3199,8 +3197,9 @@ vErrors.push(err243);
 }
 errors++;
 }
-if(data92 < -1 || isNaN(data92)){
-const err244 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
+if(typeof data91 == "number"){
+if(data91 > 1000 || isNaN(data91)){
+const err244 = {instancePath:instancePath+"/nodes/localStorageEviction/maxEvictionsPerMinute",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/maxEvictionsPerMinute/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err244];
 }
@@ -3209,22 +3208,8 @@ vErrors.push(err244);
 }
 errors++;
 }
-}
-if(data86.defaultLimits !== undefined){
-let data93 = data86.defaultLimits;
-if(data93 && typeof data93 == "object" && !Array.isArray(data93)){
-if(data93.emptyDir === undefined){
-data93.emptyDir = "";
-}
-if(data93.pod === undefined){
-data93.pod = "";
-}
-if(data93.container === undefined){
-data93.container = "";
-}
-for(const key25 in data93){
-if(!(((key25 === "emptyDir") || (key25 === "pod")) || (key25 === "container"))){
-const err245 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key25},message:"must NOT have additional properties"};
+if(data91 < 1 || isNaN(data91)){
+const err245 = {instancePath:instancePath+"/nodes/localStorageEviction/maxEvictionsPerMinute",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/maxEvictionsPerMinute/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err245];
 }
@@ -3234,10 +3219,10 @@ vErrors.push(err245);
 errors++;
 }
 }
-let data94 = data93.emptyDir;
-if(typeof data94 === "string"){
-if(func2(data94) > 24){
-const err246 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+let data92 = data90.warnAtPercent;
+if(Array.isArray(data92)){
+if(data92.length > 8){
+const err246 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
 if(vErrors === null){
 vErrors = [err246];
 }
@@ -3246,8 +3231,11 @@ vErrors.push(err246);
 }
 errors++;
 }
-if(!pattern18.test(data94)){
-const err247 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+const len11 = data92.length;
+for(let i14=0; i14<len11; i14++){
+let data93 = data92[i14];
+if(!((typeof data93 == "number") && (!(data93 % 1) && !isNaN(data93)))){
+const err247 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i14,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err247];
 }
@@ -3256,9 +3244,9 @@ vErrors.push(err247);
 }
 errors++;
 }
-}
-else {
-const err248 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data93 == "number"){
+if(data93 > 100 || isNaN(data93)){
+const err248 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i14,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err248];
 }
@@ -3267,10 +3255,8 @@ vErrors.push(err248);
 }
 errors++;
 }
-let data95 = data93.pod;
-if(typeof data95 === "string"){
-if(func2(data95) > 24){
-const err249 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(data93 < 1 || isNaN(data93)){
+const err249 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i14,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -3279,8 +3265,20 @@ vErrors.push(err249);
 }
 errors++;
 }
-if(!pattern18.test(data95)){
-const err250 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+}
+}
+let i15 = data92.length;
+let j3;
+if(i15 > 1){
+const indices3 = {};
+for(;i15--;){
+let item3 = data92[i15];
+if(!((typeof item3 == "number") && (!(item3 % 1) && !isNaN(item3)))){
+continue;
+}
+if(typeof indices3[item3] == "number"){
+j3 = indices3[item3];
+const err250 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/uniqueItems",keyword:"uniqueItems",params:{i: i15, j: j3},message:"must NOT have duplicate items (items ## "+j3+" and "+i15+" are identical)"};
 if(vErrors === null){
 vErrors = [err250];
 }
@@ -3288,10 +3286,14 @@ else {
 vErrors.push(err250);
 }
 errors++;
+break;
+}
+indices3[item3] = i15;
+}
 }
 }
 else {
-const err251 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err251 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -3300,10 +3302,9 @@ vErrors.push(err251);
 }
 errors++;
 }
-let data96 = data93.container;
-if(typeof data96 === "string"){
-if(func2(data96) > 24){
-const err252 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+let data94 = data90.evictAtPercent;
+if(!((typeof data94 == "number") && (!(data94 % 1) && !isNaN(data94)))){
+const err252 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err252];
 }
@@ -3312,8 +3313,9 @@ vErrors.push(err252);
 }
 errors++;
 }
-if(!pattern18.test(data96)){
-const err253 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+if(typeof data94 == "number"){
+if(data94 > 100 || isNaN(data94)){
+const err253 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err253];
 }
@@ -3322,9 +3324,8 @@ vErrors.push(err253);
 }
 errors++;
 }
-}
-else {
-const err254 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data94 < 1 || isNaN(data94)){
+const err254 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err254];
 }
@@ -3334,8 +3335,8 @@ vErrors.push(err254);
 errors++;
 }
 }
-else {
-const err255 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(typeof data90.respectPodDisruptionBudgets !== "boolean"){
+const err255 = {instancePath:instancePath+"/nodes/localStorageEviction/respectPodDisruptionBudgets",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/respectPodDisruptionBudgets/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err255];
 }
@@ -3344,10 +3345,9 @@ vErrors.push(err255);
 }
 errors++;
 }
-}
-}
-else {
-const err256 = {instancePath:instancePath+"/nodes/localStorageEviction",schemaPath:"#/properties/nodes/properties/localStorageEviction/type",keyword:"type",params:{type: "object"},message:"must be object"};
+let data96 = data90.gracePeriodSeconds;
+if(!((typeof data96 == "number") && (!(data96 % 1) && !isNaN(data96)))){
+const err256 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -3356,31 +3356,9 @@ vErrors.push(err256);
 }
 errors++;
 }
-}
-if(data43.nodePressure !== undefined){
-let data97 = data43.nodePressure;
-if(data97 && typeof data97 == "object" && !Array.isArray(data97)){
-if(data97.thresholds === undefined){
-data97.thresholds = {};
-}
-if(data97.minimumReclaim === undefined){
-data97.minimumReclaim = {};
-}
-if(data97.gracePeriod === undefined){
-data97.gracePeriod = "1m";
-}
-if(data97.transitionPeriod === undefined){
-data97.transitionPeriod = "5m";
-}
-if(data97.forecast === undefined){
-data97.forecast = "1h";
-}
-if(data97.evictPods === undefined){
-data97.evictPods = false;
-}
-for(const key26 in data97){
-if(!((((((key26 === "thresholds") || (key26 === "minimumReclaim")) || (key26 === "gracePeriod")) || (key26 === "transitionPeriod")) || (key26 === "forecast")) || (key26 === "evictPods"))){
-const err257 = {instancePath:instancePath+"/nodes/nodePressure",schemaPath:"#/properties/nodes/properties/nodePressure/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key26},message:"must NOT have additional properties"};
+if(typeof data96 == "number"){
+if(data96 > 604800 || isNaN(data96)){
+const err257 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 604800},message:"must be <= 604800"};
 if(vErrors === null){
 vErrors = [err257];
 }
@@ -3389,27 +3367,8 @@ vErrors.push(err257);
 }
 errors++;
 }
-}
-let data98 = data97.thresholds;
-if(data98 && typeof data98 == "object" && !Array.isArray(data98)){
-if(data98["nodefs.available"] === undefined){
-data98["nodefs.available"] = "15%";
-}
-if(data98["nodefs.inodesFree"] === undefined){
-data98["nodefs.inodesFree"] = "10%";
-}
-if(data98["imagefs.available"] === undefined){
-data98["imagefs.available"] = "20%";
-}
-if(data98["imagefs.inodesFree"] === undefined){
-data98["imagefs.inodesFree"] = "10%";
-}
-if(data98["memory.available"] === undefined){
-data98["memory.available"] = "500Mi";
-}
-for(const key27 in data98){
-if(!(((((key27 === "nodefs.available") || (key27 === "nodefs.inodesFree")) || (key27 === "imagefs.available")) || (key27 === "imagefs.inodesFree")) || (key27 === "memory.available"))){
-const err258 = {instancePath:instancePath+"/nodes/nodePressure/thresholds",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key27},message:"must NOT have additional properties"};
+if(data96 < -1 || isNaN(data96)){
+const err258 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -3419,10 +3378,21 @@ vErrors.push(err258);
 errors++;
 }
 }
-let data99 = data98["nodefs.available"];
-if(typeof data99 === "string"){
-if(func2(data99) > 24){
-const err259 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(data90.defaultLimits !== undefined){
+let data97 = data90.defaultLimits;
+if(data97 && typeof data97 == "object" && !Array.isArray(data97)){
+if(data97.emptyDir === undefined){
+data97.emptyDir = "";
+}
+if(data97.pod === undefined){
+data97.pod = "";
+}
+if(data97.container === undefined){
+data97.container = "";
+}
+for(const key25 in data97){
+if(!(((key25 === "emptyDir") || (key25 === "pod")) || (key25 === "container"))){
+const err259 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key25},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err259];
 }
@@ -3431,8 +3401,11 @@ vErrors.push(err259);
 }
 errors++;
 }
-if(func2(data99) < 1){
-const err260 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+let data98 = data97.emptyDir;
+if(typeof data98 === "string"){
+if(func2(data98) > 24){
+const err260 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -3441,8 +3414,8 @@ vErrors.push(err260);
 }
 errors++;
 }
-if(!pattern23.test(data99)){
-const err261 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+if(!pattern20.test(data98)){
+const err261 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
 if(vErrors === null){
 vErrors = [err261];
 }
@@ -3453,7 +3426,7 @@ errors++;
 }
 }
 else {
-const err262 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err262 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err262];
 }
@@ -3462,10 +3435,10 @@ vErrors.push(err262);
 }
 errors++;
 }
-let data100 = data98["nodefs.inodesFree"];
-if(typeof data100 === "string"){
-if(func2(data100) > 24){
-const err263 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+let data99 = data97.pod;
+if(typeof data99 === "string"){
+if(func2(data99) > 24){
+const err263 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err263];
 }
@@ -3474,8 +3447,8 @@ vErrors.push(err263);
 }
 errors++;
 }
-if(func2(data100) < 1){
-const err264 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(!pattern20.test(data99)){
+const err264 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
 if(vErrors === null){
 vErrors = [err264];
 }
@@ -3484,8 +3457,9 @@ vErrors.push(err264);
 }
 errors++;
 }
-if(!pattern23.test(data100)){
-const err265 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+}
+else {
+const err265 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err265];
 }
@@ -3494,9 +3468,10 @@ vErrors.push(err265);
 }
 errors++;
 }
-}
-else {
-const err266 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data100 = data97.container;
+if(typeof data100 === "string"){
+if(func2(data100) > 24){
+const err266 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err266];
 }
@@ -3505,10 +3480,8 @@ vErrors.push(err266);
 }
 errors++;
 }
-let data101 = data98["imagefs.available"];
-if(typeof data101 === "string"){
-if(func2(data101) > 24){
-const err267 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(!pattern20.test(data100)){
+const err267 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
 if(vErrors === null){
 vErrors = [err267];
 }
@@ -3517,8 +3490,9 @@ vErrors.push(err267);
 }
 errors++;
 }
-if(func2(data101) < 1){
-const err268 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+else {
+const err268 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err268];
 }
@@ -3527,8 +3501,9 @@ vErrors.push(err268);
 }
 errors++;
 }
-if(!pattern23.test(data101)){
-const err269 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+}
+else {
+const err269 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err269];
 }
@@ -3538,8 +3513,9 @@ vErrors.push(err269);
 errors++;
 }
 }
+}
 else {
-const err270 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err270 = {instancePath:instancePath+"/nodes/localStorageEviction",schemaPath:"#/properties/nodes/properties/localStorageEviction/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err270];
 }
@@ -3548,10 +3524,31 @@ vErrors.push(err270);
 }
 errors++;
 }
-let data102 = data98["imagefs.inodesFree"];
-if(typeof data102 === "string"){
-if(func2(data102) > 24){
-const err271 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+}
+if(data45.nodePressure !== undefined){
+let data101 = data45.nodePressure;
+if(data101 && typeof data101 == "object" && !Array.isArray(data101)){
+if(data101.thresholds === undefined){
+data101.thresholds = {};
+}
+if(data101.minimumReclaim === undefined){
+data101.minimumReclaim = {};
+}
+if(data101.gracePeriod === undefined){
+data101.gracePeriod = "1m";
+}
+if(data101.transitionPeriod === undefined){
+data101.transitionPeriod = "5m";
+}
+if(data101.forecast === undefined){
+data101.forecast = "1h";
+}
+if(data101.evictPods === undefined){
+data101.evictPods = false;
+}
+for(const key26 in data101){
+if(!((((((key26 === "thresholds") || (key26 === "minimumReclaim")) || (key26 === "gracePeriod")) || (key26 === "transitionPeriod")) || (key26 === "forecast")) || (key26 === "evictPods"))){
+const err271 = {instancePath:instancePath+"/nodes/nodePressure",schemaPath:"#/properties/nodes/properties/nodePressure/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key26},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err271];
 }
@@ -3560,8 +3557,27 @@ vErrors.push(err271);
 }
 errors++;
 }
-if(func2(data102) < 1){
-const err272 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+let data102 = data101.thresholds;
+if(data102 && typeof data102 == "object" && !Array.isArray(data102)){
+if(data102["nodefs.available"] === undefined){
+data102["nodefs.available"] = "15%";
+}
+if(data102["nodefs.inodesFree"] === undefined){
+data102["nodefs.inodesFree"] = "10%";
+}
+if(data102["imagefs.available"] === undefined){
+data102["imagefs.available"] = "20%";
+}
+if(data102["imagefs.inodesFree"] === undefined){
+data102["imagefs.inodesFree"] = "10%";
+}
+if(data102["memory.available"] === undefined){
+data102["memory.available"] = "500Mi";
+}
+for(const key27 in data102){
+if(!(((((key27 === "nodefs.available") || (key27 === "nodefs.inodesFree")) || (key27 === "imagefs.available")) || (key27 === "imagefs.inodesFree")) || (key27 === "memory.available"))){
+const err272 = {instancePath:instancePath+"/nodes/nodePressure/thresholds",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key27},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err272];
 }
@@ -3570,8 +3586,11 @@ vErrors.push(err272);
 }
 errors++;
 }
-if(!pattern23.test(data102)){
-const err273 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+}
+let data103 = data102["nodefs.available"];
+if(typeof data103 === "string"){
+if(func2(data103) > 24){
+const err273 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err273];
 }
@@ -3580,9 +3599,8 @@ vErrors.push(err273);
 }
 errors++;
 }
-}
-else {
-const err274 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data103) < 1){
+const err274 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err274];
 }
@@ -3591,10 +3609,8 @@ vErrors.push(err274);
 }
 errors++;
 }
-let data103 = data98["memory.available"];
-if(typeof data103 === "string"){
-if(func2(data103) > 24){
-const err275 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(!pattern25.test(data103)){
+const err275 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err275];
 }
@@ -3603,8 +3619,9 @@ vErrors.push(err275);
 }
 errors++;
 }
-if(func2(data103) < 1){
-const err276 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+else {
+const err276 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err276];
 }
@@ -3613,8 +3630,10 @@ vErrors.push(err276);
 }
 errors++;
 }
-if(!pattern23.test(data103)){
-const err277 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+let data104 = data102["nodefs.inodesFree"];
+if(typeof data104 === "string"){
+if(func2(data104) > 24){
+const err277 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err277];
 }
@@ -3623,9 +3642,8 @@ vErrors.push(err277);
 }
 errors++;
 }
-}
-else {
-const err278 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data104) < 1){
+const err278 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err278];
 }
@@ -3634,9 +3652,8 @@ vErrors.push(err278);
 }
 errors++;
 }
-}
-else {
-const err279 = {instancePath:instancePath+"/nodes/nodePressure/thresholds",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!pattern25.test(data104)){
+const err279 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err279];
 }
@@ -3645,11 +3662,9 @@ vErrors.push(err279);
 }
 errors++;
 }
-let data104 = data97.minimumReclaim;
-if(data104 && typeof data104 == "object" && !Array.isArray(data104)){
-for(const key28 in data104){
-if(!((((key28 === "nodefs.available") || (key28 === "nodefs.inodesFree")) || (key28 === "imagefs.available")) || (key28 === "imagefs.inodesFree"))){
-const err280 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key28},message:"must NOT have additional properties"};
+}
+else {
+const err280 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/nodefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err280];
 }
@@ -3658,12 +3673,10 @@ vErrors.push(err280);
 }
 errors++;
 }
-}
-if(data104["nodefs.available"] !== undefined){
-let data105 = data104["nodefs.available"];
+let data105 = data102["imagefs.available"];
 if(typeof data105 === "string"){
 if(func2(data105) > 24){
-const err281 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+const err281 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err281];
 }
@@ -3673,7 +3686,7 @@ vErrors.push(err281);
 errors++;
 }
 if(func2(data105) < 1){
-const err282 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err282 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err282];
 }
@@ -3682,8 +3695,8 @@ vErrors.push(err282);
 }
 errors++;
 }
-if(!pattern23.test(data105)){
-const err283 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+if(!pattern25.test(data105)){
+const err283 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err283];
 }
@@ -3694,7 +3707,7 @@ errors++;
 }
 }
 else {
-const err284 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err284 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err284];
 }
@@ -3703,12 +3716,10 @@ vErrors.push(err284);
 }
 errors++;
 }
-}
-if(data104["nodefs.inodesFree"] !== undefined){
-let data106 = data104["nodefs.inodesFree"];
+let data106 = data102["imagefs.inodesFree"];
 if(typeof data106 === "string"){
 if(func2(data106) > 24){
-const err285 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+const err285 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err285];
 }
@@ -3718,7 +3729,7 @@ vErrors.push(err285);
 errors++;
 }
 if(func2(data106) < 1){
-const err286 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err286 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err286];
 }
@@ -3727,8 +3738,8 @@ vErrors.push(err286);
 }
 errors++;
 }
-if(!pattern23.test(data106)){
-const err287 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+if(!pattern25.test(data106)){
+const err287 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err287];
 }
@@ -3739,7 +3750,7 @@ errors++;
 }
 }
 else {
-const err288 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err288 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/imagefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err288];
 }
@@ -3748,12 +3759,10 @@ vErrors.push(err288);
 }
 errors++;
 }
-}
-if(data104["imagefs.available"] !== undefined){
-let data107 = data104["imagefs.available"];
+let data107 = data102["memory.available"];
 if(typeof data107 === "string"){
 if(func2(data107) > 24){
-const err289 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+const err289 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err289];
 }
@@ -3763,7 +3772,7 @@ vErrors.push(err289);
 errors++;
 }
 if(func2(data107) < 1){
-const err290 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err290 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err290];
 }
@@ -3772,8 +3781,8 @@ vErrors.push(err290);
 }
 errors++;
 }
-if(!pattern23.test(data107)){
-const err291 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+if(!pattern25.test(data107)){
+const err291 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err291];
 }
@@ -3784,7 +3793,7 @@ errors++;
 }
 }
 else {
-const err292 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err292 = {instancePath:instancePath+"/nodes/nodePressure/thresholds/memory.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/properties/memory.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err292];
 }
@@ -3794,11 +3803,8 @@ vErrors.push(err292);
 errors++;
 }
 }
-if(data104["imagefs.inodesFree"] !== undefined){
-let data108 = data104["imagefs.inodesFree"];
-if(typeof data108 === "string"){
-if(func2(data108) > 24){
-const err293 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+else {
+const err293 = {instancePath:instancePath+"/nodes/nodePressure/thresholds",schemaPath:"#/properties/nodes/properties/nodePressure/properties/thresholds/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err293];
 }
@@ -3807,8 +3813,11 @@ vErrors.push(err293);
 }
 errors++;
 }
-if(func2(data108) < 1){
-const err294 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+let data108 = data101.minimumReclaim;
+if(data108 && typeof data108 == "object" && !Array.isArray(data108)){
+for(const key28 in data108){
+if(!((((key28 === "nodefs.available") || (key28 === "nodefs.inodesFree")) || (key28 === "imagefs.available")) || (key28 === "imagefs.inodesFree"))){
+const err294 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key28},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err294];
 }
@@ -3817,8 +3826,12 @@ vErrors.push(err294);
 }
 errors++;
 }
-if(!pattern23.test(data108)){
-const err295 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
+}
+if(data108["nodefs.available"] !== undefined){
+let data109 = data108["nodefs.available"];
+if(typeof data109 === "string"){
+if(func2(data109) > 24){
+const err295 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err295];
 }
@@ -3827,9 +3840,8 @@ vErrors.push(err295);
 }
 errors++;
 }
-}
-else {
-const err296 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(func2(data109) < 1){
+const err296 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err296];
 }
@@ -3838,10 +3850,8 @@ vErrors.push(err296);
 }
 errors++;
 }
-}
-}
-else {
-const err297 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!pattern25.test(data109)){
+const err297 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err297];
 }
@@ -3850,10 +3860,9 @@ vErrors.push(err297);
 }
 errors++;
 }
-let data109 = data97.gracePeriod;
-if(typeof data109 === "string"){
-if(func2(data109) > 32){
-const err298 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+}
+else {
+const err298 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err298];
 }
@@ -3862,8 +3871,12 @@ vErrors.push(err298);
 }
 errors++;
 }
-if(func2(data109) < 2){
-const err299 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+}
+if(data108["nodefs.inodesFree"] !== undefined){
+let data110 = data108["nodefs.inodesFree"];
+if(typeof data110 === "string"){
+if(func2(data110) > 24){
+const err299 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err299];
 }
@@ -3872,8 +3885,8 @@ vErrors.push(err299);
 }
 errors++;
 }
-if(!pattern7.test(data109)){
-const err300 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(func2(data110) < 1){
+const err300 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err300];
 }
@@ -3882,9 +3895,8 @@ vErrors.push(err300);
 }
 errors++;
 }
-}
-else {
-const err301 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern25.test(data110)){
+const err301 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err301];
 }
@@ -3893,10 +3905,9 @@ vErrors.push(err301);
 }
 errors++;
 }
-let data110 = data97.transitionPeriod;
-if(typeof data110 === "string"){
-if(func2(data110) > 32){
-const err302 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+}
+else {
+const err302 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/nodefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/nodefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err302];
 }
@@ -3905,8 +3916,12 @@ vErrors.push(err302);
 }
 errors++;
 }
-if(func2(data110) < 2){
-const err303 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+}
+if(data108["imagefs.available"] !== undefined){
+let data111 = data108["imagefs.available"];
+if(typeof data111 === "string"){
+if(func2(data111) > 24){
+const err303 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err303];
 }
@@ -3915,8 +3930,8 @@ vErrors.push(err303);
 }
 errors++;
 }
-if(!pattern7.test(data110)){
-const err304 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(func2(data111) < 1){
+const err304 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err304];
 }
@@ -3925,9 +3940,8 @@ vErrors.push(err304);
 }
 errors++;
 }
-}
-else {
-const err305 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern25.test(data111)){
+const err305 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err305];
 }
@@ -3936,10 +3950,9 @@ vErrors.push(err305);
 }
 errors++;
 }
-let data111 = data97.forecast;
-if(typeof data111 === "string"){
-if(func2(data111) > 32){
-const err306 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+}
+else {
+const err306 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.available",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.available/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err306];
 }
@@ -3948,8 +3961,12 @@ vErrors.push(err306);
 }
 errors++;
 }
-if(func2(data111) < 2){
-const err307 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+}
+if(data108["imagefs.inodesFree"] !== undefined){
+let data112 = data108["imagefs.inodesFree"];
+if(typeof data112 === "string"){
+if(func2(data112) > 24){
+const err307 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
 if(vErrors === null){
 vErrors = [err307];
 }
@@ -3958,8 +3975,8 @@ vErrors.push(err307);
 }
 errors++;
 }
-if(!pattern7.test(data111)){
-const err308 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(func2(data112) < 1){
+const err308 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err308];
 }
@@ -3968,9 +3985,8 @@ vErrors.push(err308);
 }
 errors++;
 }
-}
-else {
-const err309 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern25.test(data112)){
+const err309 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"},message:"must match pattern \""+"^([0-9]{1,2}(\\.[0-9]{1,3})?%|100%|[0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)$"+"\""};
 if(vErrors === null){
 vErrors = [err309];
 }
@@ -3979,8 +3995,9 @@ vErrors.push(err309);
 }
 errors++;
 }
-if(typeof data97.evictPods !== "boolean"){
-const err310 = {instancePath:instancePath+"/nodes/nodePressure/evictPods",schemaPath:"#/properties/nodes/properties/nodePressure/properties/evictPods/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err310 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim/imagefs.inodesFree",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/properties/imagefs.inodesFree/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err310];
 }
@@ -3990,8 +4007,9 @@ vErrors.push(err310);
 errors++;
 }
 }
+}
 else {
-const err311 = {instancePath:instancePath+"/nodes/nodePressure",schemaPath:"#/properties/nodes/properties/nodePressure/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err311 = {instancePath:instancePath+"/nodes/nodePressure/minimumReclaim",schemaPath:"#/properties/nodes/properties/nodePressure/properties/minimumReclaim/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err311];
 }
@@ -4000,10 +4018,10 @@ vErrors.push(err311);
 }
 errors++;
 }
-}
-}
-else {
-const err312 = {instancePath:instancePath+"/nodes",schemaPath:"#/properties/nodes/type",keyword:"type",params:{type: "object"},message:"must be object"};
+let data113 = data101.gracePeriod;
+if(typeof data113 === "string"){
+if(func2(data113) > 32){
+const err312 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err312];
 }
@@ -4012,15 +4030,165 @@ vErrors.push(err312);
 }
 errors++;
 }
-}
-}
-else {
-const err313 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(func2(data113) < 2){
+const err313 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
 if(vErrors === null){
 vErrors = [err313];
 }
 else {
 vErrors.push(err313);
+}
+errors++;
+}
+if(!pattern7.test(data113)){
+const err314 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(vErrors === null){
+vErrors = [err314];
+}
+else {
+vErrors.push(err314);
+}
+errors++;
+}
+}
+else {
+const err315 = {instancePath:instancePath+"/nodes/nodePressure/gracePeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/gracePeriod/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err315];
+}
+else {
+vErrors.push(err315);
+}
+errors++;
+}
+let data114 = data101.transitionPeriod;
+if(typeof data114 === "string"){
+if(func2(data114) > 32){
+const err316 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(vErrors === null){
+vErrors = [err316];
+}
+else {
+vErrors.push(err316);
+}
+errors++;
+}
+if(func2(data114) < 2){
+const err317 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+if(vErrors === null){
+vErrors = [err317];
+}
+else {
+vErrors.push(err317);
+}
+errors++;
+}
+if(!pattern7.test(data114)){
+const err318 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(vErrors === null){
+vErrors = [err318];
+}
+else {
+vErrors.push(err318);
+}
+errors++;
+}
+}
+else {
+const err319 = {instancePath:instancePath+"/nodes/nodePressure/transitionPeriod",schemaPath:"#/properties/nodes/properties/nodePressure/properties/transitionPeriod/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err319];
+}
+else {
+vErrors.push(err319);
+}
+errors++;
+}
+let data115 = data101.forecast;
+if(typeof data115 === "string"){
+if(func2(data115) > 32){
+const err320 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(vErrors === null){
+vErrors = [err320];
+}
+else {
+vErrors.push(err320);
+}
+errors++;
+}
+if(func2(data115) < 2){
+const err321 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+if(vErrors === null){
+vErrors = [err321];
+}
+else {
+vErrors.push(err321);
+}
+errors++;
+}
+if(!pattern7.test(data115)){
+const err322 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(vErrors === null){
+vErrors = [err322];
+}
+else {
+vErrors.push(err322);
+}
+errors++;
+}
+}
+else {
+const err323 = {instancePath:instancePath+"/nodes/nodePressure/forecast",schemaPath:"#/properties/nodes/properties/nodePressure/properties/forecast/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err323];
+}
+else {
+vErrors.push(err323);
+}
+errors++;
+}
+if(typeof data101.evictPods !== "boolean"){
+const err324 = {instancePath:instancePath+"/nodes/nodePressure/evictPods",schemaPath:"#/properties/nodes/properties/nodePressure/properties/evictPods/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err324];
+}
+else {
+vErrors.push(err324);
+}
+errors++;
+}
+}
+else {
+const err325 = {instancePath:instancePath+"/nodes/nodePressure",schemaPath:"#/properties/nodes/properties/nodePressure/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err325];
+}
+else {
+vErrors.push(err325);
+}
+errors++;
+}
+}
+}
+else {
+const err326 = {instancePath:instancePath+"/nodes",schemaPath:"#/properties/nodes/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err326];
+}
+else {
+vErrors.push(err326);
+}
+errors++;
+}
+}
+}
+else {
+const err327 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err327];
+}
+else {
+vErrors.push(err327);
 }
 errors++;
 }

@@ -214,7 +214,7 @@ export interface GCPolicySpecPodsUnscheduledTerminating {}
  */
 export interface GCPolicySpecPodsOutOfService {}
 /**
- * Limits on deletions: how many pods per pass, and the circuit breaker for missing nodes. They always apply; if this block is absent, its defaults apply.
+ * Limits on deletions: how many pods per pass, the circuit breaker for missing nodes, and the hold of a large deletion by a new generation of the policy. They always apply; if this block is absent, its defaults apply.
  */
 export interface GCPolicySpecPodsSafety {
   /**
@@ -225,6 +225,14 @@ export interface GCPolicySpecPodsSafety {
    * Circuit breaker of the rule orphaned: while more than this percentage of the nodes, and more than one node, is missing, the rule deletes no pods. While no Node exists, it deletes none either, not even pods on invented node names. Default 20; with 0 a single missing node is enough; 100 turns the circuit breaker off. A node name counts only if a Node with this name existed or a kubelet started a pod on it.
    */
   maxOrphanedNodesPercent?: number;
+  /**
+   * A large removal by a new generation of this policy waits for holdFor: in mode Enforce, more than this number of pods, and more than half of the pods that it governs. Default 100; 0 turns it off. The controller counts all pods that are due, whatever maxDeletesPerPass.
+   */
+  holdAbove?: number;
+  /**
+   * Duration, from the first pass under a new generation in mode Enforce, in which no pass may remove more than holdAbove allows. The annotation gc.dustpan.dev/skip-hold with the generation as its value ends it at once. Default 5m.
+   */
+  holdFor?: string;
 }
 /**
  * Rules for images, containers, logs and local storage on nodes; each node's agent applies them. If absent, this policy governs no nodes. If present without a rule, it protects the nodes that it selects from policies of lower priority.
@@ -319,6 +327,14 @@ export interface GCPolicySpecNodesImageGC {
    * Largest number of images that one pass may remove from a node. 0 (the default) means no limit.
    */
   maxImagesPerPass?: number;
+  /**
+   * A large removal by a new generation of this policy waits for holdFor: in mode Enforce, more than this number of images of a node, and more than half of the images that the node may lose. Default 10; 0 turns it off.
+   */
+  holdAbove?: number;
+  /**
+   * Duration, from the first pass under a new generation in mode Enforce, in which no pass may remove more than holdAbove allows. The annotation gc.dustpan.dev/skip-hold with the generation as its value ends it at once. Default 5m.
+   */
+  holdFor?: string;
   /**
    * Whether the agent doubles the minimum age of an image that is pulled again within 24 hours of its removal. Default true.
    */
@@ -537,9 +553,10 @@ export interface GCPolicyStatus {
    */
   lastPassTime?: string;
   /**
-   * Conditions: Ready (accepted and not degraded), Accepted (the spec is valid), Enforcing (mode Enforce is in effect), Degraded (a problem limits the policy).
+   * Conditions: Ready (accepted and not degraded), Accepted (the spec is valid), Enforcing (mode Enforce is in effect), Holding (a large deletion by a new generation waits), Degraded (a problem limits the policy).
    */
   conditions?: GCPolicyStatusCondition[];
+  hold?: GCPolicyStatusHold;
   pods?: GCPolicyStatusPods;
   nodes?: GCPolicyStatusNodes;
 }
@@ -571,6 +588,27 @@ export interface GCPolicyStatusCondition {
    * Name of the condition.
    */
   type: string;
+}
+/**
+ * The generation that is in force in mode Enforce, and the large deletion of pods that waits.
+ */
+export interface GCPolicyStatusHold {
+  /**
+   * Generation that the controller applied to pods in its last pass.
+   */
+  generation: number;
+  /**
+   * Time of the first pass under this generation. pods.safety.holdFor counts from it.
+   */
+  since: string;
+  /**
+   * End of the hold. Absent if nothing waits.
+   */
+  until?: string;
+  /**
+   * Pods that are due and wait for the end of the hold. Absent if nothing waits.
+   */
+  due?: number;
 }
 /**
  * Counts from the controller's last pass over the pods.
@@ -629,6 +667,10 @@ export interface GCPolicyStatusNodes {
    * Governed nodes whose kubelet may remove images on the keep list.
    */
   keepListAtRisk?: number;
+  /**
+   * Governed nodes on which a large removal of images by a new generation waits.
+   */
+  holding?: number;
   /**
    * Images on governed nodes that may be removed.
    */

@@ -7,6 +7,9 @@ export const KEEP_LABEL = 'gc.dustpan.dev/keep';
 /** The annotation of a pod that may shorten its ttl, where the policy has honorTTLAnnotation. */
 export const TTL_ANNOTATION = 'gc.dustpan.dev/ttl-after-finished';
 
+/** The annotation of a policy whose value is a generation: the hold of that generation ends at once. */
+export const SKIP_HOLD_ANNOTATION = 'gc.dustpan.dev/skip-hold';
+
 type Labels = Readonly<Record<string, string>>;
 
 /** Whether the keep label opts an object out: any value but "false" does, because `True` and `yes` mean the same. An unknown object has no labels. */

@@ -1,8 +1,8 @@
 import { rankPolicies } from './matching.ts';
-import { type InvalidPolicy, type Policy } from './policy.ts';
+import { isInvalid, type InvalidPolicy, type Policy } from './policy.ts';
 import { parsePolicy } from './policy-spec.ts';
 
-/** The policies as last seen, parsed and ranked. The array changes only if a spec changes, so that a pass can detect it. */
+/** The policies as last seen, parsed and ranked. The array changes only if a spec or a hold changes, so that a pass can detect it. */
 export class PolicySet {
   #ranked: readonly (Policy | InvalidPolicy)[] = [];
   #fingerprint = '';
@@ -14,7 +14,7 @@ export class PolicySet {
     return this.#ranked;
   }
 
-  /** Equal for sets with the same specs, whatever their statuses are. */
+  /** Equal for sets with the same specs and ended holds, whatever their statuses are. */
   get fingerprint(): string {
     return this.#fingerprint;
   }
@@ -24,7 +24,7 @@ export class PolicySet {
     return this.#statuses.get(uid);
   }
 
-  /** Replaces the whole list. Returns whether a spec changed, not merely a status. */
+  /** Replaces the whole list. Returns whether a spec changed or a hold ended, not merely a status. */
   update(objects: Iterable<StoredObject>): boolean {
     const all = [...objects].map((object) => this.#known.get(object) ?? knownOf(object));
     this.#known = new Map(all.map((one) => [one.object, one]));
@@ -48,8 +48,10 @@ interface Known {
   readonly fingerprint: string;
 }
 
-/** The fingerprint contains the spec: a default that changed with the CRD, or a restored backup, does not change the generation. */
+/** The fingerprint contains the spec and the annotation: a default that changed with the CRD, a restored backup, or the end of a hold does not change the generation. */
 function knownOf(object: StoredObject): Known {
   const { policy } = parsePolicy(object);
-  return { object, policy, fingerprint: JSON.stringify([policy.uid, policy.generation, object['spec']]) };
+  const skipHoldOf = isInvalid(policy) ? undefined : policy.skipHoldOf;
+  const fingerprint = JSON.stringify([policy.uid, policy.generation, skipHoldOf, object['spec']]);
+  return { object, policy, fingerprint };
 }

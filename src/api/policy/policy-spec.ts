@@ -19,9 +19,11 @@ import {
   type SignalThresholds,
   type ThresholdSignal,
 } from '../node-pressure.ts';
+import { SKIP_HOLD_ANNOTATION } from './matching.ts';
 import { checkSchema } from './schema.ts';
 import type {
   ContainerGcPolicy,
+  HoldRule,
   ImageGcPolicy,
   InvalidPolicy,
   LabelSelector,
@@ -49,13 +51,15 @@ function policyOfSpec(spec: ValidSpec): Pick<Policy, 'mode' | 'priority' | 'pods
 }
 
 function podsOf(pods: ValidSpecPods): PodsPolicy {
+  const { holdAbove, holdFor, ...safety } = pods.safety;
   return {
     ...podSelectionOf(pods),
     terminated: pods.terminated && terminatedOf(pods.terminated),
     orphaned: pods.orphaned && { quarantineMs: durationMs(pods.orphaned.quarantine) },
     unscheduledTerminating: pods.unscheduledTerminating !== undefined,
     outOfService: pods.outOfService !== undefined,
-    safety: pods.safety,
+    safety,
+    hold: holdOf(holdAbove, holdFor),
   };
 }
 
@@ -104,7 +108,8 @@ const nodeSelectionOf = ({ nodeSelector }: Pick<ValidSpecNodes, keyof NodeSelect
   nodeSelector: selectorOf(nodeSelector),
 });
 
-function imageGcOf({ minimumAge, maximumAge, ...images }: ValidSpecNodesImageGC): ImageGcPolicy {
+function imageGcOf(spec: ValidSpecNodesImageGC): ImageGcPolicy {
+  const { minimumAge, maximumAge, holdAbove, holdFor, ...images } = spec;
   return {
     ...images,
     inodes: images.inodes,
@@ -115,6 +120,7 @@ function imageGcOf({ minimumAge, maximumAge, ...images }: ValidSpecNodesImageGC)
     minimumAgeMs: durationMs(minimumAge),
     maximumAgeMs: unlessZero(durationMs(maximumAge)),
     maxImagesPerPass: unlessZero(images.maxImagesPerPass),
+    hold: holdOf(holdAbove, holdFor),
   };
 }
 
@@ -183,6 +189,8 @@ function selectorOf({ matchLabels = {}, matchExpressions = [] }: ValidSpecPodsPo
   };
 }
 
+const holdOf = (above: number, holdFor: string): HoldRule => ({ above, forMs: durationMs(holdFor) });
+
 const unlessZero = (value: number): number | undefined => (value === 0 ? undefined : value);
 const unlessNegative = (value: number): number | undefined => (value < 0 ? undefined : value);
 
@@ -199,8 +207,10 @@ export function parsePolicy(raw: unknown): ParsedPolicy {
     validate: validateSpec,
     path: 'spec',
   });
-  if (valid !== undefined && identity.name !== '')
-    return { kind: 'valid', policy: { ...identity, ...policyOfSpec(valid) } };
+  if (valid !== undefined && identity.name !== '') {
+    const skipHoldOf = skippedHold(object['metadata']);
+    return { kind: 'valid', policy: { ...identity, skipHoldOf, ...policyOfSpec(valid) } };
+  }
   const nameless = identity.name === '' ? ['metadata.name: must be given'] : [];
   const isRanked = !problems.some((problem) => /^spec\.(mode|priority): /.test(problem));
   return {
@@ -250,6 +260,13 @@ function identityOf(metadata: unknown): Pick<Policy, 'name' | 'uid' | 'generatio
     uid: typeof uid === 'string' ? uid : '',
     generation: typeof generation === 'number' ? generation : 0,
   };
+}
+
+/** Any other value than a generation ends no hold. */
+function skippedHold(metadata: unknown): number | undefined {
+  const annotations = isObject(metadata) ? metadata['annotations'] : undefined;
+  const value = isObject(annotations) ? annotations[SKIP_HOLD_ANNOTATION] : undefined;
+  return typeof value === 'string' && /^[0-9]{1,16}$/.test(value) ? Number(value) : undefined;
 }
 
 const isAboutPriority = (problem: string): boolean => problem.startsWith('spec.priority: ');

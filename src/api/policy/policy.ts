@@ -5,6 +5,8 @@ export interface Policy {
   readonly name: string;
   readonly uid: string;
   readonly generation: number;
+  /** The generation whose hold the annotation gc.dustpan.dev/skip-hold ends; undefined = none. */
+  readonly skipHoldOf: number | undefined;
   readonly mode: 'DryRun' | 'Enforce';
   readonly priority: number;
   readonly pods: PodsPolicy | undefined;
@@ -20,6 +22,14 @@ export interface PodsPolicy {
   readonly unscheduledTerminating: boolean;
   readonly outOfService: boolean;
   readonly safety: { readonly maxDeletesPerPass: number; readonly maxOrphanedNodesPercent: number };
+  readonly hold: HoldRule;
+}
+
+/** When a large removal by a new generation of a policy waits. */
+export interface HoldRule {
+  /** Number of objects, pods or images of a node; 0 = off. */
+  readonly above: number;
+  readonly forMs: number;
 }
 
 export interface TerminatedPolicy {
@@ -68,6 +78,7 @@ export interface ImageGcPolicy extends Thresholds {
   readonly kubeletHighThresholdPercent: number;
   /** undefined = unlimited. */
   readonly maxImagesPerPass: number | undefined;
+  readonly hold: HoldRule;
   readonly repullBackoff: boolean;
 }
 

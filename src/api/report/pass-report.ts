@@ -20,4 +20,15 @@ export interface PolicyPassReport {
   readonly missingNodes: number;
   /** Set while the share of missing nodes is above safety.maxOrphanedNodesPercent. */
   readonly trippedPercent: number | undefined;
+  /** undefined = the policy is in mode DryRun. */
+  readonly hold: ReportedHold | undefined;
+}
+
+/** The generation of a policy that is in force in mode Enforce. */
+export interface ReportedHold {
+  readonly generation: number;
+  /** Time of the first pass under it. */
+  readonly since: Date;
+  /** Set while a large deletion waits. */
+  readonly held: { readonly due: number; readonly until: Date } | undefined;
 }

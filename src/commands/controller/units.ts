@@ -9,6 +9,7 @@ import type { Registry } from 'prom-client';
 import { PolicySet } from '../../api/policy/policy-set.ts';
 import { openBreakersIn } from '../../gc/open-breaker.ts';
 import type { Confirmation, PolicyView } from '../../api/policy/policy-view.ts';
+import { inForceIn } from '../../gc/hold.ts';
 import { readPolicies } from '../../kube/actions/live-policies.ts';
 import { clusterActions } from '../../kube/actions/cluster.ts';
 import { podEvictions } from '../../kube/actions/eviction.ts';
@@ -94,10 +95,8 @@ function podGcOf(deps: UnitDeps, onPass: PodGcDeps['onPass']): PodGcController {
     metrics: podGcMetrics(registry),
     log: log.named('podgc'),
     periodMs: config.podGcPeriodMs,
-    openBreakers: () =>
-      openBreakersIn(
-        policySet.ranked.map(({ name, uid }) => ({ name, status: policySet.storedStatus(uid) })),
-      ),
+    openBreakers: () => openBreakersIn(statusesOf(policySet)),
+    storedInForce: () => inForceIn(statusesOf(policySet)),
     maxDeletesPerSecond: config.maxDeleteQps,
     onStale: () => {
       wake.trigger();
@@ -107,6 +106,9 @@ function podGcOf(deps: UnitDeps, onPass: PodGcDeps['onPass']): PodGcController {
     },
   });
 }
+
+const statusesOf = (policies: PolicySet): { readonly name: string; readonly status: unknown }[] =>
+  policies.ranked.map(({ name, uid }) => ({ name, status: policies.storedStatus(uid) }));
 
 function livePolicies(deps: UnitDeps): PolicyView {
   const { policySet, caches } = deps;

@@ -146,6 +146,8 @@ export interface UnitPlan {
   /** undefined = no policy has a rule for it. */
   readonly totals: Totals | undefined;
   readonly summary?: Summary | undefined;
+  /** Facts that limit it, one sentence each. */
+  readonly notes?: readonly string[];
 }
 
 /** How to plan. */

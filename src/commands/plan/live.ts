@@ -2,7 +2,8 @@ import { needsUsageOf, podLabelKeys, rankPolicies } from '../../api/policy/match
 import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { readList } from '../../kube/cache/list-watch.ts';
-import { openBreakersIn, type OpenBreakers } from '../../gc/open-breaker.ts';
+import { inForceIn } from '../../gc/hold.ts';
+import { openBreakersIn } from '../../gc/open-breaker.ts';
 import { readPolicies } from '../../kube/actions/live-policies.ts';
 import { nodeReportsResource } from '../../kube/cache/node-report-facts.ts';
 import { parseJson } from '../../kube/codec/json.ts';
@@ -68,7 +69,8 @@ class ClusterReader {
   readonly #cluster: Connected & { readonly silenceMs: number };
   readonly #onProgress: OnProgress;
   readonly #notes: string[] = [];
-  #openBreakers: OpenBreakers = new Map();
+  /** By the statuses of the policies in force. */
+  #reported: Pick<PlanFacts, 'openBreakers' | 'inForce'> = {};
   /** Set for the owner of a namespace, who may list no other pods. */
   #part: (PodPart & { readonly namespace: string }) | undefined;
   /** Never aborted: only the end of the process stops a plan. */
@@ -102,7 +104,7 @@ class ClusterReader {
     const reports = (await this.#listIfAllowed(nodeReportsResource())) ?? new Map<string, never>();
     return {
       ...{ policies, replaced, nodes, pods, namespaces },
-      openBreakers: this.#openBreakers,
+      ...this.#reported,
       jobs: needsJobs ? await this.#listIfAllowed(jobsResource()) : undefined,
       replicaSets: needsReplicaSets ? await this.#listIfAllowed(replicaSetsResource()) : undefined,
       moreNodes: adviceOnNodes({ node, through }),
@@ -197,9 +199,8 @@ class ClusterReader {
       policy: parsePolicy(object).policy,
       status: object['status'],
     }));
-    this.#openBreakers = openBreakersIn(
-      policies.map(({ policy, status }) => ({ name: policy.name, status })),
-    );
+    const statuses = policies.map(({ policy, status }) => ({ name: policy.name, status }));
+    this.#reported = { openBreakers: openBreakersIn(statuses), inForce: inForceIn(statuses) };
     return rankPolicies(policies.map(({ policy }) => policy));
   }
 

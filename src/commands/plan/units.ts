@@ -13,18 +13,21 @@ import {
 import { hasPressureRule, hasStorageRule } from '../../api/policy/matching.ts';
 import { governNode, nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import { isInvalid } from '../../api/policy/policy.ts';
-import { decisionsOf, type PodGcFacts } from '../../controllers/podgc/facts.ts';
+import { decisionsOf, type PodGcFacts, type PolicyVerdicts } from '../../controllers/podgc/facts.ts';
 import { noneSeen } from '../../controllers/podgc/finish.ts';
 import { noneMissing } from '../../controllers/podgc/nodes.ts';
 import { observe } from '../../controllers/podgc/observe.ts';
 import { planPodGc } from '../../controllers/podgc/plan.ts';
 import type { Decision as Planned } from '../../gc/decision.ts';
+import { holdLeftMs } from '../../gc/hold.ts';
 import { containerWarnings } from '../../gc/reasons/container-warnings.ts';
 import { containerReasons } from '../../gc/reasons/containers.ts';
+import { holdText } from '../../gc/reasons/hold-words.ts';
 import { imageReasons } from '../../gc/reasons/images.ts';
 import { podReasons } from '../../gc/reasons/pods.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
+import { formatDuration } from '../../runtime/text/duration.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { byName, type ByUid, type NodePart, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import {
@@ -53,7 +56,7 @@ export function planUnits(facts: PlanFacts, options: PlanOptions): PlanDocument 
     summary: units.flatMap(({ summary }) => summary ?? []),
     totals: [...units.flatMap(({ totals }) => totals ?? []), ...facts.reports.flatMap(reportTotals)],
     policies: policyCounts(facts, decisions),
-    notes: [...notesOn(facts), ...paceNotes(decisions)],
+    notes: [...notesOn(facts), ...paceNotes(decisions), ...units.flatMap(({ notes = [] }) => notes)],
   };
 }
 
@@ -82,9 +85,12 @@ function planNodes(facts: PlanFacts, options: PlanOptions): readonly UnitPlan[] 
 
 /** Plans the controller's pod GC. Pods that are not known have no decision. */
 function planPods(facts: PlanFacts, options: PlanOptions): UnitPlan {
-  const plan = planPodGc(factsOf(facts, options), { policies: facts.policies ?? [], now: options.now });
+  const seen = factsOf(facts, options);
+  const { inForceForMs } = seen;
+  const plan = planPodGc(seen, { policies: facts.policies ?? [], now: options.now });
   const decisions = listed(decisionsOf(plan), podReasons, { ...options, node: null });
   if (plan.policies.length === 0) return { decisions, totals: undefined };
+  const notes = plan.policies.flatMap((verdicts) => holdNotes(verdicts, { now: options.now, inForceForMs }));
   const tripped = plan.policies.flatMap(({ policy, trippedPercent }) =>
     trippedPercent === undefined ? [] : [[policy.name, Math.round(trippedPercent)] as const],
   );
@@ -93,7 +99,25 @@ function planPods(facts: PlanFacts, options: PlanOptions): UnitPlan {
     ...(facts.pods === undefined && { state: 'Unknown' }),
     ...(tripped.length > 0 && { tripped: Object.fromEntries(tripped) }),
   };
-  return { decisions, totals };
+  return { decisions, totals, notes };
+}
+
+/** A large deletion that waits, or that would wait if its policy were new. */
+function holdNotes(
+  { policy, governed, selected, holdLeftMs: leftMs }: PolicyVerdicts,
+  { now, inForceForMs }: { readonly now: Date; readonly inForceForMs: PodGcFacts['inForceForMs'] },
+): readonly string[] {
+  const removal = `${selected} of ${governed} pods`;
+  if (leftMs !== undefined)
+    return [`GCPolicy ${policy.name}: ${holdText(policy, removal, new Date(now.getTime() + leftMs))}.`];
+  const hold = policy.pods?.hold;
+  if (hold === undefined || inForceForMs.has(policy.name)) return [];
+  const isHeldIfNew = holdLeftMs(policy, hold, { due: selected, governed, inForceForMs: 0 }) !== undefined;
+  return isHeldIfNew
+    ? [
+        `GCPolicy ${policy.name} would delete ${removal}: if its generation is new, the controller waits ${formatDuration(hold.forMs)} before (pods.safety.holdAbove=${hold.above}).`,
+      ]
+    : [];
 }
 
 /** The facts that the controller would have in its first pass. */
@@ -112,13 +136,19 @@ function factsOf(facts: PlanFacts, { assumeElapsed, now }: PlanOptions): PodGcFa
       seenFinished: noneSeen,
       failedBefore: new Map(),
       openBreakers: facts.openBreakers ?? new Map(),
+      inForce: new Map(),
+      storedInForce: new Map(),
       monotonicMs: 0,
       maxGapMs: Infinity,
       now,
     },
   );
-  // A controller that runs applies proposed policies, with other limits perhaps, to the nodes that it has seen.
-  const observed = facts.replaced === undefined ? first : { ...first, leftOpenForMs: new Map() };
+  const observed = {
+    ...first,
+    inForceForMs: inForceForMs(facts, now),
+    // A controller that runs applies proposed policies, with other limits perhaps, to the nodes that it has seen.
+    ...(facts.replaced !== undefined && { leftOpenForMs: new Map() }),
+  };
   if (facts.nodes === undefined) return { ...observed, nodes: undefined, missingForMs: new Map() };
   // Pods that are not known may refer to more missing nodes, which open the circuit breaker.
   if (!assumeElapsed || facts.part !== undefined) return observed;
@@ -130,6 +160,18 @@ function factsOf(facts: PlanFacts, { assumeElapsed, now }: PlanOptions): PodGcFa
     closedForMs: elapsed((facts.policies ?? []).map(({ name }) => name)),
   };
 }
+
+/** Only the status shows whether a generation is new; for proposed policies nothing does. */
+const inForceForMs = (
+  { policies = [], replaced, inForce }: PlanFacts,
+  now: Date,
+): PodGcFacts['inForceForMs'] =>
+  new Map(
+    policies.flatMap(({ name, generation }) => {
+      const known = replaced === undefined ? inForce?.get(name) : undefined;
+      return known?.generation === generation ? [[name, now.getTime() - known.since.getTime()]] : [];
+    }),
+  );
 
 const store = <T>(items: ByUid<T> | undefined): { readonly items: ByUid<T>; readonly synced: boolean } => ({
   items: items ?? new Map<string, T>(),

@@ -1,5 +1,5 @@
 import { isObject } from '../../api/json.ts';
-import { TTL_ANNOTATION } from '../../api/policy/matching.ts';
+import { SKIP_HOLD_ANNOTATION, TTL_ANNOTATION } from '../../api/policy/matching.ts';
 import { each, fields, named, shortened, texts, whole, type JsonObject, type Pick } from './pick.ts';
 
 /**
@@ -15,7 +15,7 @@ const picks = {
   Namespace: objectOf({ status: fields(named('phase')) }),
   Job: objectOf({ status: fields({ conditions: conditions() }) }),
   ReplicaSet: objectOf({}),
-  GCPolicy: objectOf({ spec: whole }),
+  GCPolicy: objectOf({ spec: whole, status: fields({ hold: whole }) }),
   NodeGCReport: objectOf({ status: whole }),
 } as const;
 
@@ -30,11 +30,12 @@ export function snapshotObject(
   return { apiVersion, kind, ...(isObject(picked) ? picked : {}) };
 }
 
-/** The annotations that rules read: of a mirror pod, the source of a sandbox's pod, and the ttl of a finished pod. */
+/** The annotations that rules read: of a mirror pod, the source of a sandbox's pod, the ttl of a finished pod, and the generation of a policy that is not held. */
 const podAnnotations: ReadonlySet<string> = new Set([
   'kubernetes.io/config.mirror',
   'kubernetes.io/config.source',
   TTL_ANNOTATION,
+  SKIP_HOLD_ANNOTATION,
 ]);
 
 /** Annotations of pods and sandboxes that a snapshot keeps. */

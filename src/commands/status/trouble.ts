@@ -14,8 +14,16 @@ export interface Trouble {
   readonly since: string | null;
 }
 
-/** Worst first: nothing works, something failed, something may fail, state unknown, agents missing. */
-const severities = ['Refused', 'PolicyDegraded', 'NodeDegraded', 'AtRisk', 'Silent', 'Behind'] as const;
+/** Worst first: nothing works, something failed, something may fail, somebody should decide, state unknown, agents missing. */
+const severities = [
+  'Refused',
+  'PolicyDegraded',
+  'NodeDegraded',
+  'AtRisk',
+  'Held',
+  'Silent',
+  'Behind',
+] as const;
 
 interface Found {
   readonly severity: (typeof severities)[number];
@@ -83,6 +91,7 @@ function ofPolicy(policy: GCPolicy, now: Date): readonly Found[] {
   return [
     ...found('Refused', refused),
     ...found('PolicyDegraded', conditionOf(conditions, 'Degraded', 'True')),
+    ...found('Held', conditionOf(conditions, 'Holding', 'True')),
     ...unseen(policy, now),
     ...behind(policy, now),
   ];

@@ -18,6 +18,8 @@ import type { PodDeletion, PodGcFacts, PodGcPlan } from './facts.ts';
 import { showPlan } from './metrics.ts';
 import { noneSeen, type SeenFinished } from './finish.ts';
 import { observe, type Caches } from './observe.ts';
+import type { InForceByName } from '../../gc/hold.ts';
+import type { InForceByPolicy } from './in-force.ts';
 import { noneMissing, rememberClosed, type MissingNodes } from './nodes.ts';
 import { planPodGc } from './plan.ts';
 import {
@@ -42,6 +44,7 @@ export interface PodGcDeps extends Caches, Omit<ActDeps, 'onNodeFound'> {
   /** Between two passes. */
   readonly periodMs: number;
   readonly openBreakers: () => OpenBreakers;
+  readonly storedInForce: () => InForceByName;
   readonly onPass: (reports: ReadonlyMap<string, PolicyPassReport>) => void;
 }
 
@@ -50,6 +53,7 @@ export class PodGcController {
   readonly #deps: PodGcDeps;
   #missing: MissingNodes = noneMissing;
   #seenFinished: SeenFinished = noneSeen;
+  #inForce: InForceByPolicy = new Map();
   readonly #failures = new FailureMemory<PodDeletion>({ keyOf: ({ target }) => target.uid, isOfObject });
   #noticed: Noticed | undefined;
 
@@ -65,23 +69,26 @@ export class PodGcController {
 
     const [monotonicMs, now] = [clock.monotonicMs(), clock.now()];
     const openBreakers = this.#deps.openBreakers();
-    const { facts, missing, seenFinished } = observe(this.#deps, ranked, {
+    const { facts, missing, seenFinished, inForce } = observe(this.#deps, ranked, {
       missing: this.#missing,
       seenFinished: this.#seenFinished,
       failedBefore: this.#failures.known((uid) => this.#deps.pods.items.has(uid), monotonicMs),
       openBreakers,
+      inForce: this.#inForce,
+      storedInForce: this.#deps.storedInForce(),
       ...{ monotonicMs, now },
       maxGapMs: Math.max(maxPlanAgeMs, maxMissedPasses * this.#deps.periodMs),
     });
     const plan = planPodGc(facts, { policies: ranked, now });
     this.#missing = rememberClosed(missing, plan.policies);
     this.#seenFinished = seenFinished;
+    this.#inForce = inForce;
     metrics.missingNodes.set(missing.since.size);
     const counts = countPlan(plan);
     metrics.planSeconds.observe((clock.monotonicMs() - monotonicMs) / 1000);
     showPlan(metrics, plan, counts);
     const before = this.#noticed ?? noticedBefore(ranked, openBreakers);
-    const { events, noticed } = notices(before, plan, counts);
+    const { events, noticed } = notices(before, plan, counts, now);
     this.#noticed = noticed;
     for (const event of events) {
       recorder.record(event);
@@ -120,7 +127,7 @@ export class PodGcController {
       outcomes.filter(({ kind }) => kind === 'done').map(({ decision }) => decision),
       owners,
     );
-    onPass(passReports(plan, counts, { outcomes, at: clock.now() }));
+    onPass(passReports(plan, counts, { outcomes, inForce: this.#inForce, at: clock.now() }));
     throwIfFailed(executed);
   }
 

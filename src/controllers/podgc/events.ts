@@ -2,6 +2,7 @@ import type { EventSpec, ObjectRef } from '../../kube/events/recorder.ts';
 import type { OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import { isCut } from '../../runtime/bounds.ts';
+import { holdText } from '../../gc/reasons/hold-words.ts';
 import type { PodDeletion, PolicyVerdicts } from './facts.ts';
 import { ownerOf } from './terminated.ts';
 
@@ -122,6 +123,20 @@ export function tripped({ policy, missingNodes, percent }: Tripped): EventSpec {
     note: `Nodes missing: ${missingNodes}, ${Math.round(percent)} % of all; above ${limit} % (safety.maxOrphanedNodesPercent) dustpan deletes no orphaned pod`,
   };
 }
+
+interface Held extends Pick<PolicyVerdicts, 'policy' | 'governed' | 'selected'> {
+  readonly until: Date;
+}
+
+/** The first large deletion by a new generation of a policy waits. */
+export const holding = ({ policy, selected, governed, until }: Held): EventSpec => ({
+  regarding: policyRef(policy),
+  type: 'Warning',
+  reason: 'Holding',
+  action: 'Hold',
+  note: holdText(policy, `${selected} of ${podCount(governed)}`, until),
+  occasion: String(policy.generation),
+});
 
 /** A pod that would be due if it did not wait for its finalizers; recorded once. */
 export const finalizerHeld = (pod: PodFacts): EventSpec => ({

@@ -29,6 +29,8 @@ export interface PodGcFacts {
   readonly finishedForMs: ReadonlyMap<string, number>;
   /** Pods whose deletion has failed, by UID. */
   readonly failedBefore: ReadonlyMap<string, FailedBefore>;
+  /** How long the generation of each policy in mode Enforce has been in force, by the policy's name, in the same unit; no entry = unknown: nothing is held. */
+  readonly inForceForMs: ReadonlyMap<string, number>;
 }
 
 export interface Given {
@@ -78,6 +80,10 @@ export interface PolicyVerdicts {
   readonly terminated: number;
   readonly missingNodes: number;
   readonly trippedPercent: number | undefined;
+  /** Pods that the rules select, whether this pass deletes them, a later one, or none before the end of the hold. */
+  readonly selected: number;
+  /** Set while a large deletion by a new generation waits: then this policy deletes no pod. */
+  readonly holdLeftMs: number | undefined;
 }
 
 /** The pods that one policy governs. */

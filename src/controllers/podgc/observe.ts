@@ -7,9 +7,11 @@ import type {
   ReplicaSetFacts,
 } from '../../kube/cache/objects.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
+import type { InForceByName } from '../../gc/hold.ts';
 import type { OpenBreakers } from '../../gc/open-breaker.ts';
 import type { PodGcFacts } from './facts.ts';
 import { observeFinished, type SeenFinished } from './finish.ts';
+import { observeInForce, type InForceByPolicy } from './in-force.ts';
 import { observeMissing, type PassTime, type MissingNodes } from './nodes.ts';
 
 /** The caches a pass reads, all at one moment. */
@@ -27,6 +29,7 @@ interface Observed {
   /** For the next pass. */
   readonly missing: MissingNodes;
   readonly seenFinished: SeenFinished;
+  readonly inForce: InForceByPolicy;
 }
 
 interface Memory extends PassTime, Pick<PodGcFacts, 'failedBefore'> {
@@ -34,6 +37,9 @@ interface Memory extends PassTime, Pick<PodGcFacts, 'failedBefore'> {
   readonly seenFinished: SeenFinished;
   /** By the statuses of the policies; read in the first pass. */
   readonly openBreakers: OpenBreakers;
+  readonly inForce: InForceByPolicy;
+  /** For policies that no earlier pass of this process has seen. */
+  readonly storedInForce: InForceByName;
   readonly now: Date;
 }
 
@@ -48,6 +54,7 @@ export function observe(
   const { openBreakers } = memory;
   const missing = observeMissing(memory.missing, { pods, nodes, openBreakers }, memory);
   const seenFinished = observeFinished(memory.seenFinished, pods, memory);
+  const inForce = observeInForce(memory.inForce, policies, memory.storedInForce, memory);
   const rules = terminatedRules(policies);
   const facts: PodGcFacts = {
     pods,
@@ -61,8 +68,14 @@ export function observe(
     leftOpenForMs: forMs(missing.leftOpenSince, memory),
     finishedForMs: forMs(seenFinished, memory),
     failedBefore: memory.failedBefore,
+    inForceForMs: new Map(
+      policies.flatMap(({ name, uid }) => {
+        const { sinceMs } = inForce.get(uid) ?? {};
+        return sinceMs === undefined ? [] : [[name, memory.monotonicMs - sinceMs]];
+      }),
+    ),
   };
-  return { facts, missing, seenFinished };
+  return { facts, missing, seenFinished, inForce };
 }
 
 /** Without a list in between: there may be an entry for every pod. */

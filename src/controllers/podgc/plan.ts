@@ -1,4 +1,5 @@
 import type { Policy } from '../../api/policy/policy.ts';
+import { holdLeftMs } from '../../gc/hold.ts';
 import { podDeleteReasons, type PodDeleteReason } from '../../api/reasons.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import {
@@ -42,7 +43,11 @@ export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
       for (const { pod, because } of excluded) yield toKeep(pod, because, policy);
       for (const pod of pods)
         if (!isDue.has(pod))
-          yield toKeep(pod, postponed.get(pod) ?? keptBecause(pod, one, { overLimit, facts }), policy);
+          yield toKeep(
+            pod,
+            postponed.get(pod) ?? keptBecause(pod, one, { ...given, overLimit, facts }),
+            policy,
+          );
     }
   }
   return { deletions, kept: { [Symbol.iterator]: kept }, policies: judged.map(verdictsOf) };
@@ -53,14 +58,38 @@ interface Judged {
   readonly terminated: TerminatedVerdicts;
   readonly orphans: OrphanVerdicts;
   /** Unordered; each pod once. */
-  readonly due: readonly PodDeletion[];
+  readonly selected: readonly PodDeletion[];
+  /** Set while all of them wait. */
+  readonly hold: Hold | undefined;
+}
+
+interface Hold {
+  readonly pods: ReadonlySet<PodFacts>;
+  readonly leftMs: number;
 }
 
 function judge(group: Group, facts: PodGcFacts & { readonly missing: number }, given: Given): Judged {
   const terminated = judgeTerminated(group, facts, given);
   const orphans = judgeOrphans(group, facts, given);
   const byNode = [...outOfService(group, facts.nodes), ...orphans.due, ...unscheduled(group)];
-  return { group, terminated, orphans, due: firstRuleWins(terminated.due, byNode) };
+  const selected = firstRuleWins(terminated.due, byNode);
+  return { group, terminated, orphans, selected, hold: holdOf(group, selected, facts) };
+}
+
+function holdOf(
+  { policy, rules, pods }: Group,
+  selected: readonly PodDeletion[],
+  { inForceForMs }: PodGcFacts,
+): Hold | undefined {
+  const removal = {
+    due: selected.length,
+    governed: pods.length,
+    inForceForMs: inForceForMs.get(policy.name),
+  };
+  const leftMs = holdLeftMs(policy, rules.hold, removal);
+  return leftMs === undefined
+    ? undefined
+    : { leftMs, pods: new Set(selected.map(({ target }) => target.pod)) };
 }
 
 /** No rule deletes a pod again that waits only for its finalizers. */
@@ -98,7 +127,7 @@ function sequence(
   { failedBefore }: Pick<PodGcFacts, 'failedBefore'>,
   { now }: Pick<Given, 'now'>,
 ): Sequence {
-  const due = judged.flatMap((one) => one.due);
+  const due = judged.flatMap(({ hold, selected }) => (hold === undefined ? selected : []));
   const deletions: PodDeletion[] = [];
   const overLimit = new Set<PodFacts>();
   const postponed = new Map<PodFacts, Because>();
@@ -131,24 +160,32 @@ function isAtLimit({ pods }: Policy, count: number): boolean {
   return limit !== undefined && limit > 0 && count >= limit;
 }
 
-const verdictsOf = ({ group, orphans }: Judged): PolicyVerdicts => ({
+const verdictsOf = ({ group, orphans, selected, hold }: Judged): PolicyVerdicts => ({
   policy: group.policy,
   governed: group.pods.length,
   terminated: group.terminated.length,
   missingNodes: orphans.missingNodes,
   trippedPercent: orphans.trippedPercent,
+  selected: selected.length,
+  holdLeftMs: hold?.leftMs,
 });
 
-interface Known extends Pick<Sequence, 'overLimit'> {
+interface Known extends Given, Pick<Sequence, 'overLimit'> {
   readonly facts: PodGcFacts;
 }
 
 /** Why a pod that the rules apply to is not due. */
 function keptBecause(
   pod: PodFacts,
-  { group: { rules }, terminated, orphans }: Judged,
-  { overLimit, facts }: Known,
+  { group, terminated, orphans, hold }: Judged,
+  { overLimit, facts, now }: Known,
 ): Because {
+  const { rules, policy, pods } = group;
+  if (hold?.pods.has(pod) === true) {
+    const { generation } = policy;
+    const evidence = { ...rules.hold, due: hold.pods.size, governed: pods.length, generation };
+    return { reason: 'Holding', evidence, eligibleAtMs: now.getTime() + hold.leftMs };
+  }
   const { maxDeletesPerPass } = rules.safety;
   if (overLimit.has(pod)) return { reason: 'PacingLimit', evidence: { maxDeletesPerPass } };
   if (isFinalizerHeld(pod)) return finalizerHeld(pod);

@@ -1,4 +1,4 @@
-import type { PolicyPassReport } from '../../api/report/pass-report.ts';
+import type { PolicyPassReport, ReportedHold } from '../../api/report/pass-report.ts';
 import type { RankedPolicies } from '../../api/policy/policy-view.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import type { Reason } from '../../api/reasons.ts';
@@ -7,8 +7,9 @@ import type { OpenBreakers } from '../../gc/open-breaker.ts';
 import { countByPolicy, summarizeByPolicy, type Summary } from '../../gc/summary.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { EventSpec } from '../../kube/events/recorder.ts';
-import { finalizerHeld, tripped } from './events.ts';
-import type { PodDeletion, PodGcPlan } from './facts.ts';
+import { finalizerHeld, holding, tripped } from './events.ts';
+import type { PodDeletion, PodGcPlan, PolicyVerdicts } from './facts.ts';
+import type { InForceByPolicy } from './in-force.ts';
 
 /** The counts of one plan. */
 export interface PlanCounts {
@@ -37,13 +38,19 @@ export function countOf(summaries: Iterable<Summary>, reason: Reason): number {
   return count;
 }
 
+interface PassResults {
+  readonly outcomes: readonly PodOutcome[];
+  readonly inForce: InForceByPolicy;
+  readonly at: Date;
+}
+
 type PodOutcome = Outcome<Pick<PodDeletion, 'policy'>>;
 
 /** The report of a pass for each valid policy with rules for pods, by UID of the policy. */
 export function passReports(
   plan: PodGcPlan,
   { byPolicy }: PlanCounts,
-  { outcomes, at }: { readonly outcomes: readonly PodOutcome[]; readonly at: Date },
+  { outcomes, inForce, at }: PassResults,
 ): ReadonlyMap<string, PolicyPassReport> {
   const countWhere = (isOne: (outcome: PodOutcome) => boolean) => {
     const counts = countByPolicy(outcomes.filter(isOne).map(({ decision }) => decision));
@@ -53,11 +60,12 @@ export function passReports(
   const failed = countWhere(({ kind }) => kind === 'failed');
   const clockUnsure = countWhere((one) => one.kind === 'kept' && one.reason === 'ClockUnsure');
   return new Map(
-    plan.policies.map(({ policy, governed, terminated, missingNodes, trippedPercent }) => {
+    plan.policies.map((verdicts) => {
+      const { policy, governed, terminated, missingNodes, trippedPercent } = verdicts;
       const { planned = 0, waiting = 0, reasons = {} } = byPolicy.get(policy) ?? {};
       const report = {
         ...{ at, governed, terminated, due: planned, waiting, held: reasons.FinalizerHeld ?? 0 },
-        ...{ missingNodes, trippedPercent },
+        ...{ missingNodes, trippedPercent, hold: reportedHold(verdicts, inForce) },
         ...{ deleted: deleted(policy), clockUnsure: clockUnsure(policy) },
         failed: failed(policy) + (reasons.DeletionFailed ?? 0),
       };
@@ -66,42 +74,64 @@ export function passReports(
   );
 }
 
+function reportedHold(
+  { policy: { uid, pods }, selected, holdLeftMs }: PolicyVerdicts,
+  inForce: InForceByPolicy,
+): ReportedHold | undefined {
+  const found = inForce.get(uid);
+  if (found === undefined) return undefined;
+  const { generation, since } = found;
+  const until = new Date(since.getTime() + (pods?.hold.forMs ?? 0));
+  return { generation, since, held: holdLeftMs === undefined ? undefined : { due: selected, until } };
+}
+
 /** Conditions that have been recorded already, so that it is not recorded again. */
 export interface Noticed {
   /** Pods that waited for their finalizers in the last pass; reported if they still do in the next one. */
   readonly heldOnce: ReadonlySet<string>;
   readonly heldReported: ReadonlySet<string>;
   readonly tripped: ReadonlySet<string>;
+  /** UIDs and generations of policies. */
+  readonly held: ReadonlySet<string>;
 }
 
 /** What an earlier controller has recorded: the circuit breakers that it left open. */
 export const noticedBefore = (policies: RankedPolicies, open: OpenBreakers): Noticed => ({
   heldOnce: new Set(),
   heldReported: new Set(),
+  held: new Set(),
   tripped: new Set(policies.filter(({ name }) => open.has(name)).map(({ uid }) => uid)),
 });
 
-/** The Events of a pass besides those of its deletions: circuit breakers that opened, pods that wait for their finalizers. Each is recorded once, when it begins. */
+/** The Events of a pass besides those of its deletions: circuit breakers that opened, large deletions that wait, pods that wait for their finalizers. Each is recorded once, when it begins. */
 export function notices(
   noticed: Noticed,
   plan: PodGcPlan,
   { heldPods }: PlanCounts,
+  now: Date,
 ): { readonly events: readonly EventSpec[]; readonly noticed: Noticed } {
   const stuck = heldPods.filter(({ uid }) => noticed.heldOnce.has(uid) && !noticed.heldReported.has(uid));
   const open = plan.policies.flatMap(({ policy, missingNodes, trippedPercent: percent }) =>
     percent === undefined ? [] : [{ policy, missingNodes, percent }],
+  );
+  const waiting = plan.policies.flatMap(({ holdLeftMs, ...verdicts }) =>
+    holdLeftMs === undefined ? [] : [{ ...verdicts, until: new Date(now.getTime() + holdLeftMs) }],
   );
   const held = new Set(heldPods.map(({ uid }) => uid));
   const reported = [...noticed.heldReported, ...stuck.map(({ uid }) => uid)].filter((uid) => held.has(uid));
   return {
     events: [
       ...open.filter(({ policy }) => !noticed.tripped.has(policy.uid)).map(tripped),
+      ...waiting.filter(({ policy }) => !noticed.held.has(generationKey(policy))).map(holding),
       ...stuck.map(finalizerHeld),
     ],
     noticed: {
       heldOnce: held,
       heldReported: new Set(reported),
       tripped: new Set(open.map(({ policy }) => policy.uid)),
+      held: new Set(waiting.map(({ policy }) => generationKey(policy))),
     },
   };
 }
+
+const generationKey = ({ uid, generation }: Policy): string => `${uid}/${generation}`;

@@ -1,17 +1,19 @@
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import { invalidPolicyText, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { printable } from '../../runtime/text/printable.ts';
+import { holdingClaim } from './hold.ts';
 import type { NodeRollup } from './nodes.ts';
 
-type Claim = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+/** A condition without its history. */
+export type Claim = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
-/** The conditions of a policy, without their transition times. */
-export function claims(facts: StatusFacts): readonly Claim[] {
+/** The conditions of a policy, without their transition times. `hold`: of the last pass, or as stored. */
+export function claims(facts: StatusFacts, hold: PolicyStatus['hold']): readonly Claim[] {
   const { policy, report } = facts;
   const accepted = acceptedClaim(policy);
   const degraded = degradedClaim(facts);
   const enforcing = enforcingClaim(policy, report);
-  return [readyClaim(accepted, degraded), accepted, enforcing, degraded];
+  return [readyClaim(accepted, degraded), accepted, enforcing, holdingClaim(facts, hold), degraded];
 }
 
 function readyClaim(accepted: Claim, degraded: Claim): Claim {
@@ -62,12 +64,12 @@ function degradedClaim({ policy, stored, report, nodes }: StatusFacts): Claim {
   };
 }
 
-const noPassYet: Claim = {
+export const noPassYet = {
   type: 'Degraded',
   status: 'Unknown',
   reason: 'NoPassYet',
   message: 'No pass has completed under this policy yet',
-};
+} as const satisfies Claim;
 
 type Trouble = Pick<Claim, 'reason' | 'message'> | undefined;
 
@@ -143,6 +145,16 @@ export interface PolicyStatus {
   readonly pods?: PodRollup;
   /** null deletes the stored value, when the policy has no rules for nodes any more. */
   readonly nodes?: NodeRollup | null;
+  /** null deletes the stored value, when the policy is in mode DryRun. */
+  readonly hold?: StatusHold | null | undefined;
+}
+
+/** Times in RFC 3339; null deletes the stored value: nothing waits. */
+export interface StatusHold {
+  readonly generation: number;
+  readonly since: string;
+  readonly until?: string | null;
+  readonly due?: number | null;
 }
 
 export interface PodRollup {

@@ -11,6 +11,8 @@ export interface NodeRollup {
   readonly upToDate: number;
   readonly degraded: number;
   readonly keepListAtRisk: number;
+  /** Nodes on which a large removal of images waits. */
+  readonly holding: number;
   readonly imagesRemovable: number;
   readonly imageBytesReclaimable: number;
   /** Counted by each agent since its start. */
@@ -56,6 +58,7 @@ const none: NodeRollup = {
   upToDate: 0,
   degraded: 0,
   keepListAtRisk: 0,
+  holding: 0,
   imagesRemovable: 0,
   imageBytesReclaimable: 0,
   imageBytesReclaimed: 0,
@@ -76,6 +79,7 @@ function countsOf(
     ...seen,
     upToDate: Number(report.policyGeneration === policy.generation),
     keepListAtRisk: Number(report.keepListAtRisk),
+    holding: Number(report.holding),
     imagesRemovable: report.imagesRemovable,
     imageBytesReclaimable: report.imageBytesRemovable,
     imageBytesReclaimed: report.imageBytesFreed,
@@ -95,6 +99,7 @@ const add = (a: NodeRollup, b: NodeRollup): NodeRollup => ({
   upToDate: count(a.upToDate + b.upToDate),
   degraded: count(a.degraded + b.degraded),
   keepListAtRisk: count(a.keepListAtRisk + b.keepListAtRisk),
+  holding: count(a.holding + b.holding),
   imagesRemovable: count(a.imagesRemovable + b.imagesRemovable),
   imageBytesReclaimable: bytes(a.imageBytesReclaimable + b.imageBytesReclaimable),
   imageBytesReclaimed: bytes(a.imageBytesReclaimed + b.imageBytesReclaimed),

@@ -1,6 +1,15 @@
 import { isObject } from '../../api/json.ts';
+import { parseInForce } from '../../gc/hold.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
-import { claims, type Condition, type PodRollup, type PolicyStatus, type StatusFacts } from './claims.ts';
+import {
+  claims,
+  type Condition,
+  type PodRollup,
+  type PolicyStatus,
+  type StatusFacts,
+  type StatusHold,
+} from './claims.ts';
+import { holdOf } from './hold.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import type { NodeRollup } from './nodes.ts';
 
@@ -8,7 +17,8 @@ import type { NodeRollup } from './nodes.ts';
 export function planStatus(facts: StatusFacts, now: Date): PolicyStatus {
   const { policy, stored, report, deletedSince } = facts;
   const before = new Map(stored?.conditions.map((condition) => [condition.type, condition]));
-  const conditions = claims(facts).map((claim): Condition => {
+  const hold = holdOf(facts);
+  const conditions = claims(facts, hold).map((claim): Condition => {
     const old = before.get(claim.type);
     const lastTransitionTime = old?.status === claim.status ? old.lastTransitionTime : metaTime(now);
     return { ...claim, lastTransitionTime, observedGeneration: policy.generation };
@@ -21,7 +31,13 @@ export function planStatus(facts: StatusFacts, now: Date): PolicyStatus {
           lastPassTime: metaTime(report.at),
           pods: podRollup(report, (pods?.deletedTotal ?? 0) + deletedSince),
         };
-  return { observedGeneration: policy.generation, conditions, ...pass, ...nodesOf(facts) };
+  return {
+    observedGeneration: policy.generation,
+    conditions,
+    ...pass,
+    ...nodesOf(facts),
+    ...(hold !== undefined && { hold }),
+  };
 }
 
 /** While the reports are not known the stored values remain: they are not 0. */
@@ -36,13 +52,14 @@ function nodesOf({ policy, stored, nodes }: StatusFacts): Pick<PolicyStatus, 'no
 export function readStatus(stored: unknown): PolicyStatus | undefined {
   if (!isObject(stored) || typeof stored['observedGeneration'] !== 'number') return undefined;
   const conditions = Array.isArray(stored['conditions']) ? stored['conditions'].filter(isCondition) : [];
-  const { observedGeneration, pods, nodes, lastPassTime } = stored;
+  const { observedGeneration, pods, nodes, hold, lastPassTime } = stored;
   return {
     observedGeneration,
     conditions,
     ...(typeof lastPassTime === 'string' && { lastPassTime }),
     ...(isRollup(pods) && { pods }),
     ...(isNodeRollup(nodes) && { nodes }),
+    ...(isHold(hold) && { hold }),
   };
 }
 
@@ -55,6 +72,8 @@ const isRollup = (value: unknown): value is PodRollup =>
   isObject(value) && typeof value['deletedTotal'] === 'number';
 const isNodeRollup = (value: unknown): value is NodeRollup =>
   isObject(value) && typeof value['desired'] === 'number';
+
+const isHold = (value: unknown): value is StatusHold => parseInForce(value) !== undefined;
 
 /** Every agent watches the policies, so a status is written at most this often, unless the status of a condition changes. */
 const regularMs = 30_000;
@@ -71,13 +90,19 @@ export function writeAfterMs(planned: PolicyStatus, stored: PolicyStatus | undef
   return sums(planned) === sums(stored) ? undefined : sumsMs;
 }
 
-const statuses = ({ observedGeneration, conditions }: PolicyStatus): string =>
-  JSON.stringify([observedGeneration, conditions.map(({ type, status }) => [type, status])]);
+/** The generation in force is written at once: a restart must not begin its hold again. */
+const statuses = ({ observedGeneration, conditions, hold }: PolicyStatus): string =>
+  JSON.stringify([
+    observedGeneration,
+    hold?.generation,
+    conditions.map(({ type, status }) => [type, status]),
+  ]);
 
 function substance({ conditions, pods, nodes }: PolicyStatus): string {
   const claimed = conditions.map(({ type, status, reason, message }) => [type, status, reason, message]);
-  const { desired, upToDate, degraded, keepListAtRisk, storageWarnings, evictionRequests } = nodes ?? {};
-  const ofNodes = [desired, upToDate, degraded, keepListAtRisk, storageWarnings, evictionRequests];
+  const { desired, upToDate, degraded, keepListAtRisk, holding } = nodes ?? {};
+  const { storageWarnings, evictionRequests } = nodes ?? {};
+  const ofNodes = [desired, upToDate, degraded, keepListAtRisk, holding, storageWarnings, evictionRequests];
   return JSON.stringify([claimed, sorted(pods), ofNodes]);
 }
 

@@ -1,6 +1,7 @@
 import type { TtlRule } from '../../api/policy/policy.ts';
 import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
 import type { NoEvidence } from './entry.ts';
+import type { HoldEvidence } from './hold-words.ts';
 import type { InvalidEvidence } from './words.ts';
 
 export type PodReason = PodDeleteReason | PodKeepReason;
@@ -101,6 +102,7 @@ export interface PodEvidence {
     /** The status of the policy reports it as open. */
     readonly isLeftOpen: boolean;
   };
+  Holding: HoldEvidence;
   PacingLimit: { readonly maxDeletesPerPass: number };
   /** How often in a row. */
   DeletionFailed: { readonly times: number };

@@ -1,6 +1,7 @@
 import { TTL_ANNOTATION } from '../../api/policy/matching.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import type { ReasonCatalog } from './entry.ts';
+import { holdReason } from './hold-words.ts';
 import type { Finish, Owned, PlaceInLine, PlaceInNamespace, PodEvidence, Ttl } from './pod-evidence.ts';
 import {
   counted,
@@ -169,6 +170,7 @@ export const podReasons: ReasonCatalog<PodEvidence> = {
       'No more nodes are missing than pods.safety.maxOrphanedNodesPercent permits (a single one always, unless it is 0), and another quarantine has passed.',
     caution: mayRun,
   },
+  Holding: holdReason('pods', 'pods.safety'),
   PacingLimit: {
     meaning: "It is due, but the pass has reached the policy's limit of deletions.",
     sentence: ({ maxDeletesPerPass }) =>

@@ -34,6 +34,8 @@ export interface NodeReportFacts extends Identified {
   readonly policyGeneration: number;
   readonly degraded: boolean;
   readonly keepListAtRisk: boolean;
+  /** A large removal of images waits. */
+  readonly holding: boolean;
   readonly imagesRemovable: number;
   readonly imageBytesRemovable: number;
   /** Total since the agent started. */
@@ -76,6 +78,7 @@ function countsOf(
     policyGeneration: numberOrZero(policy.observedGeneration),
     degraded: isTrue(status, 'Degraded'),
     keepListAtRisk: isTrue(status, 'KeepListAtRisk'),
+    holding: isTrue(status, 'Holding'),
     imagesRemovable: numberOrZero(removable.count),
     imageBytesRemovable: numberOrZero(removable.bytes),
     imageBytesFreed: numberOrZero(units.find(({ name }) => name === 'imagegc')?.freedBytesTotal),

@@ -11,6 +11,8 @@ import {
   replicaSetFromJson,
   type Unchecked,
 } from '../codec/json.ts';
+import { SKIP_HOLD_ANNOTATION } from '../../api/policy/matching.ts';
+import { bounded, bounds } from '../../runtime/bounds.ts';
 import type { Codec } from '../codec/list.ts';
 import { decodeWhole, type Decoder } from '../codec/reader.ts';
 import { MalformedError } from '../codec/frames.ts';
@@ -186,8 +188,15 @@ function rawFacts(object: Readonly<Record<string, unknown>>): RawFacts {
 }
 
 /** The schema of a kind bounds everything but the metadata. */
-const keptMetadata = (meta: Unchecked<V1ObjectMeta>): object =>
-  Object.fromEntries(metadataFields.flatMap((field) => (field in meta ? [[field, meta[field]]] : [])));
+function keptMetadata(meta: Unchecked<V1ObjectMeta>): object {
+  const kept = Object.fromEntries(
+    metadataFields.flatMap((field) => (field in meta ? [[field, meta[field]]] : [])),
+  );
+  const skipHold = annotationOf({ metadata: meta })(SKIP_HOLD_ANNOTATION);
+  return skipHold === undefined
+    ? kept
+    : { ...kept, annotations: { [SKIP_HOLD_ANNOTATION]: bounded(skipHold, bounds.uid) } };
+}
 
 const metadataFields = [
   'name',

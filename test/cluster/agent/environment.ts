@@ -10,7 +10,7 @@ import { crictl, runContainer, runSandbox } from '../node/crictl.ts';
 import { images, type BuiltImage, type ImageSpec } from '../node/image.ts';
 import { kubectl, create, apply } from '../servers/kubectl.ts';
 import { waitUntil } from '../servers/waiting.ts';
-import { policyManifest } from '../../manifests.ts';
+import { policyManifest, unheldNodes } from '../../manifests.ts';
 
 /** Kubelet configuration: removes no image and evicts no pod. */
 export const idleKubelet = {
@@ -66,7 +66,7 @@ export async function applyPolicy(
   mode: 'DryRun' | 'Enforce',
   nodes: object,
 ): Promise<void> {
-  await apply(cluster, policyManifest('default', { mode, nodes }));
+  await apply(cluster, policyManifest('default', { mode, nodes: unheldNodes(nodes) }));
 }
 
 interface PodSpec {

@@ -5,7 +5,7 @@ import type { Cluster } from '../servers/cluster.ts';
 import { passesOf, type DustpanProcess, type LogLine } from '../servers/dustpan-process.ts';
 import { etcdClient, type EtcdEntry } from '../servers/etcd.ts';
 import { etcdEntry } from '../servers/etcd-objects.ts';
-import { policyManifest } from '../../manifests.ts';
+import { policyManifest, unheldPods } from '../../manifests.ts';
 import { apply, kubectl } from '../servers/kubectl.ts';
 import { eventually } from '../servers/waiting.ts';
 
@@ -59,7 +59,7 @@ export async function runningPods(
 
 /** Applies the one policy of these tests, as a person would. */
 export async function applyPolicy(cluster: Cluster, pods: object, mode = 'Enforce'): Promise<void> {
-  await apply(cluster, policyManifest('default', { mode, pods }));
+  await apply(cluster, policyManifest('default', { mode, pods: unheldPods(pods) }));
 }
 
 /** UIDs of the listed pods. */

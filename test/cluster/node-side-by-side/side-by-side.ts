@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startAgent, agentUser } from '../agent/agent.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { startCluster, type Cluster, type ClusterOptions } from '../servers/cluster.ts';
-import { policyManifest } from '../../manifests.ts';
+import { policyManifest, unheldNodes } from '../../manifests.ts';
 import { kubectl, apply } from '../servers/kubectl.ts';
 import { eventually } from '../servers/waiting.ts';
 import { idleKubelet } from '../agent/environment.ts';
@@ -39,7 +39,7 @@ export async function startCollecting(cluster: Cluster, nodes: object): Promise<
 
 /** Writes the one policy there is. */
 export async function applyNodesPolicy(cluster: Cluster, nodes: object): Promise<void> {
-  const policy = policyManifest('as-the-kubelet', { mode: 'Enforce', nodes });
+  const policy = policyManifest('as-the-kubelet', { mode: 'Enforce', nodes: unheldNodes(nodes) });
   await apply(cluster, policy);
 }
 

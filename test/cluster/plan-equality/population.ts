@@ -204,6 +204,7 @@ function policiesOf(random: Random): readonly object[] {
       keepPerOwner: 1,
       protectUnfinishedJobs: true,
     },
+    safety: { holdAbove: 0 },
   };
   const teams = {
     excludeNamespaces: ['batch', 'zz'],
@@ -221,7 +222,7 @@ function policiesOf(random: Random): readonly object[] {
       matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: ['batch'] }],
     },
     terminated: { ttlAfterFinished: '2h', protectUnfinishedJobs: true },
-    ...{ orphaned: { quarantine: '0s' }, safety: { maxOrphanedNodesPercent: 100 } },
+    ...{ orphaned: { quarantine: '0s' }, safety: { maxOrphanedNodesPercent: 100, holdAbove: 0 } },
   };
   return [
     policyOf('backends', { priority: 10, mode: 'Enforce', pods: backends }),

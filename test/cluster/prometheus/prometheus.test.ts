@@ -99,7 +99,7 @@ const policy = policyManifest('default', {
   mode: 'Enforce',
   pods: { terminated: { ttlAfterFinished: '3s' }, orphaned: {} },
   nodes: {
-    imageGC: { maximumAge: '5s', minimumAge: '2s' },
+    imageGC: { maximumAge: '5s', minimumAge: '2s', holdAbove: 0 },
     containerGC: { logs: {} },
     localStorageEviction: {},
     nodePressure: {},

@@ -34,12 +34,13 @@ export const quickPolicy = (storage: object, imageGC: object = {}): object =>
       excludeNamespaces: ['kube-system', namespace],
       terminated: { ttlAfterFinished: '1s', keepPerOwner: 1 },
       orphaned: { quarantine: '10s' },
-      safety: { maxOrphanedNodesPercent: 100 },
+      safety: { maxOrphanedNodesPercent: 100, holdAbove: 0 },
     },
     nodes: {
       imageGC: {
         minimumAge: '1s',
         maximumAge: '3s',
+        holdAbove: 0,
         keep: ['bed.test/kept:*', busyboxImage.ref],
         ...imageGC,
       },

@@ -82,7 +82,7 @@ function sideOf(cluster: Cluster, ledger: Ledger, stopCollector?: () => Promise<
   return { cluster, ledger, stop };
 }
 
-/** Writes the policy that equals upstream: all four rules, no circuit breaker. */
+/** Writes the policy that equals upstream: all four rules, neither circuit breaker nor hold. */
 export async function applyPolicy(cluster: Cluster, threshold: number): Promise<void> {
   const policy = policyManifest('as-upstream', {
     mode: 'Enforce',
@@ -91,7 +91,7 @@ export async function applyPolicy(cluster: Cluster, threshold: number): Promise<
       outOfService: {},
       orphaned: { quarantine: '40s' },
       unscheduledTerminating: {},
-      safety: { maxOrphanedNodesPercent: 100 },
+      safety: { maxOrphanedNodesPercent: 100, holdAbove: 0 },
     },
   });
   await apply(cluster, policy);

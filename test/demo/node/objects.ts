@@ -41,7 +41,7 @@ export const nodePolicy = (
       nodeSelector: { matchLabels: nodeLabels },
       imageGC: {
         ...{ highThresholdPercent: hasDisk ? diskPercent.limit : 100, lowThresholdPercent: diskPercent.goal },
-        ...{ minimumAge: '10m', maximumAge: '240h', keep: [`${registry}/base/*`] },
+        ...{ minimumAge: '10m', maximumAge: '240h', holdAbove: 0, keep: [`${registry}/base/*`] },
       },
       containerGC: { maxPerPodContainer: 1, logs: { maxRotatedPerContainer: 2 } },
     },

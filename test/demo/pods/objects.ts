@@ -104,6 +104,7 @@ export const policy = (mode: 'DryRun' | 'Enforce'): Record<string, unknown> =>
       orphaned: { quarantine: '5s' },
       unscheduledTerminating: {},
       outOfService: {},
+      safety: { holdAbove: 0 },
     },
   });
 

@@ -8,7 +8,7 @@ import { startCriSandbox, type CriSandbox, type CriSandboxOptions } from '../../
 import type { Manifest } from '../../sandbox/api/direct-store.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/server.ts';
 import { RunningDustpan, type Built } from '../built.ts';
-import { policyManifest } from '../../manifests.ts';
+import { policyManifest, unheldNodes } from '../../manifests.ts';
 
 export const nodeName = 'node-1';
 
@@ -129,4 +129,4 @@ export class RunningAgent extends RunningDustpan {
 
 /** A policy that governs every node. */
 export const nodesPolicy = (mode: 'DryRun' | 'Enforce', nodes: object): Manifest =>
-  policyManifest('default', { mode, nodes });
+  policyManifest('default', { mode, nodes: unheldNodes(nodes) });

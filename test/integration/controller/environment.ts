@@ -1,11 +1,11 @@
 import type { Manifest } from '../../sandbox/api/direct-store.ts';
 import type { Sandbox } from '../../sandbox/server.ts';
-import { policyManifest } from '../../manifests.ts';
+import { policyManifest, unheldPods } from '../../manifests.ts';
 
 export const policy = (
   mode: 'DryRun' | 'Enforce',
   pods: object = { terminated: { ttlAfterFinished: '0s' } },
-): Manifest => policyManifest('default', { mode, pods });
+): Manifest => policyManifest('default', { mode, pods: unheldPods(pods) });
 
 /** Finished pods p0000, p0001, … on a node that exists, and the namespace of the lease. */
 export function fillCluster(sandbox: Sandbox, count: number): void {

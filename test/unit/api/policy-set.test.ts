@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
 import { PolicySet } from '../../../src/api/policy/policy-set.ts';
 
-const stored = (name: string, over: { spec?: object; generation?: number; status?: object } = {}) => ({
-  metadata: { name, uid: `uid-${name}`, generation: over.generation ?? 1 },
+const stored = (
+  name: string,
+  over: { spec?: object; generation?: number; status?: object; annotations?: object } = {},
+) => ({
+  metadata: { name, uid: `uid-${name}`, generation: over.generation ?? 1, annotations: over.annotations },
   spec: over.spec ?? { pods: {} },
   ...(over.status && { status: over.status }),
 });
@@ -13,6 +16,14 @@ test.each<{ readonly name: string; readonly next: readonly object[]; readonly ch
   { name: 'the same', next: [a, b], changed: false },
   { name: 'the same in another order', next: [b, a], changed: false },
   { name: 'another status alone', next: [stored('a', { status: { conditions: [] } }), b], changed: false },
+  {
+    ...{ name: 'the end of the hold of a generation', changed: true },
+    next: [stored('a', { annotations: { 'gc.dustpan.dev/skip-hold': '1' } }), b],
+  },
+  {
+    ...{ name: 'another annotation', changed: false },
+    next: [stored('a', { annotations: { team: 'shop', 'gc.dustpan.dev/skip-hold': 'yes' } }), b],
+  },
   { name: 'a policy less', next: [a], changed: true },
   { name: 'a policy more', next: [a, b, stored('c')], changed: true },
   {

@@ -40,7 +40,19 @@ describe('defaults', () => {
       unscheduledTerminating: true,
       outOfService: true,
       safety: { maxDeletesPerPass: 0, maxOrphanedNodesPercent: 20 },
+      hold: { above: 100, forMs: 300_000 },
     });
+  });
+
+  test.each([
+    { name: 'a generation', value: '3', expected: 3 },
+    { name: 'no annotation', value: undefined, expected: undefined },
+    { name: 'another text', value: 'yes', expected: undefined },
+    { name: 'another number', value: '3.5', expected: undefined },
+  ])('the annotation that ends a hold: $name', ({ value, expected }) => {
+    const annotations = { 'gc.dustpan.dev/skip-hold': value };
+    const raw = { metadata: { name: 'p', annotations }, spec: {} };
+    expect(parsePolicy(raw).policy).toHaveProperty('skipHoldOf', expected);
   });
 
   test('absent rules are off', () => {
@@ -75,6 +87,7 @@ describe('defaults', () => {
         keep: [],
         kubeletHighThresholdPercent: 85,
         maxImagesPerPass: undefined,
+        hold: { above: 10, forMs: 300_000 },
         repullBackoff: true,
       },
       containerGC: {

@@ -27,8 +27,11 @@ test('has a heading for each alert, and for nothing else', () => {
 
 test.each([
   {
-    ...{ kind: 'GCPolicy', files: ['src/controllers/policystatus/claims.ts'] },
-    known: ['Accepted', 'Degraded', 'Enforcing', 'Ready'],
+    ...{
+      kind: 'GCPolicy',
+      files: ['src/controllers/policystatus/claims.ts', 'src/controllers/policystatus/hold.ts'],
+    },
+    known: ['Accepted', 'Degraded', 'Enforcing', 'Holding', 'Ready'],
   },
   {
     ...{
@@ -58,6 +61,7 @@ const reasonsIn = (file: string): readonly string[] =>
 test.each([
   { file: 'src/commands/status/trouble.ts', part: 'Problems that only status finds', some: 'NodesBehind' },
   { file: 'src/controllers/policystatus/claims.ts', part: 'Conditions of a GCPolicy', some: 'Tripped' },
+  { file: 'src/controllers/policystatus/hold.ts', part: 'Conditions of a GCPolicy', some: 'NodesHolding' },
   { file: 'src/agent/report/conditions.ts', part: 'Conditions of a NodeGCReport', some: 'ThresholdAhead' },
   {
     file: 'src/agent/report/keep-list-risk.ts',

@@ -10,6 +10,7 @@ import {
   finalizerHeld,
   minutesAgo,
   node,
+  now,
   owner,
   pod,
   policy,
@@ -80,6 +81,14 @@ const planned: Readonly<Record<Exclude<PodReason, LiveReason | 'DeletionFailed'>
     ...podsBy({ ...quarantine, safety: { maxDeletesPerPass: 0, maxOrphanedNodesPercent: 0 } }),
     pods: [lost],
     assumeElapsed: true,
+  },
+  Holding: {
+    ...podsBy({
+      terminated: terminatedRule({ ttlAfterFinishedMs: 0 }),
+      hold: { above: 1, forMs: 300_000 },
+    }),
+    pods: [pod('b', finished), pod('a', finished)],
+    inForce: { default: { generation: 1, since: now } },
   },
   PacingLimit: {
     ...podsBy({

@@ -1,6 +1,7 @@
 import type { NodeReportFacts } from '../../../src/kube/cache/node-report-facts.ts';
 import type { InvalidPolicy, NodesPolicy, Policy, PodsPolicy } from '../../../src/api/policy/policy.ts';
 import type { Decision, PlanDocument, PlanOptions, Totals } from '../../../src/commands/plan/document.ts';
+import type { InForce } from '../../../src/gc/hold.ts';
 import type { Unit } from '../../../src/gc/decision.ts';
 import { planUnits } from '../../../src/commands/plan/units.ts';
 import { nodePodCodec, type NodePodFacts } from '../../../src/kube/cache/node-pods.ts';
@@ -23,6 +24,8 @@ export interface Fixture {
   readonly reports?: readonly NodeReportFacts[];
   /** Skips quarantines. */
   readonly assumeElapsed?: boolean;
+  /** By the name of the policy. */
+  readonly inForce?: Readonly<Record<string, InForce>>;
 }
 
 /** All decisions of a plan, kept objects included. */
@@ -87,6 +90,7 @@ function worldOf(fixture: Fixture): PlanFacts {
     jobs: byUid(jobs ?? []),
     replicaSets: new Map(),
     parts: fixture.part === undefined ? [] : [partOf(fixture.part)],
+    inForce: new Map(Object.entries(fixture.inForce ?? {})),
     reports: fixture.reports ?? [],
     notes: [],
   };

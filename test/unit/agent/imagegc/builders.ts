@@ -4,10 +4,10 @@ import type { ImageGcPolicy, Policy } from '../../../../src/api/policy/policy.ts
 import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
 import type { ImageRecord } from '../../../../src/node/disk/state-format.ts';
 import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
-import { minutesAgo, nodesRules, now, policy } from '../../../builders.ts';
+import { minutesAgo, nodesRules, noHold, now, policy } from '../../../builders.ts';
 import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
 
-/** The defaults of the CRD. */
+/** The defaults of the CRD, without a hold. */
 export const imageRule = (over: Partial<ImageGcPolicy> = {}): ImageGcPolicy => ({
   highThresholdPercent: 85,
   lowThresholdPercent: 80,
@@ -18,6 +18,7 @@ export const imageRule = (over: Partial<ImageGcPolicy> = {}): ImageGcPolicy => (
   keep: [],
   kubeletHighThresholdPercent: 85,
   maxImagesPerPass: undefined,
+  hold: noHold,
   repullBackoff: true,
   ...over,
 });

@@ -14,7 +14,7 @@ import type {
 import type { ContainerGcPolicy, ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
 import type { ReportFacts, UnitPasses } from '../../../../src/agent/report/facts.ts';
 import { usedPercent, type MountedImageDisk } from '../../../../src/node/disk/filesystem.ts';
-import { minutesAgo, nodesRules, now, policy } from '../../../builders.ts';
+import { minutesAgo, nodesRules, noHold, now, policy } from '../../../builders.ts';
 
 export const gib = 1024 ** 3;
 
@@ -22,7 +22,7 @@ export const gib = 1024 ** 3;
 const imageGc: ImageGcPolicy = {
   ...{ highThresholdPercent: 85, lowThresholdPercent: 80, kubeletHighThresholdPercent: 95 },
   ...{ minimumAgeMs: 120_000, maximumAgeMs: undefined, maxImagesPerPass: undefined, repullBackoff: true },
-  ...{ maximumAgeByImage: [], inodes: undefined, keep: ['registry.example.com/base/*'] },
+  ...{ hold: noHold, maximumAgeByImage: [], inodes: undefined, keep: ['registry.example.com/base/*'] },
 };
 
 const containerGC: ContainerGcPolicy = {

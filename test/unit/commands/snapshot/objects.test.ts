@@ -184,12 +184,16 @@ describe('other objects lead to the same facts, without secrets', () => {
     expect(JSON.stringify(copy)).not.toContain(secret);
   });
 
-  test('a policy has its spec, a report its status', () => {
+  test('a policy has its spec and its generation in force, a report its status', () => {
     const spec = { mode: 'Enforce', nodes: { imageGC: { keep: ['a/*'] } } };
     const ours = { apiVersion: 'gc.dustpan.dev/v1alpha1' };
-    const policy = written({ ...ours, kind: 'GCPolicy' }, { metadata: metadata(), spec, status: { a: 1 } });
+    const hold = { generation: 3, since: '2026-01-15T12:00:00Z' };
+    const policy = written(
+      { ...ours, kind: 'GCPolicy' },
+      { metadata: metadata(), spec, status: { a: secret, hold } },
+    );
     expect(policy).toMatchObject({ metadata: { name: 'one', uid: 'uid-1', generation: 3 }, spec });
-    expect(policy).not.toHaveProperty('status');
+    expect(policy).toHaveProperty('status', { hold });
     expect(JSON.stringify(policy)).not.toContain(secret);
     const status = { images: { removable: { count: 1 } } };
     expect(written({ ...ours, kind: 'NodeGCReport' }, { metadata: metadata(), status })).toMatchObject({

@@ -37,6 +37,11 @@ describe('problems', () => {
       expected: ['GCPolicy a: Tripped'],
     },
     {
+      name: 'a policy whose large deletion waits',
+      policies: [policy('a', { conditions: [condition('Holding', 'True', { reason: 'Holding' })] })],
+      expected: ['GCPolicy a: Holding'],
+    },
+    {
       name: 'a node that will be short of disk space, after one whose agent fails',
       reports: [
         report('short', { conditions: [short] }),

@@ -34,6 +34,7 @@ export interface Facts {
   readonly jobs?: readonly JobFacts[] | undefined;
   readonly part?: Partial<NodePart>;
   readonly openBreakers?: PlanFacts['openBreakers'];
+  readonly inForce?: PlanFacts['inForce'];
 }
 
 /** Pods under a policy with this rule for those that have finished. */
@@ -48,6 +49,7 @@ export function factsOf(facts: Facts): PlanFacts {
   return {
     policies: rankPolicies(facts.policies ?? []),
     openBreakers: facts.openBreakers,
+    inForce: facts.inForce,
     pods: byUid(pods),
     nodes: 'nodes' in facts && facts.nodes === undefined ? undefined : byUid(nodes),
     namespaces: byUid(names.map(namespaceOf)),

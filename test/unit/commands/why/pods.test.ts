@@ -5,6 +5,7 @@ import {
   labelled,
   minutesAgo,
   node,
+  now,
   owner,
   pod,
   policy,
@@ -315,6 +316,24 @@ const rows: readonly Row[] = [
     },
     field: 'pods.safety.maxOrphanedNodesPercent=20',
     why: 'Node node-gone does not exist, but the status of the policy reports that the circuit breaker is open. A controller that has just started keeps it open for a quarantine.',
+  },
+  {
+    reason: 'Holding',
+    facts: {
+      policies: [
+        policy({
+          generation: 3,
+          pods: {
+            terminated: terminatedRule({ ttlAfterFinishedMs: 0 }),
+            hold: { above: 1, forMs: 300_000 },
+          },
+        }),
+      ],
+      pods: [aged('x', 60), aged('y', 60), pod('runs', { phase: 'Running' })],
+      inForce: new Map([['default', { generation: 3, since: now }]]),
+    },
+    field: 'pods.safety.holdAbove=1, pods.safety.holdFor=5m',
+    why: 'It is due, but generation 3 of the policy would remove 2 of 3 pods: more than 1, and more than half. The first such pass of a generation waits 5m.',
   },
   {
     reason: 'PacingLimit',

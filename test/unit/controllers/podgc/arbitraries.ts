@@ -9,6 +9,7 @@ import {
   labelled,
   minutesAgo,
   node,
+  noHold,
   now,
   owner,
   pod,
@@ -108,44 +109,52 @@ export const facts: fc.Arbitrary<Seen> = fc
     spareNodes: fc.integer({ min: 0, max: 8 }),
     missingForMs: fc.constantFrom(0, 40_000),
     closedForMs: fc.constantFrom(39_999, 40_000, 40_000),
+    /** Since the first pass under the generation of each policy. */
+    inForceForMs: fc.constantFrom(undefined, 0, 0, 299_999, 300_000),
     wasSeen: fc.boolean(),
     leftOpenForMs: fc.constantFrom(undefined, undefined, 39_999, 40_000),
   })
-  .map(({ pods: listed, jobFinished, spareNodes, missingForMs, closedForMs, wasSeen, leftOpenForMs }) => ({
-    pods: listed.map(({ facts: one }) => one),
-    trueFinishMs: new Map(listed.map(({ facts: { uid }, trueFinishMs }) => [uid, trueFinishMs])),
-    finishedForMs: new Map(listed.map(({ facts: { uid }, seenForMs }) => [uid, seenForMs])),
-    failedBefore: new Map(
-      listed.flatMap(({ facts: { uid }, retryInMs }) =>
-        retryInMs === undefined ? [] : [[uid, { times: 1, retryInMs }]],
+  .map(({ pods: listed, jobFinished, spareNodes, ...times }) => {
+    const { missingForMs, closedForMs, inForceForMs, wasSeen, leftOpenForMs } = times;
+    return {
+      pods: listed.map(({ facts: one }) => one),
+      trueFinishMs: new Map(listed.map(({ facts: { uid }, trueFinishMs }) => [uid, trueFinishMs])),
+      finishedForMs: new Map(listed.map(({ facts: { uid }, seenForMs }) => [uid, seenForMs])),
+      failedBefore: new Map(
+        listed.flatMap(({ facts: { uid }, retryInMs }) =>
+          retryInMs === undefined ? [] : [[uid, { times: 1, retryInMs }]],
+        ),
       ),
-    ),
-    nodes: new Map(
-      [
-        node('node-1'),
-        node('out', { ready: false, taintKeys: ['node.kubernetes.io/out-of-service'] }),
-        node('keep', { labels: keep }),
-        ...Array.from({ length: spareNodes }, (_, i) => node(`spare-${i}`)),
-      ].map((one) => [one.name, one]),
-    ),
-    namespaces: new Map<string, Record<string, string>>([
-      ['default', {}],
-      ['shop', { team: 'shop' }],
-      ['kept', keep],
-    ]),
-    jobsFinished: new Map([['uid-Job-j', jobFinished]]),
-    replicaSetOwners: new Map([['uid-ReplicaSet-r', owner('Deployment', 'd')]]),
-    seenNodes: new Set(['node-1', ...(wasSeen ? ['gone'] : [])]),
-    missingForMs: new Map([
-      ['gone', missingForMs],
-      ['gone-2', 40_000],
-    ]),
-    closedForMs: new Map([
-      ['all', closedForMs],
-      ['app', 40_000],
-    ]),
-    leftOpenForMs: new Map(leftOpenForMs === undefined ? [] : [['all', leftOpenForMs]]),
-  }));
+      nodes: new Map(
+        [
+          node('node-1'),
+          node('out', { ready: false, taintKeys: ['node.kubernetes.io/out-of-service'] }),
+          node('keep', { labels: keep }),
+          ...Array.from({ length: spareNodes }, (_, i) => node(`spare-${i}`)),
+        ].map((one) => [one.name, one]),
+      ),
+      namespaces: new Map<string, Record<string, string>>([
+        ['default', {}],
+        ['shop', { team: 'shop' }],
+        ['kept', keep],
+      ]),
+      jobsFinished: new Map([['uid-Job-j', jobFinished]]),
+      replicaSetOwners: new Map([['uid-ReplicaSet-r', owner('Deployment', 'd')]]),
+      seenNodes: new Set(['node-1', ...(wasSeen ? ['gone'] : [])]),
+      missingForMs: new Map([
+        ['gone', missingForMs],
+        ['gone-2', 40_000],
+      ]),
+      inForceForMs: new Map(
+        inForceForMs === undefined ? [] : ['all', 'app', 'shop'].map((name) => [name, inForceForMs]),
+      ),
+      closedForMs: new Map([
+        ['all', closedForMs],
+        ['app', 40_000],
+      ]),
+      leftOpenForMs: new Map(leftOpenForMs === undefined ? [] : [['all', leftOpenForMs]]),
+    };
+  });
 
 /** Pods bound to nodes that never existed: no kubelet has started them. */
 export const invented: fc.Arbitrary<readonly PodFacts[]> = fc
@@ -205,12 +214,13 @@ export const given: fc.Arbitrary<Given> = fc
     maxDeletesPerPass: fc.integer({ min: 0, max: 4 }),
     maxOrphanedNodesPercent: fc.constantFrom(0, 20, 50, 100),
     isDryRun: fc.boolean(),
+    hold: fc.constantFrom(noHold, { above: 1, forMs: 300_000 }),
   })
-  .map(({ all, app, shop, invalid, invalidSelects, isDryRun, ...safety }) => {
+  .map(({ all, app, shop, invalid, invalidSelects, isDryRun, hold, ...safety }) => {
     const made = (name: string, priority: number, over: NonNullable<Parameters<typeof policy>[0]>['pods']) =>
       policy({
         ...{ name, priority, mode: isDryRun ? 'DryRun' : 'Enforce' },
-        pods: { ...over, safety },
+        pods: { ...over, safety, hold },
       });
     const broken = {
       ...{ name: `broken ${invalidSelects}`, uid: 'uid-broken', generation: 1, problems: ['nonsense'] },

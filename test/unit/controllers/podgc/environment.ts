@@ -70,6 +70,7 @@ export function environmentOf(
     holdsLease: () => true,
     periodMs: 20_000,
     openBreakers: () => new Map(),
+    storedInForce: () => new Map(),
     maxDeletesPerSecond: 0,
     onStale: () => undefined,
     onProgress: () => undefined,

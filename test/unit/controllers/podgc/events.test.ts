@@ -108,7 +108,10 @@ const failed = (of: Policy) => ({ kind: 'failed', decision: planned(of), error: 
 const kept = (of: Policy, reason: 'ClockUnsure' | 'NodeExists') =>
   ({ kind: 'kept', decision: planned(of), reason }) as const;
 
-const verdicts = { governed: 9, terminated: 8, missingNodes: 0, trippedPercent: undefined };
+const verdicts = {
+  ...{ governed: 9, terminated: 8, missingNodes: 0, trippedPercent: undefined },
+  ...{ selected: 3, holdLeftMs: undefined },
+};
 const plan: PodGcPlan = {
   deletions: [planned(first), planned(second), planned(first, 'Orphaned'), planned(first)],
   policies: [first, second, ofNoPods].map((one) => ({ policy: one, ...verdicts })),
@@ -121,6 +124,7 @@ test('the report of a policy has the outcomes of its own pods', () => {
       ...[done(first), done(second), failed(second), done(first), failed(second)],
       ...[kept(first, 'ClockUnsure'), kept(first, 'NodeExists')],
     ],
+    inForce: new Map(),
     at: new Date(0),
   });
   expect(

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import type { PodGcPlan } from '../../../../src/controllers/podgc/facts.ts';
+import { noHold } from '../../../builders.ts';
 import { property, worlds } from '../../../property.ts';
 import { facts, given, invented, lineOf, planned } from './arbitraries.ts';
 
@@ -61,7 +62,12 @@ const withoutLimit = (one: Policy | InvalidPolicy): Policy | InvalidPolicy =>
     ? one
     : {
         ...one,
-        pods: { ...one.pods, safety: { ...one.pods.safety, maxDeletesPerPass: 0 }, terminated: undefined },
+        pods: {
+          ...one.pods,
+          safety: { ...one.pods.safety, maxDeletesPerPass: 0 },
+          hold: noHold,
+          terminated: undefined,
+        },
       };
 
 test('without the nodes or the namespaces, no rule that needs them deletes a pod', property, () => {

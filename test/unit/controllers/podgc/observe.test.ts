@@ -43,6 +43,7 @@ const caches = (synced: boolean): Caches => ({
 const openBreakers = new Map<string, number>();
 const memory = {
   ...{ missing: noneMissing, seenFinished: noneSeen, failedBefore: new Map(), openBreakers },
+  ...{ inForce: new Map(), storedInForce: new Map() },
   ...{ monotonicMs: 5_000, maxGapMs: 1_000, now },
 };
 
@@ -124,7 +125,7 @@ test('the memory of nodes does not grow over time', () => {
 test('remembers since when the circuit breaker of each policy with the orphan rule is closed', () => {
   const verdicts = (policy: Policy, trippedPercent?: number) => ({
     ...{ policy, trippedPercent },
-    ...{ governed: 1, terminated: 0, missingNodes: 1 },
+    ...{ governed: 1, terminated: 0, missingNodes: 1, selected: 0, holdLeftMs: undefined },
   });
   const passes = [
     { policy: terminated({}), expected: undefined },

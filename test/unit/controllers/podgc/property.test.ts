@@ -8,7 +8,7 @@ import {
   type PodGcPlan,
 } from '../../../../src/controllers/podgc/facts.ts';
 import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
-import { minutesAgo, now, owner, pod } from '../../../builders.ts';
+import { minutesAgo, noHold, now, owner, pod } from '../../../builders.ts';
 import { property, worlds } from '../../../property.ts';
 import {
   facts,
@@ -78,7 +78,10 @@ test('an annotation adds only deletions of expired pods, which no threshold coun
 const withoutLimit = (one: Given['policies'][number]): Given['policies'][number] =>
   isInvalid(one) || one.pods === undefined
     ? one
-    : { ...one, pods: { ...one.pods, safety: { ...one.pods.safety, maxDeletesPerPass: 0 } } };
+    : {
+        ...one,
+        pods: { ...one.pods, safety: { ...one.pods.safety, maxDeletesPerPass: 0 }, hold: noHold },
+      };
 
 /** Whether the condition of a reason holds. */
 const grounds: Record<PodDeletion['reason'], (one: PodFacts, by: Policy, seen: Seen) => boolean> = {
@@ -188,13 +191,16 @@ test(
 /** Pods that are tried last give their place under the limit of a pass to any other. */
 const unfailed = facts.map((seen) => ({ ...seen, failedBefore: new Map() }));
 
-/** Held pods may be among the newest of their owner. */
+/** Held pods may be among the newest of their owner, and a policy governs them too: half of what it governs is never held. */
 const withoutOwners = (how: Given): Given => ({
   ...how,
   policies: how.policies.map((one) =>
     'problems' in one || one.pods?.terminated === undefined
       ? one
-      : { ...one, pods: { ...one.pods, terminated: { ...one.pods.terminated, keepPerOwner: 0 } } },
+      : {
+          ...one,
+          pods: { ...one.pods, terminated: { ...one.pods.terminated, keepPerOwner: 0 }, hold: noHold },
+        },
   ),
 });
 
@@ -364,13 +370,15 @@ test(
 );
 
 test(
-  'after a plan is carried out nothing is due, unless a limit or the circuit breaker kept pods',
+  'after a plan is carried out nothing is due, unless a limit, the circuit breaker or a hold kept pods',
   property,
   () => {
     fc.assert(
       fc.property(facts, given, (seen, how) => {
         const plan = planned(seen, how);
-        const isCut = [...plan.kept].some(({ reason }) => reason === 'PacingLimit' || reason === 'Tripped');
+        const isCut = [...plan.kept].some(({ reason }) =>
+          ['PacingLimit', 'Tripped', 'Holding'].includes(reason),
+        );
         fc.pre(!isCut);
         const gone = new Set(plan.deletions.map(({ target }) => target.pod));
         const after = { ...seen, pods: seen.pods.filter((one) => !gone.has(one)) };
@@ -378,6 +386,37 @@ test(
       }),
       worlds,
     );
+  },
+);
+
+/** For how much longer the hold of a policy may last. */
+function newForMs({ mode, pods, name }: Policy, { inForceForMs }: PodGcFacts): number {
+  if (mode === 'DryRun' || pods === undefined || pods.hold.above === 0) return 0;
+  return pods.hold.forMs - (inForceForMs.get(name) ?? Infinity);
+}
+
+test(
+  'a new generation deletes at most holdAbove pods or half of what it governs, and what waits is due when holdFor has passed',
+  property,
+  () => {
+    let held = 0;
+    fc.assert(
+      fc.property(facts, given, (seen, how) => {
+        const plan = planned(seen, how);
+        for (const { policy: by, governed, selected } of plan.policies) {
+          const leftMs = newForMs(by, seen);
+          if (leftMs <= 0) continue;
+          const deleted = plan.deletions.filter((one) => one.policy === by).length;
+          expect(deleted).toBeLessThanOrEqual(Math.max(by.pods?.hold.above ?? 0, governed / 2));
+          const waiting = [...plan.kept].filter((one) => one.policy === by && one.reason === 'Holding');
+          held += waiting.length;
+          if (waiting.length > 0) expect([deleted, waiting.length]).toEqual([0, selected]);
+          for (const { eligibleAt } of waiting) expect(eligibleAt?.getTime()).toBe(now.getTime() + leftMs);
+        }
+      }),
+      worlds,
+    );
+    expect(held).toBeGreaterThan(3);
   },
 );
 

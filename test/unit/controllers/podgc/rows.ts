@@ -26,6 +26,7 @@ export function planFor(given: Facts, ...policies: (Policy | InvalidPolicy)[]): 
     leftOpenForMs: new Map(),
     finishedForMs: new Map(),
     failedBefore: new Map(),
+    inForceForMs: new Map(),
     ...given,
     nodes: new Map(nodes.map((one) => [one.name, one])),
   };

@@ -1,6 +1,8 @@
-import type { LabelSelector, Policy } from '../../../../src/api/policy/policy.ts';
+import type { InvalidPolicy, LabelSelector, Policy } from '../../../../src/api/policy/policy.ts';
+import type { PolicyPassReport } from '../../../../src/api/report/pass-report.ts';
+import type { PolicyStatus } from '../../../../src/controllers/policystatus/claims.ts';
 import type { NodeReportFacts } from '../../../../src/kube/cache/node-report-facts.ts';
-import { everything, nodesRules, now, policy } from '../../../builders.ts';
+import { everything, nodesRules, now, policy, selectingAll } from '../../../builders.ts';
 
 /** A policy for nodes alone. */
 export const nodesPolicy = (
@@ -12,8 +14,37 @@ export const nodesPolicy = (
 export const report = (name: string, over: Partial<NodeReportFacts> = {}): NodeReportFacts => ({
   ...{ uid: `report-${name}`, name, resourceVersion: '1' },
   ...{ reportedAtMs: now.getTime(), policyUid: 'uid-default', policyGeneration: 1 },
-  ...{ degraded: false, keepListAtRisk: false },
+  ...{ degraded: false, keepListAtRisk: false, holding: false },
   ...{ imagesRemovable: 0, imageBytesRemovable: 0, imageBytesFreed: 0, containersRemovable: 0 },
   ...{ storageWarnings: 0, evictionRequests: 0, requests: [] },
   ...over,
 });
+
+/** The report of a pass that did everything. */
+export const passReport = (over: Partial<PolicyPassReport> = {}): PolicyPassReport => ({
+  at: now,
+  governed: 10,
+  terminated: 5,
+  due: 2,
+  waiting: 1,
+  held: 0,
+  deleted: 2,
+  failed: 0,
+  clockUnsure: 0,
+  missingNodes: 0,
+  trippedPercent: undefined,
+  hold: undefined,
+  ...over,
+});
+
+export const broken: InvalidPolicy = {
+  name: 'broken',
+  uid: 'uid-broken',
+  generation: 3,
+  priority: 0,
+  ...selectingAll,
+  problems: ['spec.mode: must be DryRun or Enforce, is "Delete"'],
+};
+
+export const conditions = (status: PolicyStatus): string[] =>
+  status.conditions.map(({ type, status: is, reason }) => `${type}=${is} ${reason}`);

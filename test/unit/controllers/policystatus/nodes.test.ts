@@ -12,10 +12,13 @@ const all = [nodesPolicy('default')];
 test('adds up the reports of the governed nodes', () => {
   const observed = {
     nodes: [node('a'), node('b'), node('c')],
-    reports: [report('a', full), report('b', { ...full, degraded: true, keepListAtRisk: true })],
+    reports: [
+      report('a', full),
+      report('b', { ...full, degraded: true, keepListAtRisk: true, holding: true }),
+    ],
   };
   expect(rollUpNodes(all, observed, now).get('uid-default')).toEqual({
-    ...{ desired: 3, upToDate: 2, degraded: 1, keepListAtRisk: 1 },
+    ...{ desired: 3, upToDate: 2, degraded: 1, keepListAtRisk: 1, holding: 1 },
     ...{ imagesRemovable: 2, imageBytesReclaimable: 20, imageBytesReclaimed: 200, containersRemovable: 4 },
     ...{ storageWarnings: 6, evictionRequests: 8 },
   });

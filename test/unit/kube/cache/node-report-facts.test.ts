@@ -74,6 +74,7 @@ const stored = {
     conditions: [
       { type: 'Degraded', status: 'True' },
       { type: 'KeepListAtRisk', status: 'False' },
+      { type: 'Holding', status: 'True' },
     ],
     images: { removable: { count: 2, bytes: 200 } },
     containers: { removable: 4 },
@@ -87,6 +88,7 @@ const stored = {
 };
 const empty = {
   ...{ reportedAtMs: undefined, policyUid: '', policyGeneration: 0, degraded: false, keepListAtRisk: false },
+  holding: false,
   ...{ imagesRemovable: 0, imageBytesRemovable: 0, imageBytesFreed: 0, containersRemovable: 0 },
   ...{ storageWarnings: 0, evictionRequests: 0, requests: [] },
 };
@@ -97,7 +99,8 @@ test.each([
     report: stored,
     expected: {
       ...{ reportedAtMs: Date.parse('2026-01-01T00:00:00Z'), policyUid: 'p1', policyGeneration: 3 },
-      ...{ degraded: true, keepListAtRisk: false, imagesRemovable: 2, imageBytesRemovable: 200 },
+      ...{ degraded: true, keepListAtRisk: false, holding: true },
+      ...{ imagesRemovable: 2, imageBytesRemovable: 200 },
       ...{ imageBytesFreed: 50, containersRemovable: 4, storageWarnings: 6, evictionRequests: 7 },
       requests: [],
     },

@@ -166,14 +166,14 @@ describe('other kinds', () => {
     for (const { labels } of facts) expect(labels).toEqual({ [KEEP_LABEL]: 'true' });
   });
 
-  test('keeps only the required metadata of a policy', () => {
+  test('keeps only the required metadata of a policy, and the annotation that ends a hold', () => {
     const { codec } = jsonResource({ name: 'gcpolicies', path: '/p' });
     const object = {
       apiVersion: 'gc.dustpan.dev/v1alpha1',
       kind: 'GCPolicy',
       metadata: {
         ...{ ...metadata, generation: 3, creationTimestamp: '2026-01-01T00:00:00Z' },
-        annotations: { a: long() },
+        annotations: { a: long(), 'gc.dustpan.dev/skip-hold': '3' },
         labels: { a: long() },
         ownerReferences: [owner({ name: long() })],
         managedFields: [{ manager: long() }],
@@ -182,7 +182,10 @@ describe('other kinds', () => {
     };
     expect(codec.fromJson(object).object).toEqual({
       ...{ apiVersion: object.apiVersion, kind: object.kind, spec: object.spec },
-      metadata: { ...metadata, generation: 3, creationTimestamp: '2026-01-01T00:00:00Z' },
+      metadata: {
+        ...{ ...metadata, generation: 3, creationTimestamp: '2026-01-01T00:00:00Z' },
+        annotations: { 'gc.dustpan.dev/skip-hold': '3' },
+      },
     });
   });
 

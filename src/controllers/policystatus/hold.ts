@@ -1,0 +1,54 @@
+import type { Policy } from '../../api/policy/policy.ts';
+import type { ReportedHold } from '../../api/report/pass-report.ts';
+import { holdCommands, holdText } from '../../gc/reasons/hold-words.ts';
+import { metaTime } from '../../runtime/text/rfc3339.ts';
+import { noPassYet, type Claim, type PolicyStatus, type StatusFacts, type StatusHold } from './claims.ts';
+
+/** Decides status.hold. Before the first pass after a restart the stored value remains: the pass continues from it. */
+export function holdOf({ policy, stored, report }: StatusFacts): PolicyStatus['hold'] {
+  if ('problems' in policy || policy.mode === 'DryRun' || policy.pods === undefined)
+    return stored?.hold === undefined ? undefined : null;
+  return report?.hold === undefined ? stored?.hold : statusHold(report.hold);
+}
+
+const statusHold = ({ generation, since, held }: ReportedHold): StatusHold => ({
+  generation,
+  since: metaTime(since),
+  until: held === undefined ? null : metaTime(held.until),
+  due: held?.due ?? null,
+});
+
+/** Whether a large removal under the policy waits, of pods or on nodes. */
+export function holdingClaim(facts: StatusFacts, hold: PolicyStatus['hold']): Claim {
+  const { policy } = facts;
+  const type = 'Holding';
+  if ('problems' in policy)
+    return { type, status: 'False', reason: 'InvalidPolicy', message: 'The policy is invalid' };
+  if (policy.mode === 'DryRun')
+    return { type, status: 'False', reason: 'ModeDryRun', message: 'Mode DryRun: nothing waits' };
+  const isCurrent = hold?.generation === policy.generation;
+  const held = (isCurrent ? heldPods(policy, facts, hold) : undefined) ?? heldOnNodes(policy, facts);
+  if (held !== undefined) return { type, status: 'True', ...held };
+  if (policy.pods !== undefined && !isCurrent) return { ...noPassYet, type };
+  return { type, status: 'False', reason: 'NothingHeld', message: 'No large removal waits' };
+}
+
+type Held = Pick<Claim, 'reason' | 'message'> | undefined;
+
+function heldPods(
+  policy: Policy,
+  { report, stored }: StatusFacts,
+  { until, due }: Pick<StatusHold, 'until' | 'due'>,
+): Held {
+  if (typeof until !== 'string' || typeof due !== 'number') return undefined;
+  const { governed = 0 } = report ?? stored?.pods ?? {};
+  const message = holdText(policy, `${due} of the ${governed} pods that it governs`, new Date(until));
+  return { reason: 'Holding', message };
+}
+
+function heldOnNodes(policy: Policy, { nodes }: StatusFacts): Held {
+  if (nodes === undefined || nodes.holding === 0) return undefined;
+  const where = `On ${nodes.holding} of ${nodes.desired} nodes`;
+  const message = `${where} a large removal of images by generation ${policy.generation} waits; their NodeGCReports show until when. ${holdCommands(policy)}`;
+  return { reason: 'NodesHolding', message };
+}

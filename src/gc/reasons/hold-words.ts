@@ -1,0 +1,35 @@
+import type { HoldRule } from '../../api/policy/policy.ts';
+import { formatDuration } from '../../runtime/text/duration.ts';
+import type { ReasonEntry } from './entry.ts';
+import { timeText } from './words.ts';
+
+/** A large removal by a new generation of a policy. */
+export interface HoldEvidence extends HoldRule {
+  readonly due: number;
+  readonly governed: number;
+  readonly generation: number;
+}
+
+/** `what`: the objects, in the plural; `field`: the block of the policy that has holdAbove. */
+export const holdReason = (what: string, field: string): ReasonEntry<HoldEvidence> => ({
+  meaning: `It is due, but a new generation of the policy would remove many ${what}, and its first large pass waits for ${field}.holdFor.`,
+  sentence: ({ due, governed, generation, above, forMs }) =>
+    `It is due, but generation ${generation} of the policy would remove ${due} of ${governed} ${what}: more than ${above}, and more than half. ` +
+    `The first such pass of a generation waits ${formatDuration(forMs)}.`,
+  field: ({ above, forMs }) => `${field}.holdAbove=${above}, ${field}.holdFor=${formatDuration(forMs)}`,
+  change: `${field}.holdFor has passed since the first pass under this generation; or somebody sets the annotation gc.dustpan.dev/skip-hold of the policy to its generation.`,
+});
+
+interface HeldPolicy {
+  readonly name: string;
+  readonly generation: number;
+}
+
+/** What a generation would remove, until when it waits, and what to do. */
+export const holdText = (policy: HeldPolicy, removal: string, until: Date): string =>
+  `Generation ${policy.generation} would remove ${removal}; dustpan waits until ${timeText(until.getTime())}. ${holdCommands(policy)}`;
+
+/** How to end the hold of a generation, or take the policy back. */
+export const holdCommands = ({ name, generation }: HeldPolicy): string =>
+  `To go on now: kubectl annotate gcpolicy ${name} --overwrite gc.dustpan.dev/skip-hold=${generation}. ` +
+  `To take it back: kubectl patch gcpolicy ${name} --type=merge -p '{"spec":{"mode":"DryRun"}}'`;

@@ -1,0 +1,169 @@
+import { expect, test } from 'vitest';
+import type { Policy } from '../../../../src/api/policy/policy.ts';
+import { node, now, pod, policy, terminatedRule } from '../../../builders.ts';
+import { FakeCluster } from '../../../fakes/cluster.ts';
+import { environmentOf, expireAll, many } from './environment.ts';
+import { aged, checkRow, type Row } from './rows.ts';
+
+const hold = { above: 2, forMs: 300_000 };
+const expireHeld = (over: Partial<Policy> = {}): Policy => ({
+  ...policy({ pods: { terminated: terminatedRule({ ttlAfterFinishedMs: 0 }), hold } }),
+  ...over,
+});
+const three = [aged('a', 30), aged('b', 20), aged('c', 10)];
+const allHeld = ['a Holding 12:05:00', 'b Holding 12:05:00', 'c Holding 12:05:00'];
+const isNew = new Map([['default', 0]]);
+
+test.each<Row>([
+  {
+    name: 'a new generation deletes nothing of a large deletion',
+    ...{ policies: [expireHeld()], pods: three, inForceForMs: isNew },
+    ...{ deleted: [], kept: allHeld },
+  },
+  {
+    name: 'until the hold has passed',
+    ...{ policies: [expireHeld()], pods: three, inForceForMs: new Map([['default', 300_000]]) },
+    deleted: ['a Expired', 'b Expired', 'c Expired'],
+  },
+  {
+    name: 'pods of another policy are deleted meanwhile',
+    policies: [
+      expireHeld(),
+      policy({
+        name: 'old',
+        priority: 1,
+        pods: { ...expireAll().pods, excludeNamespaces: new Set(['default']) },
+      }),
+    ],
+    pods: [...three, aged('other/d', 10)],
+    inForceForMs: new Map([...isNew, ['old', 900_000]]),
+    ...{ deleted: ['d Expired'], kept: allHeld },
+  },
+  {
+    name: 'a deletion in small passes is as large',
+    policies: [
+      policy({
+        pods: { ...expireHeld().pods, safety: { maxDeletesPerPass: 1, maxOrphanedNodesPercent: 20 } },
+      }),
+    ],
+    ...{ pods: three, inForceForMs: isNew, deleted: [], kept: allHeld },
+  },
+  {
+    name: 'a policy in mode DryRun counts as ever',
+    ...{ policies: [expireHeld({ mode: 'DryRun' })], pods: three, inForceForMs: isNew },
+    deleted: ['a Expired', 'b Expired', 'c Expired'],
+  },
+  {
+    name: 'running pods count as governed: half of all may go at once',
+    policies: [expireHeld()],
+    pods: [...three, ...['x', 'y', 'z'].map((name) => pod(name, { phase: 'Running' }))],
+    inForceForMs: isNew,
+    deleted: ['a Expired', 'b Expired', 'c Expired'],
+  },
+])('$name', checkRow);
+
+const held = (generation = 1) => [
+  { generation, since: now, held: { due: 3, until: new Date(now.getTime() + 300_000) } },
+];
+
+test('the first pass that would delete more than holdAbove waits holdFor, with one Event', async () => {
+  const { cluster, recorder, clock, pass, reports } = environmentOf(many(3), expireHeld());
+  for (const ms of [0, 20_000, 279_999]) {
+    clock.advance(ms);
+    await pass();
+  }
+  expect(cluster.requests).toEqual([]);
+  expect(reports.slice(0, 1).map((report) => report.hold)).toEqual(held());
+  expect(reports.at(-1)).toMatchObject({ due: 0, waiting: 3, deleted: 0 });
+  expect(recorder.events).toHaveLength(1);
+  expect(recorder.events[0]).toMatchObject({
+    ...{ reason: 'Holding', type: 'Warning', regarding: { kind: 'GCPolicy', name: 'default' } },
+    note:
+      'Generation 1 would remove 3 of 3 pods; dustpan waits until 2026-01-15T12:05:00Z. ' +
+      'To go on now: kubectl annotate gcpolicy default --overwrite gc.dustpan.dev/skip-hold=1. ' +
+      `To take it back: kubectl patch gcpolicy default --type=merge -p '{"spec":{"mode":"DryRun"}}'`,
+  });
+  clock.advance(1);
+  await pass();
+  expect(cluster.podNames).toEqual([]);
+  expect(reports.at(-1)?.hold).toMatchObject({ generation: 1, since: now, held: undefined });
+});
+
+test('the hold ends at once with the annotation, and begins again with the next generation', async () => {
+  const made = environmentOf(many(3), expireHeld());
+  await made.pass();
+  made.policies.ranked = [expireHeld({ skipHoldOf: 1 })];
+  await made.pass();
+  expect(made.cluster.podNames).toEqual([]);
+  for (const one of many(3)) made.cluster.pods.set(one.uid, one);
+  made.policies.ranked = [expireHeld({ skipHoldOf: 1, generation: 2 })];
+  await made.pass();
+  expect(made.cluster.podNames).toHaveLength(3);
+  expect(made.recorder.reasons.filter((reason) => reason.startsWith('Holding'))).toHaveLength(2);
+});
+
+test('a backlog that grows after the hold under the same generation is not held', async () => {
+  const { cluster, clock, pass } = environmentOf(many(1), expireHeld());
+  await pass();
+  clock.advance(300_000);
+  for (const one of many(3)) cluster.pods.set(one.uid, one);
+  await pass();
+  expect(cluster.podNames).toEqual([]);
+});
+
+test('what only becomes due while the generation is new is held too: a quarantine passes after the first pass', async () => {
+  const lost = many(3, { phase: 'Running', nodeName: 'node-gone' });
+  const governing = policy({ pods: { orphaned: { quarantineMs: 40_000 }, hold } });
+  const { cluster, clock, pass } = environmentOf(new FakeCluster(lost, [node('node-1')]), governing);
+  for (let i = 0; i < 15; i++) {
+    await pass();
+    clock.advance(20_000);
+  }
+  expect(cluster.podNames).toHaveLength(3);
+  await pass();
+  expect(cluster.podNames).toEqual([]);
+});
+
+test.each([
+  { name: 'continues a hold', stored: { generation: 1, agoMs: 299_000 }, left: 3, afterMs: 1_000 },
+  {
+    name: 'begins none for an old generation',
+    stored: { generation: 1, agoMs: 300_000 },
+    left: 0,
+    afterMs: 0,
+  },
+  {
+    name: 'begins one for a generation of the meantime',
+    stored: { generation: 9, agoMs: 900_000 },
+    left: 3,
+    afterMs: 300_000,
+  },
+  {
+    name: 'never lasts longer with a clock that was ahead',
+    stored: { generation: 1, agoMs: -900_000 },
+    left: 3,
+    afterMs: 300_000,
+  },
+])('a restarted controller $name', async ({ stored, left, afterMs }) => {
+  const since = new Date(now.getTime() - stored.agoMs);
+  const { cluster, clock, pass } = environmentOf(many(3), expireHeld(), {
+    storedInForce: () => new Map([['default', { generation: stored.generation, since }]]),
+  });
+  await pass();
+  expect(cluster.podNames).toHaveLength(left);
+  clock.advance(afterMs);
+  await pass();
+  expect(cluster.podNames).toEqual([]);
+});
+
+test('a clock that is set neither ends nor prolongs a hold', async () => {
+  const { cluster, clock, pass } = environmentOf(many(3), expireHeld());
+  await pass();
+  clock.stepWall(3_600_000);
+  await pass();
+  expect(cluster.podNames).toHaveLength(3);
+  clock.stepWall(-7_200_000);
+  clock.advance(300_000);
+  await pass();
+  expect(cluster.podNames).toEqual([]);
+});

@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { holdLeftMs, inForceAt, inForceIn } from '../../../src/gc/hold.ts';
+import { now } from '../../builders.ts';
+import { property } from '../../property.ts';
+
+const rule = { above: 100, forMs: 300_000 };
+const enforced = { mode: 'Enforce', generation: 3, skipHoldOf: undefined } as const;
+const large = { due: 101, governed: 150, inForceForMs: 0 };
+
+test.each([
+  { name: 'more than holdAbove and more than half', left: 300_000 },
+  { name: 'as many as holdAbove', removal: { due: 100 }, left: undefined },
+  { name: 'half of what it governs', removal: { governed: 202 }, left: undefined },
+  { name: 'one more than half', removal: { due: 102, governed: 203 }, left: 300_000 },
+  { name: 'a moment before the end', removal: { inForceForMs: 299_999 }, left: 1 },
+  { name: 'the end', removal: { inForceForMs: 300_000 }, left: undefined },
+  { name: 'a generation of unknown age', removal: { inForceForMs: undefined }, left: undefined },
+  { name: 'mode DryRun', held: { mode: 'DryRun' as const }, left: undefined },
+  { name: 'holdAbove 0', above: 0, left: undefined },
+  { name: 'the annotation has this generation', held: { skipHoldOf: 3 }, left: undefined },
+  { name: 'the annotation has another generation', held: { skipHoldOf: 2 }, left: 300_000 },
+])('$name: $left ms left', ({ removal = {}, held = {}, above = 100, left }) => {
+  expect(holdLeftMs({ ...enforced, ...held }, { ...rule, above }, { ...large, ...removal })).toBe(left);
+});
+
+test(
+  'never lasts longer than holdFor, and lets no pass remove more than holdAbove or half before its end',
+  property,
+  () => {
+    const count = fc.integer({ min: 0, max: 1000 });
+    const ms = fc.integer({ min: 0, max: 600_000 });
+    fc.assert(
+      fc.property(fc.tuple(count, count, count, ms, ms), ([above, due, governed, forMs, inForceForMs]) => {
+        const left = holdLeftMs(enforced, { above, forMs }, { due, governed, inForceForMs });
+        if (left !== undefined) expect(inForceForMs + left).toBe(forMs);
+        else if (above > 0 && inForceForMs < forMs)
+          expect(due).toBeLessThanOrEqual(Math.max(above, governed / 2));
+      }),
+    );
+  },
+);
+
+const ago = (ms: number): Date => new Date(now.getTime() - ms);
+
+test.each([
+  { name: 'none', known: undefined, since: now },
+  { name: 'the same generation', known: { generation: 3, since: ago(5) }, since: ago(5) },
+  { name: 'another generation', known: { generation: 4, since: ago(5) }, since: now },
+  { name: 'a time in the future', known: { generation: 3, since: ago(-5) }, since: now },
+])('a generation is in force since: $name', ({ known, since }) => {
+  expect(inForceAt(3, known, now)).toEqual({ generation: 3, since });
+});
+
+const hold = { generation: 3, since: '2026-01-15T12:00:00Z' };
+
+test.each([
+  { name: 'a complete record', status: { hold }, read: { generation: 3, since: now } },
+  { name: 'no status', status: undefined, read: undefined },
+  { name: 'no record', status: {}, read: undefined },
+  { name: 'a record without a generation', status: { hold: { ...hold, generation: '3' } }, read: undefined },
+  { name: 'a record without a time', status: { hold: { generation: 3 } }, read: undefined },
+  { name: 'a record with another text', status: { hold: { ...hold, since: 'today' } }, read: undefined },
+])('reads from a status: $name', ({ status, read }) => {
+  expect(inForceIn([{ name: 'a', status }]).get('a')).toEqual(read);
+});
