@@ -3,9 +3,7 @@ import { invalidPolicyText, type InvalidPolicy, type Policy } from '../../api/po
 import { printable } from '../../runtime/text/printable.ts';
 import { holdingClaim } from './hold.ts';
 import type { NodeRollup } from './nodes.ts';
-
-/** A condition without its history. */
-export type Claim = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+import { noPassYet, type Claim, type PolicyStatus, type StatusFacts } from './status.ts';
 
 /** The conditions of a policy, without their transition times. `hold`: of the last pass, or as stored. */
 export function claims(facts: StatusFacts, hold: PolicyStatus['hold']): readonly Claim[] {
@@ -64,13 +62,6 @@ function degradedClaim({ policy, stored, report, nodes }: StatusFacts): Claim {
   };
 }
 
-export const noPassYet = {
-  type: 'Degraded',
-  status: 'Unknown',
-  reason: 'NoPassYet',
-  message: 'No pass has completed under this policy yet',
-} as const satisfies Claim;
-
 type Trouble = Pick<Claim, 'reason' | 'message'> | undefined;
 
 function podTrouble(report: PolicyPassReport | undefined): Trouble {
@@ -114,57 +105,3 @@ function nodesOnlyClaim(nodes: NodeRollup | undefined): Claim {
 
 /** metav1.Condition allows 32768 characters; a reader needs fewer. */
 const cut = (message: string): string => (message.length > 1024 ? `${message.slice(0, 1023)}…` : message);
-
-/** metav1.Condition. */
-export interface Condition {
-  readonly type: string;
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason: string;
-  readonly message: string;
-  readonly lastTransitionTime: string;
-  readonly observedGeneration: number;
-}
-
-export interface StatusFacts {
-  readonly policy: Policy | InvalidPolicy;
-  /** The status as stored; undefined before the first write. */
-  readonly stored: PolicyStatus | undefined;
-  /** The last pass under this policy; undefined before the first, and without rules for pods. */
-  readonly report: PolicyPassReport | undefined;
-  /** Pods deleted since the stored total was written. */
-  readonly deletedSince: number;
-  /** undefined = not known, or the policy has no rules for nodes. */
-  readonly nodes?: NodeRollup | undefined;
-}
-
-/** The fields of a GCPolicy's status that the controller writes. */
-export interface PolicyStatus {
-  readonly observedGeneration: number;
-  readonly conditions: readonly Condition[];
-  readonly lastPassTime?: string;
-  readonly pods?: PodRollup;
-  /** null deletes the stored value, when the policy has no rules for nodes any more. */
-  readonly nodes?: NodeRollup | null;
-  /** null deletes the stored value, when the policy is in mode DryRun. */
-  readonly hold?: StatusHold | null | undefined;
-}
-
-/** Times in RFC 3339; null deletes the stored value: nothing waits. */
-export interface StatusHold {
-  readonly generation: number;
-  readonly since: string;
-  readonly until?: string | null;
-  readonly due?: number | null;
-}
-
-export interface PodRollup {
-  readonly governed: number;
-  readonly terminated: number;
-  readonly due: number;
-  readonly waiting: number;
-  readonly held: number;
-  readonly missingNodes: number;
-  readonly errorsLastPass: number;
-  /** Pods deleted under this policy since it was created. */
-  readonly deletedTotal: number;
-}

@@ -10,7 +10,7 @@ import { invalidPolicy } from './events.ts';
 import { showConditions, type PolicyStatusMetrics } from './metrics.ts';
 import { rollUpNodes, type NodeRollup } from './nodes.ts';
 import { planStatus, writeAfterMs } from './plan.ts';
-import { type PolicyStatus } from './claims.ts';
+import { type PolicyStatus } from './status.ts';
 
 interface PolicyStatusDeps {
   readonly policies: {

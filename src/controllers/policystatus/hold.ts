@@ -2,7 +2,7 @@ import type { Policy } from '../../api/policy/policy.ts';
 import type { ReportedHold } from '../../api/report/pass-report.ts';
 import { holdCommands, holdText } from '../../gc/reasons/hold-words.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
-import { noPassYet, type Claim, type PolicyStatus, type StatusFacts, type StatusHold } from './claims.ts';
+import { noPassYet, type Claim, type PolicyStatus, type StatusFacts, type StatusHold } from './status.ts';
 
 /** Decides status.hold. Before the first pass after a restart the stored value remains: the pass continues from it. */
 export function holdOf({ policy, stored, report }: StatusFacts): PolicyStatus['hold'] {

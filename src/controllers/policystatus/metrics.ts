@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { Condition } from './claims.ts';
+import type { Condition } from './status.ts';
 
 export type PolicyStatusMetrics = ReturnType<typeof policyStatusMetrics>;
 

@@ -1,15 +1,9 @@
 import { isObject } from '../../api/json.ts';
 import { parseInForce } from '../../gc/hold.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
-import {
-  claims,
-  type Condition,
-  type PodRollup,
-  type PolicyStatus,
-  type StatusFacts,
-  type StatusHold,
-} from './claims.ts';
+import { claims } from './claims.ts';
 import { holdOf } from './hold.ts';
+import type { Condition, PodRollup, PolicyStatus, StatusFacts, StatusHold } from './status.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import type { NodeRollup } from './nodes.ts';
 

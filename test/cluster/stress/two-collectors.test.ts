@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { stress } from '../../stress/run.ts';
 import { printed, settings } from './settings.ts';
 
-const { minutes, seed } = settings({ minutes: 10 });
+const { minutes, seed } = settings({ minutes: 5 });
 
 test(
   'beside a kubelet that collects too, nothing in use is lost, no removal fails, and the counts add up',

@@ -29,7 +29,7 @@ test.each([
   {
     ...{
       kind: 'GCPolicy',
-      files: ['src/controllers/policystatus/claims.ts', 'src/controllers/policystatus/hold.ts'],
+      files: ['claims', 'hold', 'status'].map((name) => `src/controllers/policystatus/${name}.ts`),
     },
     known: ['Accepted', 'Degraded', 'Enforcing', 'Holding', 'Ready'],
   },

@@ -1,6 +1,6 @@
 import type { InvalidPolicy, LabelSelector, Policy } from '../../../../src/api/policy/policy.ts';
 import type { PolicyPassReport } from '../../../../src/api/report/pass-report.ts';
-import type { PolicyStatus } from '../../../../src/controllers/policystatus/claims.ts';
+import type { PolicyStatus } from '../../../../src/controllers/policystatus/status.ts';
 import type { NodeReportFacts } from '../../../../src/kube/cache/node-report-facts.ts';
 import { everything, nodesRules, now, policy, selectingAll } from '../../../builders.ts';
 

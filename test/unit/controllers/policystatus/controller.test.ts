@@ -6,7 +6,7 @@ import { PolicyStatusController } from '../../../../src/controllers/policystatus
 import { policyStatusMetrics } from '../../../../src/controllers/policystatus/metrics.ts';
 import { rollUpNodes } from '../../../../src/controllers/policystatus/nodes.ts';
 import { planStatus, readStatus } from '../../../../src/controllers/policystatus/plan.ts';
-import { type PolicyStatus } from '../../../../src/controllers/policystatus/claims.ts';
+import { type PolicyStatus } from '../../../../src/controllers/policystatus/status.ts';
 import type { NodeReportFacts } from '../../../../src/kube/cache/node-report-facts.ts';
 import type { NodeFacts } from '../../../../src/kube/cache/objects.ts';
 import { openBreakersIn } from '../../../../src/gc/open-breaker.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { rollUpNodes } from '../../../../src/controllers/policystatus/nodes.ts';
 import { planStatus } from '../../../../src/controllers/policystatus/plan.ts';
-import { type StatusFacts } from '../../../../src/controllers/policystatus/claims.ts';
+import { type StatusFacts } from '../../../../src/controllers/policystatus/status.ts';
 import { node, now, selectingAll } from '../../../builders.ts';
 import { hostile, raw } from '../../../hostile.ts';
 import { nodesPolicy, report } from './builders.ts';

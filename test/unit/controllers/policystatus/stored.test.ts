@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { planStatus, readStatus } from '../../../../src/controllers/policystatus/plan.ts';
-import { type PolicyStatus } from '../../../../src/controllers/policystatus/claims.ts';
+import { type PolicyStatus } from '../../../../src/controllers/policystatus/status.ts';
 import { rollUpNodes } from '../../../../src/controllers/policystatus/nodes.ts';
 import { now, policy } from '../../../builders.ts';
 import { nodesPolicy } from './builders.ts';
