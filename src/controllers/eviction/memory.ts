@@ -169,7 +169,11 @@ export function rememberSlowed(
  */
 export function forgetOthers(
   memory: EvictionMemory,
-  { reports, pods, monotonicMs }: {
+  {
+    reports,
+    pods,
+    monotonicMs,
+  }: {
     readonly reports: readonly RequestingNode[];
     readonly pods: ReadonlyMap<string, unknown>;
     readonly monotonicMs: number;

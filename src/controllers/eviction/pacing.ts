@@ -1,6 +1,13 @@
 import { isPressureRequest, type PressureRequest } from '../../api/local-storage.ts';
 import { isEndingSoon, isFinished } from '../../api/pod-phase.ts';
-import type { EvictionDecision, EvictionFacts, EvictionMemory, Given, NodeRelief, PodEviction } from './facts.ts';
+import type {
+  EvictionDecision,
+  EvictionFacts,
+  EvictionMemory,
+  Given,
+  NodeRelief,
+  PodEviction,
+} from './facts.ts';
 import { vainEvictions } from './memory.ts';
 
 /**
@@ -68,10 +75,7 @@ const isPaused = (
 const noticeablePart = 0.1;
 
 /** Whether the last three evictions for the same shortage have freed nothing, by a measurement after the last one. */
-function isInVain(
-  { signal, shortage }: PressureRequest,
-  relief: NodeRelief | undefined,
-): boolean {
+function isInVain({ signal, shortage }: PressureRequest, relief: NodeRelief | undefined): boolean {
   const evictions = relief?.evictions.filter((one) => one.signal === signal) ?? [];
   const [first] = evictions;
   if (first === undefined || evictions.length < vainEvictions) return false;

@@ -168,11 +168,7 @@ const paced = (target: RequestedPod, pace: EvictionPace): EvictionDecision => ({
   evidence: { ...evidenceOf(target), pace },
 });
 
-function keep(
-  target: RequestedPod,
-  reason: Refusal,
-  facts: EvictionFacts,
-): EvictionDecision {
+function keep(target: RequestedPod, reason: Refusal, facts: EvictionFacts): EvictionDecision {
   const evidence = evidenceOf(target);
   return {
     ...{ unit: unitOf(target), verdict: 'Keep', reason, policy: undefined, target },
@@ -259,8 +255,7 @@ const isRequested = (pod: KnownPod, { namespace, name }: RequestedPod): boolean 
 const judgeExclusion = (
   { namespace }: RequestedPod,
   { excludeNamespaces }: NodesPolicy,
-): Refusal | undefined =>
-  excludeNamespaces.includes(namespace) ? 'NamespaceExcluded' : undefined;
+): Refusal | undefined => (excludeNamespaces.includes(namespace) ? 'NamespaceExcluded' : undefined);
 
 function judgeRequest(
   { observedAtMs }: EvictionRequest,
@@ -277,11 +272,7 @@ export function isFresh(observedAtMs: number, now: Date): boolean {
   return ageMs <= staleAfterMs && ageMs >= -futureMs;
 }
 
-function judgeMemory(
-  uid: string,
-  { memory }: EvictionFacts,
-  { monotonicMs }: Given,
-): Refusal | undefined {
+function judgeMemory(uid: string, { memory }: EvictionFacts, { monotonicMs }: Given): Refusal | undefined {
   const deferral = memory.deferred.get(uid);
   return deferral !== undefined && monotonicMs < deferral.untilMs ? deferral.reason : undefined;
 }

@@ -121,7 +121,8 @@ export const evictionReasons: ReasonCatalog<EvictionEvidence> = {
   Finished: refused(podStates.Finished),
   Terminating: refused(podStates.Terminating),
   PacingLimit: {
-    meaning: 'The pod is due, but the controller paces evictions: for each owner of pods, each node and the cluster.',
+    meaning:
+      'The pod is due, but the controller paces evictions: for each owner of pods, each node and the cluster.',
     sentence: (request) => `${causeOf(request)} ${paceText[request.pace]}`,
     field: ({ pace }) =>
       pace === 'cluster' ? 'nodes.localStorageEviction.maxEvictionsPerMinute' : undefined,
@@ -129,7 +130,8 @@ export const evictionReasons: ReasonCatalog<EvictionEvidence> = {
       'The pause of its owner (a minute, doubled up to an hour while its replacements are due again), the minute of the cluster or the new leader is over. For node pressure also: the evicted pods of the node have ended, a new measurement still shows the shortage, and no pod before it in the order can be evicted.',
   },
   NothingFreed: refused({
-    meaning: 'Three evictions for the pressure of this node freed nothing, so the controller evicts no more pods there.',
+    meaning:
+      'Three evictions for the pressure of this node freed nothing, so the controller evicts no more pods there.',
     change:
       'More of the disk becomes available, or the pressure ends for ten minutes. Look for what fills the disk: often the replacement of the evicted pod.',
   }),

@@ -43,7 +43,9 @@ const ownerOf = ({ name }: Evicted): string => name.slice(0, 1);
 const mostInAMinute = (evicted: readonly Evicted[]): number =>
   Math.max(
     0,
-    ...evicted.map(({ atMs: from }) => evicted.filter(({ atMs }) => atMs >= from && atMs < from + minuteMs).length),
+    ...evicted.map(
+      ({ atMs: from }) => evicted.filter(({ atMs }) => atMs >= from && atMs < from + minuteMs).length,
+    ),
   );
 
 test(

@@ -72,7 +72,11 @@ describe('an owner', () => {
     const env = new ReplacingCluster({ web: 2 });
     env.evictions.outcomes.set('web-1', { kind: 'blocked', message: '', retryAfterMs: undefined });
     expect(await env.step()).toEqual(['web-2']);
-    expect(env.recorder.reasons).toEqual(['EvictionBlocked Pod/web-1', 'Evicted Pod/web-2', 'Evicted ReplicaSet/web']);
+    expect(env.recorder.reasons).toEqual([
+      'EvictionBlocked Pod/web-1',
+      'Evicted Pod/web-2',
+      'Evicted ReplicaSet/web',
+    ]);
   });
 
   test('whose terminating and finished pods do not count', async () => {
@@ -132,7 +136,8 @@ describe('Events on the owner', () => {
     expect(slowed.map(({ regarding }) => `${regarding.kind}/${regarding.name}`)).toEqual(
       slowed.map(() => 'ReplicaSet/web'),
     );
-    const waits = '1 pod is due for eviction and waits: dustpan evicts at most 1 of 1 pods of an owner a minute.';
+    const waits =
+      '1 pod is due for eviction and waits: dustpan evicts at most 1 of 1 pods of an owner a minute.';
     const again = 'Replacements of evicted pods are due again: dustpan waits';
     expect(slowed.map(({ note }) => note.replace(/ Raise .*/, ''))).toEqual([
       waits,

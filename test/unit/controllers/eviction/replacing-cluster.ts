@@ -43,7 +43,9 @@ export class ReplacingCluster extends EvictionEnvironment {
   }
 
   /** One pass over requests that were measured now. Returns the evicted pods, which are replaced. */
-  async step({ exceedsAgain = () => true, request = evictionRequest }: Step = {}): Promise<readonly string[]> {
+  async step({ exceedsAgain = () => true, request = evictionRequest }: Step = {}): Promise<
+    readonly string[]
+  > {
     const before = this.evictions.acts.length;
     const observedAtMs = this.clock.now().getTime();
     const exceeding = [...this.pods.items.values()].filter(({ name }) => this.#exceeding.has(name));
