@@ -70,7 +70,14 @@ describe('a source that hangs', () => {
     const credentials = new RereadCredentials(read, clock);
     await credentials.headers(signal);
     clock.advance(60_000);
-    return { clock, credentials, reads: () => reads, end: () => { end(); } };
+    return {
+      clock,
+      credentials,
+      reads: () => reads,
+      end: () => {
+        end();
+      },
+    };
   }
 
   test('is awaited for two seconds, then the known identity serves until it ends; there is one read', async () => {
