@@ -37,10 +37,15 @@ describe('on a node', () => {
 
   beforeEach(async () => {
     const { runtime } = await fixture.startCri({ sandboxImage: infra });
-    runtime.addImage({ tags: [infra] });
+    const digestOf = (name: string): string => `registry.example.com/${name}@sha256:${name.padEnd(64, '0')}`;
+    runtime.addImage({ tags: [infra], digests: [digestOf('infra')] });
     kubelet = await startKubeletSandbox({ nodeName, token: fixture.api.token });
-    runtime.addImage({ tags: ['registry.example.com/unused:v1'] });
-    runtime.addImage({ tags: ['registry.example.com/pinned:v1'], pinned: true });
+    runtime.addImage({ tags: ['registry.example.com/unused:v1'], digests: [digestOf('unused')] });
+    runtime.addImage({
+      tags: ['registry.example.com/pinned:v1'],
+      digests: [digestOf('pinned')],
+      pinned: true,
+    });
     const { sandbox } = runtime.runPod({
       name: 'web',
       annotations: { 'example.com/token': secret },
