@@ -116,10 +116,11 @@ describe('of a cluster', () => {
     finishedPods(2);
     const { store } = fixture.api;
     store.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } });
+    const ended = { type: 'DisruptionTarget', status: 'True', lastTransitionTime: '2030-12-31T00:00:00Z' };
     for (const app of ['web', 'db'])
       store.apply({
         ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: app, namespace: 'team', labels: { app } } },
-        ...{ spec: { nodeName, containers: [] }, status: { phase: 'Succeeded' } },
+        ...{ spec: { nodeName, containers: [] }, status: { phase: 'Succeeded', conditions: [ended] } },
       });
     store.apply({
       ...podsPolicy,
