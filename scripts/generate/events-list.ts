@@ -1,6 +1,7 @@
 import { containerGcFailed, logTooLarge } from '../../src/agent/containergc/events.ts';
 import {
   freeDiskSpaceFailed,
+  holding as holdingImages,
   imageGcFailed,
   invalidDiskCapacity,
   shortMessage,
@@ -32,6 +33,7 @@ import {
   evictionOverdue,
   evictionPod,
   heldDeletion,
+  heldImages,
   largeLog,
   lease,
   nodeObject,
@@ -183,6 +185,13 @@ export const eventKinds: readonly EventKind[] = [
     samples: [imageGcFailed(nodeObject, 'listing images: the runtime does not respond')],
     when: 'At the second failed pass over the images in a row and at each later one. A disk that remains too full is a failure too.',
     upstream: "the kubelet's, with the same reason, as often",
+  },
+  {
+    ...imagegc,
+    factory: 'holding',
+    samples: [holdingImages(nodeObject, heldDeletion.policy, heldImages)],
+    when: 'When a new generation in mode `Enforce` would remove more images than `nodes.imageGC.holdAbove` allows; once per generation and agent.',
+    upstream: 'none',
   },
   {
     ...imagegc,

@@ -28,6 +28,8 @@ export const trippedBreaker = { policy, missingNodes: 30, percent: 60 };
 
 export const heldDeletion = { policy, selected: 400, governed: 600, until: new Date('2026-01-15T12:05:00Z') };
 
+export const heldImages = { due: 40, unused: 60, until: heldDeletion.until };
+
 const job: OwnerRef = { apiVersion: 'batch/v1', kind: 'Job', name: 'nightly', uid: '77aa' };
 
 export const deletions = ['a1', 'b2', 'c3', 'd4', 'e5', 'f6', 'g7'].map((suffix) => ({

@@ -39,6 +39,8 @@ export interface DiskDemand {
   readonly threshold: string;
   /** Amount that must become available, bytes or inodes. */
   readonly wanted: number;
+  /** Milliseconds until the kubelet's own threshold is crossed at the present growth; 0 = it is. undefined = it is not approached, or unknown. */
+  readonly kubeletInMs?: number | undefined;
 }
 
 /** A pass over containers or images that frees a disk. */

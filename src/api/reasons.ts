@@ -75,6 +75,7 @@ export const imageKeepReasons = [
   'UsedRecently',
   'BelowThreshold',
   'TargetMet',
+  'Holding',
   'PacingLimit',
   'RemovalFailed',
   'ClockUnsure',

@@ -1,4 +1,6 @@
-import type { DiskSpace } from '../../api/report/node-pass.ts';
+import type { Policy } from '../../api/policy/policy.ts';
+import type { DiskSpace, HeldImages } from '../../api/report/node-pass.ts';
+import { holdText } from '../../gc/reasons/hold-words.ts';
 import type { RuntimeContainerStats } from '../../cri/runtime.ts';
 import type { ImageReason } from '../../gc/reasons/images.ts';
 import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
@@ -10,6 +12,14 @@ import { bytesOf, type ImageDecision, type ImageGcPlan } from './facts.ts';
 const warning = (node: ObjectRef, reason: string, note: string): EventSpec => ({
   ...{ regarding: node, type: 'Warning', reason, action: 'CollectImages', note },
 });
+
+/** The first large removal by a new generation waits on this node. */
+export const holding = (node: ObjectRef, policy: Policy, { due, unused, until }: HeldImages): EventSpec =>
+  warning(
+    node,
+    'ImagesHolding',
+    holdText(policy, `remove ${due} of ${unused} unused images of this node`, until),
+  );
 
 /** The image file system reports a capacity of 0 (pkg/kubelet/images/image_gc_manager.go, GarbageCollect). */
 export const invalidDiskCapacity = (node: ObjectRef): EventSpec =>

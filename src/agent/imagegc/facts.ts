@@ -100,6 +100,15 @@ export interface Goal {
   readonly threshold: string;
 }
 
+export interface SelectedImages {
+  /** Removed in this pass, in a later one, or after the hold. */
+  readonly due: number;
+  /** Images that nothing but the disk usage, their age or a limit keeps. */
+  readonly unused: number;
+  /** Set while a large removal by a new generation waits: then no image is removed. */
+  readonly holdLeftMs: number | undefined;
+}
+
 export interface ImageGcPlan {
   /** The space step: Idle = not needed or off, Free = the removals free enough, Short = they do not, Unknown = cannot be decided. */
   readonly state: 'Idle' | 'Free' | 'Short' | 'Unknown';
@@ -125,6 +134,8 @@ export interface ImageGcPlan {
   readonly plannedInodes: number;
   /** Estimated inodes of images of these bytes. */
   readonly inodesOf: (bytes: number) => number;
+  /** The images that the rules select; undefined = no rule applies. */
+  readonly selected?: SelectedImages | undefined;
   /** Most images that the pass may remove. */
   readonly maxImages: number;
   /** Every removable image in the order of execution: by age, then for space. */

@@ -6,8 +6,8 @@ import {
 } from '../../api/node-pressure.ts';
 import type { ConfirmNode } from '../../api/node-confirmation.ts';
 import { nodeRule, reliefBy, type NodeGovernance, type NodeRule } from '../../api/policy/node-governance.ts';
-import type { ImageDisk, ImageInventory, NodePod, OnPass } from '../../api/report/node-pass.ts';
-import type { ImageGcPolicy } from '../../api/policy/policy.ts';
+import type { HeldImages, ImageDisk, ImageInventory, NodePod, OnPass } from '../../api/report/node-pass.ts';
+import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
 import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
 import type { EventSpec, ObjectRef, Recorder } from '../../kube/events/recorder.ts';
 import type { StateFile } from '../../node/disk/state-file.ts';
@@ -18,12 +18,12 @@ import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts'
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { fieldsOf, imageFailures, removeImages } from './act.ts';
 import { hasCapacity, needsDisk } from './disk.ts';
-import { diskUsage, freeDiskSpaceFailed, imageGcFailed, invalidDiskCapacity } from './events.ts';
+import { diskUsage, freeDiskSpaceFailed, holding, imageGcFailed, invalidDiskCapacity } from './events.ts';
 import type { ImageGcFacts, ImageGcPlan, ImageRemoval } from './facts.ts';
 import { strayContainers } from './holds.ts';
 import { clearPlan, showPlan, type ImageGcMetrics, type Stage } from './metrics.ts';
 import { planImageGc } from './plan.ts';
-import { lastRemoved, observeImages, resumeState, withoutImage } from './records.ts';
+import { lastRemoved, observeImages, observeInForce, resumeState, withoutImage } from './records.ts';
 import {
   inventoryOf,
   outcomeOf,
@@ -62,9 +62,9 @@ export interface ImageGcDeps {
   readonly clock: Clock;
   readonly metrics: ImageGcMetrics;
   readonly log: Logger;
-  /** `inventory` is undefined when the images could not be listed. */
   /** Called after each decision: a long pass is not a hung one. */
   readonly onProgress: () => void;
+  /** `inventory` is undefined when the images could not be listed. */
   readonly onPass: OnPass<ImageInventory, 'Image'>;
 }
 
@@ -82,6 +82,8 @@ export class ImageGcManager {
   #began: Moment | undefined;
   #failedInARow = 0;
   readonly #failures = imageFailures();
+  /** UID and generation of the policy whose hold was recorded last. */
+  #heldOf = '';
 
   constructor(deps: ImageGcDeps) {
     this.#deps = deps;
@@ -118,15 +120,14 @@ export class ImageGcManager {
     const results =
       rule.kind === 'governed' ? await this.#act(rule, { plan, observed, relief }, signal) : undefined;
     const stateTrouble = await this.#writeState();
-    const outcome = outcomeOf({
-      ...{ plan, results, disk: observed.disk, diskTrouble: observed.trouble },
-    });
-    if (rule.kind === 'governed') await this.#recordEvents({ plan, observed, results }, outcome, signal);
-    onPass(
-      passReport(results, { result: outcome.result, message: outcome.message ?? stateTrouble }, clock.now()),
-      inventoryOf(plan, removedBy(results), results?.disk ?? observed.disk),
-      lastRemoved(this.#state),
-    );
+    const outcome = outcomeOf({ plan, results, disk: observed.disk, diskTrouble: observed.trouble });
+    const inventory = inventoryOf(plan, results, results?.disk ?? observed.disk, observed.now);
+    if (rule.kind === 'governed') {
+      await this.#recordEvents({ plan, observed, results }, outcome, signal);
+      this.#recordHold(rule.policy, inventory.held);
+    }
+    const result = { result: outcome.result, message: outcome.message ?? stateTrouble };
+    onPass(passReport(results, result, clock.now()), inventory, lastRemoved(this.#state));
     return { ...outcome, plan, results };
   }
 
@@ -178,10 +179,10 @@ export class ImageGcManager {
       ...{ images: listed, containers, mounted, now: clock.now() },
       jumpedMs,
     });
-    this.#state = state;
+    this.#state = observeInForce(state, nodeRule(this.#deps.governance(), 'imageGC'), clock.now());
     metrics.repulled.inc(repulled.length);
     for (const { sizeBytes } of repulled) metrics.repulledBytes.inc(sizeBytes);
-    return { ...state, listed, containers, mounted, pods, sandboxImage };
+    return { ...this.#state, listed, containers, mounted, pods, sandboxImage };
   }
 
   async #load(signal: AbortSignal): Promise<AgentState> {
@@ -274,6 +275,14 @@ export class ImageGcManager {
     }
     if (result === 'Failed' || isExhausted) this.#fail(message);
     else if (result !== 'Unknown') this.#failedInARow = 0;
+  }
+
+  /** One Event for each generation. */
+  #recordHold(policy: Policy, held: HeldImages | undefined): void {
+    const generation = `${policy.uid}/${policy.generation}`;
+    if (held !== undefined && generation !== this.#heldOf)
+      this.#record((node) => holding(node, policy, held));
+    if (held !== undefined) this.#heldOf = generation;
   }
 
   async #diskUsage(

@@ -16,6 +16,7 @@ import {
 } from './facts.ts';
 import { maximumAges } from './ages.ts';
 import { distinctImages, holdsOf, imageOf } from './holds.ts';
+import { unlessHeld } from './hold.ts';
 import { failedLast, postponed } from './postponed.ts';
 import { recordAt, repulls } from './records.ts';
 import { planSteps, type Steps } from './steps.ts';
@@ -36,7 +37,8 @@ export function planImageGc(facts: ImageGcFacts, { governance, now, demands = []
     else kept.push(decide(image, because, policy));
   }
   const isUnknown = unknownBecause(facts) !== undefined;
-  return planSteps({ facts, isUnknown, policy, rule, now, demands }, eligible, kept);
+  const steps = { facts, isUnknown, policy, rule, now, demands };
+  return unlessHeld(planSteps(steps, eligible, kept), eligible.length, { ...steps, facts });
 }
 
 interface PlanContext {

@@ -1,3 +1,6 @@
+import type { NodeRule } from '../../api/policy/node-governance.ts';
+import type { ImageGcPolicy } from '../../api/policy/policy.ts';
+import { inForceAt } from '../../gc/hold.ts';
 import { imageIndex } from '../../api/image-index.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { RemovedImage, RemovedObject } from '../../api/report/node-pass.ts';
@@ -45,7 +48,14 @@ export function observeImages(
     const known = recordAt(former && moved(former, jumpedMs), now);
     return [image.id, used.has(image.id) ? { ...known, lastUsedMs: nowMs } : known];
   });
-  const state = { images: new Map(records), removed: remaining(before.removed, distinct, nowMs) };
+  const state = {
+    images: new Map(records),
+    removed: remaining(before.removed, distinct, nowMs),
+    inForce: before.inForce && {
+      ...before.inForce,
+      since: new Date(before.inForce.since.getTime() + jumpedMs),
+    },
+  };
   const isNew = ({ id }: RuntimeImage): boolean => !before.images.has(id);
   const isRepulled = repulls(state.removed);
   const fresh = recordAt(undefined, now);
@@ -65,6 +75,14 @@ export function resumeState(state: AgentState, now: Date): AgentState {
   if (times.length === 0 || unseen <= unseenMs) return state;
   const images = [...state.images].map(([id, record]): [string, ImageRecord] => [id, moved(record, unseen)]);
   return { ...state, images: new Map(images) };
+}
+
+/** Records the generation in force. While the policy is unknown, or in mode DryRun, the record remains: it is of another generation then, or of the same. */
+export function observeInForce(state: AgentState, rule: NodeRule<ImageGcPolicy>, now: Date): AgentState {
+  if (rule.kind === 'keep' || rule.policy.mode === 'DryRun') return state;
+  const { uid: policyUid, generation } = rule.policy;
+  const known = state.inForce?.policyUid === policyUid ? state.inForce : undefined;
+  return { ...state, inForce: { policyUid, ...inForceAt(generation, known, now) } };
 }
 
 /** The record at this time: an image without one was first detected now, and a time in the future becomes now. */
@@ -129,6 +147,7 @@ export function withoutImage(
   images.delete(id);
   const others = state.removed.filter(({ digest }) => digest !== id);
   return {
+    ...state,
     images,
     removed: [...others, { digest: id, atMs: now.getTime(), what }].slice(-maxRemoved),
   };

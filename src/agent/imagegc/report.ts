@@ -3,6 +3,7 @@ import { imageRemoveReasons } from '../../api/reasons.ts';
 import type {
   CountAndBytes,
   DiskSpace,
+  HeldImages,
   ImageDisk,
   ImageInventory,
   NodePassReport,
@@ -14,7 +15,13 @@ import { amountText, counted } from '../../gc/reasons/words.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import { dryShortMessage, invalidCapacityMessage, shortMessage } from './events.ts';
-import { bytesOf, type ImageDecision, type ImageGcPlan, type ImageRemoval } from './facts.ts';
+import {
+  bytesOf,
+  type ImageDecision,
+  type ImageGcPlan,
+  type ImageRemoval,
+  type SelectedImages,
+} from './facts.ts';
 
 /** Totals of an executed plan. */
 export interface RemovalResults {
@@ -125,6 +132,7 @@ function freedTexts({ goals }: ImageGcPlan, { freedBytes, freedInodes }: Removal
 function resultOf({ plan, results, disk }: PassFacts): Outcome {
   if (plan.state === 'Unknown') return ended('Unknown', unknownMessage(plan));
   if (results === undefined) return dryRunResult(plan, disk);
+  if (plan.selected?.holdLeftMs !== undefined) return ended('Idle', heldMessage(plan.selected));
   if (results.unknown !== undefined) return ended('Unknown', results.unknown);
   if (plan.goals.some(({ wanted }) => wanted > 0) && isMissing(results))
     return shortResult(plan, results, disk);
@@ -146,6 +154,9 @@ function dryRunResult(plan: ImageGcPlan, disk: DiskSpace | undefined): Outcome {
   }
   return ended(plan.removals.length > 0 ? 'Succeeded' : 'Idle', uncountedMessage(plan));
 }
+
+const heldMessage = ({ due, unused }: SelectedImages): string =>
+  `the removal of ${due} of ${unused} unused images waits: the generation of the policy is new`;
 
 const uncountedMessage = ({ isUncounted }: ImageGcPlan): string | undefined =>
   isUncounted ? 'the image file system reports no inodes: nodes.imageGC.inodes removes no image' : undefined;
@@ -179,6 +190,7 @@ export function reclaimResult(
   signal: DiskSignal,
 ): ReclaimResult {
   const planned = plan.reclaim.get(signal) ?? 'MoreLeft';
+  if (plan.selected?.holdLeftMs !== undefined) return planned;
   if (results === undefined || plan.state === 'Unknown') return planned;
   if (results.missing.demand <= 0) return 'Enough';
   const isOver =
@@ -199,6 +211,13 @@ export function passReport(
   };
 }
 
+/** The large removal that waits at this time. */
+function heldImages({ selected }: ImageGcPlan, now: Date): HeldImages | undefined {
+  if (selected?.holdLeftMs === undefined) return undefined;
+  const { due, unused, holdLeftMs } = selected;
+  return { due, unused, until: new Date(now.getTime() + holdLeftMs) };
+}
+
 /** Ids of the removed images. */
 export const removedBy = (results: RemovalResults | undefined): ReadonlySet<string> =>
   new Set(results?.removed.map(({ target }) => target.id));
@@ -207,10 +226,13 @@ const maxOffenders = 10;
 
 /** Sums up the images that are left after a pass. */
 export function inventoryOf(
-  { kept, removals }: ImageGcPlan,
-  removed: ReadonlySet<string>,
+  plan: ImageGcPlan,
+  results: RemovalResults | undefined,
   disk: ImageDisk | undefined,
+  now: Date,
 ): ImageInventory {
+  const { kept, removals } = plan;
+  const removed = removedBy(results);
   const images = [...kept, ...removals].filter(({ target }) => !removed.has(target.id));
   const sum = (isCounted: (image: ImageDecision) => boolean): CountAndBytes =>
     total(images.filter(isCounted));
@@ -221,6 +243,7 @@ export function inventoryOf(
     kept: sum(({ target }) => target.holds.keepPattern !== undefined),
     removable: sum(({ reason }) => removableReasons.has(reason)),
     disk,
+    held: heldImages(plan, now),
     offenders: images
       .toSorted((a, b) => b.target.image.sizeBytes - a.target.image.sizeBytes)
       .slice(0, maxOffenders)
@@ -233,7 +256,14 @@ export function inventoryOf(
 
 /** Reasons of images that only the disk usage or a limit keeps. */
 const removableReasons: ReadonlySet<string> = new Set<ImageReason>([
-  ...([...imageRemoveReasons, 'BelowThreshold', 'TargetMet', 'PacingLimit', 'RemovalFailed'] as const),
+  ...([
+    ...imageRemoveReasons,
+    'BelowThreshold',
+    'TargetMet',
+    'Holding',
+    'PacingLimit',
+    'RemovalFailed',
+  ] as const),
 ]);
 
 const total = (images: readonly ImageDecision[]): CountAndBytes => ({

@@ -38,13 +38,15 @@ export const demandsOf = ({
 
 /** Objects that the kubelet removes before it evicts (pkg/kubelet/eviction/helpers.go, buildSignalToNodeReclaimFuncs); but logs of dead containers also when only they use the file system. */
 function demandOf(
-  { reading: { signal, available }, ours, wanted }: CrossedDisk,
+  { reading: { signal, available }, ours, kubelets, wanted }: CrossedDisk,
   layout: DiskLayout | undefined,
 ): Demand {
   const isImageFs = signal.startsWith('imagefs.');
   const isDedicated = layout?.dedicatedImageFs === true;
+  const secondsLeft = kubelets?.secondsLeft;
   return {
     ...{ signal, threshold: ours.text, wanted, until: available + wanted },
+    kubeletInMs: secondsLeft === undefined ? undefined : secondsLeft * 1000,
     containers: !(isImageFs && layout?.splitContainerFs === true),
     logs: !(isImageFs && isDedicated),
     images: !isDedicated || isImageFs,

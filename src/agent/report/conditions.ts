@@ -3,6 +3,7 @@ import type { Claim, ReportFacts } from './facts.ts';
 import type { NodeGCReportStatusCondition } from '../../api/gen/nodegcreport.gen.ts';
 import type { NodePassReport } from '../../api/report/node-pass.ts';
 import type { NodesPolicy } from '../../api/policy/policy.ts';
+import { holdText } from '../../gc/reasons/hold-words.ts';
 import { readOnlyText } from '../../gc/reasons/orphans.ts';
 import { bounds, cut } from './bounds.ts';
 import { keepListClaim } from './keep-list-risk.ts';
@@ -15,7 +16,13 @@ export function planConditions(facts: ReportFacts, stored: Stored, now: Date): N
   const degraded = degradedClaim(facts);
   const atRisk = keepListClaim(facts, before.get('KeepListAtRisk')?.reason);
   const generation = facts.governance.policy?.generation;
-  const claims = [readyClaim(facts, degraded), atRisk, ...pressureClaims(facts), degraded];
+  const claims = [
+    readyClaim(facts, degraded),
+    atRisk,
+    ...pressureClaims(facts),
+    ...holdingClaims(facts),
+    degraded,
+  ];
   return claims.map((claim) => {
     const old = before.get(claim.type);
     return {
@@ -74,6 +81,17 @@ function pressureClaims({ governance, pressure }: ReportFacts): readonly Claim[]
   return [
     { type, status: 'False', reason: 'EnoughAvailable', message: 'No threshold is crossed or will be soon' },
   ];
+}
+
+/** Whether a large removal of images waits. Absent without a rule for images. */
+function holdingClaims({ governance, images }: ReportFacts): readonly Claim[] {
+  if (governance.kind !== 'governed' || governance.nodes.imageGC === undefined) return [];
+  const { held } = images ?? {};
+  if (held === undefined)
+    return [{ type: 'Holding', status: 'False', reason: 'NothingHeld', message: 'No large removal waits' }];
+  const { due, unused, until } = held;
+  const message = holdText(governance.policy, `remove ${due} of ${unused} unused images of this node`, until);
+  return [{ type: 'Holding', status: 'True', reason: 'Holding', message }];
 }
 
 /** The worst obstacle that keeps the agent from following the policy. */

@@ -47,7 +47,7 @@ export interface ReportTrouble {
 
 /** A condition without its history. */
 export interface Claim {
-  readonly type: 'Ready' | 'KeepListAtRisk' | 'PressureAhead' | 'Degraded';
+  readonly type: 'Ready' | 'KeepListAtRisk' | 'PressureAhead' | 'Holding' | 'Degraded';
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: string;
   readonly message: string;

@@ -48,7 +48,7 @@ export interface NodeGCReportStatus {
   agentVersion?: string;
   policy?: NodeGCReportStatusPolicy;
   /**
-   * Conditions: Ready (not degraded), KeepListAtRisk (the kubelet may remove images on the keep list), PressureAhead (the node is short of disk, inodes or memory, or will be soon), Degraded (a problem limits the agent).
+   * Conditions: Ready (not degraded), KeepListAtRisk (the kubelet may remove images on the keep list), PressureAhead (the node is short of disk, inodes or memory, or will be soon), Holding (a large removal of images by a new generation of the policy waits), Degraded (a problem limits the agent).
    */
   conditions?: NodeGCReportStatusCondition[];
   runtime?: NodeGCReportStatusRuntime;

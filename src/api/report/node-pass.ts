@@ -47,8 +47,17 @@ export interface ImageInventory {
   readonly kept: CountAndBytes;
   readonly removable: CountAndBytes;
   readonly disk: ImageDisk | undefined;
+  /** The large removal by a new generation that waits; undefined = none. */
+  readonly held?: HeldImages | undefined;
   /** Largest first, at most ten. */
   readonly offenders: readonly Offender[];
+}
+
+export interface HeldImages {
+  readonly due: number;
+  /** Images that nothing but the disk usage, their age or a limit keeps. */
+  readonly unused: number;
+  readonly until: Date;
 }
 
 /** The kinds of objects, other than images, that dustpan removes from a node. */

@@ -42,8 +42,9 @@ export function reliefOf({ containers, images, place, alone }: ReliefDeps) {
       let result: ReclaimResult = 'Enough';
       await alone(async (next) => {
         const wanted = missingAfter(demand, await missing(next), planned);
-        const { signal: name, threshold } = demand;
-        if (wanted > 0) result = await pass({ signal: name, threshold, wanted, missing }, next);
+        const { signal: name, threshold, kubeletInMs } = demand;
+        const relief = { signal: name, threshold, wanted, kubeletInMs, missing };
+        if (wanted > 0) result = await pass(relief, next);
       }, signal);
       return result;
     };

@@ -1,5 +1,6 @@
 import { plannedContainers, planContainerGc } from '../../agent/containergc/plan.ts';
 import { observeGone } from '../../agent/containergc/pods.ts';
+import type { ImageGcPlan } from '../../agent/imagegc/facts.ts';
 import { planImageGc } from '../../agent/imagegc/plan.ts';
 import { observeImages } from '../../agent/imagegc/records.ts';
 import { missingAfter } from '../../agent/nodepressure/demands.ts';
@@ -11,23 +12,25 @@ import {
   type ReclaimResult,
 } from '../../api/node-pressure.ts';
 import { hasPressureRule, hasStorageRule } from '../../api/policy/matching.ts';
-import { governNode, nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
-import { isInvalid } from '../../api/policy/policy.ts';
-import { decisionsOf, type PodGcFacts, type PolicyVerdicts } from '../../controllers/podgc/facts.ts';
+import {
+  governNode,
+  nodeRule,
+  type NodeGovernance,
+  type NodeRule,
+} from '../../api/policy/node-governance.ts';
+import { isInvalid, type ImageGcPolicy } from '../../api/policy/policy.ts';
+import { decisionsOf, type PodGcFacts } from '../../controllers/podgc/facts.ts';
 import { noneSeen } from '../../controllers/podgc/finish.ts';
 import { noneMissing } from '../../controllers/podgc/nodes.ts';
 import { observe } from '../../controllers/podgc/observe.ts';
 import { planPodGc } from '../../controllers/podgc/plan.ts';
 import type { Decision as Planned } from '../../gc/decision.ts';
-import { holdLeftMs } from '../../gc/hold.ts';
 import { containerWarnings } from '../../gc/reasons/container-warnings.ts';
 import { containerReasons } from '../../gc/reasons/containers.ts';
-import { holdText } from '../../gc/reasons/hold-words.ts';
 import { imageReasons } from '../../gc/reasons/images.ts';
 import { podReasons } from '../../gc/reasons/pods.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
-import { formatDuration } from '../../runtime/text/duration.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { byName, type ByUid, type NodePart, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import {
@@ -40,6 +43,7 @@ import {
   type Totals,
   type UnitPlan,
 } from './document.ts';
+import { holdNotes } from './hold-notes.ts';
 import { planRequested, planStorage } from './localstorage.ts';
 import { planPressure, pressureOn, type Reclaim } from './nodepressure.ts';
 import { notesOn, paceNotes } from './notes.ts';
@@ -90,7 +94,19 @@ function planPods(facts: PlanFacts, options: PlanOptions): UnitPlan {
   const plan = planPodGc(seen, { policies: facts.policies ?? [], now: options.now });
   const decisions = listed(decisionsOf(plan), podReasons, { ...options, node: null });
   if (plan.policies.length === 0) return { decisions, totals: undefined };
-  const notes = plan.policies.flatMap((verdicts) => holdNotes(verdicts, { now: options.now, inForceForMs }));
+  const notes = plan.policies.flatMap(({ policy, governed, selected: due, holdLeftMs: leftMs }) =>
+    policy.pods === undefined
+      ? []
+      : holdNotes(policy, policy.pods.hold, {
+          due,
+          governed,
+          leftMs,
+          isKnown: inForceForMs.has(policy.name),
+          now: options.now,
+          removal: `delete ${due} of ${governed} pods`,
+          field: 'pods.safety.holdAbove',
+        }),
+  );
   const tripped = plan.policies.flatMap(({ policy, trippedPercent }) =>
     trippedPercent === undefined ? [] : [[policy.name, Math.round(trippedPercent)] as const],
   );
@@ -100,24 +116,6 @@ function planPods(facts: PlanFacts, options: PlanOptions): UnitPlan {
     ...(tripped.length > 0 && { tripped: Object.fromEntries(tripped) }),
   };
   return { decisions, totals, notes };
-}
-
-/** A large deletion that waits, or that would wait if its policy were new. */
-function holdNotes(
-  { policy, governed, selected, holdLeftMs: leftMs }: PolicyVerdicts,
-  { now, inForceForMs }: { readonly now: Date; readonly inForceForMs: PodGcFacts['inForceForMs'] },
-): readonly string[] {
-  const removal = `${selected} of ${governed} pods`;
-  if (leftMs !== undefined)
-    return [`GCPolicy ${policy.name}: ${holdText(policy, removal, new Date(now.getTime() + leftMs))}.`];
-  const hold = policy.pods?.hold;
-  if (hold === undefined || inForceForMs.has(policy.name)) return [];
-  const isHeldIfNew = holdLeftMs(policy, hold, { due: selected, governed, inForceForMs: 0 }) !== undefined;
-  return isHeldIfNew
-    ? [
-        `GCPolicy ${policy.name} would delete ${removal}: if its generation is new, the controller waits ${formatDuration(hold.forMs)} before (pods.safety.holdAbove=${hold.above}).`,
-      ]
-    : [];
 }
 
 /** The facts that the controller would have in its first pass. */
@@ -186,6 +184,24 @@ interface Place {
 const isReclaim = ({ unit }: Planned): boolean => unit === 'nodepressure';
 const isOwn = (one: Planned): boolean => !isReclaim(one);
 
+function imageHoldNotes(
+  { selected }: ImageGcPlan,
+  { policy, rule }: Extract<NodeRule<ImageGcPolicy>, { kind: 'governed' }>,
+  { part: { name, state }, now }: Pick<Place, 'part'> & { readonly now: Date },
+): readonly string[] {
+  if (selected === undefined) return [];
+  const { due, unused, holdLeftMs: leftMs } = selected;
+  return holdNotes(policy, rule.hold, {
+    due,
+    governed: unused,
+    leftMs,
+    isKnown: state.inForce?.generation === policy.generation,
+    now,
+    removal: `remove ${due} of ${unused} unused images of node ${name}`,
+    field: 'nodes.imageGC.holdAbove',
+  });
+}
+
 /** Plans the agent's image GC on a node, and its reclaim of images after that of containers. Images that are not known have no decision. */
 function planImages(
   { part, governance }: Place,
@@ -212,8 +228,8 @@ function planImages(
       plan.reclaim.get(signal) ?? (wanted <= 0 ? 'Enough' : 'Exhausted'),
     ]),
   );
-  if (nodeRule(governance, 'imageGC').kind === 'keep')
-    return { unit: { decisions, totals: undefined }, images, results };
+  const rule = nodeRule(governance, 'imageGC');
+  if (rule.kind === 'keep') return { unit: { decisions, totals: undefined }, images, results };
   const { wantedBytes, plannedBytes, usedPercent = null, usedInodesPercent = null } = plan;
   const { wantedInodes, plannedInodes, crossed } = plan;
   const inodes = { wantedInodes, plannedInodes, usedInodesPercent };
@@ -223,6 +239,7 @@ function planImages(
   const unit = {
     decisions,
     totals: { ...totalsOf(place, all), bytes, state },
+    notes: imageHoldNotes(plan, rule, { part, now }),
     summary: { ...place, state, crossed, wantedBytes, plannedBytes, usedPercent, ...inodes, waiting },
   };
   return { unit, images, results };

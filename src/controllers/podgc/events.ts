@@ -134,7 +134,7 @@ export const holding = ({ policy, selected, governed, until }: Held): EventSpec 
   type: 'Warning',
   reason: 'Holding',
   action: 'Hold',
-  note: holdText(policy, `${selected} of ${podCount(governed)}`, until),
+  note: holdText(policy, `delete ${selected} of ${podCount(governed)}`, until),
   occasion: String(policy.generation),
 });
 

@@ -42,7 +42,7 @@ function heldPods(
 ): Held {
   if (typeof until !== 'string' || typeof due !== 'number') return undefined;
   const { governed = 0 } = report ?? stored?.pods ?? {};
-  const message = holdText(policy, `${due} of the ${governed} pods that it governs`, new Date(until));
+  const message = holdText(policy, `delete ${due} of the ${governed} pods that it governs`, new Date(until));
   return { reason: 'Holding', message };
 }
 

@@ -27,7 +27,7 @@ interface HeldPolicy {
 
 /** What a generation would remove, until when it waits, and what to do. */
 export const holdText = (policy: HeldPolicy, removal: string, until: Date): string =>
-  `Generation ${policy.generation} would remove ${removal}; dustpan waits until ${timeText(until.getTime())}. ${holdCommands(policy)}`;
+  `Generation ${policy.generation} would ${removal}; dustpan waits until ${timeText(until.getTime())}. ${holdCommands(policy)}`;
 
 /** How to end the hold of a generation, or take the policy back. */
 export const holdCommands = ({ name, generation }: HeldPolicy): string =>

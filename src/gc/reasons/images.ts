@@ -3,6 +3,7 @@ import type { ImageKeepReason, ImageRemoveReason } from '../../api/reasons.ts';
 import { bounds } from '../../runtime/bounds.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import type { NoEvidence, ReasonCatalog, ReasonEntry } from './entry.ts';
+import { holdReason, type HoldEvidence } from './hold-words.ts';
 import { nodeReasons, type NodeEvidence } from './nodes.ts';
 import {
   belowText,
@@ -82,6 +83,7 @@ export interface ImageEvidence extends NodeEvidence, Record<DiskSignal, RemovedF
   UsedRecently: NoEvidence;
   BelowThreshold: SpaceEvidence & Aging;
   TargetMet: SpaceEvidence & Aging;
+  Holding: HoldEvidence;
   PacingLimit: { readonly maxImagesPerPass: number };
   /** How often in a row. */
   RemovalFailed: { readonly times: number };
@@ -187,6 +189,7 @@ export const imageReasons: ReasonCatalog<ImageEvidence> = {
     field: (space) => [...targetFields(space), ...ageFields(space)].join(', '),
     change: 'The disk fills up again, or the image reaches its maximum age.',
   },
+  Holding: holdReason('unused images', 'nodes.imageGC'),
   PacingLimit: {
     meaning: "It is due, but the pass has reached the policy's limit of removals.",
     sentence: ({ maxImagesPerPass }) =>

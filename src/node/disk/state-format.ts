@@ -1,5 +1,6 @@
 import { isObject } from '../../api/json.ts';
 import type { RemovedImage } from '../../api/report/node-pass.ts';
+import { parseInForce, type InForce } from '../../gc/hold.ts';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 
 /** History of one image. Times are Unix milliseconds. */
@@ -15,6 +16,12 @@ export interface AgentState {
   readonly images: ReadonlyMap<string, ImageRecord>;
   /** Oldest first. */
   readonly removed: readonly RemovedImage[];
+  /** The generation in mode Enforce that governs the images; undefined = none was applied yet. */
+  readonly inForce?: NodeInForce | undefined;
+}
+
+interface NodeInForce extends InForce {
+  readonly policyUid: string;
 }
 
 export const emptyState: AgentState = { images: new Map(), removed: [] };
@@ -29,13 +36,15 @@ const currentVersion = 1;
 export function parseState(text: string): ParsedState {
   const json = parseJson(text);
   if (!isObject(json)) return startOver('is not a JSON object');
-  const { version, images, removed } = json;
+  const { version, images, removed, inForce } = json;
   if (typeof version !== 'number' || !Number.isInteger(version))
     return startOver('version: must be an integer');
   if (version !== currentVersion)
     return startOver(`version: is ${version}, this dustpan reads ${currentVersion}`);
   try {
-    return { kind: 'read', state: { images: readImages(images), removed: readRemoved(removed) } };
+    const known = readInForce(inForce);
+    const state = { images: readImages(images), removed: readRemoved(removed) };
+    return { kind: 'read', state: known === undefined ? state : { ...state, inForce: known } };
   } catch (err) {
     return startOver(err instanceof Error ? err.message : String(err));
   }
@@ -44,7 +53,7 @@ export function parseState(text: string): ParsedState {
 const startOver = (reason: string): ParsedState => ({ kind: 'startOver', reason });
 
 /** The text of a state file. */
-export function formatState({ images, removed }: AgentState): string {
+export function formatState({ images, removed, inForce }: AgentState): string {
   const entries = [...images].map(([id, { firstDetectedMs, lastUsedMs }]) => [
     id,
     {
@@ -56,6 +65,7 @@ export function formatState({ images, removed }: AgentState): string {
     version: currentVersion,
     images: Object.fromEntries(entries) as unknown,
     removed: removed.map(({ digest, atMs, what }) => ({ digest, at: timeText(atMs), ...what })),
+    inForce: inForce && { policy: inForce.policyUid, generation: inForce.generation, since: inForce.since },
   })}\n`;
 }
 
@@ -100,6 +110,13 @@ function readRemoved(raw: unknown): readonly RemovedImage[] {
 function readWhat({ name, reason, policy }: Readonly<Record<string, unknown>>): RemovedImage['what'] {
   if (typeof reason !== 'string' || typeof policy !== 'string') return undefined;
   return { name: typeof name === 'string' ? name : undefined, reason, policy };
+}
+
+/** An unreadable one counts as missing: then a hold begins anew. */
+function readInForce(raw: unknown): NodeInForce | undefined {
+  const known = parseInForce(raw);
+  const policyUid = isObject(raw) ? raw['policy'] : undefined;
+  return known === undefined || typeof policyUid !== 'string' ? undefined : { policyUid, ...known };
 }
 
 function readTime(raw: unknown, path: string): number {

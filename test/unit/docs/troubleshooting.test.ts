@@ -38,7 +38,7 @@ test.each([
       kind: 'NodeGCReport',
       files: ['src/agent/report/conditions.ts', 'src/agent/report/keep-list-risk.ts'],
     },
-    known: ['Degraded', 'KeepListAtRisk', 'PressureAhead', 'Ready'],
+    known: ['Degraded', 'Holding', 'KeepListAtRisk', 'PressureAhead', 'Ready'],
   },
 ])('has a heading for each condition of a $kind', ({ kind, files, known }) => {
   expect(

@@ -15,6 +15,7 @@ const state: AgentState = {
     { digest: 'sha256:c', atMs: noon },
     { digest: 'sha256:d', atMs: noon, what: { name: 'nginx:1', reason: 'Space', policy: 'default' } },
   ],
+  inForce: { policyUid: 'uid-default', generation: 3, since: new Date(noon) },
 };
 
 const at = temporaryDirectory();
@@ -38,6 +39,7 @@ test('a written state can be read; the format is fixed', async () => {
         ...{ name: 'nginx:1', reason: 'Space', policy: 'default' },
       },
     ],
+    inForce: { policy: 'uid-default', generation: 3, since: '2026-01-15T12:00:00.000Z' },
   });
   expect(await new StateFile(path).read(never)).toEqual({ kind: 'read', state });
   expect(await readdir(at())).toEqual(['state.json']);

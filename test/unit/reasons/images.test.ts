@@ -53,6 +53,16 @@ const planned: Readonly<Record<Exclude<ImageReason, AgentReason>, Fixture>> = {
   UsedRecently: { ...by(), ...withImage({ state: state({ a: usedMinutesAgo(0) }) }) },
   BelowThreshold: { ...by(), ...withImage({ disk: { ...full, availableBytes: 9_000 } }) },
   TargetMet: { ...by(), ...twoImages() },
+  Holding: {
+    ...by({ hold: { above: 1, forMs: 300_000 } }),
+    ...twoImages({
+      ...{ disk: { ...full, availableBytes: 0 } },
+      state: {
+        ...state({ older: usedMinutesAgo(60 * 24 * 8), a: longUnused }),
+        inForce: { policyUid: 'uid-default', generation: 1, since: now },
+      },
+    }),
+  },
   PacingLimit: { ...by({ maxImagesPerPass: 1 }), ...twoImages({ disk: { ...full, availableBytes: 0 } }) },
   PodsUnknown: { ...by(), ...withImage({ pods: undefined }) },
   ContainersUnknown: { ...by(), ...withImage({ containers: undefined }) },

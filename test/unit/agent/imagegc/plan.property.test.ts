@@ -226,6 +226,41 @@ test(
   },
 );
 
+/** The plan `agoMs` after the first pass under the generation. */
+const plannedAfter = (seen: Node, agoMs: number): ImageGcPlan => {
+  const inForce = { policyUid: 'uid-default', generation: 1, since: new Date(now.getTime() - agoMs) };
+  const rule = { ...ruleOf(seen), hold: { above: 1, forMs: 300_000 } };
+  return planned(seen, { ...factsOf(seen), inForce }, rule);
+};
+
+test(
+  'a new generation removes at most holdAbove images or half of the unused ones, or none before holdFor has passed',
+  property,
+  () => {
+    const ago = fc.constantFrom(0, 299_999, 300_000);
+    let heldCount = 0;
+    fc.assert(
+      fc.property(node, ago, (seen, agoMs) => {
+        const [usual, plan] = [planned(seen), plannedAfter(seen, agoMs)];
+        const { due = 0, unused = 0 } = plan.selected ?? {};
+        const isHeld = due > Math.max(1, unused / 2) && agoMs < 300_000;
+        heldCount += Number(isHeld);
+        expect(plan.removals.map(({ target }) => target.id)).toEqual(
+          isHeld ? [] : usual.removals.map(({ target }) => target.id),
+        );
+        const waiting = plan.kept.filter(({ reason }) => reason === 'Holding');
+        expect(waiting).toHaveLength(isHeld ? due : 0);
+        for (const { eligibleAt } of waiting)
+          expect(eligibleAt?.getTime()).toBe(now.getTime() + 300_000 - agoMs);
+        if (isHeld) expect([...plan.reclaim.values()].every((result) => result === 'MoreLeft')).toBe(true);
+        expect(plan.removals.length + plan.kept.length).toBe(usual.removals.length + usual.kept.length);
+      }),
+      worlds,
+    );
+    expect(heldCount).toBeGreaterThan(5);
+  },
+);
+
 /** Whether the bytes or the inodes are at a high threshold. */
 function isCrossed(seen: Node): boolean {
   const { highThresholdPercent: bytes, inodes: { highThresholdPercent = 100 } = {} } = ruleOf(seen);

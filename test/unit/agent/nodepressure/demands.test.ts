@@ -29,6 +29,15 @@ describe('demands', () => {
     expect(planOf(facts).demands).toMatchObject([{ threshold: '15%', wanted: 50, until: 150, ...expected }]);
   });
 
+  test.each([
+    { name: 'is crossed', secondsLeft: 0, kubeletInMs: 0 },
+    { name: 'will be crossed in a minute', secondsLeft: 60, kubeletInMs: 60_000 },
+    { name: 'is not approached', secondsLeft: undefined, kubeletInMs: undefined },
+  ])('the threshold of the kubelet $name', ({ secondsLeft, kubeletInMs }) => {
+    const signals = [crossed({ kubelets: { value: 10, text: '1%', secondsLeft } })];
+    expect(planOf({ signals }).demands).toMatchObject([{ kubeletInMs }]);
+  });
+
   test('memory is never wanted', () => {
     const memory = crossed({ reading: { ...crossed().reading, signal: 'memory.available' } });
     expect(planOf({ signals: [memory] }).demands).toEqual([]);

@@ -5,7 +5,7 @@ import { imageKeepReasons, imageRemoveReasons, nodeKeepReasons } from '../../../
 import { signalText } from '../../../../src/gc/reasons/words.ts';
 import type { NodePart } from '../../../../src/snapshot/plan-facts.ts';
 import { container, image } from '../../../fakes/runtime.ts';
-import { minutesAgo, node } from '../../../builders.ts';
+import { minutesAgo, node, now } from '../../../builders.ts';
 import { imageRule, usedMinutesAgo } from '../../agent/imagegc/builders.ts';
 import {
   boundPod,
@@ -247,6 +247,19 @@ const rows: readonly Row[] = [
     part: imagePart(both, { x: 60, y: 90 }),
     field: 'nodes.imageGC.lowThresholdPercent=80',
     why: 'It is removable, but the images that dustpan removes by age are enough to reach 80 %.',
+  },
+  {
+    reason: 'Holding',
+    rule: { maximumAgeMs: 1_800_000, hold: { above: 1, forMs: 300_000 } },
+    part: {
+      ...imagePart(both, { x: 60, y: 90 }),
+      state: {
+        ...imagePart(both, { x: 60, y: 90 }).state,
+        inForce: { policyUid: 'uid-nodes', generation: 1, since: now },
+      },
+    },
+    field: 'nodes.imageGC.holdAbove=1, nodes.imageGC.holdFor=5m',
+    why: 'It is due, but generation 1 of the policy would remove 2 of 2 unused images: more than 1, and more than half. The first such pass of a generation waits 5m.',
   },
   {
     reason: 'PacingLimit',

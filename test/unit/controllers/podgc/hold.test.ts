@@ -79,7 +79,7 @@ test('the first pass that would delete more than holdAbove waits holdFor, with o
   expect(recorder.events[0]).toMatchObject({
     ...{ reason: 'Holding', type: 'Warning', regarding: { kind: 'GCPolicy', name: 'default' } },
     note:
-      'Generation 1 would remove 3 of 3 pods; dustpan waits until 2026-01-15T12:05:00Z. ' +
+      'Generation 1 would delete 3 of 3 pods; dustpan waits until 2026-01-15T12:05:00Z. ' +
       'To go on now: kubectl annotate gcpolicy default --overwrite gc.dustpan.dev/skip-hold=1. ' +
       `To take it back: kubectl patch gcpolicy default --type=merge -p '{"spec":{"mode":"DryRun"}}'`,
   });

@@ -61,7 +61,7 @@ test('a deletion that waits has its numbers, its end and both commands; they rem
     ...{ due: 9, until: '2026-01-15T12:05:00Z' },
   });
   expect(first.conditions.find(({ type }) => type === 'Holding')?.message).toBe(
-    'Generation 1 would remove 9 of the 10 pods that it governs; dustpan waits until 2026-01-15T12:05:00Z. ' +
+    'Generation 1 would delete 9 of the 10 pods that it governs; dustpan waits until 2026-01-15T12:05:00Z. ' +
       'To go on now: kubectl annotate gcpolicy default --overwrite gc.dustpan.dev/skip-hold=1. ' +
       `To take it back: kubectl patch gcpolicy default --type=merge -p '{"spec":{"mode":"DryRun"}}'`,
   );

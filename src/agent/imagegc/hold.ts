@@ -1,0 +1,45 @@
+import type { Policy } from '../../api/policy/policy.ts';
+import { holdLeftMs } from '../../gc/hold.ts';
+import { decide, type ImageDecision, type ImageGcFacts, type ImageGcPlan } from './facts.ts';
+import type { Steps } from './steps.ts';
+
+interface Selection extends Steps {
+  readonly facts: ImageGcFacts;
+}
+
+/**
+ * Keeps the selected images while a large removal by a new generation waits; `unused`: the number of images that nothing but the disk usage, their
+ * age or a limit keeps. Node pressure waits too, unless the kubelet would act before the end: it removes every unused image, and evicts (ADR 59).
+ */
+export function unlessHeld(plan: ImageGcPlan, unused: number, selection: Selection): ImageGcPlan {
+  const { facts, policy, rule, now, demands } = selection;
+  const paced = plan.kept.filter(isPaced);
+  const due = plan.removals.length + paced.length;
+  const removal = { due, governed: unused, inForceForMs: inForceForMs(facts, policy, now) };
+  const leftMs = holdLeftMs(policy, rule.hold, removal);
+  const isUrgent = demands.some(({ kubeletInMs = Infinity }) => kubeletInMs <= (leftMs ?? 0));
+  if (leftMs === undefined || isUrgent) return { ...plan, selected: { due, unused, holdLeftMs: undefined } };
+  const evidence = { ...rule.hold, due, governed: unused, generation: policy.generation };
+  const because = { reason: 'Holding', evidence, eligibleAtMs: now.getTime() + leftMs } as const;
+  const held = [...plan.removals, ...paced].map(({ target }) => decide(target, because, policy));
+  return {
+    ...plan,
+    selected: { due, unused, holdLeftMs: leftMs },
+    candidates: [],
+    removals: [],
+    reclaim: new Map([...plan.reclaim.keys()].map((signal) => [signal, 'MoreLeft'])),
+    kept: [...held, ...plan.kept.filter((one) => !isPaced(one))],
+  };
+}
+
+const isPaced = ({ reason }: ImageDecision): boolean => reason === 'PacingLimit';
+
+/** undefined = the state has no record of this generation. */
+const inForceForMs = (
+  { inForce }: ImageGcFacts,
+  { uid, generation }: Policy,
+  now: Date,
+): number | undefined =>
+  inForce?.policyUid === uid && inForce.generation === generation
+    ? now.getTime() - inForce.since.getTime()
+    : undefined;
