@@ -8,6 +8,12 @@ export interface FailedBefore {
   readonly retryInMs: number;
 }
 
+/** Puts the objects whose removal has failed last, so that they do not hold up the others. */
+export const failedLast = <T>(objects: readonly T[], hasFailed: (object: T) => boolean): readonly T[] => [
+  ...objects.filter((one) => !hasFailed(one)),
+  ...objects.filter(hasFailed),
+];
+
 interface Failure {
   readonly times: number;
   /** Monotonic milliseconds. */

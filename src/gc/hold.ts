@@ -1,6 +1,7 @@
 import { isObject } from '../api/json.ts';
 import type { HoldRule, Policy } from '../api/policy/policy.ts';
 import { parseRfc3339 } from '../runtime/text/rfc3339.ts';
+import { reportedBy, type StoredStatuses } from './reported.ts';
 
 /** The generation of a policy that is in force in mode Enforce. */
 export interface InForce {
@@ -22,15 +23,8 @@ interface LargeRemoval {
 export type InForceByName = ReadonlyMap<string, InForce>;
 
 /** Reads them from the stored statuses. */
-export const inForceIn = (
-  policies: Iterable<{ readonly name: string; readonly status: unknown }>,
-): InForceByName =>
-  new Map(
-    [...policies].flatMap(({ name, status }) => {
-      const known = isObject(status) ? parseInForce(status['hold']) : undefined;
-      return known === undefined ? [] : [[name, known]];
-    }),
-  );
+export const inForceIn = (policies: StoredStatuses): InForceByName =>
+  reportedBy(policies, (status) => (isObject(status) ? parseInForce(status['hold']) : undefined));
 
 /** Reads the record of a generation in force; undefined = none, or not readable. */
 export function parseInForce(record: unknown): InForce | undefined {

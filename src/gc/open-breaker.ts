@@ -1,18 +1,12 @@
 import { isObject } from '../api/json.ts';
+import { reportedBy, type StoredStatuses } from './reported.ts';
 
 /** The policies whose status reports an open circuit breaker, by name, with the number of missing nodes that it reports. */
 export type OpenBreakers = ReadonlyMap<string, number>;
 
 /** Reads them from the stored statuses. */
-export const openBreakersIn = (
-  policies: Iterable<{ readonly name: string; readonly status: unknown }>,
-): OpenBreakers =>
-  new Map(
-    [...policies].flatMap(({ name, status }) => {
-      const missing = missingNodesIn(status);
-      return missing === undefined ? [] : [[name, missing]];
-    }),
-  );
+export const openBreakersIn = (policies: StoredStatuses): OpenBreakers =>
+  reportedBy(policies, missingNodesIn);
 
 /** undefined = the status reports no open circuit breaker. */
 function missingNodesIn(status: unknown): number | undefined {

@@ -6,18 +6,16 @@ export const clusterFiles: readonly string[] = [...Object.keys(kinds), 'pods', '
 
 /** The files of a node, in the folder `nodes/NODE`, without extension. */
 export const nodeFiles: readonly string[] = [
-  ...[
-    'images',
-    'containers',
-    'sandboxes',
-    'info',
-    'imagefs',
-    'stats',
-    'devices',
-    'state',
-    'logs',
-    'loglisting',
-  ],
+  'images',
+  'containers',
+  'sandboxes',
+  'info',
+  'imagefs',
+  'stats',
+  'devices',
+  'state',
+  'logs',
+  'loglisting',
 ];
 
 /** A note for each file in a folder that looks like an input and is not read; `here` has the inputs of this folder. */

@@ -1,5 +1,6 @@
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import { podRefOf } from '../../api/pod-ref.ts';
+import { failedLast } from '../../gc/failures.ts';
 import { isInvalid, type ImageGcPolicy } from '../../api/policy/policy.ts';
 import type { ImageKeepReason } from '../../api/reasons.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
@@ -17,7 +18,6 @@ import {
 import { maximumAges } from './ages.ts';
 import { distinctImages, holdsOf, imageOf } from './holds.ts';
 import { unlessHeld } from './hold.ts';
-import { failedLast, postponed } from './postponed.ts';
 import { recordAt, repulls } from './records.ts';
 import { planSteps, type Steps } from './steps.ts';
 
@@ -31,7 +31,8 @@ export function planImageGc(facts: ImageGcFacts, { governance, now, demands = []
   const { policy, rule } = governed;
   const kept: ImageDecision[] = [];
   const eligible: JudgedImage[] = [];
-  for (const image of failedLast(imageFacts(facts, rule, now).toSorted(byIdleSince), facts)) {
+  const hasFailed = ({ id }: JudgedImage): boolean => facts.failedBefore?.has(id) === true;
+  for (const image of failedLast(imageFacts(facts, rule, now).toSorted(byIdleSince), hasFailed)) {
     const because = keptBecause(image, facts, { rule, now });
     if (because === undefined) eligible.push(image);
     else kept.push(decide(image, because, policy));
@@ -112,9 +113,8 @@ function keptBecause(
     return { reason: 'TooYoung', evidence, eligibleAtMs: oldEnoughAtMs };
   }
   if (lastUsedMs !== undefined && lastUsedMs >= now.getTime()) return bare('UsedRecently');
-  const failed = postponed(image, facts);
-  if (failed === undefined) return undefined;
-  const { times, retryInMs } = failed;
+  const { times = 0, retryInMs = 0 } = facts.failedBefore?.get(image.id) ?? {};
+  if (retryInMs <= 0) return undefined;
   return { reason: 'RemovalFailed', evidence: { times }, eligibleAtMs: now.getTime() + retryInMs };
 }
 

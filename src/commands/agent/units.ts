@@ -115,7 +115,7 @@ export function buildAgentUnits(deps: AgentUnitsDeps): Omit<Passes, 'runtime'> {
 
 type Kubelet = Pick<KubeletUsage, 'usage' | 'thresholds' | 'close'>;
 
-/** This node's kubelet. Devices are read without `onProgress`: its units read no containers or images. */
+/** This node's kubelet, with the devices that it does not report. */
 function kubeletOf({ config, cluster, runtime, log }: AgentUnitsDeps, statFs: StatFs): Kubelet {
   const { kubeletRoot } = config.directories;
   const kubelet = new KubeletUsage({

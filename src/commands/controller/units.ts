@@ -10,6 +10,7 @@ import { PolicySet } from '../../api/policy/policy-set.ts';
 import { openBreakersIn } from '../../gc/open-breaker.ts';
 import type { Confirmation, PolicyView } from '../../api/policy/policy-view.ts';
 import { inForceIn } from '../../gc/hold.ts';
+import type { StoredStatuses } from '../../gc/reported.ts';
 import { readPolicies } from '../../kube/actions/live-policies.ts';
 import { clusterActions } from '../../kube/actions/cluster.ts';
 import { podEvictions } from '../../kube/actions/eviction.ts';
@@ -107,7 +108,7 @@ function podGcOf(deps: UnitDeps, onPass: PodGcDeps['onPass']): PodGcController {
   });
 }
 
-const statusesOf = (policies: PolicySet): { readonly name: string; readonly status: unknown }[] =>
+const statusesOf = (policies: PolicySet): StoredStatuses =>
   policies.ranked.map(({ name, uid }) => ({ name, status: policies.storedStatus(uid) }));
 
 function livePolicies(deps: UnitDeps): PolicyView {

@@ -44,7 +44,10 @@ function evictionFacts({ policies, pods, nodes, namespaces, reports }: PlanFacts
   if (requesting.length === 0 || !policies || !pods || !nodes || !namespaces) return undefined;
   return {
     // Without memory nothing is paced: all that are due are listed.
-    ...{ reports: requesting, pods, memory: noMemory, replicas: new Map() },
+    reports: requesting,
+    pods,
+    memory: noMemory,
+    replicas: new Map(),
     nodes: byName(nodes),
     namespaces: byName(namespaces),
   };
@@ -106,8 +109,11 @@ export function refusal(
 ): RefusedPod {
   const { namespace } = eviction.target;
   const evidence = {
-    ...{ namespace, cause, measuredAtMs: undefined },
-    ...{ on: `namespace ${namespace}`, pace: 'node' as const },
+    namespace,
+    cause,
+    measuredAtMs: undefined,
+    on: `namespace ${namespace}`,
+    pace: 'node' as const,
   };
   return { ...eviction, verdict: 'Keep', reason, evidence };
 }

@@ -80,7 +80,9 @@ export function planPressure(place: Pressed, options: PlanOptions): UnitPlan {
   const { bytes, warned } = summarize(all);
   const isUnknown = part.pods === undefined || states.length === 0;
   const totals = {
-    ...{ ...totalsOf({ unit: 'nodepressure', node }, all), warned, bytes },
+    ...totalsOf({ unit: 'nodepressure', node }, all),
+    warned,
+    bytes,
     ...(isUnknown && { state: 'Unknown' }),
   };
   return { decisions, totals };

@@ -1,4 +1,5 @@
 import type { Policy } from '../../api/policy/policy.ts';
+import { failedLast } from '../../gc/failures.ts';
 import { holdLeftMs } from '../../gc/hold.ts';
 import { podDeleteReasons, type PodDeleteReason } from '../../api/reasons.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
@@ -134,7 +135,7 @@ function sequence(
   const counts = new Map<Policy, number>();
   const inTurn = ruleOrder.flatMap((reason) => inOrder(due, reason));
   const hasFailed = ({ target }: PodDeletion): boolean => failedBefore.has(target.uid);
-  for (const deletion of [...inTurn.filter((one) => !hasFailed(one)), ...inTurn.filter(hasFailed)]) {
+  for (const deletion of failedLast(inTurn, hasFailed)) {
     const { policy, target } = deletion;
     const count = counts.get(policy) ?? 0;
     const { times = 0, retryInMs = 0 } = failedBefore.get(target.uid) ?? {};
