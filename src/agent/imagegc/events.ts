@@ -1,6 +1,6 @@
 import type { Policy } from '../../api/policy/policy.ts';
 import type { DiskSpace, HeldImages } from '../../api/report/node-pass.ts';
-import { holdText } from '../../gc/reasons/hold-words.ts';
+import { heldImagesText } from '../../gc/reasons/hold-words.ts';
 import type { RuntimeContainerStats } from '../../cri/runtime.ts';
 import type { ImageReason } from '../../gc/reasons/images.ts';
 import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
@@ -14,12 +14,8 @@ const warning = (node: ObjectRef, reason: string, note: string): EventSpec => ({
 });
 
 /** The first large removal by a new generation waits on this node. */
-export const holding = (node: ObjectRef, policy: Policy, { due, unused, until }: HeldImages): EventSpec =>
-  warning(
-    node,
-    'ImagesHolding',
-    holdText(policy, `remove ${due} of ${unused} unused images of this node`, until),
-  );
+export const holding = (node: ObjectRef, policy: Policy, held: HeldImages): EventSpec =>
+  warning(node, 'ImagesHolding', heldImagesText(policy, held));
 
 /** The image file system reports a capacity of 0 (pkg/kubelet/images/image_gc_manager.go, GarbageCollect). */
 export const invalidDiskCapacity = (node: ObjectRef): EventSpec =>

@@ -3,7 +3,7 @@ import type { Claim, ReportFacts } from './facts.ts';
 import type { NodeGCReportStatusCondition } from '../../api/gen/nodegcreport.gen.ts';
 import type { NodePassReport } from '../../api/report/node-pass.ts';
 import type { NodesPolicy } from '../../api/policy/policy.ts';
-import { holdText } from '../../gc/reasons/hold-words.ts';
+import { heldImagesText } from '../../gc/reasons/hold-words.ts';
 import { readOnlyText } from '../../gc/reasons/orphans.ts';
 import { bounds, cut } from './bounds.ts';
 import { keepListClaim } from './keep-list-risk.ts';
@@ -89,8 +89,7 @@ function holdingClaims({ governance, images }: ReportFacts): readonly Claim[] {
   const { held } = images ?? {};
   if (held === undefined)
     return [{ type: 'Holding', status: 'False', reason: 'NothingHeld', message: 'No large removal waits' }];
-  const { due, unused, until } = held;
-  const message = holdText(governance.policy, `remove ${due} of ${unused} unused images of this node`, until);
+  const message = heldImagesText(governance.policy, held);
   return [{ type: 'Holding', status: 'True', reason: 'Holding', message }];
 }
 

@@ -1,4 +1,5 @@
 import type { HoldRule } from '../../api/policy/policy.ts';
+import type { HeldImages } from '../../api/report/node-pass.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import type { ReasonEntry } from './entry.ts';
 import { timeText } from './words.ts';
@@ -28,6 +29,10 @@ interface HeldPolicy {
 /** What a generation would remove, until when it waits, and what to do. */
 export const holdText = (policy: HeldPolicy, removal: string, until: Date): string =>
   `Generation ${policy.generation} would ${removal}; dustpan waits until ${timeText(until.getTime())}. ${holdCommands(policy)}`;
+
+/** The same of the images of a node. */
+export const heldImagesText = (policy: HeldPolicy, { due, unused, until }: HeldImages): string =>
+  holdText(policy, `remove ${due} of ${unused} unused images of this node`, until);
 
 /** How to end the hold of a generation, or take the policy back. */
 export const holdCommands = ({ name, generation }: HeldPolicy): string =>
