@@ -18,7 +18,7 @@ import { newAuthority, type Certified } from '../certificate.ts';
 import type { ContractServer } from '../contract/server.ts';
 import { ApiServer, failed, ofStatus, type ApiResponse } from './api/api-server.ts';
 import type { DirectStore } from './api/direct-store.ts';
-import { badRequest, Failure } from './api/failure.ts';
+import { badRequest, Failure, Throttled } from './api/failure.ts';
 import { serveExec, type SandboxExec } from './api/exec.ts';
 import { Faults, type Fault, type Refusal } from './api/faults.ts';
 import { asObject, type JsonObject } from './api/json.ts';
@@ -183,6 +183,8 @@ async function applyFault(fault: Fault | undefined): Promise<void> {
       return;
     case 'status':
       throw refusal(fault);
+    case 'throttle':
+      throw new Throttled(fault.retryAfterSeconds);
     case 'cut':
     case undefined:
   }

@@ -6,7 +6,7 @@ const podDefaults = {
   namespaceSelector: {},
   excludeNamespaces: [],
   podSelector: {},
-  safety: { maxDeletesPerPass: 0, maxOrphanedNodesPercent: 20 },
+  safety: { maxDeletesPerPass: 0, maxOrphanedNodesPercent: 20, holdAbove: 100, holdFor: '5m' },
 };
 const terminatedDefaults = {
   threshold: 12_500,
@@ -23,6 +23,8 @@ const imageDefaults = {
   keep: [],
   kubeletHighThresholdPercent: 85,
   maxImagesPerPass: 0,
+  holdAbove: 10,
+  holdFor: '5m',
   repullBackoff: true,
 };
 const evictionDefaults = {
@@ -58,7 +60,7 @@ const everyPodField = {
     protectUnfinishedJobs: true,
   },
   orphaned: { quarantine: '2.5m' },
-  safety: { maxDeletesPerPass: 100, maxOrphanedNodesPercent: 100 },
+  safety: { maxDeletesPerPass: 100, maxOrphanedNodesPercent: 100, holdAbove: 0, holdFor: '1h' },
 };
 
 /** Policies of all kinds, as written and as stored. */

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { Refusal } from '../../sandbox/api/faults.ts';
+import type { Refusal, Throttling } from '../../sandbox/api/faults.ts';
 import { startSandbox, type Sandbox, type SandboxRequest } from '../../sandbox/server.ts';
 import { builtForFile, RunningController, until, type LogLine } from '../built.ts';
 import { conditionOf, podCount, policy, fillCluster } from './environment.ts';
@@ -42,7 +42,7 @@ const deletes = (): number => deletions().length;
 const inFlight = 32;
 
 /** Holds the first deletions of a pass, as many as it sends without a response; the returned function releases them. */
-function holdDeletions(then?: Refusal): () => void {
+function holdDeletions(then?: Refusal | Throttling): () => void {
   let release: () => void = () => undefined;
   const until = new Promise<void>((resolve) => (release = resolve));
   sandbox.faults.next(
@@ -150,7 +150,7 @@ test.each([
 test('responses 429 to all requests in flight: no other begins before the Retry-After has passed; then every pod is deleted', async () => {
   const [pods, retryAfterSeconds] = [100, 2];
   await open(pods);
-  const release = holdDeletions({ kind: 'status', status: 429, retryAfterSeconds });
+  const release = holdDeletions({ kind: 'throttle', retryAfterSeconds });
   sandbox.store.apply(policy('Enforce'));
   start();
   await until('the pass waits for responses', () => deletes() === inFlight);

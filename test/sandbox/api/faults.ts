@@ -9,11 +9,18 @@ export interface Refusal {
   readonly retryAfterSeconds?: number;
 }
 
+/** Priority and fairness rejects the request, with text instead of a Status. */
+export interface Throttling {
+  readonly kind: 'throttle';
+  readonly retryAfterSeconds: number;
+}
+
 /** A fault of one request. */
 export type Fault =
   | Refusal
+  | Throttling
   /** Serves or refuses the request once the promise has resolved. */
-  | { readonly kind: 'hold'; readonly until: Promise<void>; readonly then?: Refusal }
+  | { readonly kind: 'hold'; readonly until: Promise<void>; readonly then?: Refusal | Throttling }
   /** Serves the request after a delay. */
   | { readonly kind: 'delay'; readonly ms: number }
   /** Sends no response. */
