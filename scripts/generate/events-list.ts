@@ -41,6 +41,7 @@ import {
   podHeld,
   pressureAhead,
   pressureEviction,
+  sampleShortage,
   slowedOwner,
   storageWarning,
   sweep,
@@ -148,7 +149,7 @@ export const eventKinds: readonly EventKind[] = [
   {
     ...evictions,
     factory: 'evictionsInVain',
-    samples: [evictionsInVain(nodeObject, pressureEviction)],
+    samples: [evictionsInVain(nodeObject, sampleShortage)],
     regarding: 'the Node',
     when: 'When three evictions for the pressure of a node have freed nothing, so that no more follow; again after further evictions there.',
     upstream: 'none: the kubelet goes on',

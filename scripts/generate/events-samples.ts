@@ -137,6 +137,12 @@ export const eviction: PodEviction = {
 
 const shortage = { available: 1200 * mebibyte, threshold: 1536 * mebibyte };
 
+export const sampleShortage = {
+  signal: 'nodefs.available',
+  available: shortage.available,
+  threshold: { value: shortage.threshold, text: '15%' },
+} as const;
+
 export const pressureEviction: PodEviction = {
   ...{ unit: 'nodepressure', verdict: 'Evict', reason: 'nodefs.available', policy: evicting },
   target: {
@@ -151,10 +157,7 @@ export const pressureEviction: PodEviction = {
   evidence: {
     namespace: 'shop',
     cause: {
-      shortage: {
-        ...{ signal: 'nodefs.available', available: shortage.available },
-        threshold: { value: shortage.threshold, text: '15%' },
-      },
+      shortage: sampleShortage,
       ...{ used: 900 * mebibyte, request: 100 * mebibyte, priority: undefined },
     },
     ...{ measuredAtMs: 0, evictAtPercent: undefined, respectsBudgets: true },

@@ -201,14 +201,15 @@ type ParsedPolicy =
 /** Parses a stored GCPolicy. A policy that the API server's validation would reject today is invalid. Never throws. */
 export function parsePolicy(raw: unknown): ParsedPolicy {
   const object = isObject(raw) ? raw : {};
-  const identity = identityOf(object['metadata']);
+  const metadata = isObject(object['metadata']) ? object['metadata'] : {};
+  const identity = identityOf(metadata);
   const { value, valid, problems } = checkSchema(object['spec'], {
     schema: specSchema,
     validate: validateSpec,
     path: 'spec',
   });
   if (valid !== undefined && identity.name !== '') {
-    const skipHoldOf = skippedHold(object['metadata']);
+    const skipHoldOf = skippedHold(metadata['annotations']);
     return { kind: 'valid', policy: { ...identity, skipHoldOf, ...policyOfSpec(valid) } };
   }
   const nameless = identity.name === '' ? ['metadata.name: must be given'] : [];
@@ -253,18 +254,18 @@ const picked = (block: unknown, fields: readonly string[]): object =>
 const validSpec = (spec: object): ValidSpec | undefined =>
   checkSchema(spec, { schema: specSchema, validate: validateSpec, path: 'spec' }).valid;
 
-function identityOf(metadata: unknown): Pick<Policy, 'name' | 'uid' | 'generation'> {
-  const { name, uid, generation } = isObject(metadata) ? metadata : {};
-  return {
-    name: typeof name === 'string' ? name : '',
-    uid: typeof uid === 'string' ? uid : '',
-    generation: typeof generation === 'number' ? generation : 0,
-  };
-}
+const identityOf = ({
+  name,
+  uid,
+  generation,
+}: Readonly<Record<string, unknown>>): Pick<Policy, 'name' | 'uid' | 'generation'> => ({
+  name: typeof name === 'string' ? name : '',
+  uid: typeof uid === 'string' ? uid : '',
+  generation: typeof generation === 'number' ? generation : 0,
+});
 
 /** Any other value than a generation ends no hold. */
-function skippedHold(metadata: unknown): number | undefined {
-  const annotations = isObject(metadata) ? metadata['annotations'] : undefined;
+function skippedHold(annotations: unknown): number | undefined {
   const value = isObject(annotations) ? annotations[SKIP_HOLD_ANNOTATION] : undefined;
   return typeof value === 'string' && /^[0-9]{1,16}$/.test(value) ? Number(value) : undefined;
 }

@@ -97,9 +97,9 @@ export class EvictionController {
     }
     const stopped = planStopped(decisions, this.#memory.relief);
     for (const node of nodes.items.values()) {
-      const one = stopped.get(node.name);
-      if (one === undefined) continue;
-      const event = evictionsInVain(node, one);
+      const shortage = stopped.get(node.name);
+      if (shortage === undefined) continue;
+      const event = evictionsInVain(node, shortage);
       recorder.record(event);
       log.warn({ node: node.name, note: event.note }, 'evictions for node pressure freed nothing');
     }

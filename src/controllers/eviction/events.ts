@@ -1,11 +1,11 @@
 import { causeText } from '../../gc/reasons/evictions.ts';
-import { shortageText } from '../../gc/reasons/pressure.ts';
+import { shortageText, type PressureUse } from '../../gc/reasons/pressure.ts';
 import type { LivePod } from '../../kube/actions/live-pod.ts';
 import type { NodeFacts, OwnerRef } from '../../kube/cache/objects.ts';
 import { isCut } from '../../runtime/bounds.ts';
 import type { EventSpec, ObjectRef } from '../../kube/events/recorder.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
-import type { EvictionDecision, PodEviction } from './facts.ts';
+import type { PodEviction } from './facts.ts';
 import type { OverduePod } from './overdue.ts';
 import { allowanceOf, pauseMsOf } from './pace.ts';
 import type { SlowedOwner } from './slowed.ts';
@@ -87,14 +87,13 @@ export function evictionsSlowed({ pod, waiting, replicas, pace, owner }: SlowedO
 /** Three evictions for the pressure of a node freed nothing; recorded once until more is available. */
 export function evictionsInVain(
   node: Pick<NodeFacts, 'name' | 'uid'>,
-  { evidence: { cause } }: Pick<EvictionDecision, 'evidence'>,
+  shortage: PressureUse['shortage'],
 ): EventSpec {
-  const shortage = 'shortage' in cause ? `${shortageText(cause.shortage)} ` : '';
   return {
     regarding: { apiVersion: 'v1', kind: 'Node', name: node.name, uid: node.uid, namespace: undefined },
     ...{ type: 'Warning', reason: 'EvictionsStopped', action: 'EvictPod' },
     note:
-      `${shortage}Three evictions freed nothing, so dustpan evicts no more pods for it until more is available. ` +
+      `${shortageText(shortage)} Three evictions freed nothing, so dustpan evicts no more pods for it until more is available. ` +
       'Check what fills the disk: often the replacement of an evicted pod.',
   };
 }

@@ -1,3 +1,4 @@
+import type { PressureUse } from '../../gc/reasons/pressure.ts';
 import type { EvictionDecision, EvictionFacts, EvictionMemory, KnownPod, OwnerPace } from './facts.ts';
 import { ownerOf } from './pace.ts';
 
@@ -29,13 +30,16 @@ export function planSlowed(
   });
 }
 
-/** Returns one decision for each node whose evictions for pressure freed nothing, and which was not reported yet. */
+/** Returns the shortage of each node whose evictions for pressure freed nothing, and which was not reported yet. */
 export function planStopped(
   decisions: readonly EvictionDecision[],
   relief: EvictionMemory['relief'],
-): ReadonlyMap<string, EvictionDecision> {
-  const stopped = decisions.filter(
-    ({ reason, target }) => reason === 'NothingFreed' && relief.get(target.node)?.isReported !== true,
+): ReadonlyMap<string, PressureUse['shortage']> {
+  return new Map(
+    decisions.flatMap(({ reason, target: { node }, evidence: { cause } }) =>
+      reason === 'NothingFreed' && 'shortage' in cause && relief.get(node)?.isReported !== true
+        ? [[node, cause.shortage]]
+        : [],
+    ),
   );
-  return new Map(stopped.map((one) => [one.target.node, one]));
 }

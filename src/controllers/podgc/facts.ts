@@ -84,6 +84,8 @@ export interface PolicyVerdicts {
   readonly selected: number;
   /** Set while a large deletion by a new generation waits: then this policy deletes no pod. */
   readonly holdLeftMs: number | undefined;
+  /** How long such a deletion waits from the first pass under the generation. */
+  readonly holdForMs: number;
 }
 
 /** The pods that one policy governs. */

@@ -169,6 +169,7 @@ const verdictsOf = ({ group, orphans, selected, hold }: Judged): PolicyVerdicts 
   trippedPercent: orphans.trippedPercent,
   selected: selected.length,
   holdLeftMs: hold?.leftMs,
+  holdForMs: group.rules.hold.forMs,
 });
 
 interface Known extends Given, Pick<Sequence, 'overLimit'> {

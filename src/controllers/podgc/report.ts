@@ -75,13 +75,13 @@ export function passReports(
 }
 
 function reportedHold(
-  { policy: { uid, pods }, selected, holdLeftMs }: PolicyVerdicts,
+  { policy: { uid }, selected, holdLeftMs, holdForMs }: PolicyVerdicts,
   inForce: InForceByPolicy,
 ): ReportedHold | undefined {
   const found = inForce.get(uid);
   if (found === undefined) return undefined;
   const { generation, since } = found;
-  const until = new Date(since.getTime() + (pods?.hold.forMs ?? 0));
+  const until = new Date(since.getTime() + holdForMs);
   return { generation, since, held: holdLeftMs === undefined ? undefined : { due: selected, until } };
 }
 

@@ -24,6 +24,11 @@ test.each<{ readonly name: string; readonly next: readonly object[]; readonly ch
     ...{ name: 'another annotation', changed: false },
     next: [stored('a', { annotations: { team: 'shop', 'gc.dustpan.dev/skip-hold': 'yes' } }), b],
   },
+  {
+    name: 'a policy that has become invalid',
+    next: [stored('a', { spec: { mode: 'Off' } }), b],
+    changed: true,
+  },
   { name: 'a policy less', next: [a], changed: true },
   { name: 'a policy more', next: [a, b, stored('c')], changed: true },
   {

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { node, pod } from '../../../builders.ts';
 import { livePod } from '../../../fakes/evictions.ts';
+import type { EvictionDecision } from '../../../../src/controllers/eviction/facts.ts';
+import { noMemory } from '../../../../src/controllers/eviction/memory.ts';
+import { ownerOf } from '../../../../src/controllers/eviction/pace.ts';
+import { planSlowed } from '../../../../src/controllers/eviction/slowed.ts';
 import { evictionRequest, mebibyte, pressurePolicy, pressureRequest } from './builders.ts';
 import { EvictionEnvironment } from './environment.ts';
 import { ReplacingCluster } from './replacing-cluster.ts';
@@ -142,6 +146,27 @@ describe('Events on the owner', () => {
     expect(slowed.map(({ note }) => note.replace(/ Raise .*/, ''))).toEqual([
       waits,
       ...['2m', '4m', '8m'].map((pause) => `${waits} ${again} ${pause} after the last eviction.`),
+    ]);
+  });
+
+  test('know nothing about a pod that is gone, and no count of unknown pods', () => {
+    const owner = {
+      count: 1,
+      lastMs: 0,
+      sinceMs: 0,
+      strikes: 0,
+      isStruck: false,
+      reportedStrikes: undefined,
+    };
+    const known = pod('a');
+    const decisions = [
+      { target: { uid: known.uid }, evidence: { pace: 'owner' } },
+    ] as unknown as readonly EvictionDecision[];
+    const memory = { ...noMemory, owners: new Map([[ownerOf(known), owner]]) };
+    expect(planSlowed(decisions, { pods: new Map(), replicas: new Map(), memory })).toEqual([]);
+    const pods = new Map([[known.uid, known]]);
+    expect(planSlowed(decisions, { pods, replicas: new Map(), memory })).toMatchObject([
+      { waiting: 1, replicas: 0 },
     ]);
   });
 

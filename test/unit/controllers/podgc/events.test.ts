@@ -110,7 +110,7 @@ const kept = (of: Policy, reason: 'ClockUnsure' | 'NodeExists') =>
 
 const verdicts = {
   ...{ governed: 9, terminated: 8, missingNodes: 0, trippedPercent: undefined },
-  ...{ selected: 3, holdLeftMs: undefined },
+  ...{ selected: 3, holdLeftMs: undefined, holdForMs: 300_000 },
 };
 const plan: PodGcPlan = {
   deletions: [planned(first), planned(second), planned(first, 'Orphaned'), planned(first)],

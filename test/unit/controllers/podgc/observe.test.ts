@@ -125,7 +125,8 @@ test('the memory of nodes does not grow over time', () => {
 test('remembers since when the circuit breaker of each policy with the orphan rule is closed', () => {
   const verdicts = (policy: Policy, trippedPercent?: number) => ({
     ...{ policy, trippedPercent },
-    ...{ governed: 1, terminated: 0, missingNodes: 1, selected: 0, holdLeftMs: undefined },
+    ...{ governed: 1, terminated: 0, missingNodes: 1, selected: 0 },
+    ...{ holdLeftMs: undefined, holdForMs: 300_000 },
   });
   const passes = [
     { policy: terminated({}), expected: undefined },

@@ -72,6 +72,20 @@ test('a deletion that waits has its numbers, its end and both commands; they rem
   );
 });
 
+test('without its counts, the stored status still shows a deletion that waits', () => {
+  const facts = { policy: policy(), deletedSince: 0 };
+  const report1 = report({ hold: inForce(1, { due: 9 }) });
+  const {
+    observedGeneration,
+    conditions: before,
+    hold,
+  } = planStatus({ ...facts, stored: undefined, report: report1 }, now);
+  const stored = { observedGeneration, conditions: before, hold };
+  expect(conditions(planStatus({ ...facts, stored, report: undefined }, now))).toContain(
+    'Holding=True Holding',
+  );
+});
+
 test('the end of a hold, and mode DryRun, delete the stored values', () => {
   const facts = { policy: policy(), deletedSince: 0 };
   const stored = planStatus(
