@@ -1,3 +1,4 @@
+import type { NodeGCReportStatusUnit } from '../../api/gen/nodegcreport.gen.ts';
 import type { StorageInventory } from '../../api/local-storage.ts';
 import type { PressureInventory } from '../../api/report/node-signals.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
@@ -24,7 +25,10 @@ export interface ReportFacts {
   readonly agentVersion: string;
   readonly runtime: RuntimeVersion | undefined;
   readonly governance: NodeGovernance;
+  readonly startedAt: Date;
   readonly passes: readonly UnitPasses[];
+  /** As the agent before this one reported them. */
+  readonly earlierUnits: readonly NodeGCReportStatusUnit[];
   readonly images: ImageInventory | undefined;
   readonly containers: ContainerInventory | undefined;
   readonly storage: StorageInventory | undefined;

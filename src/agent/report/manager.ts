@@ -61,6 +61,9 @@ const disksEveryMs = 30_000;
 export class ReportManager {
   readonly #deps: ReportDeps;
   readonly #passes = new Map<NodeUnit, UnitPasses>();
+  readonly #startedAt: Date;
+  /** undefined = the report of the agent before has not been read. */
+  #earlierUnits: ReportFacts['earlierUnits'] | undefined;
   #disks: Disks | undefined;
   #orphans: OrphanInventory | undefined;
   #snapshots: Snapshots | undefined;
@@ -72,6 +75,7 @@ export class ReportManager {
   constructor(deps: ReportDeps) {
     this.#deps = deps;
     this.#jitter = deps.random();
+    this.#startedAt = deps.clock.now();
   }
 
   /** Records a pass for the next `reconcile`. */
@@ -99,6 +103,7 @@ export class ReportManager {
     if (this.#written?.nodeUid !== node.uid)
       this.#written = { nodeUid: node.uid, status: await reports.read(node, signal) };
     const { status: previous } = this.#written;
+    this.#earlierUnits ??= previous?.units ?? [];
     const facts = await this.#observe(signal);
     const now = clock.now();
     const next = planReport(facts, previous, now);
@@ -139,7 +144,9 @@ export class ReportManager {
       ...{ agentVersion, imageDisk, nodeDisk, orphans, snapshots },
       runtime: runtimeVersion(),
       governance: governance(),
+      startedAt: this.#startedAt,
       passes: [...this.#passes.values()],
+      earlierUnits: this.#earlierUnits ?? [],
       images: images(),
       containers: containers(),
       storage: storage(),

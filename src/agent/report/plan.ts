@@ -39,7 +39,7 @@ export function planReport(
     ...planStorage(facts, now),
     conditions: planConditions(facts, previous?.conditions ?? [], now),
     ...inventoriesOf(facts, previous?.containers?.lastRemoved ?? []),
-    units: facts.passes.map(unitOf),
+    units: unitsOf(facts),
     largestOffenders: largest(offenders),
   };
 }
@@ -158,7 +158,23 @@ const bounded = (value: CountAndBytes): { count: number; bytes: number } => ({
   bytes: bytes(value.bytes),
 });
 
-function unitOf({ last, removedTotal, freedBytesTotal }: UnitPasses): NodeGCReportStatusUnit {
+/** Each unit that has run since the agent started, with the totals of the agent before; then the others, as that agent reported them. */
+function unitsOf({ passes, earlierUnits, startedAt }: ReportFacts): NodeGCReportStatusUnit[] {
+  const earlier = new Map(earlierUnits.map((unit) => [unit.name, unit]));
+  const own = passes.map((unit) => {
+    const before = earlier.get(unit.last.unit);
+    earlier.delete(unit.last.unit);
+    // The totals of an agent that did not report since when they count are not continued.
+    return unitOf(unit, before?.totalsSince === undefined ? undefined : before, startedAt);
+  });
+  return [...own, ...earlier.values()];
+}
+
+function unitOf(
+  { last, removedTotal, freedBytesTotal }: UnitPasses,
+  before: NodeGCReportStatusUnit | undefined,
+  startedAt: Date,
+): NodeGCReportStatusUnit {
   return {
     name: last.unit,
     lastPassTime: metaTime(last.at),
@@ -166,8 +182,9 @@ function unitOf({ last, removedTotal, freedBytesTotal }: UnitPasses): NodeGCRepo
     removed: count(last.removed),
     freedBytes: bytes(last.freedBytes),
     errors: count(last.errors),
-    removedTotal: bytes(removedTotal),
-    freedBytesTotal: bytes(freedBytesTotal),
+    removedTotal: bytes((before?.removedTotal ?? 0) + removedTotal),
+    freedBytesTotal: bytes((before?.freedBytesTotal ?? 0) + freedBytesTotal),
+    totalsSince: before?.totalsSince ?? metaTime(startedAt),
     ...(last.message !== undefined && { message: cut(last.message, bounds.unitMessage) }),
   };
 }

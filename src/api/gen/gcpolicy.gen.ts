@@ -549,7 +549,7 @@ export interface GCPolicyStatus {
    */
   observedGeneration?: number;
   /**
-   * Time at which the controller last completed a pass under this policy.
+   * Time of the last pass over the pods when this status was written. The status is written only when another value changes, so an old time does not mean that the controller stands still: the metric dustpan_loop_last_success_timestamp_seconds shows that.
    */
   lastPassTime?: string;
   /**
@@ -611,7 +611,7 @@ export interface GCPolicyStatusHold {
   due?: number;
 }
 /**
- * Counts from the controller's last pass over the pods.
+ * Counts at the end of the controller's last pass over the pods. A pod that the pass deleted counts in deletedTotal alone.
  */
 export interface GCPolicyStatusPods {
   /**
@@ -623,7 +623,7 @@ export interface GCPolicyStatusPods {
    */
   terminated?: number;
   /**
-   * Governed pods that are due for deletion.
+   * Governed pods that are due for deletion and that the last pass did not delete.
    */
   due?: number;
   /**
@@ -635,7 +635,7 @@ export interface GCPolicyStatusPods {
    */
   held?: number;
   /**
-   * Pods deleted under this policy so far.
+   * Pods deleted under this policy since it was created.
    */
   deletedTotal?: number;
   /**
@@ -680,7 +680,7 @@ export interface GCPolicyStatusNodes {
    */
   imageBytesReclaimable?: number;
   /**
-   * Bytes freed by removing images on governed nodes. Each agent counts from its start.
+   * Bytes freed by removing images on governed nodes, as their reports count them in units[].freedBytesTotal.
    */
   imageBytesReclaimed?: number;
   /**

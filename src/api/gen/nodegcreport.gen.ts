@@ -422,13 +422,17 @@ export interface NodeGCReportStatusUnit {
    */
   errors?: number;
   /**
-   * Objects removed since the agent started.
+   * Objects removed since totalsSince.
    */
   removedTotal?: number;
   /**
-   * Bytes freed since the agent started.
+   * Bytes freed since totalsSince.
    */
   freedBytesTotal?: number;
+  /**
+   * Time from which the totals count. A restart of the agent does not reset them.
+   */
+  totalsSince?: string;
   /**
    * Last error, in one line.
    */

@@ -1,11 +1,11 @@
-/** The facts of one pass of podgc under one policy, for its status. */
+/** The facts of one pass of podgc under one policy, for its status: counts at its end. */
 export interface PolicyPassReport {
   readonly at: Date;
   /** Pods this policy governs. */
   readonly governed: number;
   /** Governed pods that have finished (every phase but Pending, Running and Unknown). */
   readonly terminated: number;
-  /** Pods that the rules delete now: deleted in Enforce, only counted in DryRun. */
+  /** Pods that the rules delete now, and that the pass has not removed. */
   readonly due: number;
   /** Pods that wait for a quarantine or a ttl. */
   readonly waiting: number;

@@ -5,7 +5,7 @@ import { LenientCommand, onOff } from '../cli/option.ts';
 import { colorOption, hasColours, outputOption } from '../cli/output.ts';
 import type { Load, System } from '../cli/system.ts';
 
-const about = `Shows the problems that controller and agents report, worst first, then totals: pods that are due and deleted, bytes that only a threshold or a limit keeps, and bytes that were freed since the agents started. A report older than 15 minutes is stale. A stopped controller is shown only if a policy has changed since; blocked and failed evictions are not shown. kubectl get gcpolicies,nodegcreports -o wide shows each policy and node; so does -o json. Policies and nodes have no namespace, so there is no -n: dustpan plan -n shows one namespace. The variable NO_COLOR turns colours off.
+const about = `Shows the problems that controller and agents report, worst first, then totals: pods that are due now, pods that the present policies deleted, bytes that only a threshold or a limit keeps, and bytes that the agents of these nodes freed. A report older than 15 minutes is stale. A stopped controller is shown only if a policy has changed since; blocked and failed evictions are not shown. kubectl get gcpolicies,nodegcreports -o wide shows each policy and node; so does -o json. Policies and nodes have no namespace, so there is no -n: dustpan plan -n shows one namespace. The variable NO_COLOR turns colours off.
 
 Examples:
   # the current context

@@ -16,8 +16,9 @@ export function statusTable(view: StatusView, { now, width, colours }: Screen): 
   return [
     ...(colours ? troubles.map(red) : troubles),
     ...(troubles.length > 0 ? [''] : []),
-    ...totalLines(view),
-    ...paragraph('Details: kubectl get gcpolicies,nodegcreports -o wide', width),
+    ...[...totalLines(view), 'Details: kubectl get gcpolicies,nodegcreports -o wide'].flatMap((line) =>
+      paragraph(line, width),
+    ),
   ];
 }
 
@@ -27,13 +28,14 @@ function troubleText({ kind, names, reason, message, since }: Trouble, now: Date
 }
 
 function totalLines({ totals, nodes }: StatusView): readonly string[] {
-  const { policies, podsDue, podsDueInDryRun, podsDeleted, reclaimableBytes, reclaimedBytes } = totals;
+  const { policies, podsDue, podsDueInDryRun, podsDeleted, podsDeletedSince } = totals;
+  const { reclaimableBytes, reclaimedBytes, reclaimedSince } = totals;
   const share = podsDueInDryRun === podsDue ? 'all' : `${podsDueInDryRun} of them`;
   const dryRun = podsDueInDryRun === 0 ? ',' : `, ${share} under DryRun policies;`;
-  const freed = `${shortSizeText(reclaimableBytes)} can be freed, ${shortSizeText(reclaimedBytes)} were freed`;
+  const freed = `${shortSizeText(reclaimableBytes)} can be freed, ${shortSizeText(reclaimedBytes)} were freed${sinceText(reclaimedSince)}`;
   const pods = [
     counted(policies, 'policy', 'policies'),
-    `pods: ${podsDue} due${dryRun} ${podsDeleted} deleted`,
+    `pods: ${podsDue} due${dryRun} ${podsDeleted} deleted${sinceText(podsDeletedSince)}`,
   ];
   return [
     ...(policies === 0 ? ['There is no GCPolicy: nothing is removed.'] : pods),
@@ -42,4 +44,7 @@ function totalLines({ totals, nodes }: StatusView): readonly string[] {
   ];
 }
 
+/** To the minute. */
+const sinceText = (time: string | null): string =>
+  time === null ? '' : ` since ${time.slice(0, 'YYYY-MM-DD'.length)} ${time.slice(11, 16)} UTC`;
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;

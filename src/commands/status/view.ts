@@ -17,10 +17,10 @@ export function statusView(
   const trouble = troublesOf(policies, reports, now);
   const troubled = new Set(trouble.flatMap(({ kind, names }) => (kind === 'Node' ? names : [])));
   const nodes = reports?.map((report) => nodeRow(report, troubled)).toSorted(byNeed);
-  const statuses = new Map(policies.map(({ metadata, status }) => [metadata?.name ?? '', status]));
+  const stored = new Map(policies.map((policy) => [policy.metadata?.name ?? '', policy]));
   const rows = rankPolicies(policies.map((policy) => parsePolicy(policy).policy)).map((policy) => {
     const own = nodes?.filter((node) => node.policy === policy.name);
-    return policyRow(policy, statuses.get(policy.name), own);
+    return policyRow(policy, stored.get(policy.name) ?? {}, own);
   });
   return {
     ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'Status', trouble },
@@ -38,9 +38,14 @@ const orNull = <T>(value: T | undefined): T | null => value ?? null;
 const orZero = (count: number | undefined): number => count ?? 0;
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
+function earliest(times: readonly (string | null | undefined)[]): string | null {
+  const known = times.filter((time) => typeof time === 'string');
+  return orNull(known.toSorted((a, b) => Date.parse(a) - Date.parse(b))[0]);
+}
+
 function policyRow(
   policy: Policy | InvalidPolicy,
-  status: GCPolicy['status'],
+  { metadata, status }: Pick<GCPolicy, 'metadata' | 'status'>,
   nodes: readonly NodeRow[] | undefined,
 ) {
   return {
@@ -48,10 +53,12 @@ function policyRow(
     mode: isInvalid(policy) ? null : policy.mode,
     priority: orNull(policy.priority),
     valid: !isInvalid(policy),
+    /** pods.deletedTotal counts from it. */
+    createdTime: orNull(metadata?.creationTimestamp),
     pods: orNull(status?.pods),
     nodes: orNull(status?.nodes),
     ...bytesOf(status?.nodes, nodes),
-    /** The last pass that changed a value. */
+    /** The last pass when the status was written. */
     lastPassTime: orNull(status?.lastPassTime),
   };
 }
@@ -79,8 +86,9 @@ function nodeRow({ metadata, status = {} }: NodeGCReport, troubled: ReadonlySet<
     reportTime: orNull(status.reportTime),
     imageFsUsedPercent: orNull(status.imageFileSystem?.usedPercent),
     ...removableOf(status),
-    /** Since the agent started. */
     reclaimedBytes: sum(units.map(({ freedBytesTotal }) => orZero(freedBytesTotal))),
+    /** null = older agents, which count from their start. */
+    reclaimedSince: earliest(units.map(({ totalsSince }) => totalsSince)),
     storageWarnings: orZero(status.storageWarningCount),
     evictionRequests: orZero(status.evictionRequestCount),
     /** Disks and memory; empty without a policy for node pressure. */
@@ -117,6 +125,7 @@ function totalsOf(policies: readonly PolicyRow[], nodes: readonly NodeRow[] | un
     /** The part that DryRun policies select. */
     podsDueInDryRun: summed(({ mode, pods }) => (mode === 'DryRun' ? pods?.due : 0)),
     podsDeleted: summed((row) => row.pods?.deletedTotal),
+    podsDeletedSince: earliest(policies.map(({ pods, createdTime }) => (pods === null ? null : createdTime))),
     reclaimableBytes: ofNodes(
       (row) => row.reclaimableBytes,
       (row) => row.nodes?.imageBytesReclaimable,
@@ -125,6 +134,7 @@ function totalsOf(policies: readonly PolicyRow[], nodes: readonly NodeRow[] | un
       (row) => row.reclaimedBytes,
       (row) => row.nodes?.imageBytesReclaimed,
     ),
+    reclaimedSince: earliest((nodes ?? []).map((row) => row.reclaimedSince)),
   };
 }
 

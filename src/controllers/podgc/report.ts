@@ -1,4 +1,5 @@
 import type { PolicyPassReport, ReportedHold } from '../../api/report/pass-report.ts';
+import { isFinished } from '../../api/pod-phase.ts';
 import type { RankedPolicies } from '../../api/policy/policy-view.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import type { Reason } from '../../api/reasons.ts';
@@ -44,9 +45,9 @@ interface PassResults {
   readonly at: Date;
 }
 
-type PodOutcome = Outcome<Pick<PodDeletion, 'policy'>>;
+type PodOutcome = Outcome<Pick<PodDeletion, 'policy' | 'target'>>;
 
-/** The report of a pass for each valid policy with rules for pods, by UID of the policy. */
+/** The report of a pass for each valid policy with rules for pods, by UID of the policy. A pod that the pass removed is counted as deleted, and nowhere else. */
 export function passReports(
   plan: PodGcPlan,
   { byPolicy }: PlanCounts,
@@ -56,18 +57,29 @@ export function passReports(
     const counts = countByPolicy(outcomes.filter(isOne).map(({ decision }) => decision));
     return (policy: Policy): number => counts.get(policy) ?? 0;
   };
+  const isRemoved = ({ kind }: PodOutcome): boolean => kind === 'done' || kind === 'gone';
   const deleted = countWhere(({ kind }) => kind === 'done');
+  const removed = countWhere(isRemoved);
+  const removedFinished = countWhere((one) => isRemoved(one) && isFinished(one.decision.target.pod));
   const failed = countWhere(({ kind }) => kind === 'failed');
   const clockUnsure = countWhere((one) => one.kind === 'kept' && one.reason === 'ClockUnsure');
   return new Map(
     plan.policies.map((verdicts) => {
       const { policy, governed, terminated, missingNodes, trippedPercent } = verdicts;
       const { planned = 0, waiting = 0, reasons = {} } = byPolicy.get(policy) ?? {};
-      const report = {
-        ...{ at, governed, terminated, due: planned, waiting, held: reasons.FinalizerHeld ?? 0 },
-        ...{ missingNodes, trippedPercent, hold: reportedHold(verdicts, inForce) },
-        ...{ deleted: deleted(policy), clockUnsure: clockUnsure(policy) },
+      const report: PolicyPassReport = {
+        at,
+        governed: governed - removed(policy),
+        terminated: terminated - removedFinished(policy),
+        due: planned - removed(policy),
+        waiting,
+        held: reasons.FinalizerHeld ?? 0,
+        deleted: deleted(policy),
         failed: failed(policy) + (reasons.DeletionFailed ?? 0),
+        clockUnsure: clockUnsure(policy),
+        missingNodes,
+        trippedPercent,
+        hold: reportedHold(verdicts, inForce),
       };
       return [policy.uid, report];
     }),

@@ -44,6 +44,7 @@ export interface StatusHold {
   readonly due?: number | null;
 }
 
+/** Counts at the end of the last pass. */
 export interface PodRollup {
   readonly governed: number;
   readonly terminated: number;

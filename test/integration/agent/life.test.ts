@@ -112,6 +112,7 @@ describe('a node with a running pod, dead containers, a deleted pod, and images'
     expect(Object.keys(state.images)).toHaveLength(3);
     expect(await agent.stop()).toBe(0);
     expect(bed.report()?.units?.map(({ name }) => name)).toEqual(['containergc', 'imagegc']);
+    const totals = bed.report()?.units?.map(({ removedTotal, totalsSince }) => ({ removedTotal, totalsSince }));
     const removed = bed.report()?.containers?.lastRemoved;
     expect(removed?.find(({ name }) => name === 'old')).toMatchObject({
       ...{ kind: 'Container', pod: { namespace: 'default', name: 'gone' } },
@@ -120,7 +121,8 @@ describe('a node with a running pod, dead containers, a deleted pod, and images'
     const next = bed.startAgent(['--v=4']);
     await passes(next, 4);
     expect(await next.stop()).toBe(0);
-    expect(bed.report()?.units).toMatchObject([{ removedTotal: 0 }, { removedTotal: 0 }]);
+    expect(totals).not.toContainEqual({ removedTotal: 0 });
+    expect(bed.report()?.units).toMatchObject(totals ?? []);
     expect(bed.report()?.containers?.lastRemoved).toEqual(removed);
   });
 

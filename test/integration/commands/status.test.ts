@@ -64,7 +64,7 @@ function policyWith(due: number): void {
   api.store.apply({
     apiVersion: 'gc.dustpan.dev/v1alpha1',
     kind: 'GCPolicy',
-    metadata: { name: 'default' },
+    metadata: { name: 'default', creationTimestamp: '2026-01-01T07:05:00Z' },
     spec: { mode: 'Enforce', pods: { orphaned: {} } },
     status: {
       ...{ observedGeneration: 1, lastPassTime: time(1), conditions: [tripped, seen] },
@@ -106,7 +106,7 @@ describe('once', () => {
       ' is it running?',
       '',
       '1 policy',
-      'pods: 12 due, 7 deleted',
+      'pods: 12 due, 7 deleted since 2026-01-01 07:05 UTC',
       '2 nodes: 6.0 GiB can be freed, 2.0 MiB were freed',
       'Details: kubectl get gcpolicies,nodegcreports -o wide',
       '',

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { StorageInventory } from '../../../../src/api/local-storage.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type { ContainerInventory } from '../../../../src/api/report/node-pass.ts';
+import { metaTime } from '../../../../src/runtime/text/rfc3339.ts';
+import { FakeClock } from '../../../fakes/clock.ts';
 import { governedBy, storagePolicy } from '../localstorage/builders.ts';
 import { containers, disk, evictionRequest, orphanCount, orphanInventory, pass } from './builders.ts';
 import { environment } from './environment.ts';
@@ -141,6 +143,38 @@ test('the report has the sums of all passes, and a failure at once', async () =>
     removed: 1,
     removedTotal: 3,
     freedBytesTotal: 15,
+  });
+});
+
+describe('the totals after a restart', () => {
+  const restarted = async (over: { readonly totalsSince?: string }) => {
+    const { manager, reports } = environment();
+    const last = { lastPassTime: '2025-06-01T00:00:00Z', result: 'Idle', removedTotal: 3 } as const;
+    reports.stored = {
+      units: [
+        { name: 'imagegc', ...last, freedBytesTotal: 15, ...over },
+        { name: 'nodepressure', ...last, ...over },
+      ],
+    };
+    manager.observe(pass('containergc'));
+    manager.observe(pass('imagegc', { result: 'Succeeded', removed: 2, freedBytes: 10 }));
+    await manager.reconcile(never);
+    manager.observe(pass('imagegc', { result: 'Succeeded', removed: 1, freedBytes: 1 }));
+    await manager.reconcile(never, true);
+    return reports.stored?.units?.filter(({ name }) => name !== 'containergc');
+  };
+
+  test('continue those of the agent before, from the same time; a unit without a pass is as before', async () => {
+    const totalsSince = '2025-05-01T00:00:00Z';
+    expect(await restarted({ totalsSince })).toMatchObject([
+      { name: 'imagegc', removed: 1, removedTotal: 6, freedBytesTotal: 26, totalsSince },
+      { name: 'nodepressure', lastPassTime: '2025-06-01T00:00:00Z', removedTotal: 3, totalsSince },
+    ]);
+  });
+
+  test('begin at the start, if the agent before did not say since when it counted', async () => {
+    const totalsSince = metaTime(new FakeClock().now());
+    expect((await restarted({}))?.[0]).toMatchObject({ removedTotal: 3, freedBytesTotal: 11, totalsSince });
   });
 });
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
 import { ageText } from '../../../../src/commands/cli/table.ts';
 import { statusTable } from '../../../../src/commands/status/table.ts';
 import { statusView } from '../../../../src/commands/status/view.ts';
@@ -6,11 +7,16 @@ import { condition, mib, minutesAgo, now, policy, report } from './fixtures.ts';
 
 const options = { now, width: 80, colours: false };
 
-const someStatus = {
+const someStatus: NodeGCReportStatus = {
   imageFileSystem: { usedPercent: 81 },
   images: { removable: { count: 4, bytes: 1536 * mib } },
-  units: [{ name: 'imagegc', lastPassTime: minutesAgo(4), result: 'Idle', freedBytesTotal: 512 * mib }],
-} as const;
+  units: [
+    {
+      ...{ name: 'imagegc', lastPassTime: minutesAgo(4), result: 'Idle', freedBytesTotal: 512 * mib },
+      totalsSince: minutesAgo(24 * 60),
+    },
+  ],
+};
 const tripped = condition('Degraded', 'True', {
   reason: 'Tripped',
   message: 'Nodes missing: 3, 60 % of all; the circuit breaker is open, and orphaned pods are kept',
@@ -23,18 +29,14 @@ const somePolicy = policy('default', {
 });
 
 test('has this layout', () => {
-  const view = statusView(
-    [somePolicy],
-    [report('node-1', { ...someStatus, units: [...someStatus.units] })],
-    now,
-  );
+  const view = statusView([somePolicy], [report('node-1', someStatus)], now);
   expect(statusTable(view, options)).toEqual([
     '! GCPolicy default: Tripped (3m): Nodes missing: 3, 60 % of all; the circuit',
     '  breaker is open, and orphaned pods are kept',
     '',
     '1 policy',
-    'pods: 12 due, 1204 deleted',
-    '1 node: 1.5 GiB can be freed, 512.0 MiB were freed',
+    'pods: 12 due, 1204 deleted since 2026-01-15 11:00 UTC',
+    '1 node: 1.5 GiB can be freed, 512.0 MiB were freed since 2026-01-14 12:00 UTC',
     'Details: kubectl get gcpolicies,nodegcreports -o wide',
   ]);
 });
@@ -62,14 +64,20 @@ test.each([
 });
 
 test.each([
-  { modes: ['Enforce', 'Enforce'], line: 'pods: 6 due, 2 deleted' },
-  { modes: ['DryRun', 'DryRun'], line: 'pods: 6 due, all under DryRun policies; 2 deleted' },
-  { modes: ['Enforce', 'DryRun'], line: 'pods: 6 due, 3 of them under DryRun policies; 2 deleted' },
+  { modes: ['Enforce', 'Enforce'], line: 'pods: 6 due, 2 deleted since 2026-01-15 11:00 UTC' },
+  {
+    modes: ['DryRun', 'DryRun'],
+    line: 'pods: 6 due, all under DryRun policies; 2 deleted since 2026-01-15 11:00 UTC',
+  },
+  {
+    modes: ['Enforce', 'DryRun'],
+    line: 'pods: 6 due, 3 of them under DryRun policies; 2 deleted since 2026-01-15 11:00 UTC',
+  },
 ])('due pods of policies in modes $modes', ({ modes, line }) => {
   const policies = modes.map((mode, i) =>
     policy(`p-${i}`, { spec: { mode }, pods: { due: 3, deletedTotal: 1 } }),
   );
-  expect(statusTable(statusView(policies, [report('n')], now), options)).toContain(line);
+  expect(statusTable(statusView(policies, [report('n')], now), { ...options, width: 100 })).toContain(line);
 });
 
 test('only problems are coloured', () => {

@@ -196,6 +196,17 @@ test('a node has the reclaimable bytes of images and logs, the bytes freed by al
   expect(statusView([], [report('n')], now).nodes?.[0]?.signals).toEqual([]);
 });
 
+test('the totals say since when they count: the oldest of these policies and units', () => {
+  const young = { ...policy('young'), metadata: { name: 'young', creationTimestamp: minutesAgo(5) } };
+  const old = policy('old', { pods: { deletedTotal: 1 } });
+  const since = (minutes: number) => ({ ...unit('imagegc', 1, 5), totalsSince: minutesAgo(minutes) });
+  const reports = [report('a', { units: [since(30)] }), report('b', { units: [since(90)] }), report('c')];
+  const view = statusView([{ ...young, status: { pods: { deletedTotal: 2 } } }, old], reports, now);
+  expect(view.totals).toMatchObject({ podsDeleted: 3, podsDeletedSince: minutesAgo(60) });
+  expect(view.totals).toMatchObject({ reclaimedBytes: 10, reclaimedSince: minutesAgo(90) });
+  expect(statusView([policy('nodes-only')], [], now).totals.podsDeletedSince).toBeNull();
+});
+
 test('nodes with problems come first, then those with the most reclaimable bytes, then by name', () => {
   const free = (bytes: number) => ({ images: { removable: { bytes } } });
   const reports = [
@@ -214,15 +225,28 @@ test('totals come from the reports, or from the policies where reports cannot be
     policy('b', { pods: { due: 1 } }),
   ];
   const reports = [report('n', { logs: { removableBytes: mib }, units: [unit('imagegc', 1, 2 * mib)] })];
-  const pods = { policies: 2, podsDue: 4, podsDueInDryRun: 1, podsDeleted: 10 };
+  const pods = {
+    policies: 2,
+    podsDue: 4,
+    podsDueInDryRun: 1,
+    podsDeleted: 10,
+    podsDeletedSince: minutesAgo(60),
+  };
   const view = statusView(policies, reports, now);
-  expect(view.totals).toEqual({ ...pods, nodes: 1, reclaimableBytes: mib, reclaimedBytes: 2 * mib });
+  expect(view.totals).toEqual({
+    ...pods,
+    nodes: 1,
+    reclaimableBytes: mib,
+    reclaimedBytes: 2 * mib,
+    reclaimedSince: null,
+  });
   const withoutReports = statusView(policies, undefined, now);
   expect(withoutReports.totals).toEqual({
     ...pods,
     nodes: 5,
     reclaimableBytes: 7 * mib,
     reclaimedBytes: 8 * mib,
+    reclaimedSince: null,
   });
   expect(withoutReports.nodes).toBeNull();
 });

