@@ -89,12 +89,11 @@ export class Health {
     ];
   }
 
-  #isBad({ level, ts, err = '' }: DustpanLine, lastFaultMs: number): boolean {
+  #isBad({ level, ts, msg, err = '' }: DustpanLine, lastFaultMs: number): boolean {
     // On a busy machine the kubelet may take more than 10 s for its statistics: dustpan then decides nothing, and logs that.
     if (err.includes('did not respond to /stats/summary within')) return false;
     if (this.#hasFaults) return level === 'error' && Date.parse(ts) > lastFaultMs + recoveryMs;
-    // Without a fault, a server on a busy machine may still take longer than the deadline of a request.
-    return (level === 'error' || level === 'warn') && !/did not respond (to .+ )?within \d/.test(err);
+    return (level === 'error' || level === 'warn') && !isLate.test(`${msg}: ${err}`);
   }
 
   #readKubelet(): readonly string[] {
@@ -111,6 +110,10 @@ export class Health {
     return lines;
   }
 }
+
+/** Without a fault, a server on a busy machine may still exceed a deadline: of a request, of the end of an evicted pod, of a bookmark. */
+const isLate =
+  /did not respond (to .+ )?within \d|^evicted pod has not ended|nothing arrived from the watch of .+ for \d/;
 
 /** 0 when the process has just ended. */
 function residentMiBOf(pid: number): number {
