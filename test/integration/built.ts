@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import { RunningProcess } from './running-process.ts';
 
 /** The command, built for one test file: other tests may run the checkout's dist/. */
@@ -85,7 +85,7 @@ export class RunningDustpan extends RunningProcess {
     };
     // One may be under way.
     const enough = (await passed()) + count + 1;
-    await expect.poll(passed, { timeout: patienceMs }).toBeGreaterThanOrEqual(enough);
+    await until(`${count} passes of ${loop} end`, async () => (await passed()) >= enough);
   }
 
   /** The body of a page of the health server or of the metrics server. */
@@ -117,9 +117,9 @@ export class RunningController extends RunningDustpan {
 const patienceMs = 120_000;
 
 /** Resolves when the condition holds; rejects with its description after two minutes. */
-export async function until(what: string, holds: () => boolean): Promise<void> {
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + patienceMs;
-  while (!holds()) {
+  while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`still not so after ${patienceMs} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }

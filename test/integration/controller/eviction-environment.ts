@@ -2,7 +2,7 @@ import type { Manifest } from '../../sandbox/api/direct-store.ts';
 import type { KubeObject } from '../../sandbox/api/json.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
 import type { SandboxUser } from '../../sandbox/api/users.ts';
-import { until } from '../built.ts';
+import { RunningController, until, type Built } from '../built.ts';
 
 /** An eviction request of a node; the defaults are the pod's own values, measured now. */
 interface RequestedEviction {
@@ -19,23 +19,41 @@ const limitBytes = 1_000_000;
 /** A user who may do everything but evict. */
 export const powerless = 'no-evictions';
 
-/** node-1 and node-2, running pods, a policy that evicts, and the reports that agents would write. */
-export class EvictionEnvironment {
+/** node-1 and node-2, running pods, a policy that evicts, the reports that agents would write, and the controller. */
+export class EvictionEnvironment implements AsyncDisposable {
   readonly api: Sandbox;
+  readonly #built: Pick<Built, 'main'>;
+  #controller: RunningController | undefined;
 
-  private constructor(api: Sandbox) {
+  private constructor(built: Pick<Built, 'main'>, api: Sandbox) {
+    this.#built = built;
     this.api = api;
     this.#apply('v1', 'Namespace', { metadata: { name: 'dustpan-system' } });
     for (const name of ['node-1', 'node-2']) this.#apply('v1', 'Node', { metadata: { name } });
   }
 
-  static async open(mode: 'DryRun' | 'Enforce', rule: object = {}): Promise<EvictionEnvironment> {
+  static async open(
+    built: Pick<Built, 'main'>,
+    mode: 'DryRun' | 'Enforce',
+    rule: object = {},
+  ): Promise<EvictionEnvironment> {
     const allow: SandboxUser['allow'] = ({ resource }) => resource !== 'pods/eviction';
     const environment = new EvictionEnvironment(
+      built,
       await startSandbox({ users: [{ name: powerless, token: 't', allow }] }),
     );
     environment.policy(mode, rule);
     return environment;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#controller?.stop();
+    await this.api.stop();
+  }
+
+  start(kubeconfig = this.api.kubeconfigFile): RunningController {
+    this.#controller = new RunningController(this.#built, kubeconfig, ['--v=4']);
+    return this.#controller;
   }
 
   policy(mode: 'DryRun' | 'Enforce', rule: object = {}): void {
@@ -46,13 +64,14 @@ export class EvictionEnvironment {
     this.#apply('gc.dustpan.dev/v1alpha1', 'GCPolicy', { metadata: { name: 'default' }, spec });
   }
 
-  /** A running, ready pod of the StatefulSet `web`. */
-  pod(name: string, { nodeName = 'node-1', labels = {}, metadata = {}, ...spec }: PodOptions = {}): void {
+  /** A running, ready pod of a StatefulSet: of one owner only one pod a minute is evicted. */
+  pod(name: string, { owner: of = 'web', ...options }: PodOptions = {}): void {
+    const { nodeName = 'node-1', labels = {}, metadata = {}, ...spec } = options;
     const owner = {
       apiVersion: 'apps/v1',
       kind: 'StatefulSet',
-      name: 'web',
-      uid: 'web-uid',
+      name: of,
+      uid: `${of}-uid`,
       controller: true,
     };
     this.#apply('v1', 'Pod', {
@@ -111,6 +130,11 @@ export class EvictionEnvironment {
       .map(({ method, path }) => `${method} ${path.split('/').at(-1) ?? ''}`);
   }
 
+  /** The requested evictions and deletes of this pod. */
+  writesFor(name: string): string[] {
+    return this.requestsFor(name).filter((request) => !request.startsWith('GET'));
+  }
+
   isTerminating = (name: string): boolean => this.#get('Pod', name).metadata.deletionTimestamp !== undefined;
 
   graceOf = (name: string): unknown => this.#get('Pod', name).metadata.deletionGracePeriodSeconds;
@@ -125,6 +149,17 @@ export class EvictionEnvironment {
         return { regarding: `${kind}/${name}`, note: String(event['note']) };
       })
       .sort((a, b) => (a.regarding < b.regarding ? -1 : 1));
+  }
+
+  /** Waits while the node requests a pod that is kept, twice a second: each report starts a pass of the evictions. */
+  async whileReporting(node: string, wait: () => Promise<void>): Promise<void> {
+    this.pod('always-kept', { nodeName: node, labels: { 'gc.dustpan.dev/keep': 'true' } });
+    const timer = setInterval(() => {
+      this.report(node, { name: 'always-kept' });
+    }, 500);
+    await wait().finally(() => {
+      clearInterval(timer);
+    });
   }
 
   async untilTerminating(name: string): Promise<void> {
@@ -154,6 +189,7 @@ export class EvictionEnvironment {
 }
 
 interface PodOptions {
+  readonly owner?: string;
   readonly nodeName?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly priority?: number;
