@@ -164,7 +164,9 @@ export class ReportManager {
   async #readDisks(signal: AbortSignal): Promise<Disks> {
     const { clock, imageDisk, nodeDisk } = this.#deps;
     const atMs = clock.monotonicMs();
-    if (this.#disks !== undefined && atMs - this.#disks.atMs < disksEveryMs) return this.#disks;
+    const known = this.#disks;
+    // After a failure the node is Degraded until a read succeeds, so the next report tries again.
+    if (known?.troubles.length === 0 && atMs - known.atMs < disksEveryMs) return known;
     const troubles: ReportTrouble[] = [];
     const [images, node] = await Promise.all([
       imageDisk(signal).catch((err: unknown) => {

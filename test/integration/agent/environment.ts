@@ -13,15 +13,18 @@ import { policyManifest, unheldNodes } from '../../manifests.ts';
 export const nodeName = 'node-1';
 
 /** The directories of a node, with an API server, a container runtime and agents. */
-export class AgentEnvironment {
+export class AgentEnvironment implements AsyncDisposable {
   readonly root = mkdtempSync(join(tmpdir(), 'dustpan-agent-'));
   readonly agents: RunningAgent[] = [];
   readonly #built: Pick<Built, 'main'>;
+  readonly #onFailed: typeof onTestFailed;
   #api: Sandbox | undefined;
   #cri: CriSandbox | undefined;
 
-  constructor(built: Pick<Built, 'main'>) {
+  /** Concurrent tests give the hook of their context. */
+  constructor(built: Pick<Built, 'main'>, onFailed = onTestFailed) {
     this.#built = built;
+    this.#onFailed = onFailed;
     for (const directory of ['state', 'pods', 'containers', 'kubelet', 'images'])
       mkdirSync(this.path(directory));
   }
@@ -73,7 +76,7 @@ export class AgentEnvironment {
     ];
     const agent = new RunningAgent(this.#built, [...flags, ...args], uid);
     this.agents.push(agent);
-    onTestFailed(() => {
+    this.#onFailed(() => {
       process.stderr.write(`${agent.stdout}${agent.stderr}`);
     });
     return agent;
@@ -104,6 +107,10 @@ export class AgentEnvironment {
   condition(type: string): string | undefined {
     const found = this.report()?.conditions?.find((condition) => condition.type === type);
     return found && `${found.status} ${found.reason}`;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
   }
 
   async stop(): Promise<void> {

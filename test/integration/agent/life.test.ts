@@ -112,7 +112,9 @@ describe('a node with a running pod, dead containers, a deleted pod, and images'
     expect(Object.keys(state.images)).toHaveLength(3);
     expect(await agent.stop()).toBe(0);
     expect(bed.report()?.units?.map(({ name }) => name)).toEqual(['containergc', 'imagegc']);
-    const totals = bed.report()?.units?.map(({ removedTotal, totalsSince }) => ({ removedTotal, totalsSince }));
+    const totals = bed
+      .report()
+      ?.units?.map(({ removedTotal, totalsSince }) => ({ removedTotal, totalsSince }));
     const removed = bed.report()?.containers?.lastRemoved;
     expect(removed?.find(({ name }) => name === 'old')).toMatchObject({
       ...{ kind: 'Container', pod: { namespace: 'default', name: 'gone' } },

@@ -71,6 +71,20 @@ test('the disks are read every 30 s', async () => {
   expect(reads).toBe(2);
 });
 
+test('an image disk that could not be read is read again for the next report', async () => {
+  const answers = [() => Promise.reject(new Error('EIO')), () => Promise.resolve(disk(50))];
+  const imageDisk = () => answers.shift()?.() ?? Promise.reject(new Error('read again'));
+  const { manager, reports, clock, ready } = environment({ imageDisk });
+  ready();
+  const reasons: unknown[] = [];
+  for (let i = 0; i < 3; i += 1) {
+    await manager.reconcile(never);
+    reasons.push(reports.stored?.conditions?.find(({ type }) => type === 'Degraded')?.reason);
+    clock.advance(1_000);
+  }
+  expect(reasons).toEqual(['ImageDiskUnknown', 'AsPlanned', 'AsPlanned']);
+});
+
 test('a node disk that cannot be read is no trouble', async () => {
   const { manager, reports, ready } = environment({ nodeDisk: () => Promise.reject(new Error('EIO')) });
   ready();
