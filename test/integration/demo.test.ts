@@ -1,38 +1,48 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, onTestFailed, test } from 'vitest';
+import { afterAll, beforeAll, expect, test as sequential, type TestContext } from 'vitest';
 import { problemsOf } from '../demo/node/result.ts';
 import { groups, podName } from '../demo/pods/objects.ts';
 import { podProblems } from '../demo/pods/part.ts';
 import { build, until, type Built } from './built.ts';
 
+const test = sequential.concurrent;
 const root = process.cwd();
 let built: Built;
 let directory: string;
 
-beforeEach(() => {
+beforeAll(() => {
   built = build();
   directory = dirname(dirname(built.main));
   for (const name of ['crds', 'scripts', 'test']) symlinkSync(join(root, name), join(directory, name));
-  mkdirSync(join(directory, 'tmp'));
 });
-afterEach(() => {
+afterAll(() => {
   built.remove();
 });
 
+interface DemoOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly flags?: readonly string[];
+  readonly commands?: string;
+  readonly context: Pick<TestContext, 'onTestFailed'>;
+}
+
 /** Starts the demo as `npm run demo` does after its build, with a directory for temporary files of its own. */
-function startDemo(env: Readonly<Record<string, string>> = {}, flags: readonly string[] = [], commands = '') {
+function startDemo({ env = {}, flags = [], commands = '', context }: DemoOptions) {
+  const temporary = mkdtempSync(join(directory, 'tmp-'));
   const child = spawn(process.execPath, ['test/demo/main.ts', ...flags], {
     cwd: directory,
-    env: { PATH: process.env['PATH'], TMPDIR: join(directory, 'tmp'), ...env },
+    env: { PATH: process.env['PATH'], TMPDIR: temporary, ...env },
   });
   child.stdin.end(commands);
-  const demo = { child, output: '' };
+  /** Node may keep files of its own in the same directory. */
+  const remaining = (): string[] => readdirSync(temporary).filter((name) => name.startsWith('dustpan-'));
+  const demo = { child, output: '', remaining };
   child.stdout.on('data', (chunk: Buffer) => (demo.output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (demo.output += chunk.toString()));
-  onTestFailed(() => {
+  context.onTestFailed(() => {
     process.stderr.write(demo.output);
   });
   return demo;
@@ -49,33 +59,32 @@ const podLines = (text: string): readonly string[] =>
     .split('\n')
     .filter((line) => line !== '');
 
-/** Node may keep files of its own in the same directory. */
-const remaining = (): string[] =>
-  readdirSync(join(directory, 'tmp')).filter((name) => name.startsWith('dustpan-'));
-
-test.each([
+test.for([
   { name: 'with what this machine allows', env: {} },
   // Then unshare and mount are not found.
   { name: 'where nothing can be mounted', env: { PATH: '/nowhere' } },
-])('the demo cleans pods and a node, checks every object and leaves nothing: $name', async ({ env }) => {
-  const demo = startDemo(env);
-  await once(demo.child, 'close');
-  expect(demo.output).toContain('all is as it should be');
-  expect(demo.child.exitCode).toBe(0);
-  expect(demo.output.split('\n').filter((line) => line.length > 80)).toEqual([]);
-  expect(remaining()).toEqual([]);
-  // Otherwise draw it again: npm run demo:recording.
-  expect(podLines(readFileSync('docs/images/demo.svg', 'utf8'))).toEqual(podLines(demo.output));
-});
+])(
+  'the demo cleans pods and a node, checks every object and leaves nothing: $name',
+  async ({ env }, context) => {
+    const demo = startDemo({ env, context });
+    await once(demo.child, 'close');
+    expect(demo.output).toContain('all is as it should be');
+    expect(demo.child.exitCode).toBe(0);
+    expect(demo.output.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    expect(demo.remaining()).toEqual([]);
+    // Otherwise draw it again: npm run demo:recording.
+    expect(podLines(readFileSync('docs/images/demo.svg', 'utf8'))).toEqual(podLines(demo.output));
+  },
+);
 
-test('its shell finds a cluster and a node', async () => {
+test('its shell finds a cluster and a node', async (context) => {
   const commands = `
     dustpan why pod ci/finished-ci-runners-03
     dustpan why image registry.example.com/base/jdk:21
     kubectl-dustpan status
     dustpan plan -n ci -l app=ci-runner -o name
   `;
-  const demo = startDemo({ SHELL: 'sh' }, ['--shell'], commands);
+  const demo = startDemo({ env: { SHELL: 'sh' }, flags: ['--shell'], commands, context });
   await once(demo.child, 'close');
   expect(demo.output).toContain('would be deleted by podgc:\n    TerminatedInNamespace');
   expect(demo.output).toContain('on node-a is kept by\n    imagegc: KeepListed');
@@ -84,7 +93,7 @@ test('its shell finds a cluster and a node', async () => {
   expect(demo.output).not.toContain('NodesBehind');
   expect(demo.output.split('\n').filter((line) => line.length > 80)).toEqual([]);
   expect(demo.child.exitCode).toBe(0);
-  expect(remaining()).toEqual([]);
+  expect(demo.remaining()).toEqual([]);
 });
 
 // It prints its kubeconfig: the real one sends a token only over TLS.
@@ -93,31 +102,35 @@ read -r kubeconfig <"$KUBECONFIG"
 echo "cache: $KUBECACHEDIR, $kubeconfig"
 `;
 
-test.each([
+test.for([
   {
     ...{ name: 'shows commands of kubectl, which gets TLS and a cache of its own', isInstalled: true },
     shown: ['  kubectl patch gcpolicy default', 'kubectl, {', '"server":"https://127.0.0.1:', 'ca.crt"'],
   },
   { name: 'says that kubectl is missing', isInstalled: false, shown: ['kubectl is not on the PATH'] },
-])('its shell $name', async ({ isInstalled, shown }) => {
-  const bin = join(directory, 'bin');
-  mkdirSync(bin);
+])('its shell $name', async ({ isInstalled, shown }, context) => {
+  const bin = mkdtempSync(join(directory, 'bin-'));
   if (isInstalled) writeFileSync(join(bin, 'kubectl'), kubectl, { mode: 0o755 });
-  const demo = startDemo({ SHELL: '/bin/sh', PATH: bin }, ['--shell'], isInstalled ? 'kubectl\n' : '');
+  const demo = startDemo({
+    env: { SHELL: '/bin/sh', PATH: bin },
+    flags: ['--shell'],
+    commands: isInstalled ? 'kubectl\n' : '',
+    context,
+  });
   await once(demo.child, 'close');
   for (const text of shown) expect(demo.output).toContain(text);
   expect(demo.child.exitCode).toBe(0);
-  expect(remaining()).toEqual([]);
+  expect(demo.remaining()).toEqual([]);
 });
 
-test('it leaves nothing when it is interrupted', async () => {
-  const demo = startDemo();
+test('it leaves nothing when it is interrupted', async (context) => {
+  const demo = startDemo({ context });
   await until('the demo shows DryRun', () => demo.output.includes('mode DryRun'));
   const closed = once(demo.child, 'close');
   demo.child.kill('SIGTERM');
   await closed;
   expect(demo.child.exitCode).toBe(130);
-  expect(remaining()).toEqual([]);
+  expect(demo.remaining()).toEqual([]);
 });
 
 const left = groups.flatMap((group) => Array.from({ length: group.left }, (_, i) => podName(group, i)));
