@@ -123,7 +123,8 @@ async function startNode(program: 'kubelet' | 'kubelet-quick', config: object = 
   await waitUntil('all pods to be started', async () => {
     const phases = await kubectl(cluster, ['get', 'pods', '-o', 'jsonpath={.items[*].status.phase}']);
     const list = phases.split(' ');
-    return list.length === Object.keys(pods).length + 1 && list.every((phase) => phase !== 'Pending');
+    const hasFinished = list.some((phase) => phase === 'Succeeded' || phase === 'Failed');
+    return hasFinished && list.length > Object.keys(pods).length && !list.includes('Pending');
   });
   return cluster;
 }
@@ -181,7 +182,9 @@ async function byDustpan(theirs: readonly string[]): Promise<Readonly<Record<str
 }
 
 test('the kubelet and dustpan evict the same pods, for the same limit', async () => {
-  const kubelet = await byKubelet();
+  // On a busy machine the kubelet measures the pod `finished` before it has ended, and rightly evicts it.
+  const ofRunning = Object.entries(await byKubelet()).filter(([name]) => name !== 'finished');
+  const kubelet = Object.fromEntries(ofRunning);
   expect(Object.keys(kubelet).length).toBeGreaterThanOrEqual(fewest);
   expect(Object.keys(pods).length - Object.keys(kubelet).length).toBeGreaterThanOrEqual(10);
   const dustpan = await byDustpan(Object.keys(kubelet));
