@@ -11,7 +11,7 @@ const controllerRights = [
   'gcpolicies list,watch',
   'gcpolicies/status patch',
   'jobs list,watch',
-  'namespaces list,watch',
+  'namespaces get,list,watch',
   'nodegcreports list,watch',
   'nodes get,list,watch',
   'pods get,list,watch,delete',
