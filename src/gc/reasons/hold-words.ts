@@ -1,8 +1,8 @@
 import type { HoldRule } from '../../api/policy/policy.ts';
 import type { HeldImages } from '../../api/report/node-pass.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
+import { metaTime } from '../../runtime/text/rfc3339.ts';
 import type { ReasonEntry } from './entry.ts';
-import { timeText } from './words.ts';
 
 /** A large removal by a new generation of a policy. */
 export interface HoldEvidence extends HoldRule {
@@ -26,9 +26,9 @@ interface HeldPolicy {
   readonly generation: number;
 }
 
-/** What a generation would remove, until when it waits, and what to do. */
+/** What a generation would remove, until when it waits (in whole seconds, as in the status), and what to do. */
 export const holdText = (policy: HeldPolicy, removal: string, until: Date): string =>
-  `Generation ${policy.generation} would ${removal}; dustpan waits until ${timeText(until.getTime())}. ${holdCommands(policy)}`;
+  `Generation ${policy.generation} would ${removal}; dustpan waits until ${metaTime(until)}. ${holdCommands(policy)}`;
 
 /** The same of the images of a node. */
 export const heldImagesText = (policy: HeldPolicy, { due, unused, until }: HeldImages): string =>

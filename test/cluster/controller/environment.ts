@@ -179,3 +179,33 @@ interface PodDelete {
   /** Unix milliseconds. */
   readonly atMs: number;
 }
+
+/** Writes the report of node-1, as its agent would: measured now, under the stored policy, with these eviction requests. */
+export async function writeReport(cluster: Cluster, requests: readonly object[]): Promise<void> {
+  const path = 'jsonpath={.metadata.uid} {.metadata.generation}';
+  const [uid, generation] = (await kubectl(cluster, ['get', 'gcpolicy', 'default', '-o', path])).split(' ');
+  const observedTime = new Date().toISOString();
+  const evictionRequests = requests.map((request) => ({ ...request, observedTime }));
+  const status = {
+    ...{ reportTime: observedTime, evictionRequestCount: requests.length, evictionRequests },
+    policy: { name: 'default', uid, observedGeneration: Number(generation), mode: 'Enforce' },
+  };
+  const patch = ['--type=merge', '--subresource=status', '-p', JSON.stringify({ status })];
+  await kubectl(cluster, ['patch', 'nodegcreport', 'node-1', ...patch]);
+}
+
+interface EventList {
+  readonly items: readonly {
+    readonly reason: string;
+    readonly note: string;
+    readonly eventTime: string;
+    readonly regarding: { readonly kind: string; readonly name: string };
+  }[];
+}
+
+/** The Events on objects of this kind that have this reason. */
+export async function eventsOn(cluster: Cluster, kind: string, reason: string): Promise<EventList['items']> {
+  const list = await kubectl(cluster, ['get', 'events.v1.events.k8s.io', '-n', 'default', '-o', 'json']);
+  const { items } = JSON.parse(list) as EventList;
+  return items.filter((event) => event.reason === reason && event.regarding.kind === kind);
+}

@@ -5,7 +5,7 @@ import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { apply, create, kubectl } from '../servers/kubectl.ts';
 import { eventually, waitUntil } from '../servers/waiting.ts';
 import { startControlPlane, startController } from './dustpan.ts';
-import { runningPods } from './environment.ts';
+import { eventsOn, runningPods, writeReport } from './environment.ts';
 
 const names = ['guarded', 'first', 'second'];
 const mebi = 1024 ** 2;
@@ -35,23 +35,16 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-/** Writes the report of node-1, as its agent would, with a measurement of now and requests for these pods. */
-async function report(requested: readonly string[]): Promise<void> {
-  const path = 'jsonpath={.metadata.uid} {.metadata.generation}';
-  const [uid, generation] = (await kubectl(cluster, ['get', 'gcpolicy', 'default', '-o', path])).split(' ');
-  const observedTime = new Date().toISOString();
-  const evictionRequests = requested.map((name) => ({
-    pod: { namespace: 'default', name, uid: uids[names.indexOf(name)] },
-    ...{ signal: 'nodefs.available', observedBytes: 90 * mebi, limitBytes: 0, observedTime },
-    shortage: { available: 100 * mebi, threshold: 150 * mebi },
-  }));
-  const status = {
-    ...{ reportTime: observedTime, evictionRequestCount: requested.length, evictionRequests },
-    policy: { name: 'default', uid, observedGeneration: Number(generation), mode: 'Enforce' },
-  };
-  const patch = ['--type=merge', '--subresource=status', '-p', JSON.stringify({ status })];
-  await kubectl(cluster, ['patch', 'nodegcreport', 'node-1', ...patch]);
-}
+/** Writes a report with requests for these pods. */
+const report = (requested: readonly string[]): Promise<void> =>
+  writeReport(
+    cluster,
+    requested.map((name) => ({
+      pod: { namespace: 'default', name, uid: uids[names.indexOf(name)] },
+      ...{ signal: 'nodefs.available', observedBytes: 90 * mebi, limitBytes: 0 },
+      shortage: { available: 100 * mebi, threshold: 150 * mebi },
+    })),
+  );
 
 const ending = async (): Promise<readonly string[]> => {
   const path = '{range .items[?(@.metadata.deletionTimestamp)]}{.metadata.name} {end}';
@@ -59,20 +52,7 @@ const ending = async (): Promise<readonly string[]> => {
   return found.split(' ').filter((name) => name !== '');
 };
 
-interface EventList {
-  readonly items: readonly {
-    readonly reason: string;
-    readonly note: string;
-    readonly eventTime: string;
-    readonly regarding: { readonly kind: string; readonly name: string };
-  }[];
-}
-
-async function events(reason: string): Promise<EventList['items']> {
-  const list = await kubectl(cluster, ['get', 'events.v1.events.k8s.io', '-n', 'default', '-o', 'json']);
-  const { items } = JSON.parse(list) as EventList;
-  return items.filter((event) => event.reason === reason && event.regarding.kind === 'Pod');
-}
+const events = (reason: string) => eventsOn(cluster, 'Pod', reason);
 
 const paced = { ...eventually, interval: 2_000 };
 

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { adviceOnNodes, notesOn } from '../../../../src/commands/plan/notes.ts';
+import { adviceOnNodes, notesOn, paceNotes } from '../../../../src/commands/plan/notes.ts';
 import type { ThisNode } from '../../../../src/commands/cli/config.ts';
+import type { Decision } from '../../../../src/commands/plan/document.ts';
 import type { PlanFacts } from '../../../../src/snapshot/plan-facts.ts';
 import { node as testNode } from '../../../builders.ts';
 import { image } from '../../../fakes/runtime.ts';
 import { imageRule } from '../../agent/imagegc/builders.ts';
 import { report as nodeReport } from '../../controllers/policystatus/builders.ts';
 import { factsOf, nodesPolicy, partOf, type Facts } from '../why/fixtures.ts';
+import { decision } from './builders.ts';
 
 const found = { podDirectories: [], logDirectories: [], podCgroups: [] };
 const rule = { podCgroups: 'Remove', podDirectories: 'Report' } as const;
@@ -89,4 +91,21 @@ test.each<{ name: string; given: Parameters<typeof adviceOnNodes>[0]; advice: st
   expect(notesOn({ ...facts, moreNodes: adviceOnNodes(given) })).toEqual([
     `One node has only totals, from the reports of the agents.${advice}`,
   ]);
+});
+
+const request = (verdict: Decision['verdict']): Decision =>
+  decision({
+    ...{ unit: 'localstorage', verdict, reason: verdict === 'Evict' ? 'emptydirfs.limit' : 'KeepMarked' },
+    object: { kind: 'Pod', namespace: 'default', name: 'a', uid: 'uid-a', node: 'node-1' },
+  });
+const paced =
+  "2 pods are due for eviction. The controller paces them: a tenth of an owner's pods (at least one) a minute, less while its replacements are due again, and nodes.localStorageEviction.maxEvictionsPerMinute in the cluster.";
+
+test.each<{ name: string; verdicts: readonly Decision['verdict'][]; notes: readonly string[] }>([
+  { name: 'no pod', verdicts: [], notes: [] },
+  { name: 'one, which waits for no other', verdicts: ['Evict'], notes: [] },
+  { name: 'one, and others that are kept or deleted', verdicts: ['Keep', 'Evict', 'Delete'], notes: [] },
+  { name: 'two', verdicts: ['Evict', 'Keep', 'Evict'], notes: [paced] },
+])('the pace of evictions is noted: $name', ({ verdicts, notes }) => {
+  expect(paceNotes(verdicts.map(request))).toEqual(notes);
 });

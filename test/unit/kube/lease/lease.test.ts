@@ -73,6 +73,23 @@ test('a crashed leader is replaced one term after the last observed change of th
   expect(server.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 5 });
 });
 
+test.each<{ name: string; spec: Parameters<LeaseServer['overwrite']>[0] | undefined; expected: boolean }>([
+  { name: 'creates the lease', spec: undefined, expected: false },
+  { name: 'gets a released lease', spec: { holderIdentity: '', leaseTransitions: 0 }, expected: true },
+  { name: 'gets an expired lease', spec: { holderIdentity: 'x', leaseDurationSeconds: 1 }, expected: true },
+])('a leader that $name has a predecessor: $expected, after renewals too', async ({ spec, expected }) => {
+  const server = new LeaseServer();
+  const clock = new SettlingClock();
+  if (spec !== undefined) server.overwrite(spec);
+  const { elector } = candidate('a', server, { clock });
+  expect(elector.hasPredecessor).toBe(false);
+  await pass(clock, 4_500);
+  expect(elector.isLeader).toBe(true);
+  expect(elector.hasPredecessor).toBe(expected);
+  await pass(clock, 10_000);
+  expect(elector.hasPredecessor).toBe(expected);
+});
+
 test('any change of the lease restarts the term', async () => {
   const server = new LeaseServer();
   const clock = new SettlingClock();
