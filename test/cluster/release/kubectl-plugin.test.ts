@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { podEntry } from '../controller/environment.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import type { CommandResult } from '../servers/command.ts';
 import { etcdClient } from '../servers/etcd.ts';
-import { etcdEntry } from '../servers/etcd-objects.ts';
 import { repositoryRoot } from '../repository.ts';
 import { policyManifest } from '../../manifests.ts';
 
@@ -64,18 +63,7 @@ test('kubectl exits with the code of the plugin', async () => {
 });
 
 test("kubectl runs the plugin: a plan of the cluster in kubectl's kubeconfig", async () => {
-  const finished = etcdEntry({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {
-      name: 'done',
-      namespace: 'default',
-      uid: randomUUID(),
-      creationTimestamp: '2026-01-01T00:00:00Z',
-    },
-    spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' },
-    status: { phase: 'Succeeded' },
-  });
+  const finished = podEntry('done', { finishedAt: new Date('2026-01-01T00:01:00Z') });
   await etcdClient(cluster.etcdUrl).put([finished]);
   const policy = policyManifest('default', { pods: { terminated: { ttlAfterFinished: '1h' } } });
   const created = await cluster.run('kubectl', ['create', '-f', '-'], JSON.stringify(policy));
