@@ -195,7 +195,7 @@ function policiesOf(random: Random): readonly object[] {
   const backends = {
     podSelector: { matchLabels: { tier: 'back' } },
     terminated: {
-      threshold: 40 + random.int(20),
+      threshold: 5 + random.int(10),
       ttlByReason: [
         { phase: 'Failed', reason: 'Evicted', ttl: '1h' },
         { messagePattern: '*imminent node shutdown?', ttl: '10m' },
