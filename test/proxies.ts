@@ -57,7 +57,8 @@ function targetOf(request: Buffer): string {
 
 /** A load balancer before one port of the loopback, which can lose the state of its connections without closing them. */
 export interface Relay {
-  readonly port: number;
+  /** With https: only the server and its clients know what passes. */
+  readonly url: string;
   /**
    * From now on nothing from the server arrives on the open connections, not even their end; `laterToo`: nor on new ones. What clients send still
    * arrives at the server.
@@ -89,9 +90,9 @@ export async function startRelay(port: number): Promise<Relay> {
         if (!link.isSilent) client.destroySoon();
       });
   });
-  const proxy = await running(server, 'tcp', []);
+  const proxy = await running(server, 'https', []);
   return {
-    port: Number(new URL(proxy.url).port),
+    url: proxy.url,
     swallow: ({ laterToo } = { laterToo: false }) => {
       for (const link of links) link.isSilent = true;
       laterAreSilent = laterToo;

@@ -1,14 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startRelay, type Relay } from '../../proxies.ts';
+import type { Relay } from '../../proxies.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import type { DustpanProcess, LogLine } from '../servers/dustpan-process.ts';
 import { etcdClient } from '../servers/etcd.ts';
 import { create, kubectl } from '../servers/kubectl.ts';
 import { eventually, waitUntil } from '../servers/waiting.ts';
-import { dustpanUser, shortPeriod, startControlPlane, startDustpan } from './dustpan.ts';
+import {
+  dustpanUser,
+  relayedKubeconfig,
+  relayTo,
+  shortPeriod,
+  startControlPlane,
+  startDustpan,
+} from './dustpan.ts';
 import { applyPolicy, linesSince, podDeletes, podEntry } from './environment.ts';
 
 const ttlMs = 25_000;
@@ -23,11 +28,9 @@ let dustpan: DustpanProcess;
 
 beforeAll(async () => {
   cluster = await startControlPlane();
-  relay = await startRelay(Number(new URL(cluster.url).port));
+  relay = await relayTo(cluster);
   await applyPolicy(cluster, { terminated: { ttlAfterFinished: `${ttlMs}ms` } });
-  const kubeconfig = join(cluster.dir, 'relayed.kubeconfig');
-  const direct = readFileSync(cluster.kubeconfig(dustpanUser.name), 'utf8');
-  writeFileSync(kubeconfig, direct.replace(cluster.url, `https://127.0.0.1:${relay.port}`));
+  const kubeconfig = relayedKubeconfig(cluster, dustpanUser.name, relay);
   dustpan = await startDustpan({ kubeconfig, dir: cluster.dir, args: [...shortPeriod, '--v=4'] });
   await dustpan.ready();
 });
