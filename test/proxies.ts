@@ -55,6 +55,55 @@ function targetOf(request: Buffer): string {
   return `${host}:${request.readUInt16BE(end)}`;
 }
 
+/** A load balancer before one port of the loopback, which can lose the state of its connections without closing them. */
+export interface Relay {
+  /** With https: only the server and its clients know what passes. */
+  readonly url: string;
+  /**
+   * From now on nothing from the server arrives on the open connections, not even their end; `laterToo`: nor on new ones. What clients send still
+   * arrives at the server.
+   */
+  swallow(options?: { readonly laterToo: boolean }): void;
+  /** New connections work again; swallowed ones remain as they are. */
+  restore(): void;
+  stop(): Promise<void>;
+}
+
+export async function startRelay(port: number): Promise<Relay> {
+  const links = new Set<{ isSilent: boolean }>();
+  let laterAreSilent = false;
+  const server = createServer((client) => {
+    const target = connect(port, '127.0.0.1');
+    const link = { isSilent: laterAreSilent };
+    links.add(link);
+    client.pipe(target);
+    client
+      .on('error', () => undefined)
+      .on('close', () => {
+        links.delete(link);
+        target.destroy();
+      });
+    target.on('data', (bytes: Buffer) => link.isSilent || client.write(bytes));
+    target
+      .on('error', () => undefined)
+      .on('close', () => {
+        if (!link.isSilent) client.destroySoon();
+      });
+  });
+  const proxy = await running(server, 'https', []);
+  return {
+    url: proxy.url,
+    swallow: ({ laterToo } = { laterToo: false }) => {
+      for (const link of links) link.isSilent = true;
+      laterAreSilent = laterToo;
+    },
+    restore: () => {
+      laterAreSilent = false;
+    },
+    stop: () => proxy.stop(),
+  };
+}
+
 function join(a: Socket, b: Socket): void {
   a.pipe(b).pipe(a);
   for (const [one, other] of [

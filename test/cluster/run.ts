@@ -6,7 +6,7 @@ import { binaries, type Found } from './programs/binaries.ts';
 import { jail, type JailOptions } from './jail/jail.ts';
 import type { Part } from './programs/parts.ts';
 import { repositoryRoot } from './repository.ts';
-import { cannotRun } from './jail/requirements.ts';
+import { cannotRun, noLoopDevices } from './jail/requirements.ts';
 import { isEnding, runJobs, toStdout, type Job } from '../steps/jobs.ts';
 import { addSkipped } from '../steps/skipped.ts';
 
@@ -62,8 +62,8 @@ async function main(command: readonly string[]): Promise<number> {
   const [program, subcommand, ...args] = command;
   if (program !== 'vitest' || subcommand !== 'run') return await inJail(command);
   const jails = jailsOf(testFiles(args));
-  const refused = jails.map(({ files, parts }) => {
-    const lacking = cannotRun(parts);
+  const refused = jails.map(({ files, parts, loopDevices }) => {
+    const lacking = cannotRun(parts) ?? (loopDevices === true ? noLoopDevices() : undefined);
     return lacking === undefined ? undefined : skipped(files.join(', '), lacking);
   });
   const able = jails.filter((_, i) => refused[i] === undefined);
@@ -81,7 +81,7 @@ async function main(command: readonly string[]): Promise<number> {
 }
 
 /** Files that share a jail, and its options. */
-interface SharedJail extends Pick<JailOptions, 'imageFsMB' | 'diskMB'> {
+interface SharedJail extends Pick<JailOptions, 'imageFsMB' | 'diskMB' | 'loopDevices'> {
   readonly files: readonly string[];
   readonly parts: readonly Part[];
 }
@@ -94,6 +94,7 @@ function jailsOf({ plain, prometheus, nodes }: TestFiles): readonly SharedJail[]
     parts: node.prometheus ? [...wholeNode, 'prometheus'] : wholeNode,
     imageFsMB: node.imageFsMB,
     diskMB: node.diskMB,
+    loopDevices: node.loopDevices,
   }));
   if (prometheus.length > 0) jails.unshift({ files: prometheus, parts: [...controlPlane, 'prometheus'] });
   // Nothing selected is for vitest to complain about.

@@ -24,9 +24,9 @@ export type Action =
 export const victims = ['api', 'ctd', 'kubelet', 'agent', 'controller'] as const;
 export type Victim = (typeof victims)[number];
 
-/** A component is killed and started again, or paused, for this time. */
+/** A component is killed and started again, or paused, for this time; or the open connections to the API server fall silent for good. */
 export interface Fault {
-  readonly do: 'kill' | 'pause';
+  readonly do: 'kill' | 'pause' | 'silence';
   readonly victim: Victim;
   readonly forMs: number;
 }
@@ -82,6 +82,8 @@ function startOf(random: Random): Action {
 }
 
 function faultOf(random: Random): Fault {
+  // Rarely: until dustpan notices, after two minutes at most, its watches see nothing.
+  if (random.chance(1 / 12)) return { do: 'silence', victim: 'api', forMs: 0 };
   const victim = random.pick(victims);
   // The API server needs seconds for its start.
   if (random.chance(0.5)) return { do: 'kill', victim, forMs: random.int(4_000) };

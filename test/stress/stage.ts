@@ -7,12 +7,19 @@ import { apiClient, type ApiClient } from '../bench/api-client.ts';
 import { controllerEnv, nodeFlagsFor } from '../bench/controller-flags.ts';
 import { agentUser, startAgent } from '../cluster/agent/agent.ts';
 import { archiveOf, idleKubelet, keepingContainers } from '../cluster/agent/environment.ts';
-import { dustpanUser, mountServiceAccount, startController } from '../cluster/controller/dustpan.ts';
+import {
+  dustpanUser,
+  mountServiceAccount,
+  relayedKubeconfig,
+  relayTo,
+  startController,
+} from '../cluster/controller/dustpan.ts';
 import { repositoryRoot } from '../cluster/repository.ts';
 import { startCluster, type Cluster, type ClusterOptions } from '../cluster/servers/cluster.ts';
 import type { DustpanProcess } from '../cluster/servers/dustpan-process.ts';
 import { apply } from '../cluster/servers/kubectl.ts';
 import { policyManifest } from '../manifests.ts';
+import type { Relay } from '../proxies.ts';
 import { victims, type Fault, type Victim } from './actions.ts';
 import type { Limits } from './remains.ts';
 
@@ -103,17 +110,22 @@ export class Stage implements AsyncDisposable {
   readonly cluster: Cluster;
   readonly api: ApiClient;
   readonly #kubelet: KubeletKind;
+  /** Agent and controller reach the API server through it. */
+  readonly #relay: Relay;
   readonly #agentEnv: Readonly<Record<string, string>>;
   readonly #down = new Set<Victim>();
   readonly #processes = new Map<'agent' | 'controller', DustpanProcess>();
 
-  constructor(cluster: Cluster, kubelet: KubeletKind) {
+  constructor(cluster: Cluster, relay: Relay, kubelet: KubeletKind) {
     this.cluster = cluster;
+    this.#relay = relay;
     this.#kubelet = kubelet;
     this.api = apiClient(cluster);
     // A kubeconfig would load the library that reads it, which no pod needs.
     const [name = '', value = ''] = memoryEnvironment.split('=');
-    this.#agentEnv = { ...mountServiceAccount(cluster, agentUser.name), [name]: value, KUBECONFIG: '' };
+    const { caFile } = cluster;
+    const account = { url: relay.url, caFile, token: (user: string) => cluster.token(user) };
+    this.#agentEnv = { ...mountServiceAccount(account, agentUser.name), [name]: value, KUBECONFIG: '' };
   }
 
   async startDustpan(): Promise<void> {
@@ -136,13 +148,18 @@ export class Stage implements AsyncDisposable {
     return this.cluster.pid(victim) !== undefined;
   }
 
-  /** Ends the component, or stops it in its tracks; `recover` undoes it. */
+  /** Ends the component, or stops it in its tracks, which `recover` undoes; or silences its connections. */
   async strike({ do: how, victim }: Fault): Promise<void> {
+    if (how === 'silence') {
+      this.#relay.swallow();
+      return;
+    }
     this.#down.add(victim);
     await this.#kill(victim, how === 'kill' ? 'SIGKILL' : 'SIGSTOP');
   }
 
   async recover({ do: how, victim }: Fault): Promise<void> {
+    if (how === 'silence') return;
     if (how === 'pause') await this.#kill(victim, 'SIGCONT');
     else await this.#start(victim);
     this.#down.delete(victim);
@@ -160,7 +177,8 @@ export class Stage implements AsyncDisposable {
       this.#processes.set(victim, await startAgent(cluster, { args, env: this.#agentEnv }));
     } else if (victim === 'controller') {
       const nodeArgs = nodeFlagsFor(0).split(' ');
-      const args = ['--pod-gc-period=1s'];
+      const kubeconfig = relayedKubeconfig(cluster, dustpanUser.name, this.#relay);
+      const args = ['--pod-gc-period=1s', `--kubeconfig=${kubeconfig}`];
       this.#processes.set(victim, await startController(cluster, { args, nodeArgs, env: controllerEnv }));
     } else await cluster.start(victim);
   }
@@ -169,6 +187,7 @@ export class Stage implements AsyncDisposable {
     this.api.close();
     // A paused process would not end on SIGTERM.
     await Promise.all([...this.#processes.values()].map((one) => one.kill('SIGKILL')));
+    await this.#relay.stop();
     await this.cluster.stop();
   }
 }
@@ -182,7 +201,7 @@ export async function startStage(kubelet: KubeletKind): Promise<Stage> {
     ...{ crds: true, users: [agentUser, dustpanUser], images: [{ archive }], kubelet: kubelets[kubelet] },
   });
   try {
-    const stage = new Stage(cluster, kubelet);
+    const stage = new Stage(cluster, await relayTo(cluster), kubelet);
     await apply(cluster, policyOf(kubelet));
     await stage.startDustpan();
     return stage;

@@ -1,5 +1,6 @@
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startRelay, type Relay } from '../../proxies.ts';
 import { serviceAccountGroups, startCluster, type Cluster, type User } from '../servers/cluster.ts';
 import { startDustpanProcess, type DustpanProcess } from '../servers/dustpan-process.ts';
 
@@ -52,6 +53,16 @@ export function startController(
   }: Omit<DustpanOptions, 'dir' | 'kubeconfig'> & { user?: string } = {},
 ): Promise<DustpanProcess> {
   return startDustpan({ ...options, kubeconfig: cluster.kubeconfig(user), dir: cluster.dir });
+}
+
+/** Starts a relay before the API server. */
+export const relayTo = ({ url }: Cluster): Promise<Relay> => startRelay(Number(new URL(url).port || 443));
+
+/** Writes the kubeconfig of a user whose connections pass a relay. */
+export function relayedKubeconfig(cluster: Cluster, user: string, { url }: Relay): string {
+  const file = join(cluster.dir, `relayed-${user}.kubeconfig`);
+  writeFileSync(file, readFileSync(cluster.kubeconfig(user), 'utf8').replace(cluster.url, url));
+  return file;
 }
 
 /** Passes a second apart, each as fast as by default. */

@@ -10,6 +10,7 @@ import { apply, kubectl } from '../servers/kubectl.ts';
 import { eventually } from '../servers/waiting.ts';
 
 interface PodShape {
+  readonly namespace?: string;
   readonly phase?: 'Succeeded' | 'Running';
   readonly uid?: string;
   readonly node?: string;
@@ -22,7 +23,8 @@ interface PodShape {
 
 /** A stored pod, by default finished: the API server would drop its status at creation. */
 export function podEntry(name: string, shape: PodShape = {}): EtcdEntry {
-  const { phase = 'Succeeded', uid = randomUUID(), node = 'node-1', finishedAt, job } = shape;
+  const { namespace = 'default', phase = 'Succeeded', uid = randomUUID() } = shape;
+  const { node = 'node-1', finishedAt, job } = shape;
   const { createdAt = new Date('2026-01-01T00:00:00Z') } = shape;
   const owner = job && { apiVersion: 'batch/v1', kind: 'Job', ...job, controller: true };
   const terminated = finishedAt && { exitCode: 0, finishedAt: seconds(finishedAt) };
@@ -30,7 +32,7 @@ export function podEntry(name: string, shape: PodShape = {}): EtcdEntry {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
-      ...{ name, namespace: 'default', uid, creationTimestamp: seconds(createdAt) },
+      ...{ name, namespace, uid, creationTimestamp: seconds(createdAt) },
       ...(owner && { ownerReferences: [owner] }),
     },
     spec: { nodeName: node, containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' },

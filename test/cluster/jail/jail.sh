@@ -4,6 +4,7 @@
 # With BED_IMAGEFS_MB set it is a node: /run, /var/lib and /var/log are DIR's, kernel settings stay untouched, and the
 # root of every cgroup hierarchy is the jail's own folder, so that whatever a container asks for lies below that.
 # With BED_DISK_MB set too, the node has a disk of its own of this size, for everything below /var.
+# With BED_LOOP_DEVICES=1, its disks are loop devices with ext4; otherwise they are tmpfs.
 # When COMMAND ends, or this script in any way, the kernel ends what was started inside. What the kernel does not own
 # are the cgroup folders: removed on the way out, or by the next jail if this script was killed by KILL.
 # While it runs, `nsenter --target "$(cat DIR/jail.pid)" --all bash` opens a shell inside.
@@ -101,9 +102,16 @@ kernel/keys/root_maxbytes 25000000
 SETTINGS
   mount -t tmpfs tmpfs /run; mkdir -p /run/lock /run/netns /run/containerd
   if [ -n "${BED_DISK_MB:-}" ]; then own_disk; else folders_of_dir "$1"; fi
-  # in memory: of this size however full the machine's disk is, and its syncs wait for no disk
-  [ "$BED_IMAGEFS_MB" = 0 ] || mount -t tmpfs -o "size=${BED_IMAGEFS_MB}m${BED_DISK_MB:+,nr_inodes=$((BED_IMAGEFS_MB * 64))}" imagefs /var/lib/containerd
+  [ "$BED_IMAGEFS_MB" = 0 ] || mount_disk imagefs "$BED_IMAGEFS_MB" /var/lib/containerd "${BED_DISK_MB:+,nr_inodes=$((BED_IMAGEFS_MB * 64))}"
   mount --make-rshared / # as on a real node, and no further than this jail
+}
+
+# In memory: of this size however full the machine's disk is, and its syncs wait for no disk.
+mount_disk() { # $1: name, $2: MB, $3: mount point, $4: further options of a tmpfs
+  local file=/run/bed/$1.img
+  [ -n "${BED_LOOP_DEVICES:-}" ] || { mount -t tmpfs -o "size=$2m$4" "$1" "$3"; return; }
+  truncate --size "$2M" "$file"; mkfs.ext4 -q -m 0 -i 16384 "$file"
+  mount -o loop "$file" "$3" # with autoclear: the kernel frees the device when it drops the jail's mounts
 }
 
 folders_of_dir() { # $1: DIR; the node's paths lie on the machine's own disk
@@ -120,7 +128,7 @@ folders_of_dir() { # $1: DIR; the node's paths lie on the machine's own disk
 own_disk() {
   local path here
   mkdir -p /run/bed/var; mount --rbind /var /run/bed/var
-  mount -t tmpfs -o "size=${BED_DISK_MB}m,nr_inodes=$((BED_DISK_MB * 64)),mode=755" disk /var
+  mount_disk disk "$BED_DISK_MB" /var ",nr_inodes=$((BED_DISK_MB * 64)),mode=755"
   mkdir -p /var/lib/{containerd,kubelet,cni} /var/log
   for path in /run/bed/var/* /run/bed/var/lib/*; do
     here=/var/${path#/run/bed/var/}; [ -e "$here" ] || ln -s "$path" "$here"

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { runCommand, type CommandResult } from '../servers/command.ts';
 import { repositoryRoot } from '../repository.ts';
+import { noLoopDevices } from './requirements.ts';
 
 const script = join(repositoryRoot(), 'test/cluster/jail/jail.sh');
 
@@ -105,6 +106,33 @@ describe('a jail', () => {
     ]);
     expect(found[0]).toMatch(/ 4096$/);
     expect(mounts()).toBe(before);
+  });
+
+  test.skipIf(noLoopDevices() !== undefined).each([
+    { name: 'its command has ended', signal: undefined, command: 'true' },
+    { name: 'its script was killed', signal: 'SIGKILL' as const, command: 'sleep 86404' },
+  ])('can have disks that are loop devices with ext4, free when $name', async ({ signal, command }) => {
+    const columns = ['--list', '--noheadings', '--output', 'BACK-INO,BACK-MAJ:MIN,NAME'];
+    const devices = () => spawnSync('losetup', columns, { encoding: 'utf8' }).stdout.split('\n');
+    const dir = newDir();
+    const found = join(dir, 'found');
+    const look = `stat --file-system --format=%T /var/log /var/lib/containerd; for name in disk imagefs; do losetup ${columns.join(' ')} --associated /run/bed/$name.img; done`;
+    const jail = spawn(
+      'bash',
+      [script, dir, 'bash', '-c', `(${look}) >${found}.new; mv ${found}.new ${found}; ${command}`],
+      {
+        stdio: 'ignore',
+        env: { ...process.env, BED_IMAGEFS_MB: '32', BED_DISK_MB: '64', BED_LOOP_DEVICES: '1' },
+      },
+    );
+    const ended = once(jail, 'exit');
+    await until(() => existsSync(found) || jail.exitCode !== null);
+    if (signal) jail.kill(signal);
+    await ended;
+    const [log, images, ...ours] = readFileSync(found, 'utf8').trim().split('\n');
+    expect([log, images]).toEqual(['ext2/ext3', 'ext2/ext3']);
+    expect(ours).toEqual([expect.stringContaining('/dev/loop'), expect.stringContaining('/dev/loop')]);
+    await until(() => !devices().some((line) => ours.includes(line)));
   });
 
   test.each([

@@ -10,6 +10,8 @@ export interface JailOptions {
   readonly imageFsMB?: number;
   /** Size of the node's own disk, which then holds /var/lib/kubelet, /var/log and, unless `imageFsMB` is above 0, the images. */
   readonly diskMB?: number | undefined;
+  /** The disks are loop devices with ext4; otherwise they are tmpfs. */
+  readonly loopDevices?: boolean;
   /** File descriptor for all that the command prints; otherwise it is shown as it comes. */
   readonly output?: number | undefined;
 }
@@ -30,6 +32,7 @@ export async function jail(
       ...options.env,
       BED_IMAGEFS_MB: options.imageFsMB?.toString() ?? '',
       BED_DISK_MB: options.diskMB?.toString() ?? '',
+      BED_LOOP_DEVICES: options.loopDevices === true ? '1' : '',
     },
   });
   const stopForwarding = forwardSignals(child);

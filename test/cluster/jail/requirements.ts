@@ -9,6 +9,13 @@ export function cannotRun(parts: readonly Part[], env: NodeJS.ProcessEnv = proce
   return missingCommand(env) ?? namespacesRefused(env) ?? missingProgram(parts, env);
 }
 
+/** Why this machine has no loop devices with ext4; undefined when it has. */
+export function noLoopDevices(env: NodeJS.ProcessEnv = process.env): string | undefined {
+  if (!canRun('mkfs.ext4', env)) return 'mkfs.ext4 missing: apt-get install e2fsprogs';
+  const { status, stderr } = spawnSync('losetup', ['--find'], { env, encoding: 'utf8' });
+  return status === 0 ? undefined : `no loop device: ${stderr.trim()}`;
+}
+
 function missingCommand(env: NodeJS.ProcessEnv): string | undefined {
   const missing = ['unshare', 'setpriv', 'flock'].find((command) => !canRun(command, env));
   if (missing) return `${missing} missing: apt-get install util-linux`;

@@ -8,7 +8,7 @@ import { cannotRun } from './requirements.ts';
 const imports = "import { test } from 'vitest';\n";
 
 describe('the jail that a test file requests', () => {
-  const node = { file: 'a', imageFsMB: 4096, prometheus: false };
+  const node = { file: 'a', imageFsMB: 4096, loopDevices: false, prometheus: false };
 
   test.each([
     { name: 'one line makes a node', head: '// @bed node\n', nodes: [node] },
@@ -22,6 +22,11 @@ describe('the jail that a test file requests', () => {
       name: 'with two disks',
       head: '// @bed node imageFsMB=256 diskMB=512\n',
       nodes: [{ ...node, imageFsMB: 256, diskMB: 512 }],
+    },
+    {
+      name: 'with two loop devices',
+      head: '// @bed node imageFsMB=256 diskMB=512 loop\n',
+      nodes: [{ ...node, imageFsMB: 256, diskMB: 512, loopDevices: true }],
     },
     { name: 'with Prometheus', head: '// @bed node prometheus\n', nodes: [{ ...node, prometheus: true }] },
     { name: 'after other comments', head: '// a test\n// @bed node\n', nodes: [node] },
@@ -37,7 +42,7 @@ describe('the jail that a test file requests', () => {
     expect(sorted).toEqual({ plain: [], prometheus: ['a'], nodes: [] });
   });
 
-  test.each(['// @bed nodes', '// @bed', '// @bed prometheus node'])(
+  test.each(['// @bed nodes', '// @bed', '// @bed prometheus node', '// @bed loop'])(
     'an unknown directive is an error, not a plain jail: %s',
     (line) => {
       expect(() => sortFiles(['a'], () => `${line}\n`)).toThrow('a has an unknown jail directive');

@@ -10,6 +10,8 @@ interface NodeFile {
   readonly imageFsMB: number;
   /** Size of the node's own disk, if it has one. */
   readonly diskMB: number | undefined;
+  /** Its disks are loop devices. */
+  readonly loopDevices: boolean;
   /** Needs Prometheus and promtool too. */
   readonly prometheus: boolean;
 }
@@ -42,6 +44,7 @@ const defaultImageFsMB = 4096;
  * Files whose first lines have `// @bed node` run in a node; `prometheus` at the end adds Prometheus, also without a node.
  * `// @bed node imageFsMB=1024` sets the size of the images' file system. `// @bed node diskMB=512` gives the node a disk
  * that its pods, logs and images share; with `imageFsMB=256 diskMB=512` the images have a file system of their own.
+ * With `loop` after the sizes, both are loop devices with ext4.
  */
 export function sortFiles(files: readonly string[], read: (file: string) => string): TestFiles {
   const all = files.map((file) => ({ file, ...directive(read(file), file) }));
@@ -56,23 +59,26 @@ export function sortFiles(files: readonly string[], read: (file: string) => stri
 interface Directive {
   readonly imageFsMB: number | undefined;
   readonly diskMB: number | undefined;
+  readonly loopDevices: boolean;
   readonly prometheus: boolean;
 }
 
 function directive(source: string, file: string): Directive {
   const head = source.split('\n').slice(0, 10);
   const line = head.find((one) => one.startsWith('// @bed'));
-  if (line === undefined) return { imageFsMB: undefined, diskMB: undefined, prometheus: false };
+  if (line === undefined)
+    return { imageFsMB: undefined, diskMB: undefined, loopDevices: false, prometheus: false };
   const match =
-    /^\/\/ @bed(?<node> node(?: imageFsMB=(?<images>\d+))?(?: diskMB=(?<disk>\d+))?)?(?<prometheus> prometheus)?$/.exec(
+    /^\/\/ @bed(?<node> node(?: imageFsMB=(?<images>\d+))?(?: diskMB=(?<disk>\d+))?(?<loop> loop)?)?(?<prometheus> prometheus)?$/.exec(
       line,
     );
-  const { node, images, disk, prometheus } = match?.groups ?? {};
+  const { node, images, disk, loop, prometheus } = match?.groups ?? {};
   if (node === undefined && prometheus === undefined)
     throw new Error(`${file} has an unknown jail directive: ${line}`);
   return {
     imageFsMB: node === undefined ? undefined : Number(images ?? (disk === undefined ? defaultImageFsMB : 0)),
     diskMB: disk === undefined ? undefined : Number(disk),
+    loopDevices: loop !== undefined,
     prometheus: prometheus !== undefined,
   };
 }
