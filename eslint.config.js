@@ -56,6 +56,8 @@ export default defineConfig(
       'dist',
       'coverage',
       '.cache',
+      // Its packages are installed by its own step.
+      'test/browser',
       'eslint.config.js',
       'scripts/**/*.mjs',
       'helm/**/*.mjs',
@@ -143,7 +145,7 @@ export default defineConfig(
   },
   // A plugin inherits the environment of the user's shell, and the size of the thread pool is read from there.
   { files: ['src/kube/auth/exec-plugin.ts', 'src/main.ts'], rules: { 'no-restricted-syntax': 'off' } },
-  { files: ['vitest.config.ts', 'test/mutants.vitest.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
+  { files: ['vitest.config.ts', 'test/mutants/vitest.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
   {
     files: ['test/**'],
     rules: {

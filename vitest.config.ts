@@ -49,6 +49,7 @@ export default defineConfig({
           maxWorkers: 3,
         },
       },
+      { define: define(), test: { ...patient, name: 'browser', include: ['test/browser/*.test.ts'] } },
       {
         define: define(),
         test: {

@@ -12,9 +12,9 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { scriptOptions } from './arguments.ts';
 import { bundledPackages } from './bundled-packages.ts';
@@ -50,7 +50,7 @@ try {
   // macOS starts only signed programs: the signature of Node ends here, one without an identity takes its place.
   const isMac = process.platform === 'darwin';
   if (isMac) run('codesign', '--remove-signature', program);
-  const postject = createRequire(import.meta.url).resolve('postject/dist/cli.js');
+  const postject = fileURLToPath(import.meta.resolve('postject/dist/cli.js'));
   const segment = isMac ? ['--macho-segment-name', 'NODE_SEA'] : [];
   run(process.execPath, postject, program, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse, ...segment);
   if (isMac) run('codesign', '--sign', '-', program);

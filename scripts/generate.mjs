@@ -2,8 +2,7 @@
 //   crds/*.yaml                  -> src/api/gen/*.gen.ts (types, validator of a policy's spec), docs/reference/crd.md
 //   crds/*.yaml and values.yaml  -> the chart's generated files
 //   the program                  -> the rest of docs/reference, the dashboard
-//   *.proto                      -> src/kube/gen, src/cri/gen
-import { execFileSync } from 'node:child_process';
+// The decoders (src/kube/gen, src/cri/gen) have their own generator: scripts/protos.
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,8 +39,8 @@ if (!verify) write(files);
 const { pages } = await import('./generate/pages.ts');
 Object.assign(files, await pages());
 
-const failed = [complaints.length > 0, verify ? compare(files) : write(files), !protos()];
-process.exit(failed.some(Boolean) ? 1 : 0);
+const stale = verify ? compare(files) : write(files);
+process.exit(complaints.length > 0 || stale ? 1 : 0);
 
 function write(generated) {
   for (const [path, text] of Object.entries(generated)) {
@@ -57,15 +56,4 @@ function compare(generated) {
   const stale = Object.entries(generated).filter(([path, text]) => read(path) !== text);
   for (const [path] of stale) console.error(`${path} is stale; run npm run generate`);
   return stale.length > 0;
-}
-
-/** false = the generator of the protos has failed and has reported the error. */
-function protos() {
-  const script = join(root, 'scripts/generate-protos.mjs');
-  try {
-    execFileSync(process.execPath, [script, ...(verify ? ['--verify'] : [])], { stdio: 'inherit' });
-    return true;
-  } catch {
-    return false;
-  }
 }

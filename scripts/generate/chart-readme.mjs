@@ -6,30 +6,17 @@ export function chartReadme(template, values) {
   if (!template.includes(marker)) throw new Error(`chart-readme.md has no ${marker}`);
   const note =
     '<!-- Made from scripts/generate/chart-readme.md and values.yaml by npm run generate. Do not edit. -->';
-  return template.replace(marker, () => tables(values, '###')).replace('\n', () => `\n\n${note}\n`);
-}
-
-/** docs/reference/values.md. */
-export function valuesPage(values) {
-  const intro = [
-    '# Values of the chart',
-    '',
-    '<!-- Made from helm/dustpan/values.yaml by npm run generate. Do not edit. -->',
-    '',
-    '`values.schema.json` rejects all other values. The chart: [helm/dustpan](../../helm/dustpan/README.md).',
-    '',
-  ];
-  return `${intro.join('\n')}\n${tables(values, '##')}\n`;
+  return template.replace(marker, () => tables(values)).replace('\n', () => `\n\n${note}\n`);
 }
 
 /** A table of the single values, and one of each map. */
-function tables(values, level) {
+function tables(values) {
   const single = values.filter(({ children }) => children.length === 0);
   const maps = values.filter(({ children }) => children.length > 0);
   return [
-    `${level} General\n\n${table(single)}`,
+    `### General\n\n${table(single)}`,
     ...maps.map((map) =>
-      [`${level} ${map.key}`, map.text, table(leaves(map.children))].filter(Boolean).join('\n\n'),
+      [`### ${map.key}`, map.text, table(leaves(map.children))].filter(Boolean).join('\n\n'),
     ),
   ].join('\n\n');
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { load } from 'js-yaml';
 import { crdTemplate } from './chart-crds.mjs';
-import { chartReadme, valuesPage } from './chart-readme.mjs';
+import { chartReadme } from './chart-readme.mjs';
 import { chartSchema } from './chart-schema.mjs';
 import { chartValues } from './chart-values.mjs';
 
@@ -15,7 +15,6 @@ export function chartFiles(root, crds) {
   return {
     [`${chart}/values.schema.json`]: `${JSON.stringify(chartSchema(values), undefined, 2)}\n`,
     [`${chart}/README.md`]: chartReadme(read('scripts/generate/chart-readme.md'), values),
-    'docs/reference/values.md': valuesPage(values),
     ...Object.fromEntries(
       crds.map(({ source }) => [
         `${chart}/templates/crds/${basename(source)}`,

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { exitCodeOf, runJobs, toStdout, type Job } from './jobs.ts';
 
 // The first mostly waits, and takes as long as the others together.
-const withoutServers = ['test:sandbox', 'check', 'coverage:decisions'];
+const withoutServers = ['test:sandbox', 'check', 'coverage:decisions', 'test:browser', 'verify:protos'];
 const withServers = ['test:cluster'];
 
 const dir = mkdtempSync(join(tmpdir(), 'dustpan-test-'));

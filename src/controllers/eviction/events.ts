@@ -14,7 +14,7 @@ import type { SlowedOwner } from './slowed.ts';
 type EvictedPod = Pick<LivePod, 'namespace' | 'name' | 'uid'>;
 
 /** A pod that was evicted, as it was read right before. */
-export type OwnedPod = EvictedPod & Pick<LivePod, 'controller' | 'priority'>;
+type OwnedPod = EvictedPod & Pick<LivePod, 'controller' | 'priority'>;
 
 /** One Event about the pod, as the kubelet's, and one about its controlling owner, which outlives the pod. */
 export function evicted({ evidence }: PodEviction, pod: OwnedPod): EventSpec[] {

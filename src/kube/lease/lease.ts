@@ -251,7 +251,7 @@ async function settle(
 }
 
 /** The Event on the Lease when this process starts or stops leading, with client-go's text. */
-export function leadershipChanged(
+function leadershipChanged(
   lease: LeaseName & { readonly uid: string },
   { identity, leading }: { readonly identity: string; readonly leading: boolean },
 ): EventSpec {

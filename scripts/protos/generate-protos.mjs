@@ -1,4 +1,4 @@
-// node scripts/generate-protos.mjs [--verify]: generates TypeScript from each folder of protos. With --verify it writes nothing and fails on a
+// npm run generate:protos, verify:protos: generates TypeScript from each folder of protos. With --verify it writes nothing and fails on a
 // difference.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const here = dirname(fileURLToPath(import.meta.url));
+const root = dirname(dirname(here));
 const verify = process.argv.includes('--verify');
-const bin = (name) => join(root, 'node_modules/.bin', name);
+const bin = (name) => join(here, 'node_modules/.bin', name);
 
 const common = [
   'esModuleInterop=true',
@@ -53,6 +54,6 @@ function compare(out, to) {
   const [now, then] = [read(out), read(join(root, to))];
   const stale = [...new Set([...Object.keys(now), ...Object.keys(then)])].filter((f) => now[f] !== then[f]);
   if (stale.length === 0) return;
-  console.error(`${to} is stale: ${stale.join(', ')}; run npm run generate`);
+  console.error(`${to} is stale: ${stale.join(', ')}; run npm run generate:protos`);
   process.exitCode = 1;
 }

@@ -5,11 +5,11 @@ import axe from 'axe-core';
 import sparticuz from '@sparticuz/chromium';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Decision, PlanDocument } from '../../../../src/commands/plan/document.ts';
-import { reportData } from '../../../../src/commands/report/data.ts';
-import { reportHtml } from '../../../../src/commands/report/html.ts';
-import { decision, plan } from '../../../unit/commands/plan/builders.ts';
-import { dustpan, inputOfEachTest } from '../plan/fixture.ts';
+import type { Decision, PlanDocument } from '../../src/commands/plan/document.ts';
+import { reportData } from '../../src/commands/report/data.ts';
+import { reportHtml } from '../../src/commands/report/html.ts';
+import { decision, plan } from '../unit/commands/plan/builders.ts';
+import { dustpan, inputOfEachTest } from '../integration/commands/plan/fixture.ts';
 
 const input = inputOfEachTest('image-disk-full');
 let browser: Browser;
@@ -125,15 +125,4 @@ test('--kept=false leaves out kept objects, and counts them', async () => {
   const { page } = await opened([stdout]);
   await expect.poll(() => rows(page).count()).toBe(2);
   expect(await page.locator('.tiles').textContent()).toContain('kept7');
-});
-
-test('markdown, and bad usage', async () => {
-  const { stdout } = await dustpan(['report', ...input.args, '-o', 'markdown']);
-  expect(stdout).toMatch(/^## What dustpan would remove\n/);
-  expect(await dustpan(['report', ...input.args, '-o', 'pdf'])).toMatchObject({
-    ...{ code: 2, stderr: expect.stringContaining('report: ') as string },
-  });
-  expect(await dustpan(['report', ...input.args, '--node=a'])).toMatchObject({
-    ...{ code: 2, stderr: expect.stringContaining('report: --node and --nodes read a cluster') as string },
-  });
 });
