@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { SkippedTests } from './test/steps/skipped.ts';
+import { Results } from './test/steps/results.ts';
 
 // A copy for each project: vitest takes out of it what it has read.
 const define = () => ({ __DUSTPAN_VERSION__: '"test"', __DUSTPAN_REVISION__: '"test"' });
@@ -10,6 +10,7 @@ const { DUSTPAN_BED_FILES: filesOfThisJail } = process.env;
 /** No test is timed by these: they only end what hangs, on a machine that may be several times slower and busy besides. */
 const patient = { testTimeout: 400_000, hookTimeout: 400_000, expect: { poll: { timeout: 60_000 } } };
 
+const demo = ['test/integration/demo.test.ts'];
 const clusterFiles = ['test/cluster/**/*.test.ts', 'test/contract/**/*.test.ts'];
 
 // Tiers of docs: unit (no I/O), sandbox (in-process API server), cluster (real servers, only inside the jail that test/cluster/run.ts makes).
@@ -26,7 +27,7 @@ const decisions = {
 
 export default defineConfig({
   test: {
-    reporters: ['default', new SkippedTests()],
+    reporters: ['default', new Results()],
     coverage: {
       ...decisions,
       reporter: [['text', { skipFull: true }]],
@@ -44,11 +45,13 @@ export default defineConfig({
           ...patient,
           name: 'sandbox',
           include: ['test/integration/**/*.test.ts', 'test/contract/**/*.test.ts'],
+          exclude: demo,
           provide: { servers: 'sandbox' },
           // They mostly wait: for leases, back-offs and periods of real programs.
           maxWorkers: 3,
         },
       },
+      { define: define(), test: { ...patient, name: 'demo', include: demo } },
       { define: define(), test: { ...patient, name: 'browser', include: ['test/browser/*.test.ts'] } },
       {
         define: define(),

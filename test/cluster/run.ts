@@ -8,7 +8,7 @@ import type { Part } from './programs/parts.ts';
 import { repositoryRoot } from './repository.ts';
 import { cannotRun, noLoopDevices } from './jail/requirements.ts';
 import { isEnding, runJobs, toStdout, type Job } from '../steps/jobs.ts';
-import { addSkipped } from '../steps/skipped.ts';
+import { addSkipped } from '../steps/results.ts';
 
 interface InJailOptions extends JailOptions {
   /** The parts that the command starts: their programs are found or built while there is a network. */
