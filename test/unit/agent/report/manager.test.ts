@@ -175,7 +175,7 @@ describe('the totals after a restart', () => {
     await manager.reconcile(never);
     manager.observe(pass('imagegc', { result: 'Succeeded', removed: 1, freedBytes: 1 }));
     await manager.reconcile(never, true);
-    return reports.stored?.units?.filter(({ name }) => name !== 'containergc');
+    return reports.stored.units?.filter(({ name }) => name !== 'containergc');
   };
 
   test('continue those of the agent before, from the same time; a unit without a pass is as before', async () => {

@@ -257,6 +257,17 @@ const owners: readonly Row[] = [
     kept: ['of-set KeptForOwner', 'of-other KeptForOwner'],
   },
   {
+    name: 'a ReplicaSet without an owner is the owner',
+    pods: [
+      aged('old', 9, { controller: owner('ReplicaSet', 'bare') }),
+      aged('new', 5, { controller: owner('ReplicaSet', 'bare') }),
+    ],
+    replicaSetOwners: deployments,
+    policies: [expireButOne],
+    deleted: ['old Expired'],
+    kept: ['new KeptForOwner'],
+  },
+  {
     name: 'owners with one UID in two namespaces are two owners',
     pods: [aged('shop/old', 9, job), aged('shop/new', 5, job), aged('tenant/newer', 1, job)],
     policies: [expireButOne],
