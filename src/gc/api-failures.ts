@@ -2,9 +2,11 @@ import { errorCode } from '../runtime/errors.ts';
 
 // Structural, because only adapters know the classes of these errors.
 
-/** The HTTP status of a rejected request; undefined = no response arrived. */
-export const statusOf = (err: unknown): number | undefined =>
-  err instanceof Error && 'status' in err && typeof err.status === 'number' ? err.status : undefined;
+/** The HTTP status of a rejected request, of the error or of its cause; undefined = no response arrived. */
+export function statusOf(err: unknown): number | undefined {
+  if (!(err instanceof Error)) return undefined;
+  return 'status' in err && typeof err.status === 'number' ? err.status : statusOf(err.cause);
+}
 
 /** Whether a request to the API server failed because of the connection, a gateway or the credentials: others would fail as well. */
 export function isHopeless(err: unknown): boolean {

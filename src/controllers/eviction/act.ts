@@ -1,7 +1,7 @@
 import { isPressureRequest } from '../../api/local-storage.ts';
 import type { Reason } from '../../api/reasons.ts';
 import type { Outcome } from '../../gc/decision.ts';
-import { isHopeless } from '../../gc/api-failures.ts';
+import { isHopeless, statusOf } from '../../gc/api-failures.ts';
 import { execute, logStop, type Executed, type StepResult } from '../../gc/execute.ts';
 import type { EvictionOutcome, PodEvictions } from '../../kube/actions/eviction.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
@@ -77,6 +77,7 @@ class Evictor {
   readonly #agreed: EvictionChecks['agreed'];
   /** Why the API server did not evict. */
   readonly #refusals = new Map<PodEviction, Refusal>();
+  readonly #unanswered = new Set<PodEviction>();
   retryAfterMs = 0;
 
   constructor(deps: EvictionActDeps, agreed: EvictionChecks['agreed']) {
@@ -92,9 +93,14 @@ class Evictor {
     const { respectPodDisruptionBudgets, gracePeriodSeconds } = eviction.target.rule;
     const { evictions } = this.#deps;
     const signal = new AbortController().signal;
-    const outcome = respectPodDisruptionBudgets
-      ? await evictions.evictPod(pod, gracePeriodSeconds, signal)
-      : await evictions.deletePod(pod, gracePeriodSeconds, signal);
+    const request = respectPodDisruptionBudgets
+      ? evictions.evictPod(pod, gracePeriodSeconds, signal)
+      : evictions.deletePod(pod, gracePeriodSeconds, signal);
+    const outcome = await request.catch((err: unknown) => {
+      // A gateway responds for an API server that may have evicted the pod; 401 is a response of its own.
+      if (isHopeless(err) && statusOf(err) !== 401) this.#unanswered.add(planned);
+      throw err;
+    });
     return this.#resultOf(planned, agreed, outcome);
   }
 
@@ -200,7 +206,13 @@ class Evictor {
 
   #fail(eviction: PodEviction, err: unknown): void {
     this.#count(eviction, 'error');
-    this.#remember(eviction, { kind: 'deferred', reason: 'EvictionFailed', retryAfterMs: undefined });
+    const isUnanswered = this.#unanswered.has(eviction);
+    this.#remember(eviction, {
+      kind: 'deferred',
+      reason: 'EvictionFailed',
+      retryAfterMs: undefined,
+      isUnanswered,
+    });
     this.#deps.log.warn({ ...fieldsOf(eviction), err: errorLine(err) }, 'evicting pod failed');
   }
 

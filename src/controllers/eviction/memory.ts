@@ -20,6 +20,8 @@ export type Result =
       readonly reason: DeferralReason;
       /** The Retry-After of the response. */
       readonly retryAfterMs: number | undefined;
+      /** The request was sent, and no response of the API server came: it may have been fulfilled. */
+      readonly isUnanswered?: boolean;
     };
 
 export const noMemory: EvictionMemory = {
@@ -90,10 +92,12 @@ function withPaces(
   target: PodEviction['target'],
   { result, ...at }: { readonly result: Result } & Moment,
 ): EvictionMemory {
-  const pace = paceAfter(memory.owners.get(target.owner), target, at);
-  // A request that failed is reported by itself.
-  const reported = result.kind === 'evicted' ? pace : { ...pace, reportedStrikes: pace.strikes };
-  const owners = new Map([...memory.owners, [target.owner, reported]]);
+  const before = memory.owners.get(target.owner);
+  const pace = paceAfter(before, target, at);
+  // A request without a response is no proof that a replacement exceeds too.
+  const { strikes = 0, isStruck = false } = before ?? {};
+  const proven = result.kind === 'evicted' ? pace : { ...pace, strikes, isStruck };
+  const owners = new Map([...memory.owners, [target.owner, proven]]);
   const paced = { ...withPause(memory, target.node, at), owners };
   // Requests that fail must not use up the evictions of the cluster.
   return result.kind === 'evicted' ? withEviction(paced, target, at) : paced;
@@ -115,9 +119,8 @@ function withEviction(
   return { ...memory, evictedAtMs, relief: new Map([...memory.relief, [node, relief]]) };
 }
 
-/** A request without a response may have been fulfilled. */
 const mayHaveEvicted = (result: Result): boolean =>
-  result.kind === 'evicted' || (result.kind === 'deferred' && result.reason === 'EvictionFailed');
+  result.kind === 'evicted' || (result.kind === 'deferred' && result.isUnanswered === true);
 
 function withPause(memory: EvictionMemory, node: string, at: Moment): EvictionMemory {
   const current = [...memory.pauses].filter(([, { untilMs }]) => at.monotonicMs - untilMs < rememberedMs);

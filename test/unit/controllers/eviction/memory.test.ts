@@ -94,10 +94,12 @@ test('remembers an evicted pod until it is gone, and whether it was reported', (
 
 const evicted: Result = { kind: 'evicted', requestedGraceSeconds: undefined };
 const failed: Result = { kind: 'deferred', reason: 'EvictionFailed', retryAfterMs: undefined };
+const unanswered: Result = { ...failed, isUnanswered: true };
 
 test.each([
   { name: 'an eviction', result: evicted, pauses: true },
-  { name: 'a failure: the eviction may have succeeded', result: failed, pauses: true },
+  { name: 'a request without a response: it may have been fulfilled', result: unanswered, pauses: true },
+  { name: 'a failure with a response, or before the request: no', result: failed, pauses: false },
   { name: 'a budget that blocks: no', result: blocked(), pauses: false },
   { name: 'a critical pod: no', result: { kind: 'critical' }, pauses: false },
   { name: 'a pod that is kept: no', result: { kind: 'kept' }, pauses: false },

@@ -5,6 +5,7 @@ import type { EvictionDecision } from '../../../../src/controllers/eviction/fact
 import { noMemory } from '../../../../src/controllers/eviction/memory.ts';
 import { ownerOf } from '../../../../src/controllers/eviction/pace.ts';
 import { planSlowed } from '../../../../src/controllers/eviction/slowed.ts';
+import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { evictionRequest, mebibyte, pressurePolicy, pressureRequest } from './builders.ts';
 import { EvictionEnvironment } from './environment.ts';
 import { ReplacingCluster } from './replacing-cluster.ts';
@@ -264,4 +265,34 @@ describe('a node under pressure whose evicted pod returns', () => {
     expect(env.evictions.acts).toEqual(['evict web-1', 'evict web-2']);
     expect(await env.kept('PacingLimit')).toBe(2);
   });
+});
+
+test.each([
+  { error: new ApiError('a webhook fails', { status: 500 }), counts: false },
+  { error: new ApiError('a gateway responds', { status: 504 }), counts: true },
+  { error: new Error('connection lost'), counts: true },
+])(
+  '$error.message: whether the request counts as an eviction of its owner: $counts',
+  async ({ error, counts }) => {
+    const cluster = new ReplacingCluster({ a: 20 });
+    const first = [...cluster.pods.items.values()][0]?.name ?? '';
+    cluster.evictions.outcomes.set(first, error);
+    await cluster.step().catch(() => undefined);
+    const tried = new Set(cluster.evictions.acts);
+    expect(tried).toContain(`evict ${first}`);
+    expect(tried.size).toBe(counts ? 2 : 3);
+  },
+);
+
+test('requests without a response are no proof that replacements exceed too', async () => {
+  const cluster = new ReplacingCluster({ a: 1 });
+  await cluster.step();
+  cluster.clock.advance(61_000);
+  const name = [...cluster.pods.items.values()][0]?.name ?? '';
+  cluster.evictions.outcomes.set(name, new Error('connection lost'));
+  await cluster.step().catch(() => undefined);
+  cluster.evictions.outcomes.clear();
+  // A strike would have doubled the pause.
+  cluster.clock.advance(61_000);
+  expect(await cluster.step()).toEqual([name]);
 });
