@@ -112,7 +112,7 @@ export interface EvictionMemory {
 
 /** The last evictions of an owner's pods. */
 export interface OwnerPace {
-  /** Evictions since the last pause. */
+  /** Evictions since the last pause, and requests without a response. */
   readonly count: number;
   /** Monotonic time of the last one. */
   readonly lastMs: number;

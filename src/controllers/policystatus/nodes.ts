@@ -15,7 +15,7 @@ export interface NodeRollup {
   readonly holding: number;
   readonly imagesRemovable: number;
   readonly imageBytesReclaimable: number;
-  /** Counted by each agent since its start. */
+  /** As each report counts them, since its totalsSince. */
   readonly imageBytesReclaimed: number;
   readonly containersRemovable: number;
   readonly storageWarnings: number;

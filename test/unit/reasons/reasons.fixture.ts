@@ -1,10 +1,9 @@
 import type { NodeReportFacts } from '../../../src/kube/cache/node-report-facts.ts';
-import type { InvalidPolicy, NodesPolicy, Policy, PodsPolicy } from '../../../src/api/policy/policy.ts';
+import type { InvalidPolicy, NodesPolicy, Policy } from '../../../src/api/policy/policy.ts';
 import type { Decision, PlanDocument, PlanOptions, Totals } from '../../../src/commands/plan/document.ts';
 import type { InForce } from '../../../src/gc/hold.ts';
 import type { Unit } from '../../../src/gc/decision.ts';
 import { planUnits } from '../../../src/commands/plan/units.ts';
-import { nodePodCodec, type NodePodFacts } from '../../../src/kube/cache/node-pods.ts';
 import type { JobFacts, NamespaceFacts, NodeFacts, PodFacts } from '../../../src/kube/cache/objects.ts';
 import { emptyState } from '../../../src/node/disk/state-format.ts';
 import type { NodePart, PlanFacts } from '../../../src/snapshot/plan-facts.ts';
@@ -43,10 +42,6 @@ function planned(fixture: Fixture): PlanDocument {
   return planUnits(worldOf(fixture), options);
 }
 
-export const podsBy = (over: Partial<PodsPolicy>): { readonly policies: readonly [Policy] } => ({
-  policies: [policy({ pods: over })],
-});
-
 export const nodesBy = (over: Partial<NodesPolicy>): { readonly policies: readonly [Policy] } => ({
   policies: [policy({ pods: undefined, nodes: nodesRules(over) })],
 });
@@ -61,14 +56,6 @@ export const invalidPolicy: InvalidPolicy = {
 };
 
 export const keepMark = { 'gc.dustpan.dev/keep': 'true' } as const;
-
-/** A pod of the node with these images. */
-export const boundPod = (name: string, images: readonly string[] = []): NodePodFacts =>
-  nodePodCodec().fromJson({
-    metadata: { name, namespace: 'default', uid: `uid-${name}`, resourceVersion: '1' },
-    spec: { containers: images.map((image) => ({ image })) },
-    status: { phase: 'Pending' },
-  });
 
 function worldOf(fixture: Fixture): PlanFacts {
   const {
