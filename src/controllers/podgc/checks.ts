@@ -25,6 +25,8 @@ export interface PodCheckDeps {
 }
 
 interface PodChecks {
+  readonly leaseHeld: Check<PodDeletion>;
+  /** After `leaseHeld`, in this order. */
   readonly checks: readonly Check<PodDeletion>[];
   /** Whether the plan is out of date. */
   readonly isStale: () => boolean;
@@ -56,8 +58,8 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
     }),
   });
   const isOptedOut = keepLabels(deps);
+  const leaseHeld = stopIf<PodDeletion>('leaseHeld', () => (holdsLease() ? undefined : 'the lease is lost'));
   const checks: readonly Check<PodDeletion>[] = [
-    stopIf('leaseHeld', () => (holdsLease() ? undefined : 'the lease is lost')),
     stopIf('planCurrent', () => (isStale() ? 'the plan is out of date' : undefined)),
     // Before the policies: a slow read of a node keeps the pods of that node, and does not make the policies stale for all others.
     nodeStillGone(deps),
@@ -73,7 +75,7 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
     },
     clocksAgree(confirmed, ({ reason }) => reason === 'Expired'),
   ];
-  return { checks, isStale, clockSkewMs: (deletion) => confirmed.clockSkewMs(deletion) };
+  return { leaseHeld, checks, isStale, clockSkewMs: (deletion) => confirmed.clockSkewMs(deletion) };
 }
 
 /** Re-checks the node of an orphan, or of a pod on a node out of service: one GET for all its pods. */
