@@ -1,7 +1,7 @@
 import { hasKeepLabel } from '../../api/policy/matching.ts';
 import type { Confirmation, PolicyView, RankedPolicies } from '../../api/policy/policy-view.ts';
 import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
-import { clocksAgree, Confirmed, namespaceUnchanged, stopIf } from '../../gc/checks.ts';
+import { clocksAgree, Confirmed, fewWarnings, namespaceUnchanged, stopIf } from '../../gc/checks.ts';
 import type { Check } from '../../gc/execute.ts';
 import { LiveQuery } from '../../gc/live.ts';
 import type { ClusterActions } from '../../kube/actions/cluster.ts';
@@ -80,6 +80,7 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
 
 /** Re-checks the node of an orphan, or of a pod on a node out of service: one GET for all its pods. */
 function nodeStillGone({ cluster, clock, log }: PodCheckDeps): Check<PodDeletion> {
+  const warn = fewWarnings(log);
   const live = new LiveQuery<PodDeletion, LiveNode>({
     clock,
     key: ({ reason, target }) => (dependsOnNode(reason) ? target.node : undefined),
@@ -87,7 +88,7 @@ function nodeStillGone({ cluster, clock, log }: PodCheckDeps): Check<PodDeletion
       try {
         return { node: await cluster.getNode(node, signal) };
       } catch (err) {
-        log.warn({ node, err }, 'reading node failed');
+        warn({ node, err }, 'reading node failed');
         return 'unreadable';
       }
     },
