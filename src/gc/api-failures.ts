@@ -11,11 +11,14 @@ export function statusOf(err: unknown): number | undefined {
 /** Whether a request to the API server failed because of the connection, a gateway or the credentials: others would fail as well. */
 export function isHopeless(err: unknown): boolean {
   const status = statusOf(err);
-  return status === undefined || status === 401 || (status >= 502 && status <= 504);
+  return status === undefined || isOfAll(status);
 }
 
-/** Whether a request may have failed because of its object: the server has responded, or a webhook has taken too long. */
+/** Whether a request may have failed because of its object: the server has responded, or a webhook has taken too long. A webhook that is down is a 500. */
 export function isOfObject(err: unknown): boolean {
   const status = statusOf(err);
-  return status === undefined ? errorCode(err) === 'ETIMEDOUT' : status !== 401;
+  return status === undefined ? errorCode(err) === 'ETIMEDOUT' : !isOfAll(status);
 }
+
+/** Whether a response concerns every request: rejected credentials, or a gateway without server. */
+const isOfAll = (status: number): boolean => status === 401 || (status >= 502 && status <= 504);

@@ -110,6 +110,17 @@ interface NamespaceCheckDeps {
   readonly known: (name: string) => Labelled | undefined;
 }
 
+/** A broken server must not fill the log. */
+const maxFailureLines = 10;
+
+/** Warns about the first failures of a pass. */
+export function fewWarnings(log: Pick<Logger, 'warn'>): Logger['warn'] {
+  let lines = 0;
+  return (fields, message) => {
+    if (lines++ < maxFailureLines) log.warn(fields, message);
+  };
+}
+
 /** Re-checks the namespace of a pod: one GET for all its pods. */
 export function namespaceUnchanged<D extends { readonly target: { readonly namespace: string } }>({
   clock,
@@ -117,6 +128,7 @@ export function namespaceUnchanged<D extends { readonly target: { readonly names
   read,
   known,
 }: NamespaceCheckDeps): Check<D> {
+  const warn = fewWarnings(log);
   const live = new LiveQuery<D, Labelled | undefined>({
     clock,
     key: ({ target }) => target.namespace,
@@ -124,7 +136,7 @@ export function namespaceUnchanged<D extends { readonly target: { readonly names
       try {
         return await read(namespace, signal);
       } catch (err) {
-        log.warn({ namespace, err }, 'reading namespace failed');
+        warn({ namespace, err }, 'reading namespace failed');
         return undefined;
       }
     },

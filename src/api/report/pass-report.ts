@@ -16,6 +16,8 @@ export interface PolicyPassReport {
   readonly failed: number;
   /** Deletions by ttl that were cancelled because our clock and the API server's differ. */
   readonly clockUnsure: number;
+  /** Deletions that were cancelled because the pod's namespace or node could not be confirmed live. */
+  readonly unverified: number;
   /** Missing nodes that governed pods refer to. */
   readonly missingNodes: number;
   /** Set while the share of missing nodes is above safety.maxOrphanedNodesPercent. */

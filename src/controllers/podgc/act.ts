@@ -2,13 +2,14 @@ import type { RankedPolicies } from '../../api/policy/policy-view.ts';
 import type { PodDeleteReason } from '../../api/reasons.ts';
 import type { Outcome } from '../../gc/decision.ts';
 import { isHopeless, statusOf } from '../../gc/api-failures.ts';
-import { execute, logStop, type Executed, type StepResult } from '../../gc/execute.ts';
+import { execute, logStop, type Check, type Executed, type StepResult } from '../../gc/execute.ts';
 import type { ClusterActions, DeletedPod, DisruptionTarget } from '../../kube/actions/cluster.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { podChecks, type PodCheckDeps } from './checks.ts';
 import type { PodDeletion } from './facts.ts';
+import type { MarkedPods } from './marked.ts';
 import { upstreamReason, type PodGcMetrics } from './metrics.ts';
 
 export interface ActDeps extends PodCheckDeps {
@@ -22,6 +23,9 @@ export interface ActDeps extends PodCheckDeps {
   readonly onStale: () => void;
   /** Called after each request: a long pass is not a hung one. */
   readonly onProgress: () => void;
+  readonly marked: MarkedPods;
+  /** The deletions that an earlier pass began with the mark: only the loss of the lease prevents them. */
+  readonly begun: ReadonlySet<PodDeletion>;
   /** Called when a node exists although the cache does not have it. */
   readonly onNodeFound: (node: string) => void;
 }
@@ -40,8 +44,9 @@ export async function deletePods(
   deps: ActDeps,
   signal: AbortSignal,
 ): Promise<Executed<PodDeletion>> {
-  const { clock, log, maxDeletesPerSecond: maxPerSecond, onStale } = deps;
-  const { checks, isStale, clockSkewMs } = podChecks(deps, ranked);
+  const { begun, clock, log, maxDeletesPerSecond: maxPerSecond, onStale } = deps;
+  const { leaseHeld, checks: others, isStale, clockSkewMs } = podChecks(deps, ranked);
+  const checks = [leaseHeld, ...others.map((check) => unlessBegun(check, begun))];
   const deleter = new PodDeleter(deps, signal);
   const journal = new Journal(deps, clockSkewMs);
   const executed = await execute(
@@ -60,8 +65,26 @@ export async function deletePods(
   return executed;
 }
 
-/** How long the deletion of a marked pod is repeated while the server throttles it. */
-const maxThrottledMs = 30_000;
+/** A check that allows the deletions that have begun. */
+const unlessBegun = (
+  { live, whenSlow, ...check }: Check<PodDeletion>,
+  begun: ReadonlySet<PodDeletion>,
+): Check<PodDeletion> => ({
+  name: check.name,
+  objection: (deletion) => (begun.has(deletion) ? undefined : check.objection(deletion)),
+  ...(whenSlow && { whenSlow }),
+  ...(live && {
+    live: {
+      refresh: async (deletion, signal) => {
+        if (!begun.has(deletion)) await live.refresh(deletion, signal);
+      },
+      isFresh: (deletion) => begun.has(deletion) || live.isFresh(deletion),
+    },
+  }),
+});
+
+/** How long the deletions of marked pods are repeated in a pass, from the first that fails: pods that cannot be deleted must not use up a pass. */
+const maxRepeatMs = 30_000;
 
 /** The requests that delete a pod. */
 class PodDeleter {
@@ -70,6 +93,8 @@ class PodDeleter {
   readonly #stop: AbortSignal;
   /** Not the signal of the pass: every sent request is awaited, or a deletion would not be recorded. Each request has its deadline. */
   readonly #signal = new AbortController().signal;
+  /** Monotonic milliseconds; undefined = no deletion of a marked pod has failed. */
+  #repeatUntilMs: number | undefined;
 
   constructor(deps: ActDeps, stop: AbortSignal) {
     this.#deps = deps;
@@ -78,39 +103,55 @@ class PodDeleter {
 
   /**
    * Deletes the pod, marked as failed first unless it has finished. One step, because every check is before the mark: a marked pod that is not
-   * deleted would remain as Failed on a node that returns. Only the loss of the lease prevents the deletion after it.
+   * deleted would remain as Failed on a node that returns. Only the loss of the lease prevents the deletion after it: a failed one is repeated, and
+   * later passes complete it.
    */
   async remove(deletion: PodDeletion): Promise<StepResult> {
+    const { begun, marked: memory } = this.#deps;
     const { pod, markFailed } = deletion.target;
+    // The next pass is the repetition.
+    if (begun.has(deletion)) return await throttledOr(this.#completeDeletion(deletion));
     if (!markFailed) return await throttledOr(this.#delete(pod));
     const marked = await throttledOr(this.#mark(deletion));
+    if (marked.kind === 'done') memory.add(deletion);
     return marked.kind === 'done' ? await this.#deleteMarked(deletion) : marked;
   }
 
   #mark(deletion: PodDeletion): Promise<StepResult> {
-    const { cluster, clock, log } = this.#deps;
+    const { cluster, clock, marked: memory, log } = this.#deps;
     return this.#send(async () => {
       const condition = disruptionTarget(deletion.reason, clock.now());
-      const marked = await cluster.markPodFailed(deletion.target.pod, condition, this.#signal);
-      if (marked !== 'marked') return { kind: 'gone' };
+      try {
+        const marked = await cluster.markPodFailed(deletion.target.pod, condition, this.#signal);
+        if (marked !== 'marked') return { kind: 'gone' };
+      } catch (err) {
+        // Without a response of the server, the pod may be marked.
+        if (isHopeless(err) && statusOf(err) !== 401) memory.add(deletion);
+        throw err;
+      }
       log.info(fieldsOf(deletion), 'marked pod failed');
       return { kind: 'done' };
     });
   }
 
-  async #deleteMarked({ target: { pod } }: PodDeletion): Promise<StepResult> {
+  async #deleteMarked(deletion: PodDeletion): Promise<StepResult> {
     const { clock, holdsLease } = this.#deps;
-    const untilMs = clock.monotonicMs() + maxThrottledMs;
     for (;;) {
       if (!holdsLease()) return { kind: 'stop', why: 'the lease is lost' };
       try {
-        return await this.#delete({ ...pod, resourceVersion: undefined });
+        return await this.#completeDeletion(deletion);
       } catch (err) {
-        const forMs = throttledForMs(err);
-        if (forMs === undefined || this.#stop.aborted || clock.monotonicMs() >= untilMs) throw err;
-        await clock.sleep(Math.min(forMs, maxThrottledMs), this.#stop);
+        this.#repeatUntilMs ??= clock.monotonicMs() + maxRepeatMs;
+        if (isDefinitive(err) || this.#stop.aborted || clock.monotonicMs() >= this.#repeatUntilMs) throw err;
+        await clock.sleep(Math.min(throttledForMs(err) ?? defaultPauseMs, maxRepeatMs), this.#stop);
       }
     }
+  }
+
+  async #completeDeletion(deletion: PodDeletion): Promise<StepResult> {
+    const result = await this.#delete({ ...deletion.target.pod, resourceVersion: undefined });
+    this.#deps.marked.remove(deletion);
+    return result;
   }
 
   #delete(pod: DeletedPod): Promise<StepResult> {
@@ -212,7 +253,13 @@ export const disruptionTarget = (reason: PodDeleteReason, at: Date): DisruptionT
     ? { reason: 'DeletionByPodGC', message: 'PodGC: node no longer exists', at }
     : undefined;
 
-/** The pause after a response 429 without Retry-After. */
+/** Whether the server has judged the request: the same one would fail again. */
+function isDefinitive(err: unknown): boolean {
+  const status = statusOf(err) ?? 0;
+  return status >= 400 && status < 500 && ![401, 408, 429].includes(status);
+}
+
+/** The pause after a failed request without Retry-After. */
 const defaultPauseMs = 1_000;
 
 /** Turns a response that throttles into a result. */

@@ -1,7 +1,7 @@
 import { hasKeepLabel } from '../../api/policy/matching.ts';
 import type { Confirmation, PolicyView, RankedPolicies } from '../../api/policy/policy-view.ts';
 import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
-import { clocksAgree, Confirmed, namespaceUnchanged, stopIf } from '../../gc/checks.ts';
+import { clocksAgree, Confirmed, fewWarnings, namespaceUnchanged, stopIf } from '../../gc/checks.ts';
 import type { Check } from '../../gc/execute.ts';
 import { LiveQuery } from '../../gc/live.ts';
 import type { ClusterActions } from '../../kube/actions/cluster.ts';
@@ -25,6 +25,8 @@ export interface PodCheckDeps {
 }
 
 interface PodChecks {
+  readonly leaseHeld: Check<PodDeletion>;
+  /** After `leaseHeld`, in this order. */
   readonly checks: readonly Check<PodDeletion>[];
   /** Whether the plan is out of date. */
   readonly isStale: () => boolean;
@@ -56,8 +58,8 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
     }),
   });
   const isOptedOut = keepLabels(deps);
+  const leaseHeld = stopIf<PodDeletion>('leaseHeld', () => (holdsLease() ? undefined : 'the lease is lost'));
   const checks: readonly Check<PodDeletion>[] = [
-    stopIf('leaseHeld', () => (holdsLease() ? undefined : 'the lease is lost')),
     stopIf('planCurrent', () => (isStale() ? 'the plan is out of date' : undefined)),
     // Before the policies: a slow read of a node keeps the pods of that node, and does not make the policies stale for all others.
     nodeStillGone(deps),
@@ -73,11 +75,12 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
     },
     clocksAgree(confirmed, ({ reason }) => reason === 'Expired'),
   ];
-  return { checks, isStale, clockSkewMs: (deletion) => confirmed.clockSkewMs(deletion) };
+  return { leaseHeld, checks, isStale, clockSkewMs: (deletion) => confirmed.clockSkewMs(deletion) };
 }
 
 /** Re-checks the node of an orphan, or of a pod on a node out of service: one GET for all its pods. */
 function nodeStillGone({ cluster, clock, log }: PodCheckDeps): Check<PodDeletion> {
+  const warn = fewWarnings(log);
   const live = new LiveQuery<PodDeletion, LiveNode>({
     clock,
     key: ({ reason, target }) => (dependsOnNode(reason) ? target.node : undefined),
@@ -85,7 +88,7 @@ function nodeStillGone({ cluster, clock, log }: PodCheckDeps): Check<PodDeletion
       try {
         return { node: await cluster.getNode(node, signal) };
       } catch (err) {
-        log.warn({ node, err }, 'reading node failed');
+        warn({ node, err }, 'reading node failed');
         return 'unreadable';
       }
     },

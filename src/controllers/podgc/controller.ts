@@ -20,6 +20,7 @@ import { noneSeen, type SeenFinished } from './finish.ts';
 import { observe, type Caches } from './observe.ts';
 import type { InForceByName } from '../../gc/hold.ts';
 import type { InForceByPolicy } from './in-force.ts';
+import { MarkedPods } from './marked.ts';
 import { noneMissing, rememberClosed, type MissingNodes } from './nodes.ts';
 import { planPodGc } from './plan.ts';
 import {
@@ -38,7 +39,7 @@ export interface PodStore extends Store<PodFacts> {
   covers(labelKeys: ReadonlySet<string>): boolean;
 }
 
-export interface PodGcDeps extends Caches, Omit<ActDeps, 'onNodeFound'> {
+export interface PodGcDeps extends Caches, Omit<ActDeps, 'onNodeFound' | 'marked' | 'begun'> {
   readonly pods: PodStore;
   readonly recorder: Recorder;
   /** Between two passes. */
@@ -55,6 +56,7 @@ export class PodGcController {
   #seenFinished: SeenFinished = noneSeen;
   #inForce: InForceByPolicy = new Map();
   readonly #failures = new FailureMemory<PodDeletion>({ keyOf: ({ target }) => target.uid, isOfObject });
+  readonly #marked = new MarkedPods();
   #noticed: Noticed | undefined;
 
   constructor(deps: PodGcDeps) {
@@ -98,7 +100,8 @@ export class PodGcController {
       podKeepReasons.map((reason) => [reason, countOf(counts.byPolicy.values(), reason)]),
     );
     log.debug({ kept, due: plan.deletions.length }, 'planned pass');
-    await this.#act({ plan, counts, owners: facts.replicaSetOwners, ranked }, signal);
+    const begun = this.#marked.due({ pods: this.#deps.pods.items, failedBefore: facts.failedBefore });
+    await this.#act({ plan, begun, counts, owners: facts.replicaSetOwners, ranked }, signal);
   }
 
   #seesAll(ranked: RankedPolicies): boolean {
@@ -114,20 +117,23 @@ export class PodGcController {
     return all;
   }
 
-  async #act({ plan, counts, owners, ranked }: Decided, signal: AbortSignal): Promise<void> {
+  async #act({ plan, begun: left, counts, owners, ranked }: Decided, signal: AbortSignal): Promise<void> {
     const { clock, log, onPass } = this.#deps;
     const onNodeFound = (node: string): void => {
       this.#forgetMissing(node);
     };
-    const deletions = enforced(plan.deletions, log);
-    const executed = await deletePods(deletions, ranked, { ...this.#deps, onNodeFound }, signal);
+    const { begun, others, unplanned } = withBegun(left, plan.deletions);
+    const deps = { ...this.#deps, onNodeFound, begun, marked: this.#marked };
+    const executed = await deletePods([...begun, ...enforced(others, log)], ranked, deps, signal);
     const { outcomes } = executed;
     this.#failures.record(outcomes, clock.monotonicMs());
     await this.#recordDeleted(
       outcomes.filter(({ kind }) => kind === 'done').map(({ decision }) => decision),
       owners,
     );
-    onPass(passReports(plan, counts, { outcomes, inForce: this.#inForce, at: clock.now() }));
+    // The plan does not count the pods that only the mark makes due.
+    const counted = outcomes.filter(({ kind, decision }) => kind === 'failed' || !unplanned.has(decision));
+    onPass(passReports(plan, counts, { outcomes: counted, inForce: this.#inForce, at: clock.now() }));
     throwIfFailed(executed);
   }
 
@@ -153,6 +159,8 @@ export class PodGcController {
 
 interface Decided {
   readonly plan: PodGcPlan;
+  /** Deletions that an earlier pass has begun. */
+  readonly begun: readonly PodDeletion[];
   readonly counts: PlanCounts;
   readonly owners: PodGcFacts['replicaSetOwners'];
   readonly ranked: RankedPolicies;
@@ -160,6 +168,27 @@ interface Decided {
 
 /** After a longer gap a node may have been back in between. */
 const maxMissedPasses = 5;
+
+interface WithBegun {
+  readonly begun: ReadonlySet<PodDeletion>;
+  /** Those of `begun` that the plan does not contain. */
+  readonly unplanned: ReadonlySet<PodDeletion>;
+  readonly others: readonly PodDeletion[];
+}
+
+/** Separates the deletions that have begun from the others of a plan. */
+function withBegun(left: readonly PodDeletion[], planned: readonly PodDeletion[]): WithBegun {
+  if (left.length === 0) return { begun: new Set(), unplanned: new Set(), others: planned };
+  const uids = new Set(left.map(({ target }) => target.uid));
+  const again = new Map(
+    planned.filter(({ target }) => uids.has(target.uid)).map((one) => [one.target.uid, one]),
+  );
+  return {
+    begun: new Set(left.map((one) => again.get(one.target.uid) ?? one)),
+    unplanned: new Set(left.filter(({ target }) => !again.has(target.uid))),
+    others: planned.filter(({ target }) => !uids.has(target.uid)),
+  };
+}
 
 /** The deletions of mode Enforce; those of mode DryRun are only logged. */
 function enforced(deletions: readonly PodDeletion[], log: Logger): readonly PodDeletion[] {

@@ -33,6 +33,7 @@ export function podGcMetrics(registry: Registry) {
     'NodeExists',
     'NodeUnknown',
     'NodeRecovered',
+    'NamespaceUnknown',
     'KeepMarked',
     'ClockUnsure',
   ] satisfies PodKeepReason[])

@@ -63,6 +63,7 @@ export function passReports(
   const removedFinished = countWhere((one) => isRemoved(one) && isFinished(one.decision.target.pod));
   const failed = countWhere(({ kind }) => kind === 'failed');
   const clockUnsure = countWhere((one) => one.kind === 'kept' && one.reason === 'ClockUnsure');
+  const unverified = countWhere((one) => one.kind === 'kept' && isUnverified(one.reason));
   return new Map(
     plan.policies.map((verdicts) => {
       const { policy, governed, terminated, missingNodes, trippedPercent } = verdicts;
@@ -77,6 +78,7 @@ export function passReports(
         deleted: deleted(policy),
         failed: failed(policy) + (reasons.DeletionFailed ?? 0),
         clockUnsure: clockUnsure(policy),
+        unverified: unverified(policy),
         missingNodes,
         trippedPercent,
         hold: reportedHold(verdicts, inForce),
@@ -85,6 +87,9 @@ export function passReports(
     }),
   );
 }
+
+/** Whether the live read of a namespace or a node has prevented the deletion. */
+const isUnverified = (reason: Reason): boolean => reason === 'NamespaceUnknown' || reason === 'NodeUnknown';
 
 function reportedHold(
   { policy: { uid }, selected, holdLeftMs, holdForMs }: PolicyVerdicts,

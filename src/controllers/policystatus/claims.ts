@@ -75,6 +75,11 @@ function podTrouble(report: PolicyPassReport | undefined): Trouble {
       reason: 'DeletesFailed',
       message: `${report.failed} pods that are due could not be deleted; dustpan tries them again, after all others`,
     };
+  if (report.unverified > 0)
+    return {
+      reason: 'NotVerified',
+      message: `${report.unverified} deletions were skipped, because the namespaces or nodes of the pods could not be confirmed live`,
+    };
   if (report.clockUnsure === 0) return undefined;
   const message = `${report.clockUnsure} deletions by ttl were skipped, because the controller's clock differs from the API server's`;
   return { reason: 'ClockUnsure', message };

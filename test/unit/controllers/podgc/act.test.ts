@@ -1,8 +1,15 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { disruptionTarget, throttledForMs } from '../../../../src/controllers/podgc/act.ts';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { node, now, pod, policy } from '../../../builders.ts';
-import { afterQuarantine, environmentOf, type Environment } from './environment.ts';
+import {
+  afterQuarantine,
+  environmentOf,
+  many,
+  orphan,
+  orphanPolicy,
+  type Environment,
+} from './environment.ts';
 
 /** A controller that must mark the pod `stuck` as failed before it deletes it. */
 const unscheduled = (over: Parameters<typeof environmentOf>[2] = {}): Environment =>
@@ -117,6 +124,121 @@ test('a marked pod whose deletion the API server throttles for half a minute cou
   clock.advance(60_000);
   await pass();
   expect(cluster.podNames).toEqual([]);
+});
+
+const refused = (status?: number): Error =>
+  status === undefined ? new Error('connection lost') : new ApiError('refused', { status });
+
+test.each([{ status: 500 }, { status: 503 }, { status: 401 }, { status: undefined }])(
+  'the deletion of a marked orphan is repeated after a failure ($status), although its node is back',
+  async ({ status }) => {
+    const { cluster, clock, pass, reports } = await afterQuarantine();
+    let failures = 0;
+    cluster.fault((verb) => {
+      if (verb !== 'delete' || failures++ === 3) return undefined;
+      clock.advance(5_000);
+      cluster.nodes.set('uid-back', node('node-gone'));
+      return refused(status);
+    });
+    await pass();
+    expect(cluster.podNames).toEqual([]);
+    expect(reports.at(-1)).toMatchObject({ deleted: 1, failed: 0 });
+  },
+);
+
+test('a marked pod that the API server does not let be deleted is asked for once in a pass', async () => {
+  const { cluster, pass } = unscheduled();
+  cluster.fault((verb) => (verb === 'delete' ? refused(403) : undefined));
+  await expect(pass()).rejects.toThrow('1 of 1 failed');
+  expect(cluster.requests).toEqual(['mark stuck', 'delete stuck']);
+});
+
+describe('an orphan whose deletion failed after its mark, for half a minute', () => {
+  /** Its node is back after that pass. */
+  async function marked(status: number | undefined) {
+    const made = await afterQuarantine();
+    const { cluster } = made;
+    const server = { isDown: true };
+    cluster.fault((verb) => (verb === 'delete' && server.isDown ? refused(status) : undefined));
+    await expect(made.pass()).rejects.toThrow('1 of 1 failed');
+    cluster.nodes.set('uid-back', node('node-gone'));
+    return { ...made, server };
+  }
+
+  test.each([{ status: 503 }, { status: undefined }])(
+    'is deleted in the next pass, whatever its node and policies ($status)',
+    async ({ status }) => {
+      const { cluster, clock, policies, pass, reports, server } = await marked(status);
+      expect(clock.monotonicMs()).toBe(70_000);
+      policies.ranked = [{ ...orphanPolicy, mode: 'DryRun' }];
+      policies.confirm = () => Promise.reject(new Error('server down'));
+      cluster.requests.length = 0;
+      await expect(pass()).rejects.toThrow('1 of 1 failed');
+      expect(cluster.requests).toEqual(['delete orphan']);
+      server.isDown = false;
+      await pass();
+      expect(cluster.podNames).toEqual([]);
+      expect(reports.at(-1)).toMatchObject({ due: 0, deleted: 0, failed: 0 });
+      await pass();
+      expect(cluster.requests).toEqual(['delete orphan', 'delete orphan']);
+    },
+  );
+
+  test('waits while the server refuses this pod', async () => {
+    const { cluster, clock, pass, server } = await marked(500);
+    server.isDown = false;
+    await pass();
+    expect(cluster.podNames).toEqual(['orphan']);
+    clock.advance(20_000);
+    await pass();
+    expect(cluster.podNames).toEqual([]);
+  });
+});
+
+test('the deletions of many marked pods are repeated for half a minute altogether', async () => {
+  const stuck = { phase: 'Running', deletionAtMs: 1, nodeName: undefined } as const;
+  const made = environmentOf(many(100, stuck), policy({ pods: { unscheduledTerminating: true } }));
+  made.cluster.fault((verb, name) =>
+    verb === 'delete' && Number(name.slice(1)) < 90 ? refused(500) : undefined,
+  );
+  await expect(made.pass()).rejects.toThrow('90 of 100 failed');
+  expect(made.cluster.podNames).toHaveLength(90);
+});
+
+describe('an orphan whose mark got no answer', () => {
+  const lost = async (isMarked: boolean) => {
+    const made = await afterQuarantine();
+    const { cluster } = made;
+    const [[uid, before] = ['', orphan]] = cluster.pods;
+    let [isLost, wasMarked] = [true, isMarked];
+    cluster.fault((verb) => {
+      if (verb !== 'mark' || !isLost) return undefined;
+      isLost = false;
+      if (wasMarked) cluster.pods.set(uid, { ...before, phase: 'Failed', resourceVersion: '2' });
+      wasMarked = false;
+      return refused();
+    });
+    await expect(made.pass()).rejects.toThrow('1 of 1 failed');
+    cluster.nodes.set('uid-back', node('node-gone'));
+    return { ...made, uid, before };
+  };
+
+  test('is deleted if it was marked, although its node is back', async () => {
+    const { cluster, pass } = await lost(true);
+    await pass();
+    expect(cluster.podNames).toEqual([]);
+  });
+
+  test('is kept on a node that is back if it was not marked, even when it fails later', async () => {
+    const { cluster, pass, uid, before } = await lost(false);
+    await pass();
+    cluster.pods.set(uid, { ...before, resourceVersion: '2' });
+    await pass();
+    cluster.pods.set(uid, { ...before, phase: 'Failed', resourceVersion: '3' });
+    await pass();
+    expect(cluster.podNames).toEqual(['orphan']);
+    expect(cluster.requests).not.toContain('delete orphan');
+  });
 });
 
 test('a pod that has changed before its mark is not deleted', async () => {

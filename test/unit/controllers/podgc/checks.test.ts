@@ -230,6 +230,51 @@ describe('in the middle of a pass', () => {
   });
 });
 
+describe('namespaces and nodes that cannot be read live', () => {
+  /** Twenty pods, each in its own namespace and orphaned by its own node. */
+  const scattered = many(20, { phase: 'Running' }).map((one, i) => ({
+    ...{ ...one, namespace: `n-${i}`, nodeName: `gone-${i}` },
+  }));
+  const orphans = policy({ pods: { orphaned: { quarantineMs: 0 } } });
+
+  test.each<{ name: string; reason: string; message: string; fail: (made: Environment) => void }>([
+    {
+      name: 'namespaces',
+      reason: 'NamespaceUnknown',
+      message: 'reading namespace failed',
+      fail: ({ cluster }) => (cluster.getNamespace = unreadable),
+    },
+    {
+      name: 'nodes',
+      reason: 'NodeUnknown',
+      message: 'reading node failed',
+      fail: ({ cluster }) => {
+        cluster.fault((verb) => (verb === 'get' ? new Error('server down') : undefined));
+      },
+    },
+  ])('keep their pods ($name): the report counts them, and a few lines say so', async (row) => {
+    const log = new RecordingLogger();
+    const made = environmentOf(scattered, orphans, { log });
+    for (const { namespace: name } of scattered)
+      made.namespaces.set(name, { uid: name, name, resourceVersion: '1', labels: {} });
+    row.fail(made);
+    await made.pass();
+    expect(made.cluster.podNames).toHaveLength(20);
+    expect(await skipped(made)).toEqual([row.reason]);
+    expect(made.reports.at(-1)).toMatchObject({ due: 20, deleted: 0, failed: 0, unverified: 20 });
+    const lines = log.lines.filter(({ message }) => message === row.message);
+    expect(lines).toHaveLength(10);
+  });
+});
+
+test('every reason of a skipped deletion is counted from 0', async () => {
+  const { values } = await environmentOf([], expireAll()).metrics.skipped.get();
+  expect(values.map(({ labels, value }) => `${String(labels.reason)} ${value}`)).toEqual([
+    ...['NodeExists 0', 'NodeUnknown 0', 'NodeRecovered 0'],
+    ...['NamespaceUnknown 0', 'KeepMarked 0', 'ClockUnsure 0'],
+  ]);
+});
+
 test('with a skewed clock no ttl is judged, but thresholds are', async () => {
   const both = policy({
     pods: { terminated: terminatedRule({ threshold: 1, ttlAfterFinishedMs: 600_000 }) },

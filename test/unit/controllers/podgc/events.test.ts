@@ -10,6 +10,7 @@ import type { PodDeletion, PodGcPlan } from '../../../../src/controllers/podgc/f
 import { podGcMetrics, showPlan } from '../../../../src/controllers/podgc/metrics.ts';
 import { passReports, countPlan } from '../../../../src/controllers/podgc/report.ts';
 import type { Policy } from '../../../../src/api/policy/policy.ts';
+import type { PodKeepReason } from '../../../../src/api/reasons.ts';
 import { countByPolicy } from '../../../../src/gc/summary.ts';
 import type { EventSpec } from '../../../../src/kube/events/recorder.ts';
 import { bounded, bounds } from '../../../../src/runtime/bounds.ts';
@@ -106,7 +107,7 @@ const planned = (of: Policy, reason: PodDeletion['reason'] = 'Terminated'): PodD
 const gone = (of: Policy) => ({ kind: 'gone', decision: planned(of) }) as const;
 const done = (of: Policy) => ({ kind: 'done', decision: planned(of), freedBytes: 0 }) as const;
 const failed = (of: Policy) => ({ kind: 'failed', decision: planned(of), error: 'x' }) as const;
-const kept = (of: Policy, reason: 'ClockUnsure' | 'NodeExists') =>
+const kept = (of: Policy, reason: PodKeepReason) =>
   ({ kind: 'kept', decision: planned(of), reason }) as const;
 
 const verdicts = {
@@ -124,18 +125,19 @@ test('the report of a policy has the outcomes of its own pods', () => {
     outcomes: [
       ...[done(first), done(second), failed(second), done(first), failed(second)],
       ...[kept(first, 'ClockUnsure'), kept(first, 'NodeExists')],
+      ...[kept(second, 'NamespaceUnknown'), kept(second, 'NodeUnknown')],
     ],
     inForce: new Map(),
     at: new Date(0),
   });
   expect(
-    [...reports].map(([uid, { due, deleted, failed: bad, clockUnsure }]) => [
-      ...[uid, due, deleted, bad, clockUnsure],
+    [...reports].map(([uid, { due, deleted, failed: bad, clockUnsure, unverified }]) => [
+      ...[uid, due, deleted, bad, clockUnsure, unverified],
     ]),
   ).toEqual([
-    ['u1', 1, 2, 0, 1],
-    ['u2', 0, 1, 2, 0],
-    ['u3', 0, 0, 0, 0],
+    ['u1', 1, 2, 0, 1, 0],
+    ['u2', 0, 1, 2, 0, 2],
+    ['u3', 0, 0, 0, 0, 0],
   ]);
 });
 

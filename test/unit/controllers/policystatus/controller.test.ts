@@ -42,6 +42,10 @@ test.each([
   },
   degraded('circuit breaker open', 'Tripped', { missingNodes: 4, trippedPercent: 40 }),
   degraded('failed deletions', 'DeletesFailed', { failed: 2 }),
+  degraded('deletions prevented because namespaces cannot be read', 'NotVerified', {
+    deleted: 0,
+    unverified: 2,
+  }),
   degraded('deletions prevented because clocks differ', 'ClockUnsure', { deleted: 0, clockUnsure: 2 }),
   {
     name: 'before the first pass',

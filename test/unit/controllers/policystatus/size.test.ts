@@ -30,7 +30,8 @@ const nodes = rollUpNodes(
 ).get(governing.uid);
 const pass = {
   ...{ at: now, governed: large, terminated: large, due: large, waiting: large, held: large },
-  ...{ deleted: large, failed: large, clockUnsure: large, missingNodes: large, trippedPercent: 100 / 3 },
+  ...{ deleted: large, failed: large, clockUnsure: large, unverified: large, missingNodes: large },
+  trippedPercent: 100 / 3,
   hold: { generation: large, since: now, held: { due: large, until: now } },
 };
 const before = { stored: undefined, report: undefined, deletedSince: large, nodes: undefined };
