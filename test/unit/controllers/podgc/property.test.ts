@@ -377,7 +377,7 @@ test(
       fc.property(facts, given, (seen, how) => {
         const plan = planned(seen, how);
         const isCut = [...plan.kept].some(({ reason }) =>
-          ['PacingLimit', 'Tripped', 'Holding'].includes(reason),
+          ['PacingLimit', 'Tripped', 'Holding', 'DeletionFailed'].includes(reason),
         );
         fc.pre(!isCut);
         const gone = new Set(plan.deletions.map(({ target }) => target.pod));
