@@ -32,6 +32,30 @@ test('a container whose state is unknown right before its removal is kept', asyn
   expect(node.logs.calls).toEqual([]);
 });
 
+test('containers are removed without their logs after the first removal of a log that hangs', async () => {
+  const node = nodeWithPod(...attempts(4));
+  node.governance = governed(nodePolicy({ logs: logsRule() }));
+  const path = '/var/log/pods/default_pod_uid-pod/main/0.log';
+  for (const id of ['c0', 'c1', 'c2']) node.runtime.statuses.set(id, { logPath: path });
+  node.logs.hangs = true;
+  // It ends later in the pass.
+  changeAt(node.runtime, 'removeContainer', 2, () => (node.logs.isHanging = false));
+  await expect(node.pass()).rejects.toThrow(`removing log ${path}`);
+  expect(node.left).toEqual(['c3', 'pod-sandbox']);
+  expect(node.logs.calls).toEqual([`log ${path}`]);
+  expect(node.reports.at(-1)).toMatchObject({ result: 'Failed', removed: 3, errors: 1 });
+});
+
+test('no log is removed after the first removal of a log directory that hangs', async () => {
+  const node = new Node(nodePolicy({ logs: logsRule() }));
+  node.logs.add(log('default_a_uid-a/main/0.log'), log('default_b_uid-b/main/0.log'));
+  await node.pass();
+  node.clock.advance(60_000);
+  node.logs.hangs = true;
+  await expect(node.pass()).rejects.toThrow('1 of 1 failed');
+  expect(node.logs.calls).toHaveLength(1);
+});
+
 interface Change {
   readonly name: string;
   readonly change: (node: Node) => void;
