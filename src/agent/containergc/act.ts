@@ -3,6 +3,8 @@ import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
 import { skewText } from '../../gc/checks.ts';
 import type { Outcome } from '../../gc/decision.ts';
 import { execute, logStop, type StepResult } from '../../gc/execute.ts';
+import { FailureMemory } from '../../gc/failures.ts';
+import { isHopeless, isRuntimeDown } from '../../gc/runtime-failures.ts';
 import type { NodeLogs } from '../../node/logs/logs.ts';
 import type { NodeOrphans } from '../../node/storage/orphans-finder.ts';
 import { isAbort } from '../../runtime/errors.ts';
@@ -36,6 +38,7 @@ export interface ActDeps extends ContainerCheckDeps {
   readonly clock: Clock;
   readonly metrics: ContainerGcMetrics;
   readonly log: Logger;
+  readonly failures: FailureMemory<ContainerRemoval>;
   /** Called for a pod that exists although it looked gone. */
   readonly onPodFound: (uid: string) => void;
   /** Called for each object that was removed. */
@@ -63,7 +66,7 @@ export async function removeAll(
     {
       checks: checks.checks,
       steps: [(removal) => remover.stop(removal), (removal) => remover.remove(removal)],
-      ...{ clock: deps.clock, concurrency: 1 },
+      ...{ clock: deps.clock, isHopeless, concurrency: 1 },
       enough: ({ reason }) => isDiskSignal(reason) && remover.isRelieved,
       onOutcome: (outcome) => {
         // The shutdown interrupted the removal; the next pass repeats it.
@@ -73,6 +76,7 @@ export async function removeAll(
     },
     signal,
   );
+  deps.failures.record(executed.outcomes, deps.clock.monotonicMs());
   logStop(deps.log, executed.stopped);
   const [first] = removals;
   const results = resultsOf(executed, first && skewText(checks.node.clockSkewMs(first)));
@@ -281,6 +285,13 @@ const nouns: Readonly<Record<ContainerGcTarget['kind'], string>> = {
   PodCgroup: 'orphaned control group',
   PodDirectory: 'orphaned pod directory',
 };
+
+/** Remembers containers and sandboxes that could not be removed, or took too long. */
+export const containerFailures = (): FailureMemory<ContainerRemoval> =>
+  new FailureMemory({
+    keyOf: ({ target }) => ('path' in target ? target.path : target.id),
+    isOfObject: (err) => !isRuntimeDown(err),
+  });
 
 /** Log fields that identify a removal. */
 export function fieldsOf({ target, reason }: ContainerRemoval): object {
