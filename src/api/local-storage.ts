@@ -71,6 +71,8 @@ export interface PodStorageUsage {
   readonly total: StorageMeasurement | undefined;
   /** Keyed by the name of the volume, including memory-backed ones. */
   readonly volumes: ReadonlyMap<string, StorageMeasurement>;
+  /** Names of volumes whose values cannot be, if there are any: of an emptyDir, or of a share on another server, which no disk of the node limits. */
+  readonly impossibleVolumes?: readonly string[];
   /** Ordered as in the statistics. */
   readonly containers: readonly ContainerStorageUsage[];
   /** The working set of the pod; undefined = not reported. */
@@ -99,11 +101,15 @@ export interface StorageUsage {
   readonly impossible: readonly string[];
 }
 
-/** The usage of a pod; undefined = not measured (yet). The kubelet identifies a static pod by the hash in its mirror's annotation. */
-export const usageOfPod = (
+/** The usage of a pod; undefined = not measured (yet), or one of its emptyDirs has an impossible value. The kubelet identifies a static pod by the hash in its mirror's annotation. */
+export function usageOfPod(
   usage: StorageUsage | undefined,
-  { uid, configHash = uid }: Pick<NodePod, 'uid' | 'configHash'>,
-): PodStorageUsage | undefined => usage?.pods.get(configHash) ?? usage?.pods.get(uid);
+  { uid, configHash = uid, storage }: Pick<StoragePod, 'uid' | 'configHash' | 'storage'>,
+): PodStorageUsage | undefined {
+  const found = usage?.pods.get(configHash) ?? usage?.pods.get(uid);
+  const { impossibleVolumes = [] } = found ?? {};
+  return storage.emptyDirs.some(({ name }) => impossibleVolumes.includes(name)) ? undefined : found;
+}
 
 /** A limit and its usage: the pod's own limit, or the policy's default for pods without one. */
 export interface StorageExcess {

@@ -101,6 +101,7 @@ export const containerKeepReasons = [
   'NotEmpty',
   'ReadOnly',
   'PacingLimit',
+  'RemovalFailed',
   'Quarantined',
   'PodsUnknown',
   'ContainersUnknown',

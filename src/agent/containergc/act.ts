@@ -3,6 +3,8 @@ import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
 import { skewText } from '../../gc/checks.ts';
 import type { Outcome } from '../../gc/decision.ts';
 import { execute, logStop, type StepResult } from '../../gc/execute.ts';
+import { FailureMemory } from '../../gc/failures.ts';
+import { isHopeless, isRuntimeDown } from '../../gc/runtime-failures.ts';
 import type { NodeLogs } from '../../node/logs/logs.ts';
 import type { NodeOrphans } from '../../node/storage/orphans-finder.ts';
 import { isAbort } from '../../runtime/errors.ts';
@@ -36,6 +38,7 @@ export interface ActDeps extends ContainerCheckDeps {
   readonly clock: Clock;
   readonly metrics: ContainerGcMetrics;
   readonly log: Logger;
+  readonly failures: FailureMemory<ContainerRemoval>;
   /** Called for a pod that exists although it looked gone. */
   readonly onPodFound: (uid: string) => void;
   /** Called for each object that was removed. */
@@ -59,11 +62,11 @@ export async function removeAll(
   const checks = containerChecks(deps, basis);
   const remover = new Remover(deps, checks, { signal, relief });
   const executed = await execute(
-    removals,
+    remover.untilLogsHang(removals),
     {
       checks: checks.checks,
       steps: [(removal) => remover.stop(removal), (removal) => remover.remove(removal)],
-      ...{ clock: deps.clock, concurrency: 1 },
+      ...{ clock: deps.clock, isHopeless, concurrency: 1 },
       enough: ({ reason }) => isDiskSignal(reason) && remover.isRelieved,
       onOutcome: (outcome) => {
         // The shutdown interrupted the removal; the next pass repeats it.
@@ -73,9 +76,11 @@ export async function removeAll(
     },
     signal,
   );
+  deps.failures.record(executed.outcomes, deps.clock.monotonicMs());
   logStop(deps.log, executed.stopped);
   const [first] = removals;
-  return resultsOf(executed, first && skewText(checks.node.clockSkewMs(first)));
+  const results = resultsOf(executed, first && skewText(checks.node.clockSkewMs(first)));
+  return { ...results, error: results.error ?? remover.logError };
 }
 
 function record(
@@ -110,6 +115,9 @@ function record(
   }
 }
 
+const isOfLogs = ({ target: { kind } }: ContainerRemoval): boolean =>
+  kind === 'LogDirectory' || kind === 'LogLink' || kind === 'LogFile';
+
 const isOrphan = ({ kind }: ContainerGcTarget): boolean => kind === 'PodDirectory' || kind === 'PodCgroup';
 
 const done: StepResult = { kind: 'done' };
@@ -131,6 +139,9 @@ class Remover {
   readonly #relief: Relief | undefined;
   /** Enough is available again. */
   isRelieved = false;
+  /** Why a container was removed without its log: the disk hangs. */
+  logError: Error | undefined;
+  #haveLogsHung = false;
 
   constructor(
     deps: ActDeps,
@@ -141,6 +152,17 @@ class Remover {
     this.#checks = checks;
     this.#signal = signal;
     this.#relief = relief;
+  }
+
+  /** Leaves out the removals of logs that follow one that hung: each other would wait as long, and occupy a thread. */
+  *untilLogsHang(removals: readonly ContainerRemoval[]): Generator<ContainerRemoval> {
+    for (const removal of removals) if (!isOfLogs(removal) || !this.#doLogsHang()) yield removal;
+  }
+
+  /** Once true, until the end of the pass. */
+  #doLogsHang(): boolean {
+    this.#haveLogsHung ||= this.#deps.logs.isHanging;
+    return this.#haveLogsHung;
   }
 
   /** Stops a sandbox, or a container in unknown state. Stopping takes long, so the checks run again before the removal. */
@@ -165,7 +187,7 @@ class Remover {
 
   async remove(removal: ContainerRemoval): Promise<StepResult> {
     const { runtime, logs, orphans } = this.#deps;
-    if (isContainerRemoval(removal)) return await this.#removeContainer(this.#listed(removal));
+    if (isContainerRemoval(removal)) return await this.#removeContainer(removal);
     switch (removal.reason) {
       case 'Sandbox':
         await runtime.removeSandbox(removal.target.id, this.#unaborted);
@@ -194,20 +216,40 @@ class Remover {
     return listed.containers.find(({ id }) => id === removal.target.id);
   }
 
-  /** Removes logs, legacy link and container, and stops at the first error, as the kubelet does (`removeContainer`, pkg/kubelet/kuberuntime). */
-  async #removeContainer(listed: RuntimeContainer | undefined): Promise<StepResult> {
-    const { runtime, logs } = this.#deps;
+  /** Removes logs, legacy link and container, and stops at the first error, as the kubelet does (`removeContainer`, pkg/kubelet/kuberuntime); but logs on a disk that hangs are left. */
+  async #removeContainer(removal: RemovedContainer): Promise<StepResult> {
+    const { runtime } = this.#deps;
+    const listed = this.#listed(removal);
     const status = listed && (await runtime.containerStatus(listed.id, this.#unaborted));
     if (listed === undefined || status === undefined) return gone;
     if (status.state === 'Running') return { kind: 'keep', reason: 'Running' };
     if (status.state === 'Unknown') return { kind: 'keep', reason: 'UnknownState' };
-    const freedBytes =
-      status.logPath === '' ? 0 : await logs.removeContainerLog(status.logPath, this.#unaborted);
-    const link = legacyLinkOf(listed);
-    if (link !== undefined) await logs.removeBrokenLink(`${logs.roots.containers}/${link}`, this.#unaborted);
-    const removal = await runtime.removeContainer(listed.id, this.#unaborted);
+    const freedBytes = await this.#removeLogs(listed, status.logPath, removal.reason);
+    const removed = await runtime.removeContainer(listed.id, this.#unaborted);
     this.isRelieved = await this.#measured();
-    return removal === 'gone' ? gone : { kind: 'done', freedBytes };
+    return removed === 'gone' ? gone : { kind: 'done', freedBytes };
+  }
+
+  /** Removes the log and the legacy link of a container; while the disk hangs, neither. */
+  async #removeLogs(
+    container: RuntimeContainer,
+    logPath: string,
+    reason: RemovedContainer['reason'],
+  ): Promise<number> {
+    const { logs, metrics } = this.#deps;
+    if (this.#doLogsHang()) return 0;
+    let freedBytes = 0;
+    try {
+      if (logPath !== '') freedBytes = await logs.removeContainerLog(logPath, this.#unaborted);
+      const link = legacyLinkOf(container);
+      if (link !== undefined)
+        await logs.removeBrokenLink(`${logs.roots.containers}/${link}`, this.#unaborted);
+    } catch (err) {
+      if (!this.#doLogsHang()) throw err;
+      metrics.errors.inc({ reason });
+      this.logError = err instanceof Error ? err : new Error('removing logs', { cause: err });
+    }
+    return freedBytes;
   }
 
   async #removeLink(path: string, isOutside: boolean): Promise<boolean> {
@@ -243,6 +285,13 @@ const nouns: Readonly<Record<ContainerGcTarget['kind'], string>> = {
   PodCgroup: 'orphaned control group',
   PodDirectory: 'orphaned pod directory',
 };
+
+/** Remembers containers and sandboxes that could not be removed, or took too long. */
+export const containerFailures = (): FailureMemory<ContainerRemoval> =>
+  new FailureMemory({
+    keyOf: ({ target }) => ('path' in target ? target.path : target.id),
+    isOfObject: (err) => !isRuntimeDown(err),
+  });
 
 /** Log fields that identify a removal. */
 export function fieldsOf({ target, reason }: ContainerRemoval): object {

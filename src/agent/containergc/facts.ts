@@ -16,6 +16,7 @@ import {
 import type { NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
 import type { ContainerTarget, Decision, LogTarget, OrphanTarget, SandboxTarget } from '../../gc/decision.ts';
+import type { FailedBefore } from '../../gc/failures.ts';
 import type { ContainerWarnEvidence } from '../../gc/reasons/container-warnings.ts';
 import type { ContainerEvidence, ContainerReason } from '../../gc/reasons/containers.ts';
 import type { LogListing } from '../../node/logs/list.ts';
@@ -33,6 +34,8 @@ export interface ContainerGcFacts {
   readonly orphans?: OrphansFound | undefined;
   /** Includes this observation (`observeGone`). */
   readonly sightings: Sightings;
+  /** Containers and sandboxes whose removal has failed, by id. */
+  readonly failedBefore?: ReadonlyMap<string, FailedBefore>;
   /** The wall clock jumped since the last pass: ages are unknown. */
   readonly clockUnsure?: boolean;
   /** Jumps forward, oldest first: what was created before one looks older than it is. */

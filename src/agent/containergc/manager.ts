@@ -15,7 +15,7 @@ import type { NodeOrphans, OrphansFound } from '../../node/storage/orphans-finde
 import type { OrphanPaths } from '../../node/storage/orphans.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, withJump, type Jump, type Moment } from '../../runtime/scheduling/jump.ts';
-import { fieldsOf, removeAll, type ActDeps } from './act.ts';
+import { containerFailures, fieldsOf, removeAll, type ActDeps } from './act.ts';
 import { containerGcFailed, logTooLarge } from './events.ts';
 import { defaultPeriodMs, type ContainerGcFacts, type ContainerGcPlan, type Sightings } from './facts.ts';
 import { observeLogs, type LogHistory } from './large-logs.ts';
@@ -26,13 +26,14 @@ import {
   inventoryOf,
   logBytesOf,
   nothingDone,
+  pausedError,
   passReport,
   withRemoved,
   type RemovalResults,
   type Outcome,
 } from './report.ts';
 
-export interface ContainerGcDeps extends Omit<ActDeps, 'onPodFound' | 'onRemoved'> {
+export interface ContainerGcDeps extends Omit<ActDeps, 'onPodFound' | 'onRemoved' | 'failures'> {
   readonly orphans: NodeOrphans;
   /** This node, for its Events; undefined = unknown. */
   readonly node: () => ObjectRef | undefined;
@@ -52,6 +53,7 @@ export class ContainerGcManager {
   #jumps: readonly Jump[] = [];
   /** Why orphaned resources could not be removed in the last pass. */
   #warned: readonly string[] = [];
+  readonly #failures = containerFailures();
   #logHistory: LogHistory = noLogs.history;
   #lastRemoved: LastRemoved['others'] = [];
 
@@ -118,7 +120,7 @@ export class ContainerGcManager {
     return {
       ...results,
       unknown: results.unknown ?? unknownBecause(facts, plan),
-      error: results.error ?? error,
+      error: results.error ?? error ?? (policy.mode === 'DryRun' ? undefined : pausedError(plan)),
       inventory,
       planned: plan.removals.length,
       reclaim: policy.mode === 'DryRun' ? plannedContainers(facts, plan) : noContainers,
@@ -157,9 +159,11 @@ export class ContainerGcManager {
       // A relief may follow a pass at once, so it is no second sighting.
       const isCounted = requested === undefined;
       this.#sightings = observeGone(this.#sightings, seen, { now: clock.now(), isCounted });
+      const ids = new Set([...containers, ...sandboxes].map(({ id }) => id));
+      const failedBefore = this.#failures.known((id) => ids.has(id), clock.monotonicMs());
       const clockUnsure = jumpMs(before, began) !== 0;
       return {
-        facts: { ...seen, sightings: this.#sightings, clockUnsure, jumps: this.#jumps },
+        facts: { ...seen, failedBefore, sightings: this.#sightings, clockUnsure, jumps: this.#jumps },
         error,
         began,
       };
@@ -240,7 +244,7 @@ export class ContainerGcManager {
     const onRemoved: ActDeps['onRemoved'] = (removal, freedBytes) => {
       this.#lastRemoved = withRemoved(this.#lastRemoved, removal, { policy, freedBytes, now: clock.now() });
     };
-    const deps = { ...this.#deps, onPodFound, onRemoved };
+    const deps = { ...this.#deps, failures: this.#failures, onPodFound, onRemoved };
     return await removeAll(deps, { policy, began, removals, relief }, signal);
   }
 }

@@ -1,6 +1,7 @@
 import type { PlannedContainers } from '../../api/node-pressure.ts';
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { ContainerGcPolicy } from '../../api/policy/policy.ts';
+import { failedLast } from '../../gc/failures.ts';
 import { bytesOfLogs } from './attempt-logs.ts';
 import { planContainers, planSandboxes } from './containers.ts';
 import {
@@ -17,6 +18,8 @@ import {
   type ContainerGcTarget,
   type ContainerKept,
   type Given,
+  type JudgedContainer,
+  type JudgedSandbox,
 } from './facts.ts';
 import { planLargeLogs } from './large-logs.ts';
 import { logDirectories } from './log-names.ts';
@@ -26,13 +29,16 @@ import { podsNow } from './pods.ts';
 
 /**
  * Decides which containers, sandboxes, logs and orphaned resources of a node to remove, in the order of execution, and why to keep the others. Each step works on
- * the objects that the steps before it keep. Unknown pods do not count as gone; the limits on dead containers apply all the same.
+ * the objects that the steps before it keep. What could not be removed comes last. Unknown pods do not count as gone; the limits on dead
+ * containers apply all the same.
  */
 export function planContainerGc(facts: ContainerGcFacts, given: Given): ContainerGcPlan {
   const objects = planObjects(facts, given);
   const decisions: readonly ContainerDecision[] = [...objects.decisions, ...planOrphans(facts, given)];
+  const hasFailed = ({ target }: ContainerDecision): boolean =>
+    'id' in target && facts.failedBefore?.has(target.id) === true;
   return {
-    removals: decisions.filter(isRemoval),
+    removals: failedLast(decisions.filter(isRemoval), hasFailed),
     kept: decisions.filter(isKept),
     warnings: objects.warnings,
   };
@@ -62,11 +68,23 @@ function planObjects(facts: ContainerGcFacts, { governance, ...given }: Given): 
   const { policy, rule } = governed;
   const context = { ...given, policy, rule };
   const pods = podsNow(facts, context);
-  const containers = planContainers(facts, pods, context);
+  const containers = planContainers(facts, pods, context).map((one) => unlessPaused(one, facts, given));
   const left = facts.containers && containers.filter(isKept).map(({ target }) => target.container);
-  const sandboxes = planSandboxes(facts, left, pods, context);
+  const sandboxes = planSandboxes(facts, left, pods, context).map((one) => unlessPaused(one, facts, given));
   const decisions = [...containers, ...sandboxes, ...planLogs(facts, containers, pods, context)];
   return { decisions, warnings: planLargeLogs(facts, context) };
+}
+
+/** Keeps what could not be removed until its pause has passed. */
+function unlessPaused<T extends JudgedContainer | JudgedSandbox>(
+  decision: ContainerDecision<T>,
+  { failedBefore }: Pick<ContainerGcFacts, 'failedBefore'>,
+  { now }: Pick<Given, 'now'>,
+): ContainerDecision<T> {
+  const { times = 0, retryInMs = 0 } = failedBefore?.get(decision.target.id) ?? {};
+  if (decision.verdict === 'Keep' || retryInMs <= 0) return decision;
+  const eligibleAt = new Date(now.getTime() + retryInMs);
+  return decide(decision, { reason: 'RemovalFailed', evidence: { times }, eligibleAt });
 }
 
 /** Keeps everything for one reason: no rule allows removals on this node. */

@@ -8,6 +8,7 @@ import {
 import { noContainers, type PlannedContainers } from '../../api/node-pressure.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import type { Executed } from '../../gc/execute.ts';
+import { counted } from '../../gc/reasons/words.ts';
 import type {
   ContainerDecision,
   ContainerGcFacts,
@@ -74,6 +75,13 @@ export function resultsOf(
     stopped: stopped?.why,
     error: broken ?? failure,
   };
+}
+
+/** Something is due whose removal failed in an earlier pass. */
+export function pausedError({ kept }: Pick<ContainerGcPlan, 'kept'>): Error | undefined {
+  const paused = kept.filter(({ reason }) => reason === 'RemovalFailed').length;
+  if (paused === 0) return undefined;
+  return new Error(`${counted(paused, 'removal')} failed before; dustpan tries again after a pause`);
 }
 
 /** The report of one pass; an error outside of removals counts as one failure. */

@@ -5,6 +5,7 @@ import { skewText } from '../../gc/checks.ts';
 import type { Outcome } from '../../gc/decision.ts';
 import { execute, logStop, type StepResult } from '../../gc/execute.ts';
 import { FailureMemory } from '../../gc/failures.ts';
+import { isHopeless, isRuntimeDown } from '../../gc/runtime-failures.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
@@ -221,15 +222,6 @@ function freedBetween(
   const [first, last] = [amountOf(unit, before), amountOf(unit, after)];
   return first && last && Math.max(0, last.free - first.free);
 }
-
-const failureOf = (err: unknown): unknown =>
-  err instanceof Error && 'failure' in err ? err.failure : undefined;
-
-/** Whether every other removal would fail too: the runtime is unavailable, does not respond, or denies access. */
-const isHopeless = (err: unknown): boolean => isRuntimeDown(err) || failureOf(err) === 'deadline';
-
-const isRuntimeDown = (err: unknown): boolean =>
-  failureOf(err) === 'unavailable' || failureOf(err) === 'denied';
 
 /** Remembers images that the runtime has refused to remove, or has taken too long for. */
 export const imageFailures = (): FailureMemory<ImageRemoval> =>

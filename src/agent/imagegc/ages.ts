@@ -28,6 +28,10 @@ const idleSinceMs = ({ record }: JudgedImage): number => record.lastUsedMs ?? re
 export const oldAtMs = (image: JudgedImage): number | undefined =>
   image.maximumAgeMs === undefined ? undefined : idleSinceMs(image) + image.maximumAgeMs;
 
+/** Whether it has passed its maximum age. */
+export const isOldAt = (image: JudgedImage, now: Date): boolean =>
+  now.getTime() > (oldAtMs(image) ?? Infinity);
+
 /** When a kept image is due if the disk needs no space: it is old enough for the policy, and has reached its maximum age. */
 export function dueByAge({ target, eligibleAt }: ImageDecision): Date | undefined {
   const oldAt = oldAtMs(target);

@@ -34,12 +34,14 @@ export function unlessHeld(plan: ImageGcPlan, unused: number, selection: Selecti
 
 const isPaced = ({ reason }: ImageDecision): boolean => reason === 'PacingLimit';
 
+type InForce = NonNullable<ImageGcFacts['inForce']>;
+
+/** Whether the record is of this generation of this policy: another policy has generations of its own. */
+export const isRecorded = (
+  inForce: InForce | undefined,
+  { uid, generation }: Pick<Policy, 'uid' | 'generation'>,
+): inForce is InForce => inForce?.policyUid === uid && inForce.generation === generation;
+
 /** undefined = the state has no record of this generation. */
-const inForceForMs = (
-  { inForce }: ImageGcFacts,
-  { uid, generation }: Policy,
-  now: Date,
-): number | undefined =>
-  inForce?.policyUid === uid && inForce.generation === generation
-    ? now.getTime() - inForce.since.getTime()
-    : undefined;
+const inForceForMs = ({ inForce }: ImageGcFacts, policy: Policy, now: Date): number | undefined =>
+  isRecorded(inForce, policy) ? now.getTime() - inForce.since.getTime() : undefined;

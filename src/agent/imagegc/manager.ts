@@ -120,7 +120,7 @@ export class ImageGcManager {
     const results =
       rule.kind === 'governed' ? await this.#act(rule, { plan, observed, relief }, signal) : undefined;
     const stateTrouble = await this.#writeState();
-    const outcome = outcomeOf({ plan, results, disk: observed.disk, diskTrouble: observed.trouble });
+    const outcome = outcomeOf({ ...observed, plan, results, diskTrouble: observed.trouble });
     const inventory = inventoryOf(plan, results, results?.disk ?? observed.disk, observed.now);
     if (rule.kind === 'governed') {
       await this.#recordEvents({ plan, observed, results }, outcome, signal);

@@ -14,6 +14,7 @@ import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
 import { amountText, counted } from '../../gc/reasons/words.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
+import { isOldAt } from './ages.ts';
 import { dryShortMessage, invalidCapacityMessage, shortMessage } from './events.ts';
 import {
   bytesOf,
@@ -74,6 +75,8 @@ interface PassFacts {
   /** Measured before the pass. */
   readonly disk: DiskSpace | undefined;
   readonly diskTrouble: DiskTrouble | undefined;
+  /** When the pass was planned. */
+  readonly now: Date;
 }
 
 type Result = Pick<NodePassReport, 'result' | 'message'>;
@@ -95,26 +98,32 @@ const ended = (result: Outcome['result'], message: string | undefined, isExhaust
   isExhausted,
 });
 
-function failureOf({ plan, results, diskTrouble }: PassFacts): string | undefined {
-  const failure = results && removalFailure(plan, results);
+function failureOf({ plan, results, diskTrouble, now }: PassFacts): string | undefined {
+  const failure = results && removalFailure(plan, results, now);
   if (failure !== undefined || diskTrouble === undefined) return failure;
   return diskTrouble.kind === 'error' ? diskTrouble.message : invalidCapacityMessage;
 }
 
-function removalFailure(plan: ImageGcPlan, results: RemovalResults): string | undefined {
+function removalFailure(plan: ImageGcPlan, results: RemovalResults, now: Date): string | undefined {
   const { failed, lastError = '', broken } = results;
   if (broken !== undefined) return broken;
   const aged = failed.find((removal) => removal.reason === 'Age');
   if (aged !== undefined)
     return `wanted to free images older than ${formatDuration(aged.target.maximumAgeMs ?? 0)}, encountered errors in image deletion: ${lastError}`;
-  if (failed.length === 0 || !isMissing(results)) return postponedFailure(plan, results);
+  if (failed.length === 0 || !isMissing(results)) return postponedFailure(plan, results, now);
   return `wanted to free ${freedTexts(plan, results)} with errors in image deletion: ${lastError}`;
 }
 
 /** Images that are due, and whose removal failed in an earlier pass. */
-function postponedFailure({ kept }: ImageGcPlan, results: RemovalResults): string | undefined {
+function postponedFailure(
+  { kept, selected }: ImageGcPlan,
+  results: RemovalResults,
+  now: Date,
+): string | undefined {
+  // Nothing is due while a large removal waits.
+  if (selected?.holdLeftMs !== undefined) return undefined;
   const postponed = kept.filter(({ reason }) => reason === 'RemovalFailed');
-  const isDue = isMissing(results) || postponed.some(({ target }) => target.maximumAgeMs !== undefined);
+  const isDue = isMissing(results) || postponed.some(({ target }) => isOldAt(target, now));
   if (postponed.length === 0 || !isDue) return undefined;
   return `the runtime refuses to remove ${counted(postponed.length, 'image')}; dustpan tries again after a pause`;
 }

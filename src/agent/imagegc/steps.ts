@@ -3,7 +3,7 @@ import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
 import type { ImageKeepReason, ImageRemoveReason } from '../../api/reasons.ts';
 import type { ImageEvidence } from '../../gc/reasons/images.ts';
 import type { SpaceEvidence, SpaceUnit } from '../../gc/reasons/space-words.ts';
-import { dueByAge, oldAtMs } from './ages.ts';
+import { dueByAge, isOldAt, oldAtMs } from './ages.ts';
 import { inodeEstimate, spaceNeed, usageOf, type SpaceNeed } from './disk.ts';
 import {
   bytesOf,
@@ -36,7 +36,7 @@ export function planSteps(
   kept: readonly ImageDecision[],
 ): ImageGcPlan {
   const { maxImagesPerPass: maxImages = Infinity } = rule;
-  const isOld = (image: JudgedImage): boolean => now.getTime() > (oldAtMs(image) ?? Infinity);
+  const isOld = (image: JudgedImage): boolean => isOldAt(image, now);
   const old = eligible.filter(isOld);
   const aged = old.map((image) => decide(image, agedBecause(image), policy));
   const agedNow = aged.slice(0, maxImages);

@@ -36,7 +36,7 @@ export const demandsOf = ({
     .filter(canBeMet)
     .map((state) => demandOf(state, usage));
 
-/** Objects that the kubelet removes before it evicts (pkg/kubelet/eviction/helpers.go, buildSignalToNodeReclaimFuncs); but logs of dead containers also when only they use the file system. */
+/** What the kubelet removes before it evicts (pkg/kubelet/eviction/helpers.go, buildSignalToNodeReclaimFuncs), and dead containers also where nothing of them but their logs uses the file system. */
 function demandOf(
   { reading: { signal, available }, ours, kubelets, wanted }: CrossedDisk,
   layout: DiskLayout | undefined,

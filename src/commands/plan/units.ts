@@ -1,6 +1,7 @@
 import { plannedContainers, planContainerGc } from '../../agent/containergc/plan.ts';
 import { observeGone } from '../../agent/containergc/pods.ts';
 import type { ImageGcPlan } from '../../agent/imagegc/facts.ts';
+import { isRecorded } from '../../agent/imagegc/hold.ts';
 import { planImageGc } from '../../agent/imagegc/plan.ts';
 import { observeImages } from '../../agent/imagegc/records.ts';
 import { missingAfter } from '../../agent/nodepressure/demands.ts';
@@ -195,7 +196,7 @@ function imageHoldNotes(
     due,
     governed: unused,
     leftMs,
-    isKnown: state.inForce?.generation === policy.generation,
+    isKnown: isRecorded(state.inForce, policy),
     now,
     removal: `remove ${due} of ${unused} unused images of node ${name}`,
     field: 'nodes.imageGC.holdAbove',

@@ -18,6 +18,7 @@ import { nodeReasons, type NodeEvidence } from './nodes.ts';
 import * as orphans from './orphans.ts';
 import {
   capital,
+  counted,
   keepLabelField,
   labelRemoved,
   podText,
@@ -77,6 +78,8 @@ export interface ContainerEvidence
   NewestSandbox: OfPod;
   UnderLimit: DeadAttempt | RotatedLogs;
   InUse: OfPod & { readonly kind: Kind };
+  /** How often in a row. */
+  RemovalFailed: { readonly times: number };
   Quarantined: EndedPod;
   /** undefined = the node has the label. */
   KeepMarked: OfPod;
@@ -224,6 +227,12 @@ export const containerReasons: ReasonCatalog<ContainerEvidence> = {
     sentence: ({ kind, pod }) => inUse[kind](podText(pod)),
     change:
       'The object that needs it is removed: its pod, the containers of a sandbox or a log directory, or the log of a link.',
+  },
+  RemovalFailed: {
+    meaning: 'Its removal has failed; dustpan tries again after a pause, after everything else.',
+    sentence: ({ times }) =>
+      `Its removal has failed ${counted(times, 'time')}; the pause before the next attempt doubles with each failure.`,
+    change: "The pause has passed. The agent's log has the error of the last attempt.",
   },
   Quarantined: {
     meaning:

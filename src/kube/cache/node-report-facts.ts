@@ -38,7 +38,7 @@ export interface NodeReportFacts extends Identified {
   readonly holding: boolean;
   readonly imagesRemovable: number;
   readonly imageBytesRemovable: number;
-  /** Total since the agent started. */
+  /** Total since the unit's `totalsSince`. */
   readonly imageBytesFreed: number;
   readonly containersRemovable: number;
   readonly storageWarnings: number;

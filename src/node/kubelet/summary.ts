@@ -37,7 +37,7 @@ export function storageUsageOf(summary: unknown, nowMs: number, devices = unknow
   return usageOf({ node, pods: asList(pods).flatMap(reportedPod) }, nowMs, devices);
 }
 
-/** The same from its parts. The usage of a pod with an impossible value (negative, or larger than its file system) is unknown. */
+/** The same from its parts. The usage of a pod with an impossible value (negative, or larger than its file system) is unknown; a volume with one is left out alone, because it may be on another server. */
 export function usageOf({ node, pods }: Reported, nowMs: number, devices: DiskDevices): StorageUsage {
   const layout = diskLayoutOf(node, devices);
   const room = roomOf(node, layout);
@@ -45,7 +45,7 @@ export function usageOf({ node, pods }: Reported, nowMs: number, devices: DiskDe
   const impossible = [...impossibleOfNode(node)];
   for (const { uid, name, usage } of pods) {
     const part = impossiblePart(usage, room);
-    if (part === undefined) known.set(uid, usage);
+    if (part === undefined) known.set(uid, withPossibleVolumes(usage, room.volumes));
     else impossible.push(`pod ${name} (${part})`);
   }
   return { atMs: nowMs, ...layout, signals: signalsOf(node, nowMs), pods: known, impossible };
@@ -134,16 +134,23 @@ const roomIn = ({ capacityBytes = 0, inodes = 0 }: FileSystemFacts): Room => ({
 });
 
 /** Names the first part of a pod whose value cannot be; undefined = none. */
-function impossiblePart({ total, volumes, containers }: PodStorageUsage, rooms: Rooms): string | undefined {
+function impossiblePart({ total, containers }: PodStorageUsage, rooms: Rooms): string | undefined {
   const parts: readonly (readonly [string, StorageMeasurement | undefined, Room])[] = [
     ...containers.flatMap(({ name, layer, logs }) => [
       [`writable layer of container ${name}`, layer, rooms.layers] as const,
       [`logs of container ${name}`, logs, rooms.logs] as const,
     ]),
-    ...[...volumes].map(([name, volume]) => [`volume ${name}`, volume, rooms.volumes] as const),
     ['total', total, rooms.total],
   ];
   return parts.find(([, measured, room]) => measured !== undefined && !isPossible(measured, room))?.[0];
+}
+
+function withPossibleVolumes(usage: PodStorageUsage, room: Room): PodStorageUsage {
+  const impossible = [...usage.volumes].filter(([, volume]) => !isPossible(volume, room));
+  if (impossible.length === 0) return usage;
+  const impossibleVolumes = impossible.map(([name]) => name);
+  const volumes = new Map([...usage.volumes].filter(([name]) => !impossibleVolumes.includes(name)));
+  return { ...usage, volumes, impossibleVolumes };
 }
 
 const isPossible = ({ bytes, inodes = 0 }: StorageMeasurement, room: Room): boolean =>

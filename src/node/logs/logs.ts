@@ -7,10 +7,12 @@ import { removeFile, removeTree } from './remove-tree.ts';
 
 /**
  * The container logs of this node. Paths are absolute and must be below their root; a missing file counts as removed. A removal never
- * follows a link and never crosses a mount point: it rejects. Removals return the size of the removed files in bytes.
+ * follows a link and never crosses a mount point: it rejects; after a minute too. Removals return the size of the removed files in bytes.
  */
 export interface NodeLogs {
   readonly roots: LogRoots;
+  /** An operation has not ended although its deadline has passed. Until it ends, all others reject at once. */
+  readonly isHanging: boolean;
   /** Rejects after a minute, and while an earlier listing has not ended. */
   list(signal: AbortSignal): Promise<LogListing>;
   /** Removes a pod's whole log directory. */
@@ -34,12 +36,12 @@ interface LocalLogsOptions {
   readonly deadline?: () => AbortSignal;
 }
 
-/** A disk that works lists 50 000 entries in seconds. */
-const listTimeoutMs = 60_000;
+/** A disk that works lists 50 000 entries, or removes a large log, in seconds. */
+const timeoutMs = 60_000;
 const defaults = {
   maxEntries: 50_000,
   list: listLogs,
-  deadline: (): AbortSignal => AbortSignal.timeout(listTimeoutMs),
+  deadline: (): AbortSignal => AbortSignal.timeout(timeoutMs),
 };
 
 /** NodeLogs on the local file system; Linux only. */
@@ -48,10 +50,16 @@ export class LocalLogs implements NodeLogs {
   readonly #options: Required<LocalLogsOptions>;
   /** A listing has not ended. A hung one occupies a thread until it ends, so there is no second. */
   #isListing = false;
+  /** Operations that have not ended by their deadline. */
+  #hanging = 0;
 
   constructor(roots: LogRoots, options: LocalLogsOptions = {}) {
     this.roots = roots;
     this.#options = { ...defaults, ...options };
+  }
+
+  get isHanging(): boolean {
+    return this.#hanging > 0;
   }
 
   async list(signal: AbortSignal): Promise<LogListing> {
@@ -62,29 +70,60 @@ export class LocalLogs implements NodeLogs {
     signal.throwIfAborted();
     if (this.#isListing) throw new Error('an earlier listing has not ended: the disk hangs');
     const { list, maxEntries } = this.#options;
+    return this.#inTime((during) => {
+      this.#isListing = true;
+      return list(this.roots, maxEntries, during).finally(() => {
+        this.#isListing = false;
+      });
+    }, signal);
+  }
+
+  /** Ends the wait at the deadline; `run` then ends before its next file operation. */
+  async #inTime<T>(run: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+    if (this.isHanging) throw new Error('an earlier operation has not ended: the disk hangs');
     const deadline = this.#options.deadline();
-    this.#isListing = true;
-    const listing = list(this.roots, maxEntries, AbortSignal.any([signal, deadline])).finally(() => {
-      this.#isListing = false;
+    let hasEnded = false;
+    let isLate = false;
+    const running = run(AbortSignal.any([signal, deadline])).finally(() => {
+      hasEnded = true;
+      if (isLate) this.#hanging -= 1;
     });
-    return within(listing, { deadline, late: () => new Error('no response: the disk hangs') }, signal);
+    const late = (): Error => {
+      if (!hasEnded && !isLate) {
+        isLate = true;
+        this.#hanging += 1;
+      }
+      return new Error('no response: the disk hangs');
+    };
+    return within(running, { deadline, late }, signal);
+  }
+
+  /** A removal, in time. */
+  async #removed<T>(
+    message: string,
+    run: (signal: AbortSignal) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
+    return wrapped(message, () => this.#inTime(run, signal));
   }
 
   async removeDirectory(path: string, signal: AbortSignal): Promise<number> {
-    return wrapped(`removing log directory ${path}`, async () => {
+    const remove = async (during: AbortSignal): Promise<number> => {
       const components = componentsBelow(this.roots.pods, path);
       if (components.length !== 1) throw new Error('it is not the directory of a pod');
       const freed = await inDirectory(this.roots.pods, components, (pod) =>
-        removeTree(pod, { depth: maxDepth, budget: { left: Infinity } }, signal),
+        removeTree(pod, { depth: maxDepth, budget: { left: Infinity } }, during),
       );
+      during.throwIfAborted();
       await inDirectory(this.roots.pods, [], (root) => root.removeEmpty(lastOf(components)));
       return freed ?? 0;
-    });
+    };
+    return this.#removed(`removing log directory ${path}`, remove, signal);
   }
 
   async removeRotated(path: string, signal: AbortSignal): Promise<number> {
-    return wrapped(`removing rotated log ${path}`, async () => {
-      signal.throwIfAborted();
+    const remove = async (during: AbortSignal): Promise<number> => {
+      during.throwIfAborted();
       const components = componentsBelow(this.roots.pods, path);
       if (components.length !== 3 || path.endsWith('.log')) throw new Error('it is not a rotated log');
       const name = lastOf(components);
@@ -92,18 +131,20 @@ export class LocalLogs implements NodeLogs {
         removeFile(directory, name),
       );
       return freed ?? 0;
-    });
+    };
+    return this.#removed(`removing rotated log ${path}`, remove, signal);
   }
 
   async removeContainerLog(path: string, signal: AbortSignal): Promise<number> {
-    return wrapped(`removing container log ${path}`, async () => {
+    const remove = async (during: AbortSignal): Promise<number> => {
       const components = componentsBelow(this.roots.pods, path);
       if (components.length < 2) throw new Error('it is not the log of a container');
       const freed = await inDirectory(this.roots.pods, components.slice(0, -1), (directory) =>
-        removePrefixed(directory, lastOf(components), signal),
+        removePrefixed(directory, lastOf(components), during),
       );
       return freed ?? 0;
-    });
+    };
+    return this.#removed(`removing container log ${path}`, remove, signal);
   }
 
   async removeBrokenLink(path: string, signal: AbortSignal): Promise<boolean> {
@@ -122,8 +163,8 @@ export class LocalLogs implements NodeLogs {
     condition: (target: string) => Promise<boolean>,
     signal: AbortSignal,
   ): Promise<boolean> {
-    return wrapped(`removing log link ${path}`, async () => {
-      signal.throwIfAborted();
+    const remove = async (during: AbortSignal): Promise<boolean> => {
+      during.throwIfAborted();
       const components = componentsBelow(this.roots.containers, path);
       if (components.length !== 1) throw new Error('it is not a link of a container');
       const name = lastOf(components);
@@ -132,10 +173,13 @@ export class LocalLogs implements NodeLogs {
         const target = stat?.isSymbolicLink() === true ? await root.linkTarget(name) : undefined;
         if (target === undefined) return false;
         if (!(await condition(posix.resolve(posix.dirname(path), target)))) return false;
+        // What hung may be outdated.
+        during.throwIfAborted();
         return root.unlink(name);
       });
       return removed ?? false;
-    });
+    };
+    return this.#removed(`removing log link ${path}`, remove, signal);
   }
 
   /** Never true for a target outside the root of the pods: such a directory may exist on the node and not in this container. */

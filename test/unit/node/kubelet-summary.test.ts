@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { usageOfPod } from '../../../src/api/local-storage.ts';
 import { storageUsageOf } from '../../../src/node/kubelet/summary.ts';
 
 const time = '2026-01-15T12:00:00Z';
@@ -117,7 +118,6 @@ describe('a stats summary', () => {
       { containers: [{ name: 'main', rootfs: used(negative) }] },
       'writable layer of container main',
     ],
-    ['a volume that is larger than the disk', shared, { volume: [{ name: 'v', ...used(101) }] }, 'volume v'],
     ['a volume as large as the disk', shared, { volume: [{ name: 'v', ...used(100) }] }, undefined],
     [
       'a volume that may be in memory',
@@ -163,6 +163,26 @@ describe('a stats summary', () => {
       expect(usage.impossible).toEqual(part === undefined ? [] : [`pod web/a (${part})`]);
     },
   );
+
+  test.each([
+    { name: 'another volume', emptyDirs: ['own'], isKnown: true },
+    { name: 'an emptyDir', emptyDirs: ['own', 'share'], isKnown: false },
+  ])('a volume larger than the disk is left out alone: $name', ({ emptyDirs, isKnown }) => {
+    const volume = [
+      { name: 'share', ...used(101) },
+      { name: 'own', ...used(5) },
+    ];
+    const pod = { podRef: { uid: 'a', name: 'a', namespace: 'web' }, volume, 'ephemeral-storage': used(7) };
+    const usage = storageUsageOf({ node: shared, pods: [pod] }, 0);
+    expect(usage.impossible).toEqual([]);
+    expect([...(usage.pods.get('a')?.volumes.keys() ?? [])]).toEqual(['own']);
+    const storage = {
+      emptyDirs: emptyDirs.map((one) => ({ name: one, isMemory: false, limit: undefined })),
+      ...{ containers: [], initContainers: [], overheadBytes: undefined },
+    };
+    const found = usageOfPod(usage, { uid: 'a', configHash: undefined, storage });
+    expect(found?.total?.bytes).toBe(isKnown ? 7 : undefined);
+  });
 
   test('impossible values of the node are named', () => {
     const node = {

@@ -56,6 +56,32 @@ describeOnLinux('a list', () => {
     expect(listing.directories).toHaveLength(3);
   });
 
+  test('that hangs lets no removal begin before it has ended', async () => {
+    file(inPod('main', '0.log'));
+    const late = new AbortController();
+    let end: (listing: LogListing) => void = () => undefined;
+    const hanging = new LocalLogs(logs.roots, {
+      list: () => new Promise((resolve) => (end = resolve)),
+      deadline: () => late.signal,
+    });
+    const removals = (): readonly Promise<unknown>[] => [
+      hanging.removeContainerLog(inPod('main', '0.log'), never),
+      hanging.removeRotated(inPod('main', rotated), never),
+      hanging.removeDirectory(inPod(), never),
+      hanging.removeBrokenLink(linkPath(), never),
+      hanging.removeOutsideLink(linkPath(), never),
+    ];
+    const first = causeOf(hanging.list(never));
+    late.abort();
+    await first;
+    for (const removal of removals())
+      expect(await causeOf(removal)).toContain('an earlier operation has not ended');
+    expect(existsSync(inPod('main', '0.log'))).toBe(true);
+    end({ roots: logs.roots, entries: [], directories: [], complete: true });
+    await settled();
+    expect(hanging.isHanging).toBe(false);
+  });
+
   test('that hangs ends at its deadline, and no other begins before it has ended', async () => {
     const late = new AbortController();
     let end: (listing: LogListing) => void = () => undefined;
@@ -71,6 +97,18 @@ describeOnLinux('a list', () => {
     await settled();
     void hanging.list(never).catch(() => undefined);
     expect(await causeOf(hanging.list(never))).toContain('an earlier listing has not ended');
+  });
+
+  test('is refused while a removal hangs', async () => {
+    file(inPod('main', '0.log'));
+    const late = new AbortController();
+    const hanging = new LocalLogs(logs.roots, { deadline: () => late.signal });
+    late.abort();
+    expect(await causeOf(hanging.removeContainerLog(inPod('main', '0.log'), never))).toContain(
+      'no response: the disk hangs',
+    );
+    expect(hanging.isHanging).toBe(true);
+    expect(await causeOf(hanging.list(never))).toContain('an earlier operation has not ended');
   });
 
   test('does not follow links', async () => {

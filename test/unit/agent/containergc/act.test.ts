@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { legacyLinkOf, stopSeconds } from '../../../../src/agent/containergc/act.ts';
+import { RuntimeError } from '../../../../src/cri/runtime.ts';
 import { changeAt, container } from '../../../fakes/runtime.ts';
 import { apiPod, attempts, dead, down, log, logsRule } from './builders.ts';
 import { governed, Node, nodePolicy, nodeWithPod } from './environment.ts';
@@ -30,6 +31,75 @@ test('a container whose state is unknown right before its removal is kept', asyn
   await node.pass();
   expect(node.left).toEqual(['c0', 'c1', 'pod-sandbox']);
   expect(node.logs.calls).toEqual([]);
+});
+
+const hung = new RuntimeError('DeadlineExceeded', 'deadline');
+
+test.each(['unavailable', 'deadline', 'denied'] as const)(
+  'the pass ends after the first removal that fails because the runtime is %s',
+  async (failure) => {
+    const node = nodeWithPod(...attempts(4));
+    node.runtime.fail('removeContainer', { error: new RuntimeError('no', failure), times: 9 });
+    await expect(node.pass()).rejects.toThrow('1 of 1 failed');
+    expect(node.runtime.changes).toEqual(['removeContainer c0']);
+  },
+);
+
+test('a container that takes too long to be removed is tried after everything else, and after a pause', async () => {
+  const node = nodeWithPod(...attempts(4));
+  node.runtime.fail('removeContainer', { target: 'c0', error: hung, times: 2 });
+  await expect(node.pass()).rejects.toThrow('1 of 1 failed');
+  node.clock.advance(10_000);
+  await expect(node.pass()).rejects.toThrow('1 removal failed before');
+  expect(node.left).toEqual(['c0', 'c3', 'pod-sandbox']);
+  expect(node.reports.at(-1)).toMatchObject({ result: 'Failed', removed: 2, errors: 1 });
+
+  node.runtime.add(...attempts(3).slice(1));
+  node.clock.advance(10_000);
+  await expect(node.pass()).rejects.toThrow('1 of 3 failed');
+  expect(node.runtime.changes.at(-1)).toBe('removeContainer c0');
+  node.clock.advance(39_000);
+  await expect(node.pass()).rejects.toThrow('1 removal failed before');
+  node.clock.advance(1_000);
+  await node.pass();
+  expect(node.left).toEqual(['c3', 'pod-sandbox']);
+});
+
+test('containers whose removal failed do not hold up a sandbox, whose own containers stay in use', async () => {
+  const node = new Node();
+  node.runtime.add(dead('a', 60, { pod: 'a' }), down('a', 60, { id: 'of-a' }), down('b', 60, { id: 'of-b' }));
+  node.runtime.containers = node.runtime.containers.map((one) => ({ ...one, sandboxId: 'of-a' }));
+  node.runtime.fail('removeContainer', { error: hung });
+  await node.pass();
+  node.clock.advance(60_000);
+  await expect(node.pass()).rejects.toThrow('1 of 1 failed');
+  node.clock.advance(10_000);
+  await expect(node.pass()).rejects.toThrow('1 removal failed before');
+  expect(node.left).toEqual(['a', 'of-a']);
+});
+
+test('containers are removed without their logs after the first removal of a log that hangs', async () => {
+  const node = nodeWithPod(...attempts(4));
+  node.governance = governed(nodePolicy({ logs: logsRule() }));
+  const path = '/var/log/pods/default_pod_uid-pod/main/0.log';
+  for (const id of ['c0', 'c1', 'c2']) node.runtime.statuses.set(id, { logPath: path });
+  node.logs.hangs = true;
+  // It ends later in the pass.
+  changeAt(node.runtime, 'removeContainer', 2, () => (node.logs.isHanging = false));
+  await expect(node.pass()).rejects.toThrow(`removing log ${path}`);
+  expect(node.left).toEqual(['c3', 'pod-sandbox']);
+  expect(node.logs.calls).toEqual([`log ${path}`]);
+  expect(node.reports.at(-1)).toMatchObject({ result: 'Failed', removed: 3, errors: 1 });
+});
+
+test('no log is removed after the first removal of a log directory that hangs', async () => {
+  const node = new Node(nodePolicy({ logs: logsRule() }));
+  node.logs.add(log('default_a_uid-a/main/0.log'), log('default_b_uid-b/main/0.log'));
+  await node.pass();
+  node.clock.advance(60_000);
+  node.logs.hangs = true;
+  await expect(node.pass()).rejects.toThrow('1 of 1 failed');
+  expect(node.logs.calls).toHaveLength(1);
 });
 
 interface Change {

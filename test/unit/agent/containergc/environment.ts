@@ -36,6 +36,9 @@ class FakeLogs implements NodeLogs {
   readonly entries = new Map<string, LogEntry>();
   readonly failing = new Set<string>();
   readonly calls: string[] = [];
+  /** The next removal hangs until its deadline. */
+  hangs = false;
+  isHanging = false;
 
   add(...entries: readonly LogEntry[]): this {
     for (const entry of entries) this.entries.set(entry.path, entry);
@@ -83,6 +86,12 @@ class FakeLogs implements NodeLogs {
 
   #remove(call: string, isRemoved: (path: string) => boolean): Promise<number> {
     this.calls.push(call);
+    if (this.hangs) {
+      this.isHanging = true;
+      return Promise.reject(
+        new Error(`removing ${call}`, { cause: new Error('no response: the disk hangs') }),
+      );
+    }
     if (this.failing.has(call))
       return Promise.reject(new Error(`removing ${call}`, { cause: new Error('EROFS') }));
     const removed = [...this.entries.values()].filter(({ path }) => isRemoved(path));

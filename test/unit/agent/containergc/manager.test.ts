@@ -217,6 +217,7 @@ test('a pod that was found does not make the others wait again', async () => {
   node.runtime.fail('removeContainer', { target: 'b' });
   await expect(node.pass()).rejects.toThrow('1 of 1 failed');
   node.podResponses.clear();
+  node.clock.advance(60_000);
   await node.pass();
   expect(node.left).toEqual(['a']);
   await node.pass();

@@ -22,6 +22,18 @@ const results = (over: Partial<RemovalResults> = {}): RemovalResults => ({
 });
 const aged = plan.removals.map((one) => ({ ...one, reason: 'Age' as const }));
 
+const daysMs = (days: number): number => days * 24 * 3_600_000;
+
+/** An idle plan with an image that the runtime has refused to remove. */
+const postponed = (maximumAgeMs: number): ImageGcPlan =>
+  planImageGc(
+    {
+      ...facts([image('a')], { disk: { ...disk, availableBytes: 9_000 } }),
+      failedBefore: new Map([['sha256:a', { times: 1, retryInMs: 20_000 }]]),
+    },
+    { governance: governedBy(imageRule({ maximumAgeMs })), now },
+  );
+
 describe('a pass ends', () => {
   test.each<{
     readonly name: string;
@@ -113,9 +125,32 @@ describe('a pass ends', () => {
       results: results({ removed: plan.removals, missing: { bytes: 1, inodes: 0, demand: 0 } }),
       expected: ['Short', 'maxImagesPerPass is 1: more images are due'],
     },
+    ...[
+      {
+        name: 'with an image postponed that is not too old yet',
+        plan: postponed(daysMs(30)),
+        expected: ['Idle', undefined] as const,
+      },
+      {
+        name: 'with an image postponed that is too old',
+        plan: postponed(0),
+        expected: [
+          'Failed',
+          'the runtime refuses to remove 1 image; dustpan tries again after a pause',
+        ] as const,
+      },
+      {
+        name: 'with an image postponed while a large removal waits',
+        plan: { ...postponed(0), selected: { due: 9, unused: 9, holdLeftMs: 1 } },
+        expected: [
+          'Idle',
+          'the removal of 9 of 9 unused images waits: the generation of the policy is new',
+        ] as const,
+      },
+    ].map((row) => ({ ...row, results: results() })),
   ])('$name', ({ plan: made = plan, results: done, diskTrouble, expected }) => {
     const { result, message } = outcomeOf({
-      ...{ plan: made, results: done, disk, diskTrouble },
+      ...{ plan: made, results: done, disk, diskTrouble, now },
     });
     expect([result, message]).toEqual(expected);
   });
@@ -127,7 +162,7 @@ describe('a pass ends', () => {
       freedBytes: 300,
     });
     const pass = { plan: { ...plan, maxImages: 9 }, results: done, disk };
-    expect(outcomeOf({ ...pass, diskTrouble: undefined })).toEqual({
+    expect(outcomeOf({ ...pass, diskTrouble: undefined, now })).toEqual({
       ...{ result: 'Short', isExhausted: true },
       message:
         "Insufficient free disk space on the node's image filesystem (90% of 9.8 KiB used). Failed to free sufficient space by deleting unused images (freed 300 bytes). Wanted 1000 bytes.",
@@ -146,7 +181,7 @@ describe('a pass ends', () => {
     const done = results({ removed: plan.removals, missing: { bytes: 1, inodes: 0, demand: 0 } });
     const { message } = outcomeOf({
       ...{ plan: { ...plan, maxImages: 9 }, results: done, disk: full },
-      ...{ diskTrouble: undefined },
+      ...{ diskTrouble: undefined, now },
     });
     expect(message).toContain(expected);
   });

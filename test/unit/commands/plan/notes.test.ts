@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { adviceOnNodes, notesOn, paceNotes } from '../../../../src/commands/plan/notes.ts';
+import { planUnits } from '../../../../src/commands/plan/units.ts';
 import type { ThisNode } from '../../../../src/commands/cli/config.ts';
 import type { Decision } from '../../../../src/commands/plan/document.ts';
+import { emptyState } from '../../../../src/node/disk/state-format.ts';
 import type { PlanFacts } from '../../../../src/snapshot/plan-facts.ts';
-import { node as testNode } from '../../../builders.ts';
+import { node as testNode, now } from '../../../builders.ts';
 import { image } from '../../../fakes/runtime.ts';
 import { imageRule } from '../../agent/imagegc/builders.ts';
 import { report as nodeReport } from '../../controllers/policystatus/builders.ts';
@@ -21,6 +23,19 @@ test.each([
   const notes = notesOn(factsOf({ policies: [nodesPolicy({ orphans })], part }));
   const note = 'Node node-1: its orphaned resources are not known: none of them is removed.';
   expect(notes.includes(note)).toBe(isNoted);
+});
+
+test.each([
+  { name: 'of this policy', policyUid: nodesPolicy({}).uid, isNoted: false },
+  { name: 'of another policy', policyUid: 'uid-another', isNoted: true },
+])('a hold that may follow is noted unless the generation is recorded: $name', ({ policyUid, isNoted }) => {
+  const imageGC = imageRule({ minimumAgeMs: 0, lowThresholdPercent: 1, hold: { above: 1, forMs: 300_000 } });
+  const policies = [nodesPolicy({ imageGC })];
+  const inForce = { policyUid, generation: policies[0]?.generation ?? 0, since: new Date(0) };
+  const images = ['a', 'b', 'c'].map((name) => image(name, { sizeBytes: 5_000 }));
+  const facts = factsOf({ policies, part: { images, state: { ...emptyState, inForce } } });
+  const { notes } = planUnits(facts, { now, kept: false, assumeElapsed: false });
+  expect(notes.some((note) => note.includes('if its generation is new'))).toBe(isNoted);
 });
 
 describe('image patterns that match no image on the nodes of their policy', () => {

@@ -1,0 +1,9 @@
+const failureOf = (err: unknown): unknown =>
+  err instanceof Error && 'failure' in err ? err.failure : undefined;
+
+/** Whether every other removal would fail too: the runtime is unavailable, does not respond, or denies access. */
+export const isHopeless = (err: unknown): boolean => isRuntimeDown(err) || failureOf(err) === 'deadline';
+
+/** Whether the failure is certainly not due to its object. A deadline may be: a container with a hung shim. */
+export const isRuntimeDown = (err: unknown): boolean =>
+  failureOf(err) === 'unavailable' || failureOf(err) === 'denied';
