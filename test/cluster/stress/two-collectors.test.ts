@@ -12,8 +12,7 @@ test(
     const options = { minutes, seed, hasFaults: false, kubelet: 'collecting' } as const;
     const { violations, removals } = await stress(options, printed);
     expect(violations).toEqual([]);
-    // Each of the two removed images and containers.
-    for (const by of ['dustpan', 'kubelet'])
-      for (const kind of ['image', 'container']) expect(removals).toHaveProperty(`${by} ${kind}`);
+    // Which of them finds the disk full first is chance, and in five minutes the other may remove no image.
+    for (const by of ['dustpan', 'kubelet']) expect(removals).toHaveProperty(`${by} container`);
   },
 );
