@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Decision, PlanDocument } from '../../../src/commands/plan/document.ts';
+import type { Unit } from '../../../src/gc/decision.ts';
 import { startAgent, stateFileOf } from '../agent/agent.ts';
 import {
   applyPolicy,
@@ -53,10 +54,25 @@ const rules = {
 /** So that some pods are over the limit, and some are not: the crashing one writes next to nothing. */
 const storage = { localStorageEviction: { defaultLimits: { pod: '1Mi' }, warnAtPercent: [50] } };
 
+/** So that all that can be removed is removed, and is not enough: no disk is so empty. */
+const pressure = {
+  imageGC: { highThresholdPercent: 100, lowThresholdPercent: 99, minimumAge: '0s', keep: ['bed.test/fat:*'] },
+  containerGC: { maxPerPodContainer: 5 },
+  nodePressure: { thresholds: { 'imagefs.available': '99%' }, evictPods: true },
+};
+
 let cluster: Cluster;
 let plans: Plans;
-/** Both plans of local storage, made while the kubelet runs. */
-let storagePlans: { live: readonly Decision[]; offline: readonly Decision[] };
+
+interface Both {
+  readonly live: readonly Decision[];
+  readonly offline: readonly Decision[];
+}
+/** Both plans of local storage and of node pressure, made while the kubelet runs. */
+let storagePlans: Both;
+let pressurePlans: Both;
+/** What an agent in mode DryRun counts as due for node pressure. */
+let dueByAgent: Readonly<Record<string, number>>;
 
 beforeAll(async () => {
   const { archive } = await archiveOf([busyboxImage, volumeImage, strayImage, fat, ...tinyImages(20)]);
@@ -84,7 +100,10 @@ beforeAll(async () => {
     ],
     planArgs: [`--now=${now}`, '--kept', '-o', 'json'],
   });
-  storagePlans = await lookAtStorage();
+  storagePlans = await planned('localstorage', storage);
+  pressurePlans = await planned('nodepressure', pressure);
+  dueByAgent = await dueForPressure();
+  await applyPolicy(cluster, 'DryRun', rules);
   await freeze();
 });
 
@@ -145,17 +164,17 @@ async function remember(): Promise<void> {
   await kubectl(cluster, [...patch, JSON.stringify({ status })]);
 }
 
-/** Repeats both plans until the kubelet responds and has not measured in between. */
-async function lookAtStorage(): Promise<typeof storagePlans> {
-  const policy = join(cluster.dir, 'storage.json');
-  const metadata = { name: 'storage' };
-  const spec = { mode: 'Enforce', nodes: storage };
+/** Repeats both plans of a unit until the kubelet responds and has not measured in between. */
+async function planned(unit: Unit, nodes: object): Promise<Both> {
+  const policy = join(cluster.dir, `${unit}.json`);
+  const metadata = { name: unit };
+  const spec = { mode: 'Enforce', nodes };
   writeFileSync(
     policy,
     JSON.stringify({ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'GCPolicy', metadata, spec }),
   );
   const of = ({ decisions }: PlanDocument): readonly Decision[] =>
-    decisions.filter(({ unit }) => unit === 'localstorage');
+    decisions.filter((one) => one.unit === unit);
   for (let attempt = 0; ; attempt += 1) {
     const plan = await plans.live(`--policy=${policy}`);
     await plans.snapshot();
@@ -167,6 +186,25 @@ async function lookAtStorage(): Promise<typeof storagePlans> {
       return seen;
     }
   }
+}
+
+/** Runs an agent in mode DryRun until it has planned to remove containers and images for node pressure. */
+async function dueForPressure(): Promise<typeof dueByAgent> {
+  await applyPolicy(cluster, 'DryRun', pressure);
+  const long = ['--image-gc-period=1h', '--container-gc-period=1h'];
+  await using agent = await startAgent(cluster, { args: ['--local-storage-period=1s', ...long] });
+  const due = async (name: string): Promise<number> =>
+    (await agent.sample(`${name}{reason="imagefs.available",mode="DryRun"}`)) ?? 0;
+  const counts = async () => ({
+    Container: await due('dustpan_container_gc_due_objects'),
+    Image: await due('dustpan_image_gc_due_images'),
+  });
+  let found = await counts();
+  await waitUntil('containers and images are due', async () => {
+    found = await counts();
+    return found.Container > 0 && found.Image > 0;
+  });
+  return found;
 }
 
 /** Stops all controllers; the containers keep running without a kubelet. */
@@ -240,6 +278,19 @@ test('the storage plan on the node equals that of its snapshot', () => {
       'done Keep Finished',
     ]),
   );
+});
+
+test('the pressure plan on the node equals that of its snapshot, and an agent finds as much to remove', () => {
+  const { live, offline } = pressurePlans;
+  // The grace period counts from the plan.
+  const timeless = (all: readonly Decision[]): object[] => all.map((one) => ({ ...one, eligibleAt: null }));
+  expect(timeless(offline)).toEqual(timeless(live));
+  const removed = (kind: string): number =>
+    live.filter(({ object, verdict }) => verdict === 'Remove' && object.kind === kind).length;
+  expect({ Container: removed('Container'), Image: removed('Image') }).toEqual(dueByAgent);
+  expect(dueByAgent['Container']).toBeGreaterThan(0);
+  expect(dueByAgent['Image']).toBeGreaterThanOrEqual(20);
+  expect(new Set(live.map(({ verdict, reason }) => `${verdict} ${reason}`))).toContain('Keep Reclaiming');
 });
 
 test('the comparison detects what a snapshot loses', async () => {
