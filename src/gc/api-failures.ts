@@ -14,6 +14,9 @@ export function isHopeless(err: unknown): boolean {
   return status === undefined || isOfAll(status);
 }
 
+/** Whether a failed request may have been fulfilled: no response of the API server arrived. A gateway responds for it; 401 is a response of its own. */
+export const mayBeFulfilled = (err: unknown): boolean => isHopeless(err) && statusOf(err) !== 401;
+
 /** Whether a request may have failed because of its object: the server has responded, or a webhook has taken too long. A webhook that is down is a 500. */
 export function isOfObject(err: unknown): boolean {
   const status = statusOf(err);

@@ -1,7 +1,7 @@
 import { isPressureRequest } from '../../api/local-storage.ts';
 import type { Reason } from '../../api/reasons.ts';
 import type { Outcome } from '../../gc/decision.ts';
-import { isHopeless, statusOf } from '../../gc/api-failures.ts';
+import { isHopeless, mayBeFulfilled } from '../../gc/api-failures.ts';
 import { execute, logStop, type Executed, type StepResult } from '../../gc/execute.ts';
 import type { EvictionOutcome, PodEvictions } from '../../kube/actions/eviction.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
@@ -97,8 +97,7 @@ class Evictor {
       ? evictions.evictPod(pod, gracePeriodSeconds, signal)
       : evictions.deletePod(pod, gracePeriodSeconds, signal);
     const outcome = await request.catch((err: unknown) => {
-      // A gateway responds for an API server that may have evicted the pod; 401 is a response of its own.
-      if (isHopeless(err) && statusOf(err) !== 401) this.#unanswered.add(planned);
+      if (mayBeFulfilled(err)) this.#unanswered.add(planned);
       throw err;
     });
     return this.#resultOf(planned, agreed, outcome);

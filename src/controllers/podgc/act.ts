@@ -1,7 +1,7 @@
 import type { RankedPolicies } from '../../api/policy/policy-view.ts';
 import type { PodDeleteReason } from '../../api/reasons.ts';
 import type { Outcome } from '../../gc/decision.ts';
-import { isHopeless, statusOf } from '../../gc/api-failures.ts';
+import { isHopeless, mayBeFulfilled, statusOf } from '../../gc/api-failures.ts';
 import { execute, logStop, type Check, type Executed, type StepResult } from '../../gc/execute.ts';
 import type { ClusterActions, DeletedPod, DisruptionTarget } from '../../kube/actions/cluster.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
@@ -125,8 +125,7 @@ class PodDeleter {
         const marked = await cluster.markPodFailed(deletion.target.pod, condition, this.#signal);
         if (marked !== 'marked') return { kind: 'gone' };
       } catch (err) {
-        // Without a response of the server, the pod may be marked.
-        if (isHopeless(err) && statusOf(err) !== 401) memory.add(deletion);
+        if (mayBeFulfilled(err)) memory.add(deletion);
         throw err;
       }
       log.info(fieldsOf(deletion), 'marked pod failed');
