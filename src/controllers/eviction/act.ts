@@ -50,7 +50,11 @@ export async function evictPods(
   const executed = await execute(
     evictions,
     {
-      ...{ checks, concurrency, isHopeless, giveUpAfter, clock: deps.clock },
+      checks,
+      concurrency,
+      isHopeless,
+      giveUpAfter,
+      clock: deps.clock,
       steps: [(eviction) => evictor.evict(eviction)],
       onOutcome: (outcome) => {
         evictor.record(outcome);

@@ -76,7 +76,10 @@ export function evictionsSlowed({ pod, waiting, replicas, pace, owner }: SlowedO
       ? ''
       : ` Replacements of evicted pods are due again: dustpan waits ${formatDuration(pauseMsOf(pace))} after the last eviction.`;
   return {
-    ...{ regarding, type: 'Warning', reason: 'EvictionsSlowed', action: 'EvictPod' },
+    regarding,
+    type: 'Warning',
+    reason: 'EvictionsSlowed',
+    action: 'EvictPod',
     note:
       `${more} due for eviction and ${waiting === 1 ? 'waits' : 'wait'}: dustpan evicts at most ${most} of ${replicas} pods of an owner a minute.${again} ` +
       'Raise the limit or write less: dustpan why pod shows the limit of a pod.',
@@ -91,7 +94,9 @@ export function evictionsInVain(
 ): EventSpec {
   return {
     regarding: { apiVersion: 'v1', kind: 'Node', name: node.name, uid: node.uid, namespace: undefined },
-    ...{ type: 'Warning', reason: 'EvictionsStopped', action: 'EvictPod' },
+    type: 'Warning',
+    reason: 'EvictionsStopped',
+    action: 'EvictPod',
     note:
       `${shortageText(shortage)} Three evictions freed nothing, so dustpan evicts no more pods for it until more is available. ` +
       'Check what fills the disk: often the replacement of an evicted pod.',
@@ -101,7 +106,9 @@ export function evictionsInVain(
 const podRef = ({ namespace, name, uid }: EvictedPod): ObjectRef => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  ...{ namespace, name, uid },
+  namespace,
+  name,
+  uid,
 });
 
 /** A Node is cluster-scoped, so its Events are in another namespace. */

@@ -25,9 +25,14 @@ export type Result =
     };
 
 export const noMemory: EvictionMemory = {
-  ...{ evicted: new Map(), critical: new Set(), deferred: new Map(), pauses: new Map() },
+  evicted: new Map(),
+  critical: new Set(),
+  deferred: new Map(),
+  pauses: new Map(),
   firstPause: { untilMs: 0, measuredAfterMs: 0 },
-  ...{ owners: new Map(), evictedAtMs: [], relief: new Map() },
+  owners: new Map(),
+  evictedAtMs: [],
+  relief: new Map(),
 };
 
 /** A moment by both clocks. */
@@ -114,7 +119,8 @@ function withEviction(
   const before = memory.relief.get(node)?.evictions.filter((one) => one.signal === signal) ?? [];
   const relief: NodeRelief = {
     evictions: [...before, { signal, available: shortage.available, used }].slice(-vainEvictions),
-    ...{ requestedMs: monotonicMs, isReported: false },
+    requestedMs: monotonicMs,
+    isReported: false,
   };
   return { ...memory, evictedAtMs, relief: new Map([...memory.relief, [node, relief]]) };
 }

@@ -77,8 +77,12 @@ export function paceAfter(
   { now, monotonicMs }: { readonly now: Date; readonly monotonicMs: number },
 ): OwnerPace {
   const first: OwnerPace = {
-    ...{ count: 1, lastMs: monotonicMs, sinceMs: now.getTime() },
-    ...{ strikes: 0, isStruck: false, reportedStrikes: undefined },
+    count: 1,
+    lastMs: monotonicMs,
+    sinceMs: now.getTime(),
+    strikes: 0,
+    isStruck: false,
+    reportedStrikes: undefined,
   };
   if (before === undefined) return first;
   const isNewRound = isOver(before, monotonicMs);
