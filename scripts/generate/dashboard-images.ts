@@ -58,14 +58,14 @@ export const imagesPanels: readonly Panel[] = [
       stacked: true,
       description: 'Objects that the last plans would remove; mode DryRun keeps them.',
     },
-    ...one(`sum by (mode, reason) (dustpan_image_gc_due_images{${agent}})`, '{{mode}} {{reason}}'),
+    ...one(`sum by (mode, reason) (dustpan_due_objects{unit="imagegc",${agent}})`, '{{mode}} {{reason}}'),
   },
   {
     ...{
       title: 'Kept images, by reason',
       description: 'In the last plans; docs/reference/reasons.md explains the reasons.',
     },
-    ...one(`sum by (reason) (dustpan_image_gc_kept_images{${agent}})`, '{{reason}}'),
+    ...one(`sum by (reason) (dustpan_kept_objects{unit="imagegc",${agent}})`, '{{reason}}'),
   },
   {
     ...{
@@ -78,11 +78,15 @@ export const imagesPanels: readonly Panel[] = [
     ...{
       title: 'Failures and risks',
       description:
-        'Failures of passes over images by stage; nodes on which the kubelet may remove what a policy keeps.',
+        'Failed removals of images by reason, other failures by stage; nodes on which the kubelet may remove what a policy keeps.',
     },
     queries: [
       {
-        expr: `sum by (stage) (${increase(`dustpan_image_gc_errors_total{${agent}}`)})`,
+        expr: `sum by (reason) (${increase(`dustpan_failed_objects_total{unit="imagegc",${agent}}`)})`,
+        legend: 'not removed: {{reason}}',
+      },
+      {
+        expr: `sum by (stage) (${increase(`dustpan_unit_errors_total{unit="imagegc",${agent}}`)})`,
         legend: 'failed: {{stage}}',
       },
       { expr: `sum(dustpan_keep_list_at_risk{${agent}})`, legend: 'nodes with their keep list at risk' },

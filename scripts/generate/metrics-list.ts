@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { containerGcMetrics } from '../../src/agent/containergc/metrics.ts';
-import { imageGcMetrics, showPlan as showImagePlan } from '../../src/agent/imagegc/metrics.ts';
+import { imageGcMetrics } from '../../src/agent/imagegc/metrics.ts';
 import { reportMetrics, showOrphans } from '../../src/agent/report/metrics.ts';
 import { localStorageMetrics, podStorageMetrics } from '../../src/agent/localstorage/metrics.ts';
 import { nodePressureMetrics } from '../../src/agent/nodepressure/metrics.ts';
@@ -26,7 +26,7 @@ export const registrations: Readonly<
     'src/runtime/serving/process-metrics.ts': showProcess,
   },
   agent: {
-    'src/agent/imagegc/metrics.ts': showEmptyImagePlan,
+    'src/agent/imagegc/metrics.ts': (registry) => imageGcMetrics(registry),
     'src/agent/containergc/metrics.ts': (registry) => containerGcMetrics(registry),
     'src/agent/localstorage/metrics.ts': showNoStorage,
     'src/agent/nodepressure/metrics.ts': (registry) => nodePressureMetrics(registry),
@@ -86,14 +86,6 @@ function presetOf(values: readonly Labelled[], label: string): readonly string[]
 function showEmptyPodPlan(registry: Registry): void {
   const plan = { deletions: [], policies: [], kept: [] };
   showPodPlan(podGcMetrics(registry), plan, { byPolicy: new Map(), heldPods: [] });
-}
-
-function showEmptyImagePlan(registry: Registry): void {
-  const nothing = { usedPercent: undefined, wantedBytes: 0, plannedBytes: 0, maxImages: 0 };
-  const noInodes = { usedInodesPercent: undefined, wantedInodes: 0, plannedInodes: 0, isUncounted: false };
-  const none = { crossed: [], goals: [], inodesOf: () => 0, candidates: [], removals: [], kept: [] };
-  const plan = { state: 'Idle' as const, ...nothing, ...noInodes, ...none, reclaim: new Map() };
-  showImagePlan(imageGcMetrics(registry), plan, undefined);
 }
 
 function showNothingLeft(registry: Registry): void {

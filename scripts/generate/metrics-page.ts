@@ -32,14 +32,15 @@ function entry({ name, type, help, labels }: MetricFacts): readonly string[] {
     ...(labels.size > 0 || upstream !== undefined ? [''] : []),
     ...[...labels].map(
       ([label, values]) =>
-        `- label ${code(label)}: ${isDefaultMetric(name) ? (nodeLabels[label] ?? '') : labelText(label, values)}`,
+        `- label ${code(label)}: ${isDefaultMetric(name) ? (nodeLabels[label] ?? '') : labelText(label, values, labels.has('unit'))}`,
     ),
     ...(upstream === undefined ? [] : [`- upstream's counterpart: ${upstream}`]),
   ];
 }
 
-function labelText(label: string, values: readonly string[]): string {
+function labelText(label: string, values: readonly string[], isOfUnits: boolean): string {
   const note = placeLabels[label];
   if (note !== undefined) return note;
+  if (label === 'reason' && isOfUnits) return '[reasons](reasons.md) of the unit (preset)';
   return values.length > 0 ? `${codes(values)} (preset)` : (openLabels[label] ?? '');
 }

@@ -17,7 +17,7 @@ import {
 import { evictionReasons } from '../../src/gc/reasons/evictions.ts';
 import { containerWarnings } from '../../src/gc/reasons/container-warnings.ts';
 import { containerReasons } from '../../src/gc/reasons/containers.ts';
-import { imageReasons } from '../../src/gc/reasons/images.ts';
+import { imageReasons } from '../../src/agent/imagegc/words.ts';
 import { pressureReasons } from '../../src/gc/reasons/pressure.ts';
 import { storageReasons } from '../../src/gc/reasons/storage.ts';
 import { podReasons } from '../../src/gc/reasons/pods.ts';
@@ -41,7 +41,7 @@ interface ReasonTable {
 }
 
 const podTexts: Texts = { file: 'src/gc/reasons/pods.ts', of: podReasons };
-const imageTexts: Texts = { file: 'src/gc/reasons/images.ts', of: imageReasons };
+const imageTexts: Texts = { file: 'src/agent/imagegc/words.ts', of: imageReasons };
 const containerTexts: Texts = { file: 'src/gc/reasons/containers.ts', of: containerReasons };
 const warningTexts: Texts = { file: 'src/gc/reasons/container-warnings.ts', of: containerWarnings };
 const storageTexts: Texts = { file: 'src/gc/reasons/storage.ts', of: storageReasons };

@@ -62,7 +62,7 @@ export interface OrphanTarget {
 }
 
 /** The verdict on one object and its reason. The same value is executed, counted, logged, printed and explained. */
-export interface Decision<T extends Target = Target, R extends Reason = Reason, E = unknown> {
+export interface Decision<T extends Target = Target, R extends Reason = Reason> {
   readonly unit: Unit;
   readonly verdict: Verdict;
   readonly target: T;
@@ -73,7 +73,14 @@ export interface Decision<T extends Target = Target, R extends Reason = Reason, 
   readonly eligibleAt: Date | undefined;
   /** Size of the object; undefined = unknown. */
   readonly bytes: number | undefined;
-  /** The values in the sentence of the reason (`gc/reasons/`). */
+}
+
+/** A decision of a unit without an explanation of its own: with the values in the sentence of the reason (`gc/reasons/`). */
+export interface Evidenced<
+  T extends Target = Target,
+  R extends Reason = Reason,
+  E = unknown,
+> extends Decision<T, R> {
   readonly evidence: E;
 }
 

@@ -15,7 +15,7 @@ import {
 } from '../../api/reasons.ts';
 import type { NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
-import type { ContainerTarget, Decision, LogTarget, OrphanTarget, SandboxTarget } from '../../gc/decision.ts';
+import type { ContainerTarget, Evidenced, LogTarget, OrphanTarget, SandboxTarget } from '../../gc/decision.ts';
 import type { FailedBefore } from '../../gc/failures.ts';
 import type { ContainerWarnEvidence } from '../../gc/reasons/container-warnings.ts';
 import type { ContainerEvidence, ContainerReason } from '../../gc/reasons/containers.ts';
@@ -99,7 +99,7 @@ export type ContainerGcTarget =
 export type ContainerDecision<
   T extends ContainerGcTarget = ContainerGcTarget,
   R extends ContainerReason = ContainerReason,
-> = Decision<T, R, ContainerEvidence[R]>;
+> = Evidenced<T, R, ContainerEvidence[R]>;
 
 export type ContainerKept<T extends ContainerGcTarget = ContainerGcTarget> = ContainerDecision<
   T,
@@ -124,7 +124,7 @@ export type ContainerRemoval = {
 }[ContainerRemoveReason];
 
 /** A running container whose current log is too large; it has a decision to keep it as well. */
-export type LogWarning = Decision<
+export type LogWarning = Evidenced<
   ContainerTarget,
   ContainerWarnReason,
   ContainerWarnEvidence[ContainerWarnReason]

@@ -2,26 +2,24 @@ import type { Relief } from '../../api/node-pressure.ts';
 import type { ImageDisk } from '../../api/report/node-pass.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import { skewText } from '../../gc/checks.ts';
-import type { Outcome } from '../../gc/decision.ts';
-import { execute, logStop, type StepResult } from '../../gc/execute.ts';
+import { logStop, type StepResult, type Stop } from '../../gc/execute.ts';
 import { FailureMemory } from '../../gc/failures.ts';
+import { carryOut, undecidedBecause, type Reporting } from '../../gc/pass.ts';
 import { isHopeless, isRuntimeDown } from '../../gc/runtime-failures.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
 import { imageChecks, type ImageCheckDeps, type PlanBasis } from './checks.ts';
-import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
 import { amountOf, amountOverLow } from './disk.ts';
-import type { Goal, ImageGcPlan, ImageRemoval } from './facts.ts';
-import { upstreamReason, type ImageGcMetrics } from './metrics.ts';
-import { resultsOf, type RemovalResults } from './report.ts';
+import type { Goal, ImageGcPlan, ImageRemoval, SpaceUnit } from './facts.ts';
+import { upstreamReason, type ImageGcMetrics, type Stage } from './metrics.ts';
+import type { RemovalResults } from './report.ts';
 
 interface ActDeps extends ImageCheckDeps {
+  readonly reporting: Reporting;
+  readonly own: ImageGcMetrics;
   readonly runtime: Pick<ContainerRuntime, 'removeImage'>;
   readonly disk: (signal: AbortSignal) => Promise<ImageDisk>;
   readonly clock: Clock;
-  readonly metrics: ImageGcMetrics;
-  readonly log: Logger;
   readonly failures: FailureMemory<ImageRemoval>;
   readonly onRemoved: (removal: ImageRemoval) => void;
   /** Called after each decision: a long pass is not a hung one. */
@@ -36,61 +34,53 @@ interface Planned extends PlanBasis {
   readonly relief: Relief | undefined;
 }
 
-/** Removes the images of a plan, in order, until enough is free. */
+/** Removes the images of a plan, in order, until enough is free; undefined = the mode is DryRun, and nothing is removed. */
 export async function removeImages(
   deps: ActDeps,
   planned: Planned,
   signal: AbortSignal,
-): Promise<RemovalResults & { readonly disk: ImageDisk | undefined }> {
-  const { clock, log } = deps;
-  const { candidates } = planned.plan;
+): Promise<RemovalResults | undefined> {
+  const { clock, reporting, own, failures, onProgress, onRemoved } = deps;
+  const { plan, policy } = planned;
+  const isDryRun = policy.mode === 'DryRun';
   const remover = new ImageRemover(deps, planned);
   const { checks, node } = imageChecks(deps, planned);
-  const executed = await execute(
-    candidates,
+  const results = await carryOut(
+    // An image whose removal fails is replaced by the next candidate.
+    isDryRun ? plan.removals : plan.candidates,
+    reporting,
     {
-      ...{ checks, clock, isHopeless, concurrency: 1 },
+      checks,
       steps: [(removal) => remover.remove(removal)],
+      clock,
+      concurrency: 1,
+      isHopeless,
       enough: (next) => remover.enough(next),
+      fieldsOf,
+      failures,
+      onProgress,
       onOutcome: (outcome) => {
-        record(outcome, deps);
+        if (outcome.kind !== 'done') return;
+        onRemoved(outcome.decision);
+        own.collected.inc({ reason: upstreamReason[outcome.decision.reason] });
+        own.collectedBytes.inc(outcome.freedBytes);
       },
     },
     signal,
   );
-  deps.failures.record(executed.outcomes, clock.monotonicMs());
-  const { endedBecause: why } = remover;
-  const stopped = executed.stopped ?? (why === undefined ? undefined : ({ kind: 'stop', why } as const));
-  logStop(log, stopped);
-  if (stopped?.error !== undefined) deps.metrics.errors.inc({ stage: 'observe' });
-  const [first] = candidates;
-  const skew = first && skewText(node.clockSkewMs(first));
-  const { missing, freedInodes, disk } = remover;
-  return { ...resultsOf({ ...executed, stopped }, { missing, freedInodes }, skew), disk };
-}
-
-function record(outcome: Outcome<ImageRemoval>, { metrics, log, onRemoved, onProgress }: ActDeps): void {
-  const { decision } = outcome;
-  const fields = fieldsOf(decision);
-  onProgress();
-  switch (outcome.kind) {
-    case 'done':
-      onRemoved(decision);
-      metrics.removed.inc({ reason: upstreamReason[decision.reason] });
-      metrics.freedBytes.inc(outcome.freedBytes);
-      log.info({ ...fields, freedBytes: outcome.freedBytes }, 'removed image');
-      return;
-    case 'kept':
-      metrics.skipped.inc({ reason: outcome.reason });
-      log.debug({ ...fields, kept: outcome.reason }, 'keeping image after live check');
-      return;
-    case 'gone':
-      log.debug(fields, 'image is already gone');
-      return;
-    case 'failed':
-      metrics.errors.inc({ stage: 'remove' });
-      log.warn({ ...fields, err: errorLine(outcome.error) }, 'removing image failed');
-  }
+  if (isDryRun) return undefined;
+  if (results.stopped?.error !== undefined) countError(reporting, 'observe');
+  const [first] = plan.candidates;
+  const { endedBecause, missing, freedInodes, disk } = remover;
+  if (results.stopped === undefined) logStop(reporting.log, endedBecause);
+  return {
+    ...results,
+    missing,
+    freedInodes,
+    disk,
+    stopped: results.stopped ?? endedBecause,
+    unknown: undecidedBecause(results, first && skewText(node.clockSkewMs(first))),
+  };
 }
 
 /** One goal of the plan, and what is missing until it is met. */
@@ -138,7 +128,7 @@ class ImageRemover {
   disk: ImageDisk | undefined;
   freedInodes = 0;
   /** Why the removals ended above a threshold. */
-  endedBecause: string | undefined;
+  endedBecause: Stop | undefined;
 
   constructor(deps: ActDeps, planned: Planned) {
     this.#deps = deps;
@@ -168,7 +158,8 @@ class ImageRemover {
     if (this.#removed === 0 && this.#planned.plan.crossed.length > 0) return false;
     const unmet = this.#goals.filter(({ missing }) => missing > 0);
     if (unmet.some((goal) => goal.endedBecause === undefined)) return false;
-    this.endedBecause = unmet[0]?.endedBecause;
+    const why = unmet[0]?.endedBecause;
+    if (why !== undefined) this.endedBecause = { kind: 'stop', why };
     return true;
   }
 
@@ -202,12 +193,12 @@ class ImageRemover {
   }
 
   async #measured<T>(measure: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
-    const { metrics, log } = this.#deps;
+    const { reporting } = this.#deps;
     try {
       return await measure(new AbortController().signal);
     } catch (err) {
-      metrics.errors.inc({ stage: 'disk' });
-      log.warn({ err: errorLine(err) }, 'measuring file system failed');
+      countError(reporting, 'disk');
+      reporting.log.warn({ err: errorLine(err) }, 'measuring file system failed');
       return undefined;
     }
   }
@@ -222,6 +213,11 @@ function freedBetween(
   const [first, last] = [amountOf(unit, before), amountOf(unit, after)];
   return first && last && Math.max(0, last.free - first.free);
 }
+
+/** Counts a failure other than that of a removal. */
+export const countError = ({ unit, metrics }: Reporting, stage: Stage): void => {
+  metrics.errors.inc({ unit, stage });
+};
 
 /** Remembers images that the runtime has refused to remove, or has taken too long for. */
 export const imageFailures = (): FailureMemory<ImageRemoval> =>

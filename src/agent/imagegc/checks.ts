@@ -41,7 +41,8 @@ export function imageChecks(
   const node = confirmedNode<ImageRemoval>({ confirm, policy, clock });
   // Listed again for each image: a container may have been created since the last listing.
   const listing = new LiveQuery<ImageRemoval, Omit<ImageGcFacts, 'disk'> | Error>({
-    ...{ clock, maxDecisions: 1 },
+    clock,
+    maxDecisions: 1,
     query: resultOrError((_, signal) => observe(signal)),
   });
   const stillUnused: Check<ImageRemoval> = {

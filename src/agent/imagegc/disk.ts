@@ -1,7 +1,6 @@
 import type { DiskSpace } from '../../api/report/node-pass.ts';
 import type { ImageGcPolicy, Thresholds } from '../../api/policy/policy.ts';
-import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
-import type { ImageGcPlan } from './facts.ts';
+import type { ImageGcPlan, SpaceUnit } from './facts.ts';
 
 /** The bytes or the inodes of a file system. */
 interface Amount {
@@ -84,7 +83,7 @@ function thresholdsOf(unit: SpaceUnit, rule: ImageGcPolicy): Thresholds | undefi
   return thresholds === undefined || thresholds.highThresholdPercent >= 100 ? undefined : thresholds;
 }
 
-type ByUnit = Readonly<Record<SpaceUnit, number>>;
+export type ByUnit = Readonly<Record<SpaceUnit, number>>;
 
 /** Amounts that the space step has to free. It runs if a high threshold is crossed; otherwise `state` and `reason` explain why not. */
 export interface SpaceNeed {
@@ -110,7 +109,9 @@ export function spaceNeed(disk: DiskSpace | undefined, rule: ImageGcPolicy, free
       ...(inodes.isCrossed ? (['inodes'] as const) : []),
     ],
     wanted: { bytes: bytes.wanted, inodes: inodes.wanted },
-    ...{ state: idleState[reason], reason, isUncounted },
+    state: idleState[reason],
+    reason,
+    isUncounted,
   };
 }
 

@@ -2,15 +2,17 @@ import type { Policy } from '../../api/policy/policy.ts';
 import type { DiskSpace, HeldImages } from '../../api/report/node-pass.ts';
 import { heldImagesText } from '../../gc/reasons/hold-words.ts';
 import type { RuntimeContainerStats } from '../../cri/runtime.ts';
-import type { ImageReason } from '../../gc/reasons/images.ts';
-import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
 import type { EventSpec, ObjectRef } from '../../kube/events/recorder.ts';
 import { shortSizeText, sizeText } from '../../runtime/text/size-text.ts';
 import { amountOf, hasCapacity, usedPercentOf } from './disk.ts';
-import { bytesOf, type ImageDecision, type ImageGcPlan } from './facts.ts';
+import { bytesOf, type ImageDecision, type ImageGcPlan, type SpaceUnit } from './facts.ts';
 
 const warning = (node: ObjectRef, reason: string, note: string): EventSpec => ({
-  ...{ regarding: node, type: 'Warning', reason, action: 'CollectImages', note },
+  regarding: node,
+  type: 'Warning',
+  reason,
+  action: 'CollectImages',
+  note,
 });
 
 /** The first large removal by a new generation waits on this node. */
@@ -81,7 +83,7 @@ interface DiskUsage {
   readonly capacityBytes: number;
   /** Kept images by reason, largest first. */
   readonly images: readonly {
-    readonly reason: ImageReason;
+    readonly reason: ImageDecision['reason'];
     readonly count: number;
     readonly bytes: number;
   }[];
@@ -107,7 +109,11 @@ export function diskUsage({ kept, disk, stats, logBytes }: Measured): DiskUsage 
   const writableLayerBytes = stats?.reduce((sum, layer) => sum + (layer.writableLayerBytes ?? 0), 0);
   const explained = bytesOf(kept) + (writableLayerBytes ?? 0) + (logBytes ?? 0);
   return {
-    ...{ usedBytes, capacityBytes, images: byReason(kept), writableLayerBytes, logBytes },
+    usedBytes,
+    capacityBytes,
+    images: byReason(kept),
+    writableLayerBytes,
+    logBytes,
     restBytes: Math.max(0, usedBytes - explained),
   };
 }

@@ -4,15 +4,14 @@ import {
   type DiskSignal,
   type ReclaimResult,
 } from '../../api/node-pressure.ts';
+import type { PodRef } from '../../api/pod-ref.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
-import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
-import { imageRemoveReasons, type ImageRemoveReason } from '../../api/reasons.ts';
+import type { ImageGcPolicy, InvalidPolicy, Policy } from '../../api/policy/policy.ts';
+import type { ImageKeepReason, ImageRemoveReason } from '../../api/reasons.ts';
 import type { DiskSpace, NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { Decision, ImageTarget } from '../../gc/decision.ts';
 import type { FailedBefore } from '../../gc/failures.ts';
-import type { AgeEntry, ImageEvidence, ImageReason } from '../../gc/reasons/images.ts';
-import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
 import type { AgentState, ImageRecord } from '../../node/disk/state-format.ts';
 
 /** Input of a plan. undefined = unknown: an image that could depend on it is kept. */
@@ -39,6 +38,14 @@ export interface Given {
   readonly demands?: readonly DiskDemand[];
 }
 
+/** What a plan is made for. */
+export interface Governed {
+  readonly policy: Policy;
+  readonly rule: ImageGcPolicy;
+  readonly now: Date;
+  readonly demands: readonly DiskDemand[];
+}
+
 /** Facts that protect an image at any disk usage; undefined or false = the fact does not apply. */
 export interface ImageHolds {
   /** Id of a container created from it, or `a mount`. */
@@ -48,6 +55,14 @@ export interface ImageHolds {
   readonly pinned: boolean;
   /** Pattern of the policy's keep list that matches it. */
   readonly keepPattern: string | undefined;
+}
+
+/** The entry of nodes.imageGC.maximumAgeByImage that sets the maximum age of an image. */
+interface AgeEntry {
+  readonly index: number;
+  readonly pattern: string;
+  /** undefined = no limit. */
+  readonly maximumAgeMs: number | undefined;
 }
 
 /** An image with the facts that decide about it. */
@@ -64,32 +79,64 @@ export interface JudgedImage extends ImageTarget {
   readonly ageEntry: AgeEntry | undefined;
 }
 
-export type ImageDecision<R extends ImageReason = ImageReason> = Decision<JudgedImage, R, ImageEvidence[R]>;
-export type ImageRemoval = ImageDecision<ImageRemoveReason>;
-
-/** Why the image is removed or kept. */
-export interface Because<R extends ImageReason> {
-  readonly reason: R;
-  readonly evidence: ImageEvidence[R];
-  /** Unix milliseconds; set if the image only waits for time to pass. */
-  readonly eligibleAtMs?: number | undefined;
+/** The container that keeps an image. */
+interface ImageUser {
+  readonly name: string;
+  readonly pod: PodRef;
+  readonly state: string;
+  /** False: the runtime does not report which image the container uses, and this one has no digest. */
+  readonly isSure: boolean;
 }
 
-const isRemoval = (reason: ImageReason): boolean => imageRemoveReasons.some((one) => one === reason);
+/** Why an image is kept, with what neither the image nor the plan shows. */
+export type ImageKept =
+  /** undefined = a container has only mounted the image. */
+  | { readonly reason: 'InUse'; readonly user: ImageUser | undefined }
+  /** `times`: in a row. */
+  | { readonly reason: 'RemovalFailed'; readonly times: number }
+  | { readonly reason: Exclude<ImageKeepReason, 'InUse' | 'RemovalFailed'> };
 
-export const decide = <R extends ImageReason>(
-  target: JudgedImage,
-  { reason, evidence, eligibleAtMs }: Because<R>,
-  policy: Policy | InvalidPolicy | undefined,
-): ImageDecision<R> => ({
+interface ImageDecided extends Decision {
+  readonly target: JudgedImage;
+}
+
+export type ImageRemoval = ImageDecided & { readonly verdict: 'Remove'; readonly reason: ImageRemoveReason };
+export type KeptImage = ImageDecided & { readonly verdict: 'Keep' } & ImageKept;
+export type ImageDecision = ImageRemoval | KeptImage;
+
+export const remove = (target: JudgedImage, reason: ImageRemoveReason, policy: Policy): ImageRemoval => ({
   unit: isDiskSignal(reason) ? 'nodepressure' : 'imagegc',
-  ...{ verdict: isRemoval(reason) ? 'Remove' : 'Keep', target, reason, policy, evidence },
-  eligibleAt: eligibleAtMs === undefined ? undefined : new Date(eligibleAtMs),
+  verdict: 'Remove',
+  target,
+  reason,
+  policy,
+  eligibleAt: undefined,
   bytes: target.image.sizeBytes,
 });
 
+/** `eligibleAtMs`: Unix milliseconds; set if the image only waits for time to pass. */
+export const keep = (
+  target: JudgedImage,
+  why: ImageKept & { readonly eligibleAtMs?: number | undefined },
+  policy: Policy | InvalidPolicy | undefined,
+): KeptImage => {
+  const { eligibleAtMs, ...kept } = why;
+  return {
+    unit: 'imagegc',
+    verdict: 'Keep',
+    target,
+    policy,
+    eligibleAt: eligibleAtMs === undefined ? undefined : new Date(eligibleAtMs),
+    bytes: target.image.sizeBytes,
+    ...kept,
+  };
+};
+
 export const bytesOf = (decisions: readonly ImageDecision[]): number =>
   decisions.reduce((sum, { bytes = 0 }) => sum + bytes, 0);
+
+/** Unit in which a file system can be full. */
+export type SpaceUnit = 'bytes' | 'inodes';
 
 /** An amount that removals have to free, after those by age, and for what: the space step, or node pressure. */
 export interface Goal {
@@ -110,6 +157,8 @@ export interface SelectedImages {
 }
 
 export interface ImageGcPlan {
+  /** undefined = no rule applies. */
+  readonly rule: ImageGcPolicy | undefined;
   /** The space step: Idle = not needed or off, Free = the removals free enough, Short = they do not, Unknown = cannot be decided. */
   readonly state: 'Idle' | 'Free' | 'Short' | 'Unknown';
   /** Crossed thresholds for which the space step removes images. */
@@ -143,5 +192,5 @@ export interface ImageGcPlan {
   /** The candidates that the pass removes if no removal fails, in the same order. */
   readonly removals: readonly ImageRemoval[];
   /** Every image that is not among the removals. */
-  readonly kept: readonly ImageDecision[];
+  readonly kept: readonly KeptImage[];
 }

@@ -1,9 +1,8 @@
 import type { Policy } from '../../api/policy/policy.ts';
 import { holdLeftMs } from '../../gc/hold.ts';
-import { decide, type ImageDecision, type ImageGcFacts, type ImageGcPlan } from './facts.ts';
-import type { Steps } from './steps.ts';
+import { keep, type Governed, type ImageDecision, type ImageGcFacts, type ImageGcPlan } from './facts.ts';
 
-interface Selection extends Steps {
+interface Selection extends Governed {
   readonly facts: ImageGcFacts;
 }
 
@@ -19,9 +18,8 @@ export function unlessHeld(plan: ImageGcPlan, unused: number, selection: Selecti
   const leftMs = holdLeftMs(policy, rule.hold, removal);
   const isUrgent = demands.some(({ kubeletInMs = Infinity }) => kubeletInMs <= (leftMs ?? 0));
   if (leftMs === undefined || isUrgent) return { ...plan, selected: { due, unused, holdLeftMs: undefined } };
-  const evidence = { ...rule.hold, due, governed: unused, generation: policy.generation };
-  const because = { reason: 'Holding', evidence, eligibleAtMs: now.getTime() + leftMs } as const;
-  const held = [...plan.removals, ...paced].map(({ target }) => decide(target, because, policy));
+  const why = { reason: 'Holding', eligibleAtMs: now.getTime() + leftMs } as const;
+  const held = [...plan.removals, ...paced].map(({ target }) => keep(target, why, policy));
   return {
     ...plan,
     selected: { due, unused, holdLeftMs: leftMs },

@@ -12,22 +12,23 @@ import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
 import type { EventSpec, ObjectRef, Recorder } from '../../kube/events/recorder.ts';
 import type { StateFile } from '../../node/disk/state-file.ts';
 import type { AgentState } from '../../node/disk/state-format.ts';
+import { showPlan, type UnitMetrics } from '../../gc/metrics.ts';
+import { passReport, type Reporting } from '../../gc/pass.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
-import { fieldsOf, imageFailures, removeImages } from './act.ts';
+import { countError, imageFailures, removeImages } from './act.ts';
 import { hasCapacity, needsDisk } from './disk.ts';
 import { diskUsage, freeDiskSpaceFailed, holding, imageGcFailed, invalidDiskCapacity } from './events.ts';
 import type { ImageGcFacts, ImageGcPlan, ImageRemoval } from './facts.ts';
 import { strayContainers } from './holds.ts';
-import { clearPlan, showPlan, type ImageGcMetrics, type Stage } from './metrics.ts';
+import { imageGcReasons, showSpace, type ImageGcMetrics, type Stage } from './metrics.ts';
 import { planImageGc } from './plan.ts';
 import { lastRemoved, observeImages, observeInForce, resumeState, withoutImage } from './records.ts';
 import {
   inventoryOf,
   outcomeOf,
-  passReport,
   reclaimResult,
   removedBy,
   type RemovalResults,
@@ -60,7 +61,9 @@ export interface ImageGcDeps {
   readonly logBytes: (signal: AbortSignal) => Promise<number>;
   readonly recorder: Recorder;
   readonly clock: Clock;
-  readonly metrics: ImageGcMetrics;
+  readonly metrics: UnitMetrics;
+  /** The metrics of this unit alone. */
+  readonly own: ImageGcMetrics;
   readonly log: Logger;
   /** Called after each decision: a long pass is not a hung one. */
   readonly onProgress: () => void;
@@ -107,7 +110,7 @@ export class ImageGcManager {
     requested: ImageRelief | undefined,
     signal: AbortSignal,
   ): Promise<Outcome & Pick<ExecutedPass, 'plan' | 'results'>> {
-    const { clock, metrics, log, onPass } = this.#deps;
+    const { clock, metrics, own, log, onPass } = this.#deps;
     const governance = this.#deps.governance();
     const relief = reliefBy(governance, requested);
     const rule = nodeRule(governance, 'imageGC');
@@ -115,7 +118,8 @@ export class ImageGcManager {
     const demands = relief === undefined ? [] : [relief];
     const plan = planImageGc(observed.facts, { governance, now: observed.now, demands });
     const { state, usedPercent, usedInodesPercent } = plan;
-    showPlan(metrics, plan, rule.kind === 'governed' ? rule.policy.mode : undefined);
+    showPlan(metrics, 'imagegc', imageGcReasons, { due: plan.removals, kept: plan.kept });
+    showSpace(own, plan);
     log.debug({ state, usedPercent, usedInodesPercent, due: plan.removals.length }, 'planned pass');
     const results =
       rule.kind === 'governed' ? await this.#act(rule, { plan, observed, relief }, signal) : undefined;
@@ -126,8 +130,9 @@ export class ImageGcManager {
       await this.#recordEvents({ plan, observed, results }, outcome, signal);
       this.#recordHold(rule.policy, inventory.held);
     }
-    const result = { result: outcome.result, message: outcome.message ?? stateTrouble };
-    onPass(passReport(results, result, clock.now()), inventory, lastRemoved(this.#state));
+    const { result, message = stateTrouble } = outcome;
+    const report = passReport({ unit: 'imagegc', at: clock.now(), result, message }, results);
+    onPass(report, inventory, lastRemoved(this.#state));
     return { ...outcome, plan, results };
   }
 
@@ -151,10 +156,14 @@ export class ImageGcManager {
     } catch (err) {
       if (signal.aborted) throw err;
       this.#count('observe');
-      clearPlan(this.#deps.metrics);
+      showPlan(this.#deps.metrics, 'imagegc', imageGcReasons);
+      showSpace(this.#deps.own, undefined);
       const message = errorLine(err);
       if (rule.kind === 'governed') this.#fail(message);
-      const report = passReport(undefined, { result: 'Failed', message }, clock.now());
+      const report = passReport(
+        { unit: 'imagegc', at: clock.now(), result: 'Failed', message },
+        undefined,
+      );
       onPass(report, undefined, lastRemoved(this.#state));
       throw err;
     }
@@ -166,7 +175,7 @@ export class ImageGcManager {
     jumpedMs: number,
     signal: AbortSignal,
   ): Promise<Omit<ImageGcFacts, 'disk'>> {
-    const { runtime, pods: readPods, clock, metrics } = this.#deps;
+    const { runtime, pods: readPods, clock, own } = this.#deps;
     const before = (this.#state ??= await this.#load(signal));
     await runtime.checkReady(signal);
     const sandboxImage = await runtime.sandboxImage(signal);
@@ -176,12 +185,15 @@ export class ImageGcManager {
     const mounted = await this.#mountedImages(containers, signal);
     const pods = readPods();
     const { state, repulled } = observeImages(before, {
-      ...{ images: listed, containers, mounted, now: clock.now() },
+      images: listed,
+      containers,
+      mounted,
+      now: clock.now(),
       jumpedMs,
     });
     this.#state = observeInForce(state, nodeRule(this.#deps.governance(), 'imageGC'), clock.now());
-    metrics.repulled.inc(repulled.length);
-    for (const { sizeBytes } of repulled) metrics.repulledBytes.inc(sizeBytes);
+    own.repulled.inc(repulled.length);
+    for (const { sizeBytes } of repulled) own.repulledBytes.inc(sizeBytes);
     return { ...this.#state, listed, containers, mounted, pods, sandboxImage };
   }
 
@@ -225,19 +237,15 @@ export class ImageGcManager {
     }
   }
 
-  /** Removes nothing in mode DryRun. */
   async #act(
     { policy, rule }: Extract<Rule, { kind: 'governed' }>,
     { plan, observed: { disk, now, began }, relief }: ReliefPass,
     signal: AbortSignal,
-  ): Promise<ExecutedPass['results']> {
-    const { clock, log } = this.#deps;
-    if (policy.mode === 'DryRun') {
-      for (const removal of plan.removals) log.debug(fieldsOf(removal), 'would remove image');
-      return undefined;
-    }
+  ): Promise<RemovalResults | undefined> {
+    const { clock } = this.#deps;
     const deps = {
       ...this.#deps,
+      reporting: this.#reporting(),
       failures: this.#failures,
       observe: (during: AbortSignal) => this.#observe(noContainers, 0, during),
       onRemoved: ({ target: { id, name }, reason }: ImageRemoval): void => {
@@ -320,7 +328,12 @@ export class ImageGcManager {
   }
 
   #count(stage: Stage): void {
-    this.#deps.metrics.errors.inc({ stage });
+    countError(this.#reporting(), stage);
+  }
+
+  #reporting(): Reporting {
+    const { metrics, log } = this.#deps;
+    return { unit: 'imagegc', metrics, log };
   }
 }
 
@@ -346,5 +359,5 @@ interface ReliefPass extends PlannedPass {
 
 interface ExecutedPass extends PlannedPass {
   /** undefined = the pass was not to remove anything. */
-  readonly results: (RemovalResults & { readonly disk: ImageDisk | undefined }) | undefined;
+  readonly results: RemovalResults | undefined;
 }

@@ -1,25 +1,29 @@
+import { isInodes, type DiskDemand, type DiskSignal, type ReclaimResult } from '../../api/node-pressure.ts';
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import { podRefOf } from '../../api/pod-ref.ts';
 import { failedLast } from '../../gc/failures.ts';
-import { isInvalid, type ImageGcPolicy } from '../../api/policy/policy.ts';
+import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
 import type { ImageKeepReason } from '../../api/reasons.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
-import type { ImageEvidence } from '../../gc/reasons/images.ts';
-import { usageOf } from './disk.ts';
+import { inodeEstimate, spaceNeed, usageOf, type ByUnit, type SpaceNeed } from './disk.ts';
 import {
-  decide,
-  type Because,
+  bytesOf,
+  keep,
+  remove,
   type Given,
-  type ImageDecision,
+  type Goal,
+  type Governed,
   type ImageGcFacts,
   type ImageGcPlan,
+  type ImageKept,
+  type ImageRemoval,
   type JudgedImage,
+  type KeptImage,
 } from './facts.ts';
-import { maximumAges } from './ages.ts';
+import { dueByAge, isOldAt, maximumAges, oldAtMs } from './ages.ts';
 import { distinctImages, holdsOf, imageOf } from './holds.ts';
 import { unlessHeld } from './hold.ts';
 import { recordAt, repulls } from './records.ts';
-import { planSteps, type Steps } from './steps.ts';
 
 /**
  * Decides which images to remove, in which order, and why to keep each of the others: first by the maximum age, then for space, with the
@@ -29,23 +33,151 @@ export function planImageGc(facts: ImageGcFacts, { governance, now, demands = []
   const governed = nodeRule(governance, 'imageGC');
   if (governed.kind === 'keep') return keepAll(facts, governed, { now, demands });
   const { policy, rule } = governed;
-  const kept: ImageDecision[] = [];
-  const eligible: JudgedImage[] = [];
+  const kept: KeptImage[] = [];
+  const removable: JudgedImage[] = [];
   const hasFailed = ({ id }: JudgedImage): boolean => facts.failedBefore?.has(id) === true;
   for (const image of failedLast(imageFacts(facts, rule, now).toSorted(byIdleSince), hasFailed)) {
-    const because = keptBecause(image, facts, { rule, now });
-    if (because === undefined) eligible.push(image);
-    else kept.push(decide(image, because, policy));
+    const why = keptBecause(image, facts, { rule, now });
+    if (why === undefined) removable.push(image);
+    else kept.push(keep(image, why, policy));
   }
-  const isUnknown = unknownBecause(facts) !== undefined;
-  const steps = { facts, isUnknown, policy, rule, now, demands };
-  return unlessHeld(planSteps(steps, eligible, kept), eligible.length, { ...steps, facts });
+  const given = { policy, rule, now, demands };
+  return unlessHeld(planRemovals(facts, given, { removable, kept }), removable.length, { ...given, facts });
 }
 
-interface PlanContext {
-  readonly rule: ImageGcPolicy;
-  readonly now: Date;
+interface Judged {
+  readonly removable: readonly JudgedImage[];
+  readonly kept: readonly KeptImage[];
 }
+
+/** Decides about the images that nothing holds: removals by age, then for space, then for node pressure. */
+function planRemovals(
+  facts: ImageGcFacts,
+  { policy, rule, now, demands }: Governed,
+  { removable, kept }: Judged,
+): ImageGcPlan {
+  const { maxImagesPerPass: maxImages = Infinity } = rule;
+  const inodesOf = inodeEstimate(facts.disk, imageBytes(facts));
+  const isOld = (image: JudgedImage): boolean => isOldAt(image, now);
+  const aged = removable.filter(isOld).map((image) => remove(image, 'Age', policy));
+  const agedNow = aged.slice(0, maxImages);
+  const freedByAge = amountsOf(bytesOf(agedNow), inodesOf);
+  const need = spaceNeed(facts.disk, rule, freedByAge);
+  const goals = [...spaceGoals(need), ...demandGoals(demands, freedByAge)];
+  const rest = removable.filter((image) => !isOld(image));
+  const needed = untilEnough(rest, goals, inodesOf);
+  const others = rest.map((image, i) => {
+    const { reason } = needed[i] ?? goals.at(-1) ?? { reason: 'Space' };
+    return remove(image, reason, policy);
+  });
+  const othersNow = others.slice(0, Math.min(needed.length, maxImages - agedNow.length));
+  const removals = [...agedNow, ...othersNow];
+  const isUnknown = unknownBecause(facts) !== undefined;
+  const isPaced = removals.length < aged.length + needed.length;
+  const keepUntilOld = (image: JudgedImage, reason: 'PacingLimit' | SpaceNeed['reason']): KeptImage =>
+    keep(image, { reason, eligibleAtMs: oldAtMs(image) }, policy);
+  return {
+    rule,
+    ...usageOf(facts.disk),
+    ...spaceStep(
+      need,
+      othersNow.filter(({ reason }) => reason === 'Space'),
+      inodesOf,
+    ),
+    ...(isUnknown && { state: 'Unknown' }),
+    inodesOf,
+    goals,
+    maxImages,
+    removals,
+    reclaim: reclaimOf(demands, amountsOf(bytesOf(removals), inodesOf), isPaced || isUnknown),
+    candidates: [...aged, ...(goals.length > 0 ? others : [])],
+    kept: [
+      ...(goals.length > 0 ? kept : kept.map((one) => ({ ...one, eligibleAt: dueByAge(one) }))),
+      ...aged.slice(agedNow.length).map(({ target }) => keep(target, { reason: 'PacingLimit' }, policy)),
+      ...rest.slice(othersNow.length, needed.length).map((image) => keepUntilOld(image, 'PacingLimit')),
+      ...rest
+        .slice(needed.length)
+        .map((image) => keepUntilOld(image, goals.length > 0 ? 'TargetMet' : need.reason)),
+    ],
+  };
+}
+
+/** Bytes of all images, each once. */
+const imageBytes = ({ listed }: Pick<ImageGcFacts, 'listed'>): number =>
+  distinctImages(listed).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+
+const amountsOf = (bytes: number, inodesOf: ImageGcPlan['inodesOf']): ByUnit => ({
+  bytes,
+  inodes: inodesOf(bytes),
+});
+
+const spaceGoals = ({ crossed, wanted }: SpaceNeed): readonly Goal[] =>
+  crossed.map((unit) => ({ reason: 'Space', unit, wanted: wanted[unit], threshold: '' }));
+
+const unitOf = ({ signal }: DiskDemand): Goal['unit'] => (isInodes(signal) ? 'inodes' : 'bytes');
+
+const demandGoals = (demands: readonly DiskDemand[], freedByAge: ByUnit): readonly Goal[] =>
+  demands.map((demand) => {
+    const { signal: reason, threshold, wanted } = demand;
+    const unit = unitOf(demand);
+    return { reason, threshold, unit, wanted: Math.max(0, wanted - freedByAge[unit]) };
+  });
+
+/** The goal that each of the first images is removed for, until all are met; the space step removes at least one: the kubelet compares the sum after a removal. */
+function untilEnough(
+  images: readonly JudgedImage[],
+  goals: readonly Goal[],
+  inodesOf: ImageGcPlan['inodesOf'],
+): readonly Goal[] {
+  const needed: Goal[] = [];
+  let sum = 0;
+  for (const { image } of images) {
+    const freed = amountsOf(sum, inodesOf);
+    const goal = goals.find(
+      ({ reason, unit, wanted }) => freed[unit] < wanted || (reason === 'Space' && needed.length === 0),
+    );
+    if (goal === undefined) break;
+    needed.push(goal);
+    sum += image.sizeBytes;
+  }
+  return needed;
+}
+
+/** What the removals leave of each demand. */
+const reclaimOf = (
+  demands: readonly DiskDemand[],
+  freed: ByUnit,
+  hasMoreLeft: boolean,
+): ImageGcPlan['reclaim'] =>
+  new Map(
+    demands.map((demand): [DiskSignal, ReclaimResult] => {
+      if (freed[unitOf(demand)] >= demand.wanted) return [demand.signal, 'Enough'];
+      return [demand.signal, hasMoreLeft ? 'MoreLeft' : 'Exhausted'];
+    }),
+  );
+
+/** The space step, with the images that it removes. */
+function spaceStep(
+  { crossed, wanted, state: idleState, isUncounted }: SpaceNeed,
+  removals: readonly ImageRemoval[],
+  inodesOf: ImageGcPlan['inodesOf'],
+) {
+  const plannedBytes = bytesOf(removals);
+  const plannedInodes = inodesOf(plannedBytes);
+  const isShort = plannedBytes < wanted.bytes || plannedInodes < wanted.inodes || removals.length === 0;
+  const state = crossed.length === 0 ? idleState : isShort ? 'Short' : 'Free';
+  return {
+    state,
+    crossed,
+    isUncounted,
+    wantedBytes: wanted.bytes,
+    plannedBytes,
+    wantedInodes: wanted.inodes,
+    plannedInodes,
+  } as const;
+}
+
+type PlanContext = Pick<Governed, 'rule' | 'now'>;
 
 /** Judges one image by newer facts; undefined = it may be removed. `now` is the plan's: a use since then is not before it (`UsedRecently`). */
 export function recheckImage(
@@ -61,16 +193,25 @@ export function recheckImage(
 function keepAll(
   facts: ImageGcFacts,
   { reason, policy }: Extract<NodeRule<ImageGcPolicy>, { kind: 'keep' }>,
-  { now, demands }: Pick<Steps, 'now' | 'demands'>,
+  { now, demands }: Pick<Governed, 'now' | 'demands'>,
 ): ImageGcPlan {
-  const invalid = policy !== undefined && isInvalid(policy) ? policy : undefined;
-  const evidence = reason === 'InvalidPolicy' ? { invalid } : undefined;
   return {
-    ...{ state: 'Idle', crossed: [], ...usageOf(facts.disk), isUncounted: false, inodesOf: () => 0 },
-    ...{ wantedBytes: 0, plannedBytes: 0, wantedInodes: 0, plannedInodes: 0 },
-    ...{ maxImages: 0, candidates: [], removals: [], goals: [] },
+    rule: undefined,
+    state: 'Idle',
+    crossed: [],
+    ...usageOf(facts.disk),
+    isUncounted: false,
+    inodesOf: () => 0,
+    wantedBytes: 0,
+    plannedBytes: 0,
+    wantedInodes: 0,
+    plannedInodes: 0,
+    maxImages: 0,
+    candidates: [],
+    removals: [],
+    goals: [],
     reclaim: new Map(demands.map(({ signal }) => [signal, 'Exhausted'])),
-    kept: imageFacts(facts, undefined, now).map((image) => decide(image, { reason, evidence }, policy)),
+    kept: imageFacts(facts, undefined, now).map((image) => keep(image, { reason }, policy)),
   };
 }
 
@@ -90,8 +231,13 @@ function imageFacts(
     const record = recordAt(facts.images.get(image.id), now);
     const factor = isRepulled(image, record) && rule?.repullBackoff === true ? 2 : 1;
     return {
-      ...{ kind: 'Image', id: image.id, name: image.tags[0] ?? image.digests[0] },
-      ...{ image, record, holds: holds(image), minimumAgeMs: (rule?.minimumAgeMs ?? 0) * factor },
+      kind: 'Image',
+      id: image.id,
+      name: image.tags[0] ?? image.digests[0],
+      image,
+      record,
+      holds: holds(image),
+      minimumAgeMs: (rule?.minimumAgeMs ?? 0) * factor,
       ...maximumAge(image),
     };
   });
@@ -102,56 +248,49 @@ function keptBecause(
   image: JudgedImage,
   facts: ImageGcFacts,
   { rule, now }: PlanContext,
-): Because<ImageKeepReason> | undefined {
-  const because = heldBecause(image, facts, rule) ?? unknownBecause(facts);
-  if (because !== undefined) return because;
+): (ImageKept & { readonly eligibleAtMs?: number }) | undefined {
+  const why = heldBecause(image, facts) ?? unknownBecause(facts);
+  if (why !== undefined) return why;
   const { record, minimumAgeMs } = image;
-  const { firstDetectedMs, lastUsedMs } = record;
-  const oldEnoughAtMs = firstDetectedMs + minimumAgeMs;
-  if (now.getTime() < oldEnoughAtMs) {
-    const evidence = { firstDetectedMs, minimumAgeMs, policyMinimumAgeMs: rule.minimumAgeMs };
-    return { reason: 'TooYoung', evidence, eligibleAtMs: oldEnoughAtMs };
-  }
-  if (lastUsedMs !== undefined && lastUsedMs >= now.getTime()) return bare('UsedRecently');
+  const oldEnoughAtMs = record.firstDetectedMs + minimumAgeMs;
+  if (now.getTime() < oldEnoughAtMs) return { reason: 'TooYoung', eligibleAtMs: oldEnoughAtMs };
+  if (record.lastUsedMs !== undefined && record.lastUsedMs >= now.getTime())
+    return { reason: 'UsedRecently' };
   const { times = 0, retryInMs = 0 } = facts.failedBefore?.get(image.id) ?? {};
-  if (retryInMs <= 0) return undefined;
-  return { reason: 'RemovalFailed', evidence: { times }, eligibleAtMs: now.getTime() + retryInMs };
+  return retryInMs <= 0
+    ? undefined
+    : { reason: 'RemovalFailed', times, eligibleAtMs: now.getTime() + retryInMs };
 }
-
-type Bare = 'UsedRecently' | 'ContainersUnknown' | 'PodsUnknown' | 'ClockUnsure';
-const bare = (reason: Bare): Because<Bare> => ({ reason, evidence: undefined });
 
 function heldBecause(
   { image, holds }: JudgedImage,
   { containers = [] }: ImageGcFacts,
-  { keep }: ImageGcPolicy,
-): Because<'InUse' | 'BoundPod' | 'Pinned' | 'KeepListed'> | undefined {
+): ImageKept | undefined {
   const { usedBy, boundPod, pinned, keepPattern } = holds;
-  if (usedBy !== undefined) return { reason: 'InUse', evidence: userOf(usedBy, image, containers) };
-  if (boundPod !== undefined) return { reason: 'BoundPod', evidence: boundPod };
-  if (pinned) return { reason: 'Pinned', evidence: { isByRuntime: image.pinned } };
-  if (keepPattern === undefined) return undefined;
-  return { reason: 'KeepListed', evidence: { pattern: keepPattern, index: keep.indexOf(keepPattern) } };
+  if (usedBy !== undefined) return { reason: 'InUse', user: userOf(usedBy, image, containers) };
+  if (boundPod !== undefined) return { reason: 'BoundPod' };
+  if (pinned) return { reason: 'Pinned' };
+  return keepPattern === undefined ? undefined : { reason: 'KeepListed' };
 }
 
 function userOf(
   id: string,
   image: RuntimeImage,
   containers: readonly RuntimeContainer[],
-): ImageEvidence['InUse'] {
+): Extract<ImageKept, { reason: 'InUse' }>['user'] {
   const user = containers.find((container) => container.id === id);
-  if (user === undefined) return { container: undefined };
+  if (user === undefined) return undefined;
   const isSure = user.imageId !== '' || image.digests.length > 0 || user.imageRef === image.id;
-  return { container: { isSure, name: user.name || id, pod: podRefOf(user), state: user.state } };
+  return { name: user.name || id, pod: podRefOf(user), state: user.state, isSure };
 }
 
 /** Why no image can be removed: facts are missing. */
-function unknownBecause({ containers, pods, clockUnsure }: ImageGcFacts): Because<Bare> | undefined {
+function unknownBecause({ containers, pods, clockUnsure }: ImageGcFacts): ImageKept | undefined {
   // A container whose image is unknown may use any image.
   if (containers === undefined || containers.some((container) => imageOf(container) === ''))
-    return bare('ContainersUnknown');
-  if (pods === undefined) return bare('PodsUnknown');
-  return clockUnsure === true ? bare('ClockUnsure') : undefined;
+    return { reason: 'ContainersUnknown' };
+  if (pods === undefined) return { reason: 'PodsUnknown' };
+  return clockUnsure === true ? { reason: 'ClockUnsure' } : undefined;
 }
 
 /** The kubelet's order: never used, then by last use, then by first detection; then by id, so that every plan has the same order. */

@@ -8,9 +8,7 @@ import type {
   ImageInventory,
   NodePassReport,
 } from '../../api/report/node-pass.ts';
-import type { Executed } from '../../gc/execute.ts';
-import type { ImageReason } from '../../gc/reasons/images.ts';
-import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
+import type { PassResults } from '../../gc/pass.ts';
 import { amountText, counted } from '../../gc/reasons/words.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
@@ -22,46 +20,19 @@ import {
   type ImageGcPlan,
   type ImageRemoval,
   type SelectedImages,
+  type SpaceUnit,
 } from './facts.ts';
 
-/** Totals of an executed plan. */
-export interface RemovalResults {
-  readonly removed: readonly ImageRemoval[];
-  readonly failed: readonly ImageRemoval[];
-  readonly freedBytes: number;
+/** What the removals of a pass have done. */
+export interface RemovalResults extends PassResults<ImageRemoval> {
+  /** Measured after the last removal; undefined = unknown. */
+  readonly disk: ImageDisk | undefined;
   /** Measured; estimated where that failed. */
   readonly freedInodes: number;
   /** Amounts still to free after the last removal: to reach the low thresholds, and for the demand of node pressure; 0 or less = none. */
   readonly missing: Readonly<Record<SpaceUnit | 'demand', number>>;
-  readonly lastError: string | undefined;
-  /** Why the pass ended early. */
-  readonly stopped: string | undefined;
   /** Why something could not be decided. */
   readonly unknown: string | undefined;
-  /** The failure that ended the pass: the node can no longer be observed. */
-  readonly broken: string | undefined;
-}
-
-/** Sums up an executed plan; `clockSkew` explains why removals by age were called off. */
-export function resultsOf(
-  { outcomes, stopped }: Executed<ImageRemoval>,
-  space: Pick<RemovalResults, 'missing' | 'freedInodes'>,
-  clockSkew: string | undefined,
-): RemovalResults {
-  const done = outcomes.filter((one) => one.kind === 'done');
-  const failed = outcomes.filter((one) => one.kind === 'failed');
-  const last = failed.at(-1);
-  const isClockUnsure = outcomes.some((one) => one.kind === 'kept' && one.reason === 'ClockUnsure');
-  return {
-    removed: done.map(({ decision }) => decision),
-    failed: failed.map(({ decision }) => decision),
-    freedBytes: done.reduce((sum, { freedBytes }) => sum + freedBytes, 0),
-    ...space,
-    lastError: last && errorLine(last.error),
-    stopped: stopped?.why,
-    unknown: stopped?.unknown === true ? stopped.why : isClockUnsure ? clockSkew : undefined,
-    broken: stopped?.error && stopped.why,
-  };
 }
 
 /** Why the usage of the disk is unknown although the space step needs it. */
@@ -105,13 +76,19 @@ function failureOf({ plan, results, diskTrouble, now }: PassFacts): string | und
 }
 
 function removalFailure(plan: ImageGcPlan, results: RemovalResults, now: Date): string | undefined {
-  const { failed, lastError = '', broken } = results;
-  if (broken !== undefined) return broken;
-  const aged = failed.find((removal) => removal.reason === 'Age');
+  const { failed, stopped } = results;
+  if (stopped?.error !== undefined) return stopped.why;
+  const lastError = lastErrorOf(results);
+  const aged = failed.find(({ decision }) => decision.reason === 'Age');
   if (aged !== undefined)
-    return `wanted to free images older than ${formatDuration(aged.target.maximumAgeMs ?? 0)}, encountered errors in image deletion: ${lastError}`;
+    return `wanted to free images older than ${formatDuration(aged.decision.target.maximumAgeMs ?? 0)}, encountered errors in image deletion: ${lastError}`;
   if (failed.length === 0 || !isMissing(results)) return postponedFailure(plan, results, now);
   return `wanted to free ${freedTexts(plan, results)} with errors in image deletion: ${lastError}`;
+}
+
+function lastErrorOf({ failed }: RemovalResults): string | undefined {
+  const last = failed.at(-1);
+  return last && errorLine(last.error);
 }
 
 /** Images that are due, and whose removal failed in an earlier pass. */
@@ -145,7 +122,7 @@ function resultOf({ plan, results, disk }: PassFacts): Outcome {
   if (results.unknown !== undefined) return ended('Unknown', results.unknown);
   if (plan.goals.some(({ wanted }) => wanted > 0) && isMissing(results))
     return shortResult(plan, results, disk);
-  const message = results.stopped ?? results.lastError ?? uncountedMessage(plan);
+  const message = results.stopped?.why ?? lastErrorOf(results) ?? uncountedMessage(plan);
   return ended(results.removed.length > 0 ? 'Succeeded' : 'Idle', message);
 }
 
@@ -172,7 +149,7 @@ const uncountedMessage = ({ isUncounted }: ImageGcPlan): string | undefined =>
 
 function shortResult(plan: ImageGcPlan, results: RemovalResults, disk: DiskSpace | undefined): Outcome {
   const { removed, freedBytes, freedInodes, stopped } = results;
-  if (stopped !== undefined) return ended('Short', stopped);
+  if (stopped !== undefined) return ended('Short', stopped.why);
   if (removed.length >= plan.maxImages)
     return ended('Short', `maxImagesPerPass is ${plan.maxImages}: more images are due`);
   const freed = { bytes: freedBytes, inodes: freedInodes };
@@ -205,19 +182,6 @@ export function reclaimResult(
   const isOver =
     results.stopped === undefined && results.unknown === undefined && results.removed.length < plan.maxImages;
   return isOver ? 'Exhausted' : 'MoreLeft';
-}
-
-export function passReport(
-  results: RemovalResults | undefined,
-  { result, message }: Result,
-  at: Date,
-): NodePassReport {
-  return {
-    ...{ unit: 'imagegc', at, result, message },
-    removed: results?.removed.length ?? 0,
-    freedBytes: results?.freedBytes ?? 0,
-    errors: results?.failed.length ?? 0,
-  };
 }
 
 /** The large removal that waits at this time. */
@@ -257,22 +221,24 @@ export function inventoryOf(
       .toSorted((a, b) => b.target.image.sizeBytes - a.target.image.sizeBytes)
       .slice(0, maxOffenders)
       .map(({ target: { id, name, image }, reason }) => ({
-        ...{ kind: 'Image', id, name, namespace: undefined },
-        ...{ bytes: image.sizeBytes, reason },
+        kind: 'Image',
+        id,
+        name,
+        namespace: undefined,
+        bytes: image.sizeBytes,
+        reason,
       })),
   };
 }
 
 /** Reasons of images that only the disk usage or a limit keeps. */
-const removableReasons: ReadonlySet<string> = new Set<ImageReason>([
-  ...([
-    ...imageRemoveReasons,
-    'BelowThreshold',
-    'TargetMet',
-    'Holding',
-    'PacingLimit',
-    'RemovalFailed',
-  ] as const),
+const removableReasons: ReadonlySet<string> = new Set<ImageDecision['reason']>([
+  ...imageRemoveReasons,
+  'BelowThreshold',
+  'TargetMet',
+  'Holding',
+  'PacingLimit',
+  'RemovalFailed',
 ]);
 
 const total = (images: readonly ImageDecision[]): CountAndBytes => ({

@@ -1,7 +1,7 @@
 import type { EvictionSignal, LimitUsage, StoragePod, StorageUsage } from '../../api/local-storage.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { StorageKeepReason } from '../../api/reasons.ts';
-import type { Decision, PodTarget } from '../../gc/decision.ts';
+import type { Evidenced, PodTarget } from '../../gc/decision.ts';
 import type { StorageEvidence, WarnEvidence } from '../../gc/reasons/storage.ts';
 
 /** Facts that a plan is made from; undefined = not known. */
@@ -21,7 +21,7 @@ export interface Given {
 /** A limit that binds a pod: its own, or the policy's default. */
 export type BindingLimit = Pick<LimitUsage, 'limit' | 'isDefault' | 'evictAtPercent'>;
 
-type StorageDecision<R extends EvictionSignal | StorageKeepReason> = Decision<
+type StorageDecision<R extends EvictionSignal | StorageKeepReason> = Evidenced<
   PodTarget,
   R,
   StorageEvidence[R]
@@ -31,7 +31,7 @@ type StorageDecision<R extends EvictionSignal | StorageKeepReason> = Decision<
 export type PodEviction = StorageDecision<EvictionSignal>;
 export type KeptPod = StorageDecision<StorageKeepReason>;
 /** A level of warnAtPercent that the usage of a limit exceeds. */
-export type LimitWarning = Decision<PodTarget, EvictionSignal, WarnEvidence>;
+export type LimitWarning = Evidenced<PodTarget, EvictionSignal, WarnEvidence>;
 
 /** One verdict for each pod, and a warning for each limit that is nearly used up. Ordered by pod, then as the kubelet checks limits. */
 export interface LocalStoragePlan {

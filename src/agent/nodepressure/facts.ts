@@ -2,7 +2,7 @@ import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
 import type { DiskDemand, DiskSignal, ReclaimResult, ThresholdSignal } from '../../api/node-pressure.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { PressureKeepReason } from '../../api/reasons.ts';
-import type { Decision, NodeTarget, PodTarget } from '../../gc/decision.ts';
+import type { Evidenced, NodeTarget, PodTarget } from '../../gc/decision.ts';
 import type { Consumer, ForeseenEvidence, PressureEvidence } from '../../gc/reasons/pressure.ts';
 import type { SignalState } from '../../api/node-pressure.ts';
 
@@ -44,10 +44,10 @@ export interface Demand extends DiskDemand {
 }
 
 /** A threshold that is crossed, or will be soon. */
-export type NodeWarning = Decision<NodeTarget, ThresholdSignal, ForeseenEvidence>;
+export type NodeWarning = Evidenced<NodeTarget, ThresholdSignal, ForeseenEvidence>;
 /** A pod whose eviction the agent requests. */
-export type PressureEviction = Decision<PodTarget, DiskSignal, PressureEvidence[DiskSignal]>;
-export type KeptPod = Decision<PodTarget, PressureKeepReason, PressureEvidence[PressureKeepReason]>;
+export type PressureEviction = Evidenced<PodTarget, DiskSignal, PressureEvidence[DiskSignal]>;
+export type KeptPod = Evidenced<PodTarget, PressureKeepReason, PressureEvidence[PressureKeepReason]>;
 
 export interface NodePressurePlan {
   readonly warnings: readonly NodeWarning[];

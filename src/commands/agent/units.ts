@@ -41,6 +41,7 @@ import type { AgentCaches } from './caches.ts';
 import type { AgentConfig } from './command.ts';
 import { nodeConfirmation } from './confirmation.ts';
 import type { Passes } from './loops.ts';
+import type { AgentMetrics } from './metrics.ts';
 import type { RuntimeWatch } from './runtime.ts';
 import type { StateDirectory } from './state.ts';
 import type { Connected } from '../cli/connect.ts';
@@ -55,6 +56,7 @@ interface AgentUnitsDeps {
   >;
   readonly cluster: Pick<Connected, 'transport' | 'connection'>;
   readonly registry: Registry;
+  readonly metrics: Pick<AgentMetrics, 'units'>;
   readonly log: Logger;
   readonly runtime: ContainerRuntime;
   readonly runtimeWatch: Pick<RuntimeWatch, 'version' | 'check'>;
@@ -182,7 +184,7 @@ function imageGc(
   { logs, imageDisk: disk }: Place,
   onPass: ImageGcDeps['onPass'],
 ): ImageGcManager {
-  const { config, cluster, registry, log, runtime, caches, recorder, state, onProgress } = deps;
+  const { config, cluster, registry, metrics, log, runtime, caches, recorder, state, onProgress } = deps;
   return new ImageGcManager({
     ...{ runtime, disk, recorder, clock, state, onProgress, onPass },
     pods: caches.pods,
@@ -193,7 +195,8 @@ function imageGc(
       const { entries } = await logs.list(signal);
       return entries.reduce((sum, { bytes, target }) => sum + (target === undefined ? bytes : 0), 0);
     },
-    metrics: imageGcMetrics(registry),
+    metrics: metrics.units,
+    own: imageGcMetrics(registry),
     log: log.named('imagegc'),
   });
 }

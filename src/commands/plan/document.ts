@@ -1,10 +1,10 @@
+import type { SpaceUnit } from '../../agent/imagegc/facts.ts';
 import type { PodRef } from '../../api/pod-ref.ts';
 import { isInvalid, type Policy } from '../../api/policy/policy.ts';
 import type { Reason } from '../../api/reasons.ts';
 import type { Decision as Planned, Target, Unit, Verdict } from '../../gc/decision.ts';
-import { explain, type ReasonCatalog } from '../../gc/reasons/entry.ts';
-import type { SpaceUnit } from '../../gc/reasons/space-words.ts';
 import { summarize } from '../../gc/summary.ts';
+import type { Why } from '../../gc/words.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
 
 interface PodObject {
@@ -171,9 +171,9 @@ export function totalsOf(place: Pick<Totals, 'unit' | 'node'>, decisions: Iterab
 }
 
 /** The decisions of a unit that the options select, in order; those that are carried out are numbered, from the one after `after`. */
-export function listed<E, R extends keyof E & Reason>(
-  decisions: Iterable<Planned<Target, R, E[R]>>,
-  catalog: ReasonCatalog<E>,
+export function listed<D extends Planned>(
+  decisions: Iterable<D>,
+  explain: (decision: D) => Why,
   { node, after = 0, kept, only }: PlanOptions & { readonly node: string | null; readonly after?: number },
 ): readonly Decision[] {
   const list: Decision[] = [];
@@ -184,7 +184,7 @@ export function listed<E, R extends keyof E & Reason>(
     if (isDue) order += 1;
     const object = objectOf(target, node);
     if (!(only?.(object, verdict) ?? (kept || verdict !== 'Keep'))) continue;
-    const { detail, field = null } = explain(catalog, one);
+    const { detail, field = null } = explain(one);
     list.push({ ...printed(one, object), order: isDue ? order : null, detail, field });
   }
   return list;

@@ -5,9 +5,10 @@ import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.
 import type { EvictionDecision, EvictionFacts } from '../../controllers/eviction/facts.ts';
 import { noMemory } from '../../controllers/eviction/memory.ts';
 import { judgeNamespace, planEvictions } from '../../controllers/eviction/plan.ts';
-import type { Decision, PodTarget } from '../../gc/decision.ts';
+import type { Decision, Evidenced, PodTarget } from '../../gc/decision.ts';
 import { evictionReasons, type LabelEvidence, type PaceEvidence } from '../../gc/reasons/evictions.ts';
 import { storageReasons, storageWarnings } from '../../gc/reasons/storage.ts';
+import { explain } from '../../gc/reasons/entry.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { NamespaceFacts } from '../../kube/cache/objects.ts';
 import { byName, type NodePart, type PlanFacts } from '../../snapshot/plan-facts.ts';
@@ -32,7 +33,7 @@ export function planRequested(facts: PlanFacts, options: PlanOptions): readonly 
     const [{ unit, target }] = decided;
     const { node } = target;
     return {
-      decisions: listed(decided, evictionReasons, { ...options, node }),
+      decisions: listed(decided, (one) => explain(evictionReasons, one), { ...options, node }),
       totals: totalsOf({ unit, node }, decided),
     };
   });
@@ -71,10 +72,10 @@ export function planStorage({ part, governance, namespaces }: Place, options: Pl
   );
   const at = { ...options, node };
   const decisions = [
-    ...listed(evictions, storageReasons, at),
-    ...listed(warnings, storageWarnings, at),
-    ...listed(refused, evictionReasons, at),
-    ...listed(kept, storageReasons, at),
+    ...listed(evictions, (one) => explain(storageReasons, one), at),
+    ...listed(warnings, (one) => explain(storageWarnings, one), at),
+    ...listed(refused, (one) => explain(evictionReasons, one), at),
+    ...listed(kept, (one) => explain(storageReasons, one), at),
   ];
   if (nodeRule(governance, 'localStorageEviction').kind === 'keep') return { decisions, totals: undefined };
   const all = [...evictions, ...warnings, ...refused, ...kept];
@@ -96,7 +97,7 @@ export const timesOf = (
     : { now, staleAfterMs: Infinity };
 
 /** A pod whose eviction the agent would request, and the controller would deny or put off. */
-export type RefusedPod = Decision<
+export type RefusedPod = Evidenced<
   PodTarget,
   'KeepMarked' | 'NamespaceUnknown' | 'PacingLimit',
   LabelEvidence & PaceEvidence

@@ -1,5 +1,5 @@
 import type { ContainerRemoval } from '../../agent/containergc/facts.ts';
-import type { ImageRemoval } from '../../agent/imagegc/facts.ts';
+import type { ImageGcPlan, ImageRemoval } from '../../agent/imagegc/facts.ts';
 import { demandsOf } from '../../agent/nodepressure/demands.ts';
 import type {
   Demand,
@@ -20,8 +20,9 @@ import type { NodePressurePolicy } from '../../api/policy/policy.ts';
 import { judgeNamespace } from '../../controllers/eviction/plan.ts';
 import { containerReasons } from '../../gc/reasons/containers.ts';
 import { evictionReasons } from '../../gc/reasons/evictions.ts';
-import { imageReasons } from '../../gc/reasons/images.ts';
+import { explainImage } from '../../agent/imagegc/words.ts';
 import { pressureReasons, pressureWarnings, type Consumer } from '../../gc/reasons/pressure.ts';
+import { explain } from '../../gc/reasons/entry.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { NodePart } from '../../snapshot/plan-facts.ts';
 import { listed, totalsOf, type PlanOptions, type UnitPlan } from './document.ts';
@@ -43,6 +44,8 @@ interface NodePressure {
 export interface Reclaim {
   readonly containers: readonly ContainerRemoval[];
   readonly images: readonly ImageRemoval[];
+  /** The plan that has them. */
+  readonly imagePlan: ImageGcPlan;
   readonly results: ReadonlyMap<DiskSignal, ReclaimResult>;
 }
 
@@ -66,14 +69,14 @@ export function planPressure(place: Pressed, options: PlanOptions): UnitPlan {
   const plan = planOf(place, options);
   const { evictions, refused } = rechecked(plan.evictions, place);
   const at = { ...options, node };
-  const { containers, images } = reclaim;
+  const { containers, images, imagePlan } = reclaim;
   const decisions = [
-    ...listed(containers, containerReasons, at),
-    ...listed(images, imageReasons, { ...at, after: containers.length }),
-    ...listed(evictions, pressureReasons, { ...at, after: containers.length + images.length }),
-    ...listed(plan.warnings, pressureWarnings, at),
-    ...listed(refused, evictionReasons, at),
-    ...listed(plan.kept, pressureReasons, at),
+    ...listed(containers, (one) => explain(containerReasons, one), at),
+    ...listed(images, (one) => explainImage(one, imagePlan), { ...at, after: containers.length }),
+    ...listed(evictions, (one) => explain(pressureReasons, one), { ...at, after: containers.length + images.length }),
+    ...listed(plan.warnings, (one) => explain(pressureWarnings, one), at),
+    ...listed(refused, (one) => explain(evictionReasons, one), at),
+    ...listed(plan.kept, (one) => explain(pressureReasons, one), at),
   ];
   if (nodeRule(governance, 'nodePressure').kind === 'keep') return { decisions, totals: undefined };
   const all = [...containers, ...images, ...evictions, ...plan.warnings, ...refused, ...plan.kept];

@@ -28,8 +28,9 @@ import { planPodGc } from '../../controllers/podgc/plan.ts';
 import type { Decision as Planned } from '../../gc/decision.ts';
 import { containerWarnings } from '../../gc/reasons/container-warnings.ts';
 import { containerReasons } from '../../gc/reasons/containers.ts';
-import { imageReasons } from '../../gc/reasons/images.ts';
+import { explainImage } from '../../agent/imagegc/words.ts';
 import { podReasons } from '../../gc/reasons/pods.ts';
+import { explain } from '../../gc/reasons/entry.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
@@ -93,7 +94,7 @@ function planPods(facts: PlanFacts, options: PlanOptions): UnitPlan {
   const seen = factsOf(facts, options);
   const { inForceForMs } = seen;
   const plan = planPodGc(seen, { policies: facts.policies ?? [], now: options.now });
-  const decisions = listed(decisionsOf(plan), podReasons, { ...options, node: null });
+  const decisions = listed(decisionsOf(plan), (one) => explain(podReasons, one), { ...options, node: null });
   if (plan.policies.length === 0) return { decisions, totals: undefined };
   const notes = plan.policies.flatMap(({ policy, governed, selected: due, holdLeftMs: leftMs }) =>
     policy.pods === undefined
@@ -208,7 +209,7 @@ function planImages(
   { part, governance }: Place,
   reclaim: { readonly demands: readonly Demand[]; readonly planned: PlannedContainers },
   options: PlanOptions,
-): { readonly unit: UnitPlan } & Pick<Reclaim, 'images' | 'results'> {
+): { readonly unit: UnitPlan } & Pick<Reclaim, 'images' | 'imagePlan' | 'results'> {
   const { name: node, images: known = [], pods, disk, mounted, sandboxImage } = part;
   const { now } = options;
   const { demands, planned } = reclaim;
@@ -222,7 +223,7 @@ function planImages(
   const plan = planImageGc(facts, { governance, now, demands: ofImages });
   const images = plan.removals.filter(isReclaim);
   const all = [...plan.removals.filter(isOwn), ...plan.kept];
-  const decisions = listed(all, imageReasons, { ...options, node });
+  const decisions = listed(all, (one) => explainImage(one, plan), { ...options, node });
   const results = new Map(
     left.map(({ signal, wanted }): [DiskSignal, ReclaimResult] => [
       signal,
@@ -230,7 +231,7 @@ function planImages(
     ]),
   );
   const rule = nodeRule(governance, 'imageGC');
-  if (rule.kind === 'keep') return { unit: { decisions, totals: undefined }, images, results };
+  if (rule.kind === 'keep') return { unit: { decisions, totals: undefined }, images, imagePlan: plan, results };
   const { wantedBytes, plannedBytes, usedPercent = null, usedInodesPercent = null } = plan;
   const { wantedInodes, plannedInodes, crossed } = plan;
   const inodes = { wantedInodes, plannedInodes, usedInodesPercent };
@@ -243,7 +244,7 @@ function planImages(
     notes: imageHoldNotes(plan, rule, { part, now }),
     summary: { ...place, state, crossed, wantedBytes, plannedBytes, usedPercent, ...inodes, waiting },
   };
-  return { unit, images, results };
+  return { unit, images, imagePlan: plan, results };
 }
 
 /** Plans the first pass of the agent's container GC on a node, and its reclaim for the first demand. */
@@ -266,9 +267,9 @@ function planContainers(
   const removals = plan.removals.filter(isOwn);
   const at = { ...options, node };
   const decisions = [
-    ...listed(removals, containerReasons, at),
-    ...listed(warnings, containerWarnings, at),
-    ...listed(kept, containerReasons, at),
+    ...listed(removals, (one) => explain(containerReasons, one), at),
+    ...listed(warnings, (one) => explain(containerWarnings, one), at),
+    ...listed(kept, (one) => explain(containerReasons, one), at),
   ];
   const reclaimed = plan.removals.filter(isReclaim);
   const planned = plannedContainers(facts, plan);

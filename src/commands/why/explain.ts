@@ -7,7 +7,7 @@ import { containerWarnings } from '../../gc/reasons/container-warnings.ts';
 import { containerReasons } from '../../gc/reasons/containers.ts';
 import type { ReasonEntry } from '../../gc/reasons/entry.ts';
 import { evictionReasons } from '../../gc/reasons/evictions.ts';
-import { imageReasons } from '../../gc/reasons/images.ts';
+import { imageReasons } from '../../agent/imagegc/words.ts';
 import { podReasons } from '../../gc/reasons/pods.ts';
 import { pressureReasons, pressureWarnings } from '../../gc/reasons/pressure.ts';
 import { storageReasons, storageWarnings } from '../../gc/reasons/storage.ts';

@@ -6,7 +6,7 @@ import type {
 } from '../../api/local-storage.ts';
 import type { InvalidPolicy, LocalStoragePolicy, Policy } from '../../api/policy/policy.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
-import type { Decision, PodTarget } from '../../gc/decision.ts';
+import type { Evidenced, PodTarget } from '../../gc/decision.ts';
 import type { EvictionEvidence } from '../../gc/reasons/evictions.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 
@@ -77,13 +77,13 @@ interface EvictablePod extends RequestedPod {
 /** How a pod is evicted. */
 export type EvictionManner = Pick<LocalStoragePolicy, 'respectPodDisruptionBudgets' | 'gracePeriodSeconds'>;
 
-export interface PodEviction extends Decision<EvictablePod, RequestSignal, EvictionEvidence[RequestSignal]> {
+export interface PodEviction extends Evidenced<EvictablePod, RequestSignal, EvictionEvidence[RequestSignal]> {
   readonly verdict: 'Evict';
   /** The policy that governs the node. */
   readonly policy: Policy;
 }
 
-interface KeptPod extends Decision<RequestedPod, EvictionKeepReason, EvictionEvidence[EvictionKeepReason]> {
+interface KeptPod extends Evidenced<RequestedPod, EvictionKeepReason, EvictionEvidence[EvictionKeepReason]> {
   readonly verdict: 'Keep';
 }
 

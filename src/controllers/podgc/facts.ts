@@ -1,7 +1,7 @@
 import { isFinished } from '../../api/pod-phase.ts';
 import type { InvalidPolicy, PodsPolicy, Policy } from '../../api/policy/policy.ts';
 import type { PodDeleteReason } from '../../api/reasons.ts';
-import type { Decision, PodTarget } from '../../gc/decision.ts';
+import type { Evidenced, PodTarget } from '../../gc/decision.ts';
 import type { FailedBefore } from '../../gc/failures.ts';
 import type { PodEvidence, PodReason } from '../../gc/reasons/pod-evidence.ts';
 import type { NodeFacts, OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
@@ -44,7 +44,7 @@ export interface JudgedPod extends PodTarget {
   readonly markFailed: boolean;
 }
 
-export type PodDecision<R extends PodReason = PodReason> = Decision<JudgedPod, R, PodEvidence[R]>;
+export type PodDecision<R extends PodReason = PodReason> = Evidenced<JudgedPod, R, PodEvidence[R]>;
 
 export interface PodDeletion extends PodDecision<PodDeleteReason> {
   readonly policy: Policy;

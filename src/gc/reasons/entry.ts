@@ -1,5 +1,5 @@
 import type { Reason } from '../../api/reasons.ts';
-import type { Decision, Target } from '../decision.ts';
+import type { Evidenced, Target } from '../decision.ts';
 
 /** The text of one reason: the only source for `plan`, `why`, Events and docs/reference/reasons.md. */
 export interface ReasonEntry<E> {
@@ -31,7 +31,7 @@ interface Explained {
 /** Explains a decision by the catalog of its unit. */
 export function explain<E, R extends keyof E & Reason>(
   catalog: ReasonCatalog<E>,
-  { reason, evidence }: Pick<Decision<Target, R, E[R]>, 'reason' | 'evidence'>,
+  { reason, evidence }: Pick<Evidenced<Target, R, E[R]>, 'reason' | 'evidence'>,
 ): Explained {
   const entry = catalog[reason];
   return { detail: entry.sentence?.(evidence) ?? entry.meaning, field: entry.field?.(evidence) };

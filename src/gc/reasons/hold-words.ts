@@ -2,6 +2,7 @@ import type { HoldRule } from '../../api/policy/policy.ts';
 import type { HeldImages } from '../../api/report/node-pass.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
+import type { Meaning, Why } from '../words.ts';
 import type { ReasonEntry } from './entry.ts';
 
 /** A large removal by a new generation of a policy. */
@@ -12,13 +13,30 @@ export interface HoldEvidence extends HoldRule {
 }
 
 /** `what`: the objects, in the plural; `field`: the block of the policy that has holdAbove. */
-export const holdReason = (what: string, field: string): ReasonEntry<HoldEvidence> => ({
+interface Held {
+  readonly what: string;
+  readonly field: string;
+}
+
+export const holdMeaning = ({ what, field }: Held): Meaning => ({
   meaning: `It is due, but a new generation of the policy would remove many ${what}, and its first large pass waits for ${field}.holdFor.`,
-  sentence: ({ due, governed, generation, above, forMs }) =>
+  change: `${field}.holdFor has passed since the first pass under this generation; or somebody sets the annotation gc.dustpan.dev/skip-hold of the policy to its generation.`,
+});
+
+export const explainHold = (
+  { what, field }: Held,
+  { due, governed, generation, above, forMs }: HoldEvidence,
+): Why => ({
+  detail:
     `It is due, but generation ${generation} of the policy would remove ${due} of ${governed} ${what}: more than ${above}, and more than half. ` +
     `The first such pass of a generation waits ${formatDuration(forMs)}.`,
-  field: ({ above, forMs }) => `${field}.holdAbove=${above}, ${field}.holdFor=${formatDuration(forMs)}`,
-  change: `${field}.holdFor has passed since the first pass under this generation; or somebody sets the annotation gc.dustpan.dev/skip-hold of the policy to its generation.`,
+  field: `${field}.holdAbove=${above}, ${field}.holdFor=${formatDuration(forMs)}`,
+});
+
+export const holdReason = (what: string, field: string): ReasonEntry<HoldEvidence> => ({
+  ...holdMeaning({ what, field }),
+  sentence: (evidence) => explainHold({ what, field }, evidence).detail,
+  field: (evidence) => explainHold({ what, field }, evidence).field,
 });
 
 interface HeldPolicy {

@@ -6,6 +6,8 @@ import {
   policyCorrected,
   type InvalidEvidence,
 } from './words.ts';
+import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
+import type { Why } from '../words.ts';
 import type { NoEvidence, ReasonCatalog } from './entry.ts';
 
 /** Evidence of reasons that concern a whole node: the same for images, containers, sandboxes and logs. */
@@ -52,3 +54,15 @@ export const nodeReasons: ReasonCatalog<NodeEvidence> = {
     change: 'The agent can read the node and the policies from the API server.',
   },
 };
+
+/** Explains a reason that concerns the whole node. */
+export function explainNode(
+  reason: keyof NodeEvidence,
+  policy: Policy | InvalidPolicy | undefined,
+): Why {
+  const detail = nodeReasons[reason].meaning;
+  if (reason === 'KeepMarked') return { detail, field: keepLabelField() };
+  if (reason !== 'InvalidPolicy') return { detail };
+  const evidence = { invalid: policy !== undefined && isInvalid(policy) ? policy : undefined };
+  return { detail: invalidSentence(evidence, 'this node'), field: invalidField(evidence) };
+}

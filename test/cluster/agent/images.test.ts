@@ -209,7 +209,7 @@ test('DryRun removes nothing, and reports the removable images', async () => {
       pinned: { count: 2 },
       kept: { count: 1 },
     });
-  const dueInDryRun = 'dustpan_image_gc_due_images{reason="Space",mode="DryRun"}';
+  const dueInDryRun = 'dustpan_due_objects{unit="imagegc",reason="Space",mode="DryRun"}';
   await expect.poll(() => metric(agent, dueInDryRun), eventually).toBeGreaterThan(0);
   await passesOf(agent, 'imagegc', 2);
   expect(await metric(agent, space)).toBe(0);
@@ -234,7 +234,7 @@ test('Enforce frees space to below the low threshold: never used images first, t
   expect(await runningPods(cluster)).toEqual(runningAtFirst);
 });
 
-const keptMarked = 'dustpan_image_gc_kept_images{reason="KeepMarked"}';
+const keptMarked = 'dustpan_kept_objects{unit="imagegc",reason="KeepMarked"}';
 const isKept = async (): Promise<boolean> => (await metric(agent, keptMarked)) > 0;
 
 const label = (value: string): Promise<string> =>

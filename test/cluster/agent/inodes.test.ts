@@ -111,7 +111,7 @@ test('without the block for inodes nothing is removed; DryRun with it only repor
 
   const thresholds = { highThresholdPercent: disk().usedPercent - 2, lowThresholdPercent: low() };
   await applyPolicy(cluster, 'DryRun', imageGC({ inodes: thresholds }));
-  const due = 'dustpan_image_gc_due_images{reason="Space",mode="DryRun"}';
+  const due = 'dustpan_due_objects{unit="imagegc",reason="Space",mode="DryRun"}';
   await expect.poll(() => metric(agent, due), eventually).toBeGreaterThan(0);
   expect(await metric(agent, 'dustpan_image_gc_wanted_inodes')).toBeGreaterThan(filesPerImage);
   expect(await metric(agent, 'dustpan_image_gc_wanted_bytes')).toBe(0);

@@ -157,7 +157,7 @@ async function why(image: string): Promise<readonly object[]> {
 test('plan and why name images as users wrote them: by tag or by digest', async () => {
   await applyPolicy(cluster, 'DryRun', policy());
   agent = await startAgent(cluster, { args: ['--image-gc-period=1s', '--container-gc-period=1s'] });
-  const due = 'dustpan_image_gc_due_images{reason="Age",mode="DryRun"}';
+  const due = 'dustpan_due_objects{unit="imagegc",reason="Age",mode="DryRun"}';
   await expect.poll(() => metric(agent, due), eventually).toBe(Object.keys(unused).length);
 
   const { decisions } = JSON.parse(await runDustpan('plan', '--kept', ...onNode())) as PlanDocument;

@@ -89,7 +89,7 @@ async function importUnused(name: string, count: number): Promise<readonly Built
 const removed = (of: DustpanProcess): Promise<number> =>
   metric(of, 'dustpan_image_garbage_collected_total{reason="age"}');
 const spared = (of: DustpanProcess, reason: string): Promise<number> =>
-  metric(of, `dustpan_image_gc_skipped_images_total{reason="${reason}"}`);
+  metric(of, `dustpan_skipped_objects_total{unit="imagegc",reason="${reason}"}`);
 
 /** Starts an agent on a batch, and waits until it is in the middle of it. */
 async function inTheMiddleOf(

@@ -197,7 +197,7 @@ async function dueForPressure(): Promise<typeof dueByAgent> {
     (await agent.sample(`${name}{reason="imagefs.available",mode="DryRun"}`)) ?? 0;
   const counts = async () => ({
     Container: await due('dustpan_container_gc_due_objects'),
-    Image: await due('dustpan_image_gc_due_images'),
+    Image: await due('dustpan_due_objects'),
   });
   let found = await counts();
   await waitUntil('containers and images are due', async () => {

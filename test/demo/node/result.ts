@@ -1,5 +1,5 @@
 import { containerReasons } from '../../../src/gc/reasons/containers.ts';
-import { imageReasons } from '../../../src/gc/reasons/images.ts';
+import { imageReasons } from '../../../src/agent/imagegc/words.ts';
 import type { Context } from '../context.ts';
 import type { LogLine, Program } from '../program.ts';
 import { bold, green, outcomeTable, red } from '../screen.ts';

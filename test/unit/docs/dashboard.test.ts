@@ -79,7 +79,7 @@ const leftOut = [
   'dustpan_container_gc_warnings_total',
   'dustpan_eviction_paced_pods',
   'dustpan_eviction_skipped_pods_total',
-  'dustpan_image_gc_skipped_images_total',
+  'dustpan_skipped_objects_total',
   'dustpan_image_repulled_after_gc_bytes_total',
   'dustpan_leader_election_slowpath_total',
   'dustpan_local_storage_eviction_requests_total',

@@ -16,7 +16,7 @@ import {
 } from '../../../src/api/reasons.ts';
 import { evictionReasons } from '../../../src/gc/reasons/evictions.ts';
 import { containerReasons } from '../../../src/gc/reasons/containers.ts';
-import { imageReasons } from '../../../src/gc/reasons/images.ts';
+import { imageReasons } from '../../../src/agent/imagegc/words.ts';
 import { pressureReasons } from '../../../src/gc/reasons/pressure.ts';
 import { storageReasons } from '../../../src/gc/reasons/storage.ts';
 import { podReasons } from '../../../src/gc/reasons/pods.ts';

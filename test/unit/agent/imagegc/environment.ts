@@ -17,7 +17,8 @@ import type {
 import type { ImageGcPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import type { NodeKeepReason } from '../../../../src/api/reasons.ts';
 import { ImageGcManager, type ImageGcDeps } from '../../../../src/agent/imagegc/manager.ts';
-import { imageGcMetrics } from '../../../../src/agent/imagegc/metrics.ts';
+import { imageGcMetrics, imageGcReasons } from '../../../../src/agent/imagegc/metrics.ts';
+import { startMetrics, unitMetrics, type UnitMetrics } from '../../../../src/gc/metrics.ts';
 import type { StateReading } from '../../../../src/node/disk/state-file.ts';
 import type { AgentState } from '../../../../src/node/disk/state-format.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
@@ -197,7 +198,8 @@ export class Node {
         this.hasNode ? { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' } : undefined,
       logBytes: () => Promise.resolve(70),
       onProgress: () => (this.progress += 1),
-      metrics: imageGcMetrics(this.registry),
+      metrics: startedMetrics(this.registry),
+      own: imageGcMetrics(this.registry),
       onPass: (report, inventory, lastRemoved) => {
         this.reports.push(report);
         this.inventories.push(inventory);
@@ -206,4 +208,10 @@ export class Node {
     };
     return new ImageGcManager(deps);
   }
+}
+
+function startedMetrics(registry: Registry): UnitMetrics {
+  const metrics = unitMetrics(registry);
+  startMetrics(metrics, 'imagegc', imageGcReasons);
+  return metrics;
 }

@@ -106,7 +106,7 @@ describe('the state file', () => {
     expect(await node.pass()).toMatchObject({
       ...{ result: 'Succeeded', removed: 1, message: 'writing state file /x (ENOSPC)' },
     });
-    expect(await node.metric('dustpan_image_gc_errors_total', { stage: 'state' })).toBe(2);
+    expect(await node.metric('dustpan_unit_errors_total', { stage: 'state' })).toBe(2);
   });
 
   test('doubles the minimum age of an image that was pulled again, over a restart', async () => {
@@ -203,7 +203,7 @@ describe('a pass with bad input', () => {
       },
     });
     await expect(node.pass(stop.signal)).rejects.toThrow('aborted');
-    expect(await node.metric('dustpan_image_gc_errors_total', { stage: 'disk' })).toBe(0);
+    expect(await node.metric('dustpan_unit_errors_total', { stage: 'disk' })).toBe(0);
   });
 
   test('fails with an Event when the disk has no capacity', async () => {

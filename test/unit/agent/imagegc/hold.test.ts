@@ -38,7 +38,7 @@ test('a new generation that would empty the node waits, with one Event, and the 
       'To go on now: kubectl annotate gcpolicy default --overwrite gc.dustpan.dev/skip-hold=1. ' +
       `To take it back: kubectl patch gcpolicy default --type=merge -p '{"spec":{"mode":"DryRun"}}'`,
   );
-  expect(await node.metric('dustpan_image_gc_kept_images', { reason: 'Holding' })).toBe(9);
+  expect(await node.metric('dustpan_kept_objects', { reason: 'Holding' })).toBe(9);
   expect(await node.pass()).toMatchObject({ removed: 9 });
   expect(node.inventories.at(-1)?.held).toBeUndefined();
 });
@@ -127,5 +127,5 @@ test.each([
 test('a dry run counts as ever', async () => {
   await empty({ mode: 'DryRun' });
   await node.pass();
-  expect(await node.metric('dustpan_image_gc_due_images', { reason: 'Space', mode: 'DryRun' })).toBe(9);
+  expect(await node.metric('dustpan_due_objects', { reason: 'Space', mode: 'DryRun' })).toBe(9);
 });

@@ -34,7 +34,7 @@ describe('while the caches are stale', () => {
     node.live = { pods: [nodePod('new', ['a'])] };
     expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
     expect(node.left).toBe('a c d e f g h i');
-    expect(await node.metric('dustpan_image_gc_skipped_images_total', { reason: 'BoundPod' })).toBe(1);
+    expect(await node.metric('dustpan_skipped_objects_total', { reason: 'BoundPod' })).toBe(1);
   });
 
   test('a pod that only the cache has protects its image as well', async () => {
@@ -54,7 +54,7 @@ test('an image that is gone meanwhile is neither removed nor kept', async () => 
   await node.pass();
   expect(node.runtime.changes).not.toContain('removeImage a');
   expect(node.log.lines.map(({ message }) => message)).toContain('image is already gone');
-  expect(await node.metric('dustpan_image_gc_skipped_images_total', { reason: 'Gone' })).toBeUndefined();
+  expect(await node.metric('dustpan_skipped_objects_total', { reason: 'Gone' })).toBeUndefined();
 });
 
 test('nothing is removed when the API server does not respond, and the report has the error', async () => {
@@ -134,7 +134,7 @@ describe('a clock that differs from the API server’s', () => {
       ...{ result: 'Unknown', removed: 0 },
       message: `the clock of this node is 61 s ${clockSkewMs > 0 ? 'ahead of' : 'behind'} the API server's`,
     });
-    expect(await node.metric('dustpan_image_gc_skipped_images_total', { reason: 'ClockUnsure' })).toBe(9);
+    expect(await node.metric('dustpan_skipped_objects_total', { reason: 'ClockUnsure' })).toBe(9);
   });
 
   test('by one minute is tolerated', async () => {

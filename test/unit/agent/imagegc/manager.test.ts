@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 
 const skipped = (reason: string): Promise<number | undefined> =>
-  node.metric('dustpan_image_gc_skipped_images_total', { reason });
+  node.metric('dustpan_skipped_objects_total', { reason });
 
 describe('a full disk', () => {
   test('is measured after each removal, because image sizes by the runtime are only half of it', async () => {
@@ -57,7 +57,7 @@ describe('a full disk', () => {
     node.governance = governed({}, { mode: 'DryRun' });
     expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 0, freedBytes: 0 });
     expect(node.runtime.changes).toEqual([]);
-    expect(await node.metric('dustpan_image_gc_due_images', { reason: 'Space', mode: 'DryRun' })).toBe(2);
+    expect(await node.metric('dustpan_due_objects', { reason: 'Space', mode: 'DryRun' })).toBe(2);
     expect(node.inventories.at(-1)?.removable).toEqual({ count: 9, bytes: 4500 });
   });
 
@@ -68,7 +68,7 @@ describe('a full disk', () => {
     node.governance = governance;
     expect(await node.pass()).toMatchObject({ result: 'Idle', removed: 0 });
     expect(node.runtime.changes).toEqual([]);
-    expect(await node.metric('dustpan_image_gc_kept_images', { reason })).toBe(9);
+    expect(await node.metric('dustpan_kept_objects', { reason })).toBe(9);
     expect(node.inventories.at(-1)?.removable).toEqual({ count: 0, bytes: 0 });
   });
 
@@ -187,7 +187,7 @@ describe('between plan and removal', () => {
         're-checking live before a removal takes longer than 5 s: the object may have come into use meanwhile',
     });
     expect(node.runtime.changes).toEqual([]);
-    expect(await node.metric('dustpan_image_gc_errors_total', { stage: 'observe' })).toBe(1);
+    expect(await node.metric('dustpan_unit_errors_total', { stage: 'observe' })).toBe(1);
   });
 });
 
@@ -315,7 +315,7 @@ describe('a removal that fails', () => {
     node.runtime.fail('removeImage', { target: 'sha256:a' });
     expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1, errors: 1 });
     expect(node.left).toBe('a c d e f g h i');
-    expect(await node.metric('dustpan_image_gc_errors_total', { stage: 'remove' })).toBe(1);
+    expect(await node.metric('dustpan_failed_objects_total', { reason: 'Space' })).toBe(1);
   });
 
   test('for every image fails the pass in the kubelet’s words; from the second failed pass on with an Event', async () => {

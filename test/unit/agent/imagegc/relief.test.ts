@@ -231,7 +231,7 @@ describe('a relief in mode DryRun', () => {
     expect(await node.relieve(wanted)).toBe(result);
     expect(node.left).toBe('a b c d e f g h i');
     const labels = { reason: 'nodefs.available', mode: 'DryRun' };
-    expect(await node.metric('dustpan_image_gc_due_images', labels)).toBe(due);
+    expect(await node.metric('dustpan_due_objects', labels)).toBe(due);
     expect(node.reports.at(-1)?.result).toBe(result === 'Enough' ? 'Succeeded' : 'Short');
   });
 
@@ -248,7 +248,7 @@ describe('a relief in mode DryRun', () => {
     const node = await filled(governs({ highThresholdPercent: 100 }, 'DryRun'));
     const due = async (pass: Promise<unknown>): Promise<number | undefined> => {
       await pass;
-      return await node.metric('dustpan_image_gc_due_images', { reason: 'nodefs.available', mode: 'DryRun' });
+      return await node.metric('dustpan_due_objects', { reason: 'nodefs.available', mode: 'DryRun' });
     };
     const counts = [await due(node.relieve(1_000)), await due(node.relieve(1_500)), await due(node.pass())];
     expect(counts).toEqual([2, 3, 0]);

@@ -77,7 +77,7 @@ describe('a pass', () => {
     node.runtime.fail('sandboxImage', { times: Infinity });
     expect(await node.pass()).toMatchObject({ result: 'Failed', removed: 0 });
     expect(node.runtime.changes).toEqual([]);
-    expect(await node.metric('dustpan_image_gc_errors_total', { stage: 'observe' })).toBe(1);
+    expect(await node.metric('dustpan_unit_errors_total', { stage: 'observe' })).toBe(1);
   });
 
   test('does not report a failure when the agent stops', async () => {

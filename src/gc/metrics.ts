@@ -1,0 +1,87 @@
+import type { Registry } from 'prom-client';
+import { isInvalid } from '../api/policy/policy.ts';
+import type { Reason } from '../api/reasons.ts';
+import { metricRows } from '../runtime/serving/metric-rows.ts';
+import type { Decision, Unit } from './decision.ts';
+
+export type UnitMetrics = ReturnType<typeof unitMetrics>;
+
+/** The metrics of all units. What only one unit has is a row beside that unit. */
+export function unitMetrics(registry: Registry) {
+  const { counter, gauge } = metricRows(registry);
+  return {
+    due: gauge(
+      'due_objects',
+      'Objects that the last plan of the unit would remove or evict, by reason and mode of the policy.',
+      'unit',
+      'reason',
+      'mode',
+    ),
+    kept: gauge('kept_objects', 'Objects that the last plan of the unit keeps, by reason.', 'unit', 'reason'),
+    removed: counter('removed_objects_total', 'Objects that the unit removed, by reason.', 'unit', 'reason'),
+    skipped: counter(
+      'skipped_objects_total',
+      'Due objects that a live check right before the removal kept, by the reason to keep them.',
+      'unit',
+      'reason',
+    ),
+    failed: counter(
+      'failed_objects_total',
+      'Removals that failed, by the reason for them.',
+      'unit',
+      'reason',
+    ),
+    freedBytes: counter(
+      'freed_bytes_total',
+      'Bytes that the removals of the unit freed, measured if possible.',
+      'unit',
+    ),
+    errors: counter(
+      'unit_errors_total',
+      'Failures of the unit other than those of a removal, by stage.',
+      'unit',
+      'stage',
+    ),
+  };
+}
+
+/** What a unit counts: every reason has its series from the start, and is set in each pass. */
+export interface UnitReasons {
+  /** Reasons to remove or to evict. */
+  readonly due: readonly Reason[];
+  readonly kept: readonly Reason[];
+  /** Reasons of live checks; default: those to keep. */
+  readonly skipped?: readonly Reason[];
+  /** Where a pass can fail, besides in a removal. */
+  readonly stages: readonly string[];
+}
+
+const modes = ['DryRun', 'Enforce'] as const;
+
+/** Sets the series of a unit to 0: a series that begins with 1 never increased. */
+export function startMetrics(metrics: UnitMetrics, unit: Unit, reasons: UnitReasons): void {
+  for (const reason of reasons.due) {
+    metrics.removed.inc({ unit, reason }, 0);
+    metrics.failed.inc({ unit, reason }, 0);
+  }
+  for (const reason of reasons.skipped ?? reasons.kept) metrics.skipped.inc({ unit, reason }, 0);
+  for (const stage of reasons.stages) metrics.errors.inc({ unit, stage }, 0);
+  metrics.freedBytes.inc({ unit }, 0);
+  showPlan(metrics, unit, reasons);
+}
+
+type Shown = Pick<Decision, 'reason' | 'policy'>;
+
+/** Shows a plan: due and kept objects by reason; without one, 0 for each. A gauge that is only increased would never forget a plan. */
+export function showPlan(
+  metrics: UnitMetrics,
+  unit: Unit,
+  reasons: Pick<UnitReasons, 'due' | 'kept'>,
+  plan: { readonly due: Iterable<Shown>; readonly kept: Iterable<Shown> } = { due: [], kept: [] },
+): void {
+  for (const reason of reasons.due) for (const mode of modes) metrics.due.set({ unit, reason, mode }, 0);
+  for (const reason of reasons.kept) metrics.kept.set({ unit, reason }, 0);
+  for (const { reason, policy } of plan.due)
+    if (policy !== undefined && !isInvalid(policy)) metrics.due.inc({ unit, reason, mode: policy.mode });
+  for (const { reason } of plan.kept) metrics.kept.inc({ unit, reason });
+}

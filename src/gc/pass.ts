@@ -1,0 +1,161 @@
+import { isInvalid } from '../api/policy/policy.ts';
+import type { NodePassReport } from '../api/report/node-pass.ts';
+import { errorLine } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/logging/logger.ts';
+import type { Decision, Outcome, Target, Unit } from './decision.ts';
+import { execute, logStop, type Execution, type Stop } from './execute.ts';
+import type { FailureMemory } from './failures.ts';
+import type { UnitMetrics } from './metrics.ts';
+
+/** Where a unit counts and logs. */
+export interface Reporting {
+  readonly unit: Unit;
+  readonly metrics: UnitMetrics;
+  readonly log: Logger;
+}
+
+interface Work<D> extends Omit<Execution<D>, 'onOutcome'> {
+  /** Log fields that identify an object even after its removal. */
+  readonly fieldsOf: (decision: D) => object;
+  /** Remembers the removals that failed; undefined = the unit does so itself. */
+  readonly failures?: FailureMemory<D>;
+  /** Called after each decision: a long pass is not a hung one. */
+  readonly onProgress: () => void;
+  /** What the unit does with an outcome, besides counting and logging it. */
+  readonly onOutcome?: (outcome: Outcome<D>) => void;
+  /** A failure that is none: a shutdown has interrupted the removal. Default: every failure is one. */
+  readonly isInterrupted?: (error: unknown) => boolean;
+}
+
+/** What a pass has done. */
+export interface PassResults<D> {
+  readonly outcomes: readonly Outcome<D>[];
+  readonly removed: readonly D[];
+  readonly failed: readonly Extract<Outcome<D>, { kind: 'failed' }>[];
+  readonly freedBytes: number;
+  /** Why the pass ended before its last decision. */
+  readonly stopped: Stop | undefined;
+}
+
+/** A broken server must not fill the log. */
+const maxFailureLines = 10;
+
+/**
+ * Removes what is due under policies in mode Enforce, in order, each object after its checks; counts and logs each outcome. What is due in mode
+ * DryRun is only logged. Never rejects.
+ */
+export async function carryOut<D extends Decision>(
+  due: readonly D[],
+  reporting: Reporting,
+  work: Work<D>,
+  signal: AbortSignal,
+): Promise<PassResults<D>> {
+  const { log } = reporting;
+  for (const one of due.filter((it) => !isEnforced(it)))
+    log.debug(work.fieldsOf(one), `would ${verbs[one.verdict].would} ${nouns[one.target.kind]}`);
+  let failures = 0;
+  const { outcomes, stopped } = await execute(
+    due.filter(isEnforced),
+    {
+      ...work,
+      onOutcome: (outcome) => {
+        work.onProgress();
+        if (outcome.kind === 'failed' && work.isInterrupted?.(outcome.error) === true) return;
+        if (outcome.kind === 'failed') failures += 1;
+        record(outcome, work.fieldsOf(outcome.decision), { ...reporting, isQuiet: failures > maxFailureLines });
+        work.onOutcome?.(outcome);
+      },
+    },
+    signal,
+  );
+  work.failures?.record(outcomes, work.clock.monotonicMs());
+  logStop(log, stopped);
+  const done = outcomes.filter((one) => one.kind === 'done');
+  return {
+    outcomes,
+    removed: done.map(({ decision }) => decision),
+    failed: outcomes.filter((one) => one.kind === 'failed'),
+    freedBytes: done.reduce((sum, { freedBytes }) => sum + freedBytes, 0),
+    stopped,
+  };
+}
+
+const isEnforced = ({ policy }: Decision): boolean =>
+  policy !== undefined && !isInvalid(policy) && policy.mode === 'Enforce';
+
+interface Recording extends Reporting {
+  /** Logs a failure only at level debug. */
+  readonly isQuiet: boolean;
+}
+
+function record(
+  outcome: Outcome<Decision>,
+  fields: object,
+  { unit, metrics, log, isQuiet }: Recording,
+): void {
+  const { reason, verdict, target } = outcome.decision;
+  const [noun, { removed, removing }] = [nouns[target.kind], verbs[verdict]];
+  switch (outcome.kind) {
+    case 'done':
+      metrics.removed.inc({ unit, reason });
+      metrics.freedBytes.inc({ unit }, outcome.freedBytes);
+      log.info({ ...fields, freedBytes: outcome.freedBytes }, `${removed} ${noun}`);
+      return;
+    case 'kept':
+      metrics.skipped.inc({ unit, reason: outcome.reason });
+      log.debug({ ...fields, kept: outcome.reason }, `keeping ${noun} after live check`);
+      return;
+    case 'gone':
+      log.debug(fields, `${noun} is already gone`);
+      return;
+    case 'failed':
+      metrics.failed.inc({ unit, reason });
+      log[isQuiet ? 'debug' : 'warn']({ ...fields, err: errorLine(outcome.error) }, `${removing} ${noun} failed`);
+  }
+}
+
+const remove = { would: 'remove', removed: 'removed', removing: 'removing' };
+const verbs: Readonly<Record<Decision['verdict'], typeof remove>> = {
+  Delete: { would: 'delete', removed: 'deleted', removing: 'deleting' },
+  Remove: remove,
+  Evict: { would: 'evict', removed: 'evicted', removing: 'evicting' },
+  // Neither is carried out.
+  Warn: remove,
+  Keep: remove,
+};
+
+const nouns: Readonly<Record<Target['kind'], string>> = {
+  Pod: 'pod',
+  Node: 'node',
+  Image: 'image',
+  Container: 'container',
+  Sandbox: 'sandbox',
+  LogDirectory: 'log directory',
+  LogLink: 'log link',
+  LogFile: 'log file',
+  PodCgroup: 'orphaned control group',
+  PodDirectory: 'orphaned pod directory',
+};
+
+/** Why something could not be decided: the check right before a removal lacked a fact, or the clocks differ; undefined = everything was. */
+export function undecidedBecause(
+  { outcomes, stopped }: Pick<PassResults<Decision>, 'outcomes' | 'stopped'>,
+  clockSkew: string | undefined,
+): string | undefined {
+  if (stopped?.unknown === true) return stopped.why;
+  return outcomes.some((one) => one.kind === 'kept' && one.reason === 'ClockUnsure') ? clockSkew : undefined;
+}
+
+/** The report of one pass of a unit of the agent; `results` undefined = the pass was not to remove anything. */
+export const passReport = (
+  { unit, at, result, message }: Pick<NodePassReport, 'unit' | 'at' | 'result' | 'message'>,
+  results: Pick<PassResults<unknown>, 'removed' | 'failed' | 'freedBytes'> | undefined,
+): NodePassReport => ({
+  unit,
+  at,
+  result,
+  message,
+  removed: results?.removed.length ?? 0,
+  freedBytes: results?.freedBytes ?? 0,
+  errors: results?.failed.length ?? 0,
+});
