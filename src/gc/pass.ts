@@ -62,7 +62,10 @@ export async function carryOut<D extends Decision>(
         work.onProgress();
         if (outcome.kind === 'failed' && work.isInterrupted?.(outcome.error) === true) return;
         if (outcome.kind === 'failed') failures += 1;
-        record(outcome, work.fieldsOf(outcome.decision), { ...reporting, isQuiet: failures > maxFailureLines });
+        record(outcome, work.fieldsOf(outcome.decision), {
+          ...reporting,
+          isQuiet: failures > maxFailureLines,
+        });
         work.onOutcome?.(outcome);
       },
     },
@@ -110,7 +113,10 @@ function record(
       return;
     case 'failed':
       metrics.failed.inc({ unit, reason });
-      log[isQuiet ? 'debug' : 'warn']({ ...fields, err: errorLine(outcome.error) }, `${removing} ${noun} failed`);
+      log[isQuiet ? 'debug' : 'warn'](
+        { ...fields, err: errorLine(outcome.error) },
+        `${removing} ${noun} failed`,
+      );
   }
 }
 

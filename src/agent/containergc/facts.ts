@@ -15,7 +15,13 @@ import {
 } from '../../api/reasons.ts';
 import type { NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
-import type { ContainerTarget, Evidenced, LogTarget, OrphanTarget, SandboxTarget } from '../../gc/decision.ts';
+import type {
+  ContainerTarget,
+  Evidenced,
+  LogTarget,
+  OrphanTarget,
+  SandboxTarget,
+} from '../../gc/decision.ts';
 import type { FailedBefore } from '../../gc/failures.ts';
 import type { ContainerWarnEvidence } from '../../gc/reasons/container-warnings.ts';
 import type { ContainerEvidence, ContainerReason } from '../../gc/reasons/containers.ts';

@@ -160,10 +160,7 @@ export class ImageGcManager {
       showSpace(this.#deps.own, undefined);
       const message = errorLine(err);
       if (rule.kind === 'governed') this.#fail(message);
-      const report = passReport(
-        { unit: 'imagegc', at: clock.now(), result: 'Failed', message },
-        undefined,
-      );
+      const report = passReport({ unit: 'imagegc', at: clock.now(), result: 'Failed', message }, undefined);
       onPass(report, undefined, lastRemoved(this.#state));
       throw err;
     }

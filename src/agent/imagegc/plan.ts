@@ -2,7 +2,7 @@ import { isInodes, type DiskDemand, type DiskSignal, type ReclaimResult } from '
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import { podRefOf } from '../../api/pod-ref.ts';
 import { failedLast } from '../../gc/failures.ts';
-import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
+import type { ImageGcPolicy } from '../../api/policy/policy.ts';
 import type { ImageKeepReason } from '../../api/reasons.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import { inodeEstimate, spaceNeed, usageOf, type ByUnit, type SpaceNeed } from './disk.ts';
@@ -37,7 +37,7 @@ export function planImageGc(facts: ImageGcFacts, { governance, now, demands = []
   const removable: JudgedImage[] = [];
   const hasFailed = ({ id }: JudgedImage): boolean => facts.failedBefore?.has(id) === true;
   for (const image of failedLast(imageFacts(facts, rule, now).toSorted(byIdleSince), hasFailed)) {
-    const why = keptBecause(image, facts, { rule, now });
+    const why = keptBecause(image, facts, { now });
     if (why === undefined) removable.push(image);
     else kept.push(keep(image, why, policy));
   }
@@ -247,7 +247,7 @@ function imageFacts(
 function keptBecause(
   image: JudgedImage,
   facts: ImageGcFacts,
-  { rule, now }: PlanContext,
+  { now }: Pick<PlanContext, 'now'>,
 ): (ImageKept & { readonly eligibleAtMs?: number }) | undefined {
   const why = heldBecause(image, facts) ?? unknownBecause(facts);
   if (why !== undefined) return why;

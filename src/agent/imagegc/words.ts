@@ -103,7 +103,8 @@ export function explainImage(decision: ImageDecision, plan: ImageGcPlan): Why {
   switch (decision.reason) {
     case 'Age': {
       const age = formatDuration(target.maximumAgeMs ?? 0);
-      const ofEntry = ageEntry === undefined ? '' : ` of images that match ${JSON.stringify(ageEntry.pattern)}`;
+      const ofEntry =
+        ageEntry === undefined ? '' : ` of images that match ${JSON.stringify(ageEntry.pattern)}`;
       return {
         detail: `It was ${useText(record)}, which is longer ago than the maximum age of ${age}${ofEntry}.`,
         field: ageEntry === undefined ? `nodes.imageGC.maximumAge=${age}` : ageField(ageEntry),
@@ -116,7 +117,9 @@ export function explainImage(decision: ImageDecision, plan: ImageGcPlan): Why {
           `The image file system ${usageText(plan)}, so dustpan frees ${wantedText(plan)}${hasAged ? ', in addition to images removed by age' : ''}` +
           `; this image (${useText(record)}) is the ${place(decision, plan)} to be removed.`,
         field: crossedOf(plan)
-          .map(({ prefix, thresholds }) => `${highField(thresholds, prefix)}, ${lowField(thresholds, prefix)}`)
+          .map(
+            ({ prefix, thresholds }) => `${highField(thresholds, prefix)}, ${lowField(thresholds, prefix)}`,
+          )
           .join(', '),
       };
     }
@@ -145,9 +148,10 @@ export function explainImage(decision: ImageDecision, plan: ImageGcPlan): Why {
     case 'BelowThreshold':
       return {
         detail: [belowText(plan), ...inodesBelowText(plan), ...ageText(target)].join(' '),
-        field: [...partsOf(plan).map(({ prefix, thresholds }) => highField(thresholds, prefix)), ...ageFields(target)].join(
-          ', ',
-        ),
+        field: [
+          ...partsOf(plan).map(({ prefix, thresholds }) => highField(thresholds, prefix)),
+          ...ageFields(target),
+        ].join(', '),
       };
     case 'TargetMet':
       return {
@@ -219,7 +223,9 @@ function userText({ user }: Extract<ImageKept, { reason: 'InUse' }>): string {
   return `Container ${user.name} of ${podText(user.pod)} (${user.state}) ${isUsed}.`;
 }
 
-const boundText = ({ pod, image }: JudgedImage['holds']['boundPod'] = { pod: '', image: undefined }): string =>
+const boundText = (
+  { pod, image }: JudgedImage['holds']['boundPod'] = { pod: '', image: undefined },
+): string =>
   image === undefined
     ? `Pod ${pod}, bound to this node, has more than ${bounds.images / 1024} KB of image references, so it may use any image.`
     : `Pod ${pod}, bound to this node, refers to it as ${image}.`;
@@ -335,7 +341,8 @@ function targetText(plan: ImageGcPlan): string {
   if (needed.length > 0) return `It is removable, but the images before it free ${needed.join(' and ')}.`;
   const reached = [
     ...targets.map(
-      ({ thresholds, unit }) => `${thresholds.lowThresholdPercent} %${unit === 'bytes' ? '' : ' of the inodes'}`,
+      ({ thresholds, unit }) =>
+        `${thresholds.lowThresholdPercent} %${unit === 'bytes' ? '' : ' of the inodes'}`,
     ),
     ...demands.map(({ signal, threshold }) => `the threshold ${threshold} of ${signal}`),
   ];

@@ -73,7 +73,10 @@ export function planPressure(place: Pressed, options: PlanOptions): UnitPlan {
   const decisions = [
     ...listed(containers, (one) => explain(containerReasons, one), at),
     ...listed(images, (one) => explainImage(one, imagePlan), { ...at, after: containers.length }),
-    ...listed(evictions, (one) => explain(pressureReasons, one), { ...at, after: containers.length + images.length }),
+    ...listed(evictions, (one) => explain(pressureReasons, one), {
+      ...at,
+      after: containers.length + images.length,
+    }),
     ...listed(plan.warnings, (one) => explain(pressureWarnings, one), at),
     ...listed(refused, (one) => explain(evictionReasons, one), at),
     ...listed(plan.kept, (one) => explain(pressureReasons, one), at),

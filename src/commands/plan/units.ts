@@ -231,7 +231,8 @@ function planImages(
     ]),
   );
   const rule = nodeRule(governance, 'imageGC');
-  if (rule.kind === 'keep') return { unit: { decisions, totals: undefined }, images, imagePlan: plan, results };
+  if (rule.kind === 'keep')
+    return { unit: { decisions, totals: undefined }, images, imagePlan: plan, results };
   const { wantedBytes, plannedBytes, usedPercent = null, usedInodesPercent = null } = plan;
   const { wantedInodes, plannedInodes, crossed } = plan;
   const inodes = { wantedInodes, plannedInodes, usedInodesPercent };

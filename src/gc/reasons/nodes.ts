@@ -56,10 +56,7 @@ export const nodeReasons: ReasonCatalog<NodeEvidence> = {
 };
 
 /** Explains a reason that concerns the whole node. */
-export function explainNode(
-  reason: keyof NodeEvidence,
-  policy: Policy | InvalidPolicy | undefined,
-): Why {
+export function explainNode(reason: keyof NodeEvidence, policy: Policy | InvalidPolicy | undefined): Why {
   const detail = nodeReasons[reason].meaning;
   if (reason === 'KeepMarked') return { detail, field: keepLabelField() };
   if (reason !== 'InvalidPolicy') return { detail };

@@ -178,7 +178,8 @@ test('nothing is removed while the API server is unreachable', async () => {
   // The kubelet would remove the remains of an unknown pod.
   await cluster.kill('kubelet');
   await cluster.kill('api');
-  const unsure = async () => (await metric(agent, 'dustpan_kept_objects{unit="imagegc",reason="NodeUnknown"}')) > 0;
+  const unsure = async () =>
+    (await metric(agent, 'dustpan_kept_objects{unit="imagegc",reason="NodeUnknown"}')) > 0;
   await expect.poll(unsure, eventually).toBe(true);
   const unused = await importUnused('four', 5);
   await leavePhantom(cluster, busyboxImage.ref);

@@ -79,7 +79,7 @@ const leftOut = [
   'dustpan_container_gc_warnings_total',
   'dustpan_eviction_paced_pods',
   'dustpan_eviction_skipped_pods_total',
-  'dustpan_skipped_objects_total',
+  'dustpan_freed_bytes_total',
   'dustpan_image_repulled_after_gc_bytes_total',
   'dustpan_leader_election_slowpath_total',
   'dustpan_local_storage_eviction_requests_total',
@@ -95,7 +95,9 @@ const leftOut = [
   'dustpan_node_report_writes_total',
   'dustpan_pod_gc_force_delete_pod_errors_total',
   'dustpan_reflector_watches_total',
+  'dustpan_removed_objects_total',
   'dustpan_runtime_operations_total',
+  'dustpan_skipped_objects_total',
 ];
 
 test('shows every metric of dustpan except the listed ones', async () => {

@@ -32,16 +32,6 @@ describe('the list of registrations', () => {
     const loaded = loadedBy([`src/commands/${component}/${component}.ts`]);
     expect(creators.filter((file) => listed.has(file))).toEqual(creators.filter((file) => loaded.has(file)));
   });
-
-  test('has every metric in these files', () => {
-    const run = loadedBy(components.map((component) => `src/commands/${component}/${component}.ts`));
-    const named = creators
-      .filter((file) => run.has(file))
-      .flatMap((file) => [...(sources.get(file) ?? '').matchAll(/\bdustpan_[a-z0-9_]+/g)]);
-    expect([...new Set(named.map(([name]) => name))].sort()).toEqual(
-      namesOf(all).filter((name) => !isDefaultMetric(name)),
-    );
-  });
 });
 
 describe('docs/reference/metrics.md', () => {

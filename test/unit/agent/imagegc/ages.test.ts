@@ -71,9 +71,9 @@ describe('an image that was used half an hour ago, with a general maximum age of
     expect(verdicts(planned(ci, [entry('*/ci/*', 20)], undefined)).removed).toEqual(['x Age']);
   });
 
-  test('has the entry in its evidence', () => {
-    expect(planned(ci, [entry('base', 40), entry('*/ci/*', 20)]).removals[0]?.evidence).toMatchObject({
-      ...{ maximumAgeMs: 20 * minute },
+  test('shows the entry', () => {
+    expect(planned(ci, [entry('base', 40), entry('*/ci/*', 20)]).removals[0]?.target).toMatchObject({
+      maximumAgeMs: 20 * minute,
       ageEntry: { index: 1, pattern: '*/ci/*', maximumAgeMs: 20 * minute },
     });
   });

@@ -15,12 +15,20 @@ const planOf = (over: Partial<ImageGcFacts> = {}): ImageGcPlan =>
   planImageGc({ ...facts([image('a'), image('b')]), ...over }, given);
 const plan = planOf();
 const results = (over: Partial<RemovalResults> = {}): RemovalResults => ({
-  ...{ removed: [], failed: [], freedBytes: 0, freedInodes: 0, lastError: undefined },
+  outcomes: [],
+  removed: [],
+  failed: [],
+  freedBytes: 0,
+  freedInodes: 0,
+  disk: undefined,
   missing: { bytes: 0, inodes: 0, demand: 0 },
-  ...{ stopped: undefined, unknown: undefined, broken: undefined },
+  stopped: undefined,
+  unknown: undefined,
   ...over,
 });
-const aged = plan.removals.map((one) => ({ ...one, reason: 'Age' as const }));
+const failed = (removals: ImageGcPlan['removals']): RemovalResults['failed'] =>
+  removals.map((decision) => ({ kind: 'failed', decision, error: new Error('busy') }));
+const aged = failed(plan.removals.map((one) => ({ ...one, reason: 'Age' as const })));
 
 const daysMs = (days: number): number => days * 24 * 3_600_000;
 
@@ -64,15 +72,14 @@ describe('a pass ends', () => {
     { name: 'without removals', results: results(), expected: ['Idle', undefined] },
     {
       name: 'with a failed removal of an image that is too old',
-      results: results({ failed: aged, lastError: 'busy' }),
+      results: results({ failed: aged }),
       expected: ['Failed', 'wanted to free images older than 0s, encountered errors in image deletion: busy'],
     },
     {
       name: 'with failed removals and a full disk',
       results: results({
-        failed: plan.removals,
+        failed: failed(plan.removals),
         missing: { bytes: 1, inodes: 0, demand: 0 },
-        lastError: 'busy',
       }),
       expected: [
         'Failed',
@@ -81,12 +88,12 @@ describe('a pass ends', () => {
     },
     {
       name: 'with a failed removal and another image removed instead',
-      results: results({ removed: plan.removals, failed: plan.removals }),
-      expected: ['Succeeded', undefined],
+      results: results({ removed: plan.removals, failed: failed(plan.removals) }),
+      expected: ['Succeeded', 'busy'],
     },
     {
       name: 'when the node can no longer be observed',
-      results: results({ broken: 'gone' }),
+      results: results({ stopped: { kind: 'stop', why: 'gone', error: new Error('gone') } }),
       expected: ['Failed', 'gone'],
     },
     {
@@ -116,7 +123,10 @@ describe('a pass ends', () => {
     },
     {
       name: 'when it was stopped',
-      results: results({ stopped: 'policies have changed', missing: { bytes: 1, inodes: 0, demand: 0 } }),
+      results: results({
+        stopped: { kind: 'stop', why: 'policies have changed' },
+        missing: { bytes: 1, inodes: 0, demand: 0 },
+      }),
       expected: ['Short', 'policies have changed'],
     },
     {

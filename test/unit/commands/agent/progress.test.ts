@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
+import { agentMetrics } from '../../../../src/commands/agent/metrics.ts';
 import { buildAgentUnits } from '../../../../src/commands/agent/units.ts';
 import { StateDirectory } from '../../../../src/commands/agent/state.ts';
 import { tokenCredentials } from '../../../../src/kube/auth/credentials.ts';
@@ -16,6 +17,7 @@ test('calls of the runtime for the report are no progress of the passes', async 
   runtime.filesystems = { images: [{ mountpoint: '/', usedBytes: 1, inodesUsed: 1 }], containers: [] };
   let progress = 0;
   const endpoint = 'https://127.0.0.1:10250';
+  const registry = new Registry();
   const units = buildAgentUnits({
     config: {
       ...{ nodeName: 'node-1', localStoragePodMetrics: false, containerGcPeriodMs: 60_000 },
@@ -28,7 +30,11 @@ test('calls of the runtime for the report are no progress of the passes', async 
       transport: Object.assign(new FakeTransport({}), { close: () => undefined }),
       connection: { endpoint: { server: endpoint }, auth: tokenCredentials('t'), source: 'test' },
     },
-    ...{ registry: new Registry(), log: silentLogger, recorder: new FakeRecorder(), runtime },
+    registry,
+    metrics: agentMetrics(registry),
+    log: silentLogger,
+    recorder: new FakeRecorder(),
+    runtime,
     state: new StateDirectory('/nowhere', silentLogger),
     runtimeWatch: { version: undefined, check: () => undefined },
     caches: {
