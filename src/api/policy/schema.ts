@@ -5,6 +5,8 @@ import { isObject, formatValue, unknownField } from '../json.ts';
 /** The parts of a CRD's schema that are needed for nulls, rules and messages. A validator that ajv made of the schema checks the rest. */
 export interface Schema {
   readonly type: string;
+  /** How a text is decoded. */
+  readonly format?: 'duration' | 'quantity';
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: Schema | false;
   readonly items?: Schema;
@@ -98,7 +100,11 @@ function children({ value, schema, path, pointer }: Place): readonly Place[] {
   });
 }
 
-function schemaOf({ properties = {}, additionalProperties }: Schema, name: string): Schema | undefined {
+/** The schema of a field; undefined = it has none. */
+export function schemaOf(
+  { properties = {}, additionalProperties }: Schema,
+  name: string,
+): Schema | undefined {
   if (Object.hasOwn(properties, name)) return properties[name];
   return additionalProperties === false ? undefined : additionalProperties;
 }
