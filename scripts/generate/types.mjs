@@ -1,6 +1,6 @@
 import { compile } from 'json-schema-to-typescript';
 import { decodedName } from '../../src/api/policy/decode.ts';
-import { decodingOf, storedSchema } from './schema.mjs';
+import { closedSchema, decodingOf, storedSchema } from './schema.mjs';
 
 const metadata = `{ name: string; uid?: string; generation?: number; resourceVersion?: string; labels?: Record<string, string>; annotations?: Record<string, string>; creationTimestamp?: string; ownerReferences?: { apiVersion: string; kind: string; name: string; uid: string; controller?: boolean; blockOwnerDeletion?: boolean }[] }`;
 
@@ -12,15 +12,32 @@ export async function types(source, crd) {
     ...rest,
     properties: { ...properties, metadata: { description: 'Standard object metadata.', tsType: metadata } },
   };
-  return interfaces(root, kind, `// Made from ${source} by npm run generate. Do not edit.`);
+  const text = await interfaces(
+    root,
+    kind,
+    `${kind === 'NodeGCReport' ? '// @ts-nocheck\n' : ''}// Made from ${source} by npm run generate. Do not edit.`,
+  );
+  // A field that is not known may be written as undefined.
+  return kind === 'NodeGCReport'
+    ? `${withUndefined(text)}\n${fitOf(properties.status)}`
+    : withUndefined(text);
 }
+
+const withUndefined = (text) => text.replace(/\?: (.*);$/gm, '?: $1 | undefined;');
+
+/** The function that cuts a status to the bounds of its schema. */
+const fitOf = (status) => `import { fitted } from '../report/fit.ts';
+const statusSchema = ${JSON.stringify(closedSchema(status))};
+
+/** Cuts a status to the bounds of the CRD. */
+export const fitStatus: (status: NodeGCReportStatus) => NodeGCReportStatus = (status) => fitted(status, statusSchema);
+`;
 
 /** TypeScript of a value after defaulting and decoding (src/api/policy/decode.ts): readonly, and fields with defaults are required. */
 export async function decodedTypes(schema, name) {
   const text = await interfaces(decoded(schema), name, '');
-  return text
+  return withUndefined(text)
     .replace(/^( +)((?:\w+|'[^']+')\??: )/gm, '$1readonly $2')
-    .replace(/\?: (.*);$/gm, '?: $1 | undefined;')
     .replace(/([\w']+|\([^()]*\))\[\]/g, 'readonly $1[]');
 }
 

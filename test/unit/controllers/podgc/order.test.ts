@@ -75,7 +75,7 @@ test('the reason of a kept pod has its place among the pods that can be deleted'
 });
 
 test('the reason has no place in the namespace without perNamespaceThreshold', () => {
-  const failed = { phase: 'Failed', reason: undefined, messagePattern: undefined, ttlMs: 1 };
+  const failed = { phase: 'Failed' as const, reason: undefined, messagePattern: undefined, ttlMs: 1 };
   expect(detailsOf({ threshold: 1, ttlByReason: [failed] })['second']).toBe(
     'This policy governs 2 finished pods (1 more cannot be deleted now; it does not count), and the threshold is 1, so dustpan deletes the first; this one is the 2nd.',
   );
