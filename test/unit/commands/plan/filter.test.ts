@@ -62,7 +62,7 @@ test('has kept objects if they are to be listed', () => {
 });
 
 describe('a namespace', () => {
-  const namespaces = byUid(['batch', 'web'].map(namespaceOf));
+  const namespaces = byUid(['batch', 'web'].map((name) => namespaceOf(name)));
   const team = { namespace: 'team', selector: undefined };
 
   test.each<{ name: string; namespace?: string; facts: Partial<PlanFacts>; problem?: string }>([
