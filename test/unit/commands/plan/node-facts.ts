@@ -12,7 +12,7 @@ import { reading } from '../../agent/nodepressure/builders.ts';
 import { nodesBy, type Facts } from '../facts.ts';
 
 /** Of a disk of 1000 MiB, of which 100 are available. */
-export const diskReading = (over: Parameters<typeof reading>[0] = {}) =>
+export const diskReading = (over: Parameters<typeof reading>[0] = {}): ReturnType<typeof reading> =>
   reading({ available: 100 * mib, capacity: 1000 * mib, ...over });
 
 /** The usage of a pod whose container has logs of this size in MiB. */

@@ -96,7 +96,11 @@ export const explainedDecisions = (decisions: readonly Decision[]): ExplanationD
   });
 
 /** Explains what a unit decides about an object. */
-export function explainedBy(unit: Unit, facts: Facts, isAsked: (object: PlanObject) => boolean) {
+export function explainedBy(
+  unit: Unit,
+  facts: Facts,
+  isAsked: (object: PlanObject) => boolean,
+): ExplanationDocument {
   const { assumeElapsed = false } = facts;
   const { decisions } = planUnits(factsOf(facts), { ...options, assumeElapsed, only: isAsked });
   return explainedDecisions(decisions.filter((one) => one.unit === unit));
