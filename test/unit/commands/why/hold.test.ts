@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { heldImagesText, holdText } from '../../../src/gc/reasons/hold-words.ts';
+import { heldImagesText, holdText } from '../../../../src/gc/reasons/hold-words.ts';
 
 const policy = { name: 'web', generation: 7 };
 const commands =
