@@ -4,9 +4,16 @@ import { startRelay, type Relay } from '../../proxies.ts';
 import { serviceAccountGroups, startCluster, type Cluster, type User } from '../servers/cluster.ts';
 import { startDustpanProcess, type DustpanProcess } from '../servers/dustpan-process.ts';
 
+/** A folder with token and ca.crt, which only this process sees where a pod has its service account; and the server's URL. */
+interface ServiceAccount {
+  readonly dir: string;
+  readonly server: string;
+}
+
 interface DustpanOptions {
   /** Without one it must find the service account of a pod (`mountServiceAccount`). */
   readonly kubeconfig?: string;
+  readonly serviceAccount?: ServiceAccount;
   readonly env?: Readonly<Record<string, string>>;
   /** The log is written below this directory. */
   readonly dir: string;
@@ -14,14 +21,19 @@ interface DustpanOptions {
   readonly args?: readonly string[];
   /** Flags of Node. */
   readonly nodeArgs?: readonly string[];
+  /** Another build than dist/main.js. */
+  readonly main?: string;
+  /** Name of the log file. */
+  readonly name?: string;
 }
 
 /** Starts the controller; the caller waits for `ready()` where full caches matter. */
 export function startDustpan(options: DustpanOptions): Promise<DustpanProcess> {
-  const { kubeconfig, nodeArgs = [], args = [], ...rest } = options;
+  const { kubeconfig, serviceAccount: account, nodeArgs = [], args = [], ...rest } = options;
   return startDustpanProcess({
     name: 'dustpan',
     ...rest,
+    launcher: account === undefined ? [] : asPod(account),
     nodeArgs,
     args: [
       'controller',
@@ -32,12 +44,15 @@ export function startDustpan(options: DustpanOptions): Promise<DustpanProcess> {
   });
 }
 
-/** Starts the controller of a cluster that has `dustpanUser`. */
+/** Starts the controller of a cluster that has `dustpanUser`, or the user named here. */
 export function startController(
   cluster: Cluster,
-  options: Omit<DustpanOptions, 'dir' | 'kubeconfig'> = {},
+  {
+    user = dustpanUser.name,
+    ...options
+  }: Omit<DustpanOptions, 'dir' | 'kubeconfig'> & { user?: string } = {},
 ): Promise<DustpanProcess> {
-  return startDustpan({ ...options, kubeconfig: cluster.kubeconfig(dustpanUser.name), dir: cluster.dir });
+  return startDustpan({ ...options, kubeconfig: cluster.kubeconfig(user), dir: cluster.dir });
 }
 
 /** Starts a relay before the API server. */
@@ -67,8 +82,19 @@ export function mountServiceAccount(
   writeFileSync(join(serviceAccount, 'token'), cluster.token(user));
   writeFileSync(join(serviceAccount, 'namespace'), 'dustpan-system');
   copyFileSync(cluster.caFile, join(serviceAccount, 'ca.crt'));
-  const { hostname, port } = new URL(cluster.url);
+  return serviceOf(cluster.url);
+}
+
+function serviceOf(server: string): Readonly<Record<string, string>> {
+  const { hostname, port } = new URL(server);
   return { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port === '' ? '443' : port };
+}
+
+/** The command that gives a process a mount namespace with a /run of its own, and the service account in it. */
+function asPod({ dir, server }: ServiceAccount): readonly string[] {
+  const mount = `mount -t tmpfs tmpfs /run && mkdir -p ${serviceAccount} && mount --bind "$0" ${serviceAccount} && exec "$@"`;
+  const variables = Object.entries(serviceOf(server)).map(([name, value]) => `${name}=${value}`);
+  return ['unshare', '--mount', 'sh', '-c', mount, dir, 'env', ...variables];
 }
 
 /** Starts etcd and an API server that knows the controller. */

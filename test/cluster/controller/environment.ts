@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Cluster } from '../servers/cluster.ts';
-import type { DustpanProcess, LogLine } from '../servers/dustpan-process.ts';
+import { passesOf, type DustpanProcess, type LogLine } from '../servers/dustpan-process.ts';
 import { etcdClient, type EtcdEntry } from '../servers/etcd.ts';
 import { etcdEntry } from '../servers/etcd-objects.ts';
 import { policyManifest, unheldPods } from '../../manifests.ts';
@@ -81,6 +82,57 @@ interface Pass {
   readonly living: readonly string[];
 }
 
+/** So many of a batch are gone when the fault comes. */
+const begun = 30;
+
+/** Counts in etcd: kubectl may be slower than a controller is for half a batch. */
+export const podCount = (cluster: Cluster): Promise<number> =>
+  etcdClient(cluster.etcdUrl).count('/registry/pods/default/');
+
+const setMode = (cluster: Cluster, mode: 'DryRun' | 'Enforce'): Promise<string> =>
+  kubectl(cluster, [
+    'patch',
+    'gcpolicy',
+    'default',
+    '--type=merge',
+    '-p',
+    JSON.stringify({ spec: { mode } }),
+  ]);
+
+/** Makes a batch of finished pods, in a dry run, and waits until the controller is in the middle of the pass that deletes them. */
+export async function inTheMiddleOf(
+  name: string,
+  batch: number,
+  { cluster, living }: Pass,
+  dustpan: DustpanProcess,
+): Promise<void> {
+  await setMode(cluster, 'DryRun');
+  // Passes that enforce must be over.
+  await dustpan.ready();
+  await passesOf(dustpan, 'podgc', 1);
+  await etcdClient(cluster.etcdUrl).put(numbered(name, batch).map((one) => podEntry(one)));
+  const due = 'dustpan_pod_gc_due_pods{reason="Expired",mode="DryRun"}';
+  await expect.poll(() => dustpan.sample(due), eventually).toBe(batch);
+  await setMode(cluster, 'Enforce');
+  const all = living.length + batch;
+  await expect.poll(() => podCount(cluster), { ...eventually, interval: 20 }).toBeLessThan(all - begun);
+  expect(await podCount(cluster)).toBeGreaterThan(living.length + begun);
+}
+
+/** Expects that nothing is deleted for a while, in which passes run, and that all living pods exist. */
+export async function staysAsItIs(
+  ms: number,
+  { cluster, living }: Pass,
+  dustpan: DustpanProcess,
+): Promise<void> {
+  const before = await podUids(cluster);
+  await sleep(ms);
+  await passesOf(dustpan, 'podgc', 1);
+  const after = await podUids(cluster);
+  expect(after).toEqual(before);
+  expect(living.filter((uid) => !after.includes(uid))).toEqual([]);
+}
+
 /** Waits until exactly the due pods are deleted, the policy is not Degraded and the controller is ready. */
 export async function isCompleted({ cluster, living }: Pass, dustpan: DustpanProcess): Promise<void> {
   await expect
@@ -102,6 +154,13 @@ export async function linesSince(
 ): Promise<readonly LogLine[]> {
   const lines = await dustpan.logs();
   return lines.filter(({ ts, msg }) => msg === message && Date.parse(ts) >= since.getTime());
+}
+
+/** Expects that the API server has deleted no pod twice for these users. */
+export async function nothingTwice(cluster: Cluster, users: readonly string[], since: Date): Promise<void> {
+  const all = await Promise.all(users.map((user) => podDeletes(cluster, user, since)));
+  const gone = all.flat().filter(({ code }) => code === 200);
+  expect(new Set(gone.map(({ name }) => name)).size).toBe(gone.length);
 }
 
 /** The pod deletions that this user has requested since, with time and status code. */

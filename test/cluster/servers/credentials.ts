@@ -18,6 +18,12 @@ export async function writePki(dir: string, kubelet?: Kubelet): Promise<void> {
     publicKeyEncoding: { type: 'spki', format: 'pem' },
   });
   await writeKey(dir, 'sa', privateKey);
+  const ca = await renewCa(dir);
+  if (kubelet) await writeNodePki(dir, ca, kubelet);
+}
+
+/** Writes another CA and the serving certificate of API server and controller manager for later starts; the key of tokens stays. */
+export async function renewCa(dir: string): Promise<Authority> {
   const ca = newAuthority('bed-ca');
   await writeCertificate(dir, 'ca', ca);
   await writeCertificate(
@@ -25,7 +31,7 @@ export async function writePki(dir: string, kubelet?: Kubelet): Promise<void> {
     'server',
     ca.issue({ commonName: 'bed-server', usage: 'server', names: serverNames }),
   );
-  if (kubelet) await writeNodePki(dir, ca, kubelet);
+  return ca;
 }
 
 // The last two are on the jail's loopback device: the service address and the node's.

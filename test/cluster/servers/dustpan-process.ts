@@ -13,7 +13,11 @@ interface DustpanProcessOptions {
   readonly name: string;
   readonly dir: string;
   readonly env?: Readonly<Record<string, string>> | undefined;
+  /** A command that becomes Node, e.g. in mounts of its own. */
+  readonly launcher?: readonly string[];
   readonly nodeArgs: readonly string[];
+  /** Default: dist/main.js. */
+  readonly main?: string | undefined;
   /** The command and its flags; later flags win. */
   readonly args: readonly string[];
 }
@@ -42,7 +46,9 @@ export async function startDustpanProcess({
   name,
   dir,
   env = {},
+  launcher = [],
   nodeArgs,
+  main = join(repositoryRoot(), 'dist/main.js'),
   args: [command = '', ...flags],
 }: DustpanProcessOptions): Promise<DustpanProcess> {
   const [metrics = 0, health = 0] = await freePorts(2);
@@ -54,7 +60,8 @@ export async function startDustpanProcess({
     command: 'env',
     args: [
       ...Object.entries(env).map(([variable, value]) => `${variable}=${value}`),
-      ...['node', ...nodeArgs, join(repositoryRoot(), 'dist/main.js'), command],
+      ...launcher,
+      ...['node', ...nodeArgs, main, command],
       `--metrics-bind-address=127.0.0.1:${metrics}`,
       `--health-probe-bind-address=127.0.0.1:${health}`,
       ...flags,
