@@ -111,7 +111,7 @@ describe('failures of the connection', () => {
   /** Fails for `a` and `c`; the result for `b` is this one. */
   const passWith = (between: StepResult | Error, over: Partial<Execution<string>> = {}) => {
     const fixture = new PassFixture();
-    const step = async (target: string): Promise<StepResult> => {
+    const step = (target: string): Promise<StepResult> => {
       const result = target === 'b' ? between : new Error('500');
       return result instanceof Error ? Promise.reject(result) : Promise.resolve(result);
     };

@@ -29,9 +29,12 @@ describe('an evicted pod has not ended in time', () => {
     expect(overdueUids(over, afterMs + 1, requestedGraceSeconds)).toEqual(['uid-a']);
   });
 
-  test.each([{ phase: 'Succeeded' }, { phase: 'Failed' }, { uid: 'new' }])('never if it is %j', (over) => {
-    expect(overdueUids(over, 3_600_000)).toEqual([]);
-  });
+  test.each<Partial<PodFacts>>([{ phase: 'Succeeded' }, { phase: 'Failed' }, { uid: 'new' }])(
+    'never if it is %j',
+    (over) => {
+      expect(overdueUids(over, 3_600_000)).toEqual([]);
+    },
+  );
 });
 
 const overdueMetric = 'dustpan_evictions_exceeded_grace_period_total';

@@ -33,7 +33,12 @@ test('a marked pod is not deleted if the lease is lost during the mark', async (
 /** Changes that prevent the mark, and come too late to prevent the deletion. */
 const vetoes: readonly { name: string; change: (made: Environment) => unknown }[] = [
   { name: 'the policy is deleted', change: ({ policies }) => (policies.ranked = []) },
-  { name: 'the namespace gets the keep label', change: ({ labelNamespace }) => labelNamespace() },
+  {
+    name: 'the namespace gets the keep label',
+    change: ({ labelNamespace }) => {
+      labelNamespace();
+    },
+  },
   {
     name: 'its node returns',
     change: ({ cluster, clock }) => {

@@ -154,7 +154,13 @@ interface Switches {
 }
 
 test.each<{ name: string; change: (all: Switches) => unknown; stale?: number }>([
-  { name: 'a new keep label on the namespace', change: ({ made }) => made.labelNamespace(), stale: 0 },
+  {
+    name: 'a new keep label on the namespace',
+    change: ({ made }) => {
+      made.labelNamespace();
+    },
+    stale: 0,
+  },
   { name: 'a policy that is deleted', change: ({ made }) => (made.policies.ranked = []) },
   {
     name: 'a policy in DryRun',
@@ -163,7 +169,12 @@ test.each<{ name: string; change: (all: Switches) => unknown; stale?: number }>(
   { name: 'a cache of policies that stops working', change: ({ made }) => (made.policies.synced = false) },
   { name: 'a cache of namespaces that stops working', change: (all) => (all.namespaces.synced = false) },
   { name: 'a lost lease', change: (all) => (all.leads = false), stale: 0 },
-  { name: 'a minute since the plan', change: ({ made }) => made.clock.advance(60_000) },
+  {
+    name: 'a minute since the plan',
+    change: ({ made }) => {
+      made.clock.advance(60_000);
+    },
+  },
 ])('not one more request begins after $name in the middle of a pass', async ({ change, stale = 1 }) => {
   const namespaces = {
     synced: true,
