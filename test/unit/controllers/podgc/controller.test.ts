@@ -3,7 +3,7 @@ import type { PodGcDeps } from '../../../../src/controllers/podgc/controller.ts'
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { FakeCluster, storeOf } from '../../../fakes/cluster.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
-import { finalizerHeld, minutesAgo, node, owner, pod, policy, terminatedRule } from '../../../builders.ts';
+import { finalizerHeld, node, owner, pod, policy, terminatedRule } from '../../../builders.ts';
 import {
   afterQuarantine,
   environmentOf,
