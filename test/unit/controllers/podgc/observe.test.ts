@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { PodGcFacts } from '../../../../src/controllers/podgc/facts.ts';
 import { noneSeen } from '../../../../src/controllers/podgc/finish.ts';
 import { noneMissing, observeMissing, type MissingNodes } from '../../../../src/controllers/podgc/nodes.ts';
 import { observe, type Caches } from '../../../../src/controllers/podgc/observe.ts';
@@ -52,6 +53,20 @@ test('reads Jobs and ReplicaSets only for a policy that needs them, and Jobs onl
     jobsFinished: undefined,
     replicaSetOwners: new Map(),
   });
+});
+
+test('no node is missing while nodes are not known; those seen before are remembered', () => {
+  const pods = [pod('p', { nodeName: 'gone' })];
+  const before = {
+    ...noneMissing,
+    since: new Map([['gone', 1]]),
+    observedAtMs: 4_900,
+    seen: new Set(['gone']),
+  };
+  const sinceOf = (nodes: PodGcFacts['nodes']) =>
+    observeMissing(before, { pods, nodes, openBreakers }, memory);
+  expect(sinceOf(undefined)).toMatchObject({ since: new Map(), seen: new Set(['gone']) });
+  expect(sinceOf(new Map()).since).toEqual(new Map([['gone', 1]]));
 });
 
 test('remembers a former node while pods refer to it, and never an invented one', () => {
