@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NodeGCReportStatus } from '../../../src/api/gen/nodegcreport.gen.ts';
-import { onTestFailed } from 'vitest';
+import { onTestFailed, type TestContext } from 'vitest';
 import { startCriSandbox, type CriSandbox, type CriSandboxOptions } from '../../sandbox/cri/server.ts';
 import type { Manifest } from '../../sandbox/api/direct-store.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/server.ts';
@@ -27,6 +27,18 @@ export class AgentEnvironment implements AsyncDisposable {
     this.#onFailed = onFailed;
     for (const directory of ['state', 'pods', 'containers', 'kubelet', 'images'])
       mkdirSync(this.path(directory));
+  }
+
+  /** A node whose API server and container runtime run, for a concurrent test. */
+  static async open(
+    built: Pick<Built, 'main'>,
+    { onTestFailed }: Pick<TestContext, 'onTestFailed'>,
+    options: SandboxOptions = {},
+  ): Promise<AgentEnvironment> {
+    const bed = new AgentEnvironment(built, onTestFailed);
+    await bed.startApi(options);
+    await bed.startCri();
+    return bed;
   }
 
   get api(): Sandbox {

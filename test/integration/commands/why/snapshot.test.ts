@@ -1,4 +1,3 @@
-import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
 import type { ExplanationDocument } from '../../../../src/commands/why/explain.ts';
 import { dustpan, list, planned, policy, inputOfEachTest } from '../plan/fixture.ts';
@@ -12,50 +11,6 @@ async function explained(...args: string[]): Promise<ExplanationDocument> {
   if (code !== 0) throw new Error(stderr);
   return JSON.parse(stdout) as ExplanationDocument;
 }
-
-test('the table has verdict, reason, values, policy, field, time, and what would change it', async () => {
-  input.use('terminated-over-threshold');
-  const { code, stdout, stderr } = await why('pod', 'batch/report-1');
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toBe(
-    [
-      'Pod batch/report-1 (node node-1) will be deleted by podgc: Terminated',
-      '  Why        This policy governs 5 finished pods, and the threshold is 2; this',
-      '             one is the 2nd to be deleted: evicted pods first, then the oldest.',
-      '  Policy     GCPolicy default (Enforce)',
-      '  Field      pods.terminated.threshold=2',
-      '  When       Now, in the next pass of the controller.',
-      '  Kept by    A higher pods.terminated.threshold. Or the label',
-      '             gc.dustpan.dev/keep: "true" on the pod, its namespace or its node.',
-      '',
-    ].join('\n'),
-  );
-});
-
-test('JSON and YAML have the same content, with every field of a decision', async () => {
-  input.use('image-disk-full');
-  const document = await explained('image', 'registry.example.com/app:v1');
-  expect(document).toMatchObject({
-    ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'Explanation', generatedAt: '2026-01-15T12:00:00Z' },
-    object: { kind: 'Image', text: 'registry.example.com/app:v1', node: null },
-    explanations: [
-      {
-        ...{
-          unit: 'imagegc',
-          verdict: 'Keep',
-          reason: 'InUse',
-          policy: 'nodes',
-          mode: 'Enforce',
-          order: null,
-        },
-        ...{ field: null, eligibleAt: null, caution: null },
-        heldBy: [{ container: { id: 'c1', name: 'main', state: 'Running' }, pod: 'web/app' }],
-      },
-    ],
-  });
-  const { stdout } = await why('image', 'registry.example.com/app:v1', '-o', 'yaml');
-  expect(load(stdout)).toEqual(document);
-});
 
 test.each([
   { example: 'terminated-over-threshold', kind: 'Pod' },
@@ -94,49 +49,6 @@ test('an image on several nodes has an explanation for each, and --node selects 
   const { stdout } = await why('image', 'nginx:1.27', '--node=node-2');
   expect(stdout).toMatch(/^Image docker.io\/library\/nginx:1.27 \(dddddddddddd\) on node-2 is kept by/);
   expect(stdout).not.toContain('node-1');
-});
-
-test('names a policy from a file, and message that mode DryRun removes nothing', async () => {
-  input.use('terminated-over-threshold');
-  input.write('policy.json', policy('tried', { pods: { terminated: { threshold: 1 } } }));
-  const { stdout } = await why('pod', 'batch/report-1');
-  expect(stdout).toContain('would be deleted by podgc: Terminated');
-  expect(stdout).toContain('GCPolicy tried (DryRun: nothing is removed)');
-});
-
-test('a log that is too large is explained for its container, its file and its pod, from logs.json', async () => {
-  input.use('dead-containers');
-  const path = '/var/log/pods/web_crash_433160a7-7ac4-5869-936e-3ef9d53f3eaa/main/3.log';
-  const logs = [{ path, bytes: 3 * 1024 ** 3, mtime: '2026-01-15T11:59:00Z' }];
-  input.write('snapshot/nodes/node-1/logs.json', logs);
-  const warning = { containerGC: { logs: { warnBytesPerContainer: '1Gi' } } };
-  input.write('policy.json', policy('nodes', { mode: 'Enforce', nodes: warning }));
-  const questions = [
-    ['container', 'crash-3'],
-    ['container', path],
-    ['pod', 'web/crash'],
-  ];
-  for (const question of questions) {
-    const { explanations } = await explained(...question);
-    expect(explanations.find(({ verdict }) => verdict === 'Warn')).toMatchObject({
-      ...{ reason: 'LogTooLarge', bytes: 3 * 1024 ** 3, order: null },
-      object: { kind: 'Container', id: 'crash-3', pod: 'web/crash' },
-      field: 'nodes.containerGC.logs.warnBytesPerContainer=1Gi',
-      detail: `The current log of container main of pod web/crash is 3.00 GiB; dustpan warns above 1Gi. The file is ${path}.`,
-    });
-  }
-  const { decisions, totals } = await planned(input.args);
-  expect(decisions.filter(({ verdict }) => verdict === 'Warn').map(({ object }) => object)).toMatchObject([
-    { kind: 'Container', id: 'crash-3', name: 'main' },
-  ]);
-  expect(totals.find(({ unit }) => unit === 'containergc')).toMatchObject({ warned: 1 });
-});
-
-test('notes the missing usage history of an image', async () => {
-  input.use('image-disk-full');
-  input.drop('snapshot/nodes/node-1/state.json');
-  const { stdout } = await why('image', 'nginx:1.27');
-  expect(stdout).toMatch(/\n! Node node-1: the usage history of its images is not known/);
 });
 
 describe('an object that dustpan removed', () => {
