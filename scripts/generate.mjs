@@ -21,11 +21,14 @@ const crds = readdirSync(join(root, 'crds'))
   .sort()
   .map((file) => ({ source: `crds/${file}`, crd: load(readFileSync(join(root, 'crds', file), 'utf8')) }));
 
+const { reasonsWithoutText } = await import('./generate/reasons-page.ts');
 const complaints = [
+  ...reasonsWithoutText(),
   ...crds.flatMap(({ source, crd }) => lintCrd(crd).map((line) => `${source}: ${line}`)),
   ...chartComplaints(root),
 ];
 for (const line of complaints) console.error(line);
+if (complaints.length > 0 && !verify) process.exit(1);
 
 const files = { 'docs/reference/crd.md': reference(crds), ...chartFiles(root, crds) };
 for (const { source, crd } of crds) {

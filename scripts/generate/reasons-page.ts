@@ -24,79 +24,143 @@ import { podReasons } from '../../src/gc/reasons/pods.ts';
 import { upstreamReason as podWords } from '../../src/controllers/podgc/metrics.ts';
 import { code, heading, page, table } from './markdown.ts';
 
+type Verdict = 'Delete' | 'Remove' | 'Evict' | 'Warn' | 'Keep' | 'Not evicted';
+
+/** The sentences of reasons, and the file that has them. */
+interface Texts {
+  readonly file: string;
+  readonly of: Readonly<Record<string, { readonly meaning: string; readonly change: string } | undefined>>;
+}
+
+interface ReasonTable {
+  readonly verdict: Verdict;
+  readonly reasons: readonly string[];
+  readonly texts: Texts;
+  /** The paragraph above the table. */
+  readonly intro?: string;
+}
+
+const podTexts: Texts = { file: 'src/gc/reasons/pods.ts', of: podReasons };
+const imageTexts: Texts = { file: 'src/gc/reasons/images.ts', of: imageReasons };
+const containerTexts: Texts = { file: 'src/gc/reasons/containers.ts', of: containerReasons };
+const warningTexts: Texts = { file: 'src/gc/reasons/container-warnings.ts', of: containerWarnings };
+const storageTexts: Texts = { file: 'src/gc/reasons/storage.ts', of: storageReasons };
+const pressureTexts: Texts = { file: 'src/gc/reasons/pressure.ts', of: pressureReasons };
+const evictionTexts: Texts = { file: 'src/gc/reasons/evictions.ts', of: evictionReasons };
+
+const sections: readonly (readonly [title: string, ...tables: readonly ReasonTable[]])[] = [
+  [
+    'Pods (podgc)',
+    {
+      intro:
+        'Verdict `Delete` or `Keep`; the rules apply in the order of the first table, and the first match decides.',
+      verdict: 'Delete',
+      reasons: podDeleteReasons,
+      texts: podTexts,
+    },
+    { verdict: 'Keep', reasons: podKeepReasons, texts: podTexts },
+  ],
+  [
+    'Images (imagegc)',
+    {
+      intro:
+        'Verdict `Remove` or `Keep`; by age first, then for space. `NoPolicy` and the reasons below it concern the whole node.',
+      verdict: 'Remove',
+      reasons: imageRemoveReasons,
+      texts: imageTexts,
+    },
+    { verdict: 'Keep', reasons: [...imageKeepReasons, ...nodeKeepReasons], texts: imageTexts },
+  ],
+  [
+    'Containers, sandboxes and logs (containergc)',
+    {
+      intro:
+        'Verdict `Remove` or `Keep`. `NoPolicy` and the reasons below it concern the whole node; only `RuleOff` may also concern only sandboxes or logs.',
+      verdict: 'Remove',
+      reasons: containerRemoveReasons,
+      texts: containerTexts,
+    },
+    {
+      intro: 'A running container may have a warning as well, with the verdict `Warn`.',
+      verdict: 'Warn',
+      reasons: containerWarnReasons,
+      texts: warningTexts,
+    },
+    { verdict: 'Keep', reasons: [...containerKeepReasons, ...nodeKeepReasons], texts: containerTexts },
+  ],
+  [
+    'Pods on their nodes (localstorage)',
+    {
+      intro:
+        'Verdict `Evict` or `Keep`; the limits are checked in the order of the first table, and the first exceeded one decides. `NoPolicy` and the reasons below\nit concern the whole node. The agent only requests an eviction; the controller verifies it.',
+      verdict: 'Evict',
+      reasons: evictionSignals,
+      texts: storageTexts,
+    },
+    { verdict: 'Keep', reasons: distinct([...storageKeepReasons, ...nodeKeepReasons]), texts: storageTexts },
+  ],
+  [
+    'Pods of nodes under pressure (nodepressure)',
+    {
+      intro:
+        'Verdict `Evict` or `Keep`, only with `nodes.nodePressure.evictPods: true`; the signals are those of the kubelet. A `Warn` about a node has the signal as its\nreason too, or `memory.available`. `NoPolicy` and the reasons below it concern the whole node. The agent only requests an eviction; the controller verifies it.',
+      verdict: 'Evict',
+      reasons: diskSignals,
+      texts: pressureTexts,
+    },
+    {
+      verdict: 'Keep',
+      reasons: distinct([...pressureKeepReasons, ...nodeKeepReasons]),
+      texts: pressureTexts,
+    },
+  ],
+  [
+    'Requested evictions (localstorage and nodepressure)',
+    {
+      intro:
+        'Verdict `Keep`: the controller verifies each eviction that an agent requests, and has its own reasons to keep a pod.',
+      verdict: 'Not evicted',
+      reasons: evictionKeepReasons,
+      texts: evictionTexts,
+    },
+  ],
+];
+
+/** One line for each reason that has no sentences yet. */
+export const reasonsWithoutText = (): readonly string[] =>
+  sections
+    .flatMap(([, ...tables]) => tables)
+    .flatMap(({ reasons, texts }) =>
+      reasons
+        .filter((reason) => texts.of[reason] === undefined)
+        .map((reason) => `${texts.file}: ${reason} of src/api/reasons.ts has no text`),
+    );
+
 /** docs/reference/reasons.md. */
 export function reasonsPage(): string {
   return page('Reasons', 'src/api/reasons.ts', [
     'Every object has one verdict and one reason in every pass: the same word in logs, metrics, Events, `dustpan plan` and `dustpan why`. A policy in mode',
     '`DryRun` has the same verdicts as one in mode `Enforce`, but nothing is changed. Right before each deletion or removal dustpan verifies the object live;',
     'the metrics `…_skipped_…` count the objects that it then keeps.',
-    ...podSections(),
-    ...imageSections(),
-    ...containerSections(),
-    ...storageSections(),
-    ...pressureSections(),
-    ...refusalSections(),
+    ...sections.flatMap(([title, ...tables]) => [...heading(2, title), ...tables.flatMap(linesOf)]),
     ...upstreamSection(),
   ]);
 }
 
-const podSections = (): readonly string[] => [
-  ...heading(2, 'Pods (podgc)'),
-  'Verdict `Delete` or `Keep`; the rules apply in the order of the first table, and the first match decides.',
-  ...reasonTable('Delete', podDeleteReasons, podReasons),
-  ...reasonTable('Keep', podKeepReasons, podReasons),
-];
-
-const imageSections = (): readonly string[] => [
-  ...heading(2, 'Images (imagegc)'),
-  'Verdict `Remove` or `Keep`; by age first, then for space. `NoPolicy` and the reasons below it concern the whole node.',
-  ...reasonTable('Remove', imageRemoveReasons, imageReasons),
-  ...reasonTable('Keep', [...imageKeepReasons, ...nodeKeepReasons], imageReasons),
-];
-
-const containerSections = (): readonly string[] => [
-  ...heading(2, 'Containers, sandboxes and logs (containergc)'),
-  'Verdict `Remove` or `Keep`. `NoPolicy` and the reasons below it concern the whole node; only `RuleOff` may also concern only sandboxes or logs.',
-  ...reasonTable('Remove', containerRemoveReasons, containerReasons),
-  'A running container may have a warning as well, with the verdict `Warn`.',
-  ...reasonTable('Warn', containerWarnReasons, containerWarnings),
-  ...reasonTable('Keep', [...containerKeepReasons, ...nodeKeepReasons], containerReasons),
-];
-
-const storageSections = (): readonly string[] => [
-  ...heading(2, 'Pods on their nodes (localstorage)'),
-  'Verdict `Evict` or `Keep`; the limits are checked in the order of the first table, and the first exceeded one decides. `NoPolicy` and the reasons below',
-  'it concern the whole node. The agent only requests an eviction; the controller verifies it.',
-  ...reasonTable('Evict', evictionSignals, storageReasons),
-  ...reasonTable('Keep', distinct([...storageKeepReasons, ...nodeKeepReasons]), storageReasons),
-];
-
-const pressureSections = (): readonly string[] => [
-  ...heading(2, 'Pods of nodes under pressure (nodepressure)'),
-  'Verdict `Evict` or `Keep`, only with `nodes.nodePressure.evictPods: true`; the signals are those of the kubelet. A `Warn` about a node has the signal as its',
-  'reason too, or `memory.available`. `NoPolicy` and the reasons below it concern the whole node. The agent only requests an eviction; the controller verifies it.',
-  ...reasonTable('Evict', diskSignals, pressureReasons),
-  ...reasonTable('Keep', distinct([...pressureKeepReasons, ...nodeKeepReasons]), pressureReasons),
-];
-
-const refusalSections = (): readonly string[] => [
-  ...heading(2, 'Requested evictions (localstorage and nodepressure)'),
-  'Verdict `Keep`: the controller verifies each eviction that an agent requests, and has its own reasons to keep a pod.',
-  ...reasonTable('Not evicted', evictionKeepReasons, evictionReasons),
-];
-
-const distinct = <T>(values: readonly T[]): readonly T[] => [...new Set(values)];
-
-function reasonTable<R extends string>(
-  verdict: 'Delete' | 'Remove' | 'Evict' | 'Warn' | 'Keep' | 'Not evicted',
-  reasons: readonly R[],
-  meanings: Readonly<Record<R, { readonly meaning: string; readonly change: string }>>,
-): readonly string[] {
+function linesOf({ intro, verdict, reasons, texts }: ReasonTable): readonly string[] {
   const isKept = verdict === 'Keep' || verdict === 'Not evicted';
   const acted = verdict === 'Warn' ? 'Change that ends it' : 'Change that keeps it';
   const change = isKept ? 'Change that makes it due' : acted;
-  const rows = reasons.map((reason) => [code(reason), meanings[reason].meaning, meanings[reason].change]);
-  return table([`${verdict}, because`, '', change], rows);
+  const rows = reasons.map((reason) => [
+    code(reason),
+    texts.of[reason]?.meaning ?? '',
+    texts.of[reason]?.change ?? '',
+  ]);
+  return [...(intro === undefined ? [] : [intro]), ...table([`${verdict}, because`, '', change], rows)];
+}
+
+function distinct<T>(values: readonly T[]): readonly T[] {
+  return [...new Set(values)];
 }
 
 function upstreamSection(): readonly string[] {

@@ -7,7 +7,7 @@ import { defaultKubeletEndpoint } from '../../../src/commands/cli/config.ts';
 import { KubeletUsage, type KubeletUsageOptions } from '../../../src/node/kubelet/source.ts';
 import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import { certify } from '../../certificate.ts';
-import { startKubeletSandbox, type KubeletSandbox } from '../../sandbox/kubelet/server.ts';
+import { startKubeletSandbox, type KubeletFault, type KubeletSandbox } from '../../sandbox/kubelet/server.ts';
 
 const never = new AbortController().signal;
 let sandbox: KubeletSandbox;
@@ -128,20 +128,24 @@ describe('reports in one line', () => {
       (err: unknown) => err as { failure: string; message: string },
     );
 
-  const status = (code: number, text?: string) => ({ kind: 'status', status: code, text }) as const;
-  const body = (text: string) => ({ kind: 'body', text }) as const;
+  const status = (code: number, text?: string): KubeletFault => ({
+    kind: 'status',
+    status: code,
+    ...(text !== undefined && { text }),
+  });
+  const body = (text: string): KubeletFault => ({ kind: 'body', text });
   const noRootFs = 'Internal Error: failed to get rootFs stats: cannot find it';
 
-  test.each([
+  test.each<{ name: string; fault: KubeletFault; failure: string; message: RegExp }>([
     {
       name: 'a hanging kubelet',
-      fault: { kind: 'hang' } as const,
+      fault: { kind: 'hang' },
       failure: 'deadline',
       message: /^the kubelet https:\S+ did not respond to \/stats\/summary within 1 s$/,
     },
     {
       name: 'a truncated response',
-      fault: { kind: 'cut' } as const,
+      fault: { kind: 'cut' },
       failure: 'unavailable',
       message: /cut off|closed by the other side|aborted/,
     },
