@@ -134,7 +134,7 @@ describe('reports in one line', () => {
     ...(text !== undefined && { text }),
   });
   const body = (text: string): KubeletFault => ({ kind: 'body', text });
-  const noRootFs = 'Internal Error: failed to get rootFs stats: cannot find it';
+  const noRootFs = 'Internal Error: failed to get rootFs stats: failed to get rootFs info: cannot find it';
 
   test.each<{ name: string; fault: KubeletFault; failure: string; message: RegExp }>([
     {

@@ -3,10 +3,9 @@ import type { Decision } from '../../../../src/commands/plan/document.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../../sandbox/server.ts';
 import type { SandboxUser } from '../../../sandbox/api/users.ts';
 import { policy as policyOf, fillCluster as fill } from '../../controller/environment.ts';
-import { dustpan, planned, policy, inputOfEachTest } from './fixture.ts';
+import { dustpan, planned } from './fixture.ts';
 
 let sandbox: Sandbox | undefined;
-const input = inputOfEachTest();
 
 afterEach(async () => {
   await sandbox?.stop();
