@@ -2,21 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test as sequential, type TestContext } from 'vitest';
-import { build, until, type Built } from './built.ts';
+import { beforeAll, expect, test as sequential, type TestContext } from 'vitest';
+import { built, until } from './built.ts';
 
 const test = sequential.concurrent;
 const root = process.cwd();
-let built: Built;
 let directory: string;
 
 beforeAll(() => {
-  built = build();
   directory = dirname(dirname(built.main));
   for (const name of ['crds', 'scripts', 'test']) symlinkSync(join(root, name), join(directory, name));
-});
-afterAll(() => {
-  built.remove();
 });
 
 interface DemoOptions {

@@ -3,11 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test as sequential } from 'vitest';
 import type { SandboxOptions } from '../../sandbox/server.ts';
 import { AgentEnvironment, nodeName, type RunningAgent } from './environment.ts';
-import { builtForFile, until } from '../built.ts';
+import { built, until } from '../built.ts';
 
 // They wait for starts and passes, each on a node of its own.
 const test = sequential.concurrent;
-const built = builtForFile();
 
 /** One line, no stack. */
 const oneLine = (stderr: string, message: RegExp): void => {
@@ -37,7 +36,7 @@ const everythingBut = (verb: string, resource: string): SandboxOptions => ({
 test.for(['pods', 'nodes', 'gcpolicies'])(
   'without the right to list %s: exit 1, one line that names both',
   async (resource, context) => {
-    await using bed = await AgentEnvironment.open(built, context, everythingBut('list', resource));
+    await using bed = await AgentEnvironment.open(context, everythingBut('list', resource));
     const agent = bed.startAgent([], { kubeconfig: bed.api.kubeconfigOf('dustpan') });
     expect(await agent.ended()).toBe(1);
     oneLine(agent.stderr, new RegExp(`cannot list resource "${resource}"`));
@@ -46,7 +45,7 @@ test.for(['pods', 'nodes', 'gcpolicies'])(
 
 test('without the right to write its report: one log line, the passes continue, the process lives', async (context) => {
   const options = everythingBut('patch', 'nodegcreports/status');
-  await using bed = await AgentEnvironment.open(built, context, options);
+  await using bed = await AgentEnvironment.open(context, options);
   const agent = bed.startAgent(['--v=4'], { kubeconfig: bed.api.kubeconfigOf('dustpan') });
   await until('it is logged', () =>
     agent.stdout.includes('cannot patch resource \\"nodegcreports/status\\"'),
@@ -62,7 +61,7 @@ test('without the right to write its report: one log line, the passes continue, 
 const readiness = (agent: RunningAgent): Promise<string> => agent.page('health', '/readyz?verbose');
 
 test('waits for an unreachable API server', async (context) => {
-  await using bed = await AgentEnvironment.open(built, context);
+  await using bed = await AgentEnvironment.open(context);
   const { kubeconfigFile, url } = bed.api;
   const kubeconfig = bed.path('kubeconfig');
   writeFileSync(kubeconfig, readFileSync(kubeconfigFile, 'utf8').replaceAll(url, 'http://127.0.0.1:1'));
@@ -74,7 +73,7 @@ test('waits for an unreachable API server', async (context) => {
 });
 
 test('waits for missing CRDs and for its node, logs both and is not ready; then it works', async (context) => {
-  await using bed = await AgentEnvironment.open(built, context, { crds: false });
+  await using bed = await AgentEnvironment.open(context, { crds: false });
   bed.api.store.delete('Node', nodeName);
   const agent = bed.startAgent();
   await until(

@@ -2,15 +2,14 @@ import { chmodSync, chownSync, copyFileSync, mkdirSync, writeFileSync } from 'no
 import { dirname } from 'node:path';
 import { expect, test as sequential, type TestContext } from 'vitest';
 import { AgentEnvironment, nodesPolicy, type RunningAgent } from './environment.ts';
-import { builtForFile, until } from '../built.ts';
+import { built, until } from '../built.ts';
 
 // They wait for deadlines and back-offs, each on a node of its own.
 const test = sequential.concurrent;
-const built = builtForFile();
 
 /** A node whose API server runs. */
 async function open({ onTestFailed }: Pick<TestContext, 'onTestFailed'>): Promise<AgentEnvironment> {
-  const bed = new AgentEnvironment(built, onTestFailed);
+  const bed = new AgentEnvironment(onTestFailed);
   await bed.startApi();
   return bed;
 }

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, test as sequential, type TestContext } from 'vitest';
 import { AgentEnvironment, nodesPolicy, type RunningAgent } from './environment.ts';
-import { builtForFile, until } from '../built.ts';
+import { until } from '../built.ts';
 
 // They wait for passes and reports, each on a node of its own.
 const test = sequential.concurrent;
-const built = builtForFile();
 
 const ready = `[+]ping ok
 [+]gcpolicies-synced ok
@@ -28,7 +27,7 @@ async function morePasses(agent: RunningAgent, count: number): Promise<void> {
 }
 
 test('is ready when all its dependencies are, reports, and stops', async (context) => {
-  await using bed = await AgentEnvironment.open(built, context);
+  await using bed = await AgentEnvironment.open(context);
   const agent = bed.startAgent();
   await until('it is ready', async () => (await agent.page('health', '/readyz?verbose')) === ready);
   expect(await agent.page('health', '/healthz?verbose')).toContain('[+]containergc ok\n[+]imagegc ok\n');
@@ -49,7 +48,7 @@ const pinned = 'registry.example.com/pinned:v1';
 
 /** A node with a running pod, dead containers, a deleted pod, and images. */
 async function nodeWithGarbage(context: Pick<TestContext, 'onTestFailed'>): Promise<AgentEnvironment> {
-  const bed = await AgentEnvironment.open(built, context);
+  const bed = await AgentEnvironment.open(context);
   const { runtime } = bed.cri;
   runtime.addImage({ tags: [starting] });
   runtime.addImage({ tags: [unused] });

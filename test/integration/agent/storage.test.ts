@@ -2,16 +2,15 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startKubeletSandbox, type KubeletSandbox } from '../../sandbox/kubelet/server.ts';
 import { AgentEnvironment, nodeName, nodesPolicy, type RunningAgent } from './environment.ts';
-import { builtForFile, until } from '../built.ts';
+import { until } from '../built.ts';
 
 const mib = 1024 ** 2;
 
-const built = builtForFile();
 let bed: AgentEnvironment;
 let kubelet: KubeletSandbox;
 
 beforeEach(async () => {
-  bed = new AgentEnvironment(built);
+  bed = new AgentEnvironment();
   const api = await bed.startApi();
   await bed.startCri();
   kubelet = await startKubeletSandbox({ nodeName, token: api.token });

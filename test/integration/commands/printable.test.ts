@@ -4,7 +4,7 @@ import { hostile, raw } from '../../hostile.ts';
 import type { CriSandbox } from '../../sandbox/cri/server.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
 import { AgentEnvironment, nodeName, nodesPolicy } from '../agent/environment.ts';
-import { builtForFile, RunningController, until } from '../built.ts';
+import { RunningController, until } from '../built.ts';
 import { policy, fillCluster as fill } from '../controller/environment.ts';
 import { dustpan, policy as policyFile, inputOfEachTest } from './plan/fixture.ts';
 
@@ -133,8 +133,6 @@ describe('commands that read a cluster', () => {
   });
 });
 
-const built = builtForFile();
-
 /** Time and level; the message follows. */
 const textLine = /^\d{4}-\d\d-\d\dT[\d:.]+Z (DEBUG|INFO |WARN |ERROR) /;
 
@@ -152,7 +150,7 @@ describe('programs', () => {
     fill(api, 1);
     hostilePods(api);
     api.store.apply(policy('Enforce'));
-    const controller = new RunningController(built, api.kubeconfigFile, flags);
+    const controller = new RunningController(api.kubeconfigFile, flags);
     try {
       await until('collected', () => api.store.list('Pod').length === 2);
       await until('reported', () => api.store.list('Event').some(({ reason }) => reason === 'PodCollected'));
@@ -167,7 +165,7 @@ describe('programs', () => {
   });
 
   test.concurrent('agent: its log, its Events and its report', async ({ onTestFailed }) => {
-    const bed = new AgentEnvironment(built, onTestFailed);
+    const bed = new AgentEnvironment(onTestFailed);
     const api = await bed.startApi();
     const cri = await bed.startCri({
       name: `containerd${hostile}`,

@@ -1,12 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test as sequential } from 'vitest';
 import type { SandboxOptions } from '../../sandbox/server.ts';
-import { builtForFile, until } from '../built.ts';
+import { until } from '../built.ts';
 import { ControllerEnvironment, policy } from './environment.ts';
 
 // They wait for starts and passes, each in an environment of its own.
 const test = sequential.concurrent;
-const built = builtForFile();
 
 /** A user who may do everything but this. */
 const everythingBut = (verb: string, resource: string): SandboxOptions => ({
@@ -20,7 +19,7 @@ const everythingBut = (verb: string, resource: string): SandboxOptions => ({
 
 /** Five due pods, and a user who lacks a right. */
 async function withoutRight(verb: string, resource: string): Promise<ControllerEnvironment> {
-  const bed = await ControllerEnvironment.open(built, { ...everythingBut(verb, resource), pods: 5 });
+  const bed = await ControllerEnvironment.open({ ...everythingBut(verb, resource), pods: 5 });
   bed.api.store.apply(policy('Enforce'));
   return bed;
 }
@@ -43,7 +42,7 @@ test.for(['pods', 'nodes', 'namespaces', 'gcpolicies'])(
 );
 
 test('unknown credentials: exit 1, one line', async () => {
-  await using bed = await ControllerEnvironment.open(built);
+  await using bed = await ControllerEnvironment.open();
   const { kubeconfigFile, token } = bed.api;
   writeFileSync(`${kubeconfigFile}.wrong`, readFileSync(kubeconfigFile, 'utf8').replaceAll(token, 'unknown'));
   const controller = bed.start(`${kubeconfigFile}.wrong`);
@@ -74,7 +73,7 @@ test('without the right to list node reports: logged, and pods are still collect
 });
 
 test('waits for missing CRDs and for a policy, and logs both; then it works', async () => {
-  await using bed = await ControllerEnvironment.open(built, { crds: false, pods: 5 });
+  await using bed = await ControllerEnvironment.open({ crds: false, pods: 5 });
   const controller = bed.start();
   await until('it is logged', () =>
     controller.messages.includes('kind GCPolicy is not installed, waiting for it'),

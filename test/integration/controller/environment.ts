@@ -5,7 +5,7 @@ import {
   type SandboxOptions,
   type SandboxRequest,
 } from '../../sandbox/server.ts';
-import { RunningController, type Built } from '../built.ts';
+import { RunningController } from '../built.ts';
 import { policyManifest, unheldPods } from '../../manifests.ts';
 
 export const policy = (
@@ -33,21 +33,19 @@ export function fillCluster(sandbox: Sandbox, count: number): void {
 /** An API server with finished pods, and controllers. */
 export class ControllerEnvironment implements AsyncDisposable {
   readonly api: Sandbox;
-  readonly #built: Pick<Built, 'main'>;
   readonly #running: RunningController[] = [];
 
-  protected constructor(built: Pick<Built, 'main'>, api: Sandbox) {
-    this.#built = built;
+  protected constructor(api: Sandbox) {
     this.api = api;
   }
 
-  static async open(
-    built: Pick<Built, 'main'>,
-    { pods = 0, ...options }: SandboxOptions & { readonly pods?: number } = {},
-  ): Promise<ControllerEnvironment> {
+  static async open({
+    pods = 0,
+    ...options
+  }: SandboxOptions & { readonly pods?: number } = {}): Promise<ControllerEnvironment> {
     const api = await startSandbox(options);
     fillCluster(api, pods);
-    return new ControllerEnvironment(built, api);
+    return new ControllerEnvironment(api);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -56,7 +54,7 @@ export class ControllerEnvironment implements AsyncDisposable {
   }
 
   start(kubeconfig = this.api.kubeconfigFile, args: readonly string[] = []): RunningController {
-    const controller = new RunningController(this.#built, kubeconfig, args);
+    const controller = new RunningController(kubeconfig, args);
     this.#running.push(controller);
     return controller;
   }

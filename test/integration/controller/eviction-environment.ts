@@ -1,7 +1,7 @@
 import { startSandbox } from '../../sandbox/server.ts';
 import type { Manifest } from '../../sandbox/api/direct-store.ts';
 import type { KubeObject } from '../../sandbox/api/json.ts';
-import { until, type Built, type RunningController } from '../built.ts';
+import { until, type RunningController } from '../built.ts';
 import { policyManifest } from '../../manifests.ts';
 import { ControllerEnvironment } from './environment.ts';
 
@@ -19,11 +19,7 @@ export const powerless = 'no-evictions';
 
 /** node-1 and node-2, running pods, a policy that evicts, and the reports that agents would write. */
 export class EvictionEnvironment extends ControllerEnvironment {
-  static async evicting(
-    built: Pick<Built, 'main'>,
-    mode: 'DryRun' | 'Enforce',
-    rule: object = {},
-  ): Promise<EvictionEnvironment> {
+  static async evicting(mode: 'DryRun' | 'Enforce', rule: object = {}): Promise<EvictionEnvironment> {
     const users = [
       {
         name: powerless,
@@ -31,7 +27,7 @@ export class EvictionEnvironment extends ControllerEnvironment {
         allow: (asked: { resource: string }) => asked.resource !== 'pods/eviction',
       },
     ];
-    const environment = new EvictionEnvironment(built, await startSandbox({ users }));
+    const environment = new EvictionEnvironment(await startSandbox({ users }));
     environment.#apply('v1', 'Namespace', { metadata: { name: 'dustpan-system' } });
     for (const name of ['node-1', 'node-2']) environment.#apply('v1', 'Node', { metadata: { name } });
     environment.policy(mode, rule);

@@ -1,10 +1,9 @@
 import { expect, test as sequential } from 'vitest';
-import { builtForFile, type RunningController, until } from '../built.ts';
+import { type RunningController, until } from '../built.ts';
 import { EvictionEnvironment, powerless } from './eviction-environment.ts';
 
 // They wait for passes and Events, each in an environment of its own.
 const test = sequential.concurrent;
-const built = builtForFile();
 
 const keptFor = (controller: RunningController, name: string): unknown =>
   controller.lines
@@ -12,7 +11,7 @@ const keptFor = (controller: RunningController, name: string): unknown =>
     .at(-1)?.['kept'];
 
 test('evicts a pod that its node requests, with its own grace period, and reports it', async () => {
-  await using environment = await EvictionEnvironment.evicting(built, 'Enforce');
+  await using environment = await EvictionEnvironment.evicting('Enforce');
   environment.pod('web-0');
   const controller = environment.start();
   environment.report('node-1', { name: 'web-0' });
@@ -25,7 +24,7 @@ test('evicts a pod that its node requests, with its own grace period, and report
 });
 
 test('reports a blocking budget, and evicts once it allows', async () => {
-  await using environment = await EvictionEnvironment.evicting(built, 'Enforce', { gracePeriodSeconds: 5 });
+  await using environment = await EvictionEnvironment.evicting('Enforce', { gracePeriodSeconds: 5 });
   environment.pod('web-0');
   environment.budget(0);
   environment.report('node-1', { name: 'web-0' });
@@ -40,7 +39,7 @@ test('reports a blocking budget, and evicts once it allows', async () => {
 
 test('a policy that ignores budgets deletes the pod', async () => {
   const rule = { respectPodDisruptionBudgets: false };
-  await using environment = await EvictionEnvironment.evicting(built, 'Enforce', rule);
+  await using environment = await EvictionEnvironment.evicting('Enforce', rule);
   environment.pod('web-0');
   environment.budget(0);
   environment.report('node-1', { name: 'web-0' });
@@ -55,7 +54,7 @@ test.for([
 ])(
   'without the right to evict, a pod is neither evicted nor deleted, whatever the policy says about budgets: $rule',
   async ({ rule, writes }) => {
-    await using environment = await EvictionEnvironment.evicting(built, 'Enforce', rule);
+    await using environment = await EvictionEnvironment.evicting('Enforce', rule);
     environment.pod('web-0');
     environment.report('node-1', { name: 'web-0' });
     const controller = environment.start(environment.api.kubeconfigOf(powerless));
@@ -68,7 +67,7 @@ test.for([
 );
 
 test('DryRun evicts nothing; Enforce does, once the node has requested it under Enforce', async () => {
-  await using environment = await EvictionEnvironment.evicting(built, 'DryRun');
+  await using environment = await EvictionEnvironment.evicting('DryRun');
   environment.pod('web-0');
   environment.report('node-1', { name: 'web-0' });
   const controller = environment.start();
@@ -80,7 +79,7 @@ test('DryRun evicts nothing; Enforce does, once the node has requested it under 
 });
 
 test('keeps pods that a node requests in vain', async () => {
-  await using environment = await EvictionEnvironment.evicting(built, 'Enforce');
+  await using environment = await EvictionEnvironment.evicting('Enforce');
   const node = { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid', controller: true };
   const mirror = { annotations: { 'kubernetes.io/config.mirror': 'abc' }, ownerReferences: [node] };
   environment.pod('critical', { owner: 'critical', priority: 2_000_000_000 });

@@ -1,13 +1,12 @@
 import { expect, test as sequential } from 'vitest';
-import { builtForFile, until } from '../built.ts';
+import { until } from '../built.ts';
 import { ControllerEnvironment, podOn, policy } from './environment.ts';
 
 // They wait for passes and back-offs, each in an environment of its own.
 const test = sequential.concurrent;
-const built = builtForFile();
 
 test('half of the nodes vanish: their pods stay, over a restart too, the condition names the reason, and the circuit breaker closes when they are back', async () => {
-  await using bed = await ControllerEnvironment.open(built);
+  await using bed = await ControllerEnvironment.open();
   const { store, requests } = bed.api;
   const apply = (name: string): void => {
     store.apply({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
@@ -43,7 +42,7 @@ test('half of the nodes vanish: their pods stay, over a restart too, the conditi
 });
 
 test('an API server that fails every request for a while: only due pods are deleted, and in the end all of them', async () => {
-  await using bed = await ControllerEnvironment.open(built, { pods: 300 });
+  await using bed = await ControllerEnvironment.open({ pods: 300 });
   const { faults, store } = bed.api;
   store.apply(podOn('node-1', 'runs', 'Running'));
   store.apply(policy('Enforce'));

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { policyManifest } from '../../manifests.ts';
-import { builtForFile, type RunningController, until } from '../built.ts';
+import { type RunningController, until } from '../built.ts';
 import { ControllerEnvironment } from './environment.ts';
 
-const built = builtForFile();
 const pods = 8;
 
 const deletingMoreThan3 = policyManifest('default', {
@@ -16,7 +15,7 @@ interface Status {
 }
 
 test('a large deletion by a new generation waits, over a restart too, until the annotation names this generation', async () => {
-  await using bed = await ControllerEnvironment.open(built, { pods });
+  await using bed = await ControllerEnvironment.open({ pods });
   const { store } = bed.api;
   const status = (): Status => store.get('GCPolicy', 'default')?.['status'] as Status;
   store.apply(deletingMoreThan3);

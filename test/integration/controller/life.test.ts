@@ -1,10 +1,9 @@
 import { expect, test as sequential } from 'vitest';
-import { builtForFile, type LogLine, until } from '../built.ts';
+import { type LogLine, until } from '../built.ts';
 import { ControllerEnvironment, podOn, policy } from './environment.ts';
 
 // They wait for passes, each in an environment of its own.
 const test = sequential.concurrent;
-const built = builtForFile();
 
 /** The requests of a pass in flight at most (docs/reliability.md). */
 const inFlight = 32;
@@ -19,7 +18,7 @@ function holdDeletions({ api }: ControllerEnvironment): () => void {
 }
 
 test('DryRun sends no request that writes to a pod; Enforce then collects', async () => {
-  await using bed = await ControllerEnvironment.open(built, { pods: 30 });
+  await using bed = await ControllerEnvironment.open({ pods: 30 });
   bed.api.store.apply(policy('DryRun'));
   const controller = bed.start();
   await until('a pass is in the status', () => bed.condition('Enforcing') === 'False ModeDryRun');
@@ -32,7 +31,7 @@ test('DryRun sends no request that writes to a pod; Enforce then collects', asyn
 });
 
 test('SIGTERM during a pass: the 32 requests in flight end, no other begins, the lease is released, exit 0', async () => {
-  await using bed = await ControllerEnvironment.open(built, { pods });
+  await using bed = await ControllerEnvironment.open({ pods });
   const release = holdDeletions(bed);
   bed.api.store.apply(policy('Enforce'));
   const controller = bed.start();
@@ -66,7 +65,7 @@ test.for([
 ])(
   'a policy that $name during a pass stops it: the 32 requests in flight end, and no other begins',
   async ({ change, seen, left }) => {
-    await using bed = await ControllerEnvironment.open(built, { pods });
+    await using bed = await ControllerEnvironment.open({ pods });
     const release = holdDeletions(bed);
     bed.api.store.apply(policy('Enforce'));
     const controller = bed.start();
@@ -84,7 +83,7 @@ test.for([
 );
 
 test('reads a label that a new policy selects by before any decision', async () => {
-  await using bed = await ControllerEnvironment.open(built, { pods: 5 });
+  await using bed = await ControllerEnvironment.open({ pods: 5 });
   const { store } = bed.api;
   const labelled = podOn('node-1', 'p0003', 'Succeeded');
   store.apply({ ...labelled, metadata: { ...labelled.metadata, labels: { app: 'x' } } });

@@ -2,9 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { builtForFile } from '../../built.ts';
-
-const built = builtForFile();
+import { built } from '../../built.ts';
 
 function dustpan(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [built.main, ...args], {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AgentEnvironment } from '../../agent/environment.ts';
 import type { PlanDocument } from '../../../../src/commands/plan/document.ts';
-import type { Built } from '../../built.ts';
+import { built } from '../../built.ts';
 import { dustpan } from '../plan/fixture.ts';
 
 /** A value that no snapshot may contain. */
@@ -19,16 +19,9 @@ export const withoutDisk = (plan: PlanDocument): PlanDocument => ({
 /** A node and its cluster, of which snapshots are taken. */
 export class SnapshotFixture extends AgentEnvironment {
   readonly directory = this.path('snapshot');
-  readonly #built: Pick<Built, 'main'>;
-
-  /** A test that only takes snapshots in this process needs no built command. */
-  constructor(built: Pick<Built, 'main'> = { main: '' }) {
-    super(built);
-    this.#built = built;
-  }
 
   argv(...args: readonly string[]): string[] {
-    return [this.#built.main, 'snapshot', this.directory, `--kubeconfig=${this.api.kubeconfigFile}`, ...args];
+    return [built.main, 'snapshot', this.directory, `--kubeconfig=${this.api.kubeconfigFile}`, ...args];
   }
 
   /** Takes a snapshot in this process. */

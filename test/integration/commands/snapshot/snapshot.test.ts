@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { SandboxUser } from '../../../sandbox/api/users.ts';
 import { nodeName, nodesPolicy } from '../../agent/environment.ts';
-import { builtForFile, until } from '../../built.ts';
+import { until } from '../../built.ts';
 import { planned } from '../plan/fixture.ts';
 import { files, secret, SnapshotFixture } from './fixture.ts';
 
-const built = builtForFile();
 let fixture: SnapshotFixture;
 
 /** May list nodes only. */
@@ -19,7 +18,7 @@ const onlyNodes: SandboxUser = {
 };
 
 beforeEach(async () => {
-  fixture = new SnapshotFixture(built);
+  fixture = new SnapshotFixture();
   await fixture.startApi({ users: [onlyNodes, owner] });
 });
 afterEach(async () => {
