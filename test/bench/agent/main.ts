@@ -98,7 +98,8 @@ async function measureCleaning(node: FullNode): Promise<Cleaning> {
   await until('everything removable is gone', timeoutMs, async () => {
     const metrics = await agent.metrics();
     const removed = metrics.get('dustpan_image_garbage_collected_total{reason="age"}') ?? 0;
-    const dead = metrics.get('dustpan_container_garbage_collected_total{reason="DeadContainer"}') ?? 0;
+    const dead =
+      metrics.get('dustpan_removed_objects_total{unit="containergc",reason="DeadContainer"}') ?? 0;
     return removed >= node.removable.images && dead >= node.removable.containers;
   });
   const seconds = (performance.now() - startMs) / 1_000;

@@ -74,12 +74,10 @@ describe('the panels', () => {
 
 /** Metrics that another metric on the dashboard makes redundant, or that are not useful on it. */
 const leftOut = [
-  'dustpan_container_gc_skipped_total',
   'dustpan_container_gc_warned_containers',
   'dustpan_container_gc_warnings_total',
   'dustpan_eviction_paced_pods',
   'dustpan_eviction_skipped_pods_total',
-  'dustpan_freed_bytes_total',
   'dustpan_image_repulled_after_gc_bytes_total',
   'dustpan_leader_election_slowpath_total',
   'dustpan_local_storage_eviction_requests_total',
@@ -95,7 +93,6 @@ const leftOut = [
   'dustpan_node_report_writes_total',
   'dustpan_pod_gc_force_delete_pod_errors_total',
   'dustpan_reflector_watches_total',
-  'dustpan_removed_objects_total',
   'dustpan_runtime_operations_total',
   'dustpan_skipped_objects_total',
 ];

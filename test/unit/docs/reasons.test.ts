@@ -15,7 +15,7 @@ import {
   storageKeepReasons,
 } from '../../../src/api/reasons.ts';
 import { evictionReasons } from '../../../src/gc/reasons/evictions.ts';
-import { containerReasons } from '../../../src/gc/reasons/containers.ts';
+import { containerReasons } from '../../../src/agent/containergc/words.ts';
 import { imageReasons } from '../../../src/agent/imagegc/words.ts';
 import { pressureReasons } from '../../../src/gc/reasons/pressure.ts';
 import { storageReasons } from '../../../src/gc/reasons/storage.ts';
