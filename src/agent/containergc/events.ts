@@ -33,7 +33,7 @@ export function logTooLarge({
     type: 'Warning',
     reason: 'LogTooLarge',
     action: 'WatchLogs',
-    note: `${largeLogClause(target)}. ${growthText}. The file is ${target.path}: its rotation failed or is off, or too slow. dustpan never cuts it.`,
+    note: `${largeLogClause(target)}. ${growthText}. The file is ${target.logPath}: its rotation failed or is off, or too slow. dustpan never cuts it.`,
     // Each container is a series of its own.
     occasion: target.id,
   };

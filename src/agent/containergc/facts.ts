@@ -145,7 +145,7 @@ export type ContainerDecision<T extends ContainerGcTarget = ContainerGcTarget> =
 
 /** The current log of a running container. */
 export interface LargeLogTarget extends ContainerTarget {
-  readonly path: string;
+  readonly logPath: string;
   readonly bytes: number;
   /** The size above which the policy warns. */
   readonly warnBytes: number;

@@ -24,7 +24,7 @@ export function planLargeLogs(facts: Seen, { policy, rule: { logs } }: PlanConte
     .map(({ container: { id, name }, pod, path, bytes }) => ({
       unit: 'containergc',
       verdict: 'Warn',
-      target: { kind: 'Container', id, name, pod, path, bytes, warnBytes },
+      target: { kind: 'Container', id, name, pod, logPath: path, bytes, warnBytes },
       reason: 'LogTooLarge',
       policy,
       eligibleAt: undefined,

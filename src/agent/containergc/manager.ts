@@ -226,7 +226,7 @@ export class ContainerGcManager {
       recorder.record(event);
       own.warnings.inc({ reason });
       log.info(
-        { pod: target.pod, container: target.name, path: target.path, note: event.note },
+        { pod: target.pod, container: target.name, path: target.logPath, note: event.note },
         'log is too large',
       );
     }

@@ -124,10 +124,10 @@ function offendersOf(
     .toSorted((a, b) => b.bytes - a.bytes)
     .slice(0, maxOffenders)
     .map(({ path, pod, bytes }) => {
-      const log = warnings.find(({ target }) => target.path.startsWith(`${path}/`));
+      const log = warnings.find(({ target }) => target.logPath.startsWith(`${path}/`));
       const place = { name: pod?.name, namespace: pod?.namespace };
       return log !== undefined && 2 * log.target.bytes > bytes
-        ? { kind: 'LogFile', id: log.target.path, ...place, bytes: log.target.bytes, reason: log.reason }
+        ? { kind: 'LogFile', id: log.target.logPath, ...place, bytes: log.target.bytes, reason: log.reason }
         : { kind: 'LogDirectory', id: path, ...place, bytes, reason: reasons.get(path) };
     });
 }

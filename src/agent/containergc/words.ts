@@ -244,9 +244,9 @@ export function explainContainer(
     case 'OrphanedDirectory':
       return { detail: meaning, field: `${orphanField.PodDirectory}=Remove` };
     case 'LogTooLarge': {
-      const { path, warnBytes } = decision.target;
+      const { logPath, warnBytes } = decision.target;
       return {
-        detail: `${largeLogClause(decision.target)}. The file is ${path}.`,
+        detail: `${largeLogClause(decision.target)}. The file is ${logPath}.`,
         field: `nodes.containerGC.logs.warnBytesPerContainer=${quantityText(warnBytes)}`,
       };
     }

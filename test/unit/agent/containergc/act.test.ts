@@ -179,7 +179,7 @@ test('a container that the kubelet removes first is no failure, and does not cou
   expect(node.warnings).toEqual([]);
   expect(node.reports).toMatchObject([{ result: 'Succeeded', removed: 1, errors: 0 }]);
   expect(await node.registry.metrics()).toContain(
-    'dustpan_container_garbage_collected_total{reason="DeadContainer"} 1',
+    'dustpan_removed_objects_total{unit="containergc",reason="DeadContainer"} 1',
   );
 });
 
@@ -197,7 +197,7 @@ test('a removal that the shutdown interrupts does not count as failed', async ()
   await expect(node.pass(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
   expect(node.warnings).toEqual([]);
   expect(await node.registry.metrics()).toContain(
-    'dustpan_container_gc_errors_total{reason="OrphanedLogs"} 0',
+    'dustpan_failed_objects_total{unit="containergc",reason="OrphanedLogs"} 0',
   );
 });
 
@@ -211,7 +211,7 @@ test('a removal that fails during the shutdown is logged and counted', async () 
   await expect(node.pass(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
   expect(node.warnings).toHaveLength(1);
   expect(await node.registry.metrics()).toContain(
-    'dustpan_container_gc_errors_total{reason="DeadContainer"} 1',
+    'dustpan_failed_objects_total{unit="containergc",reason="DeadContainer"} 1',
   );
 });
 

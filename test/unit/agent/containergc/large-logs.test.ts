@@ -15,8 +15,8 @@ const rotated = (bytes: number, over: Partial<LogEntry> = {}): LogEntry =>
   log(`${podLogs}/main/0.log.20260115-110000`, { bytes, ...over });
 const at = (minutes: number): Pick<LogEntry, 'mtimeMs'> => ({ mtimeMs: minutesAgo(minutes) });
 const main = container('main-0');
-const short = ({ target, evidence }: LogWarning): string =>
-  `${target.id} ${evidence.path.replace('/var/log/pods/', '')} ${evidence.bytes}`;
+const short = ({ target: { id, logPath, bytes } }: LogWarning): string =>
+  `${id} ${logPath.replace('/var/log/pods/', '')} ${bytes}`;
 
 interface Row {
   readonly name: string;

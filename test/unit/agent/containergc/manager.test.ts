@@ -63,7 +63,7 @@ test('a dry run counts and removes nothing', async () => {
     logs: { bytes: 200, removableBytes: 100 },
   });
   expect(await node.registry.metrics()).toContain(
-    'dustpan_container_gc_due_objects{reason="PodGone",mode="DryRun"} 1',
+    'dustpan_due_objects{unit="containergc",reason="PodGone",mode="DryRun"} 1',
   );
 });
 
@@ -110,7 +110,7 @@ test.each(['exists', 'unknown'] as const)(
     await node.passTwice();
     expect(node.changes).toEqual([]);
     const reason = answer === 'exists' ? 'InUse' : 'PodsUnknown';
-    expect(await node.registry.metrics()).toMatch(new RegExp(`skipped_total{reason="${reason}"} [1-9]`));
+    expect(await node.registry.metrics()).toMatch(new RegExp(`skipped_objects_total{unit="containergc",reason="${reason}"} [1-9]`));
   },
 );
 
@@ -312,7 +312,7 @@ test.each([
     node.runtime.changes.filter((change) => change.includes(`gone-${name === 'sandbox' ? 's' : '0'}`)),
   ).toEqual([]);
   expect(await node.registry.metrics()).toContain(
-    `dustpan_container_garbage_collected_total{reason="${name === 'sandbox' ? 'Sandbox' : 'PodGone'}"} 0`,
+    `dustpan_removed_objects_total{unit="containergc",reason="${name === 'sandbox' ? 'Sandbox' : 'PodGone'}"} 0`,
   );
 });
 
@@ -323,8 +323,8 @@ test('a link whose log is back right before its removal is kept', async () => {
   node.logs.removeBrokenLink = () => Promise.resolve(false);
   await node.pass();
   const metrics = await node.registry.metrics();
-  expect(metrics).toContain('dustpan_container_garbage_collected_total{reason="BrokenLink"} 0');
-  expect(metrics).toContain('dustpan_container_gc_skipped_total{reason="InUse"} 1');
+  expect(metrics).toContain('dustpan_removed_objects_total{unit="containergc",reason="BrokenLink"} 0');
+  expect(metrics).toContain('dustpan_skipped_objects_total{unit="containergc",reason="InUse"} 1');
 });
 
 test('a link out of the log roots is removed when the runtime does not have its container', async () => {
@@ -348,7 +348,7 @@ test('logs of attempts that the runtime no longer has are removed with their rot
   await node.pass();
   expect(node.logs.paths).toEqual(files.slice(2).map(({ path }) => path));
   expect(await node.registry.metrics()).toContain(
-    'dustpan_container_garbage_collected_total{reason="ContainerGone"} 1',
+    'dustpan_removed_objects_total{unit="containergc",reason="ContainerGone"} 1',
   );
 });
 
@@ -398,7 +398,7 @@ test('rotated logs and broken links are removed and counted', async () => {
   expect(node.logs.paths).toEqual(['/var/log/pods/default_pod_uid-pod/main/0.log']);
   const metrics = await node.registry.metrics();
   for (const reason of ['BrokenLink', 'RotatedLog'])
-    expect(metrics).toContain(`dustpan_container_garbage_collected_total{reason="${reason}"} 1`);
-  expect(metrics).toContain('dustpan_container_garbage_collected_total{reason="PodGone"} 0');
-  expect(metrics).toContain('dustpan_container_gc_log_freed_bytes_total 100');
+    expect(metrics).toContain(`dustpan_removed_objects_total{unit="containergc",reason="${reason}"} 1`);
+  expect(metrics).toContain('dustpan_removed_objects_total{unit="containergc",reason="PodGone"} 0');
+  expect(metrics).toContain('dustpan_freed_bytes_total{unit="containergc"} 100');
 });

@@ -272,13 +272,13 @@ test('warnings change no decision, and each names the log of a running container
       expect(silent.warnings).toEqual([]);
       const warned = plan.warnings.map(({ target }) => target.id);
       expect(new Set(warned).size).toBe(warned.length);
-      for (const { target, evidence } of plan.warnings) {
+      for (const { target } of plan.warnings) {
         const { state, labels, name, attempt } = seen.containers?.find(({ id }) => id === target.id) ?? {};
         expect(state).toBe('Running');
-        expect(evidence.path).toContain(
+        expect(target.logPath).toContain(
           `_${labels?.['io.kubernetes.pod.uid'] ?? '?'}/${name ?? ''}/${attempt ?? ''}.log`,
         );
-        expect(evidence.path).not.toMatch(/\.gz$/);
+        expect(target.logPath).not.toMatch(/\.gz$/);
       }
     }),
     worlds,

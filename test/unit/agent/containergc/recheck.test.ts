@@ -2,7 +2,11 @@ import { describe, expect, test } from 'vitest';
 import {
   containerTarget,
   decide,
+  isKept,
+  isRemoval,
   sandboxTarget,
+  type Because,
+  type ContainerGcTarget,
   type ContainerRemoval,
 } from '../../../../src/agent/containergc/facts.ts';
 import { rotatedAt } from '../../../../src/agent/containergc/log-names.ts';
@@ -38,15 +42,17 @@ const view = (over: Partial<LiveView> = {}): LiveView => ({
 type DependsOn = 'podGone' | 'superseded' | 'limit';
 
 const pod = { uid: 'uid-pod', namespace: 'default', name: 'pod' };
-const ended = { pod, end: undefined };
+
+function removalOf(target: ContainerGcTarget, because: Because): ContainerRemoval {
+  const decision = decide({ target, policy: undefined }, because);
+  if (!isRemoval(decision)) throw new Error(`${because.reason} is no reason to remove`);
+  return decision;
+}
 
 function ofContainer(dependsOn: DependsOn): ContainerRemoval {
-  const subject = { target: containerTarget(old), policy: undefined };
-  if (dependsOn === 'podGone') return decide(subject, { reason: 'PodGone', evidence: ended });
-  const limits = { maxPerPodContainer: 1, maxContainers: undefined };
-  const place = dependsOn === 'superseded' ? 2 : 1;
-  const evidence = { pod, container: 'main', place, attempts: 2, total: 2, limits };
-  return decide(subject, { reason: 'DeadContainer', evidence });
+  if (dependsOn === 'podGone') return removalOf(containerTarget(old), { reason: 'PodGone' });
+  const place = { rank: dependsOn === 'superseded' ? 2 : 1, attempts: 2 };
+  return removalOf(containerTarget(old, place), { reason: 'DeadContainer', total: 2 });
 }
 
 describe('a container', () => {
@@ -187,9 +193,7 @@ describe('a sandbox', () => {
     { name: 'of a gone pod is due', dependsOn: 'podGone', live: { pods: [] }, expected: 'due' },
     { name: 'of a gone pod that is back', dependsOn: 'podGone', expected: 'InUse' },
   ])('$name: $expected', ({ dependsOn = 'superseded', live, expected }) => {
-    const evidence = { ...ended, isPodGone: dependsOn === 'podGone' };
-    const subject = { target: sandboxTarget(planned), policy: undefined };
-    const removal = decide(subject, { reason: 'Sandbox', evidence });
+    const removal = removalOf(sandboxTarget(planned, dependsOn === 'podGone'), { reason: 'Sandbox' });
     expect(recheck(removal, view({ containers: [], sandboxes: [planned, rival], ...live }))).toBe(expected);
   });
 });
@@ -199,29 +203,21 @@ describe('logs', () => {
   const gone = { containers: [], sandboxes: [], pods: [] };
   const link = '/var/log/containers/pod_default_main-0123456789.log';
   const directory = (of: typeof pod | undefined): ContainerRemoval =>
-    decide(
-      { target: { kind: 'LogDirectory', path, pod: of, links: [] }, policy: undefined },
-      { reason: 'OrphanedLogs', evidence: { pod: of, end: undefined } },
-    );
+    removalOf({ kind: 'LogDirectory', path, pod: of, links: [] }, { reason: 'OrphanedLogs' });
   const linkOf = (isOutside: boolean): ContainerRemoval =>
-    decide(
-      { target: { kind: 'LogLink', path: link, pod: undefined }, policy: undefined },
-      { reason: 'BrokenLink', evidence: { isOutside } },
-    );
+    removalOf({ kind: 'LogLink', path: link, pod: undefined, isOutside }, { reason: 'BrokenLink' });
   const brokenLink = linkOf(false);
+  const file = { kind: 'LogFile', containerName: 'main' } as const;
   const rotated = (of: typeof pod | undefined): ContainerRemoval =>
-    decide(
-      { target: { kind: 'LogFile', path: `${path}/main/0.log.20260101-000001`, pod: of }, policy: undefined },
-      { reason: 'RotatedLog', evidence: { limits: undefined } },
+    removalOf(
+      { ...file, path: `${path}/main/0.log.20260101-000001`, pod: of, place: undefined },
+      { reason: 'RotatedLog' },
     );
-  const limits = { maxPerPodContainer: 1, maxContainers: undefined };
-  const logOf = (of: typeof pod | undefined): ContainerRemoval => {
-    const place = { place: 2, attempts: 2, total: 2, limits };
-    return decide(
-      { target: { kind: 'LogFile', path: `${path}/main/0.log`, pod: of }, policy: undefined },
-      { reason: 'ContainerGone', evidence: { pod: of, container: 'main', ...place } },
+  const logOf = (of: typeof pod | undefined): ContainerRemoval =>
+    removalOf(
+      { ...file, path: `${path}/main/0.log`, pod: of, place: { rank: 2, attempts: 2 } },
+      { reason: 'ContainerGone' },
     );
-  };
   const attemptLog = logOf(pod);
   const writer = container('0123456789');
   test.each<{
@@ -350,13 +346,14 @@ describe('a node', () => {
   test('counts nothing that is unknown, and no removals without a plan', () => {
     const unknown = factsOf({ containers: undefined, sandboxes: undefined, logs: undefined });
     const nothing = { total: 0, removable: 0 };
-    expect(inventoryOf(unknown, { removals: [], kept: [], warnings: [] })).toEqual({
+    const plan = { rule: undefined, ends: new Map(), removals: [], kept: [], warnings: [] };
+    expect(inventoryOf(unknown, plan)).toEqual({
       ...{ containers: nothing, sandboxes: nothing, logs: { bytes: 0, removableBytes: 0 }, offenders: [] },
       orphans: undefined,
     });
     const subject = { target: containerTarget(old), policy: undefined };
-    const kept = [decide(subject, { reason: 'UnknownState', evidence: { pod } })];
-    expect(inventoryOf(node, { removals: [], kept, warnings: [] })).toMatchObject({
+    const kept = [decide(subject, { reason: 'UnknownState' })].filter(isKept);
+    expect(inventoryOf(node, { ...plan, kept })).toMatchObject({
       ...{ containers: { total: 1, removable: 0 }, logs: { bytes: 100 } },
       offenders: [{ kind: 'LogDirectory', name: 'pod', bytes: 100, reason: undefined }],
     });
