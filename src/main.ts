@@ -1,5 +1,5 @@
 /** The oldest Node that dustpan runs on, as `engines` of package.json has it. The other modules may not even load on an older one. */
-const oldest = { major: 22, minor: 19 };
+const oldest = { major: 22, minor: 21 };
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < oldest.major || (major === oldest.major && minor < oldest.minor)) {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpServer, request as httpRequest } from 'node:http';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 /** A proxy on the loopback that connects every request to one port of the loopback. */
@@ -10,7 +10,7 @@ export interface LoopbackProxy {
   stop(): Promise<void>;
 }
 
-/** A proxy that clients use with CONNECT. With `login`, it refuses others with 407. */
+/** An HTTP proxy: clients use it with CONNECT, or without TLS with the whole URL. With `login`, it refuses others with 407. */
 export async function startConnectProxy(port: () => number, login?: string): Promise<LoopbackProxy> {
   const requested: string[] = [];
   const wanted = login === undefined ? undefined : `Basic ${Buffer.from(login).toString('base64')}`;
@@ -26,6 +26,15 @@ export async function startConnectProxy(port: () => number, login?: string): Pro
       target.write(head);
       join(client, target);
     });
+  });
+  server.on('request', ({ url = '', method, headers }, response) => {
+    const { host, pathname, search } = new URL(url);
+    requested.push(host);
+    const path = pathname + search;
+    httpRequest({ host: '127.0.0.1', port: port(), path, method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 0, answer.headers);
+      answer.pipe(response);
+    }).end();
   });
   return running(server, 'http', requested);
 }

@@ -14,6 +14,13 @@ export function* walk(schema, path = '') {
 
 const dateTime = '^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$';
 
+/** How a text is decoded, by the pattern that the CRD has for all texts of its kind; undefined = not at all. */
+export function decodingOf({ type, pattern = '' }) {
+  if (type !== 'string') return undefined;
+  if (pattern.includes('(ms|s|m|h)')) return 'duration';
+  return pattern.includes('(Ki|') && !pattern.includes('%') ? 'quantity' : undefined;
+}
+
 /**
  * The JSON schema that rejects what the API server rejects or drops: unknown fields, and duplicate entries of a set.
  * The only checked format is date-time: each integer has its bounds.
@@ -24,6 +31,7 @@ export function closedSchema(schema) {
   return {
     ...kept,
     ...(format === 'date-time' && { pattern: dateTime }),
+    ...(decodingOf(schema) && { format: decodingOf(schema) }),
     ...(listType === 'set' && { uniqueItems: true }),
     ...(items && { items: closedSchema(items) }),
     ...(schema.type === 'object' && {

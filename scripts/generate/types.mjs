@@ -1,5 +1,6 @@
 import { compile } from 'json-schema-to-typescript';
-import { storedSchema } from './schema.mjs';
+import { decodedName } from '../../src/api/policy/decode.ts';
+import { closedSchema, decodingOf, storedSchema } from './schema.mjs';
 
 const metadata = `{ name: string; uid?: string; generation?: number; resourceVersion?: string; labels?: Record<string, string>; annotations?: Record<string, string>; creationTimestamp?: string; ownerReferences?: { apiVersion: string; kind: string; name: string; uid: string; controller?: boolean; blockOwnerDeletion?: boolean }[] }`;
 
@@ -11,11 +12,34 @@ export async function types(source, crd) {
     ...rest,
     properties: { ...properties, metadata: { description: 'Standard object metadata.', tsType: metadata } },
   };
-  return interfaces(root, kind, `// Made from ${source} by npm run generate. Do not edit.`);
+  const text = await interfaces(
+    root,
+    kind,
+    `${kind === 'NodeGCReport' ? '// @ts-nocheck\n' : ''}// Made from ${source} by npm run generate. Do not edit.`,
+  );
+  // A field that is not known may be written as undefined.
+  return kind === 'NodeGCReport'
+    ? `${withUndefined(text)}\n${fitOf(properties.status)}`
+    : withUndefined(text);
 }
 
-/** TypeScript of a schema after defaulting: fields with defaults are required. */
-export const typesWithDefaults = (schema, name) => interfaces(withDefaults(schema), name, '');
+const withUndefined = (text) => text.replace(/\?: (.*);$/gm, '?: $1 | undefined;');
+
+/** The function that cuts a status to the bounds of its schema. */
+const fitOf = (status) => `import { fitted } from '../report/fit.ts';
+const statusSchema = ${JSON.stringify(closedSchema(status))};
+
+/** Cuts a status to the bounds of the CRD. */
+export const fitStatus: (status: NodeGCReportStatus) => NodeGCReportStatus = (status) => fitted(status, statusSchema);
+`;
+
+/** TypeScript of a value after defaulting and decoding (src/api/policy/decode.ts): readonly, and fields with defaults are required. */
+export async function decodedTypes(schema, name) {
+  const text = await interfaces(decoded(schema), name, '');
+  return withUndefined(text)
+    .replace(/^( +)((?:\w+|'[^']+')\??: )/gm, '$1readonly $2')
+    .replace(/([\w']+|\([^()]*\))\[\]/g, 'readonly $1[]');
+}
 
 const interfaces = (schema, name, bannerComment) =>
   compile(named(schema, name), name, {
@@ -25,15 +49,23 @@ const interfaces = (schema, name, bannerComment) =>
     style: { singleQuote: true, printWidth: 110 },
   });
 
-function withDefaults({ description, required = [], properties, items, ...rest }) {
+function decoded({ required = [], properties, items, ...rest }) {
+  const decoding = decodingOf(rest);
+  if (decoding !== undefined)
+    return {
+      description: rest.description,
+      tsType: decoding === 'duration' ? 'number' : 'number | undefined',
+    };
   const fields = Object.entries(properties ?? {});
   const defaulted = fields.filter(([, field]) => 'default' in field).map(([name]) => name);
   return {
     ...rest,
-    required: [...required, ...defaulted],
-    ...(items && { items: withDefaults(items) }),
+    required: [...required, ...defaulted].map((name) => decodedName(name, decodingOf(properties[name]))),
+    ...(items && { items: decoded(items) }),
     ...(properties && {
-      properties: Object.fromEntries(fields.map(([name, field]) => [name, withDefaults(field)])),
+      properties: Object.fromEntries(
+        fields.map(([name, field]) => [decodedName(name, decodingOf(field)), decoded(field)]),
+      ),
     }),
   };
 }

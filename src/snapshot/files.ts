@@ -90,7 +90,7 @@ async function sizeOf(file: string): Promise<number> {
 
 async function readText(file: string): Promise<string> {
   try {
-    return withoutMark(file, await readFile(file, 'utf8'));
+    return withoutMark(file, await readFile(file)).toString();
   } catch (err) {
     throw err instanceof InputError ? err : unreadable(file, err);
   }

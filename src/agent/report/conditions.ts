@@ -5,7 +5,6 @@ import type { NodePassReport } from '../../api/report/node-pass.ts';
 import type { NodesPolicy } from '../../api/policy/policy.ts';
 import { heldImagesText } from '../../gc/reasons/hold-words.ts';
 import { readOnlyText } from '../../gc/reasons/words.ts';
-import { bounds, cut } from './bounds.ts';
 import { keepListClaim } from './keep-list-risk.ts';
 
 type Stored = readonly NodeGCReportStatusCondition[];
@@ -27,9 +26,8 @@ export function planConditions(facts: ReportFacts, stored: Stored, now: Date): N
     const old = before.get(claim.type);
     return {
       ...claim,
-      message: cut(claim.message, bounds.conditionMessage),
       lastTransitionTime: old?.status === claim.status ? old.lastTransitionTime : metaTime(now),
-      ...(generation !== undefined && { observedGeneration: generation }),
+      observedGeneration: generation,
     };
   });
 }

@@ -1,7 +1,6 @@
 import type { NodeGCReportStatusOrphans } from '../../api/gen/nodegcreport.gen.ts';
 import { orphanPlaces, type OrphanCount, type ReportedOrphan } from '../../api/report/node-pass.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
-import { bounds, bytes, count, cut } from './bounds.ts';
 import type { ReportFacts } from './facts.ts';
 
 type OrphanFacts = Pick<ReportFacts, 'orphans' | 'snapshots'>;
@@ -10,28 +9,26 @@ type OrphanFacts = Pick<ReportFacts, 'orphans' | 'snapshots'>;
 export function orphansOf({ orphans, snapshots }: OrphanFacts): NodeGCReportStatusOrphans {
   const { podDirectories, logDirectories, podCgroups } = orphans ?? {};
   return {
-    ...(podDirectories && { podDirectories: countOf(podDirectories) }),
-    ...(logDirectories && { logDirectories: countOf(logDirectories) }),
-    ...(podCgroups && { podCgroups: countOf(podCgroups) }),
-    ...(snapshots && { snapshots: { count: count(snapshots.count) } }),
+    podDirectories: podDirectories && countOf(podDirectories),
+    logDirectories: logDirectories && countOf(logDirectories),
+    podCgroups: podCgroups && countOf(podCgroups),
+    snapshots: snapshots && { count: snapshots.count },
   };
 }
 
-const countOf = (found: OrphanCount): NonNullable<NodeGCReportStatusOrphans['podDirectories']> => ({
-  count: count(found.count),
-  bytes: bytes(found.bytes),
-  ...(found.largest.length > 0 && { largest: found.largest.slice(0, bounds.offenders).map(itemOf) }),
+const countOf = ({ count, bytes, largest }: OrphanCount): NodeGCReportStatusOrphans['podDirectories'] => ({
+  count,
+  bytes,
+  largest: largest.length === 0 ? undefined : largest.map(itemOf),
 });
 
-function itemOf({ path, podUid, sinceMs, bytes: size, reason }: ReportedOrphan) {
-  return {
-    path: cut(path, bounds.orphanPath),
-    podUID: cut(podUid, bounds.orphanUid),
-    ...(sinceMs !== undefined && { since: metaTime(new Date(sinceMs)) }),
-    bytes: bytes(size),
-    ...(reason !== undefined && { reason: cut(reason, bounds.reason) }),
-  };
-}
+const itemOf = ({ path, podUid, sinceMs, bytes, reason }: ReportedOrphan) => ({
+  path,
+  podUID: podUid,
+  since: sinceMs === undefined ? undefined : metaTime(new Date(sinceMs)),
+  bytes,
+  reason,
+});
 
 /** Counts by kind. */
 export type OrphanCounts = Readonly<Record<string, number>>;

@@ -8,7 +8,9 @@ import type {
   NodeGCReportStatusSignal,
   NodeGCReportStatusStorageWarning,
 } from '../../api/gen/nodegcreport.gen.ts';
-import { bounds, bytes, count, cut, percent } from './bounds.ts';
+
+/** maxItems of storageWarnings and evictionRequests in crds/. */
+const maxEntries = 32;
 
 interface Inventories {
   readonly storage: StorageInventory | undefined;
@@ -33,12 +35,12 @@ export function storageOf(
   const ranked = pressure && isNamed(pressure) ? pressure.requests : [];
   const exceeding = storage && isNamed(storage) ? storage.evictionRequests : [];
   const warnings = storage?.warnings ?? [];
-  const page = pageOf(exceeding, bounds.storageEntries - ranked.length, now);
+  const page = pageOf(exceeding, maxEntries - ranked.length, now);
   return {
-    ...(pressure && { signals: signalsOf(pressure) }),
-    storageWarningCount: count(warnings.length),
-    storageWarnings: warnings.slice(0, bounds.storageEntries).map(warningOf),
-    evictionRequestCount: count(ranked.length + exceeding.length),
+    signals: pressure && signalsOf(pressure),
+    storageWarningCount: warnings.length,
+    storageWarnings: warnings.map(warningOf),
+    evictionRequestCount: ranked.length + exceeding.length,
     evictionRequests: [...ranked, ...page].map(requestOf),
   };
 }
@@ -57,9 +59,9 @@ function signalsOf({ states, readings }: PressureInventory): NodeGCReportStatusS
   const known = new Map<string, SignalState>(states.map((state) => [state.reading.signal, state]));
   return readings.map((reading) => ({
     name: reading.signal,
-    available: bytes(reading.available),
-    capacity: bytes(reading.capacity),
-    availablePercent: percent(Math.floor((100 * reading.available) / reading.capacity)),
+    available: reading.available,
+    capacity: reading.capacity,
+    availablePercent: Math.floor((100 * reading.available) / reading.capacity),
     measuredTime: timeText(reading.measuredAtMs),
     ...stateOf(known.get(reading.signal)),
   }));
@@ -70,60 +72,47 @@ function stateOf(state: SignalState | undefined): Partial<NodeGCReportStatusSign
   const { reading, ours, kubelets, growthPerMinute, crossedSinceMs } = state;
   const left = [ours, kubelets].flatMap((limit) => limit?.secondsLeft ?? []).filter((seconds) => seconds > 0);
   return {
-    ...(ours && { threshold: bytes(ours.value) }),
-    ...(kubelets && { kubeletThreshold: bytes(kubelets.value) }),
-    ...(growthPerMinute !== undefined && { growthPerMinute: bytes(growthPerMinute) }),
-    ...(left.length > 0 && { thresholdTime: timeText(reading.measuredAtMs + Math.min(...left) * 1000) }),
-    ...(crossedSinceMs !== undefined && { crossedSince: timeText(crossedSinceMs) }),
+    threshold: ours?.value,
+    kubeletThreshold: kubelets?.value,
+    growthPerMinute,
+    thresholdTime: left.length === 0 ? undefined : timeText(reading.measuredAtMs + Math.min(...left) * 1000),
+    crossedSince: crossedSinceMs === undefined ? undefined : timeText(crossedSinceMs),
   };
 }
 
-function warningOf({
-  pod,
-  excess,
-  percent: level,
-  sinceMs,
-}: StorageWarning): NodeGCReportStatusStorageWarning {
-  return {
-    ...limitOf(pod, excess),
-    signal: excess.signal,
-    observedBytes: bytes(excess.usedBytes),
-    limitBytes: bytes(excess.limit.bytes),
-    percent: percent(level),
-    since: timeText(sinceMs),
-  };
-}
+const warningOf = ({ pod, excess, percent, sinceMs }: StorageWarning): NodeGCReportStatusStorageWarning => ({
+  pod: podOf(pod),
+  signal: excess.signal,
+  subject: excess.subject,
+  observedBytes: excess.usedBytes,
+  limitBytes: excess.limit.bytes,
+  percent,
+  since: timeText(sinceMs),
+});
 
-function requestOf(request: EvictionRequest): NodeGCReportStatusEvictionRequest {
-  const { observedBytes, limitBytes, shortage, observedAtMs, gracePeriodSeconds } = request;
-  return {
-    ...limitOf(request.pod, request),
-    observedBytes: bytes(observedBytes),
-    limitBytes: bytes(limitBytes),
-    ...(shortage && {
-      shortage: { available: bytes(shortage.available), threshold: bytes(shortage.threshold) },
-    }),
-    observedTime: timeText(observedAtMs),
-    ...(gracePeriodSeconds !== undefined && {
-      gracePeriodSeconds: Math.min(count(gracePeriodSeconds), bounds.gracePeriodSeconds),
-    }),
-  };
-}
+const requestOf = (request: EvictionRequest): NodeGCReportStatusEvictionRequest => ({
+  pod: podOf(request.pod),
+  signal: request.signal,
+  subject: request.subject,
+  observedBytes: request.observedBytes,
+  limitBytes: request.limitBytes,
+  shortage: request.shortage && {
+    available: request.shortage.available,
+    threshold: request.shortage.threshold,
+  },
+  observedTime: timeText(request.observedAtMs),
+  gracePeriodSeconds: request.gracePeriodSeconds,
+});
 
-function limitOf(
-  { namespace, name, uid }: EvictionRequest['pod'],
-  { signal, subject }: Pick<EvictionRequest, 'signal' | 'subject'>,
-): Pick<NodeGCReportStatusEvictionRequest, 'pod' | 'signal' | 'subject'> {
-  return {
-    pod: {
-      namespace: cut(namespace, bounds.namespace),
-      name: cut(name, bounds.podName),
-      uid: cut(uid, bounds.podUid),
-    },
-    signal,
-    ...(subject !== undefined && { subject: cut(subject, bounds.subject) }),
-  };
-}
+const podOf = ({
+  namespace,
+  name,
+  uid,
+}: EvictionRequest['pod']): NodeGCReportStatusEvictionRequest['pod'] => ({
+  namespace,
+  name,
+  uid,
+});
 
 /** The kubelet's clock may be wrong: an invalid time must not cost the whole report. */
 function timeText(atMs: number): string {

@@ -7,33 +7,33 @@ export interface GCPolicy {
   /**
    * The versioned schema of this object, gc.dustpan.dev/v1alpha1.
    */
-  apiVersion?: string;
+  apiVersion?: string | undefined;
   /**
    * The kind of this object, GCPolicy.
    */
-  kind?: string;
+  kind?: string | undefined;
   /**
    * Standard object metadata.
    */
   metadata?: {
     name: string;
-    uid?: string;
-    generation?: number;
-    resourceVersion?: string;
-    labels?: Record<string, string>;
-    annotations?: Record<string, string>;
-    creationTimestamp?: string;
+    uid?: string | undefined;
+    generation?: number | undefined;
+    resourceVersion?: string | undefined;
+    labels?: Record<string, string> | undefined;
+    annotations?: Record<string, string> | undefined;
+    creationTimestamp?: string | undefined;
     ownerReferences?: {
       apiVersion: string;
       kind: string;
       name: string;
       uid: string;
-      controller?: boolean;
-      blockOwnerDeletion?: boolean;
+      controller?: boolean | undefined;
+      blockOwnerDeletion?: boolean | undefined;
     }[];
   };
   spec: GCPolicySpec;
-  status?: GCPolicyStatus;
+  status?: GCPolicyStatus | undefined;
 }
 /**
  * The rules of the policy. An absent block is off. An empty block ({}) is on, with its defaults.
@@ -42,31 +42,31 @@ export interface GCPolicySpec {
   /**
    * DryRun (the default) plans, counts and reports, and removes nothing. Enforce also removes.
    */
-  mode?: 'DryRun' | 'Enforce';
+  mode?: 'DryRun' | 'Enforce' | undefined;
   /**
    * If several policies match an object, the policy with the highest priority governs it; among equal priorities, the first by name. Default 0.
    */
-  priority?: number;
-  pods?: GCPolicySpecPods;
-  nodes?: GCPolicySpecNodes;
+  priority?: number | undefined;
+  pods?: GCPolicySpecPods | undefined;
+  nodes?: GCPolicySpecNodes | undefined;
 }
 /**
  * Rules for pods; the controller applies them. If absent, this policy governs no pods. If present without a rule, it protects the pods that it selects from policies of lower priority.
  */
 export interface GCPolicySpecPods {
-  namespaceSelector?: GCPolicySpecPodsNamespaceSelector;
+  namespaceSelector?: GCPolicySpecPodsNamespaceSelector | undefined;
   /**
    * Names of namespaces whose pods this policy does not govern, even if namespaceSelector selects them. Default: none.
    *
    * Items: The name of a namespace.
    */
-  excludeNamespaces?: string[];
-  podSelector?: GCPolicySpecPodsPodSelector;
-  terminated?: GCPolicySpecPodsTerminated;
-  orphaned?: GCPolicySpecPodsOrphaned;
-  unscheduledTerminating?: GCPolicySpecPodsUnscheduledTerminating;
-  outOfService?: GCPolicySpecPodsOutOfService;
-  safety?: GCPolicySpecPodsSafety;
+  excludeNamespaces?: string[] | undefined;
+  podSelector?: GCPolicySpecPodsPodSelector | undefined;
+  terminated?: GCPolicySpecPodsTerminated | undefined;
+  orphaned?: GCPolicySpecPodsOrphaned | undefined;
+  unscheduledTerminating?: GCPolicySpecPodsUnscheduledTerminating | undefined;
+  outOfService?: GCPolicySpecPodsOutOfService | undefined;
+  safety?: GCPolicySpecPodsSafety | undefined;
 }
 /**
  * Selects by labels the namespaces whose pods this policy governs. Empty (the default) selects all.
@@ -84,7 +84,7 @@ export interface GCPolicySpecPodsNamespaceSelector {
   /**
    * Requirements that must all be met.
    */
-  matchExpressions?: GCPolicySpecPodsNamespaceSelectorMatchExpression[];
+  matchExpressions?: GCPolicySpecPodsNamespaceSelectorMatchExpression[] | undefined;
 }
 /**
  * One requirement on one label.
@@ -103,7 +103,7 @@ export interface GCPolicySpecPodsNamespaceSelectorMatchExpression {
    *
    * Items: A value of the label.
    */
-  values?: string[];
+  values?: string[] | undefined;
 }
 /**
  * Selects by labels the pods that this policy governs. Empty (the default) selects all.
@@ -121,7 +121,7 @@ export interface GCPolicySpecPodsPodSelector {
   /**
    * Requirements that must all be met.
    */
-  matchExpressions?: GCPolicySpecPodsPodSelectorMatchExpression[];
+  matchExpressions?: GCPolicySpecPodsPodSelectorMatchExpression[] | undefined;
 }
 /**
  * One requirement on one label.
@@ -140,7 +140,7 @@ export interface GCPolicySpecPodsPodSelectorMatchExpression {
    *
    * Items: A value of the label.
    */
-  values?: string[];
+  values?: string[] | undefined;
 }
 /**
  * Deletes finished pods: pods in any phase except Pending, Running and Unknown. The times to live apply first, then perNamespaceThreshold, then threshold; each counts only the pods that the earlier ones leave. Over a threshold, the controller deletes evicted pods first, then the oldest.
@@ -149,31 +149,31 @@ export interface GCPolicySpecPodsTerminated {
   /**
    * Number of governed finished pods to keep in the whole cluster; the controller deletes the surplus. Default 12500; 0 or less turns this limit off. Pods that cannot be deleted now (FinalizerHeld, JobUncounted, JobUnfinished) do not count.
    */
-  threshold?: number;
+  threshold?: number | undefined;
   /**
    * Number of governed finished pods to keep in each namespace; the controller deletes the surplus. Absent (the default), 0 or less turns this limit off. Pods that cannot be deleted now do not count.
    */
-  perNamespaceThreshold?: number;
+  perNamespaceThreshold?: number | undefined;
   /**
    * Time to live: duration, such as 24h, for which a pod is kept after its last container finished. Absent (the default) means forever; 0s means that the pod is due at once. If a container has no finish time, the condition DisruptionTarget counts. If there is none either, or the time is before the pod's creation or in the future because the node's clock is wrong, the controller counts from the time at which it first observed the pod as finished.
    */
-  ttlAfterFinished?: string;
+  ttlAfterFinished?: string | undefined;
   /**
    * Times to live for pods with a given phase, reason or message. The first entry that matches a pod replaces ttlAfterFinished for it. Default: none.
    */
-  ttlByReason?: GCPolicySpecPodsTerminatedTtlByReasonItem[];
+  ttlByReason?: GCPolicySpecPodsTerminatedTtlByReasonItem[] | undefined;
   /**
    * Whether a pod's annotation gc.dustpan.dev/ttl-after-finished, a duration such as 10m, may shorten the pod's time to live. Default false. The annotation never lengthens the time to live. If the policy sets none for the pod, the annotation sets one. A value that is not a duration is ignored.
    */
-  honorTTLAnnotation?: boolean;
+  honorTTLAnnotation?: boolean | undefined;
   /**
    * Number of newest finished pods of each owner that the times to live and perNamespaceThreshold never delete. 0 (the default) keeps none. The owner is the pod's controller; a ReplicaSet counts as its Deployment.
    */
-  keepPerOwner?: number;
+  keepPerOwner?: number | undefined;
   /**
    * Whether the pods of a Job (API group batch) are kept until the Job is complete or has failed. Default false.
    */
-  protectUnfinishedJobs?: boolean;
+  protectUnfinishedJobs?: boolean | undefined;
 }
 /**
  * Sets the time to live of the pods that match all of the given matchers: phase, reason and messagePattern. At least one matcher is required.
@@ -182,15 +182,15 @@ export interface GCPolicySpecPodsTerminatedTtlByReasonItem {
   /**
    * Matches the phase of the pod (status.phase).
    */
-  phase?: 'Succeeded' | 'Failed';
+  phase?: 'Succeeded' | 'Failed' | undefined;
   /**
    * Matches the reason in the pod's status (status.reason), such as Evicted.
    */
-  reason?: string;
+  reason?: string | undefined;
   /**
    * Matches the whole message in the pod's status (status.message): * stands for any text, ? for one character. Empty matches every message.
    */
-  messagePattern?: string;
+  messagePattern?: string | undefined;
   /**
    * Duration, such as 1h, for which a matching pod is kept after its last container finished. 0s means that the pod is due at once.
    */
@@ -203,7 +203,7 @@ export interface GCPolicySpecPodsOrphaned {
   /**
    * Duration for which a node must be missing before its pods are deleted. Restarts when the circuit breaker closes. Default 40s.
    */
-  quarantine?: string;
+  quarantine?: string | undefined;
 }
 /**
  * Deletes pods that are terminating (have a deletion timestamp) but were never bound to a node.
@@ -220,36 +220,36 @@ export interface GCPolicySpecPodsSafety {
   /**
    * Largest number of pods that one pass may delete under this policy. 0 (the default) means no limit.
    */
-  maxDeletesPerPass?: number;
+  maxDeletesPerPass?: number | undefined;
   /**
    * Circuit breaker of the rule orphaned: while more than this percentage of the nodes, and more than one node, is missing, the rule deletes no pods. While no Node exists, it deletes none either, not even pods on invented node names. Default 20; with 0 a single missing node is enough; 100 turns the circuit breaker off. A node name counts only if a Node with this name existed or a kubelet started a pod on it.
    */
-  maxOrphanedNodesPercent?: number;
+  maxOrphanedNodesPercent?: number | undefined;
   /**
    * A large removal by a new generation of this policy waits for holdFor: in mode Enforce, more than this number of pods, and more than half of the pods that it governs. Default 100; 0 turns it off. The controller counts all pods that are due, whatever maxDeletesPerPass.
    */
-  holdAbove?: number;
+  holdAbove?: number | undefined;
   /**
    * Duration, from the first pass under a new generation in mode Enforce, in which no pass may remove more than holdAbove allows. The annotation gc.dustpan.dev/skip-hold with the generation as its value ends it at once. Default 5m.
    */
-  holdFor?: string;
+  holdFor?: string | undefined;
 }
 /**
  * Rules for images, containers, logs and local storage on nodes; each node's agent applies them. If absent, this policy governs no nodes. If present without a rule, it protects the nodes that it selects from policies of lower priority.
  */
 export interface GCPolicySpecNodes {
-  nodeSelector?: GCPolicySpecNodesNodeSelector;
+  nodeSelector?: GCPolicySpecNodesNodeSelector | undefined;
   /**
    * Names of namespaces whose pods this policy neither evicts nor warns about, for local storage or node pressure; the pods.excludeNamespaces of the same policy count too. Default: none.
    *
    * Items: The name of a namespace.
    */
-  excludeNamespaces?: string[];
-  imageGC?: GCPolicySpecNodesImageGC;
-  containerGC?: GCPolicySpecNodesContainerGC;
-  orphans?: GCPolicySpecNodesOrphans;
-  localStorageEviction?: GCPolicySpecNodesLocalStorageEviction;
-  nodePressure?: GCPolicySpecNodesNodePressure;
+  excludeNamespaces?: string[] | undefined;
+  imageGC?: GCPolicySpecNodesImageGC | undefined;
+  containerGC?: GCPolicySpecNodesContainerGC | undefined;
+  orphans?: GCPolicySpecNodesOrphans | undefined;
+  localStorageEviction?: GCPolicySpecNodesLocalStorageEviction | undefined;
+  nodePressure?: GCPolicySpecNodesNodePressure | undefined;
 }
 /**
  * Selects by labels the nodes that this policy governs. Empty (the default) selects all.
@@ -267,7 +267,7 @@ export interface GCPolicySpecNodesNodeSelector {
   /**
    * Requirements that must all be met.
    */
-  matchExpressions?: GCPolicySpecNodesNodeSelectorMatchExpression[];
+  matchExpressions?: GCPolicySpecNodesNodeSelectorMatchExpression[] | undefined;
 }
 /**
  * One requirement on one label.
@@ -286,7 +286,7 @@ export interface GCPolicySpecNodesNodeSelectorMatchExpression {
    *
    * Items: A value of the label.
    */
-  values?: string[];
+  values?: string[] | undefined;
 }
 /**
  * Removes unused container images, the least recently used first. If absent, the agent removes no image.
@@ -295,50 +295,50 @@ export interface GCPolicySpecNodesImageGC {
   /**
    * Usage of the image file system, in percent, at or above which the agent removes unused images. Default 85; 100 turns removal for space off.
    */
-  highThresholdPercent?: number;
+  highThresholdPercent?: number | undefined;
   /**
    * Usage of the image file system, in percent, at which the agent stops removing images. Default 80; must be lower than highThresholdPercent.
    */
-  lowThresholdPercent?: number;
-  inodes?: GCPolicySpecNodesImageGCInodes;
+  lowThresholdPercent?: number | undefined;
+  inodes?: GCPolicySpecNodesImageGCInodes | undefined;
   /**
    * Duration for which an image must have been on the node before the agent may remove it. Default 2m.
    */
-  minimumAge?: string;
+  minimumAge?: string | undefined;
   /**
    * Duration for which an image may stay unused; after it, the agent removes the image at any disk usage. 0s (the default) turns removal by age off.
    */
-  maximumAge?: string;
+  maximumAge?: string | undefined;
   /**
    * Maximum ages for images that match a pattern. The first entry that matches one of the tags or digests of an image replaces maximumAge for it. Default: none.
    */
-  maximumAgeByImage?: GCPolicySpecNodesImageGCMaximumAgeByImageItem[];
+  maximumAgeByImage?: GCPolicySpecNodesImageGCMaximumAgeByImageItem[] | undefined;
   /**
    * Patterns for images that the agent never removes. Default: none. The kubelet does not know this list: see kubeletHighThresholdPercent.
    *
    * Items: Pattern for an image reference, such as registry.example.com/base/* or *@sha256:0123…; * stands for any text, ? for one character. It is completed as image names are: nginx means docker.io/library/nginx. Without tag or digest it matches all of them. An image that was pulled by digest has no tag: name@* matches it, name:* does not.
    */
-  keep?: string[];
+  keep?: string[] | undefined;
   /**
    * Value of imageGCHighThresholdPercent in the configuration of the governed nodes' kubelets. Default 85. dustpan only compares it with highThresholdPercent, to warn (KeepListAtRisk) when a kubelet may remove images on the keep list.
    */
-  kubeletHighThresholdPercent?: number;
+  kubeletHighThresholdPercent?: number | undefined;
   /**
    * Largest number of images that one pass may remove from a node. 0 (the default) means no limit.
    */
-  maxImagesPerPass?: number;
+  maxImagesPerPass?: number | undefined;
   /**
    * A large removal by a new generation of this policy waits for holdFor: in mode Enforce, more than this number of images of a node, and more than half of the images that the node may lose. Default 10; 0 turns it off.
    */
-  holdAbove?: number;
+  holdAbove?: number | undefined;
   /**
    * Duration, from the first pass under a new generation in mode Enforce, in which no pass may remove more than holdAbove allows. The annotation gc.dustpan.dev/skip-hold with the generation as its value ends it at once. Default 5m.
    */
-  holdFor?: string;
+  holdFor?: string | undefined;
   /**
    * Whether the agent doubles the minimum age of an image that is pulled again within 24 hours of its removal. Default true.
    */
-  repullBackoff?: boolean;
+  repullBackoff?: boolean | undefined;
 }
 /**
  * Removes unused images, in the same order, also when the image file system runs out of inodes. If absent, only bytes count. If the file system reports no inodes (btrfs, for example), the agent removes nothing for inodes.
@@ -347,11 +347,11 @@ export interface GCPolicySpecNodesImageGCInodes {
   /**
    * Used inodes of the image file system, in percent, at or above which the agent removes unused images. Default 85; 100 turns removal for inodes off.
    */
-  highThresholdPercent?: number;
+  highThresholdPercent?: number | undefined;
   /**
    * Used inodes of the image file system, in percent, at which the agent stops removing images. Default 80; must be lower than highThresholdPercent.
    */
-  lowThresholdPercent?: number;
+  lowThresholdPercent?: number | undefined;
 }
 /**
  * Sets the maximum age of the images that match a pattern.
@@ -373,20 +373,20 @@ export interface GCPolicySpecNodesContainerGC {
   /**
    * Minimum age of a dead container before the agent may remove it. Default 0s.
    */
-  minimumAge?: string;
+  minimumAge?: string | undefined;
   /**
    * Number of dead attempts to keep of each container of a pod. Default 1; 0 keeps none, -1 means no limit. The newest attempt in a pod that has not finished is always kept.
    */
-  maxPerPodContainer?: number;
+  maxPerPodContainer?: number | undefined;
   /**
    * Number of dead containers to keep on a node. 0 keeps none, -1 (the default) means no limit. The newest attempts in pods that have not finished are always kept.
    */
-  maxContainers?: number;
+  maxContainers?: number | undefined;
   /**
    * Whether the agent removes dead pod sandboxes. Default true. The newest sandbox of a pod that still exists is always kept.
    */
-  sandboxes?: boolean;
-  logs?: GCPolicySpecNodesContainerGCLogs;
+  sandboxes?: boolean | undefined;
+  logs?: GCPolicySpecNodesContainerGCLogs | undefined;
 }
 /**
  * Removes log files of containers. If absent, the agent removes no log file.
@@ -395,23 +395,23 @@ export interface GCPolicySpecNodesContainerGCLogs {
   /**
    * Whether the agent removes the log directories of pods that no longer exist, and the logs of attempts that the runtime no longer has, over maxPerPodContainer. Default true.
    */
-  orphanedDirectories?: boolean;
+  orphanedDirectories?: boolean | undefined;
   /**
    * Whether the agent removes symbolic links to log files that no longer exist. Default true.
    */
-  brokenLinks?: boolean;
+  brokenLinks?: boolean | undefined;
   /**
    * Number of rotated log files to keep of each container. 0 keeps none, -1 (the default) means no limit.
    */
-  maxRotatedPerContainer?: number;
+  maxRotatedPerContainer?: number | undefined;
   /**
    * Size, such as 1Gi, of the rotated log files to keep of each pod. Above it, the agent removes the oldest. Current log files do not count. Empty (the default) means no limit.
    */
-  maxBytesPerPod?: string;
+  maxBytesPerPod?: string | undefined;
   /**
    * Size, such as 1Gi, of a running container's current log file above which the agent records a warning Event on the pod. Empty (the default) or 0 means no warnings. The agent also warns in mode DryRun and about pods with the keep label, and never truncates the file. Set the value well above the kubelet's containerLogMaxSize.
    */
-  warnBytesPerContainer?: string;
+  warnBytesPerContainer?: string | undefined;
 }
 /**
  * Removes orphaned resources: control groups and directories of pods that neither the API server nor the container runtime lists. If absent, the agent only reports them.
@@ -420,11 +420,11 @@ export interface GCPolicySpecNodesOrphans {
   /**
    * Whether the agent removes orphaned control groups of pods (Remove) or only reports them (Report, the default). A control group that contains a process is never removed.
    */
-  podCgroups?: 'Report' | 'Remove';
+  podCgroups?: 'Report' | 'Remove' | undefined;
   /**
    * Whether the agent removes orphaned pod directories of the kubelet (Remove) or only reports them (Report, the default). A directory that contains a mount, or files of a volume that outlives its pod, is never removed.
    */
-  podDirectories?: 'Report' | 'Remove';
+  podDirectories?: 'Report' | 'Remove' | undefined;
 }
 /**
  * Warns about pods near a local storage limit and evicts pods above it. The agent reports such pods; the controller verifies and evicts.
@@ -433,26 +433,26 @@ export interface GCPolicySpecNodesLocalStorageEviction {
   /**
    * Most pods that the controller evicts in the cluster in a minute, for local storage and node pressure together, when this policy governs the node of the next one. Default 10. Besides, each owner of pods loses at most a tenth of them (at least one) a minute.
    */
-  maxEvictionsPerMinute?: number;
+  maxEvictionsPerMinute?: number | undefined;
   /**
    * Percentages of a limit. When a pod's usage exceeds one, the agent records a warning Event on the pod. Default 80 and 95; empty means no warnings.
    *
    * Items: Percentage of a limit.
    */
-  warnAtPercent?: number[];
+  warnAtPercent?: number[] | undefined;
   /**
    * Percentage of a limit above which the pod is evicted. Default 100. Below 100, dustpan evicts the pod gracefully before the kubelet kills it. For a volume in memory it is always 100.
    */
-  evictAtPercent?: number;
+  evictAtPercent?: number | undefined;
   /**
    * Whether the controller evicts a pod only if its PodDisruptionBudgets allow it. Default true.
    */
-  respectPodDisruptionBudgets?: boolean;
+  respectPodDisruptionBudgets?: boolean | undefined;
   /**
    * Grace period of an eviction, in seconds. -1 (the default) means the pod's own. 0 counts as 1, because with 0 the API server would delete the pod while its containers still run.
    */
-  gracePeriodSeconds?: number;
-  defaultLimits?: GCPolicySpecNodesLocalStorageEvictionDefaultLimits;
+  gracePeriodSeconds?: number | undefined;
+  defaultLimits?: GCPolicySpecNodesLocalStorageEvictionDefaultLimits | undefined;
 }
 /**
  * Limits for pods that declare none. Default: none.
@@ -461,38 +461,38 @@ export interface GCPolicySpecNodesLocalStorageEvictionDefaultLimits {
   /**
    * Limit of each emptyDir volume on disk, such as 10Gi. Empty (the default) means no limit.
    */
-  emptyDir?: string;
+  emptyDir?: string | undefined;
   /**
    * Limit of the total local storage of a pod, such as 20Gi. Empty (the default) means no limit.
    */
-  pod?: string;
+  pod?: string | undefined;
   /**
    * Limit of the writable layer and logs of each container, such as 5Gi. Empty (the default) means no limit.
    */
-  container?: string;
+  container?: string | undefined;
 }
 /**
  * Warns before a node runs out of disk, inodes or memory, and frees disk before the kubelet evicts pods. The agent removes images only if imageGC is set, and containers and logs only if containerGC is set. Pods are evicted only if evictPods is true.
  */
 export interface GCPolicySpecNodesNodePressure {
-  thresholds?: GCPolicySpecNodesNodePressureThresholds;
-  minimumReclaim?: GCPolicySpecNodesNodePressureMinimumReclaim;
+  thresholds?: GCPolicySpecNodesNodePressureThresholds | undefined;
+  minimumReclaim?: GCPolicySpecNodesNodePressureMinimumReclaim | undefined;
   /**
    * Duration for which a threshold must be crossed before a pod is evicted. Default 1m. The agent removes images and containers without this delay.
    */
-  gracePeriod?: string;
+  gracePeriod?: string | undefined;
   /**
    * Duration for which the condition PressureAhead of a node remains True after the pressure has ended. Default 5m.
    */
-  transitionPeriod?: string;
+  transitionPeriod?: string | undefined;
   /**
    * The agent warns if, at the current growth, a threshold will be crossed within this duration. Default 1h; 0s means no forecast.
    */
-  forecast?: string;
+  forecast?: string | undefined;
   /**
    * Whether a pod is evicted if removing images and containers does not free enough. Default false. The controller evicts at most one pod per minute and node, and only if the pod's PodDisruptionBudgets allow it.
    */
-  evictPods?: boolean;
+  evictPods?: boolean | undefined;
 }
 /**
  * Minimum available amount of each signal, as a percentage of the capacity or as a quantity, as in the kubelet's configuration. 0% and 100% turn a threshold off. Choose values above the kubelet's, so that dustpan acts first.
@@ -501,23 +501,23 @@ export interface GCPolicySpecNodesNodePressureThresholds {
   /**
    * Minimum of free bytes on the kubelet's file system. Default 15%.
    */
-  'nodefs.available'?: string;
+  'nodefs.available'?: string | undefined;
   /**
    * Minimum of free inodes on the kubelet's file system. Default 10%.
    */
-  'nodefs.inodesFree'?: string;
+  'nodefs.inodesFree'?: string | undefined;
   /**
    * Minimum of free bytes on the image file system. Default 20%.
    */
-  'imagefs.available'?: string;
+  'imagefs.available'?: string | undefined;
   /**
    * Minimum of free inodes on the image file system. Default 10%.
    */
-  'imagefs.inodesFree'?: string;
+  'imagefs.inodesFree'?: string | undefined;
   /**
    * Minimum of memory available to pods, as the kubelet computes it. Default 500Mi. dustpan only warns about memory.
    */
-  'memory.available'?: string;
+  'memory.available'?: string | undefined;
 }
 /**
  * Amount that the agent frees beyond a crossed threshold, as a percentage or a quantity. Absent (the default) means that it stops when the threshold is met.
@@ -526,19 +526,19 @@ export interface GCPolicySpecNodesNodePressureMinimumReclaim {
   /**
    * Bytes to free on the kubelet's file system beyond the threshold.
    */
-  'nodefs.available'?: string;
+  'nodefs.available'?: string | undefined;
   /**
    * Inodes to free on the kubelet's file system beyond the threshold.
    */
-  'nodefs.inodesFree'?: string;
+  'nodefs.inodesFree'?: string | undefined;
   /**
    * Bytes to free on the image file system beyond the threshold.
    */
-  'imagefs.available'?: string;
+  'imagefs.available'?: string | undefined;
   /**
    * Inodes to free on the image file system beyond the threshold.
    */
-  'imagefs.inodesFree'?: string;
+  'imagefs.inodesFree'?: string | undefined;
 }
 /**
  * State of the policy. The controller writes it.
@@ -547,18 +547,18 @@ export interface GCPolicyStatus {
   /**
    * Generation of the spec that this status describes.
    */
-  observedGeneration?: number;
+  observedGeneration?: number | undefined;
   /**
    * Time of the last pass over the pods when this status was written. The status is written only when another value changes, so an old time does not mean that the controller stands still: the metric dustpan_loop_last_success_timestamp_seconds shows that.
    */
-  lastPassTime?: string;
+  lastPassTime?: string | undefined;
   /**
    * Conditions: Ready (accepted and not degraded), Accepted (the spec is valid), Enforcing (mode Enforce is in effect), Holding (a large deletion by a new generation waits), Degraded (a problem limits the policy).
    */
-  conditions?: GCPolicyStatusCondition[];
-  hold?: GCPolicyStatusHold;
-  pods?: GCPolicyStatusPods;
-  nodes?: GCPolicyStatusNodes;
+  conditions?: GCPolicyStatusCondition[] | undefined;
+  hold?: GCPolicyStatusHold | undefined;
+  pods?: GCPolicyStatusPods | undefined;
+  nodes?: GCPolicyStatusNodes | undefined;
 }
 /**
  * One condition of this object.
@@ -575,7 +575,7 @@ export interface GCPolicyStatusCondition {
   /**
    * Generation of the spec that this condition describes.
    */
-  observedGeneration?: number;
+  observedGeneration?: number | undefined;
   /**
    * Reason for the status, one CamelCase word.
    */
@@ -604,11 +604,11 @@ export interface GCPolicyStatusHold {
   /**
    * End of the hold. Absent if nothing waits.
    */
-  until?: string;
+  until?: string | undefined;
   /**
    * Pods that are due and wait for the end of the hold. Absent if nothing waits.
    */
-  due?: number;
+  due?: number | undefined;
 }
 /**
  * Counts at the end of the controller's last pass over the pods. A pod that the pass deleted counts in deletedTotal alone.
@@ -617,35 +617,35 @@ export interface GCPolicyStatusPods {
   /**
    * Pods that this policy governs.
    */
-  governed?: number;
+  governed?: number | undefined;
   /**
    * Governed pods that have finished. Includes pods that cannot be deleted now; no threshold counts those.
    */
-  terminated?: number;
+  terminated?: number | undefined;
   /**
    * Governed pods that are due for deletion and that the last pass did not delete.
    */
-  due?: number;
+  due?: number | undefined;
   /**
    * Governed pods that become due at a known time.
    */
-  waiting?: number;
+  waiting?: number | undefined;
   /**
    * Governed pods that are terminating and wait only for their finalizers.
    */
-  held?: number;
+  held?: number | undefined;
   /**
    * Pods deleted under this policy since it was created.
    */
-  deletedTotal?: number;
+  deletedTotal?: number | undefined;
   /**
    * Pods under this policy whose deletion failed in the last pass, or in an earlier one and is not tried again yet.
    */
-  errorsLastPass?: number;
+  errorsLastPass?: number | undefined;
   /**
    * Missing nodes to which governed pods refer. A node name counts only if a Node with this name existed, a kubelet started a pod on it, or a scheduler bound one to it.
    */
-  missingNodes?: number;
+  missingNodes?: number | undefined;
 }
 /**
  * Totals of the reports (NodeGCReport) of the governed nodes.
@@ -654,45 +654,45 @@ export interface GCPolicyStatusNodes {
   /**
    * Nodes that this policy governs.
    */
-  desired?: number;
+  desired?: number | undefined;
   /**
    * Governed nodes whose agent has reported under the current generation of this policy.
    */
-  upToDate?: number;
+  upToDate?: number | undefined;
   /**
    * Governed nodes whose report has the condition Degraded.
    */
-  degraded?: number;
+  degraded?: number | undefined;
   /**
    * Governed nodes whose kubelet may remove images on the keep list.
    */
-  keepListAtRisk?: number;
+  keepListAtRisk?: number | undefined;
   /**
    * Governed nodes on which a large removal of images by a new generation waits.
    */
-  holding?: number;
+  holding?: number | undefined;
   /**
    * Images on governed nodes that may be removed.
    */
-  imagesRemovable?: number;
+  imagesRemovable?: number | undefined;
   /**
    * Bytes of the images on governed nodes that may be removed.
    */
-  imageBytesReclaimable?: number;
+  imageBytesReclaimable?: number | undefined;
   /**
    * Bytes freed by removing images on governed nodes, as their reports count them in units[].freedBytesTotal.
    */
-  imageBytesReclaimed?: number;
+  imageBytesReclaimed?: number | undefined;
   /**
    * Dead containers on governed nodes that may be removed.
    */
-  containersRemovable?: number;
+  containersRemovable?: number | undefined;
   /**
    * Pods on governed nodes that are near a local storage limit.
    */
-  storageWarnings?: number;
+  storageWarnings?: number | undefined;
   /**
    * Pods on governed nodes that agents have requested the controller to evict.
    */
-  evictionRequests?: number;
+  evictionRequests?: number | undefined;
 }

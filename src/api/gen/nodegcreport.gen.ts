@@ -1,3 +1,4 @@
+// @ts-nocheck
 // Made from crds/gc.dustpan.dev_nodegcreports.yaml by npm run generate. Do not edit.
 
 /**
@@ -7,32 +8,32 @@ export interface NodeGCReport {
   /**
    * The versioned schema of this object, gc.dustpan.dev/v1alpha1.
    */
-  apiVersion?: string;
+  apiVersion?: string | undefined;
   /**
    * The kind of this object, NodeGCReport.
    */
-  kind?: string;
+  kind?: string | undefined;
   /**
    * Standard object metadata.
    */
   metadata?: {
     name: string;
-    uid?: string;
-    generation?: number;
-    resourceVersion?: string;
-    labels?: Record<string, string>;
-    annotations?: Record<string, string>;
-    creationTimestamp?: string;
+    uid?: string | undefined;
+    generation?: number | undefined;
+    resourceVersion?: string | undefined;
+    labels?: Record<string, string> | undefined;
+    annotations?: Record<string, string> | undefined;
+    creationTimestamp?: string | undefined;
     ownerReferences?: {
       apiVersion: string;
       kind: string;
       name: string;
       uid: string;
-      controller?: boolean;
-      blockOwnerDeletion?: boolean;
+      controller?: boolean | undefined;
+      blockOwnerDeletion?: boolean | undefined;
     }[];
   };
-  status?: NodeGCReportStatus;
+  status?: NodeGCReportStatus | undefined;
 }
 /**
  * The report.
@@ -41,51 +42,51 @@ export interface NodeGCReportStatus {
   /**
    * Time at which the agent wrote this report.
    */
-  reportTime?: string;
+  reportTime?: string | undefined;
   /**
    * Version of the agent.
    */
-  agentVersion?: string;
-  policy?: NodeGCReportStatusPolicy;
+  agentVersion?: string | undefined;
+  policy?: NodeGCReportStatusPolicy | undefined;
   /**
    * Conditions: Ready (not degraded), KeepListAtRisk (the kubelet may remove images on the keep list), PressureAhead (the node is short of disk, inodes or memory, or will be soon), Holding (a large removal of images by a new generation of the policy waits), Degraded (a problem limits the agent).
    */
-  conditions?: NodeGCReportStatusCondition[];
-  runtime?: NodeGCReportStatusRuntime;
-  imageFileSystem?: NodeGCReportStatusImageFileSystem;
-  images?: NodeGCReportStatusImages;
-  containers?: NodeGCReportStatusContainers;
-  sandboxes?: NodeGCReportStatusSandboxes;
-  logs?: NodeGCReportStatusLogs;
+  conditions?: NodeGCReportStatusCondition[] | undefined;
+  runtime?: NodeGCReportStatusRuntime | undefined;
+  imageFileSystem?: NodeGCReportStatusImageFileSystem | undefined;
+  images?: NodeGCReportStatusImages | undefined;
+  containers?: NodeGCReportStatusContainers | undefined;
+  sandboxes?: NodeGCReportStatusSandboxes | undefined;
+  logs?: NodeGCReportStatusLogs | undefined;
   /**
    * Last pass of each unit of the agent.
    */
-  units?: NodeGCReportStatusUnit[];
+  units?: NodeGCReportStatusUnit[] | undefined;
   /**
    * Largest images, containers, sandboxes, logs and volumes on the node, largest first.
    */
-  largestOffenders?: NodeGCReportStatusLargestOffender[];
-  orphans?: NodeGCReportStatusOrphans;
+  largestOffenders?: NodeGCReportStatusLargestOffender[] | undefined;
+  orphans?: NodeGCReportStatusOrphans | undefined;
   /**
    * Number of active warnings about local storage, including those not listed.
    */
-  storageWarningCount?: number;
+  storageWarningCount?: number | undefined;
   /**
    * Active warnings about local storage, nearest to the limit first; at most 32.
    */
-  storageWarnings?: NodeGCReportStatusStorageWarning[];
+  storageWarnings?: NodeGCReportStatusStorageWarning[] | undefined;
   /**
    * Number of pods to be evicted, including those not listed.
    */
-  evictionRequestCount?: number;
+  evictionRequestCount?: number | undefined;
   /**
    * Available disk, inodes and memory, as the kubelet measures them, with a forecast. Absent if the policy has no nodePressure.
    */
-  signals?: NodeGCReportStatusSignal[];
+  signals?: NodeGCReportStatusSignal[] | undefined;
   /**
    * Pods that the agent requests the controller to evict; at most 32.
    */
-  evictionRequests?: NodeGCReportStatusEvictionRequest[];
+  evictionRequests?: NodeGCReportStatusEvictionRequest[] | undefined;
 }
 /**
  * Policy that governs the node. Absent if none does.
@@ -98,7 +99,7 @@ export interface NodeGCReportStatusPolicy {
   /**
    * UID of the policy.
    */
-  uid?: string;
+  uid?: string | undefined;
   /**
    * Generation of the policy that the agent applies.
    */
@@ -106,7 +107,7 @@ export interface NodeGCReportStatusPolicy {
   /**
    * Mode of the policy.
    */
-  mode?: 'DryRun' | 'Enforce';
+  mode?: 'DryRun' | 'Enforce' | undefined;
 }
 /**
  * One condition of this object.
@@ -123,7 +124,7 @@ export interface NodeGCReportStatusCondition {
   /**
    * Generation of the spec that this condition describes.
    */
-  observedGeneration?: number;
+  observedGeneration?: number | undefined;
   /**
    * Reason for the status, one CamelCase word.
    */
@@ -144,15 +145,15 @@ export interface NodeGCReportStatusRuntime {
   /**
    * Name of the runtime, such as containerd.
    */
-  name?: string;
+  name?: string | undefined;
   /**
    * Version of the runtime.
    */
-  version?: string;
+  version?: string | undefined;
   /**
    * CRI version that the runtime supports, such as v1.
    */
-  apiVersion?: string;
+  apiVersion?: string | undefined;
 }
 /**
  * File system that holds the images.
@@ -161,49 +162,49 @@ export interface NodeGCReportStatusImageFileSystem {
   /**
    * Mount point of the file system on the node.
    */
-  mountpoint?: string;
+  mountpoint?: string | undefined;
   /**
    * Usage, in percent of the capacity.
    */
-  usedPercent?: number;
+  usedPercent?: number | undefined;
   /**
    * Size of the file system, in bytes.
    */
-  capacityBytes?: number;
+  capacityBytes?: number | undefined;
   /**
    * Free bytes.
    */
-  availableBytes?: number;
+  availableBytes?: number | undefined;
   /**
    * Bytes used by images.
    */
-  usedBytes?: number;
+  usedBytes?: number | undefined;
   /**
    * Total number of inodes.
    */
-  inodes?: number;
+  inodes?: number | undefined;
   /**
    * Free inodes.
    */
-  availableInodes?: number;
+  availableInodes?: number | undefined;
   /**
    * Inodes used by images.
    */
-  usedInodes?: number;
+  usedInodes?: number | undefined;
 }
 /**
  * Images on the node. One image may be in several groups.
  */
 export interface NodeGCReportStatusImages {
-  total?: NodeGCReportStatusImagesTotal;
-  inUse?: NodeGCReportStatusImagesInUse;
-  pinned?: NodeGCReportStatusImagesPinned;
-  kept?: NodeGCReportStatusImagesKept;
-  removable?: NodeGCReportStatusImagesRemovable;
+  total?: NodeGCReportStatusImagesTotal | undefined;
+  inUse?: NodeGCReportStatusImagesInUse | undefined;
+  pinned?: NodeGCReportStatusImagesPinned | undefined;
+  kept?: NodeGCReportStatusImagesKept | undefined;
+  removable?: NodeGCReportStatusImagesRemovable | undefined;
   /**
    * Most recently removed images, newest first. The agent drops an entry 24 hours after the removal.
    */
-  lastRemoved?: NodeGCReportStatusImagesLastRemovedItem[];
+  lastRemoved?: NodeGCReportStatusImagesLastRemovedItem[] | undefined;
 }
 /**
  * All images.
@@ -212,11 +213,11 @@ export interface NodeGCReportStatusImagesTotal {
   /**
    * Number of them.
    */
-  count?: number;
+  count?: number | undefined;
   /**
    * Total size, as the runtime reports it.
    */
-  bytes?: number;
+  bytes?: number | undefined;
 }
 /**
  * Images that a container or a pod on this node uses.
@@ -225,11 +226,11 @@ export interface NodeGCReportStatusImagesInUse {
   /**
    * Number of them.
    */
-  count?: number;
+  count?: number | undefined;
   /**
    * Total size, as the runtime reports it.
    */
-  bytes?: number;
+  bytes?: number | undefined;
 }
 /**
  * Images that the runtime reports as pinned.
@@ -238,11 +239,11 @@ export interface NodeGCReportStatusImagesPinned {
   /**
    * Number of them.
    */
-  count?: number;
+  count?: number | undefined;
   /**
    * Total size, as the runtime reports it.
    */
-  bytes?: number;
+  bytes?: number | undefined;
 }
 /**
  * Images on the policy's keep list.
@@ -251,11 +252,11 @@ export interface NodeGCReportStatusImagesKept {
   /**
    * Number of them.
    */
-  count?: number;
+  count?: number | undefined;
   /**
    * Total size, as the runtime reports it.
    */
-  bytes?: number;
+  bytes?: number | undefined;
 }
 /**
  * Images that may be removed.
@@ -264,15 +265,15 @@ export interface NodeGCReportStatusImagesRemovable {
   /**
    * Number of them.
    */
-  count?: number;
+  count?: number | undefined;
   /**
    * Total size, as the runtime reports it.
    */
-  bytes?: number;
+  bytes?: number | undefined;
   /**
    * The same size as a quantity with one decimal, such as 7.0Gi, for people. Read `bytes` in programs.
    */
-  size?: string;
+  size?: string | undefined;
 }
 /**
  * An image that the agent removed.
@@ -285,7 +286,7 @@ export interface NodeGCReportStatusImagesLastRemovedItem {
   /**
    * A tag of the image; a digest if it has no tag.
    */
-  name?: string;
+  name?: string | undefined;
   /**
    * Time of the removal.
    */
@@ -306,15 +307,15 @@ export interface NodeGCReportStatusContainers {
   /**
    * All containers, running or dead.
    */
-  total?: number;
+  total?: number | undefined;
   /**
    * Dead containers that may be removed.
    */
-  removable?: number;
+  removable?: number | undefined;
   /**
    * The containers, sandboxes, logs and orphaned resources that the agent removed last, newest first, those for node pressure included: ten containers and sandboxes, and ten others.
    */
-  lastRemoved?: NodeGCReportStatusContainersLastRemovedItem[];
+  lastRemoved?: NodeGCReportStatusContainersLastRemovedItem[] | undefined;
 }
 /**
  * An object that the agent removed.
@@ -331,8 +332,8 @@ export interface NodeGCReportStatusContainersLastRemovedItem {
   /**
    * The name of a container.
    */
-  name?: string;
-  pod?: NodeGCReportStatusContainersLastRemovedItemPod;
+  name?: string | undefined;
+  pod?: NodeGCReportStatusContainersLastRemovedItemPod | undefined;
   /**
    * When the agent removed it.
    */
@@ -348,7 +349,7 @@ export interface NodeGCReportStatusContainersLastRemovedItem {
   /**
    * Bytes of the files that were removed. Absent if none or unknown.
    */
-  bytes?: number;
+  bytes?: number | undefined;
 }
 /**
  * The pod that it belonged to. Absent if unknown.
@@ -357,11 +358,11 @@ export interface NodeGCReportStatusContainersLastRemovedItemPod {
   /**
    * Its namespace. Absent if unknown.
    */
-  namespace?: string;
+  namespace?: string | undefined;
   /**
    * Its name. Absent if unknown.
    */
-  name?: string;
+  name?: string | undefined;
   /**
    * Its UID.
    */
@@ -374,11 +375,11 @@ export interface NodeGCReportStatusSandboxes {
   /**
    * All sandboxes, ready or dead.
    */
-  total?: number;
+  total?: number | undefined;
   /**
    * Dead sandboxes that may be removed.
    */
-  removable?: number;
+  removable?: number | undefined;
 }
 /**
  * Log files of containers on the node.
@@ -387,11 +388,11 @@ export interface NodeGCReportStatusLogs {
   /**
    * Size of all log files, in bytes.
    */
-  bytes?: number;
+  bytes?: number | undefined;
   /**
    * Size of the log files that may be removed, in bytes.
    */
-  removableBytes?: number;
+  removableBytes?: number | undefined;
 }
 /**
  * Last pass of one unit.
@@ -412,31 +413,31 @@ export interface NodeGCReportStatusUnit {
   /**
    * Objects that the pass removed.
    */
-  removed?: number;
+  removed?: number | undefined;
   /**
    * Bytes that the pass freed.
    */
-  freedBytes?: number;
+  freedBytes?: number | undefined;
   /**
    * Removals that failed in the pass.
    */
-  errors?: number;
+  errors?: number | undefined;
   /**
    * Objects removed since totalsSince.
    */
-  removedTotal?: number;
+  removedTotal?: number | undefined;
   /**
    * Bytes freed since totalsSince.
    */
-  freedBytesTotal?: number;
+  freedBytesTotal?: number | undefined;
   /**
    * Time from which the totals count. A restart of the agent does not reset them.
    */
-  totalsSince?: string;
+  totalsSince?: string | undefined;
   /**
    * Last error, in one line.
    */
-  message?: string;
+  message?: string | undefined;
 }
 /**
  * An object that uses space on the node.
@@ -449,15 +450,15 @@ export interface NodeGCReportStatusLargestOffender {
   /**
    * ID of an image, container or sandbox, or path of a file.
    */
-  id?: string;
+  id?: string | undefined;
   /**
    * Name of the pod, image or volume.
    */
-  name?: string;
+  name?: string | undefined;
   /**
    * Namespace of the pod that owns the object.
    */
-  namespace?: string;
+  namespace?: string | undefined;
   /**
    * Size, in bytes.
    */
@@ -465,16 +466,16 @@ export interface NodeGCReportStatusLargestOffender {
   /**
    * Reason code for which the agent keeps or removes the object.
    */
-  reason?: string;
+  reason?: string | undefined;
 }
 /**
  * Orphaned resources of pods that neither the API server nor the container runtime lists, and snapshots without an owner. The agent removes pod directories and control groups if nodes.orphans of the policy is set to Remove, and only counts snapshots. A field is absent if the agent cannot read the directory.
  */
 export interface NodeGCReportStatusOrphans {
-  podDirectories?: NodeGCReportStatusOrphansPodDirectories;
-  logDirectories?: NodeGCReportStatusOrphansLogDirectories;
-  podCgroups?: NodeGCReportStatusOrphansPodCgroups;
-  snapshots?: NodeGCReportStatusOrphansSnapshots;
+  podDirectories?: NodeGCReportStatusOrphansPodDirectories | undefined;
+  logDirectories?: NodeGCReportStatusOrphansLogDirectories | undefined;
+  podCgroups?: NodeGCReportStatusOrphansPodCgroups | undefined;
+  snapshots?: NodeGCReportStatusOrphansSnapshots | undefined;
 }
 /**
  * Orphaned pod directories of the kubelet.
@@ -483,15 +484,15 @@ export interface NodeGCReportStatusOrphansPodDirectories {
   /**
    * Number of them.
    */
-  count?: number;
+  count?: number | undefined;
   /**
    * Total size in bytes, without mounted volumes. A lower bound if there are very many files.
    */
-  bytes?: number;
+  bytes?: number | undefined;
   /**
    * The ten largest, largest first.
    */
-  largest?: NodeGCReportStatusOrphansPodDirectoriesLargestItem[];
+  largest?: NodeGCReportStatusOrphansPodDirectoriesLargestItem[] | undefined;
 }
 /**
  * Orphaned pod directory.
@@ -508,15 +509,15 @@ export interface NodeGCReportStatusOrphansPodDirectoriesLargestItem {
   /**
    * Time of the last change, usually when the pod ended.
    */
-  since?: string;
+  since?: string | undefined;
   /**
    * Size, in bytes.
    */
-  bytes?: number;
+  bytes?: number | undefined;
   /**
    * Reason code for which the agent keeps or removes the object.
    */
-  reason?: string;
+  reason?: string | undefined;
 }
 /**
  * Orphaned log directories of pods.
@@ -525,15 +526,15 @@ export interface NodeGCReportStatusOrphansLogDirectories {
   /**
    * Number of them.
    */
-  count?: number;
+  count?: number | undefined;
   /**
    * Total size, in bytes.
    */
-  bytes?: number;
+  bytes?: number | undefined;
   /**
    * The ten largest, largest first.
    */
-  largest?: NodeGCReportStatusOrphansLogDirectoriesLargestItem[];
+  largest?: NodeGCReportStatusOrphansLogDirectoriesLargestItem[] | undefined;
 }
 /**
  * Orphaned log directory.
@@ -550,15 +551,15 @@ export interface NodeGCReportStatusOrphansLogDirectoriesLargestItem {
   /**
    * Time of the last change, usually when the pod ended.
    */
-  since?: string;
+  since?: string | undefined;
   /**
    * Size, in bytes.
    */
-  bytes?: number;
+  bytes?: number | undefined;
   /**
    * Reason code for which the agent keeps or removes the object.
    */
-  reason?: string;
+  reason?: string | undefined;
 }
 /**
  * Orphaned control groups of pods.
@@ -567,15 +568,15 @@ export interface NodeGCReportStatusOrphansPodCgroups {
   /**
    * Number of them.
    */
-  count?: number;
+  count?: number | undefined;
   /**
    * Memory still charged to them, in bytes.
    */
-  bytes?: number;
+  bytes?: number | undefined;
   /**
    * The ten largest, largest first.
    */
-  largest?: NodeGCReportStatusOrphansPodCgroupsLargestItem[];
+  largest?: NodeGCReportStatusOrphansPodCgroupsLargestItem[] | undefined;
 }
 /**
  * Orphaned control group.
@@ -592,15 +593,15 @@ export interface NodeGCReportStatusOrphansPodCgroupsLargestItem {
   /**
    * Time of the last change, usually when the pod ended.
    */
-  since?: string;
+  since?: string | undefined;
   /**
    * Size, in bytes.
    */
-  bytes?: number;
+  bytes?: number | undefined;
   /**
    * Reason code for which the agent keeps or removes the object.
    */
-  reason?: string;
+  reason?: string | undefined;
 }
 /**
  * Snapshots of containerd's overlayfs that belong to no image, container or sandbox of Kubernetes. Other clients of the same containerd may own them.
@@ -609,7 +610,7 @@ export interface NodeGCReportStatusOrphansSnapshots {
   /**
    * Number of them; a lower bound.
    */
-  count?: number;
+  count?: number | undefined;
 }
 /**
  * A pod near a local storage limit.
@@ -623,7 +624,7 @@ export interface NodeGCReportStatusStorageWarning {
   /**
    * Volume or container to which the limit applies. Absent for the limit of the pod.
    */
-  subject?: string;
+  subject?: string | undefined;
   /**
    * Usage, in bytes.
    */
@@ -635,11 +636,11 @@ export interface NodeGCReportStatusStorageWarning {
   /**
    * Highest percentage of warnAtPercent that the usage exceeds.
    */
-  percent?: number;
+  percent?: number | undefined;
   /**
    * Time at which the agent first observed this.
    */
-  since?: string;
+  since?: string | undefined;
 }
 /**
  * The pod.
@@ -688,23 +689,23 @@ export interface NodeGCReportStatusSignal {
   /**
    * Bytes or inodes that the policy requires to be available. Absent if the policy has no threshold.
    */
-  threshold?: number;
+  threshold?: number | undefined;
   /**
    * Available bytes or inodes below which the kubelet evicts pods. Absent if the kubelet has no threshold.
    */
-  kubeletThreshold?: number;
+  kubeletThreshold?: number | undefined;
   /**
    * Growth of the usage, in bytes or inodes per minute. Absent if unknown or not growing.
    */
-  growthPerMinute?: number;
+  growthPerMinute?: number | undefined;
   /**
    * Time at which the nearer of the two thresholds will be crossed at this growth. Absent if usage does not grow or the threshold is crossed.
    */
-  thresholdTime?: string;
+  thresholdTime?: string | undefined;
   /**
    * Time since which less than the policy's threshold is available. Absent if the threshold is met.
    */
-  crossedSince?: string;
+  crossedSince?: string | undefined;
   /**
    * Time of the measurement.
    */
@@ -729,7 +730,7 @@ export interface NodeGCReportStatusEvictionRequest {
   /**
    * Volume or container to which the limit applies. Absent for the limit of the pod.
    */
-  subject?: string;
+  subject?: string | undefined;
   /**
    * Usage, in bytes; in inodes if the node is short of inodes.
    */
@@ -738,7 +739,7 @@ export interface NodeGCReportStatusEvictionRequest {
    * Limit of the pod, in bytes. If the node is short of disk space: bytes that the pod requests.
    */
   limitBytes: number;
-  shortage?: NodeGCReportStatusEvictionRequestShortage;
+  shortage?: NodeGCReportStatusEvictionRequestShortage | undefined;
   /**
    * Time at which the usage was measured.
    */
@@ -746,7 +747,7 @@ export interface NodeGCReportStatusEvictionRequest {
   /**
    * Grace period, in seconds, that the policy sets. Absent means the pod's own.
    */
-  gracePeriodSeconds?: number;
+  gracePeriodSeconds?: number | undefined;
 }
 /**
  * The pod.
@@ -778,3 +779,9 @@ export interface NodeGCReportStatusEvictionRequestShortage {
    */
   threshold: number;
 }
+
+import { fitted } from '../report/fit.ts';
+const statusSchema = {"type":"object","properties":{"reportTime":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"agentVersion":{"type":"string","maxLength":128},"policy":{"type":"object","required":["name","observedGeneration"],"properties":{"name":{"type":"string","minLength":1,"maxLength":253},"uid":{"type":"string","maxLength":128},"observedGeneration":{"type":"integer","minimum":0,"maximum":9007199254740991},"mode":{"type":"string","enum":["DryRun","Enforce"]}},"additionalProperties":false},"conditions":{"type":"array","x-kubernetes-list-map-keys":["type"],"maxItems":8,"items":{"type":"object","required":["lastTransitionTime","message","reason","status","type"],"properties":{"lastTransitionTime":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"message":{"type":"string","maxLength":1024},"observedGeneration":{"type":"integer","minimum":0,"maximum":9007199254740991},"reason":{"type":"string","minLength":1,"maxLength":1024,"pattern":"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},"status":{"type":"string","enum":["True","False","Unknown"]},"type":{"type":"string","maxLength":316,"pattern":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$"}},"additionalProperties":false}},"runtime":{"type":"object","properties":{"name":{"type":"string","maxLength":128},"version":{"type":"string","maxLength":128},"apiVersion":{"type":"string","maxLength":128}},"additionalProperties":false},"imageFileSystem":{"type":"object","properties":{"mountpoint":{"type":"string","maxLength":1024},"usedPercent":{"type":"integer","minimum":0,"maximum":100},"capacityBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"availableBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"usedBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"inodes":{"type":"integer","minimum":0,"maximum":9007199254740991},"availableInodes":{"type":"integer","minimum":0,"maximum":9007199254740991},"usedInodes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false},"images":{"type":"object","properties":{"total":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false},"inUse":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false},"pinned":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false},"kept":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false},"removable":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"size":{"type":"string","maxLength":16}},"additionalProperties":false},"lastRemoved":{"type":"array","maxItems":10,"items":{"type":"object","required":["id","time","reason","policy"],"properties":{"id":{"type":"string","maxLength":128},"name":{"type":"string","maxLength":256},"time":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"reason":{"type":"string","maxLength":64},"policy":{"type":"string","maxLength":253}},"additionalProperties":false}}},"additionalProperties":false},"containers":{"type":"object","properties":{"total":{"type":"integer","minimum":0,"maximum":2147483647},"removable":{"type":"integer","minimum":0,"maximum":2147483647},"lastRemoved":{"type":"array","maxItems":20,"items":{"type":"object","required":["kind","id","time","reason","policy"],"properties":{"kind":{"type":"string","enum":["Container","Sandbox","LogDirectory","LogLink","LogFile","PodDirectory","PodCgroup"]},"id":{"type":"string","maxLength":512},"name":{"type":"string","maxLength":63},"pod":{"type":"object","required":["uid"],"properties":{"namespace":{"type":"string","maxLength":63},"name":{"type":"string","maxLength":253},"uid":{"type":"string","maxLength":128}},"additionalProperties":false},"time":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"reason":{"type":"string","maxLength":64},"policy":{"type":"string","maxLength":253},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false}}},"additionalProperties":false},"sandboxes":{"type":"object","properties":{"total":{"type":"integer","minimum":0,"maximum":2147483647},"removable":{"type":"integer","minimum":0,"maximum":2147483647}},"additionalProperties":false},"logs":{"type":"object","properties":{"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"removableBytes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false},"units":{"type":"array","x-kubernetes-list-map-keys":["name"],"maxItems":8,"items":{"type":"object","required":["name","lastPassTime","result"],"properties":{"name":{"type":"string","enum":["imagegc","containergc","localstorage","nodepressure"]},"lastPassTime":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"result":{"type":"string","enum":["Idle","Succeeded","Short","Failed","Unknown"]},"removed":{"type":"integer","minimum":0,"maximum":2147483647},"freedBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"errors":{"type":"integer","minimum":0,"maximum":2147483647},"removedTotal":{"type":"integer","minimum":0,"maximum":9007199254740991},"freedBytesTotal":{"type":"integer","minimum":0,"maximum":9007199254740991},"totalsSince":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"message":{"type":"string","maxLength":1024}},"additionalProperties":false}},"largestOffenders":{"type":"array","maxItems":10,"items":{"type":"object","required":["kind","bytes"],"properties":{"kind":{"type":"string","enum":["Image","Container","Sandbox","LogDirectory","LogFile","Pod","Volume"]},"id":{"type":"string","maxLength":1024},"name":{"type":"string","maxLength":512},"namespace":{"type":"string","maxLength":63},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"reason":{"type":"string","maxLength":64}},"additionalProperties":false}},"orphans":{"type":"object","properties":{"podDirectories":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"largest":{"type":"array","maxItems":10,"items":{"type":"object","required":["path","podUID"],"properties":{"path":{"type":"string","maxLength":384},"podUID":{"type":"string","maxLength":36},"since":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"reason":{"type":"string","maxLength":64}},"additionalProperties":false}}},"additionalProperties":false},"logDirectories":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"largest":{"type":"array","maxItems":10,"items":{"type":"object","required":["path","podUID"],"properties":{"path":{"type":"string","maxLength":384},"podUID":{"type":"string","maxLength":36},"since":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"reason":{"type":"string","maxLength":64}},"additionalProperties":false}}},"additionalProperties":false},"podCgroups":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"largest":{"type":"array","maxItems":10,"items":{"type":"object","required":["path","podUID"],"properties":{"path":{"type":"string","maxLength":384},"podUID":{"type":"string","maxLength":36},"since":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"reason":{"type":"string","maxLength":64}},"additionalProperties":false}}},"additionalProperties":false},"snapshots":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647}},"additionalProperties":false}},"additionalProperties":false},"storageWarningCount":{"type":"integer","minimum":0,"maximum":2147483647},"storageWarnings":{"type":"array","maxItems":32,"items":{"type":"object","required":["pod","signal","observedBytes","limitBytes"],"properties":{"pod":{"type":"object","required":["namespace","name","uid"],"properties":{"namespace":{"type":"string","minLength":1,"maxLength":63},"name":{"type":"string","minLength":1,"maxLength":253},"uid":{"type":"string","minLength":1,"maxLength":128}},"additionalProperties":false},"signal":{"type":"string","enum":["emptydirfs.limit","ephemeralpodfs.limit","ephemeralcontainerfs.limit"]},"subject":{"type":"string","maxLength":253},"observedBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"limitBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"percent":{"type":"integer","minimum":0,"maximum":100},"since":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"}},"additionalProperties":false}},"evictionRequestCount":{"type":"integer","minimum":0,"maximum":2147483647},"signals":{"type":"array","x-kubernetes-list-map-keys":["name"],"maxItems":8,"items":{"type":"object","required":["name","available","capacity","availablePercent","measuredTime"],"properties":{"name":{"type":"string","enum":["nodefs.available","nodefs.inodesFree","imagefs.available","imagefs.inodesFree","memory.available","containerfs.available","containerfs.inodesFree"]},"available":{"type":"integer","minimum":0,"maximum":9007199254740991},"capacity":{"type":"integer","minimum":0,"maximum":9007199254740991},"availablePercent":{"type":"integer","minimum":0,"maximum":100},"threshold":{"type":"integer","minimum":0,"maximum":9007199254740991},"kubeletThreshold":{"type":"integer","minimum":0,"maximum":9007199254740991},"growthPerMinute":{"type":"integer","minimum":0,"maximum":9007199254740991},"thresholdTime":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"crossedSince":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"measuredTime":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"}},"additionalProperties":false}},"evictionRequests":{"type":"array","maxItems":32,"items":{"type":"object","required":["pod","signal","observedBytes","limitBytes","observedTime"],"properties":{"pod":{"type":"object","required":["namespace","name","uid"],"properties":{"namespace":{"type":"string","minLength":1,"maxLength":63},"name":{"type":"string","minLength":1,"maxLength":253},"uid":{"type":"string","minLength":1,"maxLength":128}},"additionalProperties":false},"signal":{"type":"string","enum":["emptydirfs.limit","ephemeralpodfs.limit","ephemeralcontainerfs.limit","nodefs.available","nodefs.inodesFree","imagefs.available","imagefs.inodesFree"]},"subject":{"type":"string","maxLength":253},"observedBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"limitBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"shortage":{"type":"object","required":["available","threshold"],"properties":{"available":{"type":"integer","minimum":0,"maximum":9007199254740991},"threshold":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false},"observedTime":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"gracePeriodSeconds":{"type":"integer","minimum":0,"maximum":604800}},"additionalProperties":false}}},"additionalProperties":false};
+
+/** Cuts a status to the bounds of the CRD. */
+export const fitStatus: (status: NodeGCReportStatus) => NodeGCReportStatus = (status) => fitted(status, statusSchema);

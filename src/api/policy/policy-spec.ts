@@ -1,16 +1,16 @@
 import {
+  decodeSpec,
   specSchema,
   validateSpec,
-  type ValidSpec,
-  type ValidSpecNodes,
-  type ValidSpecNodesContainerGC,
-  type ValidSpecNodesContainerGCLogs,
-  type ValidSpecNodesImageGC,
-  type ValidSpecNodesLocalStorageEviction,
-  type ValidSpecNodesNodePressure,
-  type ValidSpecPods,
-  type ValidSpecPodsPodSelector,
-  type ValidSpecPodsTerminated,
+  type Spec,
+  type SpecNodes,
+  type SpecNodesContainerGC,
+  type SpecNodesImageGC,
+  type SpecNodesLocalStorageEviction,
+  type SpecNodesNodePressure,
+  type SpecPods,
+  type SpecPodsPodSelector,
+  type SpecPodsTerminated,
 } from '../gen/gcpolicy-spec.gen.ts';
 import { isObject } from '../json.ts';
 import {
@@ -23,12 +23,10 @@ import { SKIP_HOLD_ANNOTATION } from './matching.ts';
 import { checkSchema } from './schema.ts';
 import type {
   ContainerGcPolicy,
-  HoldRule,
   ImageGcPolicy,
   InvalidPolicy,
   LabelSelector,
   LocalStoragePolicy,
-  LogsPolicy,
   NodePressurePolicy,
   NodeSelection,
   NodesPolicy,
@@ -37,11 +35,9 @@ import type {
   Policy,
   TerminatedPolicy,
 } from './policy.ts';
-import { durationMs } from '../../runtime/text/duration.ts';
-import { parseQuantity } from '../../runtime/text/quantity.ts';
 
-/** Converts a validated spec with its defaults: times to milliseconds, sizes to bytes; absent blocks are off. */
-function policyOfSpec(spec: ValidSpec): Pick<Policy, 'mode' | 'priority' | 'pods' | 'nodes'> {
+/** The policy of a decoded spec: absent blocks are off, and so are limits with the value for it. */
+function policyOfSpec(spec: Spec): Pick<Policy, 'mode' | 'priority' | 'pods' | 'nodes'> {
   return {
     mode: spec.mode,
     priority: spec.priority,
@@ -50,16 +46,16 @@ function policyOfSpec(spec: ValidSpec): Pick<Policy, 'mode' | 'priority' | 'pods
   };
 }
 
-function podsOf(pods: ValidSpecPods): PodsPolicy {
-  const { holdAbove, holdFor, ...safety } = pods.safety;
+function podsOf(pods: SpecPods): PodsPolicy {
+  const { holdAbove, holdForMs, ...safety } = pods.safety;
   return {
     ...podSelectionOf(pods),
     terminated: pods.terminated && terminatedOf(pods.terminated),
-    orphaned: pods.orphaned && { quarantineMs: durationMs(pods.orphaned.quarantine) },
+    orphaned: pods.orphaned,
     unscheduledTerminating: pods.unscheduledTerminating !== undefined,
     outOfService: pods.outOfService !== undefined,
     safety,
-    hold: holdOf(holdAbove, holdFor),
+    hold: { above: holdAbove, forMs: holdForMs },
   };
 }
 
@@ -67,32 +63,29 @@ const podSelectionOf = ({
   namespaceSelector,
   excludeNamespaces,
   podSelector,
-}: Pick<ValidSpecPods, keyof PodSelection>): PodSelection => ({
+}: Pick<SpecPods, keyof PodSelection>): PodSelection => ({
   namespaceSelector: selectorOf(namespaceSelector),
   excludeNamespaces: new Set(excludeNamespaces),
   podSelector: selectorOf(podSelector),
 });
 
-function terminatedOf(terminated: ValidSpecPodsTerminated): TerminatedPolicy {
-  const { perNamespaceThreshold = 0, ttlAfterFinished, ttlByReason = [] } = terminated;
+function terminatedOf({
+  perNamespaceThreshold = 0,
+  ttlByReason = [],
+  ...terminated
+}: SpecPodsTerminated): TerminatedPolicy {
   return {
-    threshold: terminated.threshold,
+    ...terminated,
     perNamespaceThreshold: perNamespaceThreshold > 0 ? perNamespaceThreshold : undefined,
-    ttlAfterFinishedMs: ttlAfterFinished === undefined ? undefined : durationMs(ttlAfterFinished),
-    ttlByReason: ttlByReason.map(({ phase, reason, messagePattern, ttl }) => ({
-      phase,
-      reason,
+    ttlByReason: ttlByReason.map(({ messagePattern, ...rule }) => ({
+      ...rule,
       // The empty pattern matches everything.
       messagePattern: messagePattern === '' ? undefined : messagePattern,
-      ttlMs: durationMs(ttl),
     })),
-    honorTTLAnnotation: terminated.honorTTLAnnotation,
-    keepPerOwner: terminated.keepPerOwner,
-    protectUnfinishedJobs: terminated.protectUnfinishedJobs,
   };
 }
 
-function nodesOf(nodes: ValidSpecNodes, excludedByPods: readonly string[] = []): NodesPolicy {
+function nodesOf(nodes: SpecNodes, excludedByPods: readonly string[] = []): NodesPolicy {
   return {
     ...nodeSelectionOf(nodes),
     excludeNamespaces: [...new Set([...nodes.excludeNamespaces, ...excludedByPods])],
@@ -104,76 +97,50 @@ function nodesOf(nodes: ValidSpecNodes, excludedByPods: readonly string[] = []):
   };
 }
 
-const nodeSelectionOf = ({ nodeSelector }: Pick<ValidSpecNodes, keyof NodeSelection>): NodeSelection => ({
+const nodeSelectionOf = ({ nodeSelector }: Pick<SpecNodes, keyof NodeSelection>): NodeSelection => ({
   nodeSelector: selectorOf(nodeSelector),
 });
 
-function imageGcOf(spec: ValidSpecNodesImageGC): ImageGcPolicy {
-  const { minimumAge, maximumAge, holdAbove, holdFor, ...images } = spec;
-  return {
-    ...images,
-    inodes: images.inodes,
-    maximumAgeByImage: images.maximumAgeByImage.map((entry) => ({
-      image: entry.image,
-      maximumAgeMs: unlessZero(durationMs(entry.maximumAge)),
-    })),
-    minimumAgeMs: durationMs(minimumAge),
-    maximumAgeMs: unlessZero(durationMs(maximumAge)),
-    maxImagesPerPass: unlessZero(images.maxImagesPerPass),
-    hold: holdOf(holdAbove, holdFor),
-  };
-}
+const imageGcOf = ({ holdAbove, holdForMs, ...images }: SpecNodesImageGC): ImageGcPolicy => ({
+  ...images,
+  maximumAgeByImage: images.maximumAgeByImage.map(({ image, maximumAgeMs }) => ({
+    image,
+    maximumAgeMs: unlessZero(maximumAgeMs),
+  })),
+  maximumAgeMs: unlessZero(images.maximumAgeMs),
+  maxImagesPerPass: unlessZero(images.maxImagesPerPass),
+  hold: { above: holdAbove, forMs: holdForMs },
+});
 
-function containerGcOf({ minimumAge, logs, ...containers }: ValidSpecNodesContainerGC): ContainerGcPolicy {
-  return {
-    minimumAgeMs: durationMs(minimumAge),
-    maxPerPodContainer: unlessNegative(containers.maxPerPodContainer),
-    maxContainers: unlessNegative(containers.maxContainers),
-    sandboxes: containers.sandboxes,
-    logs: logs && logsOf(logs),
-  };
-}
-
-function logsOf(logs: ValidSpecNodesContainerGCLogs): LogsPolicy {
-  return {
+const containerGcOf = ({ logs, ...containers }: SpecNodesContainerGC): ContainerGcPolicy => ({
+  ...containers,
+  maxPerPodContainer: unlessNegative(containers.maxPerPodContainer),
+  maxContainers: unlessNegative(containers.maxContainers),
+  logs: logs && {
     ...logs,
     maxRotatedPerContainer: unlessNegative(logs.maxRotatedPerContainer),
-    maxBytesPerPod: parseQuantity(logs.maxBytesPerPod),
-    warnBytesPerContainer: unlessZero(parseQuantity(logs.warnBytesPerContainer) ?? 0),
-  };
-}
+    warnBytesPerContainer: unlessZero(logs.warnBytesPerContainer ?? 0),
+  },
+});
 
-function localStorageOf(storage: ValidSpecNodesLocalStorageEviction): LocalStoragePolicy {
-  const { emptyDir = '', pod = '', container = '' } = storage.defaultLimits ?? {};
-  const { gracePeriodSeconds: grace } = storage;
-  return {
-    maxEvictionsPerMinute: storage.maxEvictionsPerMinute,
-    warnAtPercent: storage.warnAtPercent.toSorted((a, b) => a - b),
-    evictAtPercent: storage.evictAtPercent,
-    respectPodDisruptionBudgets: storage.respectPodDisruptionBudgets,
-    // With 0 the API server would delete the pod while its containers still run. The kubelet's minimum is 1 too.
-    gracePeriodSeconds: grace < 0 ? undefined : Math.max(1, grace),
-    // The empty quantity is no limit.
-    defaultLimits: {
-      emptyDirBytes: parseQuantity(emptyDir),
-      podBytes: parseQuantity(pod),
-      containerBytes: parseQuantity(container),
-    },
-  };
-}
+const noLimits = { emptyDirBytes: undefined, podBytes: undefined, containerBytes: undefined };
 
-function nodePressureOf(pressure: ValidSpecNodesNodePressure): NodePressurePolicy {
-  return {
-    thresholds: amountsOf(pressure.thresholds),
-    minimumReclaim: amountsOf(pressure.minimumReclaim),
-    gracePeriodMs: durationMs(pressure.gracePeriod),
-    transitionPeriodMs: durationMs(pressure.transitionPeriod),
-    forecastMs: unlessZero(durationMs(pressure.forecast)),
-    evictPods: pressure.evictPods,
-  };
-}
+const localStorageOf = (storage: SpecNodesLocalStorageEviction): LocalStoragePolicy => ({
+  ...storage,
+  warnAtPercent: storage.warnAtPercent.toSorted((a, b) => a - b),
+  // With 0 the API server would delete the pod while its containers still run. The kubelet's minimum is 1 too.
+  gracePeriodSeconds: storage.gracePeriodSeconds < 0 ? undefined : Math.max(1, storage.gracePeriodSeconds),
+  defaultLimits: storage.defaultLimits ?? noLimits,
+});
 
-const amountsOf = (texts: Readonly<Partial<Record<ThresholdSignal, string>>>): SignalThresholds =>
+const nodePressureOf = (pressure: SpecNodesNodePressure): NodePressurePolicy => ({
+  ...pressure,
+  thresholds: amountsOf(pressure.thresholds),
+  minimumReclaim: amountsOf(pressure.minimumReclaim),
+  forecastMs: unlessZero(pressure.forecastMs),
+});
+
+const amountsOf = (texts: Readonly<Partial<Record<ThresholdSignal, string | undefined>>>): SignalThresholds =>
   new Map(
     thresholdSignals.flatMap((signal) => {
       const amount = parseAmount(texts[signal] ?? '');
@@ -182,14 +149,12 @@ const amountsOf = (texts: Readonly<Partial<Record<ThresholdSignal, string>>>): S
   );
 
 /** An absent selector selects everything. */
-function selectorOf({ matchLabels = {}, matchExpressions = [] }: ValidSpecPodsPodSelector): LabelSelector {
+function selectorOf({ matchLabels = {}, matchExpressions = [] }: SpecPodsPodSelector): LabelSelector {
   return {
     matchLabels,
     matchExpressions: matchExpressions.map(({ key, operator, values = [] }) => ({ key, operator, values })),
   };
 }
-
-const holdOf = (above: number, holdFor: string): HoldRule => ({ above, forMs: durationMs(holdFor) });
 
 const unlessZero = (value: number): number | undefined => (value === 0 ? undefined : value);
 const unlessNegative = (value: number): number | undefined => (value < 0 ? undefined : value);
@@ -210,7 +175,7 @@ export function parsePolicy(raw: unknown): ParsedPolicy {
   });
   if (valid !== undefined && identity.name !== '') {
     const skipHoldOf = skippedHold(metadata['annotations']);
-    return { kind: 'valid', policy: { ...identity, skipHoldOf, ...policyOfSpec(valid) } };
+    return { kind: 'valid', policy: { ...identity, skipHoldOf, ...policyOfSpec(decodeSpec(valid)) } };
   }
   const nameless = identity.name === '' ? ['metadata.name: must be given'] : [];
   const isRanked = !problems.some((problem) => /^spec\.(mode|priority): /.test(problem));
@@ -236,7 +201,7 @@ const selectedBy = ({
 
 function podsSelectedBy(pods: unknown): PodSelection {
   const selectors = ['namespaceSelector', 'podSelector'];
-  const read = (fields: readonly string[]): ValidSpecPods | undefined =>
+  const read = (fields: readonly string[]): SpecPods | undefined =>
     validSpec({ pods: picked(pods, fields) })?.pods;
   // Without its exclusions it selects more.
   return podSelectionOf(read([...selectors, 'excludeNamespaces']) ?? read(selectors) ?? everyPod);
@@ -251,8 +216,10 @@ const everyNode = { nodeSelector: {} };
 const picked = (block: unknown, fields: readonly string[]): object =>
   isObject(block) ? Object.fromEntries(fields.map((name) => [name, block[name]])) : {};
 
-const validSpec = (spec: object): ValidSpec | undefined =>
-  checkSchema(spec, { schema: specSchema, validate: validateSpec, path: 'spec' }).valid;
+function validSpec(spec: object): Spec | undefined {
+  const { valid } = checkSchema(spec, { schema: specSchema, validate: validateSpec, path: 'spec' });
+  return valid && decodeSpec(valid);
+}
 
 const identityOf = ({
   name,

@@ -1,6 +1,21 @@
+import type {
+  SpecNodesContainerGC,
+  SpecNodesContainerGCLogs,
+  SpecNodesImageGC,
+  SpecNodesImageGCInodes,
+  SpecNodesLocalStorageEviction,
+  SpecNodesLocalStorageEvictionDefaultLimits,
+  SpecNodesNodePressure,
+  SpecNodesOrphans,
+  SpecPodsOrphaned,
+  SpecPodsPodSelectorMatchExpression,
+  SpecPodsSafety,
+  SpecPodsTerminated,
+  SpecPodsTerminatedTtlByReasonItem,
+} from '../gen/gcpolicy-spec.gen.ts';
 import type { SignalThresholds } from '../node-pressure.ts';
 
-/** A valid GCPolicy with its defaults. Durations are in milliseconds, absent blocks undefined (= off). */
+/** A valid GCPolicy with its defaults, decoded: the fields are those of the CRD, described there, except where a type here says more. Absent blocks are undefined (= off). */
 export interface Policy {
   readonly name: string;
   readonly uid: string;
@@ -18,10 +33,10 @@ export interface PodsPolicy {
   readonly excludeNamespaces: ReadonlySet<string>;
   readonly podSelector: LabelSelector;
   readonly terminated: TerminatedPolicy | undefined;
-  readonly orphaned: { readonly quarantineMs: number } | undefined;
+  readonly orphaned: SpecPodsOrphaned | undefined;
   readonly unscheduledTerminating: boolean;
   readonly outOfService: boolean;
-  readonly safety: { readonly maxDeletesPerPass: number; readonly maxOrphanedNodesPercent: number };
+  readonly safety: Omit<SpecPodsSafety, 'holdAbove' | 'holdForMs'>;
   readonly hold: HoldRule;
 }
 
@@ -32,26 +47,13 @@ export interface HoldRule {
   readonly forMs: number;
 }
 
-export interface TerminatedPolicy {
-  /** Governed terminated pods kept in the whole cluster; 0 or less = off, as upstream. */
-  readonly threshold: number;
-  readonly perNamespaceThreshold: number | undefined;
-  readonly ttlAfterFinishedMs: number | undefined;
+/** perNamespaceThreshold: undefined = off. */
+export interface TerminatedPolicy extends SpecPodsTerminated {
   readonly ttlByReason: readonly TtlRule[];
-  /** A pod's annotation may shorten its ttl. */
-  readonly honorTTLAnnotation: boolean;
-  /** The number of newest finished pods of each controller owner that ttl and perNamespaceThreshold keep; 0 = none. */
-  readonly keepPerOwner: number;
-  readonly protectUnfinishedJobs: boolean;
 }
 
 /** Each matcher is optional; `messagePattern` is a glob over the whole message (`*` any text, `?` one character). */
-export interface TtlRule {
-  readonly phase: string | undefined;
-  readonly reason: string | undefined;
-  readonly messagePattern: string | undefined;
-  readonly ttlMs: number;
-}
+export type TtlRule = SpecPodsTerminatedTtlByReasonItem;
 
 /** The rules for the agents on the nodes that `nodeSelector` selects. */
 export interface NodesPolicy {
@@ -65,28 +67,24 @@ export interface NodesPolicy {
   readonly nodePressure: NodePressurePolicy | undefined;
 }
 
-/** Its own thresholds are those of bytes. */
-export interface ImageGcPolicy extends Thresholds {
-  readonly minimumAgeMs: number;
+type HoldFields = 'holdAbove' | 'holdForMs';
+
+/** Its own thresholds are those of bytes; `inodes` undefined = off. */
+export interface ImageGcPolicy extends Omit<
+  SpecNodesImageGC,
+  HoldFields | 'maximumAgeMs' | 'maximumAgeByImage' | 'maxImagesPerPass'
+> {
   /** undefined = no limit. */
   readonly maximumAgeMs: number | undefined;
   /** The first entry that matches an image takes the place of maximumAgeMs. */
   readonly maximumAgeByImage: readonly ImageAgeRule[];
-  /** The space step for inodes; undefined = off. */
-  readonly inodes: Thresholds | undefined;
-  readonly keep: readonly string[];
-  readonly kubeletHighThresholdPercent: number;
   /** undefined = unlimited. */
   readonly maxImagesPerPass: number | undefined;
   readonly hold: HoldRule;
-  readonly repullBackoff: boolean;
 }
 
 /** Whole percent; a highThresholdPercent of 100 = off. */
-export interface Thresholds {
-  readonly highThresholdPercent: number;
-  readonly lowThresholdPercent: number;
-}
+export type Thresholds = SpecNodesImageGCInodes;
 
 /** `image` is a pattern as in the keep list. */
 export interface ImageAgeRule {
@@ -95,61 +93,48 @@ export interface ImageAgeRule {
   readonly maximumAgeMs: number | undefined;
 }
 
-export interface ContainerGcPolicy {
-  readonly minimumAgeMs: number;
+export interface ContainerGcPolicy extends Omit<
+  SpecNodesContainerGC,
+  'maxPerPodContainer' | 'maxContainers' | 'logs'
+> {
   /** undefined = unlimited; 0 = keep none. */
   readonly maxPerPodContainer: number | undefined;
   /** undefined = unlimited; 0 = keep none. */
   readonly maxContainers: number | undefined;
-  readonly sandboxes: boolean;
   readonly logs: LogsPolicy | undefined;
 }
 
-export interface LogsPolicy {
-  readonly orphanedDirectories: boolean;
-  readonly brokenLinks: boolean;
+/** maxBytesPerPod: undefined = unlimited; warnBytesPerContainer: undefined = never. */
+export interface LogsPolicy extends Omit<SpecNodesContainerGCLogs, 'maxRotatedPerContainer'> {
   /** undefined = unlimited; 0 = keep none. */
   readonly maxRotatedPerContainer: number | undefined;
-  /** undefined = unlimited. */
-  readonly maxBytesPerPod: number | undefined;
-  /** Size of a running container's current log above which dustpan warns; undefined = never. */
-  readonly warnBytesPerContainer: number | undefined;
 }
 
 /** Orphaned resources of pods that neither the API server nor the runtime knows. */
-export interface OrphansPolicy {
-  readonly podCgroups: 'Report' | 'Remove';
-  readonly podDirectories: 'Report' | 'Remove';
-}
+export type OrphansPolicy = SpecNodesOrphans;
 
-export interface LocalStoragePolicy {
-  /** Evictions in the cluster, for node pressure too. */
-  readonly maxEvictionsPerMinute: number;
-  /** Ascending. */
-  readonly warnAtPercent: readonly number[];
-  readonly evictAtPercent: number;
-  readonly respectPodDisruptionBudgets: boolean;
+/** warnAtPercent is ascending. */
+export interface LocalStoragePolicy extends Omit<
+  SpecNodesLocalStorageEviction,
+  'gracePeriodSeconds' | 'defaultLimits'
+> {
   /** undefined = the pod's own. */
   readonly gracePeriodSeconds: number | undefined;
   /** For pods without limits; undefined = no limit. */
   readonly defaultLimits: DefaultLimits;
 }
 
-export interface DefaultLimits {
-  readonly emptyDirBytes: number | undefined;
-  readonly podBytes: number | undefined;
-  readonly containerBytes: number | undefined;
-}
+export type DefaultLimits = SpecNodesLocalStorageEvictionDefaultLimits;
 
-export interface NodePressurePolicy {
+export interface NodePressurePolicy extends Omit<
+  SpecNodesNodePressure,
+  'thresholds' | 'minimumReclaim' | 'forecastMs'
+> {
   readonly thresholds: SignalThresholds;
   /** How much more than the threshold is freed. */
   readonly minimumReclaim: SignalThresholds;
-  readonly gracePeriodMs: number;
-  readonly transitionPeriodMs: number;
   /** undefined = no forecast. */
   readonly forecastMs: number | undefined;
-  readonly evictPods: boolean;
 }
 
 /** metav1.LabelSelector: all of matchLabels and all of matchExpressions; the empty one selects everything. */
@@ -158,11 +143,9 @@ export interface LabelSelector {
   readonly matchExpressions: readonly LabelExpression[];
 }
 
-export interface LabelExpression {
-  readonly key: string;
-  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+export type LabelExpression = Required<SpecPodsPodSelectorMatchExpression> & {
   readonly values: readonly string[];
-}
+};
 
 /** A stored policy that is invalid. It keeps the pods and nodes that it selects, unless a policy of higher priority governs them: ADR 2. */
 export interface InvalidPolicy {

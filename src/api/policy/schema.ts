@@ -5,9 +5,15 @@ import { isObject, formatValue, unknownField } from '../json.ts';
 /** The parts of a CRD's schema that are needed for nulls, rules and messages. A validator that ajv made of the schema checks the rest. */
 export interface Schema {
   readonly type: string;
+  /** How a text is decoded. */
+  readonly format?: 'duration' | 'quantity';
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: Schema | false;
   readonly items?: Schema;
+  readonly maxItems?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
   readonly default?: unknown;
   readonly 'x-kubernetes-validations'?: readonly Rule[];
 }
@@ -98,7 +104,11 @@ function children({ value, schema, path, pointer }: Place): readonly Place[] {
   });
 }
 
-function schemaOf({ properties = {}, additionalProperties }: Schema, name: string): Schema | undefined {
+/** The schema of a field; undefined = it has none. */
+export function schemaOf(
+  { properties = {}, additionalProperties }: Schema,
+  name: string,
+): Schema | undefined {
   if (Object.hasOwn(properties, name)) return properties[name];
   return additionalProperties === false ? undefined : additionalProperties;
 }

@@ -1,6 +1,6 @@
 import { HeldBytes } from './held-bytes.ts';
 
-const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
+const [quote, backslash] = [0x22, 0x5c];
 const [openObject, closeObject, openList, closeList] = [0x7b, 0x7d, 0x5b, 0x5d];
 const deeper = new Map([
   [openObject, 1],
@@ -14,7 +14,10 @@ const depth = { list: 2, item: 3 };
 const keyBytes = 64;
 
 /** A token that begins or ends with the current byte. */
-type Mark = 'a list' | 'an item' | 'the end of an item' | 'a comma' | undefined;
+type Mark = 'a list' | 'an item' | 'the end of an item' | undefined;
+
+/** Stands for an object in the rest, which must remain JSON: only so a missing comma, or a list that is cut off, is noticed. */
+const placeholder = Buffer.from('0');
 
 /**
  * Cuts the objects out of one list of a JSON object while it arrives. Holds one of them at a time, and the other fields: megabytes of text in one
@@ -31,13 +34,18 @@ export class JsonItems {
   #isInString = false;
   #isEscaped = false;
 
+  /** Whether the text that was pushed ends inside an object of the list. */
+  get isInItem(): boolean {
+    return this.#isInItems && this.#depth >= depth.item;
+  }
+
   /** Calls `onItem` with the text of each object of the list; the text is valid until `onItem` returns. */
   constructor(key: string, onItem: (json: Buffer) => void) {
     this.#key = new RegExp(`"${key}"\\s*:\\s*$`);
     this.#onItem = onItem;
   }
 
-  /** The text without the objects and the commas between them; complete after the last `push`. */
+  /** The text with 0 in the place of each object; complete after the last `push`. */
   get rest(): Buffer {
     return this.#rest.bytes;
   }
@@ -49,9 +57,9 @@ export class JsonItems {
       if (mark === undefined) continue;
       const end = mark === 'the end of an item' ? at + 1 : at;
       this.#cut(mark, chunk.subarray(start, end));
-      start = mark === 'a comma' ? at + 1 : end;
+      start = end;
     }
-    const open = this.#isInItems && this.#depth >= depth.item ? this.#item : this.#rest;
+    const open = this.isInItem ? this.#item : this.#rest;
     open.add(chunk, start, chunk.length);
   }
 
@@ -60,6 +68,7 @@ export class JsonItems {
       this.#item.add(before, 0, before.length);
       this.#onItem(this.#item.bytes);
       this.#item.clear();
+      this.#rest.add(placeholder, 0, placeholder.length);
       return;
     }
     this.#rest.add(before, 0, before.length);
@@ -89,7 +98,6 @@ export class JsonItems {
     if (code === openObject && this.#depth === depth.item) return 'an item';
     if (this.#depth < depth.list) this.#isInItems = false;
     if (this.#depth !== depth.list) return undefined;
-    if (code === closeObject) return 'the end of an item';
-    return code === comma ? 'a comma' : undefined;
+    return code === closeObject ? 'the end of an item' : undefined;
   }
 }

@@ -75,7 +75,7 @@ export class ListDecoder<T> {
     const list = asObject(parseJson(this.#json.rest));
     expectList(asText(list['kind']));
     const meta = asObject(list['metadata']);
-    if (asList(list['items']).length > 0)
+    if (asList(list['items']).length !== this.#items.length)
       throw new MalformedError('a list with an item that is not an object');
     return {
       items: this.#items,

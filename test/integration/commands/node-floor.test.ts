@@ -20,18 +20,18 @@ function onNode(version: string) {
   return { status, stdout, stderr };
 }
 
-test.each(['20.20.2', '22.18.0'])('Node %s: one line that names the version to install', (version) => {
+test.each(['20.20.2', '22.20.0'])('Node %s: one line that names the version to install', (version) => {
   expect(onNode(version)).toEqual({
     status: 1,
     stdout: '',
-    stderr: `dustpan: Node v${version} is too old: install Node 22.19 or newer\n`,
+    stderr: `dustpan: Node v${version} is too old: install Node 22.21 or newer\n`,
   });
 });
 
-test.each(['22.19.0', '24.0.0'])('Node %s: runs', (version) => {
+test.each(['22.21.0', '24.0.0'])('Node %s: runs', (version) => {
   expect(onNode(version)).toMatchObject({ status: 0, stderr: '' });
 });
 
 test('the oldest Node is the one that package.json promises', () => {
-  expect(JSON.parse(readFileSync('package.json', 'utf8'))).toMatchObject({ engines: { node: '>=22.19' } });
+  expect(JSON.parse(readFileSync('package.json', 'utf8'))).toMatchObject({ engines: { node: '>=22.21' } });
 });

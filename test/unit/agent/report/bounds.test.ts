@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cut } from '../../../../src/agent/report/bounds.ts';
+import { fitted } from '../../../../src/api/report/fit.ts';
 import { planReport } from '../../../../src/agent/report/plan.ts';
 import type { RemovedKind } from '../../../../src/api/report/node-pass.ts';
 import { now, policy } from '../../../builders.ts';
@@ -16,7 +16,7 @@ test.each([
   { text: '😀😀😀😀😀', expected: '😀😀😀😀😀' },
   { text: '😀😀😀😀😀😀', expected: '😀😀😀😀…' },
 ])('$text in five characters is $expected', ({ text, expected }) => {
-  expect(cut(text, 5)).toBe(expected);
+  expect(fitted(text, { type: 'string', maxLength: 5 })).toBe(expected);
 });
 
 test('control characters are escaped', () => {

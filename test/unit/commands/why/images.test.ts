@@ -1,13 +1,15 @@
 import { byDiskSignal, type DiskSignal } from '../../../../src/api/node-pressure.ts';
 import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
 import { imageKeepReasons, imageRemoveReasons, nodeKeepReasons } from '../../../../src/api/reasons.ts';
-import { imageReasons, type ImageEvidence, type ImageReason } from '../../../../src/gc/reasons/images.ts';
+import type { ImageDecision, ImageGcFacts } from '../../../../src/agent/imagegc/facts.ts';
+import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
+import { explainImage } from '../../../../src/agent/imagegc/words.ts';
 import type { NodePart } from '../../../../src/snapshot/plan-facts.ts';
 import { minutesAgo, node, now } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
-import { imageRule, usedMinutesAgo } from '../../agent/imagegc/builders.ts';
+import { facts, governedBy, imageRule, usedMinutesAgo } from '../../agent/imagegc/builders.ts';
 import { boundPod, broken, keepMark, nodesPolicy, partOf, shortOf, type Facts } from '../facts.ts';
-import { casesOf, explained, liveCases, testReasons, type Cases } from './catalogue.ts';
+import { actedCases, casesOf, explained, testReasons, type Cases } from './catalogue.ts';
 
 /** The image `x` is a day old and was used an hour ago; 90 % of the disk are used, and 1000 bytes must be freed. */
 const partWith = (over: Partial<NodePart> = {}, used: Record<string, number> = { x: 60 }): NodePart => ({
@@ -52,13 +54,16 @@ const madeFrom = (id: string, over: Parameters<typeof container>[1]): Facts =>
   on({ containers: [container(id, { pod: 'web', ...over })] });
 
 /** Only an agent observes a jump of the clock, and removals that fail. */
-const live: Pick<ImageEvidence, 'ClockUnsure' | 'RemovalFailed'> = {
-  ClockUnsure: undefined,
-  RemovalFailed: { times: 1 },
+const live: Readonly<Record<'ClockUnsure' | 'RemovalFailed', Partial<ImageGcFacts>>> = {
+  ClockUnsure: { clockUnsure: true },
+  RemovalFailed: { failedBefore: new Map([['sha256:x', { times: 1, retryInMs: 20_000 }]]) },
 };
 
 /** About the image `x`, unless `ask` names another. */
-const planned: Cases<Exclude<ImageReason, keyof typeof live>, Facts & { readonly ask?: string }> = {
+const planned: Cases<
+  Exclude<ImageDecision['reason'], keyof typeof live>,
+  Facts & { readonly ask?: string }
+> = {
   Age: {
     'the age of all': governed({ maximumAgeMs: 1_800_000 }),
     'the age of some images': governed({
@@ -166,8 +171,6 @@ const planned: Cases<Exclude<ImageReason, keyof typeof live>, Facts & { readonly
   RuleOff: { 'no rule for images': { policies: [nodesPolicy({})], part: partWith() } },
 };
 
-const target = { kind: 'Image', id: 'sha256:x', name: 'docker.io/library/x:latest' } as const;
-
 testReasons(
   'images',
   [...imageRemoveReasons, ...imageKeepReasons, ...nodeKeepReasons],
@@ -175,6 +178,14 @@ testReasons(
     ...casesOf(planned, ({ ask: text = 'x', ...facts }) =>
       explained({ kind: 'image', text, node: undefined }, facts),
     ),
-    ...liveCases(live, { unit: 'imagegc', target, catalog: imageReasons }),
+    ...actedCases(
+      Object.values(live).flatMap((over) => {
+        const plan = planImageGc(
+          { ...facts([image('x')]), ...over },
+          { governance: governedBy(imageRule()), now },
+        );
+        return plan.kept.map((one) => [{ ...one, eligibleAt: undefined }, explainImage(one, plan)] as const);
+      }),
+    ),
   ],
 );

@@ -87,7 +87,8 @@ test('requests to a server without TLS go through both kinds of proxy', async ()
   const address = { server: `http://${host}:8001` };
   expect(await send(address, { httpProxy: http.url })).toBe(200);
   expect(await send({ ...address, 'proxy-url': socks.url })).toBe(200);
-  expect([...http.requested, ...socks.requested]).toEqual([`${host}:8001`, `${host}:8001`]);
+  expect(new Set(http.requested)).toEqual(new Set([`${host}:8001`]));
+  expect(socks.requested).toEqual([`${host}:8001`]);
 });
 
 test.each([
@@ -96,7 +97,7 @@ test.each([
 ])('an IPv6 address of $kind has brackets in the request to an HTTP proxy', async ({ address, port }) => {
   const { url, requested } = await proxy(startConnectProxy(port));
   expect(await send({ server: address, 'proxy-url': url })).toBe(200);
-  expect(requested).toEqual([new URL(address).host]);
+  expect(new Set(requested)).toEqual(new Set([new URL(address).host]));
 });
 
 test('the certificate is verified for an IPv6 address behind a proxy', async () => {
@@ -121,6 +122,6 @@ test('an error names the proxy, without its password', async () => {
   const { url } = await proxy(startConnectProxy(portOf(server), 'me:secret'));
   const wrong = { 'proxy-url': url.replace('//', '//me:wrong@') };
   await expect(send(wrong)).rejects.toThrow(
-    `cannot reach the API server https://${host}:6443 through the proxy ${url}: Bad response: 407`,
+    `cannot reach the API server https://${host}:6443 through the proxy ${url}: Failed to establish tunnel to ${host}:6443 via ${url}/: HTTP/1.1 407`,
   );
 });

@@ -1,0 +1,29 @@
+import { durationMs } from '../../runtime/text/duration.ts';
+import { parseQuantity } from '../../runtime/text/quantity.ts';
+import { isObject } from '../json.ts';
+import { schemaOf, type Schema } from './schema.ts';
+
+type Decoding = 'duration' | 'quantity' | undefined;
+
+/** The name of a decoded field: a duration is in milliseconds, a quantity in bytes. */
+export function decodedName(name: string, decoding: Decoding): string {
+  if (decoding === 'duration') return `${name}Ms`;
+  return decoding === 'quantity' && !name.includes('Bytes') ? `${name}Bytes` : name;
+}
+
+/** Decodes the texts in a valid value by the formats of its schema. The empty quantity is undefined. */
+export function decoded(value: unknown, schema: Schema): unknown {
+  const { items, format } = schema;
+  if (typeof value === 'string') {
+    if (format === 'duration') return durationMs(value);
+    return format === 'quantity' ? parseQuantity(value) : value;
+  }
+  if (Array.isArray(value) && items !== undefined) return value.map((item: unknown) => decoded(item, items));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => {
+      const known = schemaOf(schema, name);
+      return known === undefined ? [name, field] : [decodedName(name, known.format), decoded(field, known)];
+    }),
+  );
+}
