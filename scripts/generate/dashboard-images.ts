@@ -109,10 +109,7 @@ export const containersPanels: readonly Panel[] = [
       stacked: true,
       description: 'Objects that the last plans would remove; mode DryRun keeps them.',
     },
-    ...one(
-      `sum by (mode, reason) (dustpan_due_objects{unit="containergc",${agent}})`,
-      '{{mode}} {{reason}}',
-    ),
+    ...one(`sum by (mode, reason) (dustpan_due_objects{unit="containergc",${agent}})`, '{{mode}} {{reason}}'),
   },
   {
     ...{

@@ -52,7 +52,8 @@ const about = (
   because: Because,
   { policy }: PlanContext,
   place?: AttemptPlace,
-): ContainerDecision<JudgedContainer> => decide({ target: containerTarget(container, place), policy }, because);
+): ContainerDecision<JudgedContainer> =>
+  decide({ target: containerTarget(container, place), policy }, because);
 
 /** Why the container is kept whatever the limits; undefined = the limits decide, or its pod is gone. */
 function keptOutright(
@@ -83,8 +84,7 @@ function keptByAge(
 ): Because | undefined {
   const { minimumAgeMs } = context.rule;
   const leastMs = mayStart ? Math.max(minimumAgeMs, startingMs) : minimumAgeMs;
-  if (clockUnsure && leastMs > 0)
-    return { reason: 'ClockUnsure', eligibleAt: nextPass(context) };
+  if (clockUnsure && leastMs > 0) return { reason: 'ClockUnsure', eligibleAt: nextPass(context) };
   const createdMs = Number((container.createdAtNs + msInNs - 1n) / msInNs);
   const wantedMs = leastMs + ageErrorMs(createdMs, jumps);
   // Compared to the nanosecond, as the kubelet does (pkg/kubelet/kuberuntime/kuberuntime_gc.go).

@@ -21,10 +21,7 @@ export const containerGcFailed = (
  * A Warning on the pod of a container whose current log is too large, once for each crossing: size, growth, file. A static pod has the
  * UID that the kubelet gives it, as in the kubelet's Events: `kubectl describe` shows these for its mirror.
  */
-export function logTooLarge({
-  warning: { target },
-  growthBytesPerMinute: growth,
-}: RaisedWarning): EventSpec {
+export function logTooLarge({ warning: { target }, growthBytesPerMinute: growth }: RaisedWarning): EventSpec {
   const { uid, namespace, name = '' } = target.pod;
   const growthText =
     growth === undefined ? 'It does not grow now' : `It grows by ${sizeText(growth)} a minute`;

@@ -127,12 +127,7 @@ const isLink = ({ path, target }: LogEntry, { roots }: LogListing): boolean =>
 type LinkTarget = 'exists' | 'missing' | 'outside';
 
 /** Returns a function that finds out where a link leads. The listing does not show whether a target outside the root of the pods exists. */
-function targetFinder({
-  roots,
-  directories,
-  entries,
-  complete,
-}: LogListing): (link: LogEntry) => LinkTarget {
+function targetFinder({ roots, directories, entries, complete }: LogListing): (link: LogEntry) => LinkTarget {
   const listed = new Map(entries.map((entry) => [entry.path, entry]));
   const isDirectory = new Set(directories);
   const isOutside = (path: string): boolean => namesBelow(roots.pods, path).length === 0;
@@ -212,7 +207,13 @@ function planRotatedOf(
     const { path, bytes } = entry;
     const isDue = over.has(entry) && !isStillLive(entry, now);
     const [containerName = ''] = namesBelow(directory.path, path);
-    const target: LogFileTarget = { kind: 'LogFile', path, pod: directory.pod, containerName, place: undefined };
+    const target: LogFileTarget = {
+      kind: 'LogFile',
+      path,
+      pod: directory.pod,
+      containerName,
+      place: undefined,
+    };
     const because: Because = kept ?? { reason: isDue ? 'RotatedLog' : 'UnderLimit' };
     return { entry, decision: decide({ target, policy, bytes }, because) };
   });

@@ -48,7 +48,7 @@ export function showWarnings(
   { warned, largestLog }: Pick<ContainerGcMetrics, 'warned' | 'largestLog'>,
   warnings: ContainerGcPlan['warnings'],
 ): void {
-  for (const reason of containerWarnReasons)
-    warned.set({ reason }, warnings.filter((one) => one.reason === reason).length);
+  for (const reason of containerWarnReasons) warned.set({ reason }, 0);
+  for (const { reason } of warnings) warned.inc({ reason });
   largestLog.set(warnings[0]?.bytes ?? 0);
 }

@@ -49,7 +49,9 @@ export function plannedContainers(
   { logs }: Pick<ContainerGcFacts, 'logs'>,
   { removals }: Pick<ContainerGcPlan, 'removals'>,
 ): PlannedContainers {
-  const containers = removals.flatMap(({ target }) => (target.kind === 'Container' ? [target.container] : []));
+  const containers = removals.flatMap(({ target }) =>
+    target.kind === 'Container' ? [target.container] : [],
+  );
   const bytes = removals.reduce((sum, { bytes: one = 0 }) => sum + one, 0);
   return {
     ids: new Set(containers.map(({ id }) => id)),

@@ -81,11 +81,7 @@ function recheckContainer(
   return holdOf(statesIn(view).stateOf(pod.uid))?.reason ?? recheckAttempt(container, target, view);
 }
 
-function recheckAttempt(
-  container: RuntimeContainer,
-  { place }: JudgedContainer,
-  view: LiveView,
-): Recheck {
+function recheckAttempt(container: RuntimeContainer, { place }: JudgedContainer, view: LiveView): Recheck {
   const attempts = view.containers.filter((one) => attemptsKey(one) === attemptsKey(container));
   const isFinished = view.isCacheSynced && statesIn(view).isFinished(podRefOf(container).uid);
   if (!isFinished && isNewestOf(container, attempts)) return 'NewestAttempt';

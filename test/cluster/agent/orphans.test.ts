@@ -201,6 +201,10 @@ test('what is no longer in the way is removed too; a restarted kubelet finds eve
   await createPods(cluster, { later: { image, script: 'true', restartPolicy: 'Never' } });
   await expect.poll(async () => (await phases(cluster))['later'], eventually).toBe('Succeeded');
   expect((await runningPods(cluster))['steady']).toEqual(steadyAtFirst['steady']);
-  expect(await metric(agent, 'dustpan_failed_objects_total{unit="containergc",reason="OrphanedDirectory"}')).toBe(0);
-  expect(await metric(agent, 'dustpan_failed_objects_total{unit="containergc",reason="OrphanedCgroup"}')).toBe(0);
+  expect(
+    await metric(agent, 'dustpan_failed_objects_total{unit="containergc",reason="OrphanedDirectory"}'),
+  ).toBe(0);
+  expect(
+    await metric(agent, 'dustpan_failed_objects_total{unit="containergc",reason="OrphanedCgroup"}'),
+  ).toBe(0);
 });

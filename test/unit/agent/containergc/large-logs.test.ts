@@ -113,7 +113,7 @@ test.each<readonly [name: string, logs: readonly LogEntry[], warnings: readonly 
     [`b-0 ${podLogs}/b/0.log 3000`, `a-0 ${podLogs}/a/0.log 2000`, `${isLive} 2000`],
     { containers: [main, container('a-0', { name: 'a' }), container('b-0', { name: 'b' })] },
   ],
-])('warns about %s', (_, logs, warnings, over = {}) => {
+])('warns about %s', (_, logs, warnings, over: Over = {}) => {
   const { warnBytes, ...facts } = { warnBytes: 1000, ...over };
   const plan = planOf({ containers: [main], pods: [apiPod('pod')], ...facts, logs }, warnAt(warnBytes));
   expect(plan.warnings.map(short)).toEqual(warnings);

@@ -102,7 +102,9 @@ test.each(['exists', 'unknown'] as const)(
     await node.passTwice();
     expect(node.changes).toEqual([]);
     const reason = answer === 'exists' ? 'InUse' : 'PodsUnknown';
-    expect(await node.registry.metrics()).toMatch(new RegExp(`skipped_objects_total{unit="containergc",reason="${reason}"} [1-9]`));
+    expect(await node.registry.metrics()).toMatch(
+      new RegExp(`skipped_objects_total{unit="containergc",reason="${reason}"} [1-9]`),
+    );
   },
 );
 
@@ -310,6 +312,8 @@ test('logs of removed attempts with their rotations, rotated logs and links are 
   const metrics = await node.registry.metrics();
   const counts = { ContainerGone: 1, RotatedLog: 1, BrokenLink: 2, PodGone: 0 };
   for (const [reason, count] of Object.entries(counts))
-    expect(metrics).toContain(`dustpan_removed_objects_total{unit="containergc",reason="${reason}"} ${count}`);
+    expect(metrics).toContain(
+      `dustpan_removed_objects_total{unit="containergc",reason="${reason}"} ${count}`,
+    );
   expect(metrics).toContain('dustpan_freed_bytes_total{unit="containergc"} 300');
 });

@@ -88,7 +88,7 @@ test('for node pressure a plan only adds dead containers, never one that a pod n
       const others = lines(plan).filter((line) => !line.endsWith(demand.signal));
       expect(others).toEqual(lines(planContainerGc(seen, given)));
       for (const { target, reason } of plan.removals) {
-        if (reason !== demand.signal) continue;
+        if (reason !== demand.signal || target.kind !== 'Container') continue;
         expect(target.container.state).not.toBe('Running');
         expect(isNeeded(seen, target.container)).toBe(false);
       }

@@ -87,9 +87,7 @@ const leftover = (kind: 'podCgroups' | 'podDirectories', obstacle?: OrphanObstac
 const live: readonly Because[] = [{ reason: 'ClockUnsure' }, { reason: 'RemovalFailed', times: 3 }];
 
 const planned: Cases<
-  | ContainerRemoveReason
-  | Exclude<ContainerKeepReason, 'ClockUnsure' | 'RemovalFailed'>
-  | ContainerWarnReason,
+  ContainerRemoveReason | Exclude<ContainerKeepReason, 'ClockUnsure' | 'RemovalFailed'> | ContainerWarnReason,
   Case
 > = {
   PodGone: {
