@@ -29,7 +29,7 @@ const uuid = '11111111-2222-3333-4444-555555555555';
 const large = (path: string, over: Partial<LogEntry> = {}): LogEntry => log(path, { bytes: 2000, ...over });
 const linkTo = (target: string): LogEntry => live(0, { target });
 
-test.each<readonly [name: string, logs: readonly LogEntry[], warnings: readonly string[], over?: Over]>([
+test.each<[name: string, logs: readonly LogEntry[], warnings: readonly string[], over?: Over]>([
   ['a log above the size', [live(1001)], [`${isLive} 1001`]],
   ['not a log of the size', [live(1000)], []],
   ['nothing while the policy sets no size', [live(1e12)], [], { warnBytes: undefined }],
@@ -113,7 +113,7 @@ test.each<readonly [name: string, logs: readonly LogEntry[], warnings: readonly 
     [`b-0 ${podLogs}/b/0.log 3000`, `a-0 ${podLogs}/a/0.log 2000`, `${isLive} 2000`],
     { containers: [main, container('a-0', { name: 'a' }), container('b-0', { name: 'b' })] },
   ],
-])('warns about %s', (_, logs, warnings, over: Over = {}) => {
+])('warns about %s', (_, logs, warnings, over = {}) => {
   const { warnBytes, ...facts } = { warnBytes: 1000, ...over };
   const plan = planOf({ containers: [main], pods: [apiPod('pod')], ...facts, logs }, warnAt(warnBytes));
   expect(plan.warnings.map(short)).toEqual(warnings);
