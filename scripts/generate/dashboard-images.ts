@@ -99,7 +99,7 @@ export const containersPanels: readonly Panel[] = [
   {
     ...{ title: 'Containers, sandboxes and logs removed', stacked: true, description: 'By reason.' },
     ...one(
-      `sum by (reason) (${increase(`dustpan_container_garbage_collected_total{${agent}}`)})`,
+      `sum by (reason) (${increase(`dustpan_removed_objects_total{unit="containergc",${agent}}`)})`,
       '{{reason}}',
     ),
   },
@@ -109,18 +109,21 @@ export const containersPanels: readonly Panel[] = [
       stacked: true,
       description: 'Objects that the last plans would remove; mode DryRun keeps them.',
     },
-    ...one(`sum by (mode, reason) (dustpan_container_gc_due_objects{${agent}})`, '{{mode}} {{reason}}'),
+    ...one(`sum by (mode, reason) (dustpan_due_objects{unit="containergc",${agent}})`, '{{mode}} {{reason}}'),
   },
   {
     ...{
       title: 'Kept containers, sandboxes and logs',
       description: 'By reason, in the last plans.',
     },
-    ...one(`sum by (reason) (dustpan_container_gc_kept_objects{${agent}})`, '{{reason}}'),
+    ...one(`sum by (reason) (dustpan_kept_objects{unit="containergc",${agent}})`, '{{reason}}'),
   },
   {
     ...{ title: 'Failed removals', description: 'By reason of the removal.' },
-    ...one(`sum by (reason) (${increase(`dustpan_container_gc_errors_total{${agent}}`)})`, '{{reason}}'),
+    ...one(
+      `sum by (reason) (${increase(`dustpan_failed_objects_total{unit="containergc",${agent}}`)})`,
+      '{{reason}}',
+    ),
   },
   {
     ...{ title: 'Logs, by node', unit: 'bytes', description: 'Size of all files below the log roots.' },
@@ -138,9 +141,12 @@ export const containersPanels: readonly Panel[] = [
     ...{
       title: 'Bytes freed by removing logs, by node',
       unit: 'bytes',
-      description: 'Includes the logs of removed containers.',
+      description: 'Includes the logs of removed containers, and the files of orphaned pod directories.',
     },
-    ...one(`sum by (node) (${increase(`dustpan_container_gc_log_freed_bytes_total{${agent}}`)})`, '{{node}}'),
+    ...one(
+      `sum by (node) (${increase(`dustpan_freed_bytes_total{unit="containergc",${agent}}`)})`,
+      '{{node}}',
+    ),
   },
   {
     ...{

@@ -15,8 +15,7 @@ import {
   storageKeepReasons,
 } from '../../src/api/reasons.ts';
 import { evictionReasons } from '../../src/gc/reasons/evictions.ts';
-import { containerWarnings } from '../../src/gc/reasons/container-warnings.ts';
-import { containerReasons } from '../../src/gc/reasons/containers.ts';
+import { containerReasons } from '../../src/agent/containergc/words.ts';
 import { imageReasons } from '../../src/agent/imagegc/words.ts';
 import { pressureReasons } from '../../src/gc/reasons/pressure.ts';
 import { storageReasons } from '../../src/gc/reasons/storage.ts';
@@ -42,8 +41,7 @@ interface ReasonTable {
 
 const podTexts: Texts = { file: 'src/gc/reasons/pods.ts', of: podReasons };
 const imageTexts: Texts = { file: 'src/agent/imagegc/words.ts', of: imageReasons };
-const containerTexts: Texts = { file: 'src/gc/reasons/containers.ts', of: containerReasons };
-const warningTexts: Texts = { file: 'src/gc/reasons/container-warnings.ts', of: containerWarnings };
+const containerTexts: Texts = { file: 'src/agent/containergc/words.ts', of: containerReasons };
 const storageTexts: Texts = { file: 'src/gc/reasons/storage.ts', of: storageReasons };
 const pressureTexts: Texts = { file: 'src/gc/reasons/pressure.ts', of: pressureReasons };
 const evictionTexts: Texts = { file: 'src/gc/reasons/evictions.ts', of: evictionReasons };
@@ -84,7 +82,7 @@ const sections: readonly (readonly [title: string, ...tables: readonly ReasonTab
       intro: 'A running container may have a warning as well, with the verdict `Warn`.',
       verdict: 'Warn',
       reasons: containerWarnReasons,
-      texts: warningTexts,
+      texts: containerTexts,
     },
     { verdict: 'Keep', reasons: [...containerKeepReasons, ...nodeKeepReasons], texts: containerTexts },
   ],

@@ -15,6 +15,8 @@ export interface Reporting {
 }
 
 interface Work<D> extends Omit<Execution<D>, 'onOutcome'> {
+  /** Whether to leave out this decision when its turn comes; then it has no outcome. Default: none is. */
+  readonly isLeftOut?: (next: D) => boolean;
   /** Log fields that identify an object even after its removal. */
   readonly fieldsOf: (decision: D) => object;
   /** Remembers the removals that failed; undefined = the unit does so itself. */
@@ -55,7 +57,7 @@ export async function carryOut<D extends Decision>(
     log.debug(work.fieldsOf(one), `would ${verbs[one.verdict].would} ${nouns[one.target.kind]}`);
   let failures = 0;
   const { outcomes, stopped } = await execute(
-    due.filter(isEnforced),
+    inTurn(due.filter(isEnforced), work),
     {
       ...work,
       onOutcome: (outcome) => {
@@ -81,6 +83,10 @@ export async function carryOut<D extends Decision>(
     freedBytes: done.reduce((sum, { freedBytes }) => sum + freedBytes, 0),
     stopped,
   };
+}
+
+function* inTurn<D>(due: readonly D[], { isLeftOut }: Pick<Work<D>, 'isLeftOut'>): Generator<D> {
+  for (const one of due) if (isLeftOut?.(one) !== true) yield one;
 }
 
 const isEnforced = ({ policy }: Decision): boolean =>

@@ -1,9 +1,10 @@
 import { isDiskSignal, type Relief } from '../../api/node-pressure.ts';
 import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
 import { skewText } from '../../gc/checks.ts';
-import type { Outcome } from '../../gc/decision.ts';
-import { execute, logStop, type StepResult } from '../../gc/execute.ts';
+import type { StepResult } from '../../gc/execute.ts';
 import { FailureMemory } from '../../gc/failures.ts';
+import type { UnitMetrics } from '../../gc/metrics.ts';
+import { carryOut, undecidedBecause } from '../../gc/pass.ts';
 import { isHopeless, isRuntimeDown } from '../../gc/runtime-failures.ts';
 import type { NodeLogs } from '../../node/logs/logs.ts';
 import type { NodeOrphans } from '../../node/storage/orphans-finder.ts';
@@ -11,16 +12,9 @@ import { isAbort } from '../../runtime/errors.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { containerChecks, type ContainerCheckDeps, type ContainerChecks, type PlanBasis } from './checks.ts';
-import {
-  isContainerRemoval,
-  type ContainerGcTarget,
-  type ContainerRemoval,
-  type LogDirectoryTarget,
-  type RemovedContainer,
-} from './facts.ts';
-import type { ContainerGcMetrics } from './metrics.ts';
+import type { ContainerRemoval, LogDirectoryTarget, LogLinkTarget } from './facts.ts';
 import { podThatMustBeGone } from './recheck.ts';
-import { resultsOf, type RemovalResults } from './report.ts';
+import { failureOf, type RemovalResults } from './report.ts';
 
 export interface ActDeps extends ContainerCheckDeps {
   readonly runtime: ContainerCheckDeps['runtime'] &
@@ -36,7 +30,7 @@ export interface ActDeps extends ContainerCheckDeps {
   readonly logs: NodeLogs;
   readonly orphans: Pick<NodeOrphans, 'removeDirectory' | 'removeCgroup'>;
   readonly clock: Clock;
-  readonly metrics: ContainerGcMetrics;
+  readonly metrics: UnitMetrics;
   readonly log: Logger;
   readonly failures: FailureMemory<ContainerRemoval>;
   /** Called for a pod that exists although it looked gone. */
@@ -53,72 +47,51 @@ interface Planned {
   readonly relief: Relief | undefined;
 }
 
-/** Carries out the removals of one pass, in order. */
+/** Carries out the removals of one pass, in order. Removes nothing in mode DryRun. */
 export async function removeAll(
   deps: ActDeps,
   { removals, relief, ...basis }: PlanBasis & Planned,
   signal: AbortSignal,
 ): Promise<RemovalResults> {
+  const { metrics, log, clock, failures, onProgress, onPodFound, onRemoved } = deps;
   const checks = containerChecks(deps, basis);
   const remover = new Remover(deps, checks, { signal, relief });
-  const executed = await execute(
-    remover.untilLogsHang(removals),
+  const results = await carryOut(
+    removals,
+    { unit: 'containergc', metrics, log },
     {
       checks: checks.checks,
       steps: [(removal) => remover.stop(removal), (removal) => remover.remove(removal)],
-      ...{ clock: deps.clock, isHopeless, concurrency: 1 },
+      clock,
+      concurrency: 1,
+      isHopeless,
+      isLeftOut: (removal) => remover.isLeftOut(removal),
       enough: ({ reason }) => isDiskSignal(reason) && remover.isRelieved,
+      fieldsOf,
+      failures,
+      onProgress,
+      // The shutdown interrupted the removal; the next pass repeats it.
+      isInterrupted: (error) => signal.aborted && isAbort(error),
       onOutcome: (outcome) => {
-        // The shutdown interrupted the removal; the next pass repeats it.
-        if (outcome.kind === 'failed' && signal.aborted && isAbort(outcome.error)) return;
-        record(outcome, deps, checks);
+        const { decision } = outcome;
+        const pod = podThatMustBeGone(decision);
+        if (outcome.kind === 'done') onRemoved(decision, outcome.freedBytes);
+        if (outcome.kind !== 'kept' || outcome.reason !== 'InUse' || pod === undefined) return;
+        if (checks.pods.response(decision) === 'exists') onPodFound(pod.uid);
       },
     },
     signal,
   );
-  deps.failures.record(executed.outcomes, deps.clock.monotonicMs());
-  logStop(deps.log, executed.stopped);
   const [first] = removals;
-  const results = resultsOf(executed, first && skewText(checks.node.clockSkewMs(first)));
-  return { ...results, error: results.error ?? remover.logError };
-}
-
-function record(
-  outcome: Outcome<ContainerRemoval>,
-  { metrics, log, onPodFound, onRemoved, onProgress }: ActDeps,
-  { pods }: ContainerChecks,
-): void {
-  const { decision } = outcome;
-  const { reason, target } = decision;
-  const fields = fieldsOf(decision);
-  const pod = podThatMustBeGone(decision);
-  onProgress();
-  switch (outcome.kind) {
-    case 'done':
-      onRemoved(decision, outcome.freedBytes);
-      metrics.collected.inc({ reason });
-      if (!isOrphan(target)) metrics.freedLogBytes.inc(outcome.freedBytes);
-      log.info({ ...fields, freedBytes: outcome.freedBytes }, `removed ${nouns[target.kind]}`);
-      return;
-    case 'kept':
-      metrics.skipped.inc({ reason: outcome.reason });
-      log.debug({ ...fields, kept: outcome.reason }, `keeping ${nouns[target.kind]} after live check`);
-      if (pod !== undefined && outcome.reason === 'InUse' && pods.response(decision) === 'exists')
-        onPodFound(pod.uid);
-      return;
-    case 'gone':
-      log.debug(fields, `${nouns[target.kind]} is already gone`);
-      return;
-    case 'failed':
-      metrics.errors.inc({ reason });
-      log.warn({ ...fields, err: outcome.error }, `removing ${nouns[target.kind]} failed`);
-  }
+  return {
+    ...results,
+    unknown: undecidedBecause(results, first && skewText(checks.node.clockSkewMs(first))),
+    error: failureOf(results) ?? remover.logError,
+  };
 }
 
 const isOfLogs = ({ target: { kind } }: ContainerRemoval): boolean =>
   kind === 'LogDirectory' || kind === 'LogLink' || kind === 'LogFile';
-
-const isOrphan = ({ kind }: ContainerGcTarget): boolean => kind === 'PodDirectory' || kind === 'PodCgroup';
 
 const done: StepResult = { kind: 'done' };
 const gone: StepResult = { kind: 'gone' };
@@ -154,9 +127,9 @@ class Remover {
     this.#relief = relief;
   }
 
-  /** Leaves out the removals of logs that follow one that hung: each other would wait as long, and occupy a thread. */
-  *untilLogsHang(removals: readonly ContainerRemoval[]): Generator<ContainerRemoval> {
-    for (const removal of removals) if (!isOfLogs(removal) || !this.#doLogsHang()) yield removal;
+  /** Removals of logs that follow one that hung: each would wait as long, and occupy a thread. */
+  isLeftOut(removal: ContainerRemoval): boolean {
+    return isOfLogs(removal) && this.#doLogsHang();
   }
 
   /** Once true, until the end of the pass. */
@@ -168,7 +141,7 @@ class Remover {
   /** Stops a sandbox, or a container in unknown state. Stopping takes long, so the checks run again before the removal. */
   async stop(removal: ContainerRemoval): Promise<StepResult> {
     const { runtime } = this.#deps;
-    if (removal.reason === 'Sandbox') return await this.#stopSandbox(removal.target.id);
+    if (removal.target.kind === 'Sandbox') return await this.#stopSandbox(removal.target.id);
     if (removal.reason !== 'PodGone') return done;
     const container = this.#listed(removal);
     if (container?.state === 'Unknown')
@@ -187,37 +160,40 @@ class Remover {
 
   async remove(removal: ContainerRemoval): Promise<StepResult> {
     const { runtime, logs, orphans } = this.#deps;
-    if (isContainerRemoval(removal)) return await this.#removeContainer(removal);
-    switch (removal.reason) {
+    const { target, reason } = removal;
+    switch (target.kind) {
+      case 'Container':
+        return await this.#removeContainer(removal);
       case 'Sandbox':
-        await runtime.removeSandbox(removal.target.id, this.#unaborted);
+        await runtime.removeSandbox(target.id, this.#unaborted);
         return done;
-      case 'OrphanedLogs':
-        return await this.#removeDirectory(removal.target);
-      case 'BrokenLink':
-        return (await this.#removeLink(removal.target.path, removal.evidence.isOutside))
-          ? done
-          : { kind: 'keep', reason: 'InUse' };
-      case 'ContainerGone':
-        return await freed(logs.removeContainerLog(removal.target.path, this.#signal));
-      case 'RotatedLog':
-        return await freed(logs.removeRotated(removal.target.path, this.#signal));
-      case 'OrphanedCgroup':
-        return await orphans.removeCgroup(removal.target.path);
-      case 'OrphanedDirectory':
-        return await orphans.removeDirectory(removal.target.path, this.#signal);
+      case 'LogDirectory':
+        return await this.#removeDirectory(target);
+      case 'LogLink':
+        return (await this.#removeLink(target)) ? done : { kind: 'keep', reason: 'InUse' };
+      case 'LogFile':
+        return await freed(
+          reason === 'ContainerGone'
+            ? logs.removeContainerLog(target.path, this.#signal)
+            : logs.removeRotated(target.path, this.#signal),
+        );
+      case 'PodCgroup':
+        return await orphans.removeCgroup(target.path);
+      case 'PodDirectory':
+        return await orphans.removeDirectory(target.path, this.#signal);
     }
   }
 
   /** The container in the last listing, which is newer than the plan. */
-  #listed(removal: RemovedContainer): RuntimeContainer | undefined {
+  #listed(removal: ContainerRemoval): RuntimeContainer | undefined {
     const listed = this.#checks.listing.response(removal);
     if (listed === undefined || listed instanceof Error) return undefined;
-    return listed.containers.find(({ id }) => id === removal.target.id);
+    const { target } = removal;
+    return listed.containers.find(({ id }) => 'id' in target && id === target.id);
   }
 
   /** Removes logs, legacy link and container, and stops at the first error, as the kubelet does (`removeContainer`, pkg/kubelet/kuberuntime); but logs on a disk that hangs are left. */
-  async #removeContainer(removal: RemovedContainer): Promise<StepResult> {
+  async #removeContainer(removal: ContainerRemoval): Promise<StepResult> {
     const { runtime } = this.#deps;
     const listed = this.#listed(removal);
     const status = listed && (await runtime.containerStatus(listed.id, this.#unaborted));
@@ -234,7 +210,7 @@ class Remover {
   async #removeLogs(
     container: RuntimeContainer,
     logPath: string,
-    reason: RemovedContainer['reason'],
+    reason: ContainerRemoval['reason'],
   ): Promise<number> {
     const { logs, metrics } = this.#deps;
     if (this.#doLogsHang()) return 0;
@@ -246,13 +222,13 @@ class Remover {
         await logs.removeBrokenLink(`${logs.roots.containers}/${link}`, this.#unaborted);
     } catch (err) {
       if (!this.#doLogsHang()) throw err;
-      metrics.errors.inc({ reason });
+      metrics.failed.inc({ unit: 'containergc', reason });
       this.logError = err instanceof Error ? err : new Error('removing logs', { cause: err });
     }
     return freedBytes;
   }
 
-  async #removeLink(path: string, isOutside: boolean): Promise<boolean> {
+  async #removeLink({ path, isOutside }: LogLinkTarget): Promise<boolean> {
     const { logs } = this.#deps;
     return isOutside ? logs.removeOutsideLink(path, this.#signal) : logs.removeBrokenLink(path, this.#signal);
   }
@@ -276,16 +252,6 @@ class Remover {
   }
 }
 
-const nouns: Readonly<Record<ContainerGcTarget['kind'], string>> = {
-  Container: 'container',
-  Sandbox: 'sandbox',
-  LogDirectory: 'log directory',
-  LogLink: 'log link',
-  LogFile: 'log file',
-  PodCgroup: 'orphaned control group',
-  PodDirectory: 'orphaned pod directory',
-};
-
 /** Remembers containers and sandboxes that could not be removed, or took too long. */
 export const containerFailures = (): FailureMemory<ContainerRemoval> =>
   new FailureMemory({
@@ -294,7 +260,7 @@ export const containerFailures = (): FailureMemory<ContainerRemoval> =>
   });
 
 /** Log fields that identify a removal. */
-export function fieldsOf({ target, reason }: ContainerRemoval): object {
+function fieldsOf({ target, reason }: ContainerRemoval): object {
   switch (target.kind) {
     case 'Container':
       return { container: target.id, pod: target.pod, reason };

@@ -1,12 +1,12 @@
 import type { PodRef } from '../../api/pod-ref.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
-import type { ContainerEvidence, ContainerReason } from '../../gc/reasons/containers.ts';
 import type { LogEntry, LogListing } from '../../node/logs/list.ts';
 import { ageErrorMs } from '../../runtime/scheduling/jump.ts';
 import { attemptsKey } from './containers.ts';
 import {
   decide,
   nextPass,
+  type AttemptPlace,
   type Because,
   type ContainerDecision,
   type ContainerGcFacts,
@@ -32,13 +32,12 @@ export function planAttemptLogs(
   return logDirectories(listing).flatMap((directory) => {
     const { pod } = directory;
     if (pod === undefined || !['Exists', 'Finished'].includes(pods.stateOf(pod.uid))) return [];
-    return [...logsByContainer(directory, listing)].flatMap(([container, logs]) =>
-      removedAttempts(logs, listed.get(`${pod.uid}/${container}`) ?? []).map((removed) => {
-        const { attempt, bytes, place, attempts } = removed;
-        const path = `${directory.path}/${container}/${attempt}.log`;
-        const evidence = { pod, container, place, attempts, total: attempts, limits: context.rule };
-        const because = becauseOf(removed, evidence, facts, context);
-        return decide({ target: { kind: 'LogFile', path, pod }, policy: context.policy, bytes }, because);
+    return [...logsByContainer(directory, listing)].flatMap(([containerName, logs]) =>
+      removedAttempts(logs, listed.get(`${pod.uid}/${containerName}`) ?? []).map((removed) => {
+        const { attempt, bytes, place } = removed;
+        const path = `${directory.path}/${containerName}/${attempt}.log`;
+        const target: LogFileTarget = { kind: 'LogFile', path, pod, containerName, place };
+        return decide({ target, policy: context.policy, bytes }, becauseOf(removed, facts, context));
       }),
     );
   });
@@ -71,9 +70,7 @@ interface RemovedAttempt {
   readonly attempt: number;
   readonly bytes: number;
   readonly lastWriteMs: number;
-  /** Among the dead attempts of the container, from 1 for the newest. */
-  readonly place: number;
-  readonly attempts: number;
+  readonly place: AttemptPlace;
   /** Of all attempts, dead or not. */
   readonly isNewest: boolean;
 }
@@ -94,8 +91,8 @@ function removedAttempts(
       const files = removed.get(attempt);
       if (files === undefined) return [];
       const bytes = files.reduce((sum, { entry }) => sum + entry.bytes, 0);
-      const place = { place: i + 1, attempts: newestFirst.length, isNewest: attempt === newest };
-      return [{ attempt, bytes, lastWriteMs: lastWriteMs(files), ...place }];
+      const place = { rank: i + 1, attempts: newestFirst.length };
+      return [{ attempt, bytes, lastWriteMs: lastWriteMs(files), place, isNewest: attempt === newest }];
     })
     .toReversed();
 }
@@ -107,20 +104,18 @@ function lastWriteMs(logs: readonly AttemptLog[]): number {
 }
 
 function becauseOf(
-  { lastWriteMs, place, isNewest }: RemovedAttempt,
-  evidence: ContainerEvidence['ContainerGone'],
+  { lastWriteMs, place: { rank }, isNewest }: RemovedAttempt,
   { clockUnsure = false, jumps = [] }: ContainerGcFacts,
   context: PlanContext,
-): Because<ContainerReason> {
+): Because {
   const { minimumAgeMs, maxPerPodContainer = Infinity } = context.rule;
-  if (isNewest || place <= maxPerPodContainer)
-    return { reason: place === 1 ? 'NewestAttempt' : 'UnderLimit', evidence };
-  if (clockUnsure && minimumAgeMs > 0)
-    return { reason: 'ClockUnsure', evidence: undefined, eligibleAt: nextPass(context) };
-  const eligibleAtMs = lastWriteMs + minimumAgeMs + ageErrorMs(lastWriteMs, jumps);
-  if (eligibleAtMs <= context.now.getTime()) return { reason: 'ContainerGone', evidence };
-  const young = { sinceMs: lastWriteMs, isLog: true, eligibleAtMs, minimumAgeMs, mayStart: false };
-  return { reason: 'TooYoung', evidence: young, eligibleAt: new Date(eligibleAtMs) };
+  if (isNewest || rank <= maxPerPodContainer) return { reason: rank === 1 ? 'NewestAttempt' : 'UnderLimit' };
+  if (clockUnsure && minimumAgeMs > 0) return { reason: 'ClockUnsure', eligibleAt: nextPass(context) };
+  const leastAgeMs = minimumAgeMs + ageErrorMs(lastWriteMs, jumps);
+  const eligibleAt = new Date(lastWriteMs + leastAgeMs);
+  return eligibleAt.getTime() <= context.now.getTime()
+    ? { reason: 'ContainerGone' }
+    : { reason: 'TooYoung', sinceMs: lastWriteMs, leastAgeMs, mayStart: false, eligibleAt };
 }
 
 /** What is removed with all logs of its attempt. */

@@ -62,12 +62,15 @@ export function containerChecks(deps: ContainerCheckDeps, { policy, began }: Pla
   const { runtime, clock, governance, confirm } = deps;
   const node = confirmedNode<ContainerRemoval>({ confirm, policy, clock });
   const pods = new LiveQuery<ContainerRemoval, PodAnswer>({
-    ...{ clock, key: (removal) => podThatMustBeGone(removal)?.uid },
+    clock,
+    key: (removal) => podThatMustBeGone(removal)?.uid,
     query: (removal, signal) => readPod(removal, deps, signal),
   });
   const listing = new LiveQuery<ContainerRemoval, Listed | Error>({
     // Each kind has a listing of its own: sandboxes depend on the containers that are left.
-    ...{ clock, key: ({ target }) => target.kind, maxDecisions: removalsPerListing },
+    clock,
+    key: ({ target }) => target.kind,
+    maxDecisions: removalsPerListing,
     query: resultOrError((_, signal) => list(runtime, signal)),
   });
   const { minimumAgeMs = 0 } = policy.nodes?.containerGC ?? {};
@@ -76,10 +79,7 @@ export function containerChecks(deps: ContainerCheckDeps, { policy, began }: Pla
   const live = { node, pods, listing };
   const unchanged = nodeUnchanged<ContainerRemoval>({ governance, clock, policy, began });
   return {
-    checks: [
-      ...[unchanged, node.check, podIsGone(live)],
-      ...[clocksAgree(node, isAged), stillUnused(live, deps)],
-    ],
+    checks: [unchanged, node.check, podIsGone(live), clocksAgree(node, isAged), stillUnused(live, deps)],
     ...live,
   };
 }

@@ -1,13 +1,13 @@
 import { podRefOf, podUidOf } from '../../api/pod-ref.ts';
 import type { ContainerGcPolicy } from '../../api/policy/policy.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
-import type { ContainerReason } from '../../gc/reasons/containers.ts';
 import { ageErrorMs } from '../../runtime/scheduling/jump.ts';
 import {
   containerTarget,
   decide,
   nextPass,
   sandboxTarget,
+  type AttemptPlace,
   type Because,
   type ContainerDecision,
   type ContainerGcFacts,
@@ -15,7 +15,7 @@ import {
   type JudgedSandbox,
   type PlanContext,
 } from './facts.ts';
-import { holdOf, quarantined, type PodsNow } from './pods.ts';
+import { holdOf, quarantined, type PodsNow, type PodState } from './pods.ts';
 
 /**
  * Decides about each container: removes those of gone pods, then those over a limit, oldest first, as the kubelet does (`evictContainers`,
@@ -28,17 +28,16 @@ export function planContainers(
 ): readonly ContainerDecision<JudgedContainer>[] {
   const containers = (facts.containers ?? []).toSorted(byNewest).reverse();
   if (facts.sandboxes === undefined)
-    return containers.map((one) => about(one, { reason: 'ContainersUnknown', evidence: undefined }, context));
+    return containers.map((one) => about(one, { reason: 'ContainersUnknown' }, context));
 
   const kept: ContainerDecision<JudgedContainer>[] = [];
   const gone: ContainerDecision<JudgedContainer>[] = [];
   const dead: RuntimeContainer[] = [];
   for (const container of containers) {
     const because = keptOutright(container, facts, pods, context);
-    const pod = podRefOf(container);
     if (because !== undefined) kept.push(about(container, because, context));
-    else if (pods.stateOf(pod.uid) === 'Gone')
-      gone.push(about(container, { reason: 'PodGone', evidence: pods.ended(pod) }, context));
+    else if (pods.stateOf(podRefOf(container).uid) === 'Gone')
+      gone.push(about(container, { reason: 'PodGone' }, context));
     else dead.push(container);
   }
   const excess = excessIn(containers, pods);
@@ -50,9 +49,11 @@ export function planContainers(
 
 const about = (
   container: RuntimeContainer,
-  because: Because<ContainerReason>,
+  because: Because,
   { policy }: PlanContext,
-): ContainerDecision<JudgedContainer> => decide({ target: containerTarget(container), policy }, because);
+  place?: AttemptPlace,
+): ContainerDecision<JudgedContainer> =>
+  decide({ target: containerTarget(container, place), policy }, because);
 
 /** Why the container is kept whatever the limits; undefined = the limits decide, or its pod is gone. */
 function keptOutright(
@@ -60,17 +61,15 @@ function keptOutright(
   facts: ContainerGcFacts,
   pods: PodsNow,
   context: PlanContext,
-): Because<ContainerReason> | undefined {
-  const pod = podRefOf(container);
-  if (container.state === 'Running') return { reason: 'Running', evidence: { kind: 'Container' } };
-  if (podUidOf(container) === undefined) return { reason: 'NotKubelets', evidence: undefined };
-  const podState = pods.stateOf(pod.uid);
+): Because | undefined {
+  if (container.state === 'Running') return { reason: 'Running' };
+  const uid = podUidOf(container);
+  if (uid === undefined) return { reason: 'NotKubelets' };
+  const podState = pods.stateOf(uid);
   const hold = holdOf(podState);
-  if (hold !== undefined) return { reason: hold, evidence: { pod } };
+  if (hold !== undefined) return hold;
   if (container.state === 'Unknown' && podState !== 'Gone')
-    return podState === 'Quarantined'
-      ? quarantined(pods.ended(pod), context)
-      : { reason: 'UnknownState', evidence: { pod } };
+    return podState === 'Quarantined' ? quarantined(context) : { reason: 'UnknownState' };
   return keptByAge(container, facts, context, container.state === 'Created' && podState !== 'Gone');
 }
 
@@ -82,19 +81,22 @@ function keptByAge(
   { clockUnsure = false, jumps = [] }: ContainerGcFacts,
   context: PlanContext,
   mayStart: boolean,
-): Because<'ClockUnsure' | 'TooYoung'> | undefined {
+): Because | undefined {
   const { minimumAgeMs } = context.rule;
   const leastMs = mayStart ? Math.max(minimumAgeMs, startingMs) : minimumAgeMs;
-  if (clockUnsure && leastMs > 0)
-    return { reason: 'ClockUnsure', evidence: undefined, eligibleAt: nextPass(context) };
+  if (clockUnsure && leastMs > 0) return { reason: 'ClockUnsure', eligibleAt: nextPass(context) };
   const createdMs = Number((container.createdAtNs + msInNs - 1n) / msInNs);
   const wantedMs = leastMs + ageErrorMs(createdMs, jumps);
   // Compared to the nanosecond, as the kubelet does (pkg/kubelet/kuberuntime/kuberuntime_gc.go).
   const latest = BigInt(Math.floor(context.now.getTime() - wantedMs)) * msInNs;
   if (container.createdAtNs <= latest) return undefined;
-  const eligibleAtMs = createdMs + wantedMs;
-  const evidence = { sinceMs: createdMs, isLog: false, eligibleAtMs, minimumAgeMs, mayStart };
-  return { reason: 'TooYoung', evidence, eligibleAt: new Date(eligibleAtMs) };
+  return {
+    reason: 'TooYoung',
+    sinceMs: createdMs,
+    leastAgeMs: wantedMs,
+    mayStart: mayStart && wantedMs > minimumAgeMs,
+    eligibleAt: new Date(createdMs + wantedMs),
+  };
 }
 
 const msInNs = 1_000_000n;
@@ -130,23 +132,19 @@ function planDead(
   const { rule: limits, demand } = context;
   const over = excess(dead, limits);
   const reclaimed = excess(dead, limitsOf(context));
-  const becauseOf = (
-    container: RuntimeContainer,
-    place: number,
-    attempts: number,
-  ): Because<ContainerReason> => {
-    const pod = podRefOf(container);
-    const { name } = container;
-    const evidence = { pod, container: name, place, attempts, total: dead.length, limits };
-    if (over.has(container)) return { reason: 'DeadContainer', evidence };
+  const becauseOf = (container: RuntimeContainer, { rank }: AttemptPlace): Because => {
+    if (over.has(container)) return { reason: 'DeadContainer', total: dead.length };
     if (demand !== undefined && reclaimed.has(container))
-      return { reason: demand.signal, evidence: { ...evidence, threshold: demand.threshold } };
-    if (pods.stateOf(pod.uid) === 'Quarantined') return quarantined(pods.ended(pod), context);
-    return { reason: place === 1 ? 'NewestAttempt' : 'UnderLimit', evidence };
+      return { reason: demand.signal, threshold: demand.threshold };
+    if (pods.stateOf(podRefOf(container).uid) === 'Quarantined') return quarantined(context);
+    return { reason: rank === 1 ? 'NewestAttempt' : 'UnderLimit' };
   };
   return attemptsPerPodContainer(dead)
     .flatMap((attempts) =>
-      attempts.map((one, i) => about(one, becauseOf(one, i + 1, attempts.length), context)),
+      attempts.map((one, i) => {
+        const place = { rank: i + 1, attempts: attempts.length };
+        return about(one, becauseOf(one, place), context, place);
+      }),
     )
     .toSorted((a, b) => byNewest(b.target.container, a.target.container));
 }
@@ -234,10 +232,11 @@ export function planSandboxes(
   const oldestFirst = sandboxes.toSorted(byNewest).reverse();
   const newest = new Set([...Map.groupBy(oldestFirst, podUidOf).values()].map((ofPod) => ofPod.at(-1)));
   return oldestFirst.map((sandbox) => {
+    const podState = pods.stateOf(podRefOf(sandbox).uid);
     const because =
-      sandboxKeptOutright(sandbox, inUse, pods, context) ??
-      sandboxBecauseOfPod(sandbox, newest.has(sandbox), pods, context);
-    return decide({ target: sandboxTarget(sandbox), policy: context.policy }, because);
+      sandboxKeptOutright(sandbox, inUse, podState, context) ??
+      sandboxBecauseOfPod(podState, newest.has(sandbox), context);
+    return decide({ target: sandboxTarget(sandbox, podState === 'Gone'), policy: context.policy }, because);
   });
 }
 
@@ -245,31 +244,19 @@ export function planSandboxes(
 function sandboxKeptOutright(
   sandbox: RuntimeSandbox,
   inUse: ReadonlySet<string> | undefined,
-  pods: PodsNow,
+  podState: PodState,
   context: PlanContext,
-): Because<ContainerReason> | undefined {
-  const kind = 'Sandbox';
-  if (!context.rule.sandboxes) return { reason: 'RuleOff', evidence: { kind, isWhole: false } };
-  if (sandbox.state === 'Ready') return { reason: 'Running', evidence: { kind } };
-  if (podUidOf(sandbox) === undefined) return { reason: 'NotKubelets', evidence: undefined };
-  const pod = podRefOf(sandbox);
-  const hold = holdOf(pods.stateOf(pod.uid));
-  if (hold !== undefined) return { reason: hold, evidence: { pod } };
-  if (inUse === undefined) return { reason: 'ContainersUnknown', evidence: undefined };
-  return inUse.has(sandbox.id) ? { reason: 'InUse', evidence: { kind, pod } } : undefined;
+): Because | undefined {
+  if (!context.rule.sandboxes) return { reason: 'RuleOff' };
+  if (sandbox.state === 'Ready') return { reason: 'Running' };
+  if (podUidOf(sandbox) === undefined) return { reason: 'NotKubelets' };
+  const hold = holdOf(podState);
+  if (hold !== undefined) return hold;
+  if (inUse === undefined) return { reason: 'ContainersUnknown' };
+  return inUse.has(sandbox.id) ? { reason: 'InUse' } : undefined;
 }
 
-function sandboxBecauseOfPod(
-  sandbox: RuntimeSandbox,
-  isNewest: boolean,
-  pods: PodsNow,
-  context: PlanContext,
-): Because<ContainerReason> {
-  const pod = podRefOf(sandbox);
-  const podState = pods.stateOf(pod.uid);
-  const ended = pods.ended(pod);
-  if (podState === 'Gone') return { reason: 'Sandbox', evidence: { ...ended, isPodGone: true } };
-  if (!isNewest) return { reason: 'Sandbox', evidence: { ...ended, isPodGone: false } };
-  if (podState === 'Quarantined') return quarantined(ended, context);
-  return { reason: 'NewestSandbox', evidence: { pod } };
+function sandboxBecauseOfPod(podState: PodState, isNewest: boolean, context: PlanContext): Because {
+  if (podState === 'Gone' || !isNewest) return { reason: 'Sandbox' };
+  return podState === 'Quarantined' ? quarantined(context) : { reason: 'NewestSandbox' };
 }

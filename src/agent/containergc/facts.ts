@@ -1,11 +1,6 @@
 import { isDiskSignal, type DiskDemand, type DiskSignal } from '../../api/node-pressure.ts';
 import type { NodeGovernance, NodeRule } from '../../api/policy/node-governance.ts';
-import {
-  isInvalid,
-  type ContainerGcPolicy,
-  type InvalidPolicy,
-  type Policy,
-} from '../../api/policy/policy.ts';
+import type { ContainerGcPolicy, InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import { podRefOf } from '../../api/pod-ref.ts';
 import {
   containerRemoveReasons,
@@ -15,16 +10,8 @@ import {
 } from '../../api/reasons.ts';
 import type { NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
-import type {
-  ContainerTarget,
-  Evidenced,
-  LogTarget,
-  OrphanTarget,
-  SandboxTarget,
-} from '../../gc/decision.ts';
+import type { ContainerTarget, Decision, LogTarget, OrphanTarget, SandboxTarget } from '../../gc/decision.ts';
 import type { FailedBefore } from '../../gc/failures.ts';
-import type { ContainerWarnEvidence } from '../../gc/reasons/container-warnings.ts';
-import type { ContainerEvidence, ContainerReason } from '../../gc/reasons/containers.ts';
 import type { LogListing } from '../../node/logs/list.ts';
 import type { OrphansFound } from '../../node/storage/orphans-finder.ts';
 import type { Jump } from '../../runtime/scheduling/jump.ts';
@@ -51,6 +38,9 @@ export interface ContainerGcFacts {
 export type KnownPod = Pick<NodePod, 'uid' | 'configHash'> &
   Partial<Pick<NodePod, 'isOptedOut' | 'phase' | 'evicted' | 'deletionAtMs'>>;
 
+/** Why a pod is over although the API still has it: the kubelet removes the remains of evicted pods and of deleted pods that have ended. */
+export type PodEnd = 'Evicted' | 'Deleted';
+
 /** For how many passes in a row each pod UID looked gone. */
 export type Sightings = ReadonlyMap<string, number>;
 
@@ -76,12 +66,23 @@ export const defaultPeriodMs = 60_000;
 export const nextPass = ({ now, periodMs = defaultPeriodMs }: Pick<Given, 'now' | 'periodMs'>): Date =>
   new Date(now.getTime() + periodMs);
 
+/** The place of a dead attempt among those of the same container of the same pod. */
+export interface AttemptPlace {
+  /** From 1 for the newest. */
+  readonly rank: number;
+  readonly attempts: number;
+}
+
 export interface JudgedContainer extends ContainerTarget {
   readonly container: RuntimeContainer;
+  /** undefined = the limits do not count it. */
+  readonly place: AttemptPlace | undefined;
 }
 
 export interface JudgedSandbox extends SandboxTarget {
   readonly sandbox: RuntimeSandbox;
+  /** false = it exists, or may: only an older sandbox is removed. */
+  readonly isPodGone: boolean;
 }
 
 export interface LogDirectoryTarget extends LogTarget {
@@ -92,54 +93,77 @@ export interface LogDirectoryTarget extends LogTarget {
 
 export interface LogLinkTarget extends LogTarget {
   readonly kind: 'LogLink';
+  /** Its target is not below /var/log/pods, so dustpan cannot see whether it exists. */
+  readonly isOutside: boolean;
 }
 
 /** A rotated log; or the `N.log` of an attempt, for it and its rotations. */
 export interface LogFileTarget extends LogTarget {
   readonly kind: 'LogFile';
+  readonly containerName: string;
+  /** Of an attempt of which only logs are left; undefined = it is a rotated log. */
+  readonly place: AttemptPlace | undefined;
 }
 
 export type ContainerGcTarget =
   JudgedContainer | JudgedSandbox | LogDirectoryTarget | LogLinkTarget | LogFileTarget | OrphanTarget;
 
-export type ContainerDecision<
-  T extends ContainerGcTarget = ContainerGcTarget,
-  R extends ContainerReason = ContainerReason,
-> = Evidenced<T, R, ContainerEvidence[R]>;
+/** Why an object is removed, with what neither the object nor the plan shows. */
+type RemovedBecause =
+  /** `total`: dead containers on the node. */
+  | { readonly reason: 'DeadContainer'; readonly total: number }
+  /** The threshold that is crossed, as the policy has it. */
+  | { readonly reason: DiskSignal; readonly threshold: string }
+  | { readonly reason: Exclude<ContainerRemoveReason, 'DeadContainer' | DiskSignal> };
 
-export type ContainerKept<T extends ContainerGcTarget = ContainerGcTarget> = ContainerDecision<
-  T,
-  ContainerKeepReason
->;
+/** Why an object is kept, with what neither the object nor the plan shows. */
+export type KeptBecause =
+  | {
+      readonly reason: 'TooYoung';
+      /** When the container was created, or the log was last written. */
+      readonly sinceMs: number;
+      readonly leastAgeMs: number;
+      /** It was created but not started, and is kept longer than the minimum age for that. */
+      readonly mayStart: boolean;
+    }
+  /** `times`: in a row. */
+  | { readonly reason: 'RemovalFailed'; readonly times: number }
+  | { readonly reason: 'KeepMarked'; readonly on: 'pod' | 'node' }
+  | { readonly reason: Exclude<ContainerKeepReason, 'TooYoung' | 'RemovalFailed' | 'KeepMarked'> };
 
-interface RemovedFor extends Record<DiskSignal, JudgedContainer> {
-  PodGone: JudgedContainer;
-  DeadContainer: JudgedContainer;
-  Sandbox: JudgedSandbox;
-  OrphanedLogs: LogDirectoryTarget;
-  BrokenLink: LogLinkTarget;
-  ContainerGone: LogFileTarget;
-  RotatedLog: LogFileTarget;
-  OrphanedCgroup: OrphanTarget;
-  OrphanedDirectory: OrphanTarget;
+/** `eligibleAt`: set if the object only waits for time to pass. */
+export type Because = (RemovedBecause | KeptBecause) & { readonly eligibleAt?: Date | undefined };
+
+export type ContainerRemoval<T extends ContainerGcTarget = ContainerGcTarget> = Decision<T> & {
+  readonly verdict: 'Remove';
+} & RemovedBecause;
+export type ContainerKept<T extends ContainerGcTarget = ContainerGcTarget> = Decision<T> & {
+  readonly verdict: 'Keep';
+} & KeptBecause;
+export type ContainerDecision<T extends ContainerGcTarget = ContainerGcTarget> =
+  ContainerRemoval<T> | ContainerKept<T>;
+
+/** The current log of a running container. */
+export interface LargeLogTarget extends ContainerTarget {
+  readonly logPath: string;
+  readonly bytes: number;
+  /** The size above which the policy warns. */
+  readonly warnBytes: number;
 }
 
-/** One member for each reason, which determines the kind of target and of evidence. */
-export type ContainerRemoval = {
-  [R in ContainerRemoveReason]: ContainerDecision<RemovedFor[R], R>;
-}[ContainerRemoveReason];
-
 /** A running container whose current log is too large; it has a decision to keep it as well. */
-export type LogWarning = Evidenced<
-  ContainerTarget,
-  ContainerWarnReason,
-  ContainerWarnEvidence[ContainerWarnReason]
->;
+export interface LogWarning extends Decision<LargeLogTarget, ContainerWarnReason> {
+  readonly verdict: 'Warn';
+}
 
 /**
  * Every object has one decision, except the logs of listed containers, links into a removed directory, and rotated logs of an attempt that is removed.
  */
 export interface ContainerGcPlan {
+  /** undefined = no policy has a rule for containers, sandboxes and logs. */
+  readonly rule: ContainerGcPolicy | undefined;
+  /** Why pods are over that the API has, by UID. */
+  readonly ends: ReadonlyMap<string, PodEnd>;
   /** In the order of execution. */
   readonly removals: readonly ContainerRemoval[];
   readonly kept: readonly ContainerKept[];
@@ -147,30 +171,9 @@ export interface ContainerGcPlan {
   readonly warnings: readonly LogWarning[];
 }
 
-export interface Because<R extends ContainerReason> {
-  readonly reason: R;
-  readonly evidence: ContainerEvidence[R];
-  readonly eligibleAt?: Date | undefined;
-}
-
-/** Why a node's policy, or the lack of one, keeps an object of a kind. */
-export function keptBecause(
-  { reason, policy }: Extract<NodeRule<unknown>, { kind: 'keep' }>,
-  rule: ContainerEvidence['RuleOff'],
-): Because<ContainerKeepReason> {
-  const invalid = policy !== undefined && isInvalid(policy) ? policy : undefined;
-  switch (reason) {
-    case 'InvalidPolicy':
-      return { reason, evidence: { invalid } };
-    case 'KeepMarked':
-      return { reason, evidence: { pod: undefined } };
-    case 'RuleOff':
-      return { reason, evidence: rule };
-    case 'NoPolicy':
-    case 'NodeUnknown':
-      return { reason, evidence: undefined };
-  }
-}
+/** Why a node's policy, or the lack of one, keeps an object. */
+export const keptByNode = ({ reason }: Extract<NodeRule<unknown>, { kind: 'keep' }>): KeptBecause =>
+  reason === 'KeepMarked' ? { reason, on: 'node' } : { reason };
 
 interface Subject<T extends ContainerGcTarget> {
   readonly target: T;
@@ -178,34 +181,48 @@ interface Subject<T extends ContainerGcTarget> {
   readonly bytes?: number | undefined;
 }
 
-export const decide = <T extends ContainerGcTarget, R extends ContainerReason>(
+export function decide<T extends ContainerGcTarget>(
   { target, policy, bytes }: Subject<T>,
-  { reason, evidence, eligibleAt }: Because<R>,
-): ContainerDecision<T, R> => ({
-  unit: isDiskSignal(reason) ? 'nodepressure' : 'containergc',
-  verdict: isRemoveReason(reason) ? 'Remove' : 'Keep',
-  ...{ target, reason, policy, eligibleAt, bytes, evidence },
+  because: Because,
+): ContainerDecision<T> {
+  const { eligibleAt } = because;
+  return isToRemove(because)
+    ? {
+        ...because,
+        unit: isDiskSignal(because.reason) ? 'nodepressure' : 'containergc',
+        verdict: 'Remove',
+        target,
+        policy,
+        eligibleAt,
+        bytes,
+      }
+    : { ...because, unit: 'containergc', verdict: 'Keep', target, policy, eligibleAt, bytes };
+}
+
+const isToRemove = (because: RemovedBecause | KeptBecause): because is RemovedBecause =>
+  containerRemoveReasons.some((one) => one === because.reason);
+
+export const isRemoval = <T extends ContainerGcTarget>(
+  decision: ContainerDecision<T>,
+): decision is ContainerRemoval<T> => decision.verdict === 'Remove';
+
+export const isKept = <T extends ContainerGcTarget>(
+  decision: ContainerDecision<T>,
+): decision is ContainerKept<T> => decision.verdict === 'Keep';
+
+export const containerTarget = (container: RuntimeContainer, place?: AttemptPlace): JudgedContainer => ({
+  kind: 'Container',
+  id: container.id,
+  name: container.name,
+  pod: podRefOf(container),
+  container,
+  place,
 });
 
-const isRemoveReason = (reason: ContainerReason): boolean =>
-  containerRemoveReasons.some((one) => one === reason);
-
-export const isRemoval = (decision: ContainerDecision): decision is ContainerRemoval =>
-  decision.verdict === 'Remove';
-
-/** A removal of a container, for whatever reason. */
-export type RemovedContainer = Extract<ContainerRemoval, { readonly target: JudgedContainer }>;
-
-export const isContainerRemoval = (removal: ContainerRemoval): removal is RemovedContainer =>
-  removal.target.kind === 'Container';
-
-export const isKept = (decision: ContainerDecision): decision is ContainerKept => decision.verdict === 'Keep';
-
-export const containerTarget = (container: RuntimeContainer): JudgedContainer => ({
-  ...{ kind: 'Container', id: container.id, name: container.name },
-  ...{ pod: podRefOf(container), container },
-});
-
-export const sandboxTarget = (sandbox: RuntimeSandbox): JudgedSandbox => ({
-  ...{ kind: 'Sandbox', id: sandbox.id, pod: podRefOf(sandbox), sandbox },
+export const sandboxTarget = (sandbox: RuntimeSandbox, isPodGone: boolean): JudgedSandbox => ({
+  kind: 'Sandbox',
+  id: sandbox.id,
+  pod: podRefOf(sandbox),
+  sandbox,
+  isPodGone,
 });

@@ -22,10 +22,13 @@ export function planLargeLogs(facts: Seen, { policy, rule: { logs } }: PlanConte
   return currentLogs(facts)
     .filter(({ bytes }) => bytes > warnBytes)
     .map(({ container: { id, name }, pod, path, bytes }) => ({
-      ...{ unit: 'containergc', verdict: 'Warn', reason: 'LogTooLarge', policy, bytes },
+      unit: 'containergc',
+      verdict: 'Warn',
+      target: { kind: 'Container', id, name, pod, logPath: path, bytes, warnBytes },
+      reason: 'LogTooLarge',
+      policy,
       eligibleAt: undefined,
-      target: { kind: 'Container', id, name, pod },
-      evidence: { pod, container: name, path, bytes, warnBytes },
+      bytes,
     }));
 }
 

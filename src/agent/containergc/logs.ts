@@ -1,7 +1,6 @@
 import { podUidOf, type PodRef } from '../../api/pod-ref.ts';
 import type { LogsPolicy } from '../../api/policy/policy.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
-import type { ContainerReason } from '../../gc/reasons/containers.ts';
 import type { LogEntry, LogListing } from '../../node/logs/list.ts';
 import { planAttemptLogs, removedWithAttempt, type RemovedAttempts } from './attempt-logs.ts';
 import {
@@ -70,17 +69,15 @@ function planDirectories(
   const inUse = new Set(kept.flatMap((container) => podUidOf(container) ?? []));
   const unknown = facts.pods === undefined ? 'PodsUnknown' : 'ContainersUnknown';
   const kind = 'LogDirectory';
-  const becauseOf = (pod: PodRef | undefined): Because<ContainerReason> => {
-    if (context.rule.logs?.orphanedDirectories !== true)
-      return { reason: 'RuleOff', evidence: { kind, isWhole: false } };
-    if (pod === undefined) return { reason: 'NotKubelets', evidence: undefined };
+  const becauseOf = (pod: PodRef | undefined): Because => {
+    if (context.rule.logs?.orphanedDirectories !== true) return { reason: 'RuleOff' };
+    if (pod === undefined) return { reason: 'NotKubelets' };
     const podState = pods.stateOf(pod.uid);
     const hold = holdOf(podState);
-    if (hold !== undefined) return { reason: hold, evidence: { pod } };
-    if (podState === 'Quarantined') return quarantined(pods.ended(pod), context);
-    if (podState === 'Unknown') return { reason: unknown, evidence: undefined };
-    if (podState !== 'Gone' || inUse.has(pod.uid)) return { reason: 'InUse', evidence: { kind, pod } };
-    return { reason: 'OrphanedLogs', evidence: pods.ended(pod) };
+    if (hold !== undefined) return hold;
+    if (podState === 'Quarantined') return quarantined(context);
+    if (podState === 'Unknown') return { reason: unknown };
+    return { reason: podState !== 'Gone' || inUse.has(pod.uid) ? 'InUse' : 'OrphanedLogs' };
   };
   const targets = linkTargets(listing);
   return logDirectories(listing).map(({ path, pod, bytes }) => {
@@ -106,35 +103,31 @@ function planLinks(
   { policy, rule }: PlanContext,
 ): readonly ContainerDecision<LogLinkTarget>[] {
   const targetOf = targetFinder(listing);
-  const kind = 'LogLink';
-  const becauseOf = (link: LogEntry): Because<ContainerReason> => {
-    const inUse = { reason: 'InUse', evidence: { kind, pod: undefined } } as const;
-    const target = targetOf(link);
-    if (target === 'exists') return inUse;
-    if (rule.logs?.brokenLinks !== true) return { reason: 'RuleOff', evidence: { kind, isWhole: false } };
-    if (target === 'outside' && !isKubeletsLink(link.path))
-      return { reason: 'NotKubelets', evidence: undefined };
-    if (containers === undefined) return { reason: 'ContainersUnknown', evidence: undefined };
-    const isOutside = target === 'outside';
-    if (mayNeedLink(link.path, containers, isOutside)) return inUse;
-    return { reason: 'BrokenLink', evidence: { isOutside } };
+  const becauseOf = (link: LogEntry, target: LinkTarget): Because => {
+    if (target === 'exists') return { reason: 'InUse' };
+    if (rule.logs?.brokenLinks !== true) return { reason: 'RuleOff' };
+    if (target === 'outside' && !isKubeletsLink(link.path)) return { reason: 'NotKubelets' };
+    if (containers === undefined) return { reason: 'ContainersUnknown' };
+    return { reason: mayNeedLink(link.path, containers, target === 'outside') ? 'InUse' : 'BrokenLink' };
   };
   return listing.entries
     .filter((entry) => isLink(entry, listing) && !removed.has(entry.path))
     .toSorted(byPath)
-    .map((link) => decide({ target: { kind, path: link.path, pod: undefined }, policy }, becauseOf(link)));
+    .map((link) => {
+      const leadsTo = targetOf(link);
+      const isOutside = leadsTo === 'outside';
+      const target: LogLinkTarget = { kind: 'LogLink', path: link.path, pod: undefined, isOutside };
+      return decide({ target, policy }, becauseOf(link, leadsTo));
+    });
 }
 
 const isLink = ({ path, target }: LogEntry, { roots }: LogListing): boolean =>
   target !== undefined && path.endsWith('.log') && namesBelow(roots.containers, path).length === 1;
 
+type LinkTarget = 'exists' | 'missing' | 'outside';
+
 /** Returns a function that finds out where a link leads. The listing does not show whether a target outside the root of the pods exists. */
-function targetFinder({
-  roots,
-  directories,
-  entries,
-  complete,
-}: LogListing): (link: LogEntry) => 'exists' | 'missing' | 'outside' {
+function targetFinder({ roots, directories, entries, complete }: LogListing): (link: LogEntry) => LinkTarget {
   const listed = new Map(entries.map((entry) => [entry.path, entry]));
   const isDirectory = new Set(directories);
   const isOutside = (path: string): boolean => namesBelow(roots.pods, path).length === 0;
@@ -205,7 +198,7 @@ interface RotatedLog {
 function planRotatedOf(
   directory: LogDirectory,
   rotated: readonly LogEntry[],
-  kept: Because<ContainerReason> | undefined,
+  kept: Because | undefined,
   { policy, rule: { logs: limits }, now }: PlanContext,
 ): readonly RotatedLog[] {
   const limited = rotated.filter((entry) => !isBeingCompressed(entry, now));
@@ -213,8 +206,15 @@ function planRotatedOf(
   return rotated.map((entry) => {
     const { path, bytes } = entry;
     const isDue = over.has(entry) && !isStillLive(entry, now);
-    const because = kept ?? { reason: isDue ? 'RotatedLog' : 'UnderLimit', evidence: { limits } };
-    const target: LogFileTarget = { kind: 'LogFile', path, pod: directory.pod };
+    const [containerName = ''] = namesBelow(directory.path, path);
+    const target: LogFileTarget = {
+      kind: 'LogFile',
+      path,
+      pod: directory.pod,
+      containerName,
+      place: undefined,
+    };
+    const because: Because = kept ?? { reason: isDue ? 'RotatedLog' : 'UnderLimit' };
     return { entry, decision: decide({ target, policy, bytes }, because) };
   });
 }
@@ -224,13 +224,12 @@ function rotatedKeptOutright(
   { pod }: LogDirectory,
   { pods, runtimeKnown }: Previous,
   { rule: { logs } }: PlanContext,
-): Because<ContainerReason> | undefined {
+): Because | undefined {
   if (logs?.maxRotatedPerContainer === undefined && logs?.maxBytesPerPod === undefined)
-    return { reason: 'RuleOff', evidence: { kind: 'LogFile', isWhole: false } };
-  if (pod === undefined) return { reason: 'NotKubelets', evidence: undefined };
-  if (!runtimeKnown) return { reason: 'ContainersUnknown', evidence: undefined };
-  const hold = holdOf(pods.stateOf(pod.uid));
-  return hold && { reason: hold, evidence: { pod } };
+    return { reason: 'RuleOff' };
+  if (pod === undefined) return { reason: 'NotKubelets' };
+  if (!runtimeKnown) return { reason: 'ContainersUnknown' };
+  return holdOf(pods.stateOf(pod.uid));
 }
 
 /** A log is three levels down: pod, container, file. */

@@ -8,18 +8,17 @@ import { isNodeUnknown, nodeRule, reliefBy, type NodeGovernance } from '../../ap
 import type { Policy } from '../../api/policy/policy.ts';
 import type { ContainerInventory, LastRemoved, OnPass, RemovedKind } from '../../api/report/node-pass.ts';
 import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
-import { containerReasons } from '../../gc/reasons/containers.ts';
-import { explain } from '../../gc/reasons/entry.ts';
+import { showPlan } from '../../gc/metrics.ts';
 import type { LogListing } from '../../node/logs/list.ts';
 import type { NodeOrphans, OrphansFound } from '../../node/storage/orphans-finder.ts';
 import type { OrphanPaths } from '../../node/storage/orphans.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, withJump, type Jump, type Moment } from '../../runtime/scheduling/jump.ts';
-import { containerFailures, fieldsOf, removeAll, type ActDeps } from './act.ts';
+import { containerFailures, removeAll, type ActDeps } from './act.ts';
 import { containerGcFailed, logTooLarge } from './events.ts';
 import { defaultPeriodMs, type ContainerGcFacts, type ContainerGcPlan, type Sightings } from './facts.ts';
 import { observeLogs, type LogHistory } from './large-logs.ts';
-import { clearPlan, showPlan } from './metrics.ts';
+import { containerGcReasons, showWarnings, type ContainerGcMetrics } from './metrics.ts';
 import { plannedContainers, planContainerGc } from './plan.ts';
 import { observeGone } from './pods.ts';
 import {
@@ -27,14 +26,17 @@ import {
   logBytesOf,
   nothingDone,
   pausedError,
-  passReport,
+  reportOf,
   withRemoved,
   type RemovalResults,
   type Outcome,
 } from './report.ts';
+import { explainContainer } from './words.ts';
 
 export interface ContainerGcDeps extends Omit<ActDeps, 'onPodFound' | 'onRemoved' | 'failures'> {
   readonly orphans: NodeOrphans;
+  /** The metrics of this unit alone. */
+  readonly own: ContainerGcMetrics;
   /** This node, for its Events; undefined = unknown. */
   readonly node: () => ObjectRef | undefined;
   readonly recorder: Recorder;
@@ -88,16 +90,16 @@ export class ContainerGcManager {
     const outcome = await this.#pass(signal, relief);
     signal.throwIfAborted();
     const { error, unknown, stopped, inventory } = outcome;
-    const message = error === undefined ? (unknown ?? stopped) : errorLine(error);
+    const message = error === undefined ? (unknown ?? stopped?.why) : errorLine(error);
     const node = this.#deps.node();
     if (error !== undefined && node !== undefined)
-      recorder.record(containerGcFailed(node, { ...outcome, message: errorLine(error) }));
-    onPass(passReport(outcome, clock.now(), message), inventory, this.#lastRemoved);
+      recorder.record(containerGcFailed(node, errorLine(error), outcome));
+    onPass(reportOf(outcome, clock.now(), message), inventory, this.#lastRemoved);
     return outcome;
   }
 
   async #pass(signal: AbortSignal, requested: Relief | undefined): Promise<Outcome> {
-    const { metrics, clock, log, periodMs = defaultPeriodMs } = this.#deps;
+    const { clock, log, periodMs = defaultPeriodMs } = this.#deps;
     const observed = await this.#observe(requested, signal);
     if (observed instanceof Error) return { ...nothingDone, error: observed };
     const { facts, error, began } = observed;
@@ -107,12 +109,12 @@ export class ContainerGcManager {
     const inventory = inventoryOf(facts, plan);
     const policy = policyOf(governance);
     if (policy === undefined) {
-      clearPlan(metrics);
+      this.#show(undefined);
       const unknown = isNodeUnknown(governance) ? 'the node or the policies are not known' : undefined;
       if (unknown === undefined) this.#logHistory = noLogs.history;
       return { ...nothingDone, inventory, unknown, error };
     }
-    showPlan(metrics, plan, policy.mode);
+    this.#show(plan);
     log.debug({ due: plan.removals.length, kept: plan.kept.length }, 'planned pass');
     this.#warn(facts, plan, governance);
     this.#warnReadOnly(plan);
@@ -127,10 +129,17 @@ export class ContainerGcManager {
     };
   }
 
+  /** undefined = there is no policy, or the node could not be observed. */
+  #show(plan: ContainerGcPlan | undefined): void {
+    const { metrics, own } = this.#deps;
+    showPlan(metrics, 'containergc', containerGcReasons, plan && { due: plan.removals, kept: plan.kept });
+    showWarnings(own, plan?.warnings ?? []);
+  }
+
   /** One warning until the place can be written, not one in each pass. */
-  #warnReadOnly({ kept }: ContainerGcPlan): void {
-    const readOnly = kept.filter(({ reason }) => reason === 'ReadOnly');
-    const details = [...new Set(readOnly.map((one) => explain(containerReasons, one).detail))];
+  #warnReadOnly(plan: ContainerGcPlan): void {
+    const readOnly = plan.kept.filter(({ reason }) => reason === 'ReadOnly');
+    const details = [...new Set(readOnly.map((one) => explainContainer(one, plan).detail))];
     for (const detail of details.filter((one) => !this.#warned.includes(one)))
       this.#deps.log.warn({ why: detail }, 'orphaned resources cannot be removed');
     this.#warned = details;
@@ -138,7 +147,7 @@ export class ContainerGcManager {
 
   /** Containers are collected even if the logs cannot be listed. */
   async #observe(requested: Relief | undefined, signal: AbortSignal): Promise<Observed | Error> {
-    const { runtime, pods, clock, metrics } = this.#deps;
+    const { runtime, pods, clock, own } = this.#deps;
     const [before, began] = [this.#began, momentOf(clock)];
     this.#began = began;
     this.#jumps = withJump(this.#jumps, before, began);
@@ -154,7 +163,7 @@ export class ContainerGcManager {
       const error = logs instanceof Error ? logs : undefined;
       // Pods are read last, so that the pod of every listed container is known.
       const objects = { containers, sandboxes, logs: logs instanceof Error ? undefined : logs, pods: pods() };
-      metrics.logBytes.set(logBytesOf(objects));
+      own.logBytes.set(logBytesOf(objects));
       const seen = { ...objects, orphans: await this.#inspect(listed, objects, signal) };
       // A relief may follow a pass at once, so it is no second sighting.
       const isCounted = requested === undefined;
@@ -169,7 +178,7 @@ export class ContainerGcManager {
       };
     } catch (cause) {
       this.#sightings = new Map();
-      clearPlan(metrics);
+      this.#show(undefined);
       return new Error('listing containers and sandboxes', { cause });
     }
   }
@@ -205,25 +214,24 @@ export class ContainerGcManager {
 
   /** In mode DryRun too: a warning removes nothing. */
   #warn(facts: ContainerGcFacts, { warnings }: ContainerGcPlan, governance: NodeGovernance): void {
-    const { clock, recorder, metrics, log } = this.#deps;
+    const { clock, recorder, own, log } = this.#deps;
     const rule = nodeRule(governance, 'containerGC');
     const isOn = rule.kind === 'governed' && rule.rule.logs?.warnBytesPerContainer !== undefined;
     const pass = { facts, warnings, now: clock.now() };
     const { history, raised } = isOn ? observeLogs(this.#logHistory, pass) : noLogs;
     this.#logHistory = history;
     for (const one of raised) {
-      const { target, reason, evidence } = one.warning;
+      const { target, reason } = one.warning;
       const event = logTooLarge(one);
       recorder.record(event);
-      metrics.warnings.inc({ reason });
+      own.warnings.inc({ reason });
       log.info(
-        { pod: target.pod, container: target.name, path: evidence.path, note: event.note },
+        { pod: target.pod, container: target.name, path: target.logPath, note: event.note },
         'log is too large',
       );
     }
   }
 
-  /** Removes nothing in mode DryRun. */
   async #act(
     { removals }: ContainerGcPlan,
     {
@@ -233,11 +241,7 @@ export class ContainerGcManager {
     }: Pick<Observed, 'began'> & { readonly policy: Policy; readonly relief: Relief | undefined },
     signal: AbortSignal,
   ): Promise<RemovalResults> {
-    const { clock, log } = this.#deps;
-    if (policy.mode === 'DryRun') {
-      for (const removal of removals) log.debug(fieldsOf(removal), 'would remove');
-      return nothingDone;
-    }
+    const { clock } = this.#deps;
     const onPodFound = (uid: string): void => {
       this.#sightings = new Map([...this.#sightings].filter(([other]) => other !== uid));
     };

@@ -3,19 +3,17 @@ import type { OrphansPolicy } from '../../api/policy/policy.ts';
 import type { PodRef } from '../../api/pod-ref.ts';
 import type { OrphanCount, OrphanInventory, OrphanPlace } from '../../api/report/node-pass.ts';
 import type { OrphanTarget } from '../../gc/decision.ts';
-import type { ContainerReason } from '../../gc/reasons/containers.ts';
-import type { FoundOrphan, OrphanObstacle } from '../../node/storage/orphans-finder.ts';
+import type { Reason } from '../../api/reasons.ts';
+import type { FoundOrphan } from '../../node/storage/orphans-finder.ts';
 import {
   decide,
-  keptBecause,
+  keptByNode,
   type Because,
   type ContainerDecision,
   type ContainerGcFacts,
   type Given,
 } from './facts.ts';
 import { holdOf, isSeenTwice, podsNow, quarantined, type PodsNow } from './pods.ts';
-
-type OrphanKind = OrphanTarget['kind'];
 
 /** In the order of removal. */
 const removable = [
@@ -32,14 +30,11 @@ export function planOrphans(
   const pods = podsNow(facts, given);
   return removable.flatMap(({ kind, place, reason }) =>
     (facts.orphans?.[place] ?? []).map((found) => {
-      const pod = podOf(found);
-      const because =
+      const because: Because =
         governed.kind === 'keep'
-          ? keptBecause(governed, { kind, isWhole: false })
-          : (keepBecause(found, { kind, mode: governed.rule[place], pods }, given) ?? {
-              ...{ reason, evidence: undefined },
-            });
-      const target = { kind, path: found.path, pod };
+          ? keptByNode(governed)
+          : (keepBecause(found, { mode: governed.rule[place], pods }, given) ?? { reason });
+      const target = { kind, path: found.path, pod: podOf(found) };
       const bytes = kind === 'PodDirectory' ? found.bytes : undefined;
       return decide({ target, policy: governed.policy, bytes }, because);
     }),
@@ -49,40 +44,24 @@ export function planOrphans(
 const podOf = ({ podUid: uid }: FoundOrphan): PodRef => ({ uid, namespace: undefined, name: undefined });
 
 interface Judged {
-  readonly kind: OrphanKind;
   readonly mode: OrphansPolicy['podCgroups'];
   readonly pods: PodsNow;
 }
 
 /** Why a resource is kept although a policy governs the node; undefined = it is due. */
 function keepBecause(
-  found: FoundOrphan,
-  { kind, mode, pods }: Judged,
+  { podUid, obstacle }: FoundOrphan,
+  { mode, pods }: Judged,
   given: Pick<Given, 'now' | 'periodMs'>,
-): Because<ContainerReason> | undefined {
-  if (mode === 'Report') return { reason: 'RuleOff', evidence: { kind, isWhole: false } };
-  const pod = podOf(found);
-  const podState = pods.stateOf(pod.uid);
+): Because | undefined {
+  if (mode === 'Report') return { reason: 'RuleOff' };
+  const podState = pods.stateOf(podUid);
   const hold = holdOf(podState);
-  if (hold !== undefined) return { reason: hold, evidence: { pod } };
-  if (podState === 'Quarantined') return quarantined(pods.ended(pod), given);
-  if (podState === 'Unknown') return { reason: 'PodsUnknown', evidence: undefined };
-  if (podState !== 'Gone') return { reason: 'InUse', evidence: { kind, pod } };
-  return found.obstacle && obstacleBecause(found.obstacle, kind, pod);
-}
-
-function obstacleBecause(reason: OrphanObstacle, kind: OrphanKind, pod: PodRef): Because<ContainerReason> {
-  switch (reason) {
-    case 'InUse':
-      return { reason, evidence: { kind, pod } };
-    case 'ReadOnly':
-      return { reason, evidence: { kind } };
-    case 'Mounted':
-    case 'MountsUnknown':
-    case 'NotEmpty':
-    case 'PacingLimit':
-      return { reason, evidence: undefined };
-  }
+  if (hold !== undefined) return hold;
+  if (podState === 'Quarantined') return quarantined(given);
+  if (podState === 'Unknown') return { reason: 'PodsUnknown' };
+  if (podState !== 'Gone') return { reason: 'InUse' };
+  return obstacle && { reason: obstacle };
 }
 
 const maxLargest = 10;
@@ -107,9 +86,12 @@ export function orphanInventory(
   };
 }
 
-function countOf(found: readonly FoundOrphan[], reasons: ReadonlyMap<string, ContainerReason>): OrphanCount {
+function countOf(found: readonly FoundOrphan[], reasons: ReadonlyMap<string, Reason>): OrphanCount {
   const reported = found.map(({ path, podUid, sinceMs, bytes }) => ({
-    ...{ path, podUid, sinceMs, bytes },
+    path,
+    podUid,
+    sinceMs,
+    bytes,
     reason: reasons.get(path),
   }));
   return {

@@ -7,16 +7,14 @@ import { planContainers, planSandboxes } from './containers.ts';
 import {
   containerTarget,
   decide,
-  isContainerRemoval,
   isKept,
   isRemoval,
-  keptBecause,
+  keptByNode,
   sandboxTarget,
   type ContainerDecision,
   type ContainerGcFacts,
   type ContainerGcPlan,
   type ContainerGcTarget,
-  type ContainerKept,
   type Given,
   type JudgedContainer,
   type JudgedSandbox,
@@ -25,7 +23,7 @@ import { planLargeLogs } from './large-logs.ts';
 import { logDirectories } from './log-names.ts';
 import { planLogs } from './logs.ts';
 import { planOrphans } from './orphans.ts';
-import { podsNow } from './pods.ts';
+import { podEnds, podsNow } from './pods.ts';
 
 /**
  * Decides which containers, sandboxes, logs and orphaned resources of a node to remove, in the order of execution, and why to keep the others. Each step works on
@@ -38,6 +36,8 @@ export function planContainerGc(facts: ContainerGcFacts, given: Given): Containe
   const hasFailed = ({ target }: ContainerDecision): boolean =>
     'id' in target && facts.failedBefore?.has(target.id) === true;
   return {
+    rule: objects.rule,
+    ends: podEnds(facts.pods, given.now),
     removals: failedLast(decisions.filter(isRemoval), hasFailed),
     kept: decisions.filter(isKept),
     warnings: objects.warnings,
@@ -49,7 +49,9 @@ export function plannedContainers(
   { logs }: Pick<ContainerGcFacts, 'logs'>,
   { removals }: Pick<ContainerGcPlan, 'removals'>,
 ): PlannedContainers {
-  const containers = removals.filter(isContainerRemoval).map(({ target }) => target.container);
+  const containers = removals.flatMap(({ target }) =>
+    target.kind === 'Container' ? [target.container] : [],
+  );
   const bytes = removals.reduce((sum, { bytes: one = 0 }) => sum + one, 0);
   return {
     ids: new Set(containers.map(({ id }) => id)),
@@ -57,14 +59,13 @@ export function plannedContainers(
   };
 }
 
-interface Objects {
+interface Objects extends Pick<ContainerGcPlan, 'rule' | 'warnings'> {
   readonly decisions: readonly ContainerDecision[];
-  readonly warnings: ContainerGcPlan['warnings'];
 }
 
 function planObjects(facts: ContainerGcFacts, { governance, ...given }: Given): Objects {
   const governed = nodeRule(governance, 'containerGC');
-  if (governed.kind === 'keep') return { decisions: keepAll(facts, governed), warnings: [] };
+  if (governed.kind === 'keep') return { rule: undefined, decisions: keepAll(facts, governed), warnings: [] };
   const { policy, rule } = governed;
   const context = { ...given, policy, rule };
   const pods = podsNow(facts, context);
@@ -72,7 +73,7 @@ function planObjects(facts: ContainerGcFacts, { governance, ...given }: Given): 
   const left = facts.containers && containers.filter(isKept).map(({ target }) => target.container);
   const sandboxes = planSandboxes(facts, left, pods, context).map((one) => unlessPaused(one, facts, given));
   const decisions = [...containers, ...sandboxes, ...planLogs(facts, containers, pods, context)];
-  return { decisions, warnings: planLargeLogs(facts, context) };
+  return { rule, decisions, warnings: planLargeLogs(facts, context) };
 }
 
 /** Keeps what could not be removed until its pause has passed. */
@@ -84,23 +85,21 @@ function unlessPaused<T extends JudgedContainer | JudgedSandbox>(
   const { times = 0, retryInMs = 0 } = failedBefore?.get(decision.target.id) ?? {};
   if (decision.verdict === 'Keep' || retryInMs <= 0) return decision;
   const eligibleAt = new Date(now.getTime() + retryInMs);
-  return decide(decision, { reason: 'RemovalFailed', evidence: { times }, eligibleAt });
+  return decide(decision, { reason: 'RemovalFailed', times, eligibleAt });
 }
 
 /** Keeps everything for one reason: no rule allows removals on this node. */
 function keepAll(
   { containers = [], sandboxes = [], logs }: ContainerGcFacts,
   governed: Extract<NodeRule<ContainerGcPolicy>, { kind: 'keep' }>,
-): readonly ContainerKept[] {
+): readonly ContainerDecision[] {
   const targets: readonly (readonly [ContainerGcTarget, number?])[] = [
     ...containers.map((container) => [containerTarget(container)] as const),
-    ...sandboxes.map((sandbox) => [sandboxTarget(sandbox)] as const),
+    ...sandboxes.map((sandbox) => [sandboxTarget(sandbox, false)] as const),
     ...(logs === undefined ? [] : logDirectories(logs)).map(
       ({ path, pod, bytes }) => [{ kind: 'LogDirectory', path, pod, links: [] }, bytes] as const,
     ),
   ];
   const { policy } = governed;
-  return targets.map(([target, bytes]) =>
-    decide({ target, policy, bytes }, keptBecause(governed, { kind: target.kind, isWhole: true })),
-  );
+  return targets.map(([target, bytes]) => decide({ target, policy, bytes }, keptByNode(governed)));
 }

@@ -1,14 +1,15 @@
 import { isFinished } from '../../api/pod-phase.ts';
-import { podUidOf, type PodRef } from '../../api/pod-ref.ts';
+import { podUidOf } from '../../api/pod-ref.ts';
 import type { RuntimeSandbox } from '../../cri/runtime.ts';
-import type { ContainerEvidence, PodEnd } from '../../gc/reasons/containers.ts';
 import type { LogListing } from '../../node/logs/list.ts';
 import {
   nextPass,
   type Because,
   type ContainerGcFacts,
   type Given,
+  type KeptBecause,
   type KnownPod,
+  type PodEnd,
   type Sightings,
 } from './facts.ts';
 import { podOfDirectory } from './log-names.ts';
@@ -20,12 +21,12 @@ import { podOfDirectory } from './log-names.ts';
 type ObservedState = 'Exists' | 'Finished' | 'OptedOut' | 'Static' | 'LooksGone' | 'Unknown';
 
 /** A pod that looks gone is Quarantined in the first pass and Gone from the second on. */
-type PodState = Exclude<ObservedState, 'LooksGone'> | 'Gone' | 'Quarantined';
+export type PodState = Exclude<ObservedState, 'LooksGone'> | 'Gone' | 'Quarantined';
 
 /** Why nothing of such a pod is removed, whatever the limits; undefined = the limits decide. */
-export function holdOf(state: PodState | ObservedState): 'StaticPod' | 'KeepMarked' | undefined {
-  if (state === 'Static') return 'StaticPod';
-  return state === 'OptedOut' ? 'KeepMarked' : undefined;
+export function holdOf(state: PodState | ObservedState): KeptBecause | undefined {
+  if (state === 'Static') return { reason: 'StaticPod' };
+  return state === 'OptedOut' ? { reason: 'KeepMarked', on: 'pod' } : undefined;
 }
 
 /** The kubelet generates a hash as the UID of a static pod; the API server generates UUIDs. */
@@ -39,6 +40,15 @@ function endOf({ evicted, deletionAtMs = Infinity }: KnownPod, now: Date): PodEn
   if (evicted === true) return 'Evicted';
   return deletionAtMs < now.getTime() ? 'Deleted' : undefined;
 }
+
+/** Why pods are over that the API has, by UID. */
+export const podEnds = (pods: ContainerGcFacts['pods'] = [], now: Date): ReadonlyMap<string, PodEnd> =>
+  new Map(
+    pods.flatMap((pod) => {
+      const end = endOf(pod, now);
+      return end === undefined ? [] : [[pod.uid, end]];
+    }),
+  );
 
 /** The state of each pod in one observation, by UID. */
 export class PodStates {
@@ -147,24 +157,22 @@ const podsOfLogs = ({ roots, directories, entries }: LogListing): readonly strin
 /** The pods of a plan. */
 export interface PodsNow {
   stateOf(uid: string): PodState;
-  /** Evidence about a pod that is over, or seems to be. */
-  ended(pod: PodRef): ContainerEvidence['PodGone'];
 }
 
 /** Judges pods by one observation and the sightings of previous passes. */
 export function podsNow(facts: ContainerGcFacts, given: Pick<Given, 'now' | 'assumeGone'>): PodsNow {
   const states = new PodStates(facts, given.now);
-  const ends = new Map(facts.pods?.map((pod) => [pod.uid, endOf(pod, given.now)]));
-  const stateOf = (uid: string): PodState => {
-    const observed = states.stateOf(uid);
-    if (observed !== 'LooksGone') return observed;
-    return given.assumeGone === true || isSeenTwice(facts.sightings, uid) ? 'Gone' : 'Quarantined';
+  return {
+    stateOf: (uid) => {
+      const observed = states.stateOf(uid);
+      if (observed !== 'LooksGone') return observed;
+      return given.assumeGone === true || isSeenTwice(facts.sightings, uid) ? 'Gone' : 'Quarantined';
+    },
   };
-  return { stateOf, ended: (pod) => ({ pod, end: ends.get(pod.uid) }) };
 }
 
 /** Keeps what is left of a pod that looked gone in only one pass. */
-export const quarantined = (
-  evidence: ContainerEvidence['Quarantined'],
-  given: Pick<Given, 'now' | 'periodMs'>,
-): Because<'Quarantined'> => ({ reason: 'Quarantined', evidence, eligibleAt: nextPass(given) });
+export const quarantined = (given: Pick<Given, 'now' | 'periodMs'>): Because => ({
+  reason: 'Quarantined',
+  eligibleAt: nextPass(given),
+});

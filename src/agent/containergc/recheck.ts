@@ -3,13 +3,13 @@ import type { ContainerKeepReason } from '../../api/reasons.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
 import type { OrphanTarget } from '../../gc/decision.ts';
 import { attemptsKey, byNewest } from './containers.ts';
-import {
-  isContainerRemoval,
-  type ContainerRemoval,
-  type KnownPod,
-  type LogDirectoryTarget,
-  type LogFileTarget,
-  type RemovedContainer,
+import type {
+  ContainerRemoval,
+  JudgedContainer,
+  JudgedSandbox,
+  KnownPod,
+  LogDirectoryTarget,
+  LogFileTarget,
 } from './facts.ts';
 import { attemptOfLog } from './log-names.ts';
 import { mayNeedLink } from './logs.ts';
@@ -31,91 +31,87 @@ export interface LiveView {
 type Recheck = 'due' | 'absent' | ContainerKeepReason;
 
 /** The pod that must be gone for this removal; undefined = the removal does not depend on that. */
-export function podThatMustBeGone(removal: ContainerRemoval): PodRef | undefined {
-  if (isContainerRemoval(removal)) return removal.reason === 'PodGone' ? removal.target.pod : undefined;
-  switch (removal.reason) {
-    case 'OrphanedLogs':
-    case 'OrphanedCgroup':
-    case 'OrphanedDirectory':
-      return removal.target.pod;
+export function podThatMustBeGone({ target, reason }: ContainerRemoval): PodRef | undefined {
+  switch (target.kind) {
+    case 'Container':
+      return reason === 'PodGone' ? target.pod : undefined;
     case 'Sandbox':
-      return removal.evidence.isPodGone ? removal.target.pod : undefined;
-    case 'BrokenLink':
-    case 'ContainerGone':
-    case 'RotatedLog':
+      return target.isPodGone ? target.pod : undefined;
+    case 'LogDirectory':
+    case 'PodCgroup':
+    case 'PodDirectory':
+      return target.pod;
+    case 'LogLink':
+    case 'LogFile':
       return undefined;
   }
 }
 
 /** Re-checks a planned removal: every fact that it depends on must still be true. */
-export function recheck(removal: ContainerRemoval, view: LiveView): Recheck {
-  if (isContainerRemoval(removal)) return recheckContainer(removal, view);
-  switch (removal.reason) {
+export function recheck({ target, reason }: ContainerRemoval, view: LiveView): Recheck {
+  switch (target.kind) {
+    case 'Container':
+      return recheckContainer(target, reason, view);
     case 'Sandbox':
-      return recheckSandbox(removal, view);
-    case 'OrphanedLogs':
-      return recheckDirectory(removal.target, view);
-    case 'OrphanedCgroup':
-    case 'OrphanedDirectory':
-      return recheckOrphan(removal.target, view);
-    case 'BrokenLink':
-      return mayNeedLink(removal.target.path, view.containers, removal.evidence.isOutside) ? 'InUse' : 'due';
-    case 'ContainerGone':
-      return recheckAttemptLog(removal, view);
-    case 'RotatedLog':
-      return recheckRotated(removal.target, view);
+      return recheckSandbox(target, view);
+    case 'LogDirectory':
+      return recheckDirectory(target, view);
+    case 'PodCgroup':
+    case 'PodDirectory':
+      return recheckOrphan(target, view);
+    case 'LogLink':
+      return mayNeedLink(target.path, view.containers, target.isOutside) ? 'InUse' : 'due';
+    case 'LogFile':
+      return reason === 'ContainerGone' ? recheckAttemptLog(target, view) : recheckRotated(target, view);
   }
 }
 
-type Removed<R extends ContainerRemoval['reason']> = Extract<ContainerRemoval, { readonly reason: R }>;
-
-function recheckContainer(removal: RemovedContainer, view: LiveView): Recheck {
-  const { id, pod } = removal.target;
+function recheckContainer(
+  target: JudgedContainer,
+  reason: ContainerRemoval['reason'],
+  view: LiveView,
+): Recheck {
+  const { id, pod } = target;
   const container = view.containers.find((one) => one.id === id);
   if (container === undefined) return 'absent';
   if (container.state === 'Running') return 'Running';
   if (podUidOf(container) !== pod.uid) return 'InUse';
-  if (removal.reason === 'PodGone') return recheckGone(pod.uid, view);
+  if (reason === 'PodGone') return recheckGone(pod.uid, view);
   if (container.state === 'Unknown') return 'UnknownState';
-  return holdOf(statesIn(view).stateOf(pod.uid)) ?? recheckAttempt(container, removal, view);
+  return holdOf(statesIn(view).stateOf(pod.uid))?.reason ?? recheckAttempt(container, target, view);
 }
 
-function recheckAttempt(
-  container: RuntimeContainer,
-  { evidence }: Exclude<RemovedContainer, { readonly reason: 'PodGone' }>,
-  view: LiveView,
-): Recheck {
+function recheckAttempt(container: RuntimeContainer, { place }: JudgedContainer, view: LiveView): Recheck {
   const attempts = view.containers.filter((one) => attemptsKey(one) === attemptsKey(container));
   const isFinished = view.isCacheSynced && statesIn(view).isFinished(podRefOf(container).uid);
   if (!isFinished && isNewestOf(container, attempts)) return 'NewestAttempt';
-  const wasSuperseded = evidence.place > 1;
+  const wasSuperseded = place?.rank !== 1;
   const isNewestDead = isNewestOf(container, attempts.filter(isDead));
   return wasSuperseded && isNewestDead ? 'NewestAttempt' : 'due';
 }
 
-function recheckSandbox({ target, evidence }: Removed<'Sandbox'>, view: LiveView): Recheck {
-  const sandbox = view.sandboxes.find(({ id }) => id === target.id);
-  const { uid } = target.pod;
+function recheckSandbox({ id, pod: { uid }, isPodGone }: JudgedSandbox, view: LiveView): Recheck {
+  const sandbox = view.sandboxes.find((one) => one.id === id);
   if (sandbox === undefined) return 'absent';
   if (sandbox.state === 'Ready') return 'Running';
   if (view.containers.some(({ sandboxId }) => sandboxId === sandbox.id)) return 'InUse';
-  if (evidence.isPodGone) return recheckGone(uid, view);
+  if (isPodGone) return recheckGone(uid, view);
   const hold = holdOf(statesIn(view).stateOf(uid));
-  if (hold !== undefined) return hold;
+  if (hold !== undefined) return hold.reason;
   const rivals = view.sandboxes.filter((one) => podUidOf(one) === uid);
   return isNewestOf(sandbox, rivals) ? 'NewestSandbox' : 'due';
 }
 
-function recheckAttemptLog({ target, evidence }: Removed<'ContainerGone'>, view: LiveView): Recheck {
+function recheckAttemptLog(target: LogFileTarget, view: LiveView): Recheck {
   if (target.pod === undefined) return 'NotKubelets';
-  const key = `${target.pod.uid}/${evidence.container}`;
+  const key = `${target.pod.uid}/${target.containerName}`;
   const attempt = attemptOfLog(target.path.slice(target.path.lastIndexOf('/') + 1));
   const isListed = view.containers.some((one) => attemptsKey(one) === key && one.attempt === attempt);
   return isListed ? 'InUse' : recheckRotated(target, view);
 }
 
 function recheckRotated({ pod }: LogFileTarget, view: LiveView): Recheck {
-  return (pod && holdOf(statesIn(view).stateOf(pod.uid))) ?? 'due';
+  return (pod && holdOf(statesIn(view).stateOf(pod.uid)))?.reason ?? 'due';
 }
 
 function recheckDirectory({ pod }: LogDirectoryTarget, view: LiveView): Recheck {
@@ -137,7 +133,7 @@ function recheckOrphan({ pod }: OrphanTarget, view: LiveView): Recheck {
 function recheckGone(uid: string, view: LiveView): Recheck {
   if (!view.isCacheSynced) return 'PodsUnknown';
   const podState = statesIn(view).stateOf(uid);
-  return podState === 'LooksGone' ? 'due' : (holdOf(podState) ?? 'InUse');
+  return podState === 'LooksGone' ? 'due' : (holdOf(podState)?.reason ?? 'InUse');
 }
 
 const statesIn = (view: LiveView): PodStates => new PodStates(view, view.now);

@@ -7,7 +7,7 @@ import {
 } from '../../api/report/node-pass.ts';
 import { noContainers, type PlannedContainers } from '../../api/node-pressure.ts';
 import type { Policy } from '../../api/policy/policy.ts';
-import type { Executed } from '../../gc/execute.ts';
+import { passReport, type PassResults } from '../../gc/pass.ts';
 import { counted } from '../../gc/reasons/words.ts';
 import type {
   ContainerDecision,
@@ -19,15 +19,10 @@ import type {
 import { logDirectories } from './log-names.ts';
 import { orphanInventory } from './orphans.ts';
 
-/** Totals of an executed plan. */
-export interface RemovalResults {
-  readonly removed: number;
-  readonly freedBytes: number;
-  readonly failed: number;
+/** What the removals of a pass have done. */
+export interface RemovalResults extends PassResults<ContainerRemoval> {
   /** Why something could not be decided. */
   readonly unknown: string | undefined;
-  /** Why the pass ended early. */
-  readonly stopped: string | undefined;
   readonly error: Error | undefined;
 }
 
@@ -43,38 +38,30 @@ export const nothingDone: Outcome = {
   inventory: undefined,
   planned: 0,
   reclaim: noContainers,
-  removed: 0,
+  outcomes: [],
+  removed: [],
+  failed: [],
   freedBytes: 0,
-  failed: 0,
   unknown: undefined,
   stopped: undefined,
   error: undefined,
 };
 
-/** Sums up an executed plan; `clockSkew` explains why removals by age were called off. */
-export function resultsOf(
-  { outcomes, stopped }: Executed<ContainerRemoval>,
-  clockSkew: string | undefined,
-): RemovalResults {
-  const done = outcomes.filter((one) => one.kind === 'done');
-  const failed = outcomes.filter((one) => one.kind === 'failed');
-  const isClockUnsure = outcomes.some((one) => one.kind === 'kept' && one.reason === 'ClockUnsure');
+/** Why the removals have failed; undefined = they have not. */
+export function failureOf({
+  removed,
+  failed,
+  stopped,
+}: Pick<RemovalResults, 'removed' | 'failed' | 'stopped'>): Error | undefined {
+  if (stopped?.error !== undefined) return new Error('checking before a removal', { cause: stopped.error });
   const [first] = failed;
-  const failure =
+  return (
     first &&
     new Error(
-      `removing containers, sandboxes and logs: ${failed.length} of ${failed.length + done.length} failed`,
+      `removing containers, sandboxes and logs: ${failed.length} of ${failed.length + removed.length} failed`,
       { cause: first.error },
-    );
-  const broken = stopped?.error && new Error('checking before a removal', { cause: stopped.error });
-  return {
-    removed: done.length,
-    freedBytes: done.reduce((sum, { freedBytes }) => sum + freedBytes, 0),
-    failed: failed.length,
-    unknown: stopped?.unknown === true ? stopped.why : isClockUnsure ? clockSkew : undefined,
-    stopped: stopped?.why,
-    error: broken ?? failure,
-  };
+    )
+  );
 }
 
 /** Something is due whose removal failed in an earlier pass. */
@@ -85,10 +72,9 @@ export function pausedError({ kept }: Pick<ContainerGcPlan, 'kept'>): Error | un
 }
 
 /** The report of one pass; an error outside of removals counts as one failure. */
-export function passReport(outcome: Outcome, at: Date, message: string | undefined): NodePassReport {
-  const { removed, freedBytes, failed, error } = outcome;
-  const errors = error === undefined ? failed : Math.max(1, failed);
-  return { unit: 'containergc', at, result: resultOf(outcome), removed, freedBytes, errors, message };
+export function reportOf(outcome: Outcome, at: Date, message: string | undefined): NodePassReport {
+  const report = passReport({ unit: 'containergc', at, result: resultOf(outcome), message }, outcome);
+  return outcome.error === undefined ? report : { ...report, errors: Math.max(1, report.errors) };
 }
 
 function resultOf({ error, unknown, stopped, planned }: Outcome): NodePassReport['result'] {
@@ -138,10 +124,10 @@ function offendersOf(
     .toSorted((a, b) => b.bytes - a.bytes)
     .slice(0, maxOffenders)
     .map(({ path, pod, bytes }) => {
-      const log = warnings.find(({ evidence }) => evidence.path.startsWith(`${path}/`));
+      const log = warnings.find(({ target }) => target.logPath.startsWith(`${path}/`));
       const place = { name: pod?.name, namespace: pod?.namespace };
-      return log !== undefined && 2 * log.evidence.bytes > bytes
-        ? { kind: 'LogFile', id: log.evidence.path, ...place, bytes: log.evidence.bytes, reason: log.reason }
+      return log !== undefined && 2 * log.target.bytes > bytes
+        ? { kind: 'LogFile', id: log.target.logPath, ...place, bytes: log.target.bytes, reason: log.reason }
         : { kind: 'LogDirectory', id: path, ...place, bytes, reason: reasons.get(path) };
     });
 }
@@ -154,9 +140,14 @@ export function withRemoved(
 ): LastRemoved['others'] {
   const { kind, pod } = target;
   const removed = {
-    ...{ kind, id: 'path' in target ? target.path : target.id },
-    ...{ name: kind === 'Container' ? target.name : undefined, pod, reason },
-    ...{ policy: policy.name, bytes: freedBytes > 0 ? freedBytes : undefined, atMs: now.getTime() },
+    kind,
+    id: 'path' in target ? target.path : target.id,
+    name: kind === 'Container' ? target.name : undefined,
+    pod,
+    reason,
+    policy: policy.name,
+    bytes: freedBytes > 0 ? freedBytes : undefined,
+    atMs: now.getTime(),
   };
   return lastOfEach([removed, ...before]);
 }

@@ -4,7 +4,7 @@ import type { NodeGCReportStatusCondition } from '../../api/gen/nodegcreport.gen
 import type { NodePassReport } from '../../api/report/node-pass.ts';
 import type { NodesPolicy } from '../../api/policy/policy.ts';
 import { heldImagesText } from '../../gc/reasons/hold-words.ts';
-import { readOnlyText } from '../../gc/reasons/orphans.ts';
+import { readOnlyText } from '../../gc/reasons/words.ts';
 import { keepListClaim } from './keep-list-risk.ts';
 
 type Stored = readonly NodeGCReportStatusCondition[];

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import { containerGcReasons } from '../../agent/containergc/metrics.ts';
 import { imageGcReasons } from '../../agent/imagegc/metrics.ts';
 import { startMetrics, unitMetrics, type UnitMetrics } from '../../gc/metrics.ts';
 import { metricRows } from '../../runtime/serving/metric-rows.ts';
@@ -14,6 +15,7 @@ export interface AgentMetrics extends ComponentMetrics {
 export function agentMetrics(registry: Registry): AgentMetrics {
   const units = unitMetrics(registry);
   startMetrics(units, 'imagegc', imageGcReasons);
+  startMetrics(units, 'containergc', containerGcReasons);
   return { ...componentMetrics(registry), units, runtimeCall: runtimeMetrics(registry) };
 }
 

@@ -158,16 +158,22 @@ function containerGc(
   { logs }: Place,
   onPass: ContainerGcDeps['onPass'],
 ): ContainerGcManager {
-  const { config, cluster, registry, log, runtime, caches, recorder, onProgress } = deps;
+  const { config, cluster, registry, metrics, log, runtime, caches, recorder, onProgress } = deps;
   return new ContainerGcManager({
-    ...{ runtime, logs, recorder, clock, onProgress, onPass },
+    runtime,
+    logs,
+    recorder,
+    clock,
+    onProgress,
+    onPass,
     orphans: new OrphanFinder({ roots: orphanRoots(config.directories) }),
     pods: caches.pods,
     governance: caches.governance,
     podGone: podLookup(cluster.transport, config.nodeName),
     confirm: nodeConfirmation({ transport: cluster.transport, clock, nodeName: config.nodeName }),
     node: () => nodeRef(caches),
-    metrics: containerGcMetrics(registry),
+    metrics: metrics.units,
+    own: containerGcMetrics(registry),
     log: log.named('containergc'),
     periodMs: config.containerGcPeriodMs,
   });

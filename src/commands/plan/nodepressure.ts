@@ -1,4 +1,5 @@
-import type { ContainerRemoval } from '../../agent/containergc/facts.ts';
+import type { ContainerGcPlan, ContainerRemoval } from '../../agent/containergc/facts.ts';
+import { explainContainer } from '../../agent/containergc/words.ts';
 import type { ImageGcPlan, ImageRemoval } from '../../agent/imagegc/facts.ts';
 import { demandsOf } from '../../agent/nodepressure/demands.ts';
 import type {
@@ -18,7 +19,6 @@ import {
 import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { NodePressurePolicy } from '../../api/policy/policy.ts';
 import { judgeNamespace } from '../../controllers/eviction/plan.ts';
-import { containerReasons } from '../../gc/reasons/containers.ts';
 import { evictionReasons } from '../../gc/reasons/evictions.ts';
 import { explainImage } from '../../agent/imagegc/words.ts';
 import { pressureReasons, pressureWarnings, type Consumer } from '../../gc/reasons/pressure.ts';
@@ -44,7 +44,8 @@ interface NodePressure {
 export interface Reclaim {
   readonly containers: readonly ContainerRemoval[];
   readonly images: readonly ImageRemoval[];
-  /** The plan that has them. */
+  /** The plans that have them. */
+  readonly containerPlan: ContainerGcPlan;
   readonly imagePlan: ImageGcPlan;
   readonly results: ReadonlyMap<DiskSignal, ReclaimResult>;
 }
@@ -69,9 +70,9 @@ export function planPressure(place: Pressed, options: PlanOptions): UnitPlan {
   const plan = planOf(place, options);
   const { evictions, refused } = rechecked(plan.evictions, place);
   const at = { ...options, node };
-  const { containers, images, imagePlan } = reclaim;
+  const { containers, containerPlan, images, imagePlan } = reclaim;
   const decisions = [
-    ...listed(containers, (one) => explain(containerReasons, one), at),
+    ...listed(containers, (one) => explainContainer(one, containerPlan), at),
     ...listed(images, (one) => explainImage(one, imagePlan), { ...at, after: containers.length }),
     ...listed(evictions, (one) => explain(pressureReasons, one), {
       ...at,

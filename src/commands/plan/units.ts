@@ -1,5 +1,7 @@
+import type { ContainerGcPlan } from '../../agent/containergc/facts.ts';
 import { plannedContainers, planContainerGc } from '../../agent/containergc/plan.ts';
 import { observeGone } from '../../agent/containergc/pods.ts';
+import { explainContainer } from '../../agent/containergc/words.ts';
 import type { ImageGcPlan } from '../../agent/imagegc/facts.ts';
 import { isRecorded } from '../../agent/imagegc/hold.ts';
 import { planImageGc } from '../../agent/imagegc/plan.ts';
@@ -26,8 +28,6 @@ import { noneMissing } from '../../controllers/podgc/nodes.ts';
 import { observe } from '../../controllers/podgc/observe.ts';
 import { planPodGc } from '../../controllers/podgc/plan.ts';
 import type { Decision as Planned } from '../../gc/decision.ts';
-import { containerWarnings } from '../../gc/reasons/container-warnings.ts';
-import { containerReasons } from '../../gc/reasons/containers.ts';
 import { explainImage } from '../../agent/imagegc/words.ts';
 import { podReasons } from '../../gc/reasons/pods.ts';
 import { explain } from '../../gc/reasons/entry.ts';
@@ -79,7 +79,8 @@ function planNodes(facts: PlanFacts, options: PlanOptions): readonly UnitPlan[] 
     const demands = pressure?.demands ?? [];
     const containers = planContainers(place, demands, options);
     const images = planImages(place, { demands, planned: containers.planned }, options);
-    const reclaim = { containers: containers.reclaimed, ...images };
+    const { reclaimed, plan: containerPlan } = containers;
+    const reclaim = { containers: reclaimed, containerPlan, ...images };
     return [
       images.unit,
       containers.unit,
@@ -256,6 +257,7 @@ function planContainers(
 ): {
   readonly unit: UnitPlan;
   readonly reclaimed: Reclaim['containers'];
+  readonly plan: ContainerGcPlan;
   readonly planned: PlannedContainers;
 } {
   const { name: node, containers, sandboxes, pods, logs, orphans } = part;
@@ -266,20 +268,15 @@ function planContainers(
   const plan = planContainerGc(facts, { governance, now, assumeGone, demand });
   const { warnings, kept } = plan;
   const removals = plan.removals.filter(isOwn);
-  const at = { ...options, node };
-  const decisions = [
-    ...listed(removals, (one) => explain(containerReasons, one), at),
-    ...listed(warnings, (one) => explain(containerWarnings, one), at),
-    ...listed(kept, (one) => explain(containerReasons, one), at),
-  ];
+  const all = [...removals, ...warnings, ...kept];
+  const decisions = listed(all, (one) => explainContainer(one, plan), { ...options, node });
   const reclaimed = plan.removals.filter(isReclaim);
   const planned = plannedContainers(facts, plan);
   if (nodeRule(governance, 'containerGC').kind === 'keep')
-    return { unit: { decisions, totals: undefined }, reclaimed, planned };
-  const all = [...removals, ...warnings, ...kept];
+    return { unit: { decisions, totals: undefined }, reclaimed, plan, planned };
   const { bytes, warned } = summarize(all);
   const totals = { ...totalsOf({ unit: 'containergc', node }, all), warned, bytes };
-  return { unit: { decisions, totals }, reclaimed, planned };
+  return { unit: { decisions, totals }, reclaimed, plan, planned };
 }
 
 /** The totals of a node of which only the report was read: sums, no objects. */

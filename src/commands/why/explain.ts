@@ -3,8 +3,7 @@ import { imageIndex } from '../../api/image-index.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { podRefOf } from '../../api/pod-ref.ts';
 import type { Unit } from '../../gc/decision.ts';
-import { containerWarnings } from '../../gc/reasons/container-warnings.ts';
-import { containerReasons } from '../../gc/reasons/containers.ts';
+import { containerReasons } from '../../agent/containergc/words.ts';
 import type { ReasonEntry } from '../../gc/reasons/entry.ts';
 import { evictionReasons } from '../../gc/reasons/evictions.ts';
 import { imageReasons } from '../../agent/imagegc/words.ts';
@@ -102,7 +101,7 @@ const podMeanings: Readonly<Partial<Record<Unit, Meanings>>> = {
 
 const warnings: Readonly<Partial<Record<Unit, Meanings>>> = {
   localstorage: storageWarnings,
-  containergc: containerWarnings,
+  containergc: containerReasons,
   nodepressure: pressureWarnings,
 };
 

@@ -1,6 +1,6 @@
 import { imageIndex } from '../../api/image-index.ts';
 import type { RemovedObject } from '../../api/report/node-pass.ts';
-import { containerReasons } from '../../gc/reasons/containers.ts';
+import { containerReasons } from '../../agent/containergc/words.ts';
 import { imageReasons } from '../../agent/imagegc/words.ts';
 import { podReasons } from '../../gc/reasons/pods.ts';
 import type { Collection } from '../../kube/events/collected-events.ts';

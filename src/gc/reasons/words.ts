@@ -3,6 +3,7 @@ import type { InvalidPolicy } from '../../api/policy/policy.ts';
 import { KEEP_LABEL } from '../../api/policy/matching.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
+import type { OrphanTarget } from '../decision.ts';
 
 const endings: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd', other: 'th' };
 const ordinals = new Intl.PluralRules('en', { type: 'ordinal' });
@@ -67,3 +68,18 @@ export const amountText = (signal: NodeSignal, amount: number): string =>
 /** The field that sets the threshold of a signal. */
 export const signalField = (signal: ThresholdSignal, threshold: string): string =>
   `nodes.nodePressure.thresholds["${signal}"]=${threshold}`;
+
+/** The policy field for each kind of orphaned resource. */
+export const orphanField: Readonly<Record<OrphanTarget['kind'], string>> = {
+  PodDirectory: 'nodes.orphans.podDirectories',
+  PodCgroup: 'nodes.orphans.podCgroups',
+};
+
+const orphanPlaces: Readonly<Record<OrphanTarget['kind'], string>> = {
+  PodDirectory: 'the pod directories of the kubelet',
+  PodCgroup: 'the control groups',
+};
+
+/** Names the Helm value without which the agent cannot remove orphaned resources. */
+export const readOnlyText = ({ kind }: Pick<OrphanTarget, 'kind'>): string =>
+  `The policy has ${orphanField[kind]}=Remove, but ${orphanPlaces[kind]} are mounted read-only into the agent: set ${orphanField[kind].replace('nodes', 'agent')}=true in the Helm values.`;

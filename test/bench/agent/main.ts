@@ -80,7 +80,7 @@ async function measureCleaning(node: FullNode): Promise<Usage> {
   await until('everything removable is gone', timeoutMs, async () => {
     const metrics = await agent.metrics();
     const removed = metrics.get('dustpan_image_garbage_collected_total{reason="age"}') ?? 0;
-    const dead = metrics.get('dustpan_container_garbage_collected_total{reason="DeadContainer"}') ?? 0;
+    const dead = metrics.get('dustpan_removed_objects_total{unit="containergc",reason="DeadContainer"}') ?? 0;
     return removed >= node.removable.images && dead >= node.removable.containers;
   });
   await sleep(settleMs);

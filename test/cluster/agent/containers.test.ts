@@ -156,7 +156,7 @@ test('DryRun removes nothing', async () => {
   await applyPolicy(cluster, 'DryRun', collecting);
   agent = await startAgent(cluster, { args: ['--container-gc-period=1s', '--image-gc-period=1s'] });
   const due = (reason: string) =>
-    metric(agent, `dustpan_container_gc_due_objects{reason="${reason}",mode="DryRun"}`);
+    metric(agent, `dustpan_due_objects{unit="containergc",reason="${reason}",mode="DryRun"}`);
   // Attempts 0 to 2 of crash, attempt 0 of resandboxed, any of looping.
   await expect.poll(() => due('DeadContainer'), eventually).toBeGreaterThan(4);
   // A log that was written to within the last half minute may still be open.
@@ -285,7 +285,7 @@ test('a restarted kubelet finds everything that it needs', async () => {
 
 test('reports every removal, and has every right that it uses', async () => {
   const removed = async (reason: string) =>
-    metric(agent, `dustpan_container_garbage_collected_total{reason="${reason}"}`);
+    metric(agent, `dustpan_removed_objects_total{unit="containergc",reason="${reason}"}`);
   const reasons = ['PodGone', 'DeadContainer', 'Sandbox', 'OrphanedLogs', 'BrokenLink', 'RotatedLog'];
   const values = await Promise.all(reasons.map(removed));
   expect(Math.min(...values)).toBeGreaterThan(0);

@@ -154,7 +154,7 @@ test('Report names what deleted pods left, in the report and in one Event, and r
 test('Remove in mode DryRun counts what it would remove', async () => {
   await applyPolicy(cluster, 'DryRun', { orphans: { podDirectories: 'Remove', podCgroups: 'Remove' } });
   const due = (reason: string) =>
-    metric(agent, `dustpan_container_gc_due_objects{reason="${reason}",mode="DryRun"}`);
+    metric(agent, `dustpan_due_objects{unit="containergc",reason="${reason}",mode="DryRun"}`);
   await expect.poll(() => due('OrphanedDirectory'), eventually).toBe(1);
   await expect.poll(() => due('OrphanedCgroup'), eventually).toBe(2);
   await passesOf(agent, 'containergc', 2);
@@ -201,6 +201,10 @@ test('what is no longer in the way is removed too; a restarted kubelet finds eve
   await createPods(cluster, { later: { image, script: 'true', restartPolicy: 'Never' } });
   await expect.poll(async () => (await phases(cluster))['later'], eventually).toBe('Succeeded');
   expect((await runningPods(cluster))['steady']).toEqual(steadyAtFirst['steady']);
-  expect(await metric(agent, 'dustpan_container_gc_errors_total{reason="OrphanedDirectory"}')).toBe(0);
-  expect(await metric(agent, 'dustpan_container_gc_errors_total{reason="OrphanedCgroup"}')).toBe(0);
+  expect(
+    await metric(agent, 'dustpan_failed_objects_total{unit="containergc",reason="OrphanedDirectory"}'),
+  ).toBe(0);
+  expect(
+    await metric(agent, 'dustpan_failed_objects_total{unit="containergc",reason="OrphanedCgroup"}'),
+  ).toBe(0);
 });

@@ -193,11 +193,11 @@ async function dueForPressure(): Promise<typeof dueByAgent> {
   await applyPolicy(cluster, 'DryRun', pressure);
   const long = ['--image-gc-period=1h', '--container-gc-period=1h'];
   await using agent = await startAgent(cluster, { args: ['--local-storage-period=1s', ...long] });
-  const due = async (name: string): Promise<number> =>
-    (await agent.sample(`${name}{reason="imagefs.available",mode="DryRun"}`)) ?? 0;
+  const due = async (unit: string): Promise<number> =>
+    (await agent.sample(`dustpan_due_objects{unit="${unit}",reason="imagefs.available",mode="DryRun"}`)) ?? 0;
   const counts = async () => ({
-    Container: await due('dustpan_container_gc_due_objects'),
-    Image: await due('dustpan_due_objects'),
+    Container: await due('containergc'),
+    Image: await due('imagegc'),
   });
   let found = await counts();
   await waitUntil('containers and images are due', async () => {

@@ -1,4 +1,4 @@
-import { containerReasons } from '../../../src/gc/reasons/containers.ts';
+import { containerReasons } from '../../../src/agent/containergc/words.ts';
 import { imageReasons } from '../../../src/agent/imagegc/words.ts';
 import type { Context } from '../context.ts';
 import type { LogLine, Program } from '../program.ts';

@@ -158,7 +158,7 @@ test('a container that the kubelet removes first is no failure, and does not cou
   expect(node.warnings).toEqual([]);
   expect(node.reports).toMatchObject([{ result: 'Succeeded', removed: 1, errors: 0 }]);
   expect(await node.registry.metrics()).toContain(
-    'dustpan_container_garbage_collected_total{reason="DeadContainer"} 1',
+    'dustpan_removed_objects_total{unit="containergc",reason="DeadContainer"} 1',
   );
 });
 
@@ -176,7 +176,7 @@ test('a removal that the shutdown interrupts does not count as failed', async ()
   await expect(node.pass(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
   expect(node.warnings).toEqual([]);
   expect(await node.registry.metrics()).toContain(
-    'dustpan_container_gc_errors_total{reason="OrphanedLogs"} 0',
+    'dustpan_failed_objects_total{unit="containergc",reason="OrphanedLogs"} 0',
   );
 });
 
@@ -190,7 +190,7 @@ test('a removal that fails during the shutdown is logged and counted', async () 
   await expect(node.pass(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
   expect(node.warnings).toHaveLength(1);
   expect(await node.registry.metrics()).toContain(
-    'dustpan_container_gc_errors_total{reason="DeadContainer"} 1',
+    'dustpan_failed_objects_total{unit="containergc",reason="DeadContainer"} 1',
   );
 });
 

@@ -44,7 +44,7 @@ test('a clock that jumps ahead makes no container old, neither in that pass nor 
   await node.pass();
   expect(node.reports.at(-1)).toMatchObject({ result: 'Unknown', message: 'the clock has jumped' });
   expect(await node.registry.metrics()).toContain(
-    'dustpan_container_gc_kept_objects{reason="ClockUnsure"} 1',
+    'dustpan_kept_objects{unit="containergc",reason="ClockUnsure"} 1',
   );
   for (let minutes = 2; minutes <= 25; minutes += 1) {
     node.clock.advance(60_000);

@@ -11,7 +11,8 @@ import type { NodeKeepReason } from '../../../../src/api/reasons.ts';
 import type { ContainerGcPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import type { PodAnswer } from '../../../../src/agent/containergc/checks.ts';
 import { ContainerGcManager, type ContainerGcDeps } from '../../../../src/agent/containergc/manager.ts';
-import { containerGcMetrics } from '../../../../src/agent/containergc/metrics.ts';
+import { containerGcMetrics, containerGcReasons } from '../../../../src/agent/containergc/metrics.ts';
+import { startMetrics, unitMetrics } from '../../../../src/gc/metrics.ts';
 import type { RuntimeContainer } from '../../../../src/cri/runtime.ts';
 import type { NodeLogs } from '../../../../src/node/logs/logs.ts';
 import type { LogEntry, LogListing } from '../../../../src/node/logs/list.ts';
@@ -189,8 +190,17 @@ export class Node {
   constructor(by: Policy = nodePolicy()) {
     this.governance = governed(by);
     const { runtime, logs, orphans, recorder, clock, log } = this;
+    const metrics = unitMetrics(this.registry);
+    startMetrics(metrics, 'containergc', containerGcReasons);
     this.#manager = new ContainerGcManager({
-      ...{ runtime, logs, orphans, recorder, clock, log, metrics: containerGcMetrics(this.registry) },
+      runtime,
+      logs,
+      orphans,
+      recorder,
+      clock,
+      log,
+      metrics,
+      own: containerGcMetrics(this.registry),
       pods: () => this.pods,
       podGone: (pod) => this.#podGone(pod),
       governance: () => this.governance,

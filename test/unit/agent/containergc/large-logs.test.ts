@@ -15,8 +15,8 @@ const rotated = (bytes: number, over: Partial<LogEntry> = {}): LogEntry =>
   log(`${podLogs}/main/0.log.20260115-110000`, { bytes, ...over });
 const at = (minutes: number): Pick<LogEntry, 'mtimeMs'> => ({ mtimeMs: minutesAgo(minutes) });
 const main = container('main-0');
-const short = ({ target, evidence }: LogWarning): string =>
-  `${target.id} ${evidence.path.replace('/var/log/pods/', '')} ${evidence.bytes}`;
+const short = ({ target: { id, logPath, bytes } }: LogWarning): string =>
+  `${id} ${logPath.replace('/var/log/pods/', '')} ${bytes}`;
 
 /** By default the container `main` runs in an ordinary pod, and 1000 bytes are too large. */
 type Over = Partial<Pick<ContainerGcFacts, 'containers' | 'sandboxes' | 'pods'>> & {
@@ -29,7 +29,7 @@ const uuid = '11111111-2222-3333-4444-555555555555';
 const large = (path: string, over: Partial<LogEntry> = {}): LogEntry => log(path, { bytes: 2000, ...over });
 const linkTo = (target: string): LogEntry => live(0, { target });
 
-test.each<readonly [name: string, logs: readonly LogEntry[], warnings: readonly string[], over?: Over]>([
+test.each<[name: string, logs: readonly LogEntry[], warnings: readonly string[], over?: Over]>([
   ['a log above the size', [live(1001)], [`${isLive} 1001`]],
   ['not a log of the size', [live(1000)], []],
   ['nothing while the policy sets no size', [live(1e12)], [], { warnBytes: undefined }],

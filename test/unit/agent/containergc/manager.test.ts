@@ -63,7 +63,7 @@ test('a dry run counts and removes nothing', async () => {
     logs: { bytes: 200, removableBytes: 100 },
   });
   expect(await node.registry.metrics()).toContain(
-    'dustpan_container_gc_due_objects{reason="PodGone",mode="DryRun"} 1',
+    'dustpan_due_objects{unit="containergc",reason="PodGone",mode="DryRun"} 1',
   );
 });
 
@@ -102,7 +102,9 @@ test.each(['exists', 'unknown'] as const)(
     await node.passTwice();
     expect(node.changes).toEqual([]);
     const reason = answer === 'exists' ? 'InUse' : 'PodsUnknown';
-    expect(await node.registry.metrics()).toMatch(new RegExp(`skipped_total{reason="${reason}"} [1-9]`));
+    expect(await node.registry.metrics()).toMatch(
+      new RegExp(`skipped_objects_total{unit="containergc",reason="${reason}"} [1-9]`),
+    );
   },
 );
 
@@ -257,7 +259,7 @@ test.each([
     node.runtime.changes.filter((change) => change.includes(`gone-${name === 'sandbox' ? 's' : '0'}`)),
   ).toEqual([]);
   expect(await node.registry.metrics()).toContain(
-    `dustpan_container_garbage_collected_total{reason="${name === 'sandbox' ? 'Sandbox' : 'PodGone'}"} 0`,
+    `dustpan_removed_objects_total{unit="containergc",reason="${name === 'sandbox' ? 'Sandbox' : 'PodGone'}"} 0`,
   );
 });
 
@@ -268,8 +270,8 @@ test('a link whose log is back right before its removal is kept', async () => {
   node.logs.removeBrokenLink = () => Promise.resolve(false);
   await node.pass();
   const metrics = await node.registry.metrics();
-  expect(metrics).toContain('dustpan_container_garbage_collected_total{reason="BrokenLink"} 0');
-  expect(metrics).toContain('dustpan_container_gc_skipped_total{reason="InUse"} 1');
+  expect(metrics).toContain('dustpan_removed_objects_total{unit="containergc",reason="BrokenLink"} 0');
+  expect(metrics).toContain('dustpan_skipped_objects_total{unit="containergc",reason="InUse"} 1');
 });
 
 test('each removal is logged, and shows that a long pass is not stuck', async () => {
@@ -310,6 +312,8 @@ test('logs of removed attempts with their rotations, rotated logs and links are 
   const metrics = await node.registry.metrics();
   const counts = { ContainerGone: 1, RotatedLog: 1, BrokenLink: 2, PodGone: 0 };
   for (const [reason, count] of Object.entries(counts))
-    expect(metrics).toContain(`dustpan_container_garbage_collected_total{reason="${reason}"} ${count}`);
-  expect(metrics).toContain('dustpan_container_gc_log_freed_bytes_total 300');
+    expect(metrics).toContain(
+      `dustpan_removed_objects_total{unit="containergc",reason="${reason}"} ${count}`,
+    );
+  expect(metrics).toContain('dustpan_freed_bytes_total{unit="containergc"} 300');
 });

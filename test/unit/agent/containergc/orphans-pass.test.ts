@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { OrphansPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import type { FoundOrphan } from '../../../../src/node/storage/orphans-finder.ts';
 import { nodesRules, policy } from '../../../builders.ts';
-import { keptBy, Node } from './environment.ts';
+import { Node } from './environment.ts';
 
 const uid = '01234567-89ab-cdef-0123-456789abcdef';
 const removing: OrphansPolicy = { podCgroups: 'Remove', podDirectories: 'Remove' };
@@ -39,9 +39,9 @@ test('what two passes found is removed after a live read of the pod, control gro
     largest: [{ path: '/pods/a', podUid: uid, sinceMs: 1, reason: 'OrphanedDirectory' }],
   });
   const metrics = await node.registry.metrics();
-  expect(metrics).toContain('dustpan_container_garbage_collected_total{reason="OrphanedCgroup"} 1');
-  expect(metrics).toContain('dustpan_container_garbage_collected_total{reason="OrphanedDirectory"} 1');
-  expect(metrics).toContain('dustpan_container_gc_log_freed_bytes_total 0');
+  expect(metrics).toContain('dustpan_removed_objects_total{unit="containergc",reason="OrphanedCgroup"} 1');
+  expect(metrics).toContain('dustpan_removed_objects_total{unit="containergc",reason="OrphanedDirectory"} 1');
+  expect(metrics).toContain('dustpan_freed_bytes_total{unit="containergc"} 14');
   const lines = node.log.lines.filter(({ level }) => level === 'info');
   expect(lines).toMatchObject([
     { message: 'removed orphaned control group', fields: { path: '/cgroup', podUid: uid } },
@@ -83,8 +83,8 @@ test('what a removal finds in its way is counted as kept, an error as failed', a
   await node.pass();
   await expect(node.pass()).rejects.toThrow('1 of 1 failed');
   const metrics = await node.registry.metrics();
-  expect(metrics).toContain('dustpan_container_gc_skipped_total{reason="InUse"} 1');
-  expect(metrics).toContain('dustpan_container_gc_errors_total{reason="OrphanedDirectory"} 1');
+  expect(metrics).toContain('dustpan_skipped_objects_total{unit="containergc",reason="InUse"} 1');
+  expect(metrics).toContain('dustpan_failed_objects_total{unit="containergc",reason="OrphanedDirectory"} 1');
 });
 
 test('one warning names the Helm value while a place is read-only', async () => {

@@ -88,7 +88,7 @@ test('for node pressure a plan only adds dead containers, never one that a pod n
       const others = lines(plan).filter((line) => !line.endsWith(demand.signal));
       expect(others).toEqual(lines(planContainerGc(seen, given)));
       for (const { target, reason } of plan.removals) {
-        if (reason !== demand.signal) continue;
+        if (reason !== demand.signal || target.kind !== 'Container') continue;
         expect(target.container.state).not.toBe('Running');
         expect(isNeeded(seen, target.container)).toBe(false);
       }
@@ -272,13 +272,13 @@ test('warnings change no decision, and each names the log of a running container
       expect(silent.warnings).toEqual([]);
       const warned = plan.warnings.map(({ target }) => target.id);
       expect(new Set(warned).size).toBe(warned.length);
-      for (const { target, evidence } of plan.warnings) {
+      for (const { target } of plan.warnings) {
         const { state, labels, name, attempt } = seen.containers?.find(({ id }) => id === target.id) ?? {};
         expect(state).toBe('Running');
-        expect(evidence.path).toContain(
+        expect(target.logPath).toContain(
           `_${labels?.['io.kubernetes.pod.uid'] ?? '?'}/${name ?? ''}/${attempt ?? ''}.log`,
         );
-        expect(evidence.path).not.toMatch(/\.gz$/);
+        expect(target.logPath).not.toMatch(/\.gz$/);
       }
     }),
     worlds,

@@ -2,8 +2,13 @@ import { describe, expect, test } from 'vitest';
 import {
   containerTarget,
   decide,
+  isKept,
+  isRemoval,
   sandboxTarget,
+  type Because,
+  type ContainerGcTarget,
   type ContainerRemoval,
+  type LogFileTarget,
 } from '../../../../src/agent/containergc/facts.ts';
 import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
 import { PodStates, podsNow } from '../../../../src/agent/containergc/pods.ts';
@@ -35,54 +40,46 @@ const view = (over: Partial<LiveView> = {}): LiveView => ({
 
 const pod = { uid: 'uid-pod', namespace: 'default', name: 'pod' };
 const path = '/var/log/pods/default_pod_uid-pod';
-const limits = { maxPerPodContainer: 1, maxContainers: undefined };
-const ranked = (of: typeof pod | undefined, place: number) => ({
-  pod: of,
-  container: 'main',
-  place,
-  attempts: 2,
-  total: 2,
-  limits,
-});
 
-const ofOld = { target: containerTarget(old), policy: undefined };
-const ofDead = (place: number): ContainerRemoval =>
-  decide(ofOld, { reason: 'DeadContainer', evidence: { ...ranked(pod, place), pod } });
+function removalOf(target: ContainerGcTarget, because: Because): ContainerRemoval {
+  const decision = decide({ target, policy: undefined }, because);
+  if (!isRemoval(decision)) throw new Error(`${because.reason} is no reason to remove`);
+  return decision;
+}
+
+const ofDead = (rank: number): ContainerRemoval =>
+  removalOf(containerTarget(old, { rank, attempts: 2 }), { reason: 'DeadContainer', total: 2 });
 /** Removals that depend on this: that a newer attempt exists, only that a limit is exceeded, or that the pod is gone. */
 const superseded = ofDead(2);
 const overLimit = ofDead(1);
-const ofGone = decide(ofOld, { reason: 'PodGone', evidence: { pod, end: undefined } });
+const ofGone = removalOf(containerTarget(old), { reason: 'PodGone' });
 const finished = { containers: [old], sandboxes: [], pods: [finishedPod('pod')] };
 const over = (...pods: LiveView['pods']): Partial<LiveView> => ({ sandboxes: [], pods });
 
 const planned = down('pod', 60, { id: 'planned' });
 const rival = down('pod', 50, { id: 'rival' });
 const ofSandbox = (isPodGone: boolean): ContainerRemoval =>
-  decide(
-    { target: sandboxTarget(planned), policy: undefined },
-    { reason: 'Sandbox', evidence: { pod, end: undefined, isPodGone } },
-  );
+  removalOf(sandboxTarget(planned, isPodGone), { reason: 'Sandbox' });
 const older = ofSandbox(false);
 const two = { containers: [], sandboxes: [planned, rival] };
 
 const directoryOf = (of: typeof pod | undefined): ContainerRemoval =>
-  decide(
-    { target: { kind: 'LogDirectory', path, pod: of, links: [] }, policy: undefined },
-    { reason: 'OrphanedLogs', evidence: { pod: of, end: undefined } },
-  );
+  removalOf({ kind: 'LogDirectory', path, pod: of, links: [] }, { reason: 'OrphanedLogs' });
 const linkOf = (isOutside: boolean): ContainerRemoval => {
   const link = '/var/log/containers/pod_default_main-0123456789.log';
-  const target = { kind: 'LogLink', path: link, pod: undefined } as const;
-  return decide({ target, policy: undefined }, { reason: 'BrokenLink', evidence: { isOutside } });
+  return removalOf({ kind: 'LogLink', path: link, pod: undefined, isOutside }, { reason: 'BrokenLink' });
 };
-const fileOf = (of: typeof pod | undefined, name: string) => ({
-  target: { kind: 'LogFile' as const, path: `${path}/main/${name}`, pod: of },
-  policy: undefined,
+const fileOf = (of: typeof pod | undefined, name: string): LogFileTarget => ({
+  kind: 'LogFile',
+  path: `${path}/main/${name}`,
+  pod: of,
+  containerName: 'main',
+  place: undefined,
 });
 const rotatedOf = (of: typeof pod | undefined): ContainerRemoval =>
-  decide(fileOf(of, '0.log.20260101-000001'), { reason: 'RotatedLog', evidence: { limits: undefined } });
+  removalOf(fileOf(of, '0.log.20260101-000001'), { reason: 'RotatedLog' });
 const attemptOf = (of: typeof pod | undefined): ContainerRemoval =>
-  decide(fileOf(of, '0.log'), { reason: 'ContainerGone', evidence: ranked(of, 2) });
+  removalOf({ ...fileOf(of, '0.log'), place: { rank: 2, attempts: 2 } }, { reason: 'ContainerGone' });
 const directory = directoryOf(pod);
 const broken = linkOf(false);
 const outside = linkOf(true);
@@ -229,13 +226,14 @@ describe('a node', () => {
   test('counts nothing that is unknown, and no removals without a plan', () => {
     const unknown = factsOf({ containers: undefined, sandboxes: undefined, logs: undefined });
     const nothing = { total: 0, removable: 0 };
-    expect(inventoryOf(unknown, { removals: [], kept: [], warnings: [] })).toEqual({
+    const plan = { rule: undefined, ends: new Map(), removals: [], kept: [], warnings: [] };
+    expect(inventoryOf(unknown, plan)).toEqual({
       ...{ containers: nothing, sandboxes: nothing, logs: { bytes: 0, removableBytes: 0 }, offenders: [] },
       orphans: undefined,
     });
     const subject = { target: containerTarget(old), policy: undefined };
-    const kept = [decide(subject, { reason: 'UnknownState', evidence: { pod } })];
-    expect(inventoryOf(node, { removals: [], kept, warnings: [] })).toMatchObject({
+    const kept = [decide(subject, { reason: 'UnknownState' })].filter(isKept);
+    expect(inventoryOf(node, { ...plan, kept })).toMatchObject({
       ...{ containers: { total: 1, removable: 0 }, logs: { bytes: 100 } },
       offenders: [{ kind: 'LogDirectory', name: 'pod', bytes: 100, reason: undefined }],
     });

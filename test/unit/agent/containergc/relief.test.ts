@@ -62,7 +62,7 @@ test('the gauge of due objects counts those for node pressure anew in each pass'
   node.governance = governed({ ...policyWith(pressurePolicy()), mode: 'DryRun' });
   const due = async (pass: Promise<unknown>): Promise<string | undefined> => {
     await pass;
-    return /due_objects\{reason="nodefs.available",mode="DryRun"\} (.*)/.exec(
+    return /due_objects\{unit="containergc",reason="nodefs.available",mode="DryRun"\} (.*)/.exec(
       await node.registry.metrics(),
     )?.[1];
   };

@@ -1,3 +1,5 @@
+import { containerTarget, decide, type Because } from '../../../../src/agent/containergc/facts.ts';
+import { explainContainer } from '../../../../src/agent/containergc/words.ts';
 import { byDiskSignal } from '../../../../src/api/node-pressure.ts';
 import type { ContainerGcPolicy } from '../../../../src/api/policy/policy.ts';
 import {
@@ -5,17 +7,14 @@ import {
   containerRemoveReasons,
   containerWarnReasons,
   nodeKeepReasons,
+  type ContainerKeepReason,
+  type ContainerRemoveReason,
   type ContainerWarnReason,
 } from '../../../../src/api/reasons.ts';
-import {
-  containerReasons,
-  type ContainerEvidence,
-  type ContainerReason,
-} from '../../../../src/gc/reasons/containers.ts';
 import type { LogEntry, LogListing } from '../../../../src/node/logs/list.ts';
 import type { FoundOrphan, OrphanObstacle } from '../../../../src/node/storage/orphans-finder.ts';
 import type { NodePart } from '../../../../src/snapshot/plan-facts.ts';
-import { minutesAgo, node } from '../../../builders.ts';
+import { minutesAgo, node, policy } from '../../../builders.ts';
 import { container, sandbox } from '../../../fakes/runtime.ts';
 import {
   attempts,
@@ -28,7 +27,7 @@ import {
   staticSource,
 } from '../../agent/containergc/builders.ts';
 import { boundPod, broken, keepMark, nodesPolicy, shortOf, type Facts } from '../facts.ts';
-import { casesOf, explained, liveCases, testReasons, type Cases } from './catalogue.ts';
+import { actedCases, casesOf, explained, testReasons, type Cases } from './catalogue.ts';
 
 interface Case extends Facts {
   /** An id or a path. */
@@ -85,12 +84,12 @@ const leftover = (kind: 'podCgroups' | 'podDirectories', obstacle?: OrphanObstac
 };
 
 /** Only an agent observes a jump of the clock, and removals that fail. */
-const live: Pick<ContainerEvidence, 'ClockUnsure' | 'RemovalFailed'> = {
-  ClockUnsure: undefined,
-  RemovalFailed: { times: 3 },
-};
+const live: readonly Because[] = [{ reason: 'ClockUnsure' }, { reason: 'RemovalFailed', times: 3 }];
 
-const planned: Cases<Exclude<ContainerReason, keyof typeof live> | ContainerWarnReason, Case> = {
+const planned: Cases<
+  ContainerRemoveReason | Exclude<ContainerKeepReason, 'ClockUnsure' | 'RemovalFailed'> | ContainerWarnReason,
+  Case
+> = {
   PodGone: {
     'a container of a pod that is gone': later('old', old),
     'of an evicted pod': later('old', { ...old, pods: [evicted] }),
@@ -220,13 +219,6 @@ const planned: Cases<Exclude<ContainerReason, keyof typeof live> | ContainerWarn
   },
 };
 
-const target = {
-  kind: 'Container',
-  id: 'old',
-  name: 'main',
-  pod: { uid: 'uid-pod', namespace: 'default', name: 'pod' },
-} as const;
-
 testReasons(
   'containers',
   [...containerRemoveReasons, ...containerWarnReasons, ...containerKeepReasons, ...nodeKeepReasons],
@@ -234,6 +226,11 @@ testReasons(
     ...casesOf(planned, ({ ask: text, ...facts }) =>
       explained({ kind: 'container', text, node: undefined }, facts),
     ),
-    ...liveCases(live, { unit: 'containergc', target, catalog: containerReasons }),
+    ...actedCases(
+      live.map((because) => {
+        const one = decide({ target: containerTarget(dead('old', 60)), policy: policy() }, because);
+        return [one, explainContainer(one, { rule: rule(), ends: new Map() })] as const;
+      }),
+    ),
   ],
 );

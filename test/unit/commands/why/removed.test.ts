@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RemovedObject } from '../../../../src/api/report/node-pass.ts';
-import { containerReasons } from '../../../../src/gc/reasons/containers.ts';
+import { containerReasons } from '../../../../src/agent/containergc/words.ts';
 import { questionOf, type NodeQuestion } from '../../../../src/commands/why/question.ts';
 import { podRemovalOf, removalsOf, type Removal } from '../../../../src/commands/why/removed.ts';
 import { whyTable } from '../../../../src/commands/why/table.ts';
