@@ -6,9 +6,9 @@ import { nodePodsResource } from '../../kube/cache/node-pods.ts';
 import type { Identified, NodeFacts } from '../../kube/cache/objects.ts';
 import { Reflector, type ReflectorDeps } from '../../kube/cache/reflector.ts';
 import { jsonResource, nodesResource, type Resource } from '../../kube/cache/resources.ts';
+import { Edge } from '../../runtime/scheduling/edge.ts';
 import type { Check } from '../../runtime/serving/health.ts';
 import { Governor } from './governor.ts';
-import { Edge, Trusted } from '../controller/cache-views.ts';
 
 export interface AgentCaches {
   /** The policy that governs the node now; NodeUnknown while a watch does not work or the node does not exist. */
@@ -34,7 +34,7 @@ export function agentCaches(deps: AgentCachesDeps): AgentCaches {
   const { nodeName, onNews } = deps;
   const policySet = new PolicySet();
   const policies = watched(deps, jsonResource({ name: 'gcpolicies', path: policiesPath }), () => {
-    const isNews = policySet.update([...policies.reflector.items.values()].map(({ object }) => object));
+    const isNews = policySet.update([...policies.items.values()].map(({ object }) => object));
     update(isNews);
   });
   const nodes = watched(deps, nodesResource({ name: nodeName }), () => {
@@ -43,56 +43,35 @@ export function agentCaches(deps: AgentCachesDeps): AgentCaches {
   const pods = watched(deps, nodePodsResource(nodeName), () => {
     update(false);
   });
-  const ready = new Edge(() => [policies, nodes, pods].every(({ view }) => view.synced), onNews);
+  const ready = new Edge(() => [policies, nodes, pods].every(({ synced }) => synced), onNews);
   const governor = new Governor(nodeName, deps.log);
-  const found = (): NodeFacts | undefined =>
-    [...nodes.reflector.items.values()].find(({ name }) => name === nodeName);
-  const node = (): NodeFacts | undefined => (nodes.view.synced ? found() : undefined);
-  const governance = (): NodeGovernance =>
-    governNode(policies.view.synced ? policySet.ranked : undefined, node());
+  const found = (): NodeFacts | undefined => [...nodes.items.values()].find(({ name }) => name === nodeName);
+  const node = (): NodeFacts | undefined => (nodes.synced ? found() : undefined);
+  const governance = (): NodeGovernance => governNode(policies.synced ? policySet.ranked : undefined, node());
   const update = (isNews: boolean): void => {
     ready.check();
     // A watch that stops working is no change of the policy.
-    const changed = policies.view.synced && nodes.view.synced && governor.changed(governance());
+    const changed = policies.synced && nodes.synced && governor.changed(governance());
     if (changed || isNews) onNews();
   };
   return {
     governance,
     node,
-    pods: () => (pods.view.synced ? [...pods.view.items.values()] : undefined),
+    pods: () => (pods.synced ? [...pods.items.values()] : undefined),
     checks: [
-      syncCheck('gcpolicies', policies),
-      syncCheck('node', nodes, () => (found() === undefined ? `there is no node ${nodeName}` : undefined)),
-      syncCheck('pods', pods),
+      policies.check('gcpolicies'),
+      nodes.check('node', () => (found() === undefined ? `there is no node ${nodeName}` : undefined)),
+      pods.check('pods'),
     ],
     run: async (signal) => {
-      await Promise.all([policies, nodes, pods].map(({ reflector }) => reflector.run(signal)));
+      await Promise.all([policies, nodes, pods].map((one) => one.run(signal)));
     },
   };
 }
 
-interface Watched<T extends Identified> {
-  readonly reflector: Reflector<T>;
-  readonly view: Trusted<T>;
-}
-
-function watched<T extends Identified>(
+// One node, its pods, and a few policies: lists that the API server serves to every agent from memory.
+const watched = <T extends Identified>(
   deps: AgentCachesDeps,
   resource: Resource<T>,
   onChange: () => void,
-): Watched<T> {
-  // One node, its pods, and a few policies: lists that the API server serves to every agent from memory.
-  const reflector = new Reflector<T>({ ...deps, resource, onChange, pageSize: 'all' });
-  return { reflector, view: new Trusted(reflector) };
-}
-
-/** `trouble` is called while the cache is synced. */
-function syncCheck(
-  name: string,
-  { reflector }: Pick<Watched<Identified>, 'reflector'>,
-  trouble: () => string | undefined = () => undefined,
-): Check {
-  const check = (): string | undefined =>
-    reflector.synced ? trouble() : (reflector.lastError ?? 'not listed yet');
-  return { name: `${name}-synced`, check };
-}
+): Reflector<T> => new Reflector<T>({ ...deps, resource, onChange, pageSize: 'all' });

@@ -22,7 +22,9 @@ import {
   replicaSetsResource,
   type Resource,
 } from '../../kube/cache/resources.ts';
-import { Edge, OnDemand, PodCache, Trusted } from './cache-views.ts';
+import { OnDemand } from '../../kube/cache/on-demand.ts';
+import { PodCache } from '../../kube/cache/pod-cache.ts';
+import { Edge } from '../../runtime/scheduling/edge.ts';
 import type { Check } from '../../runtime/serving/health.ts';
 
 export interface Caches {
@@ -70,7 +72,7 @@ export function controllerCaches(deps: CacheDeps): Caches {
   );
   const pods: PodCache = new PodCache(
     (labelKeys) => reflect(podsResource({ labelKeys }), checkReady, podsPageSize),
-    ready,
+    checkReady,
   );
   const nodes = reflect(nodesResource(), checkReady);
   const namespaces = reflect(namespacesResource(), checkReady);
@@ -81,14 +83,19 @@ export function controllerCaches(deps: CacheDeps): Caches {
   const replicaSets = new OnDemand(() => reflect(replicaSetsResource()));
   return {
     pods,
-    nodes: new Trusted(nodes),
-    namespaces: new Trusted(namespaces),
-    policies: new Trusted(policies),
+    nodes,
+    namespaces,
+    policies,
     writePolicyStatus: (...status) => operator.writeStatus(...status),
-    nodeReports: new Trusted(nodeReports),
+    nodeReports,
     jobs: () => jobs.store(),
     replicaSets: () => replicaSets.store(),
-    checks: Object.entries({ gcpolicies: policies, pods: pods.reflector, nodes, namespaces }).map(syncCheck),
+    checks: [
+      policies.check('gcpolicies'),
+      pods.reflector.check('pods'),
+      nodes.check('nodes'),
+      namespaces.check('namespaces'),
+    ],
     run: async (signal) => {
       const always = [operator, nodes, namespaces, nodeReports].map((one) => one.run(signal));
       const later = [jobs.run(signal), replicaSets.run(signal), runPods({ policies, pods }, deps, signal)];
@@ -153,17 +160,10 @@ async function runPods(
   { policySet, log }: CacheDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  await policies.whenSynced(signal).catch(() => undefined);
+  await policies.whenComplete(signal).catch(() => undefined);
   if (signal.aborted) return;
   if (policies.items.size === 0) log.info({}, 'no GCPolicy exists, nothing is collected');
   policySet.update(objectsOf(policies));
   pods.covers(podLabelKeys(policySet.ranked));
   await pods.reflector.run(signal);
 }
-
-const syncCheck = ([name, reflector]: readonly [string, Syncing]): Check => ({
-  name: `${name}-synced`,
-  check: () => (reflector.synced ? undefined : (reflector.lastError ?? 'not listed yet')),
-});
-
-type Syncing = Pick<Reflector<Identified>, 'synced' | 'lastError'>;

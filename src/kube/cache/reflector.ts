@@ -1,5 +1,6 @@
 import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
+import type { Check } from '../../runtime/serving/health.ts';
 import { onAbort, untilAborted } from '../http/abort.ts';
 import { Backoff, reflectorBackoff } from '../http/backoff.ts';
 import type { Codec } from '../codec/list.ts';
@@ -14,7 +15,7 @@ import { View } from './view.ts';
 export interface Store<T> {
   /** All known objects by UID. A changed object is a new value. The map itself changes: read it synchronously. */
   readonly items: ReadonlyMap<string, T>;
-  /** True after the first complete list. Remains true while the watch is being restored. */
+  /** The list is complete and its watch works: nothing is decided from another state. */
   readonly synced: boolean;
 }
 
@@ -48,7 +49,7 @@ export class Reflector<T extends Identified> implements Store<T> {
   readonly #log: Logger;
   readonly #backoff: Backoff;
   #view = new View<T>();
-  #synced = false;
+  #isComplete = false;
   #state: ReflectorState = 'starting';
   #lastError: string | undefined;
   /** The resourceVersion at which the next watch begins; undefined = a list is due. */
@@ -73,7 +74,12 @@ export class Reflector<T extends Identified> implements Store<T> {
   }
 
   get synced(): boolean {
-    return this.#synced;
+    return this.#isComplete && this.#state === 'synced';
+  }
+
+  /** True after the first complete list. Remains true while the watch is being restored. */
+  get isComplete(): boolean {
+    return this.#isComplete;
   }
 
   get state(): ReflectorState {
@@ -86,17 +92,24 @@ export class Reflector<T extends Identified> implements Store<T> {
   }
 
   /** Resolves when the view is complete. Rejects with the signal's reason. */
-  async whenSynced(signal: AbortSignal): Promise<void> {
-    while (!this.#synced) {
+  async whenComplete(signal: AbortSignal): Promise<void> {
+    while (!this.#isComplete) {
       const next = new Promise<void>((resolve) => this.#waiting.push(resolve));
       await untilAborted(next, signal);
     }
   }
 
-  /** Lists again because the view lacks required data, e.g. a label. The view is not `synced` until the list is complete. */
+  /** A readiness check; `trouble` is called while the view is complete. */
+  check(name: string, trouble: () => string | undefined = () => undefined): Check {
+    const check = (): string | undefined =>
+      this.#isComplete ? trouble() : (this.#lastError ?? 'not listed yet');
+    return { name: `${name}-synced`, check };
+  }
+
+  /** Lists again because the view lacks required data, e.g. a label. The view is not complete until then. */
   relist(reason: string): void {
     this.#log.debug({ resource: this.#resource, reason }, 'listing again');
-    this.#synced = false;
+    this.#isComplete = false;
     this.#round.abort();
   }
 
@@ -148,7 +161,7 @@ export class Reflector<T extends Identified> implements Store<T> {
 
   #show(view: View<T>, resourceVersion: string): void {
     this.#view = view;
-    this.#synced = true;
+    this.#isComplete = true;
     this.#resumeAt = resourceVersion;
     this.#listIsFresh = true;
     this.#deps.metrics?.listed(this.#resource);
@@ -238,7 +251,7 @@ export class Reflector<T extends Identified> implements Store<T> {
   /** A kind that is not installed has no objects. */
   #forget(): void {
     this.#state = 'missing';
-    this.#synced = false;
+    this.#isComplete = false;
     if (this.#view.items.size === 0) return;
     this.#view = new View<T>();
     this.#deps.onChange?.();

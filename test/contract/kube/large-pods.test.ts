@@ -18,7 +18,7 @@ test.each([{ form: podsResource({ labelKeys: () => 'all' }).accept }, { form: 'a
   async ({ form }) => {
     const { metadata } = await objects.createPod({ annotations: { large: 'x'.repeat(200_000) } });
     const reflector = reflect(transport, { ...podsResource({ labelKeys: () => 'all' }), accept: form });
-    await reflector.whenSynced(signal);
+    await reflector.whenComplete(signal);
     expect(reflector.items.get(metadata.uid)).toMatchObject({ name: metadata.name, phase: 'Pending' });
     await objects.labelPod(metadata.name);
     await vi.waitFor(() => {
@@ -40,7 +40,7 @@ test.each([{ form: podsResource({ labelKeys: () => 'all' }).accept }, { form: 'a
     const finalizers = [...Array.from({ length: 1_000 }, (_, i) => `example.com/${i}`), jobTrackingFinalizer];
     const { metadata } = await objects.createPod({ ownerReferences, finalizers });
     const reflector = reflect(transport, { ...podsResource({ labelKeys: () => 'all' }), accept: form });
-    await reflector.whenSynced(signal);
+    await reflector.whenComplete(signal);
     const listed = reflector.items.get(metadata.uid);
     expect(listed?.finalizers).toContain(jobTrackingFinalizer);
     expect(listed?.controller?.name).toSatisfy(isCut);

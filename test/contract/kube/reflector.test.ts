@@ -24,7 +24,7 @@ const { transport, objects } = await startEnvironment();
 test('pods are listed and watched', async () => {
   const before = await Promise.all([objects.createPod(), objects.createPod(), objects.createPod()]);
   const reflector = reflect(transport, podsResource({ labelKeys: () => new Set(['touched']) }));
-  await reflector.whenSynced(signal);
+  await reflector.whenComplete(signal);
   for (const { metadata } of before) {
     expect(reflector.items.get(metadata.uid)).toMatchObject({
       name: metadata.name,
@@ -87,7 +87,7 @@ test('a pod is the same in protobuf and in JSON', async () => {
   const resource = podsResource({ labelKeys: () => 'all' });
   const inProtobuf = reflect(transport, resource);
   const inJson = reflect(transport, { ...resource, accept: 'application/json' });
-  await Promise.all([inProtobuf.whenSynced(signal), inJson.whenSynced(signal)]);
+  await Promise.all([inProtobuf.whenComplete(signal), inJson.whenComplete(signal)]);
   expect(Object.fromEntries(inProtobuf.items)).toEqual(Object.fromEntries(inJson.items));
   expect(inProtobuf.items.get(metadata.uid)).toMatchObject({
     phase: 'Failed',
@@ -107,7 +107,7 @@ test('pods of one node only', async () => {
   const { metadata } = await objects.createPod();
   const here = reflect(transport, podsResource({ labelKeys: () => 'all', nodeName: 'no-such-node' }));
   const elsewhere = reflect(transport, podsResource({ labelKeys: () => 'all', nodeName: unique('other') }));
-  await Promise.all([here.whenSynced(signal), elsewhere.whenSynced(signal)]);
+  await Promise.all([here.whenComplete(signal), elsewhere.whenComplete(signal)]);
   expect(here.items.has(metadata.uid)).toBe(true);
   expect(elsewhere.items.size).toBe(0);
 });
@@ -116,7 +116,7 @@ test('an interrupted watch is resumed: nothing is lost, nothing is listed again'
   const doomed = await objects.createPod();
   const cuttable = new CutTransport(transport);
   const reflector = reflect(cuttable, podsResource({ labelKeys: () => 'all' }));
-  await reflector.whenSynced(signal);
+  await reflector.whenComplete(signal);
   const isWatching = (): void => {
     expect(cuttable.requests.filter((r) => r.query?.['watch'] === 'true')).toHaveLength(1);
   };
@@ -138,7 +138,7 @@ test('nodes', async () => {
   const name = unique('node');
   const reflector = reflect(transport, nodesResource());
   const one = reflect(transport, nodesResource({ name }));
-  await Promise.all([reflector.whenSynced(signal), one.whenSynced(signal)]);
+  await Promise.all([reflector.whenComplete(signal), one.whenComplete(signal)]);
   const taints = [{ key: 'node.kubernetes.io/out-of-service', value: 'x', effect: 'NoExecute' }];
   const body = { apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { a: 'b' } }, spec: { taints } };
   await objects.request({ method: 'POST', path: '/api/v1/nodes', body });
@@ -165,7 +165,7 @@ test('nodes', async () => {
 
 test('namespaces', async () => {
   const reflector = reflect(transport, namespacesResource());
-  await reflector.whenSynced(signal);
+  await reflector.whenComplete(signal);
   expect(named(reflector, objects.namespace)?.labels).toMatchObject({
     'kubernetes.io/metadata.name': objects.namespace,
   });
@@ -174,7 +174,7 @@ test('namespaces', async () => {
 test('jobs and replica sets', async () => {
   const jobs = reflect(transport, jobsResource());
   const replicaSets = reflect(transport, replicaSetsResource());
-  await Promise.all([jobs.whenSynced(signal), replicaSets.whenSynced(signal)]);
+  await Promise.all([jobs.whenComplete(signal), replicaSets.whenComplete(signal)]);
   const [job, replicaSet] = [unique('job'), unique('rs')];
   await create('/apis/batch/v1', 'jobs', {
     apiVersion: 'batch/v1',
@@ -206,7 +206,7 @@ describe('custom resources', () => {
     const names = ['a', 'b', 'c'].map(unique);
     for (const name of names.slice(0, 3)) await createPolicy(name);
     const reflector = reflect(transport, jsonResource({ name: 'gcpolicies', path: policies }));
-    await reflector.whenSynced(signal);
+    await reflector.whenComplete(signal);
     for (const name of names) {
       expect(named(reflector, name)?.object).toMatchObject({
         kind: 'GCPolicy',

@@ -140,7 +140,7 @@ describe('faults', () => {
     expect(stateOf(reflector)).toMatchObject({
       state: 'failing',
       lastError: 'connection refused',
-      synced: true,
+      synced: false,
     });
   });
 
@@ -196,7 +196,7 @@ describe('faults', () => {
     const { clock, reflector } = await startWatching(api);
     api.sendRaw(Buffer.from([0, 0, 0, 3, 1, 2, 3]));
     await until(() => reflector.state === 'failing');
-    expect(reflector.synced).toBe(true);
+    expect(reflector.isComplete).toBe(true);
     clock.advance(800);
     await until(() => api.lists.length === 2);
   });
@@ -240,7 +240,7 @@ describe('a silent watch', () => {
       clock.advance(60_000);
       expect(await pause(clock)).toBe(wait);
       expect(stateOf(reflector)).toMatchObject({
-        ...{ count: 1, synced: true, state: 'failing' },
+        ...{ count: 1, synced: false, state: 'failing' },
         lastError: 'nothing arrived from the watch of pods for 60 s',
       });
       clock.advance(wait);

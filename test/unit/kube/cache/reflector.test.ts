@@ -201,11 +201,11 @@ describe('stopping', () => {
     await done;
   });
 
-  test('whenSynced rejects with the reason', async () => {
+  test('whenComplete rejects with the reason', async () => {
     const api = apiWith('a');
     api.fail('list', refused);
     const { reflector } = start(api);
-    const waiting = reflector.whenSynced(AbortSignal.abort(new Error('enough')));
+    const waiting = reflector.whenComplete(AbortSignal.abort(new Error('enough')));
     await expect(waiting).rejects.toThrow('enough');
   });
 });
@@ -260,7 +260,7 @@ describe('a kind that is not installed', () => {
     clock.advance(1000);
     api.endWatches();
     await until(() => reflector.state === 'failing');
-    expect(stateOf(reflector)).toMatchObject({ synced: true });
+    expect(stateOf(reflector)).toMatchObject({ synced: false, isComplete: true });
     expect(names(reflector)).toEqual(['a']);
   });
 });

@@ -75,8 +75,8 @@ export function apiWith(...pods: readonly string[]): FakeApi {
 export function stateOf<T extends { uid: string; name: string; resourceVersion: string }>(
   reflector: Reflector<T>,
 ): object {
-  const { items, synced, state, lastError } = reflector;
-  return { count: items.size, synced, state, lastError };
+  const { items, synced, isComplete, state, lastError } = reflector;
+  return { count: items.size, synced, isComplete, state, lastError };
 }
 
 /** Waits until the reflector pauses between two attempts. Returns the length of the pause. */
