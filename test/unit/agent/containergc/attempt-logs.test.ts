@@ -1,17 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { minutesAgo } from '../../../builders.ts';
 import { container, sandbox } from '../../../fakes/runtime.ts';
-import {
-  apiPod,
-  checkRow,
-  dead,
-  finishedPod,
-  log,
-  logsRule,
-  planOf,
-  staticSource,
-  type Row,
-} from './builders.ts';
+import { apiPod, checkRow, dead, log, logsRule, planOf, staticSource, type Row } from './builders.ts';
 
 const dir = 'default_pod_uid-pod';
 const attempt = (name: string, minutes = 30, bytes = 100) =>

@@ -29,7 +29,8 @@ const uuid = '11111111-2222-3333-4444-555555555555';
 const large = (path: string, over: Partial<LogEntry> = {}): LogEntry => log(path, { bytes: 2000, ...over });
 const linkTo = (target: string): LogEntry => live(0, { target });
 
-test.each<readonly [name: string, logs: readonly LogEntry[], warnings: readonly string[], over?: Over]>([
+type Row = readonly [name: string, logs: readonly LogEntry[], warnings: readonly string[], over?: Over];
+const rows: readonly Row[] = [
   ['a log above the size', [live(1001)], [`${isLive} 1001`]],
   ['not a log of the size', [live(1000)], []],
   ['nothing while the policy sets no size', [live(1e12)], [], { warnBytes: undefined }],
@@ -113,12 +114,17 @@ test.each<readonly [name: string, logs: readonly LogEntry[], warnings: readonly 
     [`b-0 ${podLogs}/b/0.log 3000`, `a-0 ${podLogs}/a/0.log 2000`, `${isLive} 2000`],
     { containers: [main, container('a-0', { name: 'a' }), container('b-0', { name: 'b' })] },
   ],
-])('warns about %s', (_, logs, warnings, over = {}) => {
-  const { warnBytes, ...facts } = { warnBytes: 1000, ...over };
-  const plan = planOf({ containers: [main], pods: [apiPod('pod')], ...facts, logs }, warnAt(warnBytes));
-  expect(plan.warnings.map(short)).toEqual(warnings);
-  expect(plan.removals.map(({ target }) => target.kind)).not.toContain('LogFile');
-});
+];
+
+test.each(rows.map(([name, logs, warnings, over = {}]) => ({ name, logs, warnings, over })))(
+  'warns about $name',
+  ({ logs, warnings, over }) => {
+    const { warnBytes, ...facts } = { warnBytes: 1000, ...over };
+    const plan = planOf({ containers: [main], pods: [apiPod('pod')], ...facts, logs }, warnAt(warnBytes));
+    expect(plan.warnings.map(short)).toEqual(warnings);
+    expect(plan.removals.map(({ target }) => target.kind)).not.toContain('LogFile');
+  },
+);
 
 test('a warning does not replace the decision about its container', () => {
   const { kept } = planOf({ pods: [apiPod('pod')], containers: [main], logs: [live(2000)] }, warnAt(1000));

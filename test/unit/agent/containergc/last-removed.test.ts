@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { nodesRules } from '../../../builders.ts';
-import { pressurePolicy } from '../nodepressure/builders.ts';
-import { apiPod, attempts, dead, down, link, log, logsRule, rule } from './builders.ts';
+import { apiPod, attempts, dead, down, link, log, logsRule } from './builders.ts';
 import { Node, nodePolicy } from './environment.ts';
 
 test('the report names what was removed, newest first, with its pod, reason, policy, size and time', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { OrphansPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import type { FoundOrphan } from '../../../../src/node/storage/orphans-finder.ts';
 import { nodesRules, policy } from '../../../builders.ts';
-import { keptBy, Node } from './environment.ts';
+import { Node } from './environment.ts';
 
 const uid = '01234567-89ab-cdef-0123-456789abcdef';
 const removing: OrphansPolicy = { podCgroups: 'Remove', podDirectories: 'Remove' };
