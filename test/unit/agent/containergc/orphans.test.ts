@@ -83,6 +83,12 @@ describe('a plan', () => {
       node: { pods: [{ ...apiPod('x'), uid, isOptedOut: true }] },
       ...{ group: 'Keep KeepMarked', directory: 'Keep KeepMarked' },
     },
+    {
+      name: 'a pod that is back',
+      node: { pods: [{ uid, configHash: undefined }] },
+      group: 'Keep InUse',
+      directory: 'Keep InUse',
+    },
     ...(['Mounted', 'MountsUnknown', 'NotEmpty', 'ReadOnly', 'InUse', 'PacingLimit'] as const).map(
       (obstacle: OrphanObstacle) => ({
         ...{ name: obstacle, node: both({ obstacle }) },

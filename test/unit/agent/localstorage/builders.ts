@@ -138,10 +138,7 @@ export interface PlanRow {
 
 export const planOf = ({ storage, pod, used, stats, policy, staleAfterMs }: PlanRow): LocalStoragePlan =>
   planLocalStorage(
-    {
-      pods: [storagePod('p', storage, pod)],
-      usage: usage(used === undefined ? {} : { p: used }, stats),
-    },
+    { pods: [storagePod('p', storage, pod)], usage: usage(used === undefined ? {} : { p: used }, stats) },
     { governance: governedBy(storagePolicy(policy)), now, staleAfterMs },
   );
 

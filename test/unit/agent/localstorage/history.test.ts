@@ -55,11 +55,6 @@ test.each<{
   { name: 'not the lower one when usage falls', sizes: [96, 85, 81], expected: [[95], [], []] },
   { name: 'again after usage fell below it', sizes: [81, 80, 81], expected: [[80], [], [80]] },
   { name: 'the higher one again after usage fell below it', sizes: [96, 90, 96], expected: [[95], [], [95]] },
-  {
-    name: 'only the highest again after usage fell below both',
-    sizes: [96, 10, 96],
-    expected: [[95], [], [95]],
-  },
   { name: 'none below the lowest', sizes: [40, 60, 80], expected: [[], [], []] },
 ])('a level is raised: $name', ({ sizes, expected }) => {
   const watcher = new Watcher();

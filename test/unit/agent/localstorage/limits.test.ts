@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { DeclaredInitContainer, PodStorageSpec } from '../../../../src/api/local-storage.ts';
 import type { DefaultLimits } from '../../../../src/api/policy/policy.ts';
-import { hasLimits, limitsOf } from '../../../../src/agent/localstorage/limits.ts';
+import { limitsOf } from '../../../../src/agent/localstorage/limits.ts';
 import { container, emptyDir, init, mib, sidecar, spec, storagePolicy } from './builders.ts';
 
 const { defaultLimits: noDefaults } = storagePolicy();
@@ -118,15 +118,4 @@ test.each(parts)('the limits of volumes and containers: $name', ({ storage, expe
   expect(
     named.map(({ name, limit, isDefault }) => `${name} ${limit.text}${isDefault ? ' by default' : ''}`),
   ).toEqual(expected);
-});
-
-const any = rows<Partial<PodStorageSpec>, boolean>([
-  ['nothing declared', { emptyDirs: [emptyDir('tmp')] }, false],
-  ['a volume', { emptyDirs: [emptyDir('tmp', '1Mi')] }, true],
-  ['an init container', { initContainers: [init('i', '1Mi')] }, true],
-  ['a container by default', {}, true, { containerBytes: 1 }],
-]);
-
-test.each(any)('whether a pod has a limit: $name', ({ storage, expected, defaults }) => {
-  expect(hasLimits(limitsOf(spec(storage), storagePolicy({ defaultLimits: defaults })))).toBe(expected);
 });

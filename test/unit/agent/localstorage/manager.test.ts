@@ -96,15 +96,6 @@ describe('warnings', () => {
     expect(node.events.map(({ regarding }) => regarding)).toMatchObject([{ name: 'scratch', uid: 'hash' }]);
   });
 
-  test('use evictAtPercent of the policy', async () => {
-    const node = new Node();
-    node.governance = governedBy(storagePolicy({ evictAtPercent: 90 }));
-    await node.pass({ scratch: { volumes: { tmp: 91 } } });
-    expect(node.events[0]?.note).toMatch(
-      / It exceeds 90 % of the limit, so the agent requests its eviction\.$/,
-    );
-  });
-
   test('of a critical pod announce no eviction, and there is none', async () => {
     const node = new Node();
     node.pods = node.pods?.map((pod) => ({ ...pod, priority: 2_000_001_000 }));

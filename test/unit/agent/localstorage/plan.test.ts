@@ -30,7 +30,6 @@ const critical = 'Keep p CriticalPod';
 const mainAndOther = { containers: [container('main', '10Mi'), container('other', '100Mi')] };
 const twoVolumes = { emptyDirs: [emptyDir('b', '10Mi'), emptyDir('a', '10Mi')] };
 const staleAfterMs = 5 * 60_000;
-const defaultLimits = { emptyDirBytes: 7 * mib };
 
 test.each<PlanRow & { readonly name: string; readonly expected: string }>([
   // volumes
@@ -57,12 +56,6 @@ test.each<PlanRow & { readonly name: string; readonly expected: string }>([
     storage: twoVolumes,
     used: { volumes: { a: 900, b: 11 } },
     expected: 'Evict p emptydirfs.limit b',
-  },
-  {
-    name: 'the second volume above its limit',
-    storage: twoVolumes,
-    used: { volumes: { b: 5, a: 11 } },
-    expected: 'Evict p emptydirfs.limit a',
   },
   {
     name: 'a volume that is not measured is skipped',
@@ -131,13 +124,6 @@ test.each<PlanRow & { readonly name: string; readonly expected: string }>([
     expected: 'Evict p ephemeralcontainerfs.limit s',
   },
   {
-    name: 'a sidecar without a limit has no default limit',
-    storage: { ...limited, initContainers: [sidecar('s')] },
-    used: { total: 90, containers: { s: { logs: 80 } } },
-    policy: { defaultLimits: { containerBytes: 10 * mib } },
-    expected: underLimit,
-  },
-  {
     name: 'a container that is not in the spec is ignored',
     storage: limited,
     used: { total: 9, containers: { ghost: { logs: 800 } } },
@@ -156,33 +142,6 @@ test.each<PlanRow & { readonly name: string; readonly expected: string }>([
     storage: scratch,
     used: { volumes: { tmp: 90 } },
     policy: { evictAtPercent: 90 },
-    expected: underLimit,
-  },
-  // default limits
-  {
-    name: 'a default limit for volumes',
-    storage: { emptyDirs: [emptyDir('tmp')] },
-    used: { volumes: { tmp: 8 } },
-    policy: { defaultLimits },
-    expected: overTmp,
-  },
-  {
-    name: 'a default limit for pods',
-    used: { total: 8 },
-    policy: { defaultLimits: { podBytes: 7 * mib } },
-    expected: overTotal,
-  },
-  {
-    name: 'a default limit for containers',
-    used: { total: 8, containers: { main: { layer: 8 } } },
-    policy: { defaultLimits: { containerBytes: 7 * mib } },
-    expected: overMain,
-  },
-  {
-    name: 'a declared limit instead of the default limit',
-    storage: scratch,
-    used: { volumes: { tmp: 8 } },
-    policy: { defaultLimits },
     expected: underLimit,
   },
   { name: 'no limit', used: { total: 9e6, volumes: { tmp: 9e6 } }, expected: noLimit },

@@ -20,12 +20,7 @@ test.each<PlanRow & { readonly name: string; readonly expected: readonly string[
   { name: 'a critical pod', pod: { priority: 2_000_001_000 }, used: overVolume, expected: [tmp95] },
   { name: 'none for a pod with the keep label', pod: { isOptedOut: true }, used: overVolume, expected: [] },
   { name: 'none for a finished pod', pod: { phase: 'Failed' }, used: overVolume, expected: [] },
-  {
-    name: 'none for a deleted pod',
-    pod: { deletionAtMs: minutesAgo(1) },
-    used: overVolume,
-    expected: [],
-  },
+  { name: 'none for a deleted pod', pod: { deletionAtMs: minutesAgo(1) }, used: overVolume, expected: [] },
   { name: 'none without levels', used: overVolume, policy: { warnAtPercent: [] }, expected: [] },
   {
     name: 'none by a stale measurement',

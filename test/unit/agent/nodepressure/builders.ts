@@ -62,6 +62,17 @@ export interface Step {
   readonly measured?: number;
 }
 
+/** Steps such as `0:140 1:249`, the minute and what is available; `1:140/950` of another capacity; `3:100@0` measured in another minute. */
+export const steps = (text: string): readonly Step[] =>
+  text.split(' ').map((step) => {
+    const [minute = 0, available = 0, ...more] = step.split(/[:/@]/).map(Number);
+    const [other] = more;
+    if (other === undefined) return { minute, available };
+    return step.includes('/')
+      ? { minute, available, capacity: other }
+      : { minute, available, measured: other };
+  });
+
 /** Observes the steps one after the other; the states of the last. */
 export function statesAfter(
   steps: readonly Step[],

@@ -183,16 +183,6 @@ test('what a dry run has found evicts nobody: after a change of the policy, imag
   expect(node.requests).toEqual(['big nodefs.available', 'small nodefs.available']);
 });
 
-test('a policy that is set to DryRun requests nothing any more', async () => {
-  node.available = 140;
-  await node.pass(7);
-  expect(node.requests).not.toEqual([]);
-  node.governance = governedBy(pressurePolicy(), 'DryRun');
-  await node.pass(2);
-  expect(node.last?.result).toBe('Short');
-  expect(node.requests).toEqual([]);
-});
-
 test('a forecast is an Event, the crossing another; again after it was far', async () => {
   for (const available of [500, 480, 460, 440, 420]) {
     node.available = available;

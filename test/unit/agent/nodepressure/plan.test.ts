@@ -168,14 +168,7 @@ describe('evictions', () => {
   });
 
   test('without a rule every pod is kept, and nothing is wanted', () => {
-    const facts = {
-      node: 'a',
-      signals: [crossed()],
-      pods,
-      usage: used,
-      reclaimed,
-      consumers: [],
-    };
+    const facts = { node: 'a', signals: [crossed()], pods, usage: used, reclaimed, consumers: [] };
     const plan = planNodePressure(facts, { governance: governedBy(undefined), now });
     expect(verdicts(plan)).toEqual(['Keep small RuleOff', 'Keep big RuleOff']);
     expect([plan.warnings, plan.demands]).toEqual([[], []]);

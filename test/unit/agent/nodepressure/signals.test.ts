@@ -2,112 +2,61 @@ import { describe, expect, test } from 'vitest';
 import type { SignalState } from '../../../../src/api/node-pressure.ts';
 import { isForeseen } from '../../../../src/agent/nodepressure/signals.ts';
 import { now } from '../../../builders.ts';
-import { crossed, pressurePolicy, statesAfter, thresholds, type Step } from './builders.ts';
+import { crossed, pressurePolicy, statesAfter, steps, thresholds, type Step } from './builders.ts';
 
 const minuteMs = 60_000;
 const startMs = now.getTime();
 const minimumReclaim = thresholds({ 'nodefs.available': '10%' });
 
 describe('a threshold', () => {
-  test.each<{
-    readonly name: string;
-    readonly steps: readonly Step[];
-    readonly rule?: Parameters<typeof pressurePolicy>[0];
-    readonly expected: Partial<SignalState> | undefined;
-  }>([
-    {
-      name: 'exactly what must be available is enough',
-      steps: [{ minute: 0, available: 150 }],
-      expected: { crossedSinceMs: undefined, isUnderPressure: false, wanted: 0 },
+  type Rule = Parameters<typeof pressurePolicy>[0];
+  type Row = readonly [name: string, text: string, expected: Partial<SignalState> | undefined, rule?: Rule];
+  const rows: readonly Row[] = [
+    [
+      'exactly what must be available is enough',
+      '0:150',
+      { crossedSinceMs: undefined, isUnderPressure: false, wanted: 0 },
+    ],
+    ['one less crosses it', '0:149', { crossedSinceMs: startMs, isUnderPressure: true, wanted: 1 }],
+    [
+      'a quantity',
+      '0:149',
+      { crossedSinceMs: startMs, wanted: 1 },
+      { thresholds: thresholds({ 'nodefs.available': '150' }) },
+    ],
+    [
+      'the time counts from the first reading below it',
+      '0:140 1:100',
+      { crossedSinceMs: startMs, wanted: 50 },
+    ],
+    [
+      'it stays crossed until the minimum reclaim is available too',
+      '0:140 1:249',
+      { crossedSinceMs: startMs, wanted: 1 },
+      { minimumReclaim },
+    ],
+    ['the minimum reclaim alone crosses nothing', '0:200', { crossedSinceMs: undefined }, { minimumReclaim }],
+    [
+      'the pressure lasts for the transition period',
+      '0:140 4:500',
+      { crossedSinceMs: undefined, isUnderPressure: true, wanted: 0 },
+    ],
+    ['and no longer', '0:140 5:500', { isUnderPressure: false }],
+    ['a second crossing counts anew', '0:140 1:500 2:140', { crossedSinceMs: startMs + 2 * minuteMs }],
+    ['another capacity is another file system', '0:140 1:140/950', { crossedSinceMs: startMs + minuteMs }],
+    ['a reading that is too old decides nothing', '3:100@0', undefined],
+    ['a reading from the future decides nothing', '0:100@3', undefined],
+    ['without a threshold there is no signal', '0:0', undefined, { thresholds: new Map() }],
+  ];
+
+  test.each(rows.map(([name, text, expected, rule]) => ({ name, text, expected, rule })))(
+    '$name',
+    ({ text, expected, rule }) => {
+      const [state] = statesAfter(steps(text), pressurePolicy(rule));
+      if (expected === undefined) expect(state).toBeUndefined();
+      else expect(state).toMatchObject(expected);
     },
-    {
-      name: 'one less crosses it',
-      steps: [{ minute: 0, available: 149 }],
-      expected: { crossedSinceMs: startMs, isUnderPressure: true, wanted: 1 },
-    },
-    {
-      name: 'a quantity',
-      steps: [{ minute: 0, available: 149 }],
-      rule: { thresholds: thresholds({ 'nodefs.available': '150' }) },
-      expected: { crossedSinceMs: startMs, wanted: 1 },
-    },
-    {
-      name: 'the time counts from the first reading below it',
-      steps: [
-        { minute: 0, available: 140 },
-        { minute: 1, available: 100 },
-      ],
-      expected: { crossedSinceMs: startMs, wanted: 50 },
-    },
-    {
-      name: 'it stays crossed until the minimum reclaim is available too',
-      steps: [
-        { minute: 0, available: 140 },
-        { minute: 1, available: 249 },
-      ],
-      rule: { minimumReclaim },
-      expected: { crossedSinceMs: startMs, wanted: 1 },
-    },
-    {
-      name: 'the minimum reclaim alone crosses nothing',
-      steps: [{ minute: 0, available: 200 }],
-      rule: { minimumReclaim },
-      expected: { crossedSinceMs: undefined, wanted: 0 },
-    },
-    {
-      name: 'the pressure lasts for the transition period',
-      steps: [
-        { minute: 0, available: 140 },
-        { minute: 4, available: 500 },
-      ],
-      expected: { crossedSinceMs: undefined, isUnderPressure: true, wanted: 0 },
-    },
-    {
-      name: 'and no longer',
-      steps: [
-        { minute: 0, available: 140 },
-        { minute: 5, available: 500 },
-      ],
-      expected: { isUnderPressure: false },
-    },
-    {
-      name: 'a second crossing counts anew',
-      steps: [
-        { minute: 0, available: 140 },
-        { minute: 1, available: 500 },
-        { minute: 2, available: 140 },
-      ],
-      expected: { crossedSinceMs: startMs + 2 * minuteMs },
-    },
-    {
-      name: 'another capacity is another file system',
-      steps: [
-        { minute: 0, available: 140 },
-        { minute: 1, available: 140, capacity: 950 },
-      ],
-      expected: { crossedSinceMs: startMs + minuteMs },
-    },
-    {
-      name: 'a reading that is too old decides nothing',
-      steps: [{ minute: 3, available: 100, measured: 0 }],
-      expected: undefined,
-    },
-    {
-      name: 'a reading from the future decides nothing',
-      steps: [{ minute: 0, available: 100, measured: 3 }],
-      expected: undefined,
-    },
-    {
-      name: 'without a threshold there is no signal',
-      steps: [{ minute: 0, available: 0 }],
-      rule: { thresholds: new Map() },
-      expected: undefined,
-    },
-  ])('$name', ({ steps, rule, expected }) => {
-    const [state] = statesAfter(steps, pressurePolicy(rule));
-    if (expected === undefined) expect(state).toBeUndefined();
-    else expect(state).toMatchObject(expected);
-  });
+  );
 
   test('of the kubelet alone is observed too', () => {
     const kubelet = thresholds({ 'nodefs.available': '10%' });

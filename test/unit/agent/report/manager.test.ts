@@ -199,17 +199,6 @@ test('without a Node object no report is written', async () => {
   expect(reports.writes).toBe(0);
 });
 
-test('after a restart the written report is read', async () => {
-  const first = environment();
-  first.ready();
-  await first.manager.reconcile(never);
-  const second = environment();
-  second.reports.stored = first.reports.stored;
-  second.clock.advance(60_000);
-  await second.manager.reconcile(never);
-  expect(second.reports.writes).toBe(0);
-});
-
 test('a Node that was created again gets its report at once', async () => {
   let uid = 'one';
   const { manager, reports, ready } = environment({ node: () => ({ name: 'node-1', uid }) });
@@ -246,18 +235,6 @@ test('a missing kind is logged once', async () => {
   reports.hasKind = true;
   await manager.reconcile(never);
   expect(reports.writes).toBe(1);
-});
-
-test('with a disk that cannot be read the report is written and Degraded', async () => {
-  const fault = new Error('reading the file system of /x', { cause: new Error('no response') });
-  const { manager, reports, ready } = environment({ imageDisk: () => Promise.reject(fault) });
-  ready();
-  await manager.reconcile(never);
-  expect(reports.stored?.conditions?.find(({ type }) => type === 'Degraded')).toMatchObject({
-    status: 'True',
-    reason: 'ImageDiskUnknown',
-    message: 'reading the file system of /x: no response',
-  });
 });
 
 test('snapshots are searched every ten minutes; metrics and report show all kinds', async () => {

@@ -36,77 +36,38 @@ const invalid = {
 const short = pass('containergc', { result: 'Short' });
 
 describe('Ready and Degraded', () => {
-  test.each<{
-    readonly name: string;
-    readonly over: Partial<ReportFacts>;
-    readonly ready: string;
-    readonly degraded: string;
-  }>([
-    { name: 'no problem', over: {}, ready: 'True AsPlanned', degraded: 'False AsPlanned' },
-    {
-      name: 'a unit without a pass',
-      over: { passes: passes(pass('imagegc')) },
-      ready: 'Unknown NoPassYet',
-      degraded: 'Unknown NoPassYet',
-    },
-    {
-      name: 'a failed pass and a missed target',
-      over: { passes: passes(pass('imagegc', { result: 'Failed' }), short) },
-      ready: 'False PassFailed',
-      degraded: 'True PassFailed',
-    },
-    {
-      name: 'a missed target',
-      over: { passes: passes(pass('imagegc'), short) },
-      ready: 'False TargetMissed',
-      degraded: 'True TargetMissed',
-    },
-    {
-      name: 'a pass that could not decide',
-      over: { passes: passes(pass('imagegc'), pass('containergc', { result: 'Unknown' })) },
-      ready: 'False Undecided',
-      degraded: 'True Undecided',
-    },
-    {
-      name: 'the runtime is not available',
-      over: { troubles: [{ reason: 'RuntimeUnavailable', message: 'connect ENOENT' }] },
-      ready: 'False RuntimeUnavailable',
-      degraded: 'True RuntimeUnavailable',
-    },
-    {
-      name: 'a disk without capacity',
-      over: { imageDisk: disk(0, { capacityBytes: 0, availableBytes: 0 }) },
-      ready: 'False InvalidDiskCapacity',
-      degraded: 'True InvalidDiskCapacity',
-    },
-    {
-      name: 'no policy',
-      over: { governance: kept('NoPolicy'), passes: [] },
-      ready: 'True NoPolicy',
-      degraded: 'False NoPolicy',
-    },
-    {
-      name: 'the keep label on the node',
-      over: { governance: kept('KeepMarked') },
-      ready: 'True KeepMarked',
-      degraded: 'False KeepMarked',
-    },
-    {
-      name: 'a watch that does not work',
-      over: { governance: kept('NodeUnknown') },
-      ready: 'False NodeUnknown',
-      degraded: 'True NodeUnknown',
-    },
-    {
-      name: 'an invalid policy',
-      over: { governance: { kind: 'keep', reason: 'InvalidPolicy', policy: invalid } },
-      ready: 'False InvalidPolicy',
-      degraded: 'True InvalidPolicy',
-    },
-  ])('$name', ({ over, ready, degraded: expected }) => {
+  const [well, ill, unknown] = [
+    ['True', 'False'],
+    ['False', 'True'],
+    ['Unknown', 'Unknown'],
+  ] as const;
+  const unavailable = { reason: 'RuntimeUnavailable', message: 'connect ENOENT' } as const;
+  const undecided = passes(pass('imagegc'), pass('containergc', { result: 'Unknown' }));
+  const failing = passes(pass('imagegc', { result: 'Failed' }), short);
+  const noCapacity = disk(0, { capacityBytes: 0, availableBytes: 0 });
+
+  test.each<readonly [string, Partial<ReportFacts>, reason: string, statuses: readonly [string, string]]>([
+    ['no problem', {}, 'AsPlanned', well],
+    ['a unit without a pass', { passes: passes(pass('imagegc')) }, 'NoPassYet', unknown],
+    ['a failed pass and a missed target', { passes: failing }, 'PassFailed', ill],
+    ['a missed target', { passes: passes(pass('imagegc'), short) }, 'TargetMissed', ill],
+    ['a pass that could not decide', { passes: undecided }, 'Undecided', ill],
+    ['the runtime is not available', { troubles: [unavailable] }, 'RuntimeUnavailable', ill],
+    ['a disk without capacity', { imageDisk: noCapacity }, 'InvalidDiskCapacity', ill],
+    ['no policy', { governance: kept('NoPolicy'), passes: [] }, 'NoPolicy', well],
+    ['the keep label on the node', { governance: kept('KeepMarked') }, 'KeepMarked', well],
+    ['a watch that does not work', { governance: kept('NodeUnknown') }, 'NodeUnknown', ill],
+    [
+      'an invalid policy',
+      { governance: { kind: 'keep', reason: 'InvalidPolicy', policy: invalid } },
+      'InvalidPolicy',
+      ill,
+    ],
+  ])('%s', (_, over, reason, [ready, degradedStatus]) => {
     const status = reported(over);
-    const states = new Map(status.conditions?.map((one) => [one.type, `${one.status} ${one.reason}`]));
-    expect([states.get('Ready'), states.get('Degraded')]).toEqual([ready, expected]);
+    const states = new Map(status.conditions?.map((one) => [one.type, [one.status, one.reason]]));
+    expect(states.get('Ready')).toEqual([ready, reason]);
+    expect(states.get('Degraded')).toEqual([degradedStatus, reason]);
     expectStorable(status);
   });
 
@@ -118,10 +79,7 @@ describe('Ready and Degraded', () => {
       message: 'imagegc failed (3 removals failed): EBUSY',
     },
     { over: { governance: kept('RuleOff') }, message: 'The policy has no rules for this node' },
-    {
-      over: { governance: kept('InvalidPolicy') },
-      message: 'The policy that governs this node is invalid',
-    },
+    { over: { governance: kept('InvalidPolicy') }, message: 'The policy that governs this node is invalid' },
   ])('message: $message', ({ over, message }) => {
     expect(degraded(over)).toBe(message);
   });
