@@ -5,6 +5,7 @@ import type { Stage } from './stage.ts';
 /** A metric and the log lines that report the same removals. */
 interface Pair {
   readonly component: 'agent' | 'controller';
+  /** How its series begin. */
   readonly metric: string;
   readonly line: RegExp;
 }
@@ -16,7 +17,7 @@ const pairs: readonly Pair[] = [
     metric: 'dustpan_container_garbage_collected_total',
     line: /^removed (container|sandbox|log directory|log link|rotated log)$/,
   },
-  { component: 'controller', metric: 'dustpan_pod_gc_deleted_pods_total', line: /^deleted pod$/ },
+  { component: 'controller', metric: 'dustpan_removed_objects_total{unit="podgc"', line: /^deleted pod$/ },
   { component: 'controller', metric: 'dustpan_evictions_total', line: /^evicted pod$/ },
 ];
 
@@ -39,7 +40,7 @@ export async function countsDiffer(stage: Stage): Promise<readonly string[]> {
 }
 
 async function sumOf(process: DustpanProcess, metric: string): Promise<number> {
-  const series = [...(await process.metrics())].filter(([name]) => name.split('{')[0] === metric);
+  const series = [...(await process.metrics())].filter(([name]) => name.startsWith(metric));
   return series.reduce((sum, [, value]) => sum + value, 0);
 }
 

@@ -78,7 +78,7 @@ test('10 000 pods are deleted in one pass: one Event for each Job, a bounded num
   ).toEqual([...['Deleted 1333 pods', 'Deleted 1333 pods', 'Deleted 1334 pods']]);
 
   const sample = (name: string): Promise<number | undefined> => controller.sample(`dustpan_${name}`);
-  expect(await sample('pod_gc_deleted_pods_total{reason="Expired"}')).toBe(owned + alone);
+  expect(await sample('removed_objects_total{unit="podgc",reason="Expired"}')).toBe(owned + alone);
   const status = await kubectl(cluster, ['get', 'gcpolicy', 'default', '-o', 'jsonpath={.status}']);
   expect(Buffer.byteLength(status)).toBeLessThan(8_192);
   expect(controller.pid).toBe(pid);

@@ -126,6 +126,6 @@ test('no policy: logged, nothing deleted', async () => {
   const running = controller;
   await until('it is logged', () => running.messages.includes('no GCPolicy exists, nothing is collected'));
   await running.passes('podgc', 2);
-  expect(await running.sample('dustpan_pod_gc_kept_pods{reason="NoPolicy"}')).toBe(5);
+  expect(await running.sample('dustpan_kept_objects{unit="podgc",reason="NoPolicy"}')).toBe(5);
   expect(podCount(sandbox)).toBe(5);
 });

@@ -80,7 +80,7 @@ test('a large deletion by a new generation waits, over a restart too, until the 
       note: expect.stringMatching(note) as string,
     },
   ]);
-  expect(await controller.sample('dustpan_pod_gc_kept_pods{reason="Holding"}')).toBe(pods);
+  expect(await controller.sample('dustpan_kept_objects{unit="podgc",reason="Holding"}')).toBe(pods);
 
   await controller.stop();
   start();

@@ -59,7 +59,9 @@ test('DryRun sends no request that writes to a pod; Enforce then collects', asyn
   const controller = start();
   await until('a pass is in the status', () => conditionOf(sandbox, 'Enforcing') === 'False ModeDryRun');
   await controller.passes('podgc', 2);
-  expect(await controller.sample('dustpan_pod_gc_due_pods{reason="Expired",mode="DryRun"}')).toBe(30);
+  expect(await controller.sample('dustpan_due_objects{unit="podgc",reason="Expired",mode="DryRun"}')).toBe(
+    30,
+  );
   const writes = sandbox.requests.filter(({ method, path }) => method !== 'GET' && path.includes('/pods'));
   expect(writes).toEqual([]);
   sandbox.store.apply(policy('Enforce'));
@@ -116,7 +118,7 @@ test.each([
     name: 'becomes DryRun',
     change: () => sandbox.store.apply(policy('DryRun')),
     seen: 'MODIFIED',
-    left: 'dustpan_pod_gc_due_pods{reason="Expired",mode="DryRun"}',
+    left: 'dustpan_due_objects{unit="podgc",reason="Expired",mode="DryRun"}',
   },
   {
     name: 'is deleted',
@@ -124,7 +126,7 @@ test.each([
       sandbox.store.delete('GCPolicy', 'default');
     },
     seen: 'DELETED',
-    left: 'dustpan_pod_gc_kept_pods{reason="NoPolicy"}',
+    left: 'dustpan_kept_objects{unit="podgc",reason="NoPolicy"}',
   },
 ])(
   'a policy that $name during a pass stops it: the 32 requests in flight end, and no other begins',

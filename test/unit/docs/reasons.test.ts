@@ -19,7 +19,7 @@ import { containerReasons } from '../../../src/gc/reasons/containers.ts';
 import { imageReasons } from '../../../src/agent/imagegc/words.ts';
 import { pressureReasons } from '../../../src/gc/reasons/pressure.ts';
 import { storageReasons } from '../../../src/gc/reasons/storage.ts';
-import { podReasons } from '../../../src/gc/reasons/pods.ts';
+import { podReasons } from '../../../src/controllers/podgc/words.ts';
 import { upstreamReason as podWords } from '../../../src/controllers/podgc/metrics.ts';
 import { firstCells, partOf, referencePage } from './page.ts';
 

@@ -6,8 +6,9 @@ import {
   podsCollected,
   tripped,
 } from '../../../../src/controllers/podgc/events.ts';
-import type { PodDeletion, PodGcPlan } from '../../../../src/controllers/podgc/facts.ts';
-import { podGcMetrics, showPlan } from '../../../../src/controllers/podgc/metrics.ts';
+import type { PodDeletion, PodDue, PodGcPlan } from '../../../../src/controllers/podgc/facts.ts';
+import { podGcReasons } from '../../../../src/controllers/podgc/metrics.ts';
+import { showPlan, unitMetrics } from '../../../../src/gc/metrics.ts';
 import { passReports, countPlan } from '../../../../src/controllers/podgc/report.ts';
 import type { Policy } from '../../../../src/api/policy/policy.ts';
 import type { PodKeepReason } from '../../../../src/api/reasons.ts';
@@ -96,13 +97,13 @@ const first = policy({ name: 'first', uid: 'u1' });
 const second = policy({ name: 'second', uid: 'u2', mode: 'DryRun' });
 const ofNoPods = policy({ name: 'third', uid: 'u3' });
 
-const planned = (of: Policy, reason: PodDeletion['reason'] = 'Terminated'): PodDeletion => ({
-  ...{ unit: 'podgc', verdict: 'Delete', reason, policy: of, eligibleAt: undefined, bytes: undefined },
+const planned = (of: Policy, due: PodDue = { reason: 'Terminated' }): PodDeletion => ({
+  ...due,
+  ...{ unit: 'podgc', verdict: 'Delete', policy: of, eligibleAt: undefined, bytes: undefined },
   target: {
     ...{ kind: 'Pod', namespace: 'default', name: 'a', uid: 'uid-a', node: 'node-1' },
     ...{ pod: pod('a'), markFailed: false },
   },
-  evidence: undefined,
 });
 const gone = (of: Policy) => ({ kind: 'gone', decision: planned(of) }) as const;
 const done = (of: Policy) => ({ kind: 'done', decision: planned(of), freedBytes: 0 }) as const;
@@ -111,13 +112,20 @@ const kept = (of: Policy, reason: PodKeepReason) =>
   ({ kind: 'kept', decision: planned(of), reason }) as const;
 
 const verdicts = {
-  ...{ governed: 9, terminated: 8, missingNodes: 0, trippedPercent: undefined },
+  ...{ governed: 9, terminated: 8, missingNodes: 0, trippedPercent: undefined, isLeftOpen: false },
+  ...{ overall: undefined, byNamespace: new Map() },
   ...{ selected: 3, holdLeftMs: undefined, holdForMs: 300_000 },
 };
 const plan: PodGcPlan = {
-  deletions: [planned(first), planned(second), planned(first, 'Orphaned'), planned(first)],
+  deletions: [
+    planned(first),
+    planned(second),
+    planned(first, { reason: 'Orphaned', isAssumed: false }),
+    planned(first),
+  ],
   policies: [first, second, ofNoPods].map((one) => ({ policy: one, ...verdicts })),
   kept: [],
+  areNodesKnown: true,
 };
 
 test('the report of a policy has the outcomes of its own pods', () => {
@@ -160,13 +168,13 @@ test('a pod that the pass removed, or that was gone, is neither due nor governed
 
 test('metrics have the due pods by reason and mode', async () => {
   const registry = new Registry();
-  showPlan(podGcMetrics(registry), plan, countPlan(plan));
+  showPlan(unitMetrics(registry), 'podgc', podGcReasons, { due: plan.deletions, kept: plan.kept });
   const due = (await registry.metrics())
     .split('\n')
-    .filter((line) => /^dustpan_pod_gc_due_pods.* [1-9]/.test(line));
+    .filter((line) => /^dustpan_due_objects.* [1-9]/.test(line));
   expect(due).toEqual([
-    'dustpan_pod_gc_due_pods{reason="Terminated",mode="DryRun"} 1',
-    'dustpan_pod_gc_due_pods{reason="Terminated",mode="Enforce"} 2',
-    'dustpan_pod_gc_due_pods{reason="Orphaned",mode="Enforce"} 1',
+    'dustpan_due_objects{unit="podgc",reason="Terminated",mode="DryRun"} 1',
+    'dustpan_due_objects{unit="podgc",reason="Terminated",mode="Enforce"} 2',
+    'dustpan_due_objects{unit="podgc",reason="Orphaned",mode="Enforce"} 1',
   ]);
 });

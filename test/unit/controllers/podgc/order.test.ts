@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { byDeletionOrder, Line } from '../../../../src/controllers/podgc/order.ts';
-import { explain } from '../../../../src/gc/reasons/entry.ts';
-import { podReasons } from '../../../../src/gc/reasons/pods.ts';
+import { explainPod } from '../../../../src/controllers/podgc/words.ts';
 import { finalizerHeld, pod } from '../../../builders.ts';
 import { property } from '../../../property.ts';
 import { aged, planFor, terminated } from './rows.ts';
@@ -58,8 +57,8 @@ test('orders evicted pods first, then by second of creation, name and namespace'
 /** The reasons of kept pods as sentences, by name of the pod. */
 function detailsOf(over: Parameters<typeof terminated>[0]): Readonly<Record<string, string>> {
   const pods = [aged('x/second', 7), aged('x/held', 9, finalizerHeld), aged('x/first', 8)];
-  const { kept } = planFor({ pods }, terminated(over));
-  return Object.fromEntries([...kept].map((one) => [one.target.name, explain(podReasons, one).detail]));
+  const plan = planFor({ pods }, terminated(over));
+  return Object.fromEntries([...plan.kept].map((one) => [one.target.name, explainPod(one, plan).detail]));
 }
 
 test('the reason of a kept pod has its place among the pods that can be deleted', () => {
