@@ -80,16 +80,17 @@ function observer(
 ): (outcome: Outcome<PodDeletion>) => void {
   let isSkewLogged = false;
   return (outcome) => {
-    const { kind, decision } = outcome;
-    const { target, reason } = decision;
-    const labels = { namespace: target.namespace, reason: upstreamReason[reason] };
-    if (kind !== 'kept') own.deletes.inc(labels);
-    if (kind === 'failed') own.deleteErrors.inc(labels);
-    if (kind !== 'kept') return;
+    const { target, reason } = outcome.decision;
+    if (outcome.kind !== 'kept') {
+      const labels = { namespace: target.namespace, reason: upstreamReason[reason] };
+      own.deletes.inc(labels);
+      if (outcome.kind === 'failed') own.deleteErrors.inc(labels);
+      return;
+    }
     if (outcome.reason === 'NodeExists') onNodeFound(target.node ?? '');
     if (outcome.reason !== 'ClockUnsure' || isSkewLogged) return;
     isSkewLogged = true;
-    const aheadSeconds = Math.round(clockSkewMs(decision) / 1000);
+    const aheadSeconds = Math.round(clockSkewMs(outcome.decision) / 1000);
     log.warn({ aheadSeconds }, "clock differs from the API server's, applying no ttl");
   };
 }

@@ -1,5 +1,5 @@
 import { jobTrackingFinalizer } from '../../api/finalizers.ts';
-import type { Policy, TerminatedPolicy, TtlRule } from '../../api/policy/policy.ts';
+import type { TerminatedPolicy, TtlRule } from '../../api/policy/policy.ts';
 import type { OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
 import { TTL_ANNOTATION } from '../../api/policy/matching.ts';
 import { parseDuration } from '../../runtime/text/duration.ts';
@@ -52,7 +52,7 @@ interface Context {
 }
 
 /** Why the rule cannot delete a pod now, or the deletion that a step of it has decided. */
-type Decided = ReadonlyMap<PodFacts, HoldReason | PodDeletion>;
+type Decided = Map<PodFacts, HoldReason | PodDeletion>;
 
 type HoldReason = 'FinalizerHeld' | 'JobUncounted' | 'JobUnfinished';
 
@@ -65,11 +65,7 @@ function judgeFinished(
   const newest = newestOfOwners(hasOwnSteps(rule) ? terminated : [], rule, context);
   const finishOf = finishes(rule, context);
 
-  const decided = new Map<PodFacts, HoldReason | PodDeletion>();
-  for (const pod of terminated) {
-    const hold = holdOf(pod, rule, context.facts);
-    if (hold !== undefined) decided.set(pod, hold);
-  }
+  const decided = heldPods(terminated, rule, context.facts);
   for (const pod of hasTtl(rule) ? terminated : []) {
     if (decided.has(pod) || newest.has(pod)) continue;
     const finish = finishOf(pod);
@@ -77,15 +73,13 @@ function judgeFinished(
       decided.set(pod, toDelete(pod, { reason: 'Expired', finish }, policy));
   }
   const byNamespace = new Map<string, Line>();
-  for (const [namespace, pods] of groupBy(
-    perNamespaceThreshold === undefined ? [] : terminated,
-    namespaceOf,
-  )) {
-    const line = lineOf(pods, perNamespaceThreshold ?? 0, { decided, spared: newest });
-    byNamespace.set(namespace, line);
-    for (const pod of line.surplus())
-      decided.set(pod, toDelete(pod, { reason: 'TerminatedInNamespace' }, policy));
-  }
+  if (perNamespaceThreshold !== undefined)
+    for (const [namespace, pods] of groupBy(terminated, namespaceOf)) {
+      const line = lineOf(pods, perNamespaceThreshold, { decided, spared: newest });
+      byNamespace.set(namespace, line);
+      for (const pod of line.surplus())
+        decided.set(pod, toDelete(pod, { reason: 'TerminatedInNamespace' }, policy));
+    }
   const overall = lineOf(terminated, threshold, { decided, spared: new Set() });
   for (const pod of overall.surplus()) decided.set(pod, toDelete(pod, { reason: 'Terminated' }, policy));
 
@@ -106,8 +100,17 @@ function judgeFinished(
   };
 }
 
+function heldPods(terminated: readonly PodFacts[], rule: TerminatedPolicy, facts: PodGcFacts): Decided {
+  const held: Decided = new Map();
+  for (const pod of terminated) {
+    const hold = holdOf(pod, rule, facts);
+    if (hold !== undefined) held.set(pod, hold);
+  }
+  return held;
+}
+
 interface Earlier {
-  readonly decided: Decided;
+  readonly decided: Pick<Decided, 'size' | 'has' | 'get'>;
   readonly spared: ReadonlySet<PodFacts>;
 }
 

@@ -1,4 +1,5 @@
 import { TTL_ANNOTATION } from '../../api/policy/matching.ts';
+import { isInvalid, type PodsPolicy } from '../../api/policy/policy.ts';
 import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
 import { explainHold, holdMeaning } from '../../gc/reasons/hold-words.ts';
 import {
@@ -161,15 +162,12 @@ export function explainPod(decision: PodDecision, plan: PodGcPlan): Why {
   const { pod, namespace, node = '' } = target;
   const { meaning } = podReasons[decision.reason];
   const verdicts = plan.policies.find((one) => one.policy === policy);
-  const rules = verdicts?.policy.pods;
-  const { maxDeletesPerPass = 0, maxOrphanedNodesPercent = 0 } = rules?.safety ?? {};
-  const quarantine = formatDuration(rules?.orphaned?.quarantineMs ?? 0);
-  const quarantineField = `pods.orphaned.quarantine=${quarantine}`;
+  const rules = rulesOf(policy);
   switch (decision.reason) {
     case 'Terminated':
-      return explainSurplus(pod, verdicts && overallOf(verdicts)) ?? { detail: meaning };
+      return explainSurplus(decision, overallOf(verdicts));
     case 'TerminatedInNamespace':
-      return explainSurplus(pod, verdicts && inNamespaceOf(verdicts, namespace)) ?? { detail: meaning };
+      return explainSurplus(decision, inNamespaceOf(verdicts, namespace));
     case 'Expired':
       return explainTtl(pod, decision.finish, 'has passed');
     case 'OutOfService':
@@ -177,25 +175,15 @@ export function explainPod(decision: PodDecision, plan: PodGcPlan): Why {
         detail: `It is terminating on node ${node}, which is not ready and has the out-of-service taint.`,
         field: 'pods.outOfService',
       };
-    case 'Orphaned': {
-      const over = `the quarantine of ${quarantine} is ${decision.isAssumed ? 'assumed to be over' : 'over'}`;
-      const isNone = rules?.orphaned?.quarantineMs === 0;
+    case 'Orphaned':
       return {
-        detail: `Node ${node} does not exist, and ${isNone ? 'the policy sets no quarantine' : over}.`,
-        field: quarantineField,
+        detail: `Node ${node} does not exist, and ${overText(rules, decision.isAssumed)}.`,
+        field: quarantineField(rules),
       };
-    }
     case 'Unscheduled':
       return { detail: meaning, field: 'pods.unscheduledTerminating' };
-    case 'NotTerminated': {
-      const isNodeKnown = plan.areNodesKnown && rules?.orphaned !== undefined && node !== '';
-      return {
-        detail:
-          `It has not finished: its phase is ${pod.phase}${isTerminating(pod) ? ', although it is terminating' : ''}` +
-          `${isNodeKnown ? `, and node ${node} exists` : ''}.`,
-        field: `status.phase=${pod.phase}`,
-      };
-    }
+    case 'NotTerminated':
+      return explainUnfinished(pod, plan.areNodesKnown && rules?.orphaned !== undefined);
     case 'UnderThreshold':
       return explainLeft(pod, decision.finish, verdicts);
     case 'RuleOff':
@@ -214,40 +202,21 @@ export function explainPod(decision: PodDecision, plan: PodGcPlan): Why {
         detail: `${ownerText(pod)} has neither completed nor failed, as far as the controller knows, and the policy protects the pods of such Jobs.`,
         field: 'pods.terminated.protectUnfinishedJobs=true',
       };
-    case 'KeptForOwner': {
-      const { keepPerOwner = 0 } = rules?.terminated ?? {};
-      return {
-        detail: `It is ${keepPerOwner === 1 ? 'the newest finished pod' : `one of the ${keepPerOwner} newest finished pods`} of its owner.`,
-        field: `pods.terminated.keepPerOwner=${keepPerOwner}`,
-      };
-    }
-    case 'FinalizerHeld': {
-      const { deletionAtMs, finalizers } = pod;
-      return {
-        detail: `It was deleted${deletionAtMs === undefined ? '' : ` at ${timeText(deletionAtMs)}`} and waits only for its finalizers: ${finalizers.join(', ')}.`,
-        field: `metadata.finalizers=${finalizers.join(',')}`,
-      };
-    }
+    case 'KeptForOwner':
+      return explainNewest(rules);
+    case 'FinalizerHeld':
+      return explainFinalizers(pod);
     case 'Quarantined':
       return {
-        detail: `Node ${node} does not exist; this command counts the quarantine of ${quarantine} from now, because only the controller knows since when the node has been missing.`,
-        field: quarantineField,
+        detail: `Node ${node} does not exist; this command counts the quarantine of ${quarantineOf(rules)} from now, because only the controller knows since when the node has been missing.`,
+        field: quarantineField(rules),
       };
     case 'Tripped':
-      return {
-        detail:
-          verdicts?.isLeftOpen === true
-            ? `Node ${node} does not exist, but the status of the policy reports that the circuit breaker is open. A controller that has just started keeps it open for a quarantine.`
-            : `Node ${node} does not exist, but ${Math.round(verdicts?.trippedPercent ?? 0)} % of all nodes are missing. Above ${maxOrphanedNodesPercent} % the circuit breaker opens, because the list of nodes is probably wrong.`,
-        field: `pods.safety.maxOrphanedNodesPercent=${maxOrphanedNodesPercent}`,
-      };
+      return explainTripped(node, verdicts);
     case 'Holding':
-      return explainHeld(verdicts) ?? { detail: meaning };
+      return explainHeld(verdicts);
     case 'PacingLimit':
-      return {
-        detail: `It is due, but a pass deletes at most ${counted(maxDeletesPerPass, 'pod')} for this policy, and other pods are before it.`,
-        field: `pods.safety.maxDeletesPerPass=${maxDeletesPerPass}`,
-      };
+      return explainPace(rules);
     case 'DeletionFailed':
       return {
         detail: `It is due, but its deletion has failed ${counted(decision.times, 'time')}; the pause before the next attempt doubles with each failure.`,
@@ -265,6 +234,9 @@ export function explainPod(decision: PodDecision, plan: PodGcPlan): Why {
   }
 }
 
+const rulesOf = (policy: PodDecision['policy']): PodsPolicy | undefined =>
+  policy === undefined || isInvalid(policy) ? undefined : policy.pods;
+
 /** A threshold that counts a finished pod: its pods, which ones they are, and the policy field. */
 interface Limit {
   readonly line: Line;
@@ -272,11 +244,15 @@ interface Limit {
   readonly field: string;
 }
 
-const overallOf = ({ overall: line }: PolicyVerdicts): Limit | undefined =>
-  line && { line, scope: '', field: `pods.terminated.threshold=${line.threshold}` };
+type Verdicts = PolicyVerdicts | undefined;
 
-function inNamespaceOf({ byNamespace }: PolicyVerdicts, namespace: string): Limit | undefined {
-  const line = byNamespace.get(namespace);
+function overallOf(verdicts: Verdicts): Limit | undefined {
+  const line = verdicts?.overall;
+  return line && { line, scope: '', field: `pods.terminated.threshold=${line.threshold}` };
+}
+
+function inNamespaceOf(verdicts: Verdicts, namespace: string): Limit | undefined {
+  const line = verdicts?.byNamespace.get(namespace);
   return (
     line && {
       line,
@@ -286,16 +262,16 @@ function inNamespaceOf({ byNamespace }: PolicyVerdicts, namespace: string): Limi
   );
 }
 
-function explainSurplus(pod: PodFacts, limit: Limit | undefined): Why | undefined {
-  if (limit === undefined) return undefined;
-  const place = ordinal(limit.line.placeOf(pod));
+function explainSurplus({ reason, target }: PodDecision, limit: Limit | undefined): Why {
+  if (limit === undefined) return { detail: podReasons[reason].meaning };
+  const place = ordinal(limit.line.placeOf(target.pod));
   return {
     detail: `${finishedText(limit)}; this one is the ${place} to be deleted: evicted pods first, then the oldest.`,
     field: limit.field,
   };
 }
 
-function explainLeft(pod: PodFacts, { ttl }: Finish, verdicts: PolicyVerdicts | undefined): Why {
+function explainLeft(pod: PodFacts, { ttl }: Finish, verdicts: Verdicts): Why {
   const limits = verdicts === undefined ? [] : [overallOf(verdicts), inNamespaceOf(verdicts, pod.namespace)];
   const set = limits.filter((limit) => limit !== undefined);
   const parts = set
@@ -382,12 +358,65 @@ function kindText({ rule }: Ttl): string {
   return traits.length === 0 ? 'its time to live' : `the time to live for ${traits.join(' and ')}`;
 }
 
-function explainHeld(verdicts: PolicyVerdicts | undefined): Why | undefined {
-  const { policy, selected: due = 0, governed = 0 } = verdicts ?? {};
-  if (policy?.pods === undefined) return undefined;
-  const { above, forMs } = policy.pods.hold;
-  return explainHold(held, { above, forMs, due, governed, generation: policy.generation });
+const quarantineOf = (rules: PodsPolicy | undefined): string =>
+  formatDuration(rules?.orphaned?.quarantineMs ?? 0);
+
+const quarantineField = (rules: PodsPolicy | undefined): string =>
+  `pods.orphaned.quarantine=${quarantineOf(rules)}`;
+
+function overText(rules: PodsPolicy | undefined, isAssumed: boolean): string {
+  if (rules?.orphaned?.quarantineMs === 0) return 'the policy sets no quarantine';
+  return `the quarantine of ${quarantineOf(rules)} is ${isAssumed ? 'assumed to be over' : 'over'}`;
+}
+
+function explainTripped(node: string, verdicts: Verdicts): Why {
+  const { isLeftOpen = false, trippedPercent = 0, policy } = verdicts ?? {};
+  const max = policy?.pods?.safety.maxOrphanedNodesPercent ?? 0;
+  return {
+    detail: isLeftOpen
+      ? `Node ${node} does not exist, but the status of the policy reports that the circuit breaker is open. A controller that has just started keeps it open for a quarantine.`
+      : `Node ${node} does not exist, but ${Math.round(trippedPercent)} % of all nodes are missing. Above ${max} % the circuit breaker opens, because the list of nodes is probably wrong.`,
+    field: `pods.safety.maxOrphanedNodesPercent=${max}`,
+  };
+}
+
+/** `isNodeKnown`: the policy deletes orphans, and this pod is none. */
+function explainUnfinished(pod: PodFacts, isNodeKnown: boolean): Why {
+  const { phase, nodeName } = pod;
+  const existing = isNodeKnown && nodeName !== undefined ? `, and node ${nodeName} exists` : '';
+  return {
+    detail: `It has not finished: its phase is ${phase}${isTerminating(pod) ? ', although it is terminating' : ''}${existing}.`,
+    field: `status.phase=${phase}`,
+  };
 }
 
 const ownerText = ({ controller }: PodFacts): string =>
   controller === undefined ? 'Its Job' : `${controller.kind} ${controller.name}`;
+
+function explainNewest(rules: PodsPolicy | undefined): Why {
+  const { keepPerOwner = 0 } = rules?.terminated ?? {};
+  return {
+    detail: `It is ${keepPerOwner === 1 ? 'the newest finished pod' : `one of the ${keepPerOwner} newest finished pods`} of its owner.`,
+    field: `pods.terminated.keepPerOwner=${keepPerOwner}`,
+  };
+}
+
+const explainFinalizers = ({ deletionAtMs, finalizers }: PodFacts): Why => ({
+  detail: `It was deleted${deletionAtMs === undefined ? '' : ` at ${timeText(deletionAtMs)}`} and waits only for its finalizers: ${finalizers.join(', ')}.`,
+  field: `metadata.finalizers=${finalizers.join(',')}`,
+});
+
+function explainPace(rules: PodsPolicy | undefined): Why {
+  const { maxDeletesPerPass = 0 } = rules?.safety ?? {};
+  return {
+    detail: `It is due, but a pass deletes at most ${counted(maxDeletesPerPass, 'pod')} for this policy, and other pods are before it.`,
+    field: `pods.safety.maxDeletesPerPass=${maxDeletesPerPass}`,
+  };
+}
+
+function explainHeld(verdicts: Verdicts): Why {
+  const { policy, selected: due = 0, governed = 0 } = verdicts ?? {};
+  if (policy?.pods === undefined) return { detail: podReasons.Holding.meaning };
+  const { above, forMs } = policy.pods.hold;
+  return explainHold(held, { above, forMs, due, governed, generation: policy.generation });
+}
