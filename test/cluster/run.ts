@@ -97,9 +97,34 @@ function jailsOf({ plain, prometheus, nodes }: TestFiles): readonly SharedJail[]
     loopDevices: node.loopDevices,
   }));
   if (prometheus.length > 0) jails.unshift({ files: prometheus, parts: [...controlPlane, 'prometheus'] });
+  jails.unshift(...shared(plain).map((files) => ({ files, parts: controlPlane })));
   // Nothing selected is for vitest to complain about.
-  if (plain.length > 0 || jails.length === 0) jails.unshift({ files: plain, parts: controlPlane });
-  return jails;
+  return jails.length > 0 ? jails : [{ files: [], parts: controlPlane }];
+}
+
+/** Files that need no node run one after the other in a few jails. */
+const plainJails = 3;
+
+/** Files without a node that take longer than a minute, in seconds. */
+const longPlain: Readonly<Record<string, number>> = {
+  'controller/silent-connections': 340,
+  'controller/eviction-pace': 250,
+  'side-by-side/side-by-side': 180,
+  'controller/clock': 120,
+  'controller/hostile': 120,
+};
+const secondsOf = (file: string): number =>
+  longPlain[/([^/]+\/[^/]+)\.test\.ts$/.exec(file)?.[1] ?? ''] ?? 20;
+
+/** The files in groups that take about equally long: the longest first, each to the group that ends first. */
+function shared(files: readonly string[]): readonly (readonly string[])[] {
+  const groups = Array.from({ length: plainJails }, () => ({ files: [] as string[], seconds: 0 }));
+  for (const file of files.toSorted((a, b) => secondsOf(b) - secondsOf(a))) {
+    const next = groups.reduce((a, b) => (b.seconds < a.seconds ? b : a));
+    next.files.push(file);
+    next.seconds += secondsOf(file);
+  }
+  return groups.map((group) => group.files).filter(({ length }) => length > 0);
 }
 
 /** These take ten minutes. If they began last, they would run alone at the end. */

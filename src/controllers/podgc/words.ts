@@ -272,7 +272,7 @@ function explainSurplus({ reason, target }: PodDecision, limit: Limit | undefine
 }
 
 function explainLeft(pod: PodFacts, { ttl }: Finish, verdicts: Verdicts): Why {
-  const limits = verdicts === undefined ? [] : [overallOf(verdicts), inNamespaceOf(verdicts, pod.namespace)];
+  const limits = [overallOf(verdicts), inNamespaceOf(verdicts, pod.namespace)];
   const set = limits.filter((limit) => limit !== undefined);
   const parts = set
     // Only the overall threshold can be off.

@@ -25,9 +25,6 @@ const [images, containers, minutes] = [options.images, options.containers, optio
   number,
   number,
 ];
-const frequentSeconds = 90;
-/** Neither is a multiple of the other, so that few passes coincide. */
-const frequentPasses = ['--image-gc-period=5s', '--container-gc-period=7s'];
 /** As far apart as the scrapes of a Prometheus. */
 const scrapeSeconds = 15;
 const settleMs = 20_000;
@@ -75,25 +72,10 @@ async function requestsSince({ cluster }: FullNode, since: Date): Promise<Readon
   return counts;
 }
 
-async function measureFrequent(node: FullNode): Promise<Usage> {
-  progress(`passes a few seconds apart, ${frequentSeconds} s`);
-  await using agent = await start(node, frequentPasses);
-  await sleep(frequentSeconds * 1_000);
-  return usageOf(agent.pid);
-}
-
-interface Cleaning {
-  readonly seconds: number;
-  readonly cpuSeconds: number;
-  /** Some time after the last removal. */
-  readonly usage: Usage;
-}
-
-/** Switches a running agent to Enforce and waits until everything removable is gone. */
-async function measureCleaning(node: FullNode): Promise<Cleaning> {
+/** Switches a running agent to Enforce and waits until everything removable is gone, and some time longer. */
+async function measureCleaning(node: FullNode): Promise<Usage> {
   progress('Enforce');
   await using agent = await start(node);
-  const [startMs, before] = [performance.now(), usageOf(agent.pid)];
   await applyNodePolicy(node, 'Enforce');
   await until('everything removable is gone', timeoutMs, async () => {
     const metrics = await agent.metrics();
@@ -101,20 +83,18 @@ async function measureCleaning(node: FullNode): Promise<Cleaning> {
     const dead = metrics.get('dustpan_container_garbage_collected_total{reason="DeadContainer"}') ?? 0;
     return removed >= node.removable.images && dead >= node.removable.containers;
   });
-  const seconds = (performance.now() - startMs) / 1_000;
-  const { cpuSeconds } = usageOf(agent.pid);
   await sleep(settleMs);
-  return { seconds, cpuSeconds: cpuSeconds - before.cpuSeconds, usage: usageOf(agent.pid) };
+  return usageOf(agent.pid);
 }
 
 const units = ['containergc', 'imagegc', 'localstorage'];
 
 /** Starts the agent as in a pod and waits for the first pass of each unit. */
-async function start({ cluster, env }: FullNode, periods: readonly string[] = []): Promise<DustpanProcess> {
+async function start({ cluster, env }: FullNode): Promise<DustpanProcess> {
   const [name = '', value = ''] = memoryEnvironment.split('=');
   const agent = await startAgent(cluster, {
     // A kubeconfig would load the library that reads it, which no pod needs.
-    args: ['--kubeconfig=', ...periods],
+    args: ['--kubeconfig='],
     env: { ...env, [name]: value, KUBECONFIG: '' },
     nodeFlags: options['node-flags'].split(' '),
   });
@@ -128,16 +108,11 @@ async function start({ cluster, env }: FullNode, periods: readonly string[] = []
   return agent;
 }
 
-interface Busy {
-  readonly frequent: Usage;
-  readonly cleaning: Cleaning;
-}
-
 /** The budget is for this size. */
 const judged = (isMet: boolean): boolean | undefined =>
   images >= 300 && containers >= 250 ? isMet : undefined;
 
-function rows({ agent, kubelet, requests }: Rest, { frequent, cleaning }: Busy): string[][] {
+function rows({ agent, kubelet, requests }: Rest, cleaning: Usage): string[][] {
   const memory = (what: string, mebibytes: number, peer?: number): string[] =>
     row(what, {
       ...{ dustpan: mib(mebibytes), ...(peer !== undefined && { peer: mib(peer) }) },
@@ -147,13 +122,8 @@ function rows({ agent, kubelet, requests }: Rest, { frequent, cleaning }: Busy):
   const others = [...requests].filter(([name]) => name !== reportPatch);
   return [
     memory('memory at rest', steadyMiB(agent), steadyMiB(kubelet)),
-    memory('… peak', peakMiB(agent), peakMiB(kubelet)),
-    memory('… peak with an image pass every 5 s', frequent.peakMiB),
-    memory('… peak while it removes a third of the images and the dead containers', cleaning.usage.peakMiB),
+    memory('… peak while it removes a third of the images and the dead containers', cleaning.peakMiB),
     row('CPU a minute at rest', { dustpan: perMinute(agent), peer: perMinute(kubelet) }),
-    row('time and CPU of that removal', {
-      dustpan: `${seconds(cleaning.seconds)}, ${seconds(cleaning.cpuSeconds)}`,
-    }),
     row('patches of its report in 5 min', {
       ...{ dustpan: patches.toFixed(1), budget: { text: '1', isMet: judged(patches <= 1) } },
     }),
@@ -165,7 +135,6 @@ function rows({ agent, kubelet, requests }: Rest, { frequent, cleaning }: Busy):
 }
 
 const reportPatch = 'patch nodegcreports/status';
-const peakMiB = (usages: readonly Usage[]): number => Math.max(...usages.map((usage) => usage.peakMiB));
 const steadyMiB = (usages: readonly Usage[]): number =>
   median(usages.slice(usages.length / 2).map(({ residentMiB }) => residentMiB));
 
@@ -185,12 +154,11 @@ await benchInJail(['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'], async () =>
   const path = '{.status.nodeInfo.kubeletVersion} {.status.nodeInfo.containerRuntimeVersion}';
   const versions = await kubectl(cluster, ['get', 'node', cluster.node.name, '-o', `jsonpath=${path}`]);
   const rest = await measureRest(node);
-  const frequent = await measureFrequent(node);
   const cleaning = await measureCleaning(node);
   return {
     title: `agent, ${images} images, ${containers} containers`,
     conditions: [`Kubernetes ${versions}`, `agent: \`${memoryEnvironment} ${options['node-flags']}\``],
     columns: besidePeer('kubelet'),
-    rows: rows(rest, { frequent, cleaning }),
+    rows: rows(rest, cleaning),
   } satisfies Result;
 });

@@ -3,18 +3,15 @@ import { usageOf, type Usage } from '../process.ts';
 
 /** How a controller worked off its backlog, measured from outside. */
 export interface Clearing {
-  /** From the start of the process until etcd has lost the first pod, and the CPU time until then. */
-  readonly firstDeleteSeconds: number;
+  /** Until etcd has lost the first pod. */
   readonly cpuSecondsToFirstDelete: number;
-  /** Pods deleted after that, the time this took, and the process's CPU time meanwhile. */
+  /** Pods deleted after that, and the time this took. */
   readonly count: number;
   readonly seconds: number;
-  readonly cpuSeconds: number;
   readonly usage: Usage;
 }
 
 interface Backlog {
-  readonly startedAtMs: number;
   readonly due: number;
   /** Counts in etcd, so that no controller's own count is trusted. */
   readonly countLeft: () => Promise<number>;
@@ -29,7 +26,7 @@ const intervalMs = 250;
 /** Observes a controller from its start until the backlog is gone, or long enough to know its rate. */
 export async function watchClearing(
   process: { readonly pid: number | undefined },
-  { startedAtMs, due, countLeft, atMostSeconds }: Backlog,
+  { due, countLeft, atMostSeconds }: Backlog,
 ): Promise<Clearing> {
   const observe = async (isDone: (left: number, atMs: number) => boolean): Promise<Observation> => {
     const deadline = performance.now() + timeoutMs;
@@ -44,11 +41,9 @@ export async function watchClearing(
   const first = await observe((left) => left < due);
   const last = await observe((left, atMs) => left === 0 || atMs - first.atMs > atMostSeconds * 1_000);
   return {
-    firstDeleteSeconds: (first.atMs - startedAtMs) / 1_000,
     cpuSecondsToFirstDelete: first.usage.cpuSeconds,
     count: first.left - last.left,
     seconds: (last.atMs - first.atMs) / 1_000,
-    cpuSeconds: last.usage.cpuSeconds - first.usage.cpuSeconds,
     usage: last.usage,
   };
 }

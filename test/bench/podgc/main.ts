@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { scriptOptions } from '../../../scripts/arguments.ts';
 import { dustpanUser } from '../../cluster/controller/dustpan.ts';
 import { sendAll } from '../api-client.ts';
-import { benchInJail, besidePeer, median, progress, row, thousands, type Result } from '../bench.ts';
+import { benchInJail, besidePeer, progress, row, thousands, type Result } from '../bench.ts';
 import { nodeFlagsFor } from '../controller-flags.ts';
 import {
   applyPolicy,
@@ -92,17 +92,15 @@ interface Rest {
   readonly first: Scrape;
   /** From the first pass on. */
   readonly scrapes: readonly Scrape[];
-  readonly secondsToFirstPass: number;
 }
 
 async function measureRest({ cluster }: Servers, policy: object): Promise<Rest> {
   progress('dustpan, DryRun');
   await applyPolicy(cluster, policy);
-  const startedAtMs = performance.now();
   await using dustpan = await startController(cluster, nodeFlags);
   const first = await firstPass(dustpan);
   const { samples } = await sampled(sleep(historySeconds * 1_000), scrapeEveryMs, () => scrape(dustpan));
-  return { first, scrapes: samples, secondsToFirstPass: (first.atMs - startedAtMs) / 1_000 };
+  return { first, scrapes: samples };
 }
 
 async function measurePeer(
@@ -113,9 +111,8 @@ async function measurePeer(
   progress(`kube-controller-manager, ${limits.qps} requests a second`);
   await settled(cluster);
   const peer = await peerProcess(cluster, { threshold: loaded.threshold, limits });
-  const startedAtMs = performance.now();
   const starting = peer.start(clearingSeconds * 1_000);
-  const backlog = { startedAtMs, due, countLeft: loaded.countDue };
+  const backlog = { due, countLeft: loaded.countDue };
   try {
     return await watchClearing(peer, { ...backlog, atMostSeconds: peerSeconds });
   } finally {
@@ -133,9 +130,8 @@ interface Cleared extends Clearing {
 async function measureClearing({ cluster }: Servers, loaded: BenchPods): Promise<Cleared> {
   progress('dustpan, Enforce');
   await applyPolicy(cluster, podPolicy('Enforce', loaded.threshold));
-  const startedAtMs = performance.now();
   await using dustpan = await startController(cluster, nodeFlags);
-  const backlog = { startedAtMs, due, countLeft: loaded.countDue, atMostSeconds: clearingSeconds };
+  const backlog = { due, countLeft: loaded.countDue, atMostSeconds: clearingSeconds };
   const clearing = watchClearing(dustpan, backlog);
   const { result, samples } = await sampled(clearing, scrapeEveryMs, () => scrape(dustpan));
   progress(`dustpan: ${perSecond(result)} a second`);
@@ -146,20 +142,11 @@ async function measureClearing({ cluster }: Servers, loaded: BenchPods): Promise
 
 function resultOf(loaded: BenchPods, version: string, measured: Measured): Result {
   const size = `${thousands(pods)} pods of ${(loaded.podBytes / 1_000).toFixed(1)} KB, ${thousands(due)} over the threshold`;
-  const { peer } = measured;
   return {
     title: `podgc, ${size}`,
     conditions: [version, `dustpan: \`${nodeFlags}\``],
     columns: besidePeer('kube-controller-manager'),
-    rows: [
-      ...startRows(measured),
-      ...readmeRows(measured),
-      row('CPU of one delete', {
-        dustpan: rounds > 0 ? ms(median(measured.rounds.map(cpuMsOfDelete))) : '',
-        peer: ms(cpuMsOfDelete(peer)),
-      }),
-      ...rateRows(measured),
-    ],
+    rows: [...startRows(measured), ...readmeRows(measured), ...rateRows(measured)],
   };
 }
 
@@ -170,30 +157,20 @@ function startRows({ rest, peer, rounds: cleared }: Measured): string[][] {
   const runs = [[rest.first, ...rest.scrapes], ...cleared.map(({ scrapes }) => scrapes)];
   const all = runs.flat();
   const peakMb = megabytes(Math.max(...all.map(({ usage }) => usage.peakMiB)));
-  const steadyMb = megabytes(
-    median(rest.scrapes.slice(rest.scrapes.length / 2).map(({ usage }) => usage.residentMiB)),
-  );
   const planMs = Math.max(...runs.map(longestPlanMs));
   const lagMs = Math.max(...all.map((one) => one.lagMs));
   const [cpu, peerCpu] = [rest.first.usage.cpuSeconds, peer.cpuSecondsToFirstDelete];
   const last = rest.scrapes.at(-1) ?? rest.first;
   const perMinute = 60_000 / (last.atMs - rest.first.atMs);
   const requests = (last.requests - rest.first.requests) * perMinute;
-  const restCpu = (last.usage.cpuSeconds - rest.first.usage.cpuSeconds) * perMinute;
   return [
     row('memory, peak', {
       ...{ dustpan: `${peakMb.toFixed(0)} MB`, peer: `${megabytes(peer.usage.peakMiB).toFixed(0)} MB` },
       budget: { text: '200 MB', isMet: judged(peakMb <= 200) },
     }),
-    row('memory at rest', {
-      ...{ dustpan: `${steadyMb.toFixed(0)} MB`, peer: `${megabytes(peer.usage.residentMiB).toFixed(0)} MB` },
-    }),
     row('CPU to the first pass', {
       ...{ dustpan: seconds(cpu), peer: seconds(peerCpu) },
       budget: { text: "a third of the peer's", isMet: judged(cpu <= peerCpu / 3) },
-    }),
-    row('time to the first pass', {
-      ...{ dustpan: seconds(rest.secondsToFirstPass), peer: seconds(peer.firstDeleteSeconds) },
     }),
     row('longest plan', { dustpan: ms(planMs), budget: { text: '250 ms', isMet: judged(planMs <= 250) } }),
     row('longest delay of the event loop', {
@@ -202,23 +179,14 @@ function startRows({ rest, peer, rounds: cleared }: Measured): string[][] {
     row('requests a minute at rest', {
       ...{ dustpan: requests.toFixed(1), budget: { text: 'watches only', isMet: judged(requests <= 1) } },
     }),
-    row('CPU a minute at rest', { dustpan: `${restCpu.toFixed(2)} s` }),
   ];
 }
 
 /** The most expensive policy that the documentation shows; the budgets hold for it too. */
 function readmeRows({ fullRest: { first, scrapes } }: Measured): string[][] {
-  const all = [first, ...scrapes];
-  const peakMb = megabytes(Math.max(...all.map(({ usage }) => usage.peakMiB)));
-  const planMs = longestPlanMs(all);
-  return [
-    row('memory, peak, the policy of docs/concepts.md', {
-      dustpan: `${peakMb.toFixed(0)} MB`,
-      budget: { text: '200 MB', isMet: judged(peakMb <= 200) },
-    }),
-    row('… CPU to the first pass', { dustpan: seconds(first.usage.cpuSeconds) }),
-    row('… longest plan', { dustpan: ms(planMs), budget: { text: '250 ms', isMet: judged(planMs <= 250) } }),
-  ];
+  const planMs = longestPlanMs([first, ...scrapes]);
+  const budget = { text: '250 ms', isMet: judged(planMs <= 250) };
+  return [row('longest plan, the policy of docs/concepts.md', { dustpan: ms(planMs), budget })];
 }
 
 /** Rates of all rounds together: single rounds depend on how often the API server collects its own garbage. */
@@ -250,7 +218,6 @@ const total = (rates: readonly Rate[]): Rate => ({
 });
 const rateOf = ({ count, seconds: taken }: Rate): number => count / taken;
 const perSecond = (rate: Rate): string => rateOf(rate).toFixed(0);
-const cpuMsOfDelete = ({ cpuSeconds, count }: Clearing): number => (1_000 * cpuSeconds) / count;
 const megabytes = (mebibytes: number): number => mebibytes * 1.048576;
 const seconds = (value: number): string => `${value.toFixed(1)} s`;
 const ms = (value: number): string => `${value.toFixed(1)} ms`;

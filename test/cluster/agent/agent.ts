@@ -53,9 +53,8 @@ export const agentUser: User = {
 /** The agent's API requests as distinct `verb resource`, and the forbidden ones. */
 export async function agentRequests(
   cluster: Pick<Cluster, 'audit'>,
-  since: Date = new Date(0),
 ): Promise<{ readonly requested: readonly string[]; readonly forbidden: readonly string[] }> {
-  const requests = await cluster.audit({ user: agentUser.name, since });
+  const requests = await cluster.audit({ user: agentUser.name });
   const forbidden = requests.filter(({ responseStatus }) => responseStatus?.code === 403);
   return { requested: distinct(requests), forbidden: distinct(forbidden) };
 }

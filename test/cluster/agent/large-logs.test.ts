@@ -1,13 +1,10 @@
 // @bed node
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ExplanationDocument } from '../../../src/commands/why/explain.ts';
 import { podEvents, type PodEvent } from '../local-storage/pods.ts';
 import { busyboxImage } from '../node/image.ts';
 import type { Cluster } from '../servers/cluster.ts';
-import { runDustpan } from '../servers/dustpan-command.ts';
 import { passesOf, type DustpanProcess } from '../servers/dustpan-process.ts';
 import { create, kubectl } from '../servers/kubectl.ts';
 import { eventually, waitUntil } from '../servers/waiting.ts';
@@ -125,29 +122,4 @@ test('metrics and the report show the large logs', async () => {
       .map(({ id }) => id)
       .toSorted();
   await expect.poll(reported, eventually).toEqual([...files.values()].toSorted());
-});
-
-test.each(['live', 'offline'])('why explains container, log and pod, %s', async (source) => {
-  const access = `--kubeconfig=${cluster.kubeconfig('admin')}`;
-  const place = [`--node-name=${cluster.node.name}`, `--cri-socket=${cluster.node.criSocket}`];
-  const directory = mkdtempSync(join(tmpdir(), 'large-logs-'));
-  if (source === 'offline') await runDustpan('snapshot', directory, '--force', access, ...place);
-  const from = source === 'offline' ? [`--snapshot=${directory}`] : [access, ...place];
-  const why = async (...question: readonly string[]): Promise<readonly string[]> => {
-    const text = await runDustpan('why', ...question, '-o', 'json', ...from);
-    const { explanations } = JSON.parse(text) as ExplanationDocument;
-    return explanations
-      .filter(({ verdict }) => verdict === 'Warn')
-      .map(({ reason, detail }) => `${reason} ${detail}`);
-  };
-  const status = '{.status.containerStatuses[0].containerID}';
-  const id = await kubectl(cluster, ['get', 'pod', 'runaway', '-o', `jsonpath=${status}`]);
-  const path = files.get('runaway') ?? '';
-  for (const question of [
-    ['container', id.replace('containerd://', '')],
-    ['container', path],
-    ['pod', 'default/runaway'],
-  ])
-    expect(await why(...question)).toEqual([expect.stringMatching(`^LogTooLarge .*The file is ${path}\\.$`)]);
-  expect(await why('pod', 'default/quiet')).toEqual([]);
 });

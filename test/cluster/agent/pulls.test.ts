@@ -1,13 +1,14 @@
 // @bed node
+import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PlanDocument } from '../../../src/commands/plan/document.ts';
 import type { ExplanationDocument } from '../../../src/commands/why/explain.ts';
 import { startAgent, stateFileOf } from './agent.ts';
-import { applyPolicy, metric, runningPods, startQuietNode, untilPhases } from './environment.ts';
+import { applyPolicy, archiveOf, metric, runningPods, startQuietNode, untilPhases } from './environment.ts';
 import { formOf, host, imageNames, pullAll, type PulledImages } from './pulled-images.ts';
 import { crictl } from '../node/crictl.ts';
-import type { BuiltImage, ImageSpec } from '../node/image.ts';
+import { busyboxImage, type BuiltImage, type ImageSpec } from '../node/image.ts';
 import { push } from '../node/push.ts';
 import { pullFrom } from '../node/registry.ts';
 import { RegistryGate } from '../node/registry-gate.ts';
@@ -41,6 +42,7 @@ interface Pod {
   readonly script?: string;
   readonly restartPolicy?: 'Always' | 'Never';
   readonly initContainers?: readonly object[];
+  readonly imagePullSecrets?: readonly object[];
   /** An image volume at /image. */
   readonly volume?: object;
 }
@@ -60,9 +62,14 @@ async function createPod(name: string, pod: Pod): Promise<void> {
   });
 }
 
-const restOf = ({ restartPolicy = 'Always', initContainers = [] }: Partial<Pod>): object => ({
+const restOf = ({
+  restartPolicy = 'Always',
+  initContainers = [],
+  imagePullSecrets = [],
+}: Partial<Pod>): object => ({
   restartPolicy,
   initContainers,
+  imagePullSecrets,
 });
 
 const deletePod = (name: string): Promise<string> => kubectl(cluster, ['delete', 'pod', name]);
@@ -292,4 +299,61 @@ test('an image that is only used as a volume stays as long as its pod, and then 
   expect(await why(`${host}/volume@${digest}`)).toMatchObject([{ reason: 'BoundPod', detail }]);
   await deletePod('mounting');
   await untilOthers([]);
+});
+
+const login = 'user:password';
+/** Pulled with credentials, and imported without any. */
+const pulled: ImageSpec = { ...busyboxImage, ref: 'private.test/pulled:1', tags: [] };
+const imported: ImageSpec = { ...busyboxImage, ref: 'private.test/imported:1', tags: [], files: [] };
+
+/** Since 1.35 the kubelet records with which credentials it pulled an image (KEP-2535). */
+const records = (): readonly string[] => readdirSync('/var/lib/kubelet/image_manager/pulled');
+
+async function createLogin(): Promise<void> {
+  const auths = { 'private.test': { auth: Buffer.from(login).toString('base64') } };
+  await create(cluster, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'login', namespace: 'default' },
+    type: 'kubernetes.io/dockerconfigjson',
+    stringData: { '.dockerconfigjson': JSON.stringify({ auths }) },
+  });
+}
+
+/** Why the container of the pod waits. */
+const waiting = (name: string): Promise<string> => {
+  const path = 'jsonpath={.status.containerStatuses[0].state.waiting.reason}';
+  return kubectl(cluster, ['get', 'pod', name, '-o', path]);
+};
+
+// Only the kubelet's own removal for space deletes a record: docs/deviations.md says what follows after a removal by dustpan.
+test('an image that is imported again after a removal needs the credentials of its first pull', async () => {
+  await using gate = new RegistryGate(cluster.registryUrl, login);
+  pullFrom(await gate.listen(), { dir: cluster.dir, host: 'private.test' });
+  await push(cluster.registryUrl, pulled);
+  await createLogin();
+  const ends = { script: 'exit 0', restartPolicy: 'Never' } as const;
+  const owned = { images: { main: pulled.ref }, imagePullSecrets: [{ name: 'login' }], ...ends };
+  const before = new Set(records());
+  await createPod('owner', owned);
+  await untilPhases(cluster, { owner: 'Succeeded' });
+  const record = records().filter((name) => !before.has(name));
+  expect(record).toHaveLength(1);
+
+  await deletePod('owner');
+  await untilOthers([]);
+  await agent.stop();
+  // Neither dustpan nor the kubelet has deleted it.
+  expect(records()).toEqual(expect.arrayContaining(record));
+
+  for (const spec of [pulled, imported]) {
+    const { archive } = await archiveOf([spec]);
+    await cluster.importImage({ archive });
+  }
+  await createPod('stranger', { images: { main: pulled.ref }, ...ends });
+  await createPod('control', { images: { main: imported.ref }, ...ends });
+  await createPod('again', owned);
+  // An imported image without a record is free for all, as the kubelet's default policy for credentials says.
+  await untilPhases(cluster, { control: 'Succeeded', again: 'Succeeded', stranger: 'Pending' });
+  await expect.poll(() => waiting('stranger'), eventually).toMatch(/^(ErrImagePull|ImagePullBackOff)$/);
 });

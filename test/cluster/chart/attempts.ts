@@ -41,7 +41,6 @@ export async function send(
 
 export const gc = '/apis/gc.dustpan.dev/v1alpha1';
 export const pods = `/api/v1/namespaces/${namespace}/pods`;
-const label = { metadata: { labels: { a: 'b' } } };
 
 export const podOn = (node: string, name = `agent-${node}`.slice(0, 63)): object => ({
   apiVersion: 'v1',
@@ -124,46 +123,3 @@ export const evict = (pod: string): Attempt => ({
   path: `${pods}/${pod}/eviction`,
   body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod, namespace } },
 });
-
-export const nobodys: readonly Attempt[] = [
-  { name: 'change a pod', method: 'PATCH', path: `${pods}/web`, body: label },
-  { name: 'create a pod', method: 'POST', path: pods, body: podOn('node-b', 'new') },
-  { name: 'change a node', method: 'PATCH', path: '/api/v1/nodes/node-b', body: label },
-  {
-    name: 'change the status of a node',
-    method: 'PATCH',
-    path: '/api/v1/nodes/node-b/status',
-    body: { status: { conditions: [{ type: 'Ready', status: 'False' }] } },
-  },
-  { name: 'delete a node', method: 'DELETE', path: '/api/v1/nodes/node-b' },
-  {
-    name: 'change a policy',
-    method: 'PATCH',
-    path: `${gc}/gcpolicies/default`,
-    body: { spec: { mode: 'Enforce' } },
-  },
-  { name: 'create a policy', method: 'POST', path: `${gc}/gcpolicies`, body: policy('new') },
-  { name: 'delete a policy', method: 'DELETE', path: `${gc}/gcpolicies/default` },
-  { name: 'delete a report', method: 'DELETE', path: `${gc}/nodegcreports/node-b` },
-  { name: 'delete all reports', method: 'DELETE', path: `${gc}/nodegcreports` },
-  { name: 'replace a report', method: 'PATCH', path: `${gc}/nodegcreports/node-b`, body: label },
-  { name: 'delete all pods', method: 'DELETE', path: pods },
-  { name: 'delete an Event', method: 'DELETE', path: `${events}/of-a-kubelet` },
-  { name: 'read the Events', method: 'GET', path: events },
-  createCoreEvent('by-the-core-api'),
-  { name: 'read secrets', method: 'GET', path: '/api/v1/secrets' },
-  { name: 'read config maps', method: 'GET', path: '/api/v1/configmaps' },
-  { name: 'delete a namespace', method: 'DELETE', path: `/api/v1/namespaces/${namespace}` },
-  {
-    name: 'get a token',
-    method: 'POST',
-    path: `/api/v1/namespaces/${namespace}/serviceaccounts/dustpan-controller/token`,
-    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
-  },
-  {
-    name: 'change the DaemonSet',
-    method: 'PATCH',
-    path: `/apis/apps/v1/namespaces/${namespace}/daemonsets/dustpan-agent`,
-    body: label,
-  },
-];

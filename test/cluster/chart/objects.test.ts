@@ -116,9 +116,7 @@ describe('objects', () => {
 
   test.each([
     { kubeVersion: '1.30.0' },
-    { kubeVersion: '1.31.9' },
     { kubeVersion: '1.33.4-gke.1134000' },
-    { kubeVersion: '1.36.3' },
     { kubeVersion: builtInVersion },
   ])('are rendered with admission policies on Kubernetes "$kubeVersion"', async ({ kubeVersion }) => {
     const manifests = await render({ kubeVersion });

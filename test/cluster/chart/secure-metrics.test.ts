@@ -129,6 +129,16 @@ describe('the certificate that helm makes', () => {
   });
 });
 
+test('cert-manager gets the names and the Secret of the certificate', async () => {
+  const tls = { type: 'certManager', certManager: { issuerRef: { name: 'ours', kind: 'ClusterIssuer' } } };
+  const set = { ...secure, 'metrics.secure.tls': tls };
+  expect(only(await render({ set }), 'Certificate').spec).toMatchObject({
+    secretName: 'dustpan-metrics-tls',
+    dnsNames: expect.arrayContaining(['dustpan-agent-metrics.dustpan-system.svc']) as string[],
+    issuerRef: { name: 'ours', kind: 'ClusterIssuer' },
+  });
+});
+
 describe('monitors', () => {
   const endpointsOf = async (kind: string, options: RenderOptions): Promise<readonly unknown[]> =>
     (await render(options))

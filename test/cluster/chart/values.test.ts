@@ -16,23 +16,17 @@ describe('values', () => {
     expect(stdout + stderr).toMatch(/additional properties 'controler' not allowed/);
   });
 
+  // One row for each rule that the generated schema uses; then the checks of the chart's own.
   test.each<{ name: string; set: Record<string, unknown>; message: RegExp }>([
-    { name: 'a misspelt map', set: { agnet: {} }, message: /'agnet' not allowed/ },
     { name: 'a misspelt leaf', set: { 'controller.replica': 2 }, message: /'replica' not allowed/ },
-    { name: 'a leaf in the wrong map', set: { 'agent.replicas': 2 }, message: /'replicas' not allowed/ },
     {
       name: 'a user namespace for the agent',
       set: { 'agent.hostUsers': false },
       message: /'hostUsers' not allowed/,
     },
-    { name: 'a number as a text', set: { 'controller.replicas': '2' }, message: /got string, want integer/ },
-    { name: 'a negative number', set: { 'controller.replicas': -1 }, message: /minimum/ },
     { name: 'a switch as a text', set: { 'crds.keep': 'yes' }, message: /got string, want boolean/ },
-    {
-      name: 'an unknown pull policy',
-      set: { 'image.pullPolicy': 'always' },
-      message: /must be one of 'Always'/,
-    },
+    { name: 'an unknown runtime', set: { 'agent.runtime': 'rkt' }, message: /must be one of 'containerd'/ },
+    { name: 'a negative number', set: { 'controller.replicas': -1 }, message: /minimum/ },
     {
       name: 'a digest that is none',
       set: { 'image.digest': 'sha256:abc' },
@@ -44,51 +38,11 @@ describe('values', () => {
       message: /image\.tag and image\.digest: only one/,
     },
     { name: 'an empty repository', set: { 'image.repository': '' }, message: /minLength/ },
-    {
-      name: 'a duration without a unit',
-      set: { 'controller.podGCPeriod': '20' },
-      message: /does not match pattern/,
-    },
-    { name: 'a verbosity beyond 10', set: { 'log.verbosity': 11 }, message: /maximum/ },
-    { name: 'an unknown log format', set: { 'log.format': 'xml' }, message: /must be one of 'json', 'text'/ },
     { name: 'a port beyond 65535', set: { 'metrics.port': 65536 }, message: /maximum/ },
-    {
-      name: 'an unknown render mode',
-      set: { 'metrics.podMonitor.renderMode': 'maybe' },
-      message: /must be one of/,
-    },
-    {
-      name: 'a relative host path',
-      set: { 'agent.hostPaths.kubelet': 'var/lib/kubelet' },
-      message: /does not match pattern/,
-    },
-    {
-      name: 'a relative socket',
-      set: { 'agent.criSocket': 'containerd.sock' },
-      message: /does not match pattern/,
-    },
-    { name: 'an unknown runtime', set: { 'agent.runtime': 'rkt' }, message: /must be one of 'containerd'/ },
     {
       name: 'a kubelet without TLS',
       set: { 'agent.kubelet.endpoint': 'http://127.0.0.1:10255' },
       message: /does not match pattern/,
-    },
-    { name: 'flags in one text', set: { 'agent.extraArgs': '--v=4 --x' }, message: /got string, want array/ },
-    { name: 'a label that is a number', set: { 'commonLabels.a': 1 }, message: /got number, want string/ },
-    {
-      name: 'an unknown part of resources',
-      set: { 'agent.resources.limit': {} },
-      message: /'limit' not allowed/,
-    },
-    {
-      name: 'a budget of half a pod',
-      set: { 'controller.podDisruptionBudget.minAvailable': 'half' },
-      message: /does not match pattern/,
-    },
-    {
-      name: 'a failure policy of its own',
-      set: { 'admissionPolicy.failurePolicy': 'Warn' },
-      message: /must be one of/,
     },
     {
       name: 'several replicas without a leader',

@@ -46,7 +46,7 @@ const defaultImageFsMB = 4096;
  * that its pods, logs and images share; with `imageFsMB=256 diskMB=512` the images have a file system of their own.
  * With `loop` after the sizes, both are loop devices with ext4.
  */
-export function sortFiles(files: readonly string[], read: (file: string) => string): TestFiles {
+function sortFiles(files: readonly string[], read: (file: string) => string): TestFiles {
   const all = files.map((file) => ({ file, ...directive(read(file), file) }));
   const shared = all.filter(({ imageFsMB }) => imageFsMB === undefined);
   return {

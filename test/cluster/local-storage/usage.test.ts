@@ -159,3 +159,15 @@ test('the kubelet reports what each pod has written', async () => {
 });
 
 const atLeast = (bytes = 0, least: number): boolean => bytes >= least;
+
+test('a kubelet that does not measure local storage has no summary, and the error names the consequence', async () => {
+  // A jail has one node at a time.
+  await cluster.stop();
+  await using other = await startQuietNode({ kubelet: { config: { localStorageCapacityIsolation: false } } });
+  const { stats } = await kubeletTokens(other);
+  const blind = kubeletOf(other, stats);
+  await expect(blind.usage(never)).rejects.toThrow(
+    /with 500: .*failed to get rootFs info.*dustpan evicts no pod of this node$/,
+  );
+  blind.close();
+});

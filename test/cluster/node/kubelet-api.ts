@@ -25,26 +25,6 @@ export async function kubeletTokens(cluster: Cluster): Promise<KubeletTokens> {
   );
   return { stats: stats ?? '', nothing: nothing ?? '' };
 }
-
-/** A file system of `/stats/summary`. */
-interface FsStats {
-  readonly capacityBytes: number;
-  readonly availableBytes: number;
-  readonly inodes: number;
-  readonly inodesFree: number;
-}
-
-/** The kubelet's `/stats/summary`, read as an administrator. */
-interface Summary {
-  readonly node: { readonly fs: FsStats; readonly runtime: { readonly imageFs: FsStats } };
-}
-
-/** Reads the measurements of the node's kubelet through the API server. */
-export async function summaryOf(cluster: Cluster): Promise<Summary> {
-  const path = `/api/v1/nodes/${cluster.node.name}/proxy/stats/summary`;
-  return JSON.parse(await kubectl(cluster, ['get', '--raw', path])) as Summary;
-}
-
 /** The node's kubelet as the agent reads it. */
 export function kubeletOf(cluster: Cluster, token: string): KubeletUsage {
   const { name: nodeName, address } = cluster.node;

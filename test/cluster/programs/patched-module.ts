@@ -13,7 +13,7 @@ export interface Patch {
 }
 
 /** Applies each patch below the folder; throws, naming the patch, where a text does not occur exactly once. */
-export function applyPatches(folder: string, patches: readonly Patch[]): void {
+function applyPatches(folder: string, patches: readonly Patch[]): void {
   for (const { file, from, to } of patches) {
     const path = join(folder, file);
     const [before, after, ...more] = readFileSync(path, 'utf8').split(from);

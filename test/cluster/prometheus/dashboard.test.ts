@@ -12,20 +12,12 @@ const queries = dashboardQueries(
   readFileSync(join(repositoryRoot(), 'helm/dustpan/files/dashboard.json'), 'utf8'),
 );
 
-/** promtool parses them as rules, and each error names its line. */
-async function check(exprs: readonly string[]): Promise<{ readonly code: number; readonly stderr: string }> {
-  const file = join(mkdtempSync(join(tmpdir(), 'dashboard-')), 'rules.json');
-  const rules = exprs.map((expr, i) => ({ record: `panel:${i}`, expr }));
-  await writeFile(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
-  return await runCommand(['promtool', 'check', 'rules', '--lint=none', file]);
-}
-
 test('every query of the dashboard is PromQL', async () => {
   expect(queries.length).toBeGreaterThan(50);
-  const { code, stderr } = await check(queries.map(({ expr }) => inGrafana(expr)));
+  // promtool parses them as rules, and each error names its line.
+  const file = join(mkdtempSync(join(tmpdir(), 'dashboard-')), 'rules.json');
+  const rules = queries.map(({ expr }, i) => ({ record: `panel:${i}`, expr: inGrafana(expr) }));
+  await writeFile(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
+  const { code, stderr } = await runCommand(['promtool', 'check', 'rules', '--lint=none', file]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-});
-
-test('an invalid query is detected', async () => {
-  expect((await check(['sum by (job (up)'])).stderr).toContain('could not parse expression');
 });

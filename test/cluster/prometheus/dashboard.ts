@@ -3,22 +3,18 @@ interface DashboardQuery {
   readonly title: string;
   readonly legend: string;
   readonly expr: string;
-  readonly unit: string;
 }
 
 interface Panel {
   readonly title: string;
-  readonly fieldConfig?: { readonly defaults: { readonly unit: string } };
   readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
 }
 
 /** The queries of a dashboard, in reading order. */
 export function dashboardQueries(json: string): readonly DashboardQuery[] {
   const { panels } = JSON.parse(json) as { readonly panels: readonly Panel[] };
-  return panels.flatMap(({ title, fieldConfig, targets = [] }) =>
-    targets.map(({ expr, legendFormat }) => {
-      return { title, legend: legendFormat, expr, unit: fieldConfig?.defaults.unit ?? 'short' };
-    }),
+  return panels.flatMap(({ title, targets = [] }) =>
+    targets.map(({ expr, legendFormat }) => ({ title, legend: legendFormat, expr })),
   );
 }
 

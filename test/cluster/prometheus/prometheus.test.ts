@@ -8,7 +8,6 @@ import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { archiveOf, createPods, startQuietNode, untilPhases } from '../agent/environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { dashboardQueries, inGrafana } from './dashboard.ts';
-import { picture } from './dashboard-picture.ts';
 import { dustpanUser, startDustpan } from '../controller/dustpan.ts';
 import { busyboxImage } from '../node/image.ts';
 import {
@@ -125,7 +124,6 @@ describe('a Prometheus that discovers and scrapes both', () => {
     await untilPhases(cluster, { running: 'Running' });
   });
   afterAll(async () => {
-    await draw();
     await prometheus[Symbol.asyncDispose]();
     await stopParts();
   });
@@ -134,8 +132,7 @@ describe('a Prometheus that discovers and scrapes both', () => {
     const empty: string[] = [];
     for (const query of queries) {
       const samples = await prometheus.query(inGrafana(query.expr));
-      const values = samples.flatMap((sample) => sample.values.map(([, value]) => value));
-      if (!values.some((value) => Number.isFinite(value))) empty.push(`${query.title}: ${query.legend}`);
+      if (!samples.some(({ value }) => Number.isFinite(value))) empty.push(`${query.title}: ${query.legend}`);
     }
     return empty.filter((name) => !(name in mayBeEmpty));
   };
@@ -146,7 +143,7 @@ describe('a Prometheus that discovers and scrapes both', () => {
 
   test('counts the removals', async () => {
     const value = async (expr: string): Promise<number | undefined> =>
-      (await prometheus.query(expr))[0]?.values[0]?.[1];
+      (await prometheus.query(expr))[0]?.value;
     await expect
       .poll(
         () => value('sum(dustpan_pod_gc_force_delete_pods_total{exported_namespace="default"})'),
@@ -176,23 +173,6 @@ describe('a Prometheus that discovers and scrapes both', () => {
       (await prometheus.rules()).filter(({ state }) => state !== 'inactive').map(({ name }) => name);
     await expect.poll(onTheirWay, eventually).toEqual([]);
   });
-
-  /** With DUSTPAN_PICTURE=FILE.svg: writes a picture of the dashboard for manual review. */
-  async function draw(): Promise<void> {
-    const { DUSTPAN_PICTURE: file } = process.env;
-    if (file === undefined) return;
-    const graphs = queries.map(async ({ title, expr, legend, unit }) => {
-      const samples = await prometheus.range(inGrafana(expr), 120);
-      const named = samples.map(({ labels, values }) => {
-        return {
-          name: legend.replaceAll(/\{\{(\w+)\}\}/g, (_, label: string) => labels[label] ?? ''),
-          values,
-        };
-      });
-      return { title, unit, series: named };
-    });
-    writeFileSync(file, picture(await Promise.all(graphs)));
-  }
 });
 
 describe('over TLS, with authorization', () => {

@@ -8,10 +8,8 @@ import { statusOf } from '../servers/probe.ts';
 import { repositoryRoot } from '../repository.ts';
 import { kubectl, apply } from '../servers/kubectl.ts';
 
-export interface Sample {
-  readonly labels: Readonly<Record<string, string>>;
-  /** One value for an instant, all for a range. */
-  readonly values: readonly (readonly [seconds: number, value: number])[];
+interface Sample {
+  readonly value: number;
 }
 
 interface Target {
@@ -31,8 +29,6 @@ interface Rule {
 /** A Prometheus that runs. */
 export interface Prometheus extends AsyncDisposable {
   query(expr: string): Promise<readonly Sample[]>;
-  /** A point every second. */
-  range(expr: string, lastSeconds: number): Promise<readonly Sample[]>;
   targets(): Promise<readonly Target[]>;
   rules(): Promise<readonly Rule[]>;
 }
@@ -150,9 +146,7 @@ function configOf({ url, caFile }: Cluster, tokenFile: string, { tls }: Scrape):
 type Value = readonly [seconds: number, value: string];
 
 interface Result {
-  readonly metric: Readonly<Record<string, string>>;
-  readonly value?: Value;
-  readonly values?: readonly Value[];
+  readonly value: Value;
 }
 
 function handleOf(url: string, process: PartProcess): Prometheus {
@@ -169,11 +163,6 @@ function handleOf(url: string, process: PartProcess): Prometheus {
   };
   return {
     query: async (expr) => samplesIn(await get('query', { query: expr })),
-    range: async (expr, lastSeconds) => {
-      const end = Date.now() / 1_000;
-      const times = { start: String(end - lastSeconds), end: String(end), step: '1' };
-      return samplesIn(await get('query_range', { query: expr, ...times }));
-    },
     targets: async () => ((await get('targets')) as { activeTargets: Target[] }).activeTargets,
     rules: async () =>
       ((await get('rules')) as { groups: { rules: Rule[] }[] }).groups.flatMap(({ rules }) => rules),
@@ -183,10 +172,5 @@ function handleOf(url: string, process: PartProcess): Prometheus {
 
 function samplesIn(data: unknown): readonly Sample[] {
   const { result } = data as { result: readonly Result[] };
-  return result.map(({ metric, value, values = [] }) => ({
-    labels: metric,
-    values: (value === undefined ? values : [value]).map(
-      ([seconds, text]) => [seconds, Number(text)] as const,
-    ),
-  }));
+  return result.map(({ value: [, text] }) => ({ value: Number(text) }));
 }

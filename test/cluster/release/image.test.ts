@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { agentCommandLine, imageLayout, nodePath } from '../../../scripts/image/layout.ts';
+import { imageLayout, nodePath } from '../../../scripts/image/layout.ts';
 import { dustpanImage } from '../../../scripts/image/dustpan-image.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { crictl, runSandbox, type Sandbox } from '../node/crictl.ts';
@@ -116,24 +116,6 @@ describe('the image that npm run image makes', () => {
       noNewPrivileges: true,
     });
     expect(Object.values(process['capabilities'] ?? {}).flat()).toEqual([]);
-  });
-
-  test("runs as the agent does: uid 0, with flags on Node's command line", async () => {
-    const { exitCode, output, process } = await run({
-      name: 'agent',
-      command: agentCommandLine,
-      args: ['agent', '--help'],
-      security: asRoot,
-    });
-    expect({ exitCode, uid: process.user.uid }).toEqual({ exitCode: 0, uid: 0 });
-    expect(output).toContain('--cri-socket');
-    expect(Object.values(process['capabilities'] ?? {}).flat()).toEqual([]);
-  });
-
-  test('`kubectl exec … -- dustpan` finds the program', async () => {
-    const { exitCode, output } = await run({ name: 'exec', command: ['dustpan'], args: ['plan', '--help'] });
-    expect(exitCode).toBe(0);
-    expect(output).toContain('dustpan plan');
   });
 
   test('is not writable, even for root without capabilities', async () => {

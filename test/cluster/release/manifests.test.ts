@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { agentCommandLine, agentVariable, imageLayout } from '../../../scripts/image/layout.ts';
+import { imageLayout } from '../../../scripts/image/layout.ts';
 import { readManifests } from '../../../scripts/manifests/plain.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { repositoryRoot } from '../repository.ts';
@@ -83,7 +83,6 @@ interface Workload {
       readonly containers: readonly {
         readonly command?: readonly string[];
         readonly args: readonly string[];
-        readonly env: readonly { readonly name: string; readonly value?: string }[];
         readonly securityContext: Readonly<Record<string, unknown>>;
       }[];
     };
@@ -95,13 +94,6 @@ describe('the chart uses the image as it is built', () => {
     const all = readManifests(readFileSync(join(out, 'install.yaml'), 'utf8'));
     return (all.find((one) => one.kind === kind)?.spec as Workload).template.spec;
   };
-
-  test('starts the agent with the flags and the variable of its memory budget', () => {
-    const [agent] = pod('DaemonSet').containers;
-    expect(agent?.command).toEqual(agentCommandLine);
-    expect(agent?.args[0]).toBe('agent');
-    expect(agent?.env.map(({ name, value }) => `${name}=${value ?? ''}`)).toContain(agentVariable);
-  });
 
   test("runs the controller as the image's user, with its entry point", () => {
     const { containers, securityContext } = pod('Deployment');

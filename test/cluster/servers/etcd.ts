@@ -9,11 +9,11 @@ export interface EtcdClient {
   /** Writes one by one, as an API server does. */
   put(entries: Iterable<EtcdEntry>): Promise<void>;
   /**
-   * Writes in big transactions, several under way at once; `onProgress` hears how many are in.
+   * Writes in big transactions, several under way at once.
    * All objects of a transaction share a resourceVersion, which no API server would make: who lists while it digests one
    * and watches from there on misses the rest. So let it settle before any read.
    */
-  putFast(entries: Iterable<EtcdEntry>, onProgress?: (done: number) => void): Promise<number>;
+  putFast(entries: Iterable<EtcdEntry>): Promise<void>;
   get(key: string): Promise<Buffer | undefined>;
   count(prefix: string): Promise<number>;
   remove(prefix: string): Promise<number>;
@@ -32,7 +32,7 @@ export function etcdClient(url: string): EtcdClient {
       for (const { key, value } of entries)
         await call(url, 'kv/put', { key: base64(key), value: value.toString('base64') });
     },
-    putFast: (entries, onProgress) => putAll(url, entries, onProgress),
+    putFast: (entries) => putAll(url, entries),
     get: async (key) => {
       const [found] = (await call<RangeAnswer>(url, 'kv/range', { key: base64(key) })).kvs ?? [];
       return found === undefined ? undefined : Buffer.from(found.value, 'base64');
@@ -53,23 +53,13 @@ interface RangeAnswer {
   readonly kvs?: readonly { readonly value: string }[];
 }
 
-async function putAll(
-  url: string,
-  entries: Iterable<EtcdEntry>,
-  onProgress?: (done: number) => void,
-): Promise<number> {
+async function putAll(url: string, entries: Iterable<EtcdEntry>): Promise<void> {
   const batches = inBatches(entries);
-  let done = 0;
   const work = async (): Promise<void> => {
-    for (const batch of batches) {
-      await call(url, 'kv/txn', { success: batch.map(putOperation) });
-      done += batch.length;
-      onProgress?.(done);
-    }
+    for (const batch of batches) await call(url, 'kv/txn', { success: batch.map(putOperation) });
   };
   // All workers share one iterator, so each batch is sent once.
   await Promise.all(Array.from({ length: inFlight }, work));
-  return done;
 }
 
 function* inBatches(entries: Iterable<EtcdEntry>): Generator<EtcdEntry[]> {

@@ -181,13 +181,6 @@ describe('podMatcher', () => {
   ])('$name: $expected', ({ policies, at = 'dev', labels = {}, expected }) => {
     expect(governor(policies, at, labels)).toBe(expected);
   });
-
-  test('checks the labels of each pod in a namespace', () => {
-    const matcher = podMatcher([policy('a', { pods: { podSelector: app('x') } })], namespaces);
-    expect(matcher({ namespace: 'dev', labels: { app: 'x' } })).toBeDefined();
-    expect(matcher({ namespace: 'dev', labels: { app: 'y' } })).toBeUndefined();
-    expect(matcher({ namespace: 'prod', labels: { app: 'x' } })).toBeDefined();
-  });
 });
 
 test.each<[string, (Policy | InvalidPolicy)[], string | undefined]>([

@@ -103,31 +103,3 @@ const seldomBad = (good: readonly unknown[], bad: readonly unknown[]): fc.Arbitr
     { weight: 300, arbitrary: fc.constantFrom(...good) },
     { weight: 1, arbitrary: fc.constantFrom(...bad) },
   );
-
-describe('a schema unlike our CRDs', () => {
-  const checkOf = (
-    openAPIV3Schema: object,
-  ): ((object: unknown) => { readonly problems: readonly string[] }) =>
-    schemaChecker({ spec: { versions: [{ storage: true, schema: { openAPIV3Schema } }] } });
-  const object = (properties: object, rest: object = {}): object => ({ type: 'object', properties, ...rest });
-  const rule = (text: string, message = 'no'): object => ({
-    'x-kubernetes-validations': [{ rule: text, message }],
-  });
-
-  test('reports a rule that cannot be evaluated', () => {
-    const check = checkOf(object({ a: object({}, rule('self.missing.field == 1')) }));
-    expect(check({ a: {} }).problems).toEqual(['a: no']);
-  });
-
-  test('may have rules with fractions and lists without item schema', () => {
-    const check = checkOf(
-      object(
-        { part: { type: 'number' }, any: { type: 'array' }, whole: { type: 'integer' } },
-        rule('self.part < 0.5 && self.whole == 2 && size(self.any) == 1'),
-      ),
-    );
-    const good = { part: 0.25, whole: 2, any: [7] };
-    expect(check(good).problems).toEqual([]);
-    expect(check({ ...good, part: 0.75 }).problems).toHaveLength(1);
-  });
-});

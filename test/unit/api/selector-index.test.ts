@@ -63,41 +63,6 @@ test('firstIn returns the first position of both sets', property, () => {
   );
 });
 
-const needs = (name: string, operator: LabelExpression['operator'], ...values: string[]) => ({
-  key: name,
-  operator,
-  values,
-});
-
-test.each<[string, Labels, LabelExpression[], boolean]>([
-  ['the empty selector', {}, [], true],
-  ['one label', { app: 'web' }, [], true],
-  ['all labels', { app: 'web', 'example.com/team': 'a' }, [], true],
-  ['an empty value', { tier: '' }, [], true],
-  ['In', {}, [needs('app', 'In', 'db', 'web')], true],
-  ['In with a duplicate value', {}, [needs('app', 'In', 'web', 'web'), needs('tier', 'Exists')], true],
-  ['NotIn with another value', {}, [needs('app', 'NotIn', 'db')], true],
-  ['NotIn of an absent label', {}, [needs('none', 'NotIn', 'db')], true],
-  ['Exists', {}, [needs('tier', 'Exists')], true],
-  ['DoesNotExist', {}, [needs('none', 'DoesNotExist')], true],
-  ['DoesNotExist of a property of all objects', {}, [needs('constructor', 'DoesNotExist')], true],
-  ['labels and expressions', { app: 'web' }, [needs('tier', 'Exists'), needs('app', 'In', 'web')], true],
-  ['another value', { app: 'db' }, [], false],
-  ['one of two labels', { app: 'web', none: 'x' }, [], false],
-  ['an empty value of an absent label', { none: '' }, [], false],
-  ['In of an absent label', {}, [needs('none', 'In', 'x')], false],
-  ['In with other values', {}, [needs('app', 'In', 'db')], false],
-  ['NotIn with its value', {}, [needs('app', 'NotIn', 'db', 'web')], false],
-  ['Exists of an absent label', {}, [needs('none', 'Exists')], false],
-  ['Exists of a property of all objects', {}, [needs('constructor', 'Exists')], false],
-  ['DoesNotExist of a label', {}, [needs('app', 'DoesNotExist')], false],
-  ['a duplicate value of one of two', {}, [needs('app', 'In', 'web', 'web'), needs('none', 'Exists')], false],
-  ['a label without its expression', { app: 'web' }, [needs('tier', 'DoesNotExist')], false],
-])('whether %s selects the object: %j %j %s', (...[, matchLabels, matchExpressions, expected]) => {
-  const index = new SelectorIndex([{ matchLabels, matchExpressions }]);
-  expect(includes(index.select({ app: 'web', tier: '', 'example.com/team': 'a' }), 0)).toBe(expected);
-});
-
 /** A selector of one label that counts how often it was read. */
 function counting(name: string): { readonly selector: LabelSelector; readonly visits: () => number } {
   let visits = 0;

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import {
   assertReady,
   byteCount,
-  containerState,
   NotReady,
   sandboxState,
   toContainer,
@@ -19,17 +18,6 @@ import { bounded, bounds, isCut } from '../../../src/runtime/bounds.ts';
 import * as wire from '../../../src/cri/gen/cri.ts';
 
 const ns = 1_789_000_000_123_456_789n;
-
-test.each([
-  [0, 'Created'],
-  [1, 'Running'],
-  [2, 'Exited'],
-  [3, 'Unknown'],
-  [4, 'Unknown'],
-  [-1, 'Unknown'],
-])('the container state %i is %s', (number, state) => {
-  expect(containerState(number)).toBe(state);
-});
 
 test.each([
   { number: 0, state: 'Ready' },
@@ -88,10 +76,6 @@ describe('a runtime', () => {
   ])('whose configuration is $config makes sandboxes from $image', ({ config, image }) => {
     expect(toSandboxImage(wire.StatusResponse.fromPartial({ info: { config } }))).toBe(image);
   });
-
-  test('without a configuration reports no sandbox image', () => {
-    expect(toSandboxImage(wire.StatusResponse.fromPartial({}))).toBeUndefined();
-  });
 });
 
 describe('sizes', () => {
@@ -101,20 +85,6 @@ describe('sizes', () => {
 
   test.each([BigInt(Number.MAX_SAFE_INTEGER) + 1n, 2n ** 64n - 1n, -1n])('%d is unknown', (bytes) => {
     expect(byteCount(bytes)).toBeUndefined();
-  });
-
-  test('an image with such a size has size 0, which is unknown; the others of the list keep theirs', () => {
-    expect(toImage(wire.Image.fromPartial({ id: 'a', size: 2n ** 64n - 4096n }))).toMatchObject({
-      id: 'a',
-      sizeBytes: 0,
-    });
-  });
-});
-
-test('an image has the names that the runtime lists', () => {
-  const listed = { id: 'a', repoTags: ['app:1', 'app:2'], repoDigests: ['app@sha256:1'], pinned: true };
-  expect(toImage(wire.Image.fromPartial(listed))).toMatchObject({
-    ...{ id: 'a', tags: ['app:1', 'app:2'], digests: ['app@sha256:1'], pinned: true },
   });
 });
 
@@ -206,12 +176,6 @@ describe('labels and annotations', () => {
   });
 });
 
-test('passes any runtime handler through', () => {
-  const spec = { runtimeHandler: 'quantum' };
-  expect(toImage(wire.Image.fromPartial({ spec })).runtimeHandler).toBe('quantum');
-  expect(toSandbox(wire.PodSandbox.fromPartial(spec)).runtimeHandler).toBe('quantum');
-});
-
 test('reads only mounts of images', () => {
   const mounts = [{}, { image: { image: 'sha256:a' } }, { image: { image: '' } }];
   expect(toContainerStatus(wire.ContainerStatus.fromPartial({ mounts })).mountedImages).toEqual(['sha256:a']);
@@ -236,11 +200,6 @@ describe('layers of an image', () => {
   const digest = `sha256:${'a'.repeat(64)}`;
   const info = (text: string) => toLayers(wire.ImageStatusResponse.fromPartial({ info: { info: text } }));
   const config = (layers: unknown): string => JSON.stringify({ imageSpec: { rootfs: { diff_ids: layers } } });
-
-  test('are read from the configuration', () => {
-    expect(info(config([digest, digest]))).toEqual([digest, digest]);
-    expect(info(config([]))).toEqual([]);
-  });
 
   test.each([
     { name: 'no info', layers: toLayers(wire.ImageStatusResponse.fromPartial({})) },

@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { DeadlinePassed } from '../../../src/cri/call.ts';
-import { NotReady } from '../../../src/cri/convert.ts';
 import { describeFailure, isNotFound, socketErrorOf } from '../../../src/cri/failure.ts';
 import type { SocketError } from '../../../src/cri/failure.ts';
-import { errorLine } from '../../../src/runtime/errors.ts';
 
 const call = { method: 'ListImages', socket: '/run/c.sock', deadlineMs: 120_000 };
 
@@ -20,21 +17,6 @@ interface Row {
 
 test.each<Row>([
   {
-    name: 'no socket',
-    cause: grpcError(14, 'no connection'),
-    socketError: 'missing',
-    failure: 'unavailable',
-    message: "ListImages: the container runtime's socket /run/c.sock is missing",
-  },
-  {
-    name: 'no process listens',
-    cause: grpcError(14, 'no connection'),
-    socketError: 'refused',
-    failure: 'unavailable',
-    message:
-      "ListImages: the container runtime's socket /run/c.sock refuses connections: nothing listens there",
-  },
-  {
     name: 'no permission',
     cause: grpcError(14, 'no connection'),
     socketError: 'permission denied',
@@ -48,22 +30,10 @@ test.each<Row>([
     message: 'ListImages: the container runtime at /run/c.sock is not available: Connection dropped',
   },
   {
-    name: 'the own deadline',
-    cause: new DeadlinePassed(),
-    failure: 'deadline',
-    message: 'ListImages: the container runtime at /run/c.sock did not respond within 120 s',
-  },
-  {
     name: "the runtime's own deadline",
     cause: grpcError(4, 'context deadline exceeded'),
     failure: 'deadline',
     message: 'ListImages: the container runtime at /run/c.sock timed out: context deadline exceeded',
-  },
-  {
-    name: 'a denial',
-    cause: grpcError(7, 'no'),
-    failure: 'denied',
-    message: 'ListImages: the container runtime at /run/c.sock denied the call: no',
   },
   {
     name: 'a failure of several lines is one line',
@@ -92,14 +62,6 @@ test.each<Row>([
     message,
     cause,
   });
-});
-
-test('a runtime that is not ready is unavailable, in one line with its reason', () => {
-  const err = describeFailure(new NotReady('Starting: recovering\n images'), call, undefined);
-  expect(err.failure).toBe('unavailable');
-  expect(errorLine(err)).toBe(
-    'ListImages: the container runtime at /run/c.sock is not ready: Starting: recovering images',
-  );
 });
 
 describe('the error of a socket', () => {

@@ -6,12 +6,6 @@ import {
   registrations,
   type MetricFacts,
 } from '../../../scripts/generate/metrics-list.ts';
-import {
-  nodeLabels,
-  openLabels,
-  placeLabels,
-  upstreamMetrics,
-} from '../../../scripts/generate/metrics-notes.ts';
 import { entriesOf, partOf, referencePage } from './page.ts';
 import { loadedBy, sources } from './sources.ts';
 
@@ -46,28 +40,4 @@ describe('docs/reference/metrics.md', () => {
     expect(names.length).toBeGreaterThan(5);
     expect(entriesOf(partOf(page, heading))).toEqual(names);
   });
-
-  test.each(all.map((metric) => [metric.name, metric] as const))(
-    'describes %s completely',
-    (name, metric) => {
-      const entry = page.split(`\n### \`${name}\`\n`)[1]?.split('\n#')[0] ?? '';
-      const labels = [...entry.matchAll(/^- label `([^`]+)`: \S/gm)].map(([, label]) => label);
-      expect(labels).toEqual([...metric.labels.keys()]);
-      expect(entry).toContain(metric.help);
-      if (name in upstreamMetrics) expect(entry).toContain(upstreamMetrics[name]);
-    },
-  );
-});
-
-test('every note is about an existing label or metric', () => {
-  const labelsOf = (metrics: readonly MetricFacts[]): string[] =>
-    metrics.flatMap((metric) => [...metric.labels.keys()]);
-  const [own, ofNode] = [
-    all.filter(({ name }) => !isDefaultMetric(name)),
-    all.filter(({ name }) => isDefaultMetric(name)),
-  ];
-  const notes = [...Object.keys(openLabels), ...Object.keys(placeLabels)];
-  expect(notes.filter((label) => !labelsOf(own).includes(label))).toEqual([]);
-  expect(Object.keys(nodeLabels).sort()).toEqual([...new Set(labelsOf(ofNode))].sort());
-  expect(Object.keys(upstreamMetrics).filter((name) => !namesOf(all).includes(name))).toEqual([]);
 });

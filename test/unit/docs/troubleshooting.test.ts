@@ -6,13 +6,6 @@ import { partOf } from './page.ts';
 const page = readFileSync('docs/troubleshooting.md', 'utf8');
 const headings = (part: string): readonly string[] =>
   [...part.matchAll(/^### (\S+).*$/gm)].map(([, name = '']) => name);
-const types = (file: string): readonly string[] => [
-  ...new Set(
-    [...readFileSync(file, 'utf8').matchAll(/\btype(?:: | = |[^'\n]*\| )'([A-Z]\w+)'/g)].map(
-      ([, type = '']) => type,
-    ),
-  ),
-];
 
 test('has a heading for each alert, and for nothing else', () => {
   const { groups } = load(readFileSync('helm/dustpan/files/rules.yaml', 'utf8')) as {
@@ -23,31 +16,6 @@ test('has a heading for each alert, and for nothing else', () => {
   expect(parts.flatMap((part) => headings(partOf(page, `Alerts ${part}`))).toSorted()).toEqual(
     alerts.toSorted(),
   );
-});
-
-test.each([
-  {
-    ...{
-      kind: 'GCPolicy',
-      files: ['claims', 'hold', 'status'].map((name) => `src/controllers/policystatus/${name}.ts`),
-    },
-    known: ['Accepted', 'Degraded', 'Enforcing', 'Holding', 'Ready'],
-  },
-  {
-    ...{
-      kind: 'NodeGCReport',
-      files: ['src/agent/report/conditions.ts', 'src/agent/report/keep-list-risk.ts'],
-    },
-    known: ['Degraded', 'Holding', 'KeepListAtRisk', 'PressureAhead', 'Ready'],
-  },
-])('has a heading for each condition of a $kind', ({ kind, files, known }) => {
-  expect(
-    files
-      .flatMap(types)
-      .filter((type, i, all) => all.indexOf(type) === i)
-      .toSorted(),
-  ).toEqual(known);
-  expect(headings(partOf(page, `Conditions of a ${kind}`)).toSorted()).toEqual(known);
 });
 
 /** The reasons in these files: as a value, in a union, and in the cases of a function that passes its reason on. */
@@ -75,14 +43,4 @@ test.each([
   // A reason that hides others when the nodes themselves are listed.
   const own = reasons.filter((reason) => reason !== 'NodesDegraded' || part.includes('GCPolicy'));
   expect(own.filter((reason) => !partOf(page, part).includes(`\`${reason}\``))).toEqual([]);
-});
-
-test('explains each state of a plan', () => {
-  const unions = ['src/agent/imagegc/facts.ts', 'src/agent/imagegc/disk.ts'].flatMap((file) => [
-    ...readFileSync(file, 'utf8').matchAll(/\bstate: ('[^;]+);/g),
-  ]);
-  const states = unions.flatMap(([, union = '']) => union.split(' | ').map((one) => one.replaceAll("'", '')));
-  expect(states).toContain('Short');
-  const part = partOf(page, 'States of a plan');
-  for (const state of [...states, 'Degraded', 'Enough']) expect(part).toContain(`\`${state}\``);
 });

@@ -74,9 +74,3 @@ export const only =
   (name: string, objection: Objection) =>
   (target: string): Objection | undefined =>
     target === name ? objection : undefined;
-
-/** One value after the other; the last one again and again. */
-export function series<T>(...values: readonly [T, ...T[]]): () => T {
-  let next = 0;
-  return () => values[Math.min(next++, values.length - 1)] ?? values[0];
-}

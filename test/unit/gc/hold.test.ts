@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { holdLeftMs, inForceAt, inForceIn } from '../../../src/gc/hold.ts';
+import { holdLeftMs, inForceIn } from '../../../src/gc/hold.ts';
 import { now } from '../../builders.ts';
 import { property } from '../../property.ts';
 
@@ -40,17 +40,6 @@ test(
     );
   },
 );
-
-const ago = (ms: number): Date => new Date(now.getTime() - ms);
-
-test.each([
-  { name: 'none', known: undefined, since: now },
-  { name: 'the same generation', known: { generation: 3, since: ago(5) }, since: ago(5) },
-  { name: 'another generation', known: { generation: 4, since: ago(5) }, since: now },
-  { name: 'a time in the future', known: { generation: 3, since: ago(-5) }, since: now },
-])('a generation is in force since: $name', ({ known, since }) => {
-  expect(inForceAt(3, known, now)).toEqual({ generation: 3, since });
-});
 
 const hold = { generation: 3, since: '2026-01-15T12:00:00Z' };
 

@@ -1,24 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Check, Objection, StepResult } from '../../../src/gc/execute.ts';
 import { LiveQuery, liveMs } from '../../../src/gc/live.ts';
-import { FakeClock } from '../../fakes/clock.ts';
-import { PassFixture, series } from './fixture.ts';
+import { PassFixture } from './fixture.ts';
 
 describe('a response', () => {
-  test('that a slow check has made stale is queried again, with every other stale response', async () => {
-    const fixture = new PassFixture();
-    const fast = fixture.check('fast');
-    const slow = fixture.check('slow', { takesMs: series(liveMs, 0) });
-    await fixture.run({ decisions: ['a'], execution: { checks: [fast, slow] } });
-    expect(fixture.calls).toEqual([
-      'query fast a',
-      'query slow a',
-      'query fast a',
-      'query slow a',
-      'remove a',
-    ]);
-  });
-
   test('that is one millisecond below the maximum age is fresh', async () => {
     const fixture = new PassFixture();
     const slow = fixture.check('slow', { takesMs: () => liveMs - 1 });
@@ -126,37 +111,5 @@ describe('a response', () => {
     const checks = [{ name: 'pod', live, objection: () => undefined }];
     const { stopped, outcomes } = await fixture.run({ execution: { checks }, signal: stop.signal });
     expect([stopped?.why, outcomes]).toEqual(['shutting down', []]);
-  });
-});
-
-describe('a live response', () => {
-  const own = (clock: FakeClock): LiveQuery<string, string> =>
-    new LiveQuery({
-      clock,
-      key: (target) => (target === 'none' ? undefined : target),
-      query: (target) => Promise.resolve(`response for ${target}`),
-    });
-  const never = new AbortController().signal;
-
-  test('belongs to its own object', async () => {
-    const live = own(new FakeClock());
-    await live.refresh('a', never);
-    await live.refresh('b', never);
-    expect([live.response('a'), live.response('b')]).toEqual(['response for a', 'response for b']);
-  });
-
-  test('is not fresh before it arrives', async () => {
-    const live = own(new FakeClock());
-    expect(live.isFresh('a')).toBe(false);
-    const pending = live.refresh('a', never);
-    expect(live.isFresh('a')).toBe(false);
-    await pending;
-    expect(live.isFresh('a')).toBe(true);
-  });
-
-  test('is not needed by a decision without a key', async () => {
-    const live = own(new FakeClock());
-    await live.refresh('none', never);
-    expect([live.isFresh('none'), live.response('none')]).toEqual([true, undefined]);
   });
 });

@@ -4,25 +4,19 @@ import { openBreakersIn } from '../../../src/gc/open-breaker.ts';
 const tripped = { type: 'Degraded', status: 'True', reason: 'Tripped' };
 const pods = { missingNodes: 3 };
 
-test.each<{ readonly name: string; readonly status: unknown; readonly expected: number | undefined }>([
+const conditions = (over: object): object => ({ conditions: [{ ...tripped, ...over }], pods });
+
+test.each([
   { name: 'is open', status: { conditions: [{ type: 'Ready' }, tripped], pods }, expected: 3 },
   { name: 'is open, with an unknown number of nodes', status: { conditions: [tripped] }, expected: Infinity },
   {
-    name: 'is open, with a number that is none',
+    name: 'is open, with no number',
     status: { conditions: [tripped], pods: { missingNodes: '3' } },
     expected: Infinity,
   },
-  { name: 'was open', status: { conditions: [{ ...tripped, status: 'False' }], pods }, expected: undefined },
-  {
-    name: 'is not the trouble',
-    status: { conditions: [{ ...tripped, reason: 'DeletesFailed' }], pods },
-    expected: undefined,
-  },
-  {
-    name: 'is in another condition',
-    status: { conditions: [{ ...tripped, type: 'Ready' }], pods },
-    expected: undefined,
-  },
+  { name: 'was open', status: conditions({ status: 'False' }), expected: undefined },
+  { name: 'is not the trouble', status: conditions({ reason: 'DeletesFailed' }), expected: undefined },
+  { name: 'is in another condition', status: conditions({ type: 'Ready' }), expected: undefined },
   { name: 'is closed, without conditions', status: { pods }, expected: undefined },
   { name: 'is closed, without a status', status: undefined, expected: undefined },
   {

@@ -61,14 +61,11 @@ test('a missing file is not an error', async () => {
 
 const whole = formatState(state);
 test.each([
-  ['an empty file', '', 'is not a JSON object'],
   ['half a file', whole.slice(0, whole.length / 2), 'is not a JSON object'],
-  ['zeros', '\0'.repeat(100), 'is not a JSON object'],
   ['a list', '[]', 'is not a JSON object'],
   ['null', 'null', 'is not a JSON object'],
   ['a later version', '{"version":2,"images":{}}', 'version: is 2, this dustpan reads 1'],
   ['no version', '{"images":{}}', 'version: must be an integer'],
-  ['a version as text', '{"version":"1","images":{}}', 'version: must be an integer'],
   ['no images', '{"version":1}', 'images: must be an object'],
   ['images in a list', '{"version":1,"images":[]}', 'images: must be an object'],
   ['an image that is no object', '{"version":1,"images":{"a":1}}', 'images[a]: must be an object'],
@@ -81,11 +78,6 @@ test.each([
     'a time as number',
     '{"version":1,"images":{"a":{"firstDetected":"2026-01-15T12:00:00Z","lastUsed":0}}}',
     'images[a].lastUsed: must be an RFC 3339 time',
-  ],
-  [
-    'a day that does not exist',
-    '{"version":1,"images":{"a":{"firstDetected":"2026-13-45T12:00:00Z"}}}',
-    'images[a].firstDetected: must be an RFC 3339 time',
   ],
   ['removals in an object', '{"version":1,"images":{},"removed":{}}', 'removed: must be a list'],
   [
@@ -136,16 +128,6 @@ test('a file that cannot be replaced leaves no temporary file, which would fill 
   await mkdir(path);
   await expect(new StateFile(path).write(state, never)).rejects.toThrow('EISDIR');
   expect(await readdir(at())).toEqual(['state.json']);
-});
-
-test('a new file is readable only by its owner', async () => {
-  await new StateFile(path).write(state, never);
-  expect((await stat(path)).mode & 0o777).toBe(0o600);
-});
-
-test('a time without its zone is none', () => {
-  const record = '{"firstDetected":"2026-01-15T12:00:00","lastUsed":null}';
-  expect(parseState(`{"version":1,"images":{"a":${record}}}`).kind).toBe('startOver');
 });
 
 test('a damaged file that is gone meanwhile does not prevent a write', async () => {

@@ -1,11 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import {
-  agentCommandLine,
-  agentVariable,
-  imageLayout,
-  type ImageFile,
-} from '../../../scripts/image/layout.ts';
+import { imageLayout, type ImageFile } from '../../../scripts/image/layout.ts';
 import { instructionsOf, lastStage } from './dockerfile.ts';
 
 const all = instructionsOf(readFileSync('Dockerfile', 'utf8'));
@@ -75,28 +70,9 @@ test('.dockerignore admits exactly the files that the Dockerfile copies', () => 
   expect(ignore).toContain('*');
 });
 
-test('no command needs a shell', () => {
-  const commands = all.filter(({ name }) => ['RUN', 'CMD', 'ENTRYPOINT'].includes(name));
-  expect(commands.length).toBeGreaterThan(2);
-  for (const { rest } of commands) expect(JSON.parse(rest)).toBeInstanceOf(Array);
-});
-
-test('the base images are arguments', () => {
-  const bases = all.filter(({ name }) => name === 'FROM').map(({ rest }) => rest);
-  expect(bases).toEqual(['--platform=$BUILDPLATFORM ${BUILD_IMAGE} AS bundle', '${NODE_IMAGE}']);
-});
-
 test('the program `dustpan` starts Node', () => {
   const [first, second] = readFileSync('scripts/image/dustpan', 'utf8').split('\n');
   expect(first).toBe(`#!${imageLayout.entrypoint[0] ?? ''}`);
   expect(second).toBe(`import('${imageLayout.entrypoint[1] ?? ''}');`);
   expect(statSync('scripts/image/dustpan').mode & 0o111).toBe(0o111);
-});
-
-test('the decision record has the command line, variable, user and entry point', () => {
-  const record = readFileSync('docs/adr/0015-one-image-for-controller-and-agent.md', 'utf8');
-  expect(record).toContain(`[${agentCommandLine.join(', ')}]`);
-  expect(record).toContain(agentVariable);
-  expect(record).toContain(imageLayout.user);
-  expect(record).toContain(JSON.stringify(imageLayout.entrypoint).replace(',', ', '));
 });

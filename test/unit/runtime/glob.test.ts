@@ -4,24 +4,9 @@ import { globMatcher } from '../../../src/runtime/text/glob.ts';
 import { property } from '../../property.ts';
 
 test.each([
-  ['', ''],
-  ['abc', 'abc'],
-  ['*', ''],
   ['*', 'anything\nat all'],
-  ['a*', 'a'],
-  ['*c', 'abc'],
-  ['a*c', 'ac'],
-  ['a*c', 'abcbc'],
-  ['*b*', 'abc'],
-  ['a?c', 'abc'],
-  ['??', 'ab'],
-  ['?*', 'abc'],
-  ['*?', 'a'],
-  ['a**b', 'ab'],
   ['registry.example.com/base/*', 'registry.example.com/base/x/y:1'],
   ['*@sha256:*', 'r/i@sha256:00'],
-  ['*', '*'],
-  ['a*', 'a*b'],
   ['[a]', '[a]'],
   ['a.c', 'a.c'],
 ])('%j matches %j', (pattern, text) => {
@@ -29,17 +14,9 @@ test.each([
 });
 
 test.each([
-  ['', 'a'],
-  ['abc', 'ab'],
-  ['abc', 'abcd'],
   ['ABC', 'abc'],
-  ['a?c', 'ac'],
-  ['?', ''],
-  ['a*c', 'abcd'],
-  ['*b', 'abc'],
   ['a.c', 'abc'],
   ['[a]', 'a'],
-  ['a*b*c', 'acb'],
 ])('%j does not match %j', (pattern, text) => {
   expect(globMatcher(pattern)(text)).toBe(false);
 });

@@ -29,15 +29,6 @@ describe('metrics server', () => {
     expect(await response.text()).toContain('dustpan_x 3\n');
   });
 
-  test('names the path of the metrics on any other path', async () => {
-    const { url } = await started();
-    const response = await fetch(url);
-    expect({ status: response.status, body: await response.text() }).toEqual({
-      status: 404,
-      body: 'not found, see /metrics\n',
-    });
-  });
-
   test('logs one error if a metric cannot be collected', async () => {
     const registry = new Registry();
     new Gauge({

@@ -7,7 +7,6 @@ import { property } from '../../property.ts';
 test.each([
   ['0', 0],
   ['1', 1],
-  ['128974848', 128_974_848],
   ['1k', 1000],
   ['1M', 1e6],
   ['1G', 1e9],
@@ -16,7 +15,6 @@ test.each([
   ['1E', 1e18],
   ['1Ki', 1024],
   ['1Mi', 2 ** 20],
-  ['10Gi', 10 * 2 ** 30],
   ['1Ti', 2 ** 40],
   ['1Pi', 2 ** 50],
   ['1Ei', 2 ** 60],
@@ -25,8 +23,6 @@ test.each([
   ['0.1Ki', 103],
   ['.5k', 500],
   ['1.k', 1000],
-  ['1e3', 1000],
-  ['1E3', 1000],
   ['1.5e3', 1500],
   ['15e-1', 2],
   ['100m', 1],
@@ -43,30 +39,12 @@ test.each([
   expect(parseQuantity(text)).toBe(bytes);
 });
 
-test.each([
-  '',
-  ' ',
-  '1 Gi',
-  'Gi',
-  '1gi',
-  '1KI',
-  '1K',
-  '1B',
-  '1GB',
-  '1.2.3',
-  '.',
-  '-',
-  '--1',
-  'e3',
-  '1e',
-  '1e1.5',
-  '0x10',
-  '1_000',
-  'NaN',
-  '1'.repeat(65),
-])('%j is refused', (text) => {
-  expect(parseQuantity(text)).toBeUndefined();
-});
+test.each(['', '1 Gi', 'Gi', '1K', '1GB', '1.2.3', '.', '-', 'e3', '1e', '1e1.5', '0x10', '1'.repeat(65)])(
+  '%j is refused',
+  (text) => {
+    expect(parseQuantity(text)).toBeUndefined();
+  },
+);
 
 test.each([
   [0, 'binary', '0'],

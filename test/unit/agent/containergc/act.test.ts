@@ -102,50 +102,37 @@ test('no log is removed after the first removal of a log directory that hangs', 
   expect(node.logs.calls).toHaveLength(1);
 });
 
-interface Change {
-  readonly name: string;
-  readonly change: (node: Node) => void;
-}
+/** A container in unknown state, and a sandbox, of a gone pod: both are stopped before their removal. */
+const stopped = [
+  ['container', 'stopContainer', 'stopContainer u'],
+  ['sandbox', 'stopSandbox', 'stopSandbox gone-sandbox'],
+] as const;
 
-/** Changes that forbid the removal of a container or a sandbox. */
-const forbidding: readonly Change[] = [
-  {
-    name: 'the policy became a dry run',
-    change: (node) => (node.live = { governance: governed(nodePolicy({}, 'DryRun')) }),
-  },
-  { name: 'the pod was created again', change: (node) => node.podResponses.set('uid-gone', 'exists') },
-  {
-    name: 'a container of the pod started',
-    change: ({ runtime }) => runtime.add(container('back', { pod: 'gone' })),
-  },
+/** Changes that forbid the removal. */
+const forbidding: readonly (readonly [string, (node: Node) => void])[] = [
+  ['the policy became a dry run', (node) => (node.live = { governance: governed(nodePolicy({}, 'DryRun')) })],
+  ['the pod was created again', (node) => node.podResponses.set('uid-gone', 'exists')],
+  ['a container of the pod started', ({ runtime }) => runtime.add(container('back', { pod: 'gone' }))],
 ];
 
-test.each(forbidding)('a container is kept when $name while it was being stopped', async ({ change }) => {
+test.each(
+  forbidding.flatMap(([why, change]) =>
+    stopped.map(([kind, ...calls]) => [kind, why, change, calls] as const),
+  ),
+)('a %s is kept when %s while it was being stopped', async (kind, _, change, [stop, changed]) => {
   const node = new Node();
-  node.runtime.add(dead('u', 60, { pod: 'gone', state: 'Unknown' }));
+  if (kind === 'sandbox') node.runtime.add(down('gone', 60));
+  else node.runtime.add(dead('u', 60, { pod: 'gone', state: 'Unknown' }));
   node.runtime.statuses.set('u', { logPath: '/var/log/pods/default_gone_uid-gone/main/0.log' });
   await node.pass();
   node.runtime.before = (call) => {
-    if (call !== 'stopContainer') return;
+    if (call !== stop) return;
     node.clock.advance(5_000);
     change(node);
   };
   await node.pass();
-  expect(node.runtime.changes).toEqual(['stopContainer u']);
+  expect(node.runtime.changes).toEqual([changed]);
   expect(node.logs.calls).toEqual([]);
-});
-
-test.each(forbidding)('a sandbox is kept when $name while it was being stopped', async ({ change }) => {
-  const node = new Node();
-  node.runtime.add(down('gone', 60));
-  await node.pass();
-  node.runtime.before = (call) => {
-    if (call !== 'stopSandbox') return;
-    node.clock.advance(5_000);
-    change(node);
-  };
-  await node.pass();
-  expect(node.runtime.changes).toEqual(['stopSandbox gone-sandbox']);
 });
 
 test('everything of a pod that the API server cannot report is kept, with one warning', async () => {
@@ -159,14 +146,6 @@ test('everything of a pod that the API server cannot report is kept, with one wa
     { message: 'reading pod failed', fields: { pod: { uid: 'uid-gone' } } },
   ]);
   expect(node.reports.at(-1)).toMatchObject({ result: 'Succeeded', removed: 0, errors: 0 });
-});
-
-test('failed removals in a row do not end the pass', async () => {
-  const node = nodeWithPod(...attempts(40));
-  node.runtime.fail('removeContainer', { times: 38 });
-  await expect(node.pass()).rejects.toThrow('38 of 39 failed');
-  expect(node.left).not.toContain('c38');
-  expect(node.reports).toMatchObject([{ result: 'Failed', removed: 1, errors: 38 }]);
 });
 
 test('a container that the kubelet removes first is no failure, and does not count as removed', async () => {
@@ -215,15 +194,6 @@ test('a removal that fails during the shutdown is logged and counted', async () 
   );
 });
 
-test('the last dead attempt is kept when the kubelet has removed the newer ones', async () => {
-  const node = nodeWithPod(...attempts(2));
-  changeAt(node.runtime, 'listContainers', 2, () => {
-    node.runtime.containers = node.runtime.containers.filter(({ id }) => id !== 'c1');
-  });
-  await node.pass();
-  expect(node.left).toEqual(['c0', 'pod-sandbox']);
-});
-
 test('removing a container without a log removes no log', async () => {
   const node = nodeWithPod(...attempts(2));
   await node.pass();
@@ -248,32 +218,11 @@ test('a sandbox that became ready right before its removal is kept', async () =>
   expect(node.runtime.changes).toEqual([]);
 });
 
-test('a superseded sandbox is kept when the newer ones are gone', async () => {
-  const node = twoSandboxes();
-  changeAt(node.runtime, 'listSandboxes', 2, () => {
-    node.runtime.sandboxes = node.runtime.sandboxes.filter(({ id }) => id !== 'newer');
-  });
-  await node.pass();
-  expect(node.left).toEqual(['pod-sandbox']);
-});
-
 test('the runtime is listed again after 16 removals', async () => {
   const node = nodeWithPod(...attempts(34));
   await node.pass();
   expect(node.left).toEqual(['c33', 'pod-sandbox']);
   expect(node.runtime.calls.filter((call) => call === 'listContainers')).toHaveLength(1 + 3);
-});
-
-test('one response about a pod serves everything of it until it is stale', async () => {
-  const node = new Node(nodePolicy({ maxPerPodContainer: undefined }));
-  node.runtime.add(...attempts(3, { pod: 'gone' }), down('gone', 60));
-  node.runtime.before = (call, target) => {
-    if (call === 'removeContainer' && target === 'c1') node.clock.advance(5_000);
-  };
-  await node.pass();
-  await node.pass();
-  expect(node.left).toEqual([]);
-  expect(node.podRequests).toEqual(['default/gone uid-gone', 'default/gone uid-gone']);
 });
 
 test.each([

@@ -38,24 +38,6 @@ describe('logs of attempts that the runtime no longer has', () => {
       ],
     },
     {
-      name: 'are all kept without a limit',
-      node: restarted,
-      policy: { maxPerPodContainer: undefined },
-      removed: [],
-      kept: [
-        ...['live Running', 'pod-sandbox Running', `pods/${dir} InUse`],
-        ...['0.log UnderLimit', '1.log UnderLimit', '2.log NewestAttempt'].map(
-          (it) => `pods/${dir}/main/${it}`,
-        ),
-      ],
-    },
-    {
-      name: 'are all removed if none is wanted',
-      node: restarted,
-      policy: { maxPerPodContainer: 0 },
-      removed: gone(0, 1, 2),
-    },
-    {
       name: 'and if no attempt is left, the newest is kept whatever the limit: the kubelet counts restarts by it',
       node: { ...pod, logs },
       policy: { maxPerPodContainer: 0 },
@@ -69,16 +51,6 @@ describe('logs of attempts that the runtime no longer has', () => {
     {
       name: 'have no place after a container of another name',
       node: { ...restarted, containers: [container('side', { attempt: 3, name: 'side' })] },
-      removed: gone(0, 1, 2),
-    },
-    {
-      name: 'of a finished pod are removed, too',
-      node: {
-        ...restarted,
-        pods: [finishedPod('pod')],
-        sandboxes: [],
-        containers: [dead('c3', 9, { attempt: 3 })],
-      },
       removed: gone(0, 1, 2),
     },
     {

@@ -53,19 +53,6 @@ test('a clock that jumps ahead makes no container old, neither in that pass nor 
   }
 });
 
-test('a clock that jumps ahead twice counts twice', async () => {
-  const node = jumped();
-  for (let jumps = 0; jumps < 2; jumps += 1) {
-    await node.pass();
-    node.clock.advance(60_000);
-    node.clock.stepWall(hourMs);
-  }
-  await node.pass();
-  node.clock.advance(60_000);
-  await node.pass();
-  expect(node.left).toEqual(['young']);
-});
-
 test('a jump of the clock during a pass ends the pass', async () => {
   const node = nodeWithPod(...attempts(4));
   node.logs.add(link('x_y_z-0123456789.log', 'default_pod_uid-pod/main/9.log'));

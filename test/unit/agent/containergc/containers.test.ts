@@ -35,13 +35,6 @@ test.each<Row>([
     kept: ['c1 NewestAttempt', 'live Running', 'pod-sandbox Running'],
   },
   {
-    name: 'a limit of two keeps two',
-    node: { ...here, containers: attempts(3) },
-    policy: { maxPerPodContainer: 2 },
-    removed: ['c0 DeadContainer'],
-    kept: ['c1 UnderLimit', 'c2 NewestAttempt', 'pod-sandbox Running'],
-  },
-  {
     name: 'a limit of zero keeps none of a finished pod',
     node: { ...finished, containers: attempts(2) },
     policy: { maxPerPodContainer: 0 },
@@ -149,13 +142,6 @@ test.each<Row>([
     kept: ['later TooYoung 12:00:00', 'pod-sandbox InUse'],
   },
   {
-    name: 'a container created in the future is too young',
-    node: { ...here, containers: [dead('future', -60)] },
-    policy: { maxPerPodContainer: 0 },
-    removed: [],
-    kept: ['future TooYoung', 'pod-sandbox Running'],
-  },
-  {
     name: 'a container that was created and not started is dead after two minutes',
     node: {
       ...finished,
@@ -247,25 +233,6 @@ test.each<Row>([
     node: { ...here, containers: fiveByTwo },
     policy: { maxPerPodContainer: undefined, maxContainers: 10 },
     removed: [],
-  },
-  {
-    name: 'the limit per container applies first',
-    node: { ...here, containers: fiveByTwo },
-    policy: { maxPerPodContainer: 1, maxContainers: 5 },
-    removed: ['u0-0', 'u1-0', 'u2-0', 'u3-0', 'u4-0'].map((id) => `${id} DeadContainer`),
-  },
-  {
-    name: 'a total limit of zero keeps none of a finished pod',
-    node: { ...finished, containers: attempts(2) },
-    policy: { maxContainers: 0 },
-    removed: ['c0 DeadContainer', 'c1 DeadContainer'],
-  },
-  {
-    name: 'a total limit of zero keeps the newest attempt of an unfinished pod',
-    node: { ...here, containers: attempts(2) },
-    policy: { maxContainers: 0 },
-    removed: ['c0 DeadContainer'],
-    kept: ['c1 NewestAttempt', 'pod-sandbox Running'],
   },
   {
     name: 'containers of gone pods are removed before the limits count',

@@ -147,10 +147,7 @@ class FakeOrphans implements NodeOrphans {
 export const nodePolicy = (
   over: Partial<ContainerGcPolicy> = {},
   mode: Policy['mode'] = 'Enforce',
-): Policy => ({
-  ...policy({ pods: undefined, mode }),
-  nodes: nodesRules({ containerGC: rule(over) }),
-});
+): Policy => ({ ...policy({ pods: undefined, mode }), nodes: nodesRules({ containerGC: rule(over) }) });
 
 export const keptBy = (reason: NodeKeepReason): NodeGovernance => ({
   kind: 'keep',

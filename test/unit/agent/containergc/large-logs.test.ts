@@ -3,7 +3,7 @@ import { inventoryOf } from '../../../../src/agent/containergc/report.ts';
 import { observeLogs, type LogHistory } from '../../../../src/agent/containergc/large-logs.ts';
 import type { ContainerGcFacts, LogWarning } from '../../../../src/agent/containergc/facts.ts';
 import type { LogEntry } from '../../../../src/node/logs/list.ts';
-import { minutesAgo, now } from '../../../builders.ts';
+import { minutesAgo } from '../../../builders.ts';
 import { container, sandbox } from '../../../fakes/runtime.ts';
 import { apiPod, dead, factsOf, link, log, logsRule, planOf, staticSource } from './builders.ts';
 
@@ -18,139 +18,103 @@ const main = container('main-0');
 const short = ({ target, evidence }: LogWarning): string =>
   `${target.id} ${evidence.path.replace('/var/log/pods/', '')} ${evidence.bytes}`;
 
-interface Row {
-  readonly name: string;
-  readonly logs: readonly LogEntry[] | undefined;
-  /** By default the container `main` runs in an ordinary pod. */
-  readonly facts?: Partial<Pick<ContainerGcFacts, 'containers' | 'sandboxes' | 'pods'>>;
+/** By default the container `main` runs in an ordinary pod, and 1000 bytes are too large. */
+type Over = Partial<Pick<ContainerGcFacts, 'containers' | 'sandboxes' | 'pods'>> & {
   readonly warnBytes?: number | undefined;
-  readonly warnings: readonly string[];
-}
+};
 
 const isLive = `main-0 ${podLogs}/main/0.log`;
 const isRotated = `main-0 ${podLogs}/main/0.log.20260115-110000`;
+const uuid = '11111111-2222-3333-4444-555555555555';
+const large = (path: string, over: Partial<LogEntry> = {}): LogEntry => log(path, { bytes: 2000, ...over });
+const linkTo = (target: string): LogEntry => live(0, { target });
 
-test.each<Row>([
-  { name: 'a log above the size', logs: [live(1001)], warnings: [`${isLive} 1001`] },
-  { name: 'not a log of the size', logs: [live(1000)], warnings: [] },
-  { name: 'nothing while the policy sets no size', logs: [live(1e12)], warnBytes: undefined, warnings: [] },
-  { name: 'nothing while the logs are unknown', logs: undefined, warnings: [] },
-  {
-    name: 'nothing while the containers are unknown',
-    logs: [live(2000)],
-    facts: { containers: undefined },
-    warnings: [],
-  },
-  {
-    name: 'not an ended container',
-    logs: [live(2000)],
-    facts: { containers: [dead('main-0', 5)] },
-    warnings: [],
-  },
-  {
-    name: 'not a container that the kubelet did not create',
-    logs: [live(2000), log('default_pod_/main/0.log', { bytes: 2000 })],
-    facts: { containers: [container('main-0', { labels: {} })] },
-    warnings: [],
-  },
-  {
-    name: 'only the log of the attempt that runs',
-    logs: [live(2000), log(`${podLogs}/main/1.log`, { bytes: 3000 })],
-    facts: { containers: [container('main-1', { attempt: 1 })] },
-    warnings: [`main-1 ${podLogs}/main/1.log 3000`],
-  },
-  {
-    name: 'only the log of the same container and pod',
-    logs: [
-      log(`${podLogs}/other/0.log`, { bytes: 2000 }),
-      log('default_pod_uid-b/main/0.log', { bytes: 2000 }),
-      log(`${podLogs}/main/0.log/deeper`, { bytes: 2000 }),
-      log(`${podLogs}/main/trace`, { bytes: 2000 }),
+test.each<readonly [name: string, logs: readonly LogEntry[], warnings: readonly string[], over?: Over]>([
+  ['a log above the size', [live(1001)], [`${isLive} 1001`]],
+  ['not a log of the size', [live(1000)], []],
+  ['nothing while the policy sets no size', [live(1e12)], [], { warnBytes: undefined }],
+  ['not an ended container', [live(2000)], [], { containers: [dead('main-0', 5)] }],
+  [
+    'not a container that the kubelet did not create',
+    [live(2000), large('default_pod_/main/0.log')],
+    [],
+    { containers: [container('main-0', { labels: {} })] },
+  ],
+  [
+    'only the log of the attempt that runs',
+    [live(2000), large(`${podLogs}/main/1.log`)],
+    [`main-1 ${podLogs}/main/1.log 2000`],
+    { containers: [container('main-1', { attempt: 1 })] },
+  ],
+  [
+    'only the log of the same container and pod',
+    [
+      ...['other/0.log', 'main/0.log/deeper', 'main/trace'].map((it) => large(`${podLogs}/${it}`)),
+      large('default_pod_uid-b/main/0.log'),
     ],
-    warnings: [],
-  },
-  {
-    name: 'a directory whose name is only the UID',
-    logs: [log('11111111-2222-3333-4444-555555555555/main/0.log', { bytes: 2000 })],
-    facts: {
-      containers: [
-        container('c', { labels: { 'io.kubernetes.pod.uid': '11111111-2222-3333-4444-555555555555' } }),
-      ],
-    },
-    warnings: ['c 11111111-2222-3333-4444-555555555555/main/0.log 2000'],
-  },
-  {
-    name: 'a rotated log does not count while the current one is written',
-    logs: [live(10, at(1)), rotated(5000, at(20))],
-    warnings: [],
-  },
-  {
-    name: 'a rotated log that is still written, because the runtime opened no other',
-    logs: [rotated(5000)],
-    warnings: [`${isRotated} 5000`],
-  },
-  {
-    name: 'a rotated log that is still written beside a new one',
-    logs: [live(0, at(20)), rotated(5000, at(1))],
-    warnings: [`${isRotated} 5000`],
-  },
-  {
-    name: 'of two that changed at once, the one without a suffix',
-    logs: [rotated(5000, at(1)), live(2000, at(1))],
-    warnings: [`${isLive} 2000`],
-  },
-  {
-    name: 'not a compressed log, nor one that is being compressed',
-    logs: [
+    [],
+  ],
+  [
+    'a directory whose name is only the UID',
+    [large(`${uuid}/main/0.log`)],
+    [`c ${uuid}/main/0.log 2000`],
+    { containers: [container('c', { labels: { 'io.kubernetes.pod.uid': uuid } })] },
+  ],
+  ['not a rotated log while the current one is written', [live(10, at(1)), rotated(5000, at(20))], []],
+  [
+    'a rotated log that is still written: the runtime opened no other',
+    [rotated(5000)],
+    [`${isRotated} 5000`],
+  ],
+  [
+    'a rotated log that is still written beside a new one',
+    [live(0, at(20)), rotated(5000, at(1))],
+    [`${isRotated} 5000`],
+  ],
+  [
+    'of two that changed at once, the one without a suffix',
+    [rotated(5000, at(1)), live(2000, at(1))],
+    [`${isLive} 2000`],
+  ],
+  [
+    'not a compressed log, nor one that is being compressed',
+    [
       live(10, at(20)),
-      log(`${podLogs}/main/0.log.20260115-110000.gz`, { bytes: 5000, ...at(1) }),
-      log(`${podLogs}/main/0.log.20260115-110000.tmp`, { bytes: 5000, ...at(1) }),
+      ...['gz', 'tmp'].map((it) => large(`${podLogs}/main/0.log.20260115-110000.${it}`, at(1))),
     ],
-    warnings: [],
-  },
-  {
-    name: 'a link stands for its target',
-    logs: [live(0, { target: '../../elsewhere/main.log' }), log('elsewhere/main.log', { bytes: 2000 })],
-    warnings: ['main-0 elsewhere/main.log 2000'],
-  },
-  {
-    name: 'a link to a log that is not listed has no known size',
-    logs: [live(0, { target: '/var/lib/docker/containers/main.log' })],
-    warnings: [],
-  },
-  {
-    name: 'a link to a link has no known size',
-    logs: [
-      live(0, { target: '/var/log/containers/a.log' }),
-      link('a.log', 'elsewhere/main.log'),
-      log('elsewhere/main.log', { bytes: 2000 }),
-    ],
-    warnings: [],
-  },
-  {
-    name: 'an opted-out pod too',
-    logs: [live(2000)],
-    facts: { pods: [{ ...apiPod('pod'), isOptedOut: true }] },
-    warnings: [`${isLive} 2000`],
-  },
-  {
-    name: 'a static pod too',
-    logs: [live(2000)],
-    facts: { sandboxes: [sandbox('pod', { annotations: staticSource })] },
-    warnings: [`${isLive} 2000`],
-  },
-  {
-    name: 'the largest first',
-    logs: [
-      live(2000),
-      log(`${podLogs}/b/0.log`, { bytes: 3000 }),
-      log(`${podLogs}/a/0.log`, { bytes: 2000 }),
-    ],
-    facts: { containers: [main, container('a-0', { name: 'a' }), container('b-0', { name: 'b' })] },
-    warnings: [`b-0 ${podLogs}/b/0.log 3000`, `a-0 ${podLogs}/a/0.log 2000`, `${isLive} 2000`],
-  },
-])('warns about $name', ({ logs, warnings, facts, ...row }) => {
-  const warnBytes = 'warnBytes' in row ? row.warnBytes : 1000;
+    [],
+  ],
+  [
+    'a link as its target',
+    [linkTo('../../elsewhere/main.log'), large('elsewhere/main.log')],
+    ['main-0 elsewhere/main.log 2000'],
+  ],
+  ['not a link to a log that is not listed', [linkTo('/var/lib/docker/containers/main.log')], []],
+  [
+    'not a link to a link',
+    [linkTo('/var/log/containers/a.log'), link('a.log', 'elsewhere/main.log'), large('elsewhere/main.log')],
+    [],
+  ],
+  [
+    'an opted-out pod too',
+    [live(2000)],
+    [`${isLive} 2000`],
+    { pods: [{ ...apiPod('pod'), isOptedOut: true }] },
+  ],
+  [
+    'a static pod too',
+    [live(2000)],
+    [`${isLive} 2000`],
+    { sandboxes: [sandbox('pod', { annotations: staticSource })] },
+  ],
+  [
+    'the largest first',
+    [live(2000), large(`${podLogs}/b/0.log`, { bytes: 3000 }), large(`${podLogs}/a/0.log`)],
+    [`b-0 ${podLogs}/b/0.log 3000`, `a-0 ${podLogs}/a/0.log 2000`, `${isLive} 2000`],
+    { containers: [main, container('a-0', { name: 'a' }), container('b-0', { name: 'b' })] },
+  ],
+])('warns about %s', (_, logs, warnings, over = {}) => {
+  const { warnBytes, ...facts } = { warnBytes: 1000, ...over };
   const plan = planOf({ containers: [main], pods: [apiPod('pod')], ...facts, logs }, warnAt(warnBytes));
   expect(plan.warnings.map(short)).toEqual(warnings);
   expect(plan.removals.map(({ target }) => target.kind)).not.toContain('LogFile');
@@ -162,19 +126,25 @@ test('a warning does not replace the decision about its container', () => {
 });
 
 describe('an Event', () => {
-  /** Size of the log, or why it is not measured. */
-  type Pass = readonly [minute: number, log: number | LogEntry | 'no log' | 'no listing' | 'ended'];
+  /** The log that a word stands for, such as `2000`, or `2000r` of a rotated one; `-` = no log, `?` = no listing, `ended`. */
+  function logsOf(word: string): readonly LogEntry[] | undefined {
+    if (word === '?') return undefined;
+    if (word === '-' || word === 'ended') return [];
+    return [word.endsWith('r') ? rotated(Number.parseInt(word)) : live(Number(word))];
+  }
 
-  function raisedBy(passes: readonly Pass[]): readonly string[] {
+  /** The Events of these passes, a minute apart; `60:2000` = at minute 60. */
+  function raisedBy(passes: string): readonly string[] {
     const events: string[] = [];
     let history: LogHistory = new Map();
-    for (const [minute, found] of passes) {
-      const entry = typeof found === 'number' ? live(found) : found;
-      const logs = entry === 'no listing' ? undefined : typeof entry === 'string' ? [] : [entry];
+    let minute = -1;
+    for (const pass of passes.split(' ')) {
+      const [found = '', at] = pass.split(':').toReversed();
+      minute = at === undefined ? minute + 1 : Number(at);
+      const logs = logsOf(found);
       const facts = factsOf({ containers: found === 'ended' ? [] : [main], logs });
       const { warnings } = planOf({ containers: [main], logs }, warnAt(1000));
-      const pass = { facts, warnings, now: new Date(now.getTime() + minute * 60_000) };
-      const observed = observeLogs(history, pass);
+      const observed = observeLogs(history, { facts, warnings, now: new Date(minutesAgo(-minute)) });
       history = observed.history;
       for (const { growthBytesPerMinute } of observed.raised)
         events.push(`${minute} min: ${growthBytesPerMinute ?? 'no growth'}`);
@@ -182,116 +152,23 @@ describe('an Event', () => {
     return events;
   }
 
-  test.each<{ readonly name: string; readonly passes: readonly Pass[]; readonly events: readonly string[] }>([
-    {
-      name: 'waits for a second measurement, for the growth',
-      passes: [
-        [0, 2000],
-        [1, 2600],
-      ],
-      events: ['1 min: 600'],
-    },
-    {
-      name: 'comes at once when the growth is known before',
-      passes: [
-        [0, 400],
-        [1, 900],
-        [2, 1400],
-      ],
-      events: ['2 min: 500'],
-    },
-    {
-      name: 'comes once',
-      passes: [
-        [0, 2000],
-        [1, 2600],
-        [2, 3200],
-        [60, 90_000],
-      ],
-      events: ['1 min: 600'],
-    },
-    {
-      name: 'comes again after the log was smaller',
-      passes: [
-        [0, 2000],
-        [1, 2600],
-        [2, 500],
-        [3, 1100],
-        [4, 1700],
-      ],
-      events: ['1 min: 600', '3 min: 600'],
-    },
-    {
-      name: 'comes for a log that does not grow, but not before that is sure',
-      passes: [
-        [0, 2000],
-        [1, 2000],
-        [2, 2000],
-        [3, 2000],
-        [4, 2000],
-      ],
-      events: ['3 min: no growth'],
-    },
-    {
-      name: 'is not repeated after a listing without the log, or without any',
-      passes: [
-        [0, 2000],
-        [1, 2600],
-        [2, 'no log'],
-        [3, 'no listing'],
-        [4, 4400],
-        [5, 5000],
-      ],
-      events: ['1 min: 600'],
-    },
-    {
-      name: 'is not repeated when the container writes to another file',
-      passes: [
-        [0, 2000],
-        [1, 2600],
-        [2, rotated(2600)],
-        [3, rotated(3200)],
-      ],
-      events: ['1 min: 600'],
-    },
-    {
-      name: 'measures the growth of a new file from its beginning',
-      passes: [
-        [0, 100],
-        [1, 200],
-        [2, rotated(5000)],
-        [3, rotated(5010)],
-      ],
-      events: ['3 min: 10'],
-    },
-    {
-      name: 'takes one burst for little growth',
-      passes: [...Array.from({ length: 10 }, (_, minute): Pass => [minute, 100]), [10, 2000]],
-      events: ['10 min: 121'],
-    },
-    {
-      name: 'forgets a container that ended',
-      passes: [
-        [0, 2000],
-        [1, 2600],
-        [2, 'ended'],
-        [3, 2600],
-        [4, 2700],
-      ],
-      events: ['1 min: 600', '4 min: 100'],
-    },
-    {
-      name: 'comes although the clock was set back',
-      passes: [
-        [600, 2000],
-        [0, 2000],
-        [1, 2000],
-        [2, 2000],
-        [3, 2000],
-      ],
-      events: ['3 min: no growth'],
-    },
-  ])('$name', ({ passes, events }) => {
+  test.each<readonly [name: string, passes: string, ...events: readonly string[]]>([
+    ['waits for a second measurement, for the growth', '2000 2600', '1 min: 600'],
+    ['comes at once when the growth is known before', '400 900 1400', '2 min: 500'],
+    ['comes once', '2000 2600 3200 60:90000', '1 min: 600'],
+    ['comes again after the log was smaller', '2000 2600 500 1100 1700', '1 min: 600', '3 min: 600'],
+    ['comes for a log that does not grow once that is sure', '2000 2000 2000 2000 2000', '3 min: no growth'],
+    [
+      'is not repeated after a listing without the log, or without any',
+      '2000 2600 - ? 4400 5000',
+      '1 min: 600',
+    ],
+    ['is not repeated when the container writes to another file', '2000 2600 2600r 3200r', '1 min: 600'],
+    ['measures the growth of a new file from its beginning', '100 200 5000r 5010r', '3 min: 10'],
+    ['takes one burst for little growth', `${'100 '.repeat(10)}2000`, '10 min: 121'],
+    ['forgets a container that ended', '2000 2600 ended 2600 2700', '1 min: 600', '4 min: 100'],
+    ['comes although the clock was set back', '600:2000 0:2000 2000 2000 2000', '3 min: no growth'],
+  ])('%s', (_, passes, ...events) => {
     expect(raisedBy(passes)).toEqual(events);
   });
 });

@@ -61,15 +61,6 @@ test('ten containers and sandboxes are named, and ten others; a pass that cannot
   expect(node.lastRemoved).toEqual(named);
 });
 
-test('the reason of a removal for node pressure is the signal', async () => {
-  const nodes = nodesRules({ containerGC: rule({ maxPerPodContainer: 2 }), nodePressure: pressurePolicy() });
-  const node = new Node({ ...nodePolicy(), nodes });
-  node.pods = [apiPod('pod')];
-  node.runtime.add(...attempts(2));
-  await node.relieve();
-  expect(node.lastRemoved).toMatchObject([{ kind: 'Container', id: 'c0', reason: 'nodefs.available' }]);
-});
-
 test('nothing that a check keeps, a request fails to remove, or a dry run counts is named', async () => {
   const kept = new Node();
   kept.pods = [apiPod('pod')];

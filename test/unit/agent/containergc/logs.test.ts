@@ -44,13 +44,6 @@ test.each<Row>([
     ],
   },
   {
-    name: 'of a pod that looks gone in one pass are kept',
-    node: { logs: [log(`${gone}/main/0.log`)], sightings: { 'uid-gone': 1 } },
-    given: { assumeGone: false },
-    removed: [],
-    kept: [`pods/${gone} Quarantined 12:01:00`],
-  },
-  {
     name: 'with names that the kubelet does not use are kept',
     node: {
       logs: ['lost+found/x', 'a_b/x', 'A_b_c/x', 'a_b_c_d/x', 'mine/x', '_a_b/x', 'a_b_/x'].map((path) =>
@@ -105,18 +98,6 @@ test.each<Row>([
     policy: { logs: logsRule({ orphanedDirectories: false }) },
     removed: [],
     kept: [`pods/${gone} RuleOff`],
-  },
-  {
-    name: 'that are removed include the decision about their links',
-    node: {
-      logs: [
-        log(`${gone}/main/1.log`),
-        link('a_default_main-aaaaaa.log', `${gone}/main/0.log`),
-        link('b_default_main-bbbbbb.log', `../pods/${gone}/main/1.log`),
-      ],
-    },
-    removed: [`pods/${gone} OrphanedLogs`],
-    kept: [],
   },
 ])('log directories: $name', checkRow);
 
@@ -221,19 +202,6 @@ test.each<Row>([
     },
     removed: [],
     kept: ['service', 'a_b_c-service', 'x-0123456789abcdef'].map((it) => `containers/${it}.log NotKubelets`),
-  },
-  {
-    name: 'to a target that is not listed, while the containers are unknown',
-    node: { containers: undefined, logs: [outside('a')] },
-    removed: [],
-    kept: [`${outside('a').path.slice('/var/log/'.length)} ContainersUnknown`],
-  },
-  {
-    name: 'to a target that is not listed, switched off',
-    node: { logs: [outside('a')] },
-    policy: { logs: logsRule({ brokenLinks: false }) },
-    removed: [],
-    kept: [`${outside('a').path.slice('/var/log/'.length)} RuleOff`],
   },
   {
     name: 'to a link below the root of the pods',

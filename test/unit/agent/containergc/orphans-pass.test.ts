@@ -64,24 +64,6 @@ test.each([
   });
 });
 
-test('a dry run logs what it would remove', async () => {
-  const node = nodeWithOrphans(policyWith(removing, 'DryRun'));
-  await node.passTwice();
-  const would = node.log.lines.filter(({ message }) => message === 'would remove');
-  expect(would.map(({ fields }) => fields)).toMatchObject([{ path: '/cgroup' }, { path: '/pods/a' }]);
-});
-
-test('orphaned resources are named without any policy', async () => {
-  const node = nodeWithOrphans();
-  node.governance = keptBy('NoPolicy');
-  await node.passTwice();
-  expect(node.inventories.at(-1)?.orphans?.podCgroups).toMatchObject({
-    count: 1,
-    largest: [{ reason: 'NoPolicy' }],
-  });
-  expect(removalsOf(node)).toEqual([]);
-});
-
 test('a pod that the API server has is not touched, and starts anew', async () => {
   const node = nodeWithOrphans();
   node.podResponses.set(uid, 'exists');
@@ -92,13 +74,6 @@ test('a pod that the API server has is not touched, and starts anew', async () =
   expect(removalsOf(node)).toEqual([]);
   await node.pass();
   expect(removalsOf(node)).toHaveLength(2);
-});
-
-test('nothing is removed while the API server does not respond, and the pod is not known', async () => {
-  const node = nodeWithOrphans();
-  node.podResponses.set(uid, new Error('server down'));
-  await node.passTwice();
-  expect(removalsOf(node)).toEqual([]);
 });
 
 test('what a removal finds in its way is counted as kept, an error as failed', async () => {

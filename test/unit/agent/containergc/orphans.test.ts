@@ -61,11 +61,6 @@ describe('a plan', () => {
       rule: governedBy({ podCgroups: 'Remove', podDirectories: 'Report' }),
       ...{ group: 'Remove OrphanedCgroup', directory: 'Keep RuleOff' },
     },
-    {
-      name: 'only directories may be removed',
-      rule: governedBy({ podCgroups: 'Report', podDirectories: 'Remove' }),
-      ...{ group: 'Keep RuleOff', directory: 'Remove OrphanedDirectory' },
-    },
     { name: 'no rule', rule: governedBy(undefined), group: 'Keep RuleOff', directory: 'Keep RuleOff' },
     { name: 'no policy', rule: keptBy('NoPolicy'), group: 'Keep NoPolicy', directory: 'Keep NoPolicy' },
     {
@@ -87,11 +82,6 @@ describe('a plan', () => {
       name: 'a pod that is opted out after all',
       node: { pods: [{ ...apiPod('x'), uid, isOptedOut: true }] },
       ...{ group: 'Keep KeepMarked', directory: 'Keep KeepMarked' },
-    },
-    {
-      name: 'a pod that is back',
-      node: { pods: [{ uid, configHash: undefined }] },
-      ...{ group: 'Keep InUse', directory: 'Keep InUse' },
     },
     ...(['Mounted', 'MountsUnknown', 'NotEmpty', 'ReadOnly', 'InUse', 'PacingLimit'] as const).map(
       (obstacle: OrphanObstacle) => ({
@@ -157,11 +147,7 @@ describe('right before a removal', () => {
     { name: 'nothing knows the pod', over: {}, verdict: 'due' },
     { name: 'the cache is not synced', over: { isCacheSynced: false }, verdict: 'PodsUnknown' },
     { name: 'the pod is back', over: { pods: [{ uid, configHash: undefined }] }, verdict: 'InUse' },
-    {
-      name: 'the pod is back, but over',
-      over: { pods: [{ ...evictedPod('x'), uid }] },
-      verdict: 'InUse',
-    },
+    { name: 'the pod is back, but over', over: { pods: [{ ...evictedPod('x'), uid }] }, verdict: 'InUse' },
     { name: 'a static pod has the UID', over: { pods: [apiPod('mirror', uid)] }, verdict: 'InUse' },
     {
       name: 'a dead container has the UID',

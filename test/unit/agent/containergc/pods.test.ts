@@ -28,13 +28,6 @@ test.each<Row>([
     removed: ['g PodGone', 'gone-sandbox Sandbox'],
   },
   {
-    name: 'absent for one pass: waits for the next',
-    node: { ...gone, sightings: { 'uid-gone': 1 } },
-    given: { assumeGone: false },
-    removed: [],
-    kept: ['g Quarantined 12:01:00', 'gone-sandbox InUse'],
-  },
-  {
     name: 'in quarantine the limits apply as for any pod',
     node: { containers: attempts(2, { pod: 'gone' }), sandboxes: [], sightings: { 'uid-gone': 1 } },
     given: { assumeGone: false, periodMs: 300_000 },
@@ -66,12 +59,6 @@ test.each<Row>([
     kept: ['c0 ContainersUnknown', 'c1 ContainersUnknown', 'c2 ContainersUnknown'],
   },
   {
-    name: 'finished, but still in the API: exists',
-    node: { ...gone, pods: [finishedPod('gone', { phase: 'Failed' })] },
-    removed: [],
-    kept: ['g NewestAttempt', 'gone-sandbox InUse'],
-  },
-  {
     name: 'evicted, still in the API: everything is removed, logs too',
     node: { ...gone, ...goneLogs, pods: [evictedPod('gone')], sightings: { 'uid-gone': 2 } },
     given: { assumeGone: false },
@@ -83,22 +70,6 @@ test.each<Row>([
     given: { assumeGone: false },
     removed: [],
     kept: ['g Quarantined 12:01:00', 'gone-sandbox InUse', 'pods/default_gone_uid-gone Quarantined 12:01:00'],
-  },
-  {
-    name: 'evicted, and its sandbox is ready: exists',
-    node: { containers: gone.containers, pods: [evictedPod('gone')], sandboxes: [sandbox('gone')] },
-    removed: [],
-    kept: ['g NewestAttempt', 'gone-sandbox Running'],
-  },
-  {
-    name: 'evicted, and a container runs: exists',
-    node: {
-      ...gone,
-      pods: [evictedPod('gone')],
-      containers: [...gone.containers, container('live', { pod: 'gone', name: 'side' })],
-    },
-    removed: [],
-    kept: ['g NewestAttempt', 'gone-sandbox InUse', 'live Running'],
   },
   {
     name: 'evicted with the keep label: everything is kept',
@@ -128,12 +99,6 @@ test.each<Row>([
     kept: ['g NewestAttempt', 'gone-sandbox InUse', 'pods/default_gone_uid-gone InUse'],
   },
   {
-    name: 'deleted long ago, and its sandbox is ready: exists',
-    node: { containers: gone.containers, pods: [deletedPod('gone', 60)], sandboxes: [sandbox('gone')] },
-    removed: [],
-    kept: ['g NewestAttempt', 'gone-sandbox Running'],
-  },
-  {
     name: 'everything of a pod with the keep label is kept, whatever the limits, and counts for none',
     node: {
       pods: [{ ...apiPod('pod'), isOptedOut: true }, finishedPod('other')],
@@ -149,13 +114,6 @@ test.each<Row>([
       ),
       'pods/default_pod_uid-pod/main/0.log.20260101-000001 KeepMarked',
     ],
-  },
-  {
-    name: 'the minimum age applies to a gone pod too, and keeps its sandbox',
-    node: gone,
-    policy: { minimumAgeMs: 7_200_000 },
-    removed: [],
-    kept: ['g TooYoung 13:00:00', 'gone-sandbox InUse'],
   },
   {
     name: 'a young container in quarantine is due at the minimum age: its pod is gone by then',

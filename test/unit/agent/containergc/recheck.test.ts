@@ -5,10 +5,9 @@ import {
   sandboxTarget,
   type ContainerRemoval,
 } from '../../../../src/agent/containergc/facts.ts';
-import { rotatedAt } from '../../../../src/agent/containergc/log-names.ts';
 import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
 import { PodStates, podsNow } from '../../../../src/agent/containergc/pods.ts';
-import { podThatMustBeGone, recheck, type LiveView } from '../../../../src/agent/containergc/recheck.ts';
+import { recheck, type LiveView } from '../../../../src/agent/containergc/recheck.ts';
 import { inventoryOf } from '../../../../src/agent/containergc/report.ts';
 import { minutesAgo, now } from '../../../builders.ts';
 import { container, sandbox } from '../../../fakes/runtime.ts';
@@ -34,284 +33,164 @@ const view = (over: Partial<LiveView> = {}): LiveView => ({
   ...over,
 });
 
-/** What the removal depends on: that the pod is gone, that a newer object exists, or only that a limit is exceeded. */
-type DependsOn = 'podGone' | 'superseded' | 'limit';
-
 const pod = { uid: 'uid-pod', namespace: 'default', name: 'pod' };
-const ended = { pod, end: undefined };
-
-function ofContainer(dependsOn: DependsOn): ContainerRemoval {
-  const subject = { target: containerTarget(old), policy: undefined };
-  if (dependsOn === 'podGone') return decide(subject, { reason: 'PodGone', evidence: ended });
-  const limits = { maxPerPodContainer: 1, maxContainers: undefined };
-  const place = dependsOn === 'superseded' ? 2 : 1;
-  const evidence = { pod, container: 'main', place, attempts: 2, total: 2, limits };
-  return decide(subject, { reason: 'DeadContainer', evidence });
-}
-
-describe('a container', () => {
-  test.each<{
-    readonly name: string;
-    readonly dependsOn?: DependsOn;
-    readonly live?: Partial<LiveView>;
-    readonly expected: string;
-  }>([
-    { name: 'is due as it was', expected: 'due' },
-    { name: 'is already gone', live: { containers: [newer] }, expected: 'absent' },
-    { name: 'runs', live: { containers: [{ ...old, state: 'Running' }, newer] }, expected: 'Running' },
-    {
-      name: 'belongs to another pod',
-      live: { containers: [dead('old', 60, { pod: 'other' })] },
-      expected: 'InUse',
-    },
-    {
-      name: 'is in unknown state',
-      live: { containers: [{ ...old, state: 'Unknown' }, newer] },
-      expected: 'UnknownState',
-    },
-    { name: 'belongs to a pod that got the keep label', live: { pods: [optedOut] }, expected: 'KeepMarked' },
-    {
-      name: 'belongs to a static pod',
-      live: { sandboxes: [sandbox('pod', { annotations: staticSource })] },
-      expected: 'StaticPod',
-    },
-    { name: 'became the newest', live: { containers: [old] }, expected: 'NewestAttempt' },
-    {
-      name: 'became the newest attempt of an unfinished pod',
-      dependsOn: 'limit',
-      live: { containers: [old] },
-      expected: 'NewestAttempt',
-    },
-    {
-      name: 'became the newest attempt over a limit in a finished pod',
-      dependsOn: 'limit',
-      live: { containers: [old], sandboxes: [], pods: [finishedPod('pod')] },
-      expected: 'due',
-    },
-    {
-      name: 'became the newest attempt over a limit in a finished pod, and the cache is not synced',
-      dependsOn: 'limit',
-      live: { containers: [old], sandboxes: [], pods: [finishedPod('pod')], isCacheSynced: false },
-      expected: 'NewestAttempt',
-    },
-    {
-      name: 'became the newest attempt in a pod that has finished only in the cache',
-      dependsOn: 'limit',
-      live: { containers: [old], sandboxes: [], pods: [finishedPod('pod'), apiPod('pod')] },
-      expected: 'NewestAttempt',
-    },
-    {
-      name: 'is over a limit, and a later attempt runs',
-      dependsOn: 'limit',
-      live: { containers: [old, { ...newer, state: 'Running' }] },
-      expected: 'due',
-    },
-    {
-      name: 'has no dead attempt after it, only a running one',
-      live: { containers: [old, { ...newer, state: 'Running' }] },
-      expected: 'NewestAttempt',
-    },
-    {
-      name: 'of a gone pod is due',
-      dependsOn: 'podGone',
-      live: { sandboxes: [], pods: [] },
-      expected: 'due',
-    },
-    { name: 'of a gone pod that is back', dependsOn: 'podGone', expected: 'InUse' },
-    {
-      name: 'of an evicted pod is due',
-      dependsOn: 'podGone',
-      live: { sandboxes: [], pods: [evictedPod('pod')] },
-      expected: 'due',
-    },
-    {
-      name: 'of an evicted pod that runs',
-      dependsOn: 'podGone',
-      live: { pods: [evictedPod('pod')] },
-      expected: 'InUse',
-    },
-    {
-      name: 'of a pod that is evicted only in the cache',
-      dependsOn: 'podGone',
-      live: { sandboxes: [], pods: [evictedPod('pod'), apiPod('pod')] },
-      expected: 'InUse',
-    },
-    {
-      name: 'of an evicted pod that got the keep label',
-      dependsOn: 'podGone',
-      live: { sandboxes: [], pods: [evictedPod('pod', { isOptedOut: true })] },
-      expected: 'KeepMarked',
-    },
-    {
-      name: 'of a pod whose deletion is over',
-      dependsOn: 'podGone',
-      live: { sandboxes: [], pods: [deletedPod('pod', 1)] },
-      expected: 'due',
-    },
-    {
-      name: 'of a pod that is still being deleted by the clock of the API server',
-      dependsOn: 'podGone',
-      live: { sandboxes: [], pods: [deletedPod('pod', 1)], now: new Date(minutesAgo(2)) },
-      expected: 'InUse',
-    },
-    {
-      name: 'of a gone pod while the cache is not synced',
-      dependsOn: 'podGone',
-      live: { sandboxes: [], pods: [], isCacheSynced: false },
-      expected: 'PodsUnknown',
-    },
-  ])('$name: $expected', ({ dependsOn = 'superseded', live, expected }) => {
-    expect(recheck(ofContainer(dependsOn), view(live))).toBe(expected);
-  });
+const path = '/var/log/pods/default_pod_uid-pod';
+const limits = { maxPerPodContainer: 1, maxContainers: undefined };
+const ranked = (of: typeof pod | undefined, place: number) => ({
+  pod: of,
+  container: 'main',
+  place,
+  attempts: 2,
+  total: 2,
+  limits,
 });
 
-describe('a sandbox', () => {
-  const planned = down('pod', 60, { id: 'planned' });
-  const rival = down('pod', 50, { id: 'rival' });
-  test.each<{
-    readonly name: string;
-    readonly dependsOn?: DependsOn;
-    readonly live?: Partial<LiveView>;
-    readonly expected: string;
-  }>([
-    { name: 'is due as it was', expected: 'due' },
-    { name: 'went by itself', live: { sandboxes: [rival] }, expected: 'absent' },
-    { name: 'is ready', live: { sandboxes: [{ ...planned, state: 'Ready' }, rival] }, expected: 'Running' },
-    {
-      name: 'has a container',
-      live: { containers: [dead('a', 1, { sandboxId: 'planned' })] },
-      expected: 'InUse',
-    },
-    { name: 'belongs to a pod that got the keep label', live: { pods: [optedOut] }, expected: 'KeepMarked' },
-    { name: 'became the newest', live: { sandboxes: [planned] }, expected: 'NewestSandbox' },
-    { name: 'of a gone pod is due', dependsOn: 'podGone', live: { pods: [] }, expected: 'due' },
-    { name: 'of a gone pod that is back', dependsOn: 'podGone', expected: 'InUse' },
-  ])('$name: $expected', ({ dependsOn = 'superseded', live, expected }) => {
-    const evidence = { ...ended, isPodGone: dependsOn === 'podGone' };
-    const subject = { target: sandboxTarget(planned), policy: undefined };
-    const removal = decide(subject, { reason: 'Sandbox', evidence });
-    expect(recheck(removal, view({ containers: [], sandboxes: [planned, rival], ...live }))).toBe(expected);
-  });
-});
+const ofOld = { target: containerTarget(old), policy: undefined };
+const ofDead = (place: number): ContainerRemoval =>
+  decide(ofOld, { reason: 'DeadContainer', evidence: { ...ranked(pod, place), pod } });
+/** Removals that depend on this: that a newer attempt exists, only that a limit is exceeded, or that the pod is gone. */
+const superseded = ofDead(2);
+const overLimit = ofDead(1);
+const ofGone = decide(ofOld, { reason: 'PodGone', evidence: { pod, end: undefined } });
+const finished = { containers: [old], sandboxes: [], pods: [finishedPod('pod')] };
+const over = (...pods: LiveView['pods']): Partial<LiveView> => ({ sandboxes: [], pods });
 
-describe('logs', () => {
-  const path = '/var/log/pods/default_pod_uid-pod';
-  const gone = { containers: [], sandboxes: [], pods: [] };
+const planned = down('pod', 60, { id: 'planned' });
+const rival = down('pod', 50, { id: 'rival' });
+const ofSandbox = (isPodGone: boolean): ContainerRemoval =>
+  decide(
+    { target: sandboxTarget(planned), policy: undefined },
+    { reason: 'Sandbox', evidence: { pod, end: undefined, isPodGone } },
+  );
+const older = ofSandbox(false);
+const two = { containers: [], sandboxes: [planned, rival] };
+
+const directoryOf = (of: typeof pod | undefined): ContainerRemoval =>
+  decide(
+    { target: { kind: 'LogDirectory', path, pod: of, links: [] }, policy: undefined },
+    { reason: 'OrphanedLogs', evidence: { pod: of, end: undefined } },
+  );
+const linkOf = (isOutside: boolean): ContainerRemoval => {
   const link = '/var/log/containers/pod_default_main-0123456789.log';
-  const directory = (of: typeof pod | undefined): ContainerRemoval =>
-    decide(
-      { target: { kind: 'LogDirectory', path, pod: of, links: [] }, policy: undefined },
-      { reason: 'OrphanedLogs', evidence: { pod: of, end: undefined } },
-    );
-  const linkOf = (isOutside: boolean): ContainerRemoval =>
-    decide(
-      { target: { kind: 'LogLink', path: link, pod: undefined }, policy: undefined },
-      { reason: 'BrokenLink', evidence: { isOutside } },
-    );
-  const brokenLink = linkOf(false);
-  const rotated = (of: typeof pod | undefined): ContainerRemoval =>
-    decide(
-      { target: { kind: 'LogFile', path: `${path}/main/0.log.20260101-000001`, pod: of }, policy: undefined },
-      { reason: 'RotatedLog', evidence: { limits: undefined } },
-    );
-  const limits = { maxPerPodContainer: 1, maxContainers: undefined };
-  const logOf = (of: typeof pod | undefined): ContainerRemoval => {
-    const place = { place: 2, attempts: 2, total: 2, limits };
-    return decide(
-      { target: { kind: 'LogFile', path: `${path}/main/0.log`, pod: of }, policy: undefined },
-      { reason: 'ContainerGone', evidence: { pod: of, container: 'main', ...place } },
-    );
-  };
-  const attemptLog = logOf(pod);
-  const writer = container('0123456789');
-  test.each<{
-    readonly name: string;
-    readonly removal: ContainerRemoval;
-    readonly live?: Partial<LiveView>;
-    readonly expected: string;
-  }>([
-    { name: 'a directory of a gone pod', removal: directory(pod), live: gone, expected: 'due' },
-    { name: 'a directory of a pod that has a container', removal: directory(pod), expected: 'InUse' },
-    {
-      name: 'a directory of a pod that is back',
-      removal: directory(pod),
-      live: { containers: [] },
-      expected: 'InUse',
-    },
-    { name: 'a directory of no pod', removal: directory(undefined), live: gone, expected: 'NotKubelets' },
-    { name: 'a link of a gone container', removal: brokenLink, live: gone, expected: 'due' },
-    {
-      name: 'a link of a running container',
-      removal: brokenLink,
-      live: { containers: [writer] },
-      expected: 'InUse',
-    },
-    {
-      name: 'a link of a dead container',
-      removal: brokenLink,
-      live: { containers: [dead('0123456789', 9)] },
-      expected: 'due',
-    },
-    {
-      name: 'a link out of the log roots of a gone container',
-      removal: linkOf(true),
-      live: gone,
-      expected: 'due',
-    },
-    {
-      name: 'a link out of the log roots of a dead container: its target may exist',
-      removal: linkOf(true),
-      live: { containers: [dead('0123456789', 9)] },
-      expected: 'InUse',
-    },
-    {
-      name: 'the log of a removed attempt',
-      removal: attemptLog,
-      live: { containers: [newer] },
-      expected: 'due',
-    },
-    { name: 'the log of an attempt that the runtime lists', removal: attemptLog, expected: 'InUse' },
-    { name: 'the log of an attempt of no pod', removal: logOf(undefined), expected: 'NotKubelets' },
-    {
-      name: 'the log of an attempt of a pod that got the keep label',
-      removal: attemptLog,
-      live: { containers: [], pods: [optedOut] },
-      expected: 'KeepMarked',
-    },
-    { name: 'a rotated log', removal: rotated(pod), expected: 'due' },
-    { name: 'a rotated log of no pod', removal: rotated(undefined), expected: 'due' },
-    {
-      name: 'a rotated log of a pod that got the keep label',
-      removal: rotated(pod),
-      live: { pods: [apiPod('pod'), optedOut] },
-      expected: 'KeepMarked',
-    },
-    {
-      name: 'a rotated log of a pod that got the keep label while the cache is not synced',
-      removal: rotated(pod),
-      live: { pods: [optedOut], isCacheSynced: false },
-      expected: 'KeepMarked',
-    },
-    {
-      name: 'a rotated log of a static pod',
-      removal: rotated(pod),
-      live: { sandboxes: [sandbox('pod', { annotations: staticSource })] },
-      expected: 'StaticPod',
-    },
-  ])('$name: $expected', ({ removal, live, expected }) => {
-    expect(recheck(removal, view(live))).toBe(expected);
-  });
+  const target = { kind: 'LogLink', path: link, pod: undefined } as const;
+  return decide({ target, policy: undefined }, { reason: 'BrokenLink', evidence: { isOutside } });
+};
+const fileOf = (of: typeof pod | undefined, name: string) => ({
+  target: { kind: 'LogFile' as const, path: `${path}/main/${name}`, pod: of },
+  policy: undefined,
+});
+const rotatedOf = (of: typeof pod | undefined): ContainerRemoval =>
+  decide(fileOf(of, '0.log.20260101-000001'), { reason: 'RotatedLog', evidence: { limits: undefined } });
+const attemptOf = (of: typeof pod | undefined): ContainerRemoval =>
+  decide(fileOf(of, '0.log'), { reason: 'ContainerGone', evidence: ranked(of, 2) });
+const directory = directoryOf(pod);
+const broken = linkOf(false);
+const outside = linkOf(true);
+const rotated = rotatedOf(pod);
+const attempt = attemptOf(pod);
+const nothing = { containers: [], sandboxes: [], pods: [] };
+const writer = { containers: [container('0123456789')] };
+const deadWriter = { containers: [dead('0123456789', 9)] };
+const ofStatic = { sandboxes: [sandbox('pod', { annotations: staticSource })] };
 
-  test('removing a link or a rotated log requires no pod to be gone', () => {
-    expect(podThatMustBeGone(brokenLink)).toBeUndefined();
-    expect(podThatMustBeGone(rotated(pod))).toBeUndefined();
-    expect(podThatMustBeGone(directory(pod))).toBe(pod);
-  });
+test.each<readonly [string, ContainerRemoval, Partial<LiveView>, string]>([
+  ['a container as it was', superseded, {}, 'due'],
+  ['a container that is already gone', superseded, { containers: [newer] }, 'absent'],
+  ['a container that runs', superseded, { containers: [{ ...old, state: 'Running' }, newer] }, 'Running'],
+  ['a container of another pod', superseded, { containers: [dead('old', 60, { pod: 'b' })] }, 'InUse'],
+  [
+    'a container of unknown state',
+    superseded,
+    { containers: [{ ...old, state: 'Unknown' }] },
+    'UnknownState',
+  ],
+  ['a container of a pod that got the keep label', superseded, { pods: [optedOut] }, 'KeepMarked'],
+  ['a container of a static pod', superseded, ofStatic, 'StaticPod'],
+  ['a container that became the newest', superseded, { containers: [old] }, 'NewestAttempt'],
+  [
+    'a container that no dead attempt follows, only a running one',
+    superseded,
+    { containers: [old, { ...newer, state: 'Running' }] },
+    'NewestAttempt',
+  ],
+  ['over a limit: the newest of an unfinished pod', overLimit, { containers: [old] }, 'NewestAttempt'],
+  ['over a limit: the newest of a finished pod', overLimit, finished, 'due'],
+  [
+    'over a limit: the newest of a finished pod while the cache is not synced',
+    overLimit,
+    { ...finished, isCacheSynced: false },
+    'NewestAttempt',
+  ],
+  [
+    'over a limit: the newest of a pod that has finished only in the cache',
+    overLimit,
+    { ...finished, pods: [finishedPod('pod'), apiPod('pod')] },
+    'NewestAttempt',
+  ],
+  [
+    'over a limit, and a later attempt runs',
+    overLimit,
+    { containers: [old, { ...newer, state: 'Running' }] },
+    'due',
+  ],
+  ['a container of a gone pod', ofGone, over(), 'due'],
+  ['a container of a gone pod that is back', ofGone, {}, 'InUse'],
+  ['a container of an evicted pod', ofGone, over(evictedPod('pod')), 'due'],
+  ['a container of an evicted pod that runs', ofGone, { pods: [evictedPod('pod')] }, 'InUse'],
+  ['a container of a pod evicted only in the cache', ofGone, over(evictedPod('pod'), apiPod('pod')), 'InUse'],
+  ['an evicted pod with the keep label', ofGone, over(evictedPod('pod', { isOptedOut: true })), 'KeepMarked'],
+  ['a container of a pod whose deletion is over', ofGone, over(deletedPod('pod', 1)), 'due'],
+  [
+    'a container of a pod that is still being deleted by the clock of the API server',
+    ofGone,
+    { ...over(deletedPod('pod', 1)), now: new Date(minutesAgo(2)) },
+    'InUse',
+  ],
+  ['a gone pod while the cache is not synced', ofGone, { ...over(), isCacheSynced: false }, 'PodsUnknown'],
 
-  test('a live log has no rotation time', () => {
-    expect(rotatedAt(`${path}/main/0.log`)).toBe('');
-    expect(rotatedAt(`${path}/main/0.log.20260101-000001.gz`)).toBe('20260101-000001');
-  });
+  ['a sandbox as it was', older, two, 'due'],
+  ['a sandbox that went by itself', older, { ...two, sandboxes: [rival] }, 'absent'],
+  ['a sandbox that is ready', older, { sandboxes: [{ ...planned, state: 'Ready' }, rival] }, 'Running'],
+  [
+    'a sandbox with a container',
+    older,
+    { ...two, containers: [dead('a', 1, { sandboxId: 'planned' })] },
+    'InUse',
+  ],
+  ['a sandbox of a pod that got the keep label', older, { ...two, pods: [optedOut] }, 'KeepMarked'],
+  ['a sandbox that became the newest', older, { ...two, sandboxes: [planned] }, 'NewestSandbox'],
+  ['a sandbox of a gone pod', ofSandbox(true), { ...two, pods: [] }, 'due'],
+  ['a sandbox of a gone pod that is back', ofSandbox(true), two, 'InUse'],
+
+  ['a log directory of a gone pod', directory, nothing, 'due'],
+  ['a log directory of a gone pod with a container', directory, { ...nothing, containers: [old] }, 'InUse'],
+  ['a log directory of a pod that is back', directory, { containers: [] }, 'InUse'],
+  ['a log directory of no pod', directoryOf(undefined), nothing, 'NotKubelets'],
+  ['a link of a gone container', broken, nothing, 'due'],
+  ['a link of a running container', broken, writer, 'InUse'],
+  ['a link of a dead container', broken, deadWriter, 'due'],
+  ['a link out of the log roots of a gone container', outside, nothing, 'due'],
+  ['a link out of the log roots of a dead container: its target may exist', outside, deadWriter, 'InUse'],
+  ['the log of a removed attempt', attempt, { containers: [newer] }, 'due'],
+  ['the log of an attempt that the runtime lists', attempt, {}, 'InUse'],
+  ['the log of an attempt of no pod', attemptOf(undefined), {}, 'NotKubelets'],
+  [
+    'the log of an attempt of a pod that got the keep label',
+    attempt,
+    { containers: [], pods: [optedOut] },
+    'KeepMarked',
+  ],
+  ['a rotated log', rotated, {}, 'due'],
+  ['a rotated log of no pod', rotatedOf(undefined), {}, 'due'],
+  [
+    'a rotated log of a pod that got the keep label',
+    rotated,
+    { pods: [apiPod('pod'), optedOut] },
+    'KeepMarked',
+  ],
+  ['a rotated log of a static pod', rotated, ofStatic, 'StaticPod'],
+])('%s, right before its removal', (_, removal, live, expected) => {
+  expect(recheck(removal, view(live))).toBe(expected);
 });
 
 describe('pods', () => {

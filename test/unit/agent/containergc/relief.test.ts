@@ -21,6 +21,10 @@ test('a relief removes what the limits would keep', async () => {
   const node = nodeUnder(pressurePolicy());
   await node.relieve();
   expect(node.left).toEqual(['c2']);
+  expect(node.lastRemoved.map(({ id, reason }) => `${id} ${reason}`)).toEqual([
+    'c1 nodefs.available',
+    'c0 DeadContainer',
+  ]);
 });
 
 test('a relief that the policy does not want any more is an ordinary pass', async () => {

@@ -67,10 +67,7 @@ test.each<Row>([
   },
   {
     name: 'are ordered by name: one that was compressed after the next was written is older',
-    node: {
-      ...here,
-      logs: [rotated('0.log.20260101-000001.gz', 10), rotated('0.log.20260101-000002', 11)],
-    },
+    node: { ...here, logs: [rotated('0.log.20260101-000001.gz', 10), rotated('0.log.20260101-000002', 11)] },
     policy: bounded({ maxRotatedPerContainer: 1 }),
     removed: [`pods/${dir}/0.log.20260101-000001.gz RotatedLog`],
     kept: [...kept, `pods/${dir}/0.log.20260101-000002 UnderLimit`],
@@ -113,20 +110,14 @@ test.each<Row>([
   },
   {
     name: 'that were just written to are kept: the runtime has not opened the new log yet',
-    node: {
-      ...here,
-      logs: [rotated('0.log.20260101-000001', 1), rotated('0.log.20260101-000002', 0)],
-    },
+    node: { ...here, logs: [rotated('0.log.20260101-000001', 1), rotated('0.log.20260101-000002', 0)] },
     policy: bounded({ maxRotatedPerContainer: 0, maxBytesPerPod: 0 }),
     removed: [`pods/${dir}/0.log.20260101-000001 RotatedLog`],
     kept: [...kept, `pods/${dir}/0.log.20260101-000002 UnderLimit`],
   },
   {
     name: 'that were just written to count for the limit',
-    node: {
-      ...here,
-      logs: [rotated('0.log.20260101-000001', 1), rotated('0.log.20260101-000002', 0)],
-    },
+    node: { ...here, logs: [rotated('0.log.20260101-000001', 1), rotated('0.log.20260101-000002', 0)] },
     policy: bounded({ maxRotatedPerContainer: 1 }),
     removed: [`pods/${dir}/0.log.20260101-000001 RotatedLog`],
   },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changesBetween, modeChangeText } from '../../../../src/commands/plan/changes.ts';
+import { changesBetween } from '../../../../src/commands/plan/changes.ts';
 import type { Decision, PlanObject } from '../../../../src/commands/plan/document.ts';
 import { decision, plan } from './builders.ts';
 
@@ -40,9 +40,9 @@ test('names the policies that are new, gone, or change their mode', () => {
     policies({ same: 'Enforce', trial: 'DryRun', old: 'Enforce' }),
     policies({ trial: 'Enforce', same: 'Enforce', extra: 'DryRun' }),
   );
-  expect(modes.map(modeChangeText)).toEqual([
-    'GCPolicy extra is new, in mode DryRun.',
-    'GCPolicy old, in mode Enforce, is not among the given policies, so it counts as deleted.',
-    'GCPolicy trial changes from mode DryRun to Enforce.',
+  expect(modes).toEqual([
+    { policy: 'extra', before: null, after: 'DryRun' },
+    { policy: 'old', before: 'Enforce', after: null },
+    { policy: 'trial', before: 'DryRun', after: 'Enforce' },
   ]);
 });

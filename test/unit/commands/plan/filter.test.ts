@@ -11,7 +11,7 @@ import {
 import type { PodFilter } from '../../../../src/commands/plan/filter.ts';
 import type { PlanFacts } from '../../../../src/snapshot/plan-facts.ts';
 import { labelled, pod } from '../../../builders.ts';
-import { byUid, factsOf, namespaceOf } from '../why/fixtures.ts';
+import { byUid, factsOf, namespaceOf } from '../facts.ts';
 import { decision, plan } from './builders.ts';
 
 const of = (namespace: string, over: Partial<Decision> = {}): Decision =>
@@ -62,7 +62,7 @@ test('has kept objects if they are to be listed', () => {
 });
 
 describe('a namespace', () => {
-  const namespaces = byUid(['batch', 'web'].map(namespaceOf));
+  const namespaces = byUid(['batch', 'web'].map((name) => namespaceOf(name)));
   const team = { namespace: 'team', selector: undefined };
 
   test.each<{ name: string; namespace?: string; facts: Partial<PlanFacts>; problem?: string }>([

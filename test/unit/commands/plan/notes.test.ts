@@ -9,7 +9,7 @@ import { node as testNode, now } from '../../../builders.ts';
 import { image } from '../../../fakes/runtime.ts';
 import { imageRule } from '../../agent/imagegc/builders.ts';
 import { report as nodeReport } from '../../controllers/policystatus/builders.ts';
-import { factsOf, nodesPolicy, partOf, type Facts } from '../why/fixtures.ts';
+import { factsOf, nodesPolicy, partOf, type Facts } from '../facts.ts';
 import { decision } from './builders.ts';
 
 const found = { podDirectories: [], logDirectories: [], podCgroups: [] };

@@ -48,7 +48,3 @@ test('an invalid node name in the environment is bad usage', async () => {
   expect(code).toBe(2);
   expect(err).toContain('NODE_NAME "../etc" is invalid');
 });
-
-test('the help names the directory', async () => {
-  expect((await ran(['snapshot', '--help'])).out).toContain('Usage: dustpan snapshot [options] <DIR>\n');
-});

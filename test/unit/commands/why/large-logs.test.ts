@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { whyTable } from '../../../../src/commands/why/table.ts';
 import type { Question } from '../../../../src/commands/why/question.ts';
 import { pod } from '../../../builders.ts';
 import { container } from '../../../fakes/runtime.ts';
 import { link, log, logsRule, rule } from '../../agent/containergc/builders.ts';
-import { boundPod, explainedAll, factsOf, flat, nodesPolicy } from './fixtures.ts';
+import { boundPod, nodesPolicy, type Facts } from '../facts.ts';
+import { explained as answer } from './catalogue.ts';
 
 const podLogs = 'default_pod_uid-pod';
 const live = `/var/log/pods/${podLogs}/main/0.log`;
@@ -13,7 +13,7 @@ const other = '/var/log/pods/default_other_uid-other/main/0.log';
 const logFile = (path: string) => log(path.replace('/var/log/pods/', ''), { bytes: 2 * 1024 ** 2 });
 
 /** Two containers with large logs, one of them renamed, and one of another pod. */
-const facts = factsOf({
+const facts: Facts = {
   policies: [nodesPolicy({ containerGC: rule({ logs: logsRule({ warnBytesPerContainer: 1024 ** 2 }) }) })],
   pods: [pod('default/pod'), pod('default/other')],
   part: {
@@ -29,7 +29,7 @@ const facts = factsOf({
       ...{ directories: [], complete: true },
     },
   },
-});
+};
 
 const ofNode = (text: string): Question => ({ kind: 'container', text, node: undefined });
 
@@ -56,23 +56,11 @@ test.each<{ readonly name: string; readonly question: Question; readonly explain
     explained: ['aaaa LogTooLarge', 'bbbb LogTooLarge', 'default/pod NoPolicy'],
   },
 ])('the warning explains $name', ({ question, explained }) => {
-  const { explanations } = explainedAll({ question, facts });
+  const { explanations } = answer(question, facts);
   const texts = explanations.map(({ object, reason }) => {
     const name =
       object.kind === 'Pod' ? `${object.namespace}/${object.name}` : (object.id ?? object.path ?? '');
     return `${name} ${reason}`;
   });
   expect(texts).toEqual(explained);
-});
-
-test('the text of the warning names size, file and field, and what ends it', () => {
-  const [first] = whyTable(explainedAll({ question: ofNode('aaaa'), facts })).split('\n\n');
-  expect(flat(first ?? '')).toBe(
-    'Container main of pod default/pod (aaaa) on node-1 is warned about by containergc: LogTooLarge ' +
-      `Why The current log of container main of pod default/pod is 2.00 MiB; dustpan warns above 1Mi. The file is ${live}. ` +
-      'Policy GCPolicy nodes (Enforce) Field nodes.containerGC.logs.warnBytesPerContainer=1Mi ' +
-      'When Once for this level, by an Event, in mode DryRun as well. ' +
-      'Ends when The kubelet rotates the log, the container stops, or nodes.containerGC.logs.warnBytesPerContainer is higher or empty. ' +
-      "Caution dustpan never truncates or removes the current log of a running container. Compare the size with the kubelet's containerLogMaxSize, and check the kubelet's log for rotation errors.",
-  );
 });

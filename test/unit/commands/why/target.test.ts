@@ -6,7 +6,8 @@ import type { LogListing } from '../../../../src/node/logs/list.ts';
 import { image } from '../../../fakes/runtime.ts';
 import { pod } from '../../../builders.ts';
 import { dead, down, link, log, rule } from '../../agent/containergc/builders.ts';
-import { explained, nodesPolicy, factsOf } from './fixtures.ts';
+import { factsOf, nodesPolicy, type Facts } from '../facts.ts';
+import { explained } from './catalogue.ts';
 
 describe('an image', () => {
   const digest = `sha256:${'d'.repeat(64)}`;
@@ -56,14 +57,15 @@ describe('a container, a sandbox or a log', () => {
     entries: [log(`${goneLogs}/main/0.log`), link('g_d_m-01234567.log', `${goneLogs}/main/0.log`)],
     ...{ directories: [], complete: true },
   };
-  const facts = factsOf({
+  const facts: Facts = {
     policies: [nodesPolicy({ containerGC: rule() })],
     part: {
       containers: [dead('abcd01', 60), dead('abcd02', 30), dead('abc', 10)],
       sandboxes: [down('pod', 60, { id: 'ffff01' })],
       logs,
     },
-  });
+    assumeElapsed: true,
+  };
 
   test.each([
     { text: 'abcd01', is: 'found' },
@@ -80,15 +82,15 @@ describe('a container, a sandbox or a log', () => {
     },
     { text: 'abcd01', nodeName: 'node-9', is: 'node node-9 was not read, only node-1' },
   ])('$text $nodeName: $is', ({ text, nodeName, is }) => {
-    const target = findTarget({ kind: 'container', text, node: nodeName }, facts);
+    const target = findTarget({ kind: 'container', text, node: nodeName }, factsOf(facts));
     expect(target.kind === 'found' ? 'found' : target.message).toBe(is);
   });
 
   test('the decision about a log directory explains a link into it', () => {
     const text = '/var/log/containers/g_d_m-01234567.log';
     const question = { kind: 'container', text, node: undefined } as const;
-    const { explanation } = explained({ question, facts, assumeElapsed: true });
-    expect(explanation).toMatchObject({ reason: 'OrphanedLogs', object: { kind: 'LogDirectory' } });
+    const { explanations } = explained(question, facts);
+    expect(explanations).toMatchObject([{ reason: 'OrphanedLogs', object: { kind: 'LogDirectory' } }]);
   });
 });
 

@@ -1,22 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { isPressureRequest } from '../../../../src/api/local-storage.ts';
-import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts';
+import type { Policy } from '../../../../src/api/policy/policy.ts';
 import type { EvictionFacts, EvictionMemory } from '../../../../src/controllers/eviction/facts.ts';
 import { noMemory } from '../../../../src/controllers/eviction/memory.ts';
 import { planEvictions } from '../../../../src/controllers/eviction/plan.ts';
-import { explain } from '../../../../src/gc/reasons/entry.ts';
-import { evictionReasons } from '../../../../src/gc/reasons/evictions.ts';
-import { labelled, minutesAgo, node, now, pod } from '../../../builders.ts';
+import { minutesAgo, now, pod } from '../../../builders.ts';
 import {
   byUid,
   evictedAt0,
   evictionRequest,
   evictPolicy,
-  excluding,
   facts,
   keepLabel,
   mebibyte,
-  namespace,
   pressurePolicy,
   pressureRequest,
   reportOf,
@@ -24,7 +19,7 @@ import {
 } from './builders.ts';
 
 const monotonicMs = 100_000;
-const planOf = (over: Partial<EvictionFacts>, policy: Policy | InvalidPolicy = pressurePolicy()) =>
+const planOf = (over: Partial<EvictionFacts>, policy = pressurePolicy()) =>
   planEvictions(facts(over), { policies: [policy], now, monotonicMs });
 const verdicts = (...args: Parameters<typeof planOf>): string[] =>
   planOf(...args).map(({ verdict, target, reason }) =>
@@ -43,42 +38,23 @@ const measuredAtMs = minutesAgo(1);
 
 interface Row {
   readonly name: string;
+  readonly expected: string;
   readonly over?: Partial<EvictionFacts>;
   readonly by?: Policy;
-  readonly expected: string;
 }
+const noPods = pressurePolicy({ evictPods: false });
 
+/** The rules for every request are in plan.test.ts. */
 describe('a pod that its node requests because it is short of disk space', () => {
   test.each<Row>([
-    { name: 'the threshold is crossed', expected: 'Evict' },
     { name: 'the policy has no such rule', by: evictPolicy(), expected: 'PolicyChanged' },
-    {
-      name: 'the policy evicts no pods',
-      by: pressurePolicy({ evictPods: false }),
-      expected: 'PolicyChanged',
-    },
+    { name: 'the policy evicts no pods', by: noPods, expected: 'PolicyChanged' },
     {
       name: 'the policy has no threshold for the signal',
       over: requesting({ signal: 'imagefs.available' }),
       expected: 'PolicyChanged',
     },
-    { name: 'the policy excludes its namespace', by: excluding('default'), expected: 'NamespaceExcluded' },
     { name: 'inodes are short', over: requesting({ signal: 'nodefs.inodesFree' }), expected: 'Evict' },
-    {
-      name: 'the policy is in DryRun',
-      by: pressurePolicy({}, { mode: 'DryRun' }),
-      expected: 'PolicyChanged',
-    },
-    {
-      name: 'the policy selects other nodes',
-      by: pressurePolicy({}, { selector: labelled('pool', 'batch') }),
-      expected: 'PolicyChanged',
-    },
-    {
-      name: 'the agent applied an older generation',
-      over: { reports: [{ ...reportOf('node-1', pressureRequest('a')), policyGeneration: 0 }] },
-      expected: 'PolicyChanged',
-    },
     {
       name: 'exactly the threshold is available',
       over: requesting({ shortage: { available: threshold, threshold } }),
@@ -95,33 +71,6 @@ describe('a pod that its node requests because it is short of disk space', () =>
       over: requesting({ observedBytes: 1, limitBytes: 2 }),
       expected: 'Evict',
     },
-    {
-      name: 'the measurement is older than 6 min',
-      over: requesting({ observedAtMs: minutesAgo(6) - 1 }),
-      expected: 'RequestStale',
-    },
-    { name: 'the pod does not exist', over: { pods: new Map() }, expected: 'PodGone' },
-    {
-      name: 'the pod is on another node',
-      over: { pods: byUid(pod('a', { ...running, nodeName: 'node-2' })) },
-      expected: 'PodMoved',
-    },
-    {
-      name: 'the node has the keep label',
-      over: { nodes: new Map([['node-1', node('node-1', { labels: keepLabel })]]) },
-      expected: 'KeepMarked',
-    },
-    {
-      name: 'the namespace has the keep label',
-      over: { namespaces: new Map([['default', namespace('default', keepLabel)]]) },
-      expected: 'KeepMarked',
-    },
-    {
-      name: 'the pod has the keep label',
-      over: { pods: byUid(pod('a', { ...running, labels: keepLabel })) },
-      expected: 'KeepMarked',
-    },
-    { name: 'the pod is critical', over: memory({ critical: new Set(['uid-a']) }), expected: 'CriticalPod' },
     { name: 'its node has a pause', over: paused(monotonicMs + 1), expected: 'PacingLimit' },
     { name: 'the pause of its node has ended', over: paused(monotonicMs), expected: 'Evict' },
     {
@@ -151,32 +100,12 @@ describe('a pod that its node requests because it is short of disk space', () =>
   });
 
   test('is evicted within its budgets, with its own grace period', () => {
-    const reports = [reportOf('node-1', pressureRequest('a', { gracePeriodSeconds: 0 }))];
-    const [decision] = planOf({ reports });
+    const [decision] = planOf(requesting({ gracePeriodSeconds: 0 }));
     expect(decision).toMatchObject({
       unit: 'nodepressure',
       reason: 'nodefs.available',
       target: { rule: { respectPodDisruptionBudgets: true, gracePeriodSeconds: undefined } },
     });
-  });
-
-  test('is explained by the shortage and its usage', () => {
-    const reports = [reportOf('node-1', pressureRequest('a'))];
-    const [decision] = planOf({ reports });
-    if (decision?.verdict !== 'Evict') throw new Error('it is kept');
-    const shortage =
-      'The node is low on disk space for local storage (nodefs.available): 100 MiB are available, and the threshold is ';
-    const rest =
-      'The pod uses 90.0 MiB and requests 10.0 MiB. The agent of its node requests the eviction (usage measured at 2026-01-15T11:59:00Z).';
-    expect(explain(evictionReasons, decision)).toEqual({
-      detail: `${shortage}15% (150 MiB). ${rest} A disruption budget may delay the eviction.`,
-      field: 'nodes.nodePressure.thresholds["nodefs.available"]=15%',
-    });
-    const [kept] = planOf({ reports, pods: new Map() });
-    if (kept?.verdict !== 'Keep') throw new Error('it is evicted');
-    expect(explain(evictionReasons, kept).detail).toBe(
-      `${shortage}150 MiB. ${rest} The pod no longer exists.`,
-    );
   });
 });
 
@@ -232,48 +161,33 @@ describe('of the requests of one node, only the first that may be evicted is due
 });
 
 describe('while a pod of the node is ending', () => {
-  const ending = (over: Parameters<typeof pod>[1]) => ({ ...three, pods: without('uid-c', over) });
-  const later = now.getTime() + 1;
-  const over = now.getTime() - 30_000;
+  type Over = Parameters<typeof pod>[1];
+  const ending = (over: Over) => ({ ...three, pods: without('uid-c', over) });
+  const endingAfter = (ms: number, over: Over = {}) => ending({ deletionAtMs: now.getTime() + ms, ...over });
+  const evicted = memory({ evicted: evictedAt0('uid-c') });
 
   test.each([
-    { name: 'its grace period is running', over: ending({ deletionAtMs: later }), waits: true },
+    { name: 'its grace period is running', over: endingAfter(1), waits: true },
+    { name: 'its grace period ends in 2 min', over: endingAfter(120_000), waits: true },
+    { name: 'its grace period ends later', over: endingAfter(120_001), waits: false },
+    { name: 'its grace period has been over for 30 s', over: endingAfter(-30_000), waits: true },
+    { name: 'it is stuck after that', over: endingAfter(-30_001), waits: false },
+    { name: 'it has finished, with finalizers', over: endingAfter(1, { phase: 'Failed' }), waits: false },
+    { name: 'it is on another node', over: endingAfter(1, { nodeName: 'node-2' }), waits: false },
+    { name: 'it is on no node', over: endingAfter(1, { nodeName: undefined }), waits: false },
     {
-      name: 'its grace period ends in 2 min',
-      over: ending({ deletionAtMs: now.getTime() + 120_000 }),
+      name: 'it was just evicted, and the cache does not show it',
+      over: { ...three, ...evicted },
       waits: true,
     },
     {
-      name: 'its grace period ends later',
-      over: ending({ deletionAtMs: now.getTime() + 120_001 }),
-      waits: false,
-    },
-    { name: 'its grace period has been over for 30 s', over: ending({ deletionAtMs: over }), waits: true },
-    { name: 'it is stuck after that', over: ending({ deletionAtMs: over - 1 }), waits: false },
-    {
-      name: 'it has finished and waits for finalizers',
-      over: ending({ deletionAtMs: later, phase: 'Failed' }),
-      waits: false,
-    },
-    {
-      name: 'it is on another node',
-      over: ending({ deletionAtMs: later, nodeName: 'node-2' }),
-      waits: false,
-    },
-    { name: 'it is on no node', over: ending({ deletionAtMs: later, nodeName: undefined }), waits: false },
-    {
-      name: 'it was evicted a moment ago, and the cache does not show it',
-      over: { ...three, ...memory({ evicted: evictedAt0('uid-c') }) },
-      waits: true,
-    },
-    {
-      name: 'it was evicted a moment ago, and has finished',
-      over: { ...ending({ phase: 'Succeeded' }), ...memory({ evicted: evictedAt0('uid-c') }) },
+      name: 'it was just evicted, and has finished',
+      over: { ...ending({ phase: 'Succeeded' }), ...evicted },
       waits: false,
     },
     {
       name: 'it was evicted, and is stuck after its grace period',
-      over: { ...ending({ deletionAtMs: over - 1 }), ...memory({ evicted: evictedAt0('uid-c') }) },
+      over: { ...endingAfter(-30_001), ...evicted },
       waits: false,
     },
   ])('$name: no other pod is due: $waits', ({ over, waits }) => {
@@ -282,7 +196,7 @@ describe('while a pod of the node is ending', () => {
 
   test('a pod over a limit of its own is due', () => {
     const reports = [reportOf('node-1', evictionRequest('a'))];
-    expect(verdicts({ ...ending({ deletionAtMs: later }), reports })).toEqual(['a Evict']);
+    expect(verdicts({ ...endingAfter(1), reports })).toEqual(['a Evict']);
   });
 });
 
@@ -316,13 +230,7 @@ describe('with requests for limits', () => {
 });
 
 test('a request for pressure without a shortage, or for a limit with one, is no request', () => {
-  const reports = [
-    reportOf(
-      'node-1',
-      { ...pressureRequest('a'), shortage: undefined },
-      { ...evictionRequest('b'), shortage: { available: 1, threshold: 2 } },
-    ),
-  ];
-  expect(planOf({ ...three, reports })).toEqual([]);
-  expect(reports.flatMap(({ requests }) => requests).some(isPressureRequest)).toBe(false);
+  const pressure = { ...pressureRequest('a'), shortage: undefined };
+  const limit = evictionRequest('b', { shortage: { available: 1, threshold: 2 } });
+  expect(planOf({ ...three, reports: [reportOf('node-1', pressure, limit)] })).toEqual([]);
 });

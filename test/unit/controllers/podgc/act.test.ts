@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { disruptionTarget, throttledForMs } from '../../../../src/controllers/podgc/act.ts';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
-import { node, now, pod, policy } from '../../../builders.ts';
+import { node, pod, policy } from '../../../builders.ts';
 import {
   afterQuarantine,
   environmentOf,
@@ -34,20 +33,6 @@ test('a marked pod is not deleted if the lease is lost during the mark', async (
 /** Changes that prevent the mark, and come too late to prevent the deletion. */
 const vetoes: readonly { name: string; change: (made: Environment) => unknown }[] = [
   { name: 'the policy is deleted', change: ({ policies }) => (policies.ranked = []) },
-  {
-    name: 'the API server has other policies, which no watch has shown yet',
-    change: ({ policies, clock }) => {
-      clock.advance(5_000);
-      policies.confirm = () => Promise.resolve({ same: false, clockSkewMs: 0 });
-    },
-  },
-  {
-    name: 'the policies cannot be read any more',
-    change: ({ policies, clock }) => {
-      clock.advance(5_000);
-      policies.confirm = () => Promise.reject(new Error('server down'));
-    },
-  },
   {
     name: 'the namespace gets the keep label',
     change: ({ labelNamespace }) => {
@@ -129,7 +114,7 @@ test('a marked pod whose deletion the API server throttles for half a minute cou
 const refused = (status?: number): Error =>
   status === undefined ? new Error('connection lost') : new ApiError('refused', { status });
 
-test.each([{ status: 500 }, { status: 503 }, { status: 401 }, { status: undefined }])(
+test.each([{ status: 500 }, { status: 401 }, { status: undefined }])(
   'the deletion of a marked orphan is repeated after a failure ($status), although its node is back',
   async ({ status }) => {
     const { cluster, clock, pass, reports } = await afterQuarantine();
@@ -262,29 +247,4 @@ test('each request and each outcome shows that a long pass is not a hung one', a
   let progress = 0;
   await unscheduled({ onProgress: () => (progress += 1) }).pass();
   expect(progress).toBe(3);
-});
-
-const refusal = (over: object): Error => Object.assign(new Error('refused'), over);
-
-test.each([
-  {
-    name: 'for the Retry-After of the response',
-    err: refusal({ status: 429, retryAfterMs: 7_000 }),
-    expected: 7_000,
-  },
-  { name: 'a second without Retry-After', err: refusal({ status: 429 }), expected: 1_000 },
-  {
-    name: 'not for another status',
-    err: refusal({ status: 500, retryAfterMs: 7_000 }),
-    expected: undefined,
-  },
-  { name: 'not for an error without status', err: new Error('refused'), expected: undefined },
-  { name: 'not for a value that is no error', err: 'x', expected: undefined },
-])('waits $name', ({ err, expected }) => {
-  expect(throttledForMs(err)).toBe(expected);
-});
-
-test('only an orphan gets the condition, as upstream', () => {
-  expect(disruptionTarget('Orphaned', now)).toMatchObject({ reason: 'DeletionByPodGC', at: now });
-  expect(disruptionTarget('OutOfService', now)).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import type { PodGcDeps } from '../../../../src/controllers/podgc/controller.ts'
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { FakeCluster, storeOf } from '../../../fakes/cluster.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
-import { finalizerHeld, minutesAgo, node, owner, pod, policy, terminatedRule } from '../../../builders.ts';
+import { finalizerHeld, node, owner, pod, policy, terminatedRule } from '../../../builders.ts';
 import {
   afterQuarantine,
   environmentOf,
@@ -14,7 +14,6 @@ import {
   orphanPolicy,
   type Environment,
 } from './environment.ts';
-import { outOfServiceNode } from './rows.ts';
 
 test('Enforce deletes due pods and records one Event for all pods of an owner', async () => {
   const job = owner('Job', 'report');
@@ -34,6 +33,7 @@ test('Enforce deletes due pods and records one Event for all pods of an owner', 
   expect(metrics).toContain('dustpan_removed_objects_total{unit="podgc",reason="Expired"} 3');
   expect(metrics).toContain('dustpan_failed_objects_total{unit="podgc",reason="Expired"} 0');
   expect(metrics).toContain('dustpan_pod_gc_delete_window 0');
+  expect(metrics).toContain('dustpan_pod_gc_skipped_pods_total{reason="NodeExists"} 0');
 });
 
 test('the deletions of a pass are limited to a rate, and to 32 at a time', async () => {
@@ -51,16 +51,17 @@ test('the deletions of a pass are limited to a rate, and to 32 at a time', async
   expect(started).toBe(32);
 });
 
-test('a large backlog is recorded on the policy first, then on every owner', async () => {
-  const { recorder, pass, reports } = environmentOf(many(1_200), expireAll());
+test('each policy reports the outcomes of its own pods', async () => {
+  const others = policy({ name: 'others', priority: -1, mode: 'DryRun', pods: expireAll().pods });
+  const ofShop = ['a', 'b'].map((name) => pod(`shop/${name}`, { finishedAtMs: 0 }));
+  const { pass, policies, reports, namespaces } = environmentOf([...many(3), ...ofShop], expireAll());
+  namespaces.set('shop', { uid: 'uid-shop', name: 'shop', resourceVersion: '1', labels: {} });
+  policies.ranked = [policy({ pods: { ...expireAll().pods, excludeNamespaces: new Set(['shop']) } }), others];
   await pass();
-  expect(reports).toMatchObject([{ deleted: 1_200 }]);
-  expect(recorder.events).toHaveLength(1_201);
-  expect(recorder.events[0]).toMatchObject({
-    reason: 'BacklogCollected',
-    regarding: { kind: 'GCPolicy', name: 'default' },
-    note: expect.stringContaining('Deleted 1200 pods in one pass; ') as string,
-  });
+  expect(reports).toMatchObject([
+    { governed: 0, terminated: 0, due: 0, deleted: 3 },
+    { governed: 2, terminated: 2, due: 2, deleted: 0 },
+  ]);
 });
 
 test('DryRun sends no request and counts the same', async () => {
@@ -169,18 +170,6 @@ test.each([
   expect(cluster.podNames).toEqual(left);
 });
 
-test('a pod whose finish lies in the future expires after it was first seen finished', async () => {
-  const minute = policy({ pods: { terminated: terminatedRule({ ttlAfterFinishedMs: 60_000 }) } });
-  const { cluster, clock, pass } = environmentOf([pod('p', { finishedAtMs: minutesAgo(-600) })], minute);
-  await pass();
-  clock.advance(59_000);
-  await pass();
-  expect(cluster.podNames).toEqual(['p']);
-  clock.advance(2_000);
-  await pass();
-  expect(cluster.podNames).toEqual([]);
-});
-
 test('a node that is back under its name during the quarantine keeps its pods', async () => {
   const { cluster, clock, pass } = environmentOf([orphan], orphanPolicy);
   await pass();
@@ -191,22 +180,6 @@ test('a node that is back under its name during the quarantine keeps its pods', 
   clock.advance(30_000);
   await pass();
   expect(cluster.podNames).toEqual(['orphan']);
-});
-
-test('a node that cannot be read keeps its pods', async () => {
-  const { cluster, pass } = await afterQuarantine();
-  cluster.fault((verb) => (verb === 'get' ? new ApiError('internal error', { status: 500 }) : undefined));
-  await pass();
-  expect(cluster.podNames).toEqual(['orphan']);
-});
-
-test('out of service: a node that has recovered keeps its pods', async () => {
-  const stuck = pod('stuck', { phase: 'Running', deletionAtMs: minutesAgo(5) });
-  const cluster = new FakeCluster([stuck], [outOfServiceNode]);
-  const live = Object.assign(cluster, { getNode: () => Promise.resolve(node('node-1')) });
-  const { pass } = environmentOf(live, policy({ pods: { outOfService: true } }));
-  await pass();
-  expect(cluster.podNames).toEqual(['stuck']);
 });
 
 test('a pod whose mark fails is not deleted; the others are, and the pass fails', async () => {

@@ -1,4 +1,3 @@
-import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import {
   backlogCollected,
@@ -6,12 +5,6 @@ import {
   podsCollected,
   tripped,
 } from '../../../../src/controllers/podgc/events.ts';
-import type { PodDeletion, PodDue, PodGcPlan } from '../../../../src/controllers/podgc/facts.ts';
-import { podGcReasons } from '../../../../src/controllers/podgc/metrics.ts';
-import { showPlan, unitMetrics } from '../../../../src/gc/metrics.ts';
-import { passReports, countPlan } from '../../../../src/controllers/podgc/report.ts';
-import type { Policy } from '../../../../src/api/policy/policy.ts';
-import type { PodKeepReason } from '../../../../src/api/reasons.ts';
 import { countByPolicy } from '../../../../src/gc/summary.ts';
 import type { EventSpec } from '../../../../src/kube/events/recorder.ts';
 import { bounded, bounds } from '../../../../src/runtime/bounds.ts';
@@ -91,90 +84,4 @@ test('the Event of the circuit breaker has the number of missing nodes and the l
   expect(tripped({ policy: policy({ pods: { safety } }), missingNodes: 3, percent: 42.8 }).note).toBe(
     'Nodes missing: 3, 43 % of all; above 20 % (safety.maxOrphanedNodesPercent) dustpan deletes no orphaned pod',
   );
-});
-
-const first = policy({ name: 'first', uid: 'u1' });
-const second = policy({ name: 'second', uid: 'u2', mode: 'DryRun' });
-const ofNoPods = policy({ name: 'third', uid: 'u3' });
-
-const planned = (of: Policy, due: PodDue = { reason: 'Terminated' }): PodDeletion => ({
-  ...due,
-  ...{ unit: 'podgc', verdict: 'Delete', policy: of, eligibleAt: undefined, bytes: undefined },
-  target: {
-    ...{ kind: 'Pod', namespace: 'default', name: 'a', uid: 'uid-a', node: 'node-1' },
-    ...{ pod: pod('a'), markFailed: false },
-  },
-});
-const gone = (of: Policy) => ({ kind: 'gone', decision: planned(of) }) as const;
-const done = (of: Policy) => ({ kind: 'done', decision: planned(of), freedBytes: 0 }) as const;
-const failed = (of: Policy) => ({ kind: 'failed', decision: planned(of), error: 'x' }) as const;
-const kept = (of: Policy, reason: PodKeepReason) =>
-  ({ kind: 'kept', decision: planned(of), reason }) as const;
-
-const verdicts = {
-  ...{ governed: 9, terminated: 8, missingNodes: 0, trippedPercent: undefined, isLeftOpen: false },
-  ...{ overall: undefined, byNamespace: new Map() },
-  ...{ selected: 3, holdLeftMs: undefined, holdForMs: 300_000 },
-};
-const plan: PodGcPlan = {
-  deletions: [
-    planned(first),
-    planned(second),
-    planned(first, { reason: 'Orphaned', isAssumed: false }),
-    planned(first),
-  ],
-  policies: [first, second, ofNoPods].map((one) => ({ policy: one, ...verdicts })),
-  kept: [],
-  areNodesKnown: true,
-};
-
-test('the report of a policy has the outcomes of its own pods', () => {
-  const reports = passReports(plan, countPlan(plan), {
-    outcomes: [
-      ...[done(first), done(second), failed(second), done(first), failed(second)],
-      ...[kept(first, 'ClockUnsure'), kept(first, 'NodeExists')],
-      ...[kept(second, 'NamespaceUnknown'), kept(second, 'NodeUnknown')],
-    ],
-    inForce: new Map(),
-    at: new Date(0),
-  });
-  expect(
-    [...reports].map(([uid, { due, deleted, failed: bad, clockUnsure, unverified }]) => [
-      ...[uid, due, deleted, bad, clockUnsure, unverified],
-    ]),
-  ).toEqual([
-    ['u1', 1, 2, 0, 1, 0],
-    ['u2', 0, 1, 2, 0, 2],
-    ['u3', 0, 0, 0, 0, 0],
-  ]);
-});
-
-test('a pod that the pass removed, or that was gone, is neither due nor governed any more', () => {
-  const reports = passReports(plan, countPlan(plan), {
-    outcomes: [done(first), gone(first), failed(first), done(second)],
-    inForce: new Map(),
-    at: new Date(0),
-  });
-  expect(
-    [...reports.values()].map(({ governed, terminated, due, deleted }) => [
-      ...[governed, terminated, due, deleted],
-    ]),
-  ).toEqual([
-    [7, 6, 1, 1],
-    [8, 7, 0, 1],
-    [9, 8, 0, 0],
-  ]);
-});
-
-test('metrics have the due pods by reason and mode', async () => {
-  const registry = new Registry();
-  showPlan(unitMetrics(registry), 'podgc', podGcReasons, { due: plan.deletions, kept: plan.kept });
-  const due = (await registry.metrics())
-    .split('\n')
-    .filter((line) => /^dustpan_due_objects.* [1-9]/.test(line));
-  expect(due).toEqual([
-    'dustpan_due_objects{unit="podgc",reason="Terminated",mode="DryRun"} 1',
-    'dustpan_due_objects{unit="podgc",reason="Terminated",mode="Enforce"} 2',
-    'dustpan_due_objects{unit="podgc",reason="Orphaned",mode="Enforce"} 1',
-  ]);
 });

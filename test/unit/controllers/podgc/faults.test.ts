@@ -17,18 +17,6 @@ import {
   type Environment,
 } from './environment.ts';
 
-test.each([
-  { name: 'deleted', by: [] },
-  { name: 'switched to DryRun', by: [expireAll({ mode: 'DryRun' })] },
-  { name: 'replaced', by: [expireAll({ uid: 'uid-other', generation: 2 })] },
-])('a policy that is $name in the middle of a pass: not one more request begins', async ({ by }) => {
-  const made = environmentOf(many(500), expireAll());
-  const sent = inTheMiddle(made, () => (made.policies.ranked = by));
-  await made.pass();
-  expect(sent()).toBeGreaterThanOrEqual(100);
-  expect(made.cluster.requests).toHaveLength(sent());
-});
-
 test('a leader that was paused beyond its lease in the middle of a pass deletes nothing more', async () => {
   const { clock, leader, server } = await led();
   const made = environmentOf(many(500), expireAll(), { holdsLease: () => leader.elector.holdsLease() });

@@ -122,13 +122,6 @@ const rows: readonly Row[] = [
     deleted: [],
     kept: ['a Tripped'],
   },
-  {
-    name: 'deletes orphans at exactly the percentage of missing nodes',
-    pods: [orphan('a')],
-    nodes: nodesUpTo(4),
-    policies: [orphaned(40_000, 20)],
-    deleted: ['a Orphaned mark'],
-  },
   ...[
     { percent: 20, missing: 1, existing: 1, isOpen: false },
     { percent: 20, missing: 1, existing: 3, isOpen: false },
@@ -150,13 +143,6 @@ const rows: readonly Row[] = [
       kept: isOpen ? names.map((name) => `${name} Tripped`) : [],
     };
   }),
-  {
-    name: 'deletes orphans with a limit of 100 percent even if no node exists',
-    pods: [orphan('a')],
-    nodes: [],
-    policies: [orphaned(40_000, 100)],
-    deleted: ['a Orphaned mark'],
-  },
   ...[
     { name: 'its ttl', ttlMs: 600_000, quarantineMs: 7_200_000, expected: 'a TooYoung 12:05:00' },
     { name: 'its quarantine', ttlMs: 7_200_000, quarantineMs: 3_960_000, expected: 'a Quarantined 12:06:00' },

@@ -1,17 +1,12 @@
 import { expect, test } from 'vitest';
-import type { Policy } from '../../../../src/api/policy/policy.ts';
+import type { PodGcFacts } from '../../../../src/controllers/podgc/facts.ts';
 import { noneSeen } from '../../../../src/controllers/podgc/finish.ts';
-import {
-  noneMissing,
-  observeMissing,
-  rememberClosed,
-  type MissingNodes,
-} from '../../../../src/controllers/podgc/nodes.ts';
+import { noneMissing, observeMissing, type MissingNodes } from '../../../../src/controllers/podgc/nodes.ts';
 import { observe, type Caches } from '../../../../src/controllers/podgc/observe.ts';
 import type { JobFacts, NamespaceFacts, ReplicaSetFacts } from '../../../../src/kube/cache/objects.ts';
 import { node, now, owner, pod } from '../../../builders.ts';
 import { storeOf } from '../../../fakes/cluster.ts';
-import { orphaned, terminated } from './rows.ts';
+import { terminated } from './rows.ts';
 
 const job: JobFacts = {
   uid: 'uid-Job-j',
@@ -60,22 +55,18 @@ test('reads Jobs and ReplicaSets only for a policy that needs them, and Jobs onl
   });
 });
 
-test('no node is missing while nodes are not known', () => {
+test('no node is missing while nodes are not known; those seen before are remembered', () => {
   const pods = [pod('p', { nodeName: 'gone' })];
   const before = {
     ...noneMissing,
-    ...{ since: new Map([['gone', 1]]), observedAtMs: 4_900, seen: new Set(['gone']) },
-  };
-  expect(observeMissing(before, { pods, nodes: undefined, openBreakers }, memory)).toEqual({
-    since: new Map(),
-    observedAtMs: 5_000,
+    since: new Map([['gone', 1]]),
+    observedAtMs: 4_900,
     seen: new Set(['gone']),
-    closedSince: new Map(),
-    leftOpenSince: new Map(),
-  });
-  expect(observeMissing(before, { pods, nodes: new Map(), openBreakers }, memory).since).toEqual(
-    new Map([['gone', 1]]),
-  );
+  };
+  const sinceOf = (nodes: PodGcFacts['nodes']) =>
+    observeMissing(before, { pods, nodes, openBreakers }, memory);
+  expect(sinceOf(undefined)).toMatchObject({ since: new Map(), seen: new Set(['gone']) });
+  expect(sinceOf(new Map()).since).toEqual(new Map([['gone', 1]]));
 });
 
 test('remembers a former node while pods refer to it, and never an invented one', () => {
@@ -91,53 +82,4 @@ test('remembers a former node while pods refer to it, and never an invented one'
   expect(observed(on('a', 'b'), nodesOf())).toEqual(['a']);
   expect(observed(on('invented'), nodesOf())).toEqual([]);
   expect(observed(on('a'), nodesOf())).toEqual([]);
-});
-
-test.each([
-  { name: 'no circuit breaker is open', open: [], seen: [] },
-  { name: 'the status counts as many as pods prove', open: [1], seen: [] },
-  { name: 'the status of one policy counts more', open: [0, 2], seen: ['bare', 'proven'] },
-])('a first pass takes missing nodes for former ones if the status counts more: $name', ({ open, seen }) => {
-  const pods = [
-    pod('a', { nodeName: 'proven' }),
-    pod('b', { nodeName: 'bare', nodeExisted: false }),
-    pod('c', { nodeName: 'node-1' }),
-  ];
-  const nodes = new Map([['node-1', node('node-1')]]);
-  const breakers = new Map(open.map((missing, i) => [`policy-${i}`, missing]));
-  const first = observeMissing(noneMissing, { pods, nodes, openBreakers: breakers }, memory);
-  expect([...first.seen].sort()).toEqual([...seen, 'node-1'].sort());
-  expect([...first.leftOpenSince]).toEqual(open.map((_, i) => [`policy-${i}`, memory.monotonicMs]));
-  const later = { ...memory, monotonicMs: 9_000 };
-  const second = observeMissing(first, { pods, nodes, openBreakers: new Map([['late', 9]]) }, later);
-  expect(second.leftOpenSince).toEqual(first.leftOpenSince);
-});
-
-test('the memory of nodes does not grow over time', () => {
-  let seen = noneMissing;
-  for (let i = 0; i < 1_000; i++) {
-    const nodes = new Map([[`node-${i}`, node(`node-${i}`)]]);
-    seen = observeMissing(seen, { pods: [pod('p', { nodeName: 'gone' })], nodes, openBreakers }, memory);
-  }
-  expect(seen.seen.size + seen.since.size).toBe(2);
-});
-
-test('remembers since when the circuit breaker of each policy with the orphan rule is closed', () => {
-  const verdicts = (policy: Policy, trippedPercent?: number) => ({
-    ...{ policy, trippedPercent },
-    ...{ governed: 1, terminated: 0, missingNodes: 1, selected: 0 },
-    ...{ holdLeftMs: undefined, holdForMs: 300_000 },
-  });
-  const passes = [
-    { policy: terminated({}), expected: undefined },
-    { policy: orphaned(), expected: 1 },
-    { policy: orphaned(), expected: 1 },
-    { policy: orphaned(), percent: 50, expected: undefined },
-    { policy: orphaned(), expected: 4 },
-  ];
-  let missing = noneMissing;
-  for (const [observedAtMs, { policy, percent, expected }] of passes.entries()) {
-    missing = rememberClosed({ ...missing, observedAtMs }, [verdicts(policy, percent)]);
-    expect(missing.closedSince.get(policy.name)).toBe(expected);
-  }
 });

@@ -68,16 +68,6 @@ const thresholds: readonly Row[] = [
     kept: ['5 UnderThreshold', '6 UnderThreshold'],
   },
   {
-    name: 'a flood in one namespace deletes no older pod of another one, under a threshold per namespace',
-    pods: [
-      ...[aged('shop/1', 9), aged('shop/2', 8)],
-      ...[aged('flood/3', 7), aged('flood/4', 6), aged('flood/5', 5), aged('flood/6', 4)],
-    ],
-    policies: [terminated({ threshold: 4, perNamespaceThreshold: 2 })],
-    deleted: ['3 TerminatedInNamespace', '4 TerminatedInNamespace'],
-    kept: ['1 UnderThreshold', '2 UnderThreshold', '5 UnderThreshold', '6 UnderThreshold'],
-  },
-  {
     name: 'a flood in one namespace deletes no older pod of another one, under a ttl',
     pods: [
       ...[

@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { finalizerHeld, minutesAgo, owner, pod } from '../../../builders.ts';
+import { minutesAgo, pod } from '../../../builders.ts';
 import { checkRow, type Row, aged, evicted, terminated } from './rows.ts';
 
 const ttl: readonly Row[] = [
@@ -109,31 +109,6 @@ const annotations: readonly Row[] = [
     deleted: [],
     kept: ['x UnderThreshold'],
   },
-  {
-    name: 'a nonsense annotation sets no ttl',
-    pods: [annotated('soon')],
-    policies: [honoring()],
-    deleted: [],
-    kept: ['x UnderThreshold'],
-  },
-  ...[
-    { reason: 'KeepMarked', over: { labels: { 'gc.dustpan.dev/keep': 'true' } }, rule: {} },
-    { reason: 'JobUncounted', over: { finalizers: ['batch.kubernetes.io/job-tracking'] }, rule: {} },
-    {
-      reason: 'JobUnfinished',
-      over: { controller: owner('Job', 'j') },
-      rule: { protectUnfinishedJobs: true },
-    },
-    { reason: 'FinalizerHeld', over: finalizerHeld, rule: {} },
-    { reason: 'KeptForOwner', over: { controller: owner('Job', 'j') }, rule: { keepPerOwner: 1 } },
-    { reason: 'NotTerminated', over: { phase: 'Running' }, rule: {} },
-  ].map(({ reason, over, rule }) => ({
-    name: `${reason} keeps a pod whose annotation is over`,
-    pods: [annotated('0s', over)],
-    policies: [honoring(rule)],
-    deleted: [],
-    kept: [`x ${reason}`],
-  })),
   {
     name: 'an annotation does not save a pod from the threshold',
     pods: [annotated('48h'), aged('y', 1)],

@@ -304,23 +304,17 @@ test('deletions add up to those that another leader has written', async () => {
   expect(await totals(made, 1)).toEqual([3, 11]);
 });
 
-test('an invalid policy that was deleted and is back is reported again', async () => {
-  const { recorder, controller, server } = environment([broken]);
-  for (const ranked of [[broken], [], [broken]]) {
+test.each([
+  { name: 'once', passes: [[broken], [broken]], reported: 1 },
+  { name: 'again under another generation', passes: [[broken], [{ ...broken, generation: 4 }]], reported: 2 },
+  { name: 'again after it was deleted', passes: [[broken], [], [broken]], reported: 2 },
+])('an invalid policy is reported $name', async ({ passes, reported }) => {
+  const { recorder, controller, server } = environment();
+  for (const ranked of passes) {
     server.ranked = ranked;
     await controller.reconcile(never);
   }
-  expect(recorder.reasons).toHaveLength(2);
-});
-
-test('an invalid policy is reported once per generation', async () => {
-  const { recorder, controller, server } = environment([broken]);
-  await controller.reconcile(never);
-  await controller.reconcile(never);
-  expect(recorder.reasons).toEqual(['InvalidPolicy GCPolicy/broken']);
-  server.ranked = [{ ...broken, generation: 4 }];
-  await controller.reconcile(never);
-  expect(recorder.reasons).toHaveLength(2);
+  expect(recorder.reasons).toEqual(Array(reported).fill('InvalidPolicy GCPolicy/broken'));
 });
 
 /** A policy for nodes alone, and the two nodes that it governs. */
@@ -366,33 +360,30 @@ test('sums over nodes are written every 5 min, numbers of nodes every 30 s', asy
   expect(written.at(-1)?.nodes).toMatchObject({ desired: 2, upToDate: 2 });
 });
 
-test('the stored sums remain while the nodes are not known', async () => {
-  const { clock, controller, server } = withNodes();
-  await controller.reconcile(never);
-  server.nodesSynced = false;
-  server.nodes.clear();
-  clock.advance(600_000);
-  await controller.reconcile(never);
-  expect(server.stored?.nodes).toMatchObject({ desired: 2, upToDate: 1 });
-});
+test.each(['nodes', 'reports'] as const)(
+  'the stored sums remain while the %s are not known',
+  async (missing) => {
+    const { clock, controller, server } = withNodes();
+    await controller.reconcile(never);
+    server[`${missing}Synced`] = false;
+    server[missing].clear();
+    clock.advance(600_000);
+    await controller.reconcile(never);
+    expect(server.stored?.nodes).toMatchObject({ desired: 2, upToDate: 1 });
+  },
+);
 
-test('the stored sums remain while the reports are not known, and are deleted with the rules for nodes', async () => {
+test('the stored sums are deleted with the rules for nodes', async () => {
   const { written, clock, controller, server } = withNodes();
   await controller.reconcile(never);
-  expect(written[0]?.nodes).toMatchObject({ desired: 2, upToDate: 1 });
-  server.reportsSynced = false;
-  server.reports.clear();
+  server.ranked = [policy({ generation: 2 })];
   clock.advance(600_000);
   await controller.reconcile(never);
-  expect(server.stored?.nodes).toMatchObject({ desired: 2, upToDate: 1 });
-  server.ranked = [policy({ generation: 2 })];
-  await controller.reconcile(never);
   expect(server.stored?.nodes).toBeNull();
-  const writes = written.length;
   server.stored = readStatus(server.stored);
   clock.advance(600_000);
   await controller.reconcile(never);
-  expect(written).toHaveLength(writes);
+  expect(written).toHaveLength(2);
 });
 
 test('metrics have the conditions of the policies that exist now, whether the status was written or not', async () => {

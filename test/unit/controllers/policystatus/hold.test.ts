@@ -9,36 +9,19 @@ const inForce = (generation: number, held?: { due: number }) => ({
   held: held && { ...held, until: new Date(now.getTime() + 300_000) },
 });
 
+const dryRun = policy({ mode: 'DryRun' });
+const ofNodes = nodesPolicy('default');
+
 test.each([
   { name: 'a deletion that waits', hold: inForce(1, { due: 9 }), expected: 'True Holding' },
   { name: 'none that waits', hold: inForce(1), expected: 'False NothingHeld' },
   { name: 'a pass under another generation', hold: inForce(7, { due: 9 }), expected: 'Unknown NoPassYet' },
   { name: 'no pass yet', hold: undefined, expected: 'Unknown NoPassYet' },
-  {
-    ...{ name: 'mode DryRun', policy: policy({ mode: 'DryRun' }), hold: inForce(1, { due: 9 }) },
-    expected: 'False ModeDryRun',
-  },
+  { name: 'mode DryRun', policy: dryRun, hold: inForce(1, { due: 9 }), expected: 'False ModeDryRun' },
   { name: 'an invalid policy', policy: broken, hold: undefined, expected: 'False InvalidPolicy' },
-  {
-    name: 'nodes that hold',
-    nodes: 2,
-    policy: nodesPolicy('default'),
-    hold: undefined,
-    expected: 'True NodesHolding',
-  },
-  {
-    name: 'nodes that do not',
-    nodes: 0,
-    policy: nodesPolicy('default'),
-    hold: undefined,
-    expected: 'False NothingHeld',
-  },
-  {
-    name: 'nodes that are not known',
-    policy: nodesPolicy('default'),
-    hold: undefined,
-    expected: 'False NothingHeld',
-  },
+  { name: 'nodes that hold', nodes: 2, policy: ofNodes, hold: undefined, expected: 'True NodesHolding' },
+  { name: 'nodes that do not', nodes: 0, policy: ofNodes, hold: undefined, expected: 'False NothingHeld' },
+  { name: 'nodes that are not known', policy: ofNodes, hold: undefined, expected: 'False NothingHeld' },
 ])('the condition Holding: $name', ({ policy: governing = policy(), hold, nodes, expected }) => {
   const rollup = rollUpNodes([nodesPolicy('default')], { nodes: [], reports: [] }, now).get('uid-default');
   const status = planStatus(

@@ -15,38 +15,6 @@ const refusing = (facts: ConstructorParameters<typeof ApiError>[1], message = 'n
     throw new ApiError(message, facts);
   }).evictions;
 
-describe('the request', () => {
-  test('of an eviction has the UID, and the grace period if set', async () => {
-    const { transport, evictions } = over(() => ({}));
-    expect(await evictions.evictPod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
-    await evictions.evictPod(pod, 0, signal);
-    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace: 'a', name: 'b' } };
-    expect(transport.requests).toMatchObject([
-      { method: 'POST', path: '/api/v1/namespaces/a/pods/b/eviction', timeoutMs: 15_000 },
-      { method: 'POST' },
-    ]);
-    expect(transport.requests.map(({ body }) => body)).toEqual([
-      { ...eviction, deleteOptions: { preconditions: { uid: 'u' } } },
-      { ...eviction, deleteOptions: { preconditions: { uid: 'u' }, gracePeriodSeconds: 0 } },
-    ]);
-  });
-
-  test('of a deletion has UID and resourceVersion, and the grace period if set', async () => {
-    const { transport, evictions } = over(() => ({}));
-    expect(await evictions.deletePod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
-    await evictions.deletePod(pod, 5, signal);
-    const options = {
-      ...{ apiVersion: 'v1', kind: 'DeleteOptions' },
-      preconditions: { uid: 'u', resourceVersion: '7' },
-    };
-    expect(transport.requests).toMatchObject([{ method: 'DELETE', path: '/api/v1/namespaces/a/pods/b' }, {}]);
-    expect(transport.requests.map(({ body }) => body)).toEqual([
-      options,
-      { ...options, gracePeriodSeconds: 5 },
-    ]);
-  });
-});
-
 describe('the right to evict', () => {
   const responding = (status: unknown) => over(() => ({ status })).evictions;
 
@@ -83,17 +51,6 @@ test.each<{
   message?: string;
   expected: EvictionOutcome;
 }>([
-  { name: 'not found', facts: { status: 404, reason: 'NotFound' }, expected: { kind: 'gone' } },
-  { name: 'a conflict', facts: { status: 409, reason: 'Conflict' }, expected: { kind: 'changed' } },
-  {
-    name: 'a budget that is used up',
-    facts: {
-      ...{ status: 429, isStatus: true },
-      ...{ causes: ['DisruptionBudget'], explanations: ['The budget web needs 2.'] },
-    },
-    message: 'Cannot evict.',
-    expected: { kind: 'blocked', message: 'Cannot evict. The budget web needs 2.', retryAfterMs: undefined },
-  },
   {
     name: 'a budget that is being calculated',
     facts: { status: 429, isStatus: true, causes: ['DisruptionBudget'], retryAfterMs: 10_000 },
@@ -125,23 +82,9 @@ test.each<{
     expected: { kind: 'denied', message: 'no', retryAfterMs: undefined },
   },
   {
-    name: 'two budgets',
-    facts: { status: 500 },
-    message: 'This pod has more than one PodDisruptionBudget, which is not supported.',
-    expected: {
-      kind: 'misconfigured',
-      message: 'This pod has more than one PodDisruptionBudget, which is not supported.',
-    },
-  },
-  {
     name: 'a missing right',
     facts: { status: 403, reason: 'Forbidden' },
     expected: { kind: 'forbidden', message: 'no' },
-  },
-  {
-    name: 'a namespace that is being deleted',
-    facts: { status: 403, causes: ['NamespaceTerminating'] },
-    expected: { kind: 'terminating' },
   },
 ])('$name: $expected.kind', async ({ facts, message, expected }) => {
   expect(await refusing(facts, message).evictPod(pod, undefined, signal)).toEqual(expected);

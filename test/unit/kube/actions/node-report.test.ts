@@ -48,17 +48,6 @@ function server(stored?: Stored) {
 const owners = [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n1' }];
 const ours = (over: object = {}): Stored => ({ metadata: { ownerReferences: owners }, ...over });
 
-test('creates a missing report, owned by its Node', async () => {
-  const { state, verbs, reports } = server();
-  expect(await reports.write(node, status, never)).toBe('written');
-  expect(state.stored).toEqual({
-    apiVersion: 'gc.dustpan.dev/v1alpha1',
-    kind: 'NodeGCReport',
-    metadata: { name: 'node-1', ownerReferences: owners },
-  });
-  expect(verbs).toEqual(['GET', 'POST', 'PATCH status']);
-});
-
 test('reads a report whose creation is a conflict', async () => {
   const { state, verbs, reports } = server();
   state.existsAtCreation = true;
@@ -84,15 +73,6 @@ test('reads the report once before the first write, whether it exists or not', a
   expect(there.patches).toEqual([{ status: { ...status, agentVersion: '2' } }]);
 });
 
-test('reads the report of an earlier Node again and takes it over', async () => {
-  const { state, verbs, reports } = server(ours({ status }));
-  const again = { ...node, uid: 'n2' };
-  expect(await reports.read(again, never)).toEqual(status);
-  await reports.write(again, status, never);
-  expect(verbs).toEqual(['GET', 'GET', 'PATCH', 'PATCH status']);
-  expect(state.stored?.metadata.ownerReferences).toMatchObject([{ uid: 'n2' }]);
-});
-
 test('reads a report again before it creates it a second time', async () => {
   const { state, verbs, reports } = server();
   await reports.read(node, never);
@@ -100,24 +80,6 @@ test('reads a report again before it creates it a second time', async () => {
   state.stored = undefined;
   await reports.write(node, status, never);
   expect(verbs.slice(3)).toEqual(['PATCH status', 'GET', 'POST', 'PATCH status']);
-});
-
-test('removes stored fields that the new status lacks, also after a restart', async () => {
-  const { patches, reports } = server(ours({ status: { ...status, policy: { name: 'old' } } }));
-  await reports.write(node, { ...status, images: { total: { count: 1 } } }, never);
-  await reports.write(node, status, never);
-  expect(patches).toEqual([
-    { status: { ...status, policy: null, images: { total: { count: 1 } } } },
-    { status: { ...status, images: null } },
-  ]);
-});
-
-test('creates a deleted report again', async () => {
-  const { state, verbs, reports } = server(ours());
-  await reports.write(node, status, never);
-  state.stored = undefined;
-  expect(await reports.write(node, status, never)).toBe('written');
-  expect(verbs.slice(2)).toEqual(['PATCH status', 'GET', 'POST', 'PATCH status']);
 });
 
 test('takes the report over if the Node was created again', async () => {

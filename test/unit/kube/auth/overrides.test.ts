@@ -99,10 +99,6 @@ test.each([
   );
 });
 
-test('an unknown name that resembles none is reported without a guess', async () => {
-  await expect(withFile({ overrides: { user: 'zzzzzz' } })).rejects.toThrow(/does not exist$/);
-});
-
 test('groups without a user are an error', async () => {
   await expect(withFile({ overrides: { context: 'groups' } })).rejects.toThrow(
     'groups or a uid are impersonated without a user; add --as',

@@ -16,15 +16,6 @@ function rereading(tls: () => Identity['tls'] = () => ({ ca: 'CA' })) {
   return { clock, rejections, credentials: new RereadCredentials(read, clock) };
 }
 
-test('the source is read again after a minute', async () => {
-  const { clock, credentials } = rereading();
-  const first = await credentials.headers(signal);
-  clock.advance(59_999);
-  expect(await credentials.headers(signal)).toBe(first);
-  clock.advance(1);
-  expect(await credentials.headers(signal)).toEqual({ authorization: 'Bearer 2' });
-});
-
 test('requests at the same time read it once', async () => {
   const { rejections, credentials } = rereading();
   await Promise.all([credentials.headers(signal), credentials.headers(signal)]);
@@ -39,21 +30,6 @@ test('it is read at once after a rejection, and notified of it once', async () =
   clock.advance(60_000);
   await credentials.headers(signal);
   expect(rejections).toEqual([false, true, false]);
-});
-
-test('equal certificates are the same object, so that connections are kept', async () => {
-  let ca = 'CA';
-  const { clock, credentials } = rereading(() => ({ ca }));
-  const endpoint = credentials.endpoint('https://server');
-  await credentials.headers(signal);
-  const { tls } = endpoint;
-  clock.advance(60_000);
-  await credentials.headers(signal);
-  expect(endpoint.tls).toBe(tls);
-  ca = 'rotated';
-  clock.advance(60_000);
-  await credentials.headers(signal);
-  expect(endpoint.tls).toEqual({ ca: 'rotated' });
 });
 
 describe('a source that hangs', () => {

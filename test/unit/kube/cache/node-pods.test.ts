@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decodeList } from '../../../../src/kube/codec/decode.ts';
 import { NodePod } from '../../../../src/kube/gen/node_pod.ts';
-import { nodePodCodec, nodePodsResource } from '../../../../src/kube/cache/node-pods.ts';
+import { nodePodCodec } from '../../../../src/kube/cache/node-pods.ts';
 
 const metadata = {
   name: 'web',
@@ -228,15 +227,5 @@ describe('a pod of the node', () => {
 
   test('is rejected without identity', () => {
     expect(() => codec.fromJson({ metadata: { name: 'a' } })).toThrow('pod without metadata.uid');
-  });
-
-  test('is listed by its node', async () => {
-    const resource = nodePodsResource('node-1');
-    expect(resource.query).toEqual({ fieldSelector: 'spec.nodeName=node-1' });
-    const list = { kind: 'PodList', metadata: { resourceVersion: '9' }, items: [json] };
-    const body = (async function* () {
-      yield await Promise.resolve(Buffer.from(JSON.stringify(list)));
-    })();
-    expect((await decodeList(body, resource.codec)).items).toEqual([facts]);
   });
 });

@@ -60,19 +60,3 @@ test('pods that differ only in their own facts share their traits', () => {
   const [one, other] = ['a', 'b'].map((uid) => new PodRecord({ ...base, uid, name: uid }, traits));
   expect(one?.traits).toBe(other?.traits);
 });
-
-test('different values are not mixed up, whatever texts they contain', () => {
-  const values = new SharedValues<readonly string[]>();
-  const lists = [['a', 'b'], ['a","b'], ['a\u0000b'], ['a,b'], ['ab'], []];
-  for (const list of [...lists, ...lists]) expect(values.share([...list])).toEqual(list);
-});
-
-test('the table of shared values does not grow with churn or long values', () => {
-  const values = new SharedValues<readonly string[]>();
-  const first = values.share(['first']);
-  for (let i = 0; i < 10_000; i += 1) values.share([`value-${i}`]);
-  expect(values.share(['first'])).not.toBe(first);
-  const long = ['x'.repeat(2_000)];
-  expect(values.share(long)).toBe(long);
-  expect(values.share([...long])).not.toBe(long);
-});

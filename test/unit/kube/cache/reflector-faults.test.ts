@@ -191,27 +191,6 @@ describe('faults', () => {
     },
   );
 
-  test('waits after a watch that ends at once without events', async () => {
-    const api = apiWith('a');
-    const { clock } = await startWatching(api);
-    api.endWatches();
-    expect(await pause(clock)).toBe(800);
-    expect(api.watches).toHaveLength(1);
-    clock.advance(800);
-    await until(() => api.watching === 1);
-  });
-
-  test('aborts a list without a response', async () => {
-    const api = apiWith('a');
-    const { reflector, clock } = start(api, {
-      transport: { send: () => Promise.reject(refused), stream: (_, signal) => silence(signal) },
-    });
-    await until(() => clock.sleeping.includes(60_000));
-    clock.advance(60_000);
-    await until(() => reflector.state === 'failing');
-    expect(reflector.lastError).toBe('no page of pods within 60 s');
-  });
-
   test('replaces the view by a new list after a malformed frame', async () => {
     const api = apiWith('a');
     const { clock, reflector } = await startWatching(api);

@@ -8,27 +8,6 @@ import { silentLogger } from '../../../fakes/logger.ts';
 import { ManualClock, until } from '../../../fakes/manual-clock.ts';
 import { apiWith, names, pause, pod, refused, start, startWatching, stateOf } from './start-reflector.ts';
 
-describe.each([{ jsonOnly: false }, { jsonOnly: true }])('in JSON: $jsonOnly', ({ jsonOnly }) => {
-  test('lists in pages, then follows changes', async () => {
-    const api = apiWith('a', 'b', 'c', 'd', 'e');
-    api.jsonOnly = jsonOnly;
-    const { reflector } = await startWatching(api);
-    expect(names(reflector)).toEqual(['a', 'b', 'c', 'd', 'e']);
-    expect(api.lists.map(({ retries }) => retries)).toEqual([undefined, 4, 4]);
-
-    api.objects.apply(pod('f'));
-    api.objects.delete('Pod', 'a', 'a');
-    api.objects.apply({ ...pod('b'), status: { phase: 'Succeeded' } });
-    await until(() => reflector.items.get('uid-b')?.phase === 'Succeeded');
-    expect(names(reflector)).toEqual(['b', 'c', 'd', 'e', 'f']);
-    expect(stateOf(reflector)).toMatchObject({
-      synced: true,
-      state: 'synced',
-      lastError: undefined,
-    });
-  });
-});
-
 describe('the requests', () => {
   test('the list is consistent, the watch continues where it ended, both with the selector', async () => {
     const api = apiWith('a');
@@ -63,29 +42,6 @@ describe('the requests', () => {
     await until(() => api.watches.length === 2);
     expect(api.watches[1]?.query?.['resourceVersion']).toBe(api.objects.revision);
     expect(api.lists).toHaveLength(1);
-  });
-
-  test('a watch is resumed at the last event', async () => {
-    const api = apiWith('a');
-    const { clock } = await startWatching(api);
-    api.objects.apply(pod('b'));
-    await until(() => api.watching === 1);
-    clock.advance(1000);
-    api.endWatches();
-    await until(() => api.watches.length === 2);
-    expect(api.watches[1]?.query?.['resourceVersion']).toBe(api.objects.revision);
-  });
-
-  test('changes between two watches are not lost', async () => {
-    const api = apiWith('a', 'b');
-    const { reflector, clock } = await startWatching(api);
-    api.server.bookmark();
-    clock.advance(1000);
-    api.endWatches();
-    api.objects.delete('Pod', 'a', 'a');
-    api.objects.apply(pod('c'));
-    await until(() => reflector.items.has('uid-c'));
-    expect(names(reflector)).toEqual(['b', 'c']);
   });
 });
 
@@ -122,24 +78,6 @@ describe('the view', () => {
     api.sendError(410, 'Gone');
     await until(() => api.watches.length === 2);
     expect(reflector.items.get('uid-a')).toBe(before);
-  });
-
-  test('a new object replaces its namesake', async () => {
-    const api = apiWith('a');
-    const { reflector } = await startWatching(api);
-    api.silently(() => {
-      api.objects.delete('Pod', 'a', 'a');
-    });
-    api.objects.apply(pod('a', { uid: 'uid-new' }));
-    await until(() => reflector.items.has('uid-new'));
-    expect([...reflector.items.keys()]).toEqual(['uid-new']);
-  });
-
-  test('a namesake in another namespace is another object', async () => {
-    const api = apiWith('a');
-    const { reflector } = await startWatching(api);
-    api.objects.apply(pod('a', { namespace: 'b', uid: 'uid-other' }));
-    await until(() => reflector.items.size === 2);
   });
 });
 
@@ -206,41 +144,6 @@ describe('relist', () => {
     await until(() => api.watching === 1);
     expect(api.lists).toHaveLength(2);
     expect(listed).toEqual(['pods']);
-  });
-
-  test('reads other labels; until it is complete the view is not synced', async () => {
-    const api = apiWith();
-    api.objects.apply(pod('a', { labels: { app: 'x', tier: 'y' } }));
-    const keys = new Set(['app']);
-    const { reflector } = await startWatching(api, { resource: podsResource({ labelKeys: () => keys }) });
-    expect(reflector.items.get('uid-a')?.labels).toEqual({ app: 'x' });
-
-    keys.add('tier');
-    reflector.relist('a policy reads another label');
-    expect(reflector.synced).toBe(false);
-    expect(names(reflector)).toEqual(['a']);
-    await reflector.whenSynced(new AbortController().signal);
-    expect(reflector.items.get('uid-a')?.labels).toEqual({ app: 'x', tier: 'y' });
-  });
-
-  test('reads the ttl annotation that a new policy reads, of finished pods alone', async () => {
-    const api = apiWith();
-    const annotations = { 'gc.dustpan.dev/ttl-after-finished': '10m' };
-    for (const [name, phase] of [
-      ['a', 'Succeeded'],
-      ['b', 'Running'],
-    ] as const) {
-      api.objects.apply({ ...pod(name, { annotations }), status: { phase } });
-    }
-    const keys = new Set<string>();
-    const { reflector } = await startWatching(api, { resource: podsResource({ labelKeys: () => keys }) });
-    const read = (): unknown[] => [...reflector.items.values()].map((one) => one.ttlAnnotation);
-    expect(read()).toEqual([undefined, undefined]);
-
-    keys.add('gc.dustpan.dev/ttl-after-finished');
-    reflector.relist('a policy reads the annotation');
-    await reflector.whenSynced(new AbortController().signal);
-    expect(read()).toEqual(['10m', undefined]);
   });
 
   test('during a list restarts it', async () => {

@@ -92,6 +92,11 @@ test.each([
   { name: 'another action begins one', change: { action: 'Warn' }, events: 2 },
   { name: 'another type begins one', change: { type: 'Warning' as const }, events: 2 },
   { name: 'another object begins one', change: { name: 'api' }, events: 2 },
+  {
+    name: 'a new object with the name of an earlier one begins one',
+    change: { regarding: { ...webEvent().regarding, uid: 'another' } },
+    events: 2,
+  },
 ])('a series: $name', async ({ change, events }) => {
   const { recorder, server } = recording();
   recorder.record(webEvent());
@@ -132,51 +137,6 @@ test('a single event is not written again', async () => {
   recorder.record(webEvent());
   await minutes(clock, 60);
   expect(server.verbs).toEqual(['POST']);
-});
-
-test('an expired Event is created again with its count', async () => {
-  const { recorder, server } = recording();
-  recorder.record(webEvent());
-  await settled();
-  server.expireAll();
-  recorder.record(webEvent());
-  await settled();
-  expect(server.verbs).toEqual(['POST', 'PATCH', 'POST']);
-  expect(server.events).toMatchObject([{ series: { count: 2 } }]);
-});
-
-test.each([
-  { name: 'default for a cluster-scoped object', regarding: { kind: 'Node', name: 'n1' }, path: 'default' },
-  {
-    name: 'that of the object otherwise',
-    regarding: { kind: 'Pod', name: 'p', namespace: 'kube-system' },
-    path: 'kube-system',
-  },
-])('the namespace is $name', async ({ regarding, path }) => {
-  const { recorder, server } = recording();
-  recorder.record({ ...webEvent(), regarding: { apiVersion: 'v1', uid: 'u', ...regarding } });
-  await settled();
-  expect(server.requests).toMatchObject([{ path: `/apis/events.k8s.io/v1/namespaces/${path}/events` }]);
-});
-
-test.each([
-  { name: 'with a colon', object: 'system:node' },
-  { name: 'in capitals', object: 'NODE' },
-  { name: 'too long with a suffix', object: 'a'.repeat(250) },
-])('an Event of an object with a name $name has a UUID as its name', async ({ object }) => {
-  const { recorder, server } = recording();
-  recorder.record(webEvent({ name: object }));
-  await settled();
-  expect(server.events[0]?.metadata.name).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-/);
-});
-
-test('a note is cut to 1024 bytes, between characters', async () => {
-  const { recorder, server } = recording();
-  recorder.record(webEvent({ note: `x${'€'.repeat(400)}` }));
-  await settled();
-  const note = server.events[0]?.note ?? '';
-  expect(note).toBe(`x${'€'.repeat(341)}`);
-  expect(Buffer.byteLength(note)).toBe(1024);
 });
 
 test('a note has control characters as text, and is cut after that', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { Backoff, reflectorBackoff } from '../../../../src/kube/http/backoff.ts';
 import { ConnectionError } from '../../../../src/kube/http/connection-errors.ts';
 import { isTransient, retrying } from '../../../../src/kube/http/retry.ts';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
@@ -37,11 +36,6 @@ test.each([
   expect(slept).toEqual(waits);
 });
 
-test('the waits of a reflector are longer by up to their own length', () => {
-  const waits = [0, 0.5].map((random) => new Backoff(reflectorBackoff, () => random).next(0));
-  expect(waits).toEqual([800, 1_200]);
-});
-
 describe('nothing is sent again', () => {
   /** Fails each time. Returns the number of attempts and of waits, and the error. */
   async function failing(
@@ -71,10 +65,6 @@ describe('nothing is sent again', () => {
     stop.abort(reason);
   };
 
-  test('when the retries are used up', async () => {
-    expect(await failing({ retries: 2 })).toMatchObject({ attempts: 3, waits: 2 });
-  });
-
   test('after an abort, which is the error', async () => {
     const expected = { attempts: 1, waits: 0, error: reason };
     expect(await failing({ during: abort })).toEqual(expected);
@@ -83,20 +73,5 @@ describe('nothing is sent again', () => {
 
   test('after an abort in the wait', async () => {
     expect(await failing({ inTheWait: abort })).toEqual({ attempts: 1, waits: 1, error: reason });
-  });
-
-  test('after the transport is closed', async () => {
-    expect(await failing({ isOver: () => true })).toMatchObject({ attempts: 1, waits: 0 });
-  });
-
-  test('after the transport is closed in the wait', async () => {
-    let isOver = false;
-    const close = (): void => {
-      isOver = true;
-    };
-    expect(await failing({ isOver: () => isOver, inTheWait: close })).toMatchObject({
-      attempts: 1,
-      waits: 1,
-    });
   });
 });

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { node, now } from '../../../builders.ts';
+import { emptyDir, overVolume, scratch, storagePod, usage } from '../../agent/localstorage/builders.ts';
+import { broken, decided, keepMark, nodesBy, type Facts } from '../facts.ts';
+import { storing } from './node-facts.ts';
+
+const linesOf = (facts: Facts): readonly string[] =>
+  decided(facts, 'localstorage').map(
+    ({ verdict, reason, order, object }) => `${order ?? '-'} ${String(object.name)} ${verdict} ${reason}`,
+  );
+const over = storing(scratch, overVolume);
+
+test.each<{ readonly name: string; readonly given: Facts; readonly reason: string }>([
+  {
+    name: 'a namespace with the keep label',
+    given: { namespaces: [], keptNamespaces: ['web'] },
+    reason: 'KeepMarked',
+  },
+  { name: 'an unknown namespace', given: { namespaces: [] }, reason: 'NamespaceUnknown' },
+  {
+    name: 'a node with the keep label',
+    given: { nodes: [node('node-1', { labels: keepMark })] },
+    reason: 'KeepMarked',
+  },
+])('keeps a pod that the controller would keep: $name', ({ given, reason }) => {
+  expect(linesOf({ ...over, ...given })).toEqual([`- a Keep ${reason}`]);
+});
+
+test('a warning is beside the decision about the pod and has no order', () => {
+  const facts = storing(scratch, { volumes: { tmp: 85 } }, { rule: { warnAtPercent: [50, 80] } });
+  expect(linesOf(facts)).toEqual(['- a Warn emptydirfs.limit', '- a Keep UnderLimit']);
+});
+
+test('evicts the pod with the largest excess first', () => {
+  const pods = ['a', 'b', 'c'].map((name) => ({
+    ...storagePod(name, { emptyDirs: [emptyDir('tmp', '100Mi')] }),
+    resourceVersion: '1',
+  }));
+  const used = { a: { volumes: { tmp: 120 } }, b: { volumes: { tmp: 300 } }, c: { volumes: { tmp: 200 } } };
+  expect(linesOf({ ...over, part: { pods, usage: usage(used) } })).toEqual([
+    '1 b Evict emptydirfs.limit',
+    '2 c Evict emptydirfs.limit',
+    '3 a Evict emptydirfs.limit',
+  ]);
+});
+
+test('has no decision without a policy for local storage', () => {
+  expect(linesOf({ ...over, ...nodesBy({}) })).toEqual([]);
+  expect(linesOf({ ...over, policies: [broken] })).toEqual([]);
+});
+
+describe('as a pass at the time of the snapshot', () => {
+  const readAt = now.getTime() - 86_400_000;
+
+  test.each([
+    {
+      name: 'a measurement of a day ago, read then',
+      atMs: readAt,
+      measuredMs: readAt - 120_000,
+      isEvicted: true,
+    },
+    {
+      name: 'one that was stale when it was read',
+      atMs: readAt,
+      measuredMs: readAt - 301_000,
+      isEvicted: false,
+    },
+    { name: 'one without a time of reading', atMs: 0, measuredMs: readAt, isEvicted: true },
+  ])('$name', ({ atMs, measuredMs, isEvicted }) => {
+    const part = { ...over.part, usage: usage({ a: { ...overVolume, atMs: measuredMs } }, { atMs }) };
+    const expected = isEvicted ? '1 a Evict emptydirfs.limit' : '- a Keep UsageUnknown';
+    expect(linesOf({ ...over, part })).toEqual([expected]);
+  });
+});

@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest';
+import type { Reason } from '../../../../src/api/reasons.ts';
+import { listed, type Decision, type PlanObject } from '../../../../src/commands/plan/document.ts';
+import { planUnits } from '../../../../src/commands/plan/units.ts';
+import { explain, type ExplanationDocument } from '../../../../src/commands/why/explain.ts';
+import type { Question } from '../../../../src/commands/why/question.ts';
+import { whyTable } from '../../../../src/commands/why/table.ts';
+import { findTarget } from '../../../../src/commands/why/target.ts';
+import type { Target, Unit } from '../../../../src/gc/decision.ts';
+import type { ReasonCatalog } from '../../../../src/gc/reasons/entry.ts';
+import { now, policy } from '../../../builders.ts';
+import { factsOf, type Facts } from '../facts.ts';
+import { plan } from '../plan/builders.ts';
+
+/** What leads to each reason, by a name that says what is special about it. */
+export type Cases<R extends Reason, C = Facts> = Readonly<Record<R, Readonly<Record<string, C>>>>;
+
+interface Case {
+  readonly reason: Reason;
+  readonly name: string;
+  readonly answer: () => ExplanationDocument;
+}
+
+/**
+ * Tests that each of the reasons has a case, that each case has its reason, and that `why` prints about the cases what
+ * `__snapshots__/FILE.txt` has. This is the only test of the sentences; `vitest -u` writes the file again.
+ */
+export function testReasons(file: string, reasons: readonly Reason[], cases: readonly Case[]): void {
+  const sorted = [...new Set(reasons)].flatMap((one) => cases.filter(({ reason }) => reason === one));
+
+  test('every reason has a case, and every case one of the reasons', () => {
+    expect(reasons.filter((one) => !cases.some(({ reason }) => reason === one))).toEqual([]);
+    expect(sorted).toHaveLength(cases.length);
+  });
+
+  test.each(cases)('$reason: $name', ({ reason, answer }) => {
+    const { explanations } = answer();
+    expect(explanations[0]?.reason).toBe(reason);
+  });
+
+  test('the sentences are those of the file', async () => {
+    const text = sorted.map(({ reason, name, answer }) => `# ${reason}: ${name}\n\n${whyTable(answer())}`);
+    expect(text.join('\n')).not.toMatch(/undefined|NaN|Infinity|\(\)|\[object| {2},|^(?!#).{81}/m);
+    await expect(text.join('\n')).toMatchFileSnapshot(`./__snapshots__/${file}.txt`);
+  });
+}
+
+/** Cases that `explained` answers. */
+export const casesOf = <R extends Reason, C>(
+  cases: Cases<R, C>,
+  explained: (given: C) => ExplanationDocument,
+): readonly Case[] =>
+  Object.entries<Readonly<Record<string, C>>>(cases).flatMap(([reason, named]) =>
+    Object.entries(named).map(([name, given]) => ({
+      reason: reason as R,
+      name,
+      answer: () => explained(given),
+    })),
+  );
+
+/** Cases of reasons that no plan from outside gives, only the controller or an agent while it acts, with their evidence. */
+export const liveCases = <E, R extends keyof E & Reason>(
+  evidence: Pick<E, R>,
+  {
+    unit,
+    target,
+    catalog,
+  }: { readonly unit: Unit; readonly target: Target; readonly catalog: ReasonCatalog<E> },
+): readonly Case[] =>
+  (Object.keys(evidence) as R[]).map((reason) => ({
+    reason,
+    name: 'only while it acts',
+    answer: () => {
+      const kept = {
+        unit,
+        verdict: 'Keep',
+        target,
+        reason,
+        policy: policy(),
+        evidence: evidence[reason],
+      } as const;
+      const decision = { ...kept, eligibleAt: undefined, bytes: undefined };
+      return explainedDecisions(listed([decision], catalog, { ...options, node: 'node-1' }));
+    },
+  }));
+
+const options = { now, kept: true, assumeElapsed: false } as const;
+
+/** Explains the decisions of a plan that was made otherwise. */
+export const explainedDecisions = (decisions: readonly Decision[]): ExplanationDocument =>
+  explain(plan({ decisions }), {
+    kind: 'found',
+    object: { kind: 'Pod', namespace: '', name: '' },
+    facts: factsOf({}),
+    only: () => true,
+  });
+
+/** Explains what a unit decides about an object. */
+export function explainedBy(
+  unit: Unit,
+  facts: Facts,
+  isAsked: (object: PlanObject) => boolean,
+): ExplanationDocument {
+  const { assumeElapsed = false } = facts;
+  const { decisions } = planUnits(factsOf(facts), { ...options, assumeElapsed, only: isAsked });
+  return explainedDecisions(decisions.filter((one) => one.unit === unit));
+}
+
+/** Answers a question as the command does. */
+export function explained(question: Question, facts: Facts): ExplanationDocument {
+  const target = findTarget(question, factsOf(facts));
+  if (target.kind !== 'found') throw new Error(target.message);
+  const { assumeElapsed = false } = facts;
+  return explain(planUnits(target.facts, { now, kept: false, assumeElapsed, only: target.only }), target);
+}

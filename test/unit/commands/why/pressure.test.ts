@@ -1,0 +1,107 @@
+import { diskSignals, type DiskSignal } from '../../../../src/api/node-pressure.ts';
+import type { StoragePod } from '../../../../src/api/local-storage.ts';
+import type { Policy } from '../../../../src/api/policy/policy.ts';
+import {
+  nodeKeepReasons,
+  pressureKeepReasons,
+  type PressureKeepReason,
+} from '../../../../src/api/reasons.ts';
+import { everything, now } from '../../../builders.ts';
+import { image } from '../../../fakes/runtime.ts';
+import { imageRule } from '../../agent/imagegc/builders.ts';
+import { mib, usage } from '../../agent/localstorage/builders.ts';
+import { pressurePolicy, thresholds } from '../../agent/nodepressure/builders.ts';
+import { broken, nodesBy, nodesPolicy, type Facts } from '../facts.ts';
+import { crowded, diskReading, writes } from '../plan/node-facts.ts';
+import { casesOf, explainedBy, testReasons, type Cases } from './catalogue.ts';
+
+const by = (over: Parameters<typeof pressurePolicy>[0] = {}) =>
+  nodesBy({ nodePressure: pressurePolicy(over) });
+const one: Facts = { ...by(), ...crowded({ a: writes(90) }) };
+const withPod = (over: Partial<StoragePod>): Facts => ({
+  ...one,
+  ...crowded({ a: { ...writes(90), over } }),
+});
+const signalled = (signal: DiskSignal): Facts => ({
+  ...by({ thresholds: thresholds({ [signal]: '15%' }) }),
+  ...crowded({ a: writes(90) }, diskReading({ signal })),
+});
+
+/** The pod `a` writes many small files. */
+function ofInodes(signal: DiskSignal): Facts {
+  const given = signalled(signal);
+  const logs = { bytes: 1, inodes: 7 * mib, atMs: now.getTime() };
+  const containers = [{ name: 'main', layer: undefined, logs }];
+  const pods = new Map([['uid-a', { total: undefined, volumes: new Map(), containers }]]);
+  return { ...given, part: { ...given.part, usage: { ...usage({}), ...given.part?.usage, pods } } };
+}
+
+/** Has a rule for node pressure, but selects other nodes. */
+const elsewhere: Policy = nodesPolicy({
+  nodeSelector: { ...everything, matchLabels: { disk: 'none' } },
+  nodePressure: pressurePolicy(),
+});
+
+const fiveHundred = { 'nodefs.available': '500Gi' } as const;
+
+/** About the pod `a` of a node that is short of disk. */
+const planned: Cases<DiskSignal | PressureKeepReason> = {
+  'nodefs.available': { 'the largest user': one },
+  'nodefs.inodesFree': { 'many files': ofInodes('nodefs.inodesFree') },
+  'imagefs.available': { 'the largest user': signalled('imagefs.available') },
+  'imagefs.inodesFree': { 'many files': ofInodes('imagefs.inodesFree') },
+  NoPressure: {
+    'half is available': { ...one, ...crowded({ a: writes(90) }, diskReading({ available: 500 * mib })) },
+  },
+  EvictionOff: { 'by the policy': { ...one, ...by({ evictPods: false }) } },
+  ThresholdBeyondDisk: {
+    'more than the disk has': { ...one, ...by({ thresholds: thresholds(fiveHundred) }) },
+  },
+  Reclaiming: { 'in the grace period': { ...one, assumeElapsed: false } },
+  ReclaimSuffices: {
+    'by an image': {
+      ...one,
+      ...nodesBy({ nodePressure: pressurePolicy(), imageGC: imageRule({ minimumAgeMs: 0 }) }),
+      part: { ...one.part, images: [image('unused', { sizeBytes: 60 * mib })] },
+    },
+  },
+  PodEnding: {
+    'another pod': {
+      ...one,
+      ...crowded({ a: writes(90), z: { over: { deletionAtMs: now.getTime() + 30_000 } } }),
+    },
+  },
+  NoUsage: {
+    'nothing at all': { ...one, ...crowded({ a: writes(0) }) },
+    'next to nothing': {
+      ...one,
+      ...crowded({ a: writes(1) }, diskReading({ available: 1024 * mib, capacity: 80 * 1024 * mib })),
+    },
+  },
+  RankedLater: {
+    'the last of five': {
+      ...one,
+      ...crowded({ a: writes(20), b: writes(30), c: writes(40), d: writes(50), e: writes(60) }),
+    },
+  },
+  CriticalPod: { 'by its priority': withPod({ priority: 2_000_000_000 }) },
+  KeepMarked: { 'the pod': withPod({ isOptedOut: true }) },
+  NamespaceExcluded: {
+    'by the policy': { ...one, ...nodesBy({ nodePressure: pressurePolicy(), excludeNamespaces: ['web'] }) },
+  },
+  Finished: { failed: withPod({ phase: 'Failed' }) },
+  Terminating: { 'with a grace period': withPod({ deletionAtMs: now.getTime() + 3_600_000 }) },
+  UsageUnknown: { 'not measured': { ...one, ...crowded({ a: {} }) } },
+  NoPolicy: { 'one for other nodes': { ...one, policies: [elsewhere] } },
+  InvalidPolicy: { 'it may select the node': { ...one, policies: [broken, elsewhere] } },
+  NodeUnknown: { 'not listed': { ...one, nodes: [] } },
+  RuleOff: { 'no rule for node pressure': { ...one, policies: [...nodesBy({}).policies, elsewhere] } },
+};
+
+testReasons(
+  'pressure',
+  [...diskSignals, ...pressureKeepReasons, ...nodeKeepReasons],
+  casesOf(planned, (facts) =>
+    explainedBy('nodepressure', facts, (object) => object.kind === 'Pod' && object.name === 'a'),
+  ),
+);
