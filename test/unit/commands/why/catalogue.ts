@@ -6,8 +6,9 @@ import { explain, type ExplanationDocument } from '../../../../src/commands/why/
 import type { Question } from '../../../../src/commands/why/question.ts';
 import { whyTable } from '../../../../src/commands/why/table.ts';
 import { findTarget } from '../../../../src/commands/why/target.ts';
-import type { Target, Unit } from '../../../../src/gc/decision.ts';
-import type { ReasonCatalog } from '../../../../src/gc/reasons/entry.ts';
+import type { Decision as Planned, Target, Unit } from '../../../../src/gc/decision.ts';
+import { explain as explainEntry, type ReasonCatalog } from '../../../../src/gc/reasons/entry.ts';
+import type { Why } from '../../../../src/gc/words.ts';
 import { now, policy } from '../../../builders.ts';
 import { factsOf, type Facts } from '../facts.ts';
 import { plan } from '../plan/builders.ts';
@@ -80,8 +81,21 @@ export const liveCases = <E, R extends keyof E & Reason>(
         evidence: evidence[reason],
       } as const;
       const decision = { ...kept, eligibleAt: undefined, bytes: undefined };
-      return explainedDecisions(listed([decision], catalog, { ...options, node: 'node-1' }));
+      return explainedDecisions(
+        listed([decision], (one) => explainEntry(catalog, one), { ...options, node: 'node-1' }),
+      );
     },
+  }));
+
+/** The same of a unit whose decisions are plain values. */
+export const actingCases = <D extends Planned>(
+  decisions: readonly D[],
+  explainOne: (decision: D) => Why,
+): readonly Case[] =>
+  decisions.map((decision) => ({
+    reason: decision.reason,
+    name: 'only while it acts',
+    answer: () => explainedDecisions(listed([decision], explainOne, { ...options, node: 'node-1' })),
   }));
 
 const options = { now, kept: true, assumeElapsed: false } as const;

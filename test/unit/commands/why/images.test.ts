@@ -1,13 +1,20 @@
 import { byDiskSignal, type DiskSignal } from '../../../../src/api/node-pressure.ts';
 import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
-import { imageKeepReasons, imageRemoveReasons, nodeKeepReasons } from '../../../../src/api/reasons.ts';
-import { imageReasons, type ImageEvidence, type ImageReason } from '../../../../src/gc/reasons/images.ts';
+import { keep, type ImageKept } from '../../../../src/agent/imagegc/facts.ts';
+import { explainImage } from '../../../../src/agent/imagegc/words.ts';
+import {
+  imageKeepReasons,
+  imageRemoveReasons,
+  nodeKeepReasons,
+  type ImageKeepReason,
+  type ImageRemoveReason,
+} from '../../../../src/api/reasons.ts';
 import type { NodePart } from '../../../../src/snapshot/plan-facts.ts';
-import { minutesAgo, node, now } from '../../../builders.ts';
+import { minutesAgo, node, now, policy } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
-import { imageRule, usedMinutesAgo } from '../../agent/imagegc/builders.ts';
+import { facts, imageRule, planOf, usedMinutesAgo } from '../../agent/imagegc/builders.ts';
 import { boundPod, broken, keepMark, nodesPolicy, partOf, shortOf, type Facts } from '../facts.ts';
-import { casesOf, explained, liveCases, testReasons, type Cases } from './catalogue.ts';
+import { actingCases, casesOf, explained, testReasons, type Cases } from './catalogue.ts';
 
 /** The image `x` is a day old and was used an hour ago; 90 % of the disk are used, and 1000 bytes must be freed. */
 const partWith = (over: Partial<NodePart> = {}, used: Record<string, number> = { x: 60 }): NodePart => ({
@@ -52,13 +59,17 @@ const madeFrom = (id: string, over: Parameters<typeof container>[1]): Facts =>
   on({ containers: [container(id, { pod: 'web', ...over })] });
 
 /** Only an agent observes a jump of the clock, and removals that fail. */
-const live: Pick<ImageEvidence, 'ClockUnsure' | 'RemovalFailed'> = {
-  ClockUnsure: undefined,
-  RemovalFailed: { times: 1 },
-};
+const live = [
+  { reason: 'ClockUnsure' },
+  { reason: 'RemovalFailed', times: 1 },
+] as const satisfies readonly ImageKept[];
+type LiveReason = (typeof live)[number]['reason'];
 
 /** About the image `x`, unless `ask` names another. */
-const planned: Cases<Exclude<ImageReason, keyof typeof live>, Facts & { readonly ask?: string }> = {
+const planned: Cases<
+  ImageRemoveReason | Exclude<ImageKeepReason, LiveReason>,
+  Facts & { readonly ask?: string }
+> = {
   Age: {
     'the age of all': governed({ maximumAgeMs: 1_800_000 }),
     'the age of some images': governed({
@@ -166,15 +177,18 @@ const planned: Cases<Exclude<ImageReason, keyof typeof live>, Facts & { readonly
   RuleOff: { 'no rule for images': { policies: [nodesPolicy({})], part: partWith() } },
 };
 
-const target = { kind: 'Image', id: 'sha256:x', name: 'docker.io/library/x:latest' } as const;
+const onlyX = planOf(facts([image('x')]));
 
 testReasons(
   'images',
   [...imageRemoveReasons, ...imageKeepReasons, ...nodeKeepReasons],
   [
-    ...casesOf(planned, ({ ask: text = 'x', ...facts }) =>
-      explained({ kind: 'image', text, node: undefined }, facts),
+    ...casesOf(planned, ({ ask: text = 'x', ...given }) =>
+      explained({ kind: 'image', text, node: undefined }, given),
     ),
-    ...liveCases(live, { unit: 'imagegc', target, catalog: imageReasons }),
+    ...actingCases(
+      onlyX.removals.flatMap(({ target }) => live.map((why) => keep(target, why, policy()))),
+      (one) => explainImage(one, onlyX),
+    ),
   ],
 );

@@ -33,7 +33,7 @@ test('Enforce deletes due pods and records one Event for all pods of an owner', 
   expect(metrics).toContain('dustpan_removed_objects_total{unit="podgc",reason="Expired"} 3');
   expect(metrics).toContain('dustpan_failed_objects_total{unit="podgc",reason="Expired"} 0');
   expect(metrics).toContain('dustpan_pod_gc_delete_window 0');
-  expect(metrics).toContain('dustpan_pod_gc_skipped_pods_total{reason="NodeExists"} 0');
+  expect(metrics).toContain('dustpan_skipped_objects_total{unit="podgc",reason="NodeExists"} 0');
 });
 
 test('the deletions of a pass are limited to a rate, and to 32 at a time', async () => {
