@@ -110,7 +110,7 @@ function heldPods(terminated: readonly PodFacts[], rule: TerminatedPolicy, facts
 }
 
 interface Earlier {
-  readonly decided: Pick<Decided, 'size' | 'has' | 'get'>;
+  readonly decided: Decided;
   readonly spared: ReadonlySet<PodFacts>;
 }
 
