@@ -35,7 +35,7 @@ export const overviewPanels: readonly Panel[] = [
       type: 'stat',
       description: 'In the selected time range.',
     },
-    ...one(`sum(increase(dustpan_pod_gc_deleted_pods_total{${controller}}[$__range]))`, 'pods'),
+    ...one(`sum(increase(dustpan_removed_objects_total{unit="podgc",${controller}}[$__range]))`, 'pods'),
   },
   {
     ...{
@@ -73,7 +73,10 @@ export const podsPanels: readonly Panel[] = [
       stacked: true,
       description: 'Deleted pods per second.',
     },
-    ...one(`sum by (reason) (${rate(`dustpan_pod_gc_deleted_pods_total{${controller}}`)})`, '{{reason}}'),
+    ...one(
+      `sum by (reason) (${rate(`dustpan_removed_objects_total{unit="podgc",${controller}}`)})`,
+      '{{reason}}',
+    ),
   },
   {
     ...{
@@ -93,7 +96,10 @@ export const podsPanels: readonly Panel[] = [
       unit: 'ops',
       description: 'The log of the controller has the responses of the API server.',
     },
-    ...one(`sum by (reason) (${rate(`dustpan_pod_gc_delete_errors_total{${controller}}`)})`, '{{reason}}'),
+    ...one(
+      `sum by (reason) (${rate(`dustpan_failed_objects_total{unit="podgc",${controller}}`)})`,
+      '{{reason}}',
+    ),
   },
   {
     ...{
@@ -101,21 +107,24 @@ export const podsPanels: readonly Panel[] = [
       stacked: true,
       description: 'Pods that the last plan would delete; mode DryRun keeps them.',
     },
-    ...one(`sum by (mode, reason) (dustpan_pod_gc_due_pods{${controller}})`, '{{mode}} {{reason}}'),
+    ...one(`sum by (mode, reason) (dustpan_due_objects{unit="podgc",${controller}})`, '{{mode}} {{reason}}'),
   },
   {
     ...{
       title: 'Kept pods, by reason',
       description: 'In the last plan; docs/reference/reasons.md explains the reasons.',
     },
-    ...one(`sum by (reason) (dustpan_pod_gc_kept_pods{${controller}})`, '{{reason}}'),
+    ...one(`sum by (reason) (dustpan_kept_objects{unit="podgc",${controller}})`, '{{reason}}'),
   },
   {
     ...{
       title: 'Cancelled deletions',
       description: 'By the live check of pod and node right before each deletion.',
     },
-    ...one(`sum by (reason) (${increase(`dustpan_pod_gc_skipped_pods_total{${controller}}`)})`, '{{reason}}'),
+    ...one(
+      `sum by (reason) (${increase(`dustpan_skipped_objects_total{unit="podgc",${controller}}`)})`,
+      '{{reason}}',
+    ),
   },
   {
     ...{

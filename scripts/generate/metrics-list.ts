@@ -7,7 +7,7 @@ import { nodePressureMetrics } from '../../src/agent/nodepressure/metrics.ts';
 import { agentMetrics } from '../../src/commands/agent/metrics.ts';
 import { controllerMetrics } from '../../src/commands/controller/metrics.ts';
 import { evictionMetrics } from '../../src/controllers/eviction/metrics.ts';
-import { podGcMetrics, showPlan as showPodPlan } from '../../src/controllers/podgc/metrics.ts';
+import { podGcMetrics } from '../../src/controllers/podgc/metrics.ts';
 import { policyStatusMetrics } from '../../src/controllers/policystatus/metrics.ts';
 import { registerProcessMetrics } from '../../src/runtime/serving/process-metrics.ts';
 
@@ -19,7 +19,7 @@ export const registrations: Readonly<
   Record<Component, Readonly<Record<string, (registry: Registry) => void>>>
 > = {
   controller: {
-    'src/controllers/podgc/metrics.ts': showEmptyPodPlan,
+    'src/controllers/podgc/metrics.ts': (registry) => podGcMetrics(registry),
     'src/controllers/eviction/metrics.ts': (registry) => evictionMetrics(registry),
     'src/controllers/policystatus/metrics.ts': (registry) => policyStatusMetrics(registry),
     'src/commands/controller/metrics.ts': (registry) => controllerMetrics(registry, 'dustpan-controller'),
@@ -81,11 +81,6 @@ interface Labelled {
 function presetOf(values: readonly Labelled[], label: string): readonly string[] {
   const preset = values.flatMap(({ labels }) => (labels[label] === undefined ? [] : String(labels[label])));
   return [...new Set(preset)];
-}
-
-function showEmptyPodPlan(registry: Registry): void {
-  const plan = { deletions: [], policies: [], kept: [] };
-  showPodPlan(podGcMetrics(registry), plan, { byPolicy: new Map(), heldPods: [] });
 }
 
 function showNothingLeft(registry: Registry): void {

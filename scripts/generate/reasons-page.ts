@@ -19,7 +19,7 @@ import { containerReasons } from '../../src/agent/containergc/words.ts';
 import { imageReasons } from '../../src/agent/imagegc/words.ts';
 import { pressureReasons } from '../../src/gc/reasons/pressure.ts';
 import { storageReasons } from '../../src/gc/reasons/storage.ts';
-import { podReasons } from '../../src/gc/reasons/pods.ts';
+import { podReasons } from '../../src/controllers/podgc/words.ts';
 import { upstreamReason as podWords } from '../../src/controllers/podgc/metrics.ts';
 import { code, heading, page, table } from './markdown.ts';
 
@@ -39,7 +39,7 @@ interface ReasonTable {
   readonly intro?: string;
 }
 
-const podTexts: Texts = { file: 'src/gc/reasons/pods.ts', of: podReasons };
+const podTexts: Texts = { file: 'src/controllers/podgc/words.ts', of: podReasons };
 const imageTexts: Texts = { file: 'src/agent/imagegc/words.ts', of: imageReasons };
 const containerTexts: Texts = { file: 'src/agent/containergc/words.ts', of: containerReasons };
 const storageTexts: Texts = { file: 'src/gc/reasons/storage.ts', of: storageReasons };

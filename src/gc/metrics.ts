@@ -72,16 +72,23 @@ export function startMetrics(metrics: UnitMetrics, unit: Unit, reasons: UnitReas
 
 type Shown = Pick<Decision, 'reason' | 'policy'>;
 
-/** Shows a plan: due and kept objects by reason; without one, 0 for each. A gauge that is only increased would never forget a plan. */
+/** Shows a plan: due and kept objects by reason; without one, 0 for each. Reads each list once: one may make its decisions while it is read. */
 export function showPlan(
   metrics: UnitMetrics,
   unit: Unit,
   reasons: Pick<UnitReasons, 'due' | 'kept'>,
   plan: { readonly due: Iterable<Shown>; readonly kept: Iterable<Shown> } = { due: [], kept: [] },
 ): void {
-  for (const reason of reasons.due) for (const mode of modes) metrics.due.set({ unit, reason, mode }, 0);
-  for (const reason of reasons.kept) metrics.kept.set({ unit, reason }, 0);
+  const due = new Map<string, number>();
   for (const { reason, policy } of plan.due)
-    if (policy !== undefined && !isInvalid(policy)) metrics.due.inc({ unit, reason, mode: policy.mode });
-  for (const { reason } of plan.kept) metrics.kept.inc({ unit, reason });
+    if (policy !== undefined && !isInvalid(policy)) count(due, `${policy.mode} ${reason}`);
+  const kept = new Map<string, number>();
+  for (const { reason } of plan.kept) count(kept, reason);
+  for (const reason of reasons.due)
+    for (const mode of modes) metrics.due.set({ unit, reason, mode }, due.get(`${mode} ${reason}`) ?? 0);
+  for (const reason of reasons.kept) metrics.kept.set({ unit, reason }, kept.get(reason) ?? 0);
 }
+
+const count = (counts: Map<string, number>, key: string): void => {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+};

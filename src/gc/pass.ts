@@ -25,6 +25,8 @@ interface Work<D> extends Omit<Execution<D>, 'onOutcome'> {
   readonly onProgress: () => void;
   /** What the unit does with an outcome, besides counting and logging it. */
   readonly onOutcome?: (outcome: Outcome<D>) => void;
+  /** A removal that an earlier pass began, and that is completed whatever the mode is now. Default: none is. */
+  readonly hasBegun?: (decision: D) => boolean;
   /** A failure that is none: a shutdown has interrupted the removal. Default: every failure is one. */
   readonly isInterrupted?: (error: unknown) => boolean;
 }
@@ -53,11 +55,12 @@ export async function carryOut<D extends Decision>(
   signal: AbortSignal,
 ): Promise<PassResults<D>> {
   const { log } = reporting;
-  for (const one of due.filter((it) => !isEnforced(it)))
+  const isDue = (one: D): boolean => isEnforced(one) || work.hasBegun?.(one) === true;
+  for (const one of due.filter((it) => !isDue(it)))
     log.debug(work.fieldsOf(one), `would ${verbs[one.verdict].would} ${nouns[one.target.kind]}`);
   let failures = 0;
   const { outcomes, stopped } = await execute(
-    inTurn(due.filter(isEnforced), work),
+    inTurn(due.filter(isDue), work),
     {
       ...work,
       onOutcome: (outcome) => {
@@ -103,19 +106,22 @@ function record(
   { unit, metrics, log, isQuiet }: Recording,
 ): void {
   const { reason, verdict, target } = outcome.decision;
-  const [noun, { removed, removing }] = [nouns[target.kind], verbs[verdict]];
+  const [noun, { removed, removing, gone }] = [nouns[target.kind], verbs[verdict]];
   switch (outcome.kind) {
     case 'done':
       metrics.removed.inc({ unit, reason });
       metrics.freedBytes.inc({ unit }, outcome.freedBytes);
-      log.info({ ...fields, freedBytes: outcome.freedBytes }, `${removed} ${noun}`);
+      log.info(
+        verdict === 'Delete' ? fields : { ...fields, freedBytes: outcome.freedBytes },
+        `${removed} ${noun}`,
+      );
       return;
     case 'kept':
       metrics.skipped.inc({ unit, reason: outcome.reason });
       log.debug({ ...fields, kept: outcome.reason }, `keeping ${noun} after live check`);
       return;
     case 'gone':
-      log.debug(fields, `${noun} is already gone`);
+      log.debug(fields, `${noun} ${gone}`);
       return;
     case 'failed':
       metrics.failed.inc({ unit, reason });
@@ -126,11 +132,16 @@ function record(
   }
 }
 
-const remove = { would: 'remove', removed: 'removed', removing: 'removing' };
+const remove = { would: 'remove', removed: 'removed', removing: 'removing', gone: 'is already gone' };
 const verbs: Readonly<Record<Decision['verdict'], typeof remove>> = {
-  Delete: { would: 'delete', removed: 'deleted', removing: 'deleting' },
+  Delete: {
+    would: 'delete',
+    removed: 'deleted',
+    removing: 'deleting',
+    gone: 'is already gone or has changed',
+  },
   Remove: remove,
-  Evict: { would: 'evict', removed: 'evicted', removing: 'evicting' },
+  Evict: { would: 'evict', removed: 'evicted', removing: 'evicting', gone: 'is already gone' },
   // Neither is carried out.
   Warn: remove,
   Keep: remove,

@@ -17,7 +17,7 @@ const pairs: readonly Pair[] = [
     metric: 'dustpan_removed_objects_total{unit="containergc"',
     line: /^removed (container|sandbox|log directory|log link|rotated log)$/,
   },
-  { component: 'controller', metric: 'dustpan_pod_gc_deleted_pods_total', line: /^deleted pod$/ },
+  { component: 'controller', metric: 'dustpan_removed_objects_total{unit="podgc"', line: /^deleted pod$/ },
   { component: 'controller', metric: 'dustpan_evictions_total', line: /^evicted pod$/ },
 ];
 

@@ -7,6 +7,7 @@ import { policyStatusMetrics } from '../../controllers/policystatus/metrics.ts';
 import { readStatus } from '../../controllers/policystatus/plan.ts';
 import type { Registry } from 'prom-client';
 import { PolicySet } from '../../api/policy/policy-set.ts';
+import type { UnitMetrics } from '../../gc/metrics.ts';
 import { openBreakersIn } from '../../gc/open-breaker.ts';
 import type { Confirmation, PolicyView } from '../../api/policy/policy-view.ts';
 import { inForceIn } from '../../gc/hold.ts';
@@ -27,6 +28,7 @@ interface UnitDeps {
   readonly config: Pick<ControllerConfig, 'maxDeleteQps' | 'podGcPeriodMs'>;
   readonly cluster: Connected;
   readonly registry: Registry;
+  readonly metrics: { readonly units: UnitMetrics };
   readonly recorder: Recorder;
   readonly policySet: PolicySet;
   readonly caches: Caches;
@@ -87,13 +89,29 @@ function evictionOf(deps: UnitDeps): EvictionController {
 }
 
 function podGcOf(deps: UnitDeps, onPass: PodGcDeps['onPass']): PodGcController {
-  const { config, cluster, registry, recorder, policySet, caches, holdsLease, heartbeat, wake, log } = deps;
+  const {
+    config,
+    cluster,
+    registry,
+    metrics,
+    recorder,
+    policySet,
+    caches,
+    holdsLease,
+    heartbeat,
+    wake,
+    log,
+  } = deps;
   return new PodGcController({
     ...caches,
     policies: livePolicies(deps),
     cluster: clusterActions(cluster.acts),
-    ...{ holdsLease, recorder, clock, onPass },
-    metrics: podGcMetrics(registry),
+    holdsLease,
+    recorder,
+    clock,
+    onPass,
+    metrics: metrics.units,
+    own: podGcMetrics(registry),
     log: log.named('podgc'),
     periodMs: config.podGcPeriodMs,
     openBreakers: () => openBreakersIn(statusesOf(policySet)),

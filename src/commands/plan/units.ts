@@ -29,8 +29,7 @@ import { observe } from '../../controllers/podgc/observe.ts';
 import { planPodGc } from '../../controllers/podgc/plan.ts';
 import type { Decision as Planned } from '../../gc/decision.ts';
 import { explainImage } from '../../agent/imagegc/words.ts';
-import { podReasons } from '../../gc/reasons/pods.ts';
-import { explain } from '../../gc/reasons/entry.ts';
+import { explainPod } from '../../controllers/podgc/words.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
@@ -95,7 +94,7 @@ function planPods(facts: PlanFacts, options: PlanOptions): UnitPlan {
   const seen = factsOf(facts, options);
   const { inForceForMs } = seen;
   const plan = planPodGc(seen, { policies: facts.policies ?? [], now: options.now });
-  const decisions = listed(decisionsOf(plan), (one) => explain(podReasons, one), { ...options, node: null });
+  const decisions = listed(decisionsOf(plan), (one) => explainPod(one, plan), { ...options, node: null });
   if (plan.policies.length === 0) return { decisions, totals: undefined };
   const notes = plan.policies.flatMap(({ policy, governed, selected: due, holdLeftMs: leftMs }) =>
     policy.pods === undefined

@@ -7,7 +7,7 @@ import { containerReasons } from '../../agent/containergc/words.ts';
 import type { ReasonEntry } from '../../gc/reasons/entry.ts';
 import { evictionReasons } from '../../gc/reasons/evictions.ts';
 import { imageReasons } from '../../agent/imagegc/words.ts';
-import { podReasons } from '../../gc/reasons/pods.ts';
+import { podReasons } from '../../controllers/podgc/words.ts';
 import { pressureReasons, pressureWarnings } from '../../gc/reasons/pressure.ts';
 import { storageReasons, storageWarnings } from '../../gc/reasons/storage.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';

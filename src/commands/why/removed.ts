@@ -2,7 +2,7 @@ import { imageIndex } from '../../api/image-index.ts';
 import type { RemovedObject } from '../../api/report/node-pass.ts';
 import { containerReasons } from '../../agent/containergc/words.ts';
 import { imageReasons } from '../../agent/imagegc/words.ts';
-import { podReasons } from '../../gc/reasons/pods.ts';
+import { podReasons } from '../../controllers/podgc/words.ts';
 import type { Collection } from '../../kube/events/collected-events.ts';
 import { isAtOrBelow } from '../../node/storage/mounts.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';

@@ -2,10 +2,12 @@ import type { RankedPolicies } from '../../api/policy/policy-view.ts';
 import type { PodDeleteReason } from '../../api/reasons.ts';
 import type { Outcome } from '../../gc/decision.ts';
 import { isHopeless, mayBeFulfilled, statusOf } from '../../gc/api-failures.ts';
-import { execute, logStop, type Check, type Executed, type StepResult } from '../../gc/execute.ts';
+import type { Check, StepResult } from '../../gc/execute.ts';
+import type { FailureMemory } from '../../gc/failures.ts';
+import type { UnitMetrics } from '../../gc/metrics.ts';
+import { carryOut, type PassResults } from '../../gc/pass.ts';
 import type { ClusterActions, DeletedPod, DisruptionTarget } from '../../kube/actions/cluster.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
-import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { podChecks, type PodCheckDeps } from './checks.ts';
 import type { PodDeletion } from './facts.ts';
@@ -15,7 +17,9 @@ import { upstreamReason, type PodGcMetrics } from './metrics.ts';
 export interface ActDeps extends PodCheckDeps {
   readonly cluster: ClusterActions;
   readonly clock: Clock;
-  readonly metrics: PodGcMetrics;
+  readonly metrics: UnitMetrics;
+  /** The metrics of this unit alone. */
+  readonly own: PodGcMetrics;
   readonly log: Logger;
   /** 0 = no limit. */
   readonly maxDeletesPerSecond: number;
@@ -23,6 +27,7 @@ export interface ActDeps extends PodCheckDeps {
   readonly onStale: () => void;
   /** Called after each request: a long pass is not a hung one. */
   readonly onProgress: () => void;
+  readonly failures: FailureMemory<PodDeletion>;
   readonly marked: MarkedPods;
   /** The deletions that an earlier pass began with the mark: only the loss of the lease prevents them. */
   readonly begun: ReadonlySet<PodDeletion>;
@@ -34,35 +39,60 @@ export interface ActDeps extends PodCheckDeps {
 const concurrency = 32;
 /** A lost connection may be one of many. */
 const giveUpAfter = 16;
-/** A broken server must not fill the log. */
-const maxFailureLines = 10;
 
-/** Deletes the pods of a plan, in order. */
+/** Deletes the pods of a plan, in order; those of a policy in mode DryRun are only logged, unless their deletion has begun. */
 export async function deletePods(
   deletions: readonly PodDeletion[],
   ranked: RankedPolicies,
   deps: ActDeps,
   signal: AbortSignal,
-): Promise<Executed<PodDeletion>> {
-  const { begun, clock, log, maxDeletesPerSecond: maxPerSecond, onStale } = deps;
-  const { leaseHeld, checks: others, isStale, clockSkewMs } = podChecks(deps, ranked);
-  const checks = [leaseHeld, ...others.map((check) => unlessBegun(check, begun))];
+): Promise<PassResults<PodDeletion>> {
+  const { begun, clock, metrics, log, failures, maxDeletesPerSecond: maxPerSecond } = deps;
+  const { leaseHeld, checks, isStale, clockSkewMs } = podChecks(deps, ranked);
   const deleter = new PodDeleter(deps, signal);
-  const journal = new Journal(deps, clockSkewMs);
-  const executed = await execute(
+  const results = await carryOut(
     deletions,
+    { unit: 'podgc', metrics, log },
     {
-      ...{ checks, clock, concurrency, isHopeless, giveUpAfter, maxPerSecond },
+      checks: [leaseHeld, ...checks.map((check) => unlessBegun(check, begun))],
       steps: [(one) => deleter.remove(one)],
-      onOutcome: (outcome) => {
-        journal.record(outcome);
-      },
+      clock,
+      concurrency,
+      isHopeless,
+      giveUpAfter,
+      maxPerSecond,
+      hasBegun: (deletion) => begun.has(deletion),
+      fieldsOf,
+      failures,
+      onProgress: deps.onProgress,
+      onOutcome: observer(deps, clockSkewMs),
     },
     signal,
   );
-  logStop(log, executed.stopped);
-  if (executed.stopped !== undefined && isStale()) onStale();
-  return executed;
+  if (results.stopped !== undefined && isStale()) deps.onStale();
+  return results;
+}
+
+/** Counts the outcomes as upstream does, and reports the nodes that exist after all and, once per pass, a clock that differs: it affects every deletion by ttl. */
+function observer(
+  { own, log, onNodeFound }: ActDeps,
+  clockSkewMs: (deletion: PodDeletion) => number,
+): (outcome: Outcome<PodDeletion>) => void {
+  let isSkewLogged = false;
+  return (outcome) => {
+    const { target, reason } = outcome.decision;
+    if (outcome.kind !== 'kept') {
+      const labels = { namespace: target.namespace, reason: upstreamReason[reason] };
+      own.deletes.inc(labels);
+      if (outcome.kind === 'failed') own.deleteErrors.inc(labels);
+      return;
+    }
+    if (outcome.reason === 'NodeExists') onNodeFound(target.node ?? '');
+    if (outcome.reason !== 'ClockUnsure' || isSkewLogged) return;
+    isSkewLogged = true;
+    const aheadSeconds = Math.round(clockSkewMs(outcome.decision) / 1000);
+    log.warn({ aheadSeconds }, "clock differs from the API server's, applying no ttl");
+  };
 }
 
 /** A check that allows the deletions that have begun. */
@@ -161,85 +191,25 @@ class PodDeleter {
   }
 
   async #send(request: () => Promise<StepResult>): Promise<StepResult> {
-    const { metrics, onProgress } = this.#deps;
-    metrics.window.inc();
+    const { own, onProgress } = this.#deps;
+    own.window.inc();
     try {
       return await request();
     } finally {
-      metrics.window.dec();
+      own.window.dec();
       onProgress();
     }
   }
 }
 
-/** Logs and counts the outcomes of one pass. */
-class Journal {
-  readonly #deps: ActDeps;
-  readonly #clockSkewMs: (deletion: PodDeletion) => number;
-  #failures = 0;
-  #isSkewLogged = false;
-
-  constructor(deps: ActDeps, clockSkewMs: (deletion: PodDeletion) => number) {
-    this.#deps = deps;
-    this.#clockSkewMs = clockSkewMs;
-  }
-
-  record(outcome: Outcome<PodDeletion>): void {
-    const { metrics, log, onProgress } = this.#deps;
-    const { decision } = outcome;
-    onProgress();
-    if (outcome.kind !== 'kept') metrics.deletes.inc(labelsOf(decision));
-    switch (outcome.kind) {
-      case 'done':
-        metrics.deleted.inc({ reason: decision.reason });
-        log.info(fieldsOf(decision), 'deleted pod');
-        return;
-      case 'kept':
-        this.#recordKept(outcome);
-        return;
-      case 'gone':
-        log.debug(fieldsOf(decision), 'pod is already gone or has changed');
-        return;
-      case 'failed':
-        this.#recordFailure(outcome);
-    }
-  }
-
-  #recordKept({ decision, reason }: Extract<Outcome<PodDeletion>, { kind: 'kept' }>): void {
-    const { metrics, log, onNodeFound } = this.#deps;
-    metrics.skipped.inc({ reason });
-    log.debug({ ...fieldsOf(decision), kept: reason }, 'keeping pod after live check');
-    if (reason === 'NodeExists') onNodeFound(decision.target.node ?? '');
-    if (reason === 'ClockUnsure') this.#warnAboutSkew(decision);
-  }
-
-  /** Once per pass: the skew affects every deletion by ttl. */
-  #warnAboutSkew(deletion: PodDeletion): void {
-    if (this.#isSkewLogged) return;
-    this.#isSkewLogged = true;
-    const aheadSeconds = Math.round(this.#clockSkewMs(deletion) / 1000);
-    this.#deps.log.warn({ aheadSeconds }, "clock differs from the API server's, applying no ttl");
-  }
-
-  #recordFailure({ decision, error }: Extract<Outcome<PodDeletion>, { kind: 'failed' }>): void {
-    const { metrics, log } = this.#deps;
-    metrics.deleteErrors.inc(labelsOf(decision));
-    metrics.failed.inc({ reason: decision.reason });
-    this.#failures += 1;
-    const level = this.#failures <= maxFailureLines ? 'warn' : 'debug';
-    log[level]({ ...fieldsOf(decision), err: errorLine(error) }, 'deleting pod failed');
-  }
-}
-
 /** Throws if a deletion or a live check failed; the other pods are deleted all the same. */
-export function throwIfFailed({ outcomes, stopped }: Executed<PodDeletion>): void {
-  const failed = outcomes.filter((one) => one.kind === 'failed');
+export function throwIfFailed({ removed, failed, stopped }: PassResults<PodDeletion>): void {
   const [first] = failed;
   if (first === undefined) {
     if (stopped?.error !== undefined) throw stopped.error;
     return;
   }
-  const all = failed.length + outcomes.filter(({ kind }) => kind === 'done').length;
+  const all = failed.length + removed.length;
   const { namespace, name } = first.decision.target;
   throw new Error(`deleting pods: ${failed.length} of ${all} failed, the first ${namespace}/${name}`, {
     cause: first.error,
@@ -285,13 +255,8 @@ const retryAfterOf = (err: unknown): number | undefined =>
     ? err.retryAfterMs
     : undefined;
 
-const labelsOf = ({ target, reason }: PodDeletion): { namespace: string; reason: string } => ({
-  namespace: target.namespace,
-  reason: upstreamReason[reason],
-});
-
 /** The fields of a log line about a deletion: they identify the pod after it is gone. */
-export const fieldsOf = ({ target: { pod }, reason, policy }: PodDeletion): object => ({
+const fieldsOf = ({ target: { pod }, reason, policy }: PodDeletion): object => ({
   pod: { namespace: pod.namespace, name: pod.name },
   uid: pod.uid,
   node: pod.nodeName,

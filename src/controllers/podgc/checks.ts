@@ -65,7 +65,8 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
     nodeStillGone(deps),
     confirmed.check,
     namespaceUnchanged({
-      ...{ clock, log },
+      clock,
+      log,
       read: (name, signal) => cluster.getNamespace(name, signal),
       known: (name) => planned.get(name),
     }),

@@ -4,18 +4,18 @@ import type { RankedPolicies } from '../../api/policy/policy-view.ts';
 import { podKeepReasons } from '../../api/reasons.ts';
 import { isOfObject } from '../../gc/api-failures.ts';
 import { FailureMemory } from '../../gc/failures.ts';
+import { showPlan } from '../../gc/metrics.ts';
 import { countByPolicy } from '../../gc/summary.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { OpenBreakers } from '../../gc/open-breaker.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
 import { inSlices } from '../../runtime/scheduling/slices.ts';
-import { deletePods, fieldsOf, throwIfFailed, type ActDeps } from './act.ts';
+import { deletePods, throwIfFailed, type ActDeps } from './act.ts';
 import { maxPlanAgeMs } from './checks.ts';
 import { backlogCollected, CollectedByOwner, podsCollected } from './events.ts';
 import type { PodDeletion, PodGcFacts, PodGcPlan } from './facts.ts';
-import { showPlan } from './metrics.ts';
+import { podGcReasons, showBreakers } from './metrics.ts';
 import { noneSeen, type SeenFinished } from './finish.ts';
 import { observe, type Caches } from './observe.ts';
 import type { InForceByName } from '../../gc/hold.ts';
@@ -39,7 +39,7 @@ export interface PodStore extends Store<PodFacts> {
   covers(labelKeys: ReadonlySet<string>): boolean;
 }
 
-export interface PodGcDeps extends Caches, Omit<ActDeps, 'onNodeFound' | 'marked' | 'begun'> {
+export interface PodGcDeps extends Caches, Omit<ActDeps, 'onNodeFound' | 'failures' | 'marked' | 'begun'> {
   readonly pods: PodStore;
   readonly recorder: Recorder;
   /** Between two passes. */
@@ -65,7 +65,7 @@ export class PodGcController {
 
   /** One pass: observe, plan, act. Keeps every pod unless all caches are complete. */
   async reconcile(signal: AbortSignal): Promise<void> {
-    const { policies, clock, metrics, recorder, log } = this.#deps;
+    const { policies, clock, metrics, own, recorder, log } = this.#deps;
     const { ranked } = policies;
     if (!this.#seesAll(ranked)) return;
 
@@ -78,17 +78,19 @@ export class PodGcController {
       openBreakers,
       inForce: this.#inForce,
       storedInForce: this.#deps.storedInForce(),
-      ...{ monotonicMs, now },
+      monotonicMs,
+      now,
       maxGapMs: Math.max(maxPlanAgeMs, maxMissedPasses * this.#deps.periodMs),
     });
     const plan = planPodGc(facts, { policies: ranked, now });
     this.#missing = rememberClosed(missing, plan.policies);
     this.#seenFinished = seenFinished;
     this.#inForce = inForce;
-    metrics.missingNodes.set(missing.since.size);
+    own.missingNodes.set(missing.since.size);
     const counts = countPlan(plan);
-    metrics.planSeconds.observe((clock.monotonicMs() - monotonicMs) / 1000);
-    showPlan(metrics, plan, counts);
+    own.planSeconds.observe((clock.monotonicMs() - monotonicMs) / 1000);
+    showPlan(metrics, 'podgc', podGcReasons, { due: plan.deletions, kept: plan.kept });
+    showBreakers(own, plan.policies);
     const before = this.#noticed ?? noticedBefore(ranked, openBreakers);
     const { events, noticed } = notices(before, plan, counts, now);
     this.#noticed = noticed;
@@ -118,23 +120,25 @@ export class PodGcController {
   }
 
   async #act({ plan, begun: left, counts, owners, ranked }: Decided, signal: AbortSignal): Promise<void> {
-    const { clock, log, onPass } = this.#deps;
-    const onNodeFound = (node: string): void => {
-      this.#forgetMissing(node);
-    };
+    const { clock, onPass } = this.#deps;
     const { begun, others, unplanned } = withBegun(left, plan.deletions);
-    const deps = { ...this.#deps, onNodeFound, begun, marked: this.#marked };
-    const executed = await deletePods([...begun, ...enforced(others, log)], ranked, deps, signal);
-    const { outcomes } = executed;
-    this.#failures.record(outcomes, clock.monotonicMs());
-    await this.#recordDeleted(
-      outcomes.filter(({ kind }) => kind === 'done').map(({ decision }) => decision),
-      owners,
-    );
+    const deps = {
+      ...this.#deps,
+      failures: this.#failures,
+      marked: this.#marked,
+      begun,
+      onNodeFound: (node: string) => {
+        this.#forgetMissing(node);
+      },
+    };
+    const results = await deletePods([...begun, ...others], ranked, deps, signal);
+    await this.#recordDeleted(results.removed, owners);
     // The plan does not count the pods that only the mark makes due.
-    const counted = outcomes.filter(({ kind, decision }) => kind === 'failed' || !unplanned.has(decision));
+    const counted = results.outcomes.filter(
+      ({ kind, decision }) => kind === 'failed' || !unplanned.has(decision),
+    );
     onPass(passReports(plan, counts, { outcomes: counted, inForce: this.#inForce, at: clock.now() }));
-    throwIfFailed(executed);
+    throwIfFailed(results);
   }
 
   async #recordDeleted(deleted: readonly PodDeletion[], owners: Decided['owners']): Promise<void> {
@@ -188,13 +192,4 @@ function withBegun(left: readonly PodDeletion[], planned: readonly PodDeletion[]
     unplanned: new Set(left.filter(({ target }) => !again.has(target.uid))),
     others: planned.filter(({ target }) => !uids.has(target.uid)),
   };
-}
-
-/** The deletions of mode Enforce; those of mode DryRun are only logged. */
-function enforced(deletions: readonly PodDeletion[], log: Logger): readonly PodDeletion[] {
-  return deletions.filter((deletion) => {
-    if (deletion.policy.mode === 'Enforce') return true;
-    log.debug(fieldsOf(deletion), 'would delete pod');
-    return false;
-  });
 }

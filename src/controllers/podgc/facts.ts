@@ -1,10 +1,10 @@
 import { isFinished } from '../../api/pod-phase.ts';
-import type { InvalidPolicy, PodsPolicy, Policy } from '../../api/policy/policy.ts';
-import type { PodDeleteReason } from '../../api/reasons.ts';
-import type { Evidenced, PodTarget } from '../../gc/decision.ts';
+import type { InvalidPolicy, PodsPolicy, Policy, TtlRule } from '../../api/policy/policy.ts';
+import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
+import type { Decision, PodTarget } from '../../gc/decision.ts';
 import type { FailedBefore } from '../../gc/failures.ts';
-import type { PodEvidence, PodReason } from '../../gc/reasons/pod-evidence.ts';
 import type { NodeFacts, OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
+import type { Line } from './order.ts';
 
 /** The input of a plan. Maps that are undefined were not observed: nothing is decided from them. */
 export interface PodGcFacts {
@@ -44,27 +44,104 @@ export interface JudgedPod extends PodTarget {
   readonly markFailed: boolean;
 }
 
-export type PodDecision<R extends PodReason = PodReason> = Evidenced<JudgedPod, R, PodEvidence[R]>;
-
-export interface PodDeletion extends PodDecision<PodDeleteReason> {
-  readonly policy: Policy;
+/** The policy field that sets the time to live of a finished pod. */
+export interface Ttl {
+  /** `pods.terminated.ttlByReason[0].ttl`, `pods.terminated.ttlAfterFinished`, or the annotation. */
+  readonly field: string;
+  /** Infinity = none. */
+  readonly ttlMs: number;
+  /** undefined = the ttl applies to every finished pod. */
+  readonly rule: TtlRule | undefined;
+  /** undefined = the pod has no annotation, or the policy reads none. */
+  readonly annotation: TtlAnnotation | undefined;
 }
 
-/** Why a pod is deleted or kept. */
-export interface Because<R extends PodReason = PodReason> {
-  readonly reason: R;
-  readonly evidence: PodEvidence[R];
-  /** Unix milliseconds; set where the verdict waits for time. */
-  readonly eligibleAtMs?: number;
+/** The ttl annotation of a pod: it sets the ttl, or is ignored because it would not shorten it, or because it is no duration. */
+interface TtlAnnotation {
+  readonly value: string;
+  readonly effect: 'sets' | 'longer' | 'no duration';
 }
+
+/** The time to live of a finished pod. */
+export interface Finish {
+  /** Start of the ttl, Unix milliseconds: differs from the reported finish if that is unknown or cannot be true. */
+  readonly countedMs: number;
+  readonly ttl: Ttl;
+}
+
+/** Why a pod is deleted, with what neither the pod nor the plan shows. */
+export type PodDue =
+  | { readonly reason: 'Expired'; readonly finish: Finish }
+  /** `isAssumed`: the caller skipped the quarantine. */
+  | { readonly reason: 'Orphaned'; readonly isAssumed: boolean }
+  | { readonly reason: Exclude<PodDeleteReason, 'Expired' | 'Orphaned'> };
+
+/** Why a pod is kept, with what neither the pod nor the plan shows. */
+export type PodKept =
+  | { readonly reason: 'TooYoung' | 'UnderThreshold'; readonly finish: Finish }
+  /** The object with the label: `the pod`, `node node-1`. */
+  | { readonly reason: 'KeepMarked'; readonly on: string }
+  /** `times`: in a row. */
+  | { readonly reason: 'DeletionFailed'; readonly times: number }
+  | {
+      readonly reason: Exclude<
+        PodKeepReason,
+        'TooYoung' | 'UnderThreshold' | 'KeepMarked' | 'DeletionFailed'
+      >;
+    };
+
+/** `eligibleAt`: set where the verdict waits for time. */
+export type KeepWhy = PodKept & { readonly eligibleAt?: Date };
+
+interface PodDecided extends Decision {
+  readonly target: JudgedPod;
+}
+
+export type PodDeletion = PodDecided & { readonly verdict: 'Delete'; readonly policy: Policy } & PodDue;
+export type KeptPod = PodDecided & { readonly verdict: 'Keep' } & PodKept;
+export type PodDecision = PodDeletion | KeptPod;
+
+/** The decision to delete a pod. */
+export const toDelete = (pod: PodFacts, why: PodDue, policy: Policy): PodDeletion => ({
+  unit: 'podgc',
+  verdict: 'Delete',
+  target: targetOf(pod),
+  policy,
+  eligibleAt: undefined,
+  bytes: undefined,
+  ...why,
+});
+
+/** The decision to keep a pod. */
+export const toKeep = (pod: PodFacts, why: KeepWhy, policy: Policy | InvalidPolicy | undefined): KeptPod => ({
+  unit: 'podgc',
+  verdict: 'Keep',
+  target: targetOf(pod),
+  policy,
+  eligibleAt: undefined,
+  bytes: undefined,
+  ...why,
+});
+
+const targetOf = (pod: PodFacts): JudgedPod => ({
+  kind: 'Pod',
+  namespace: pod.namespace,
+  name: pod.name,
+  uid: pod.uid,
+  node: pod.nodeName,
+  pod,
+  markFailed: !isFinished(pod),
+});
 
 /** The decisions of one pass. */
 export interface PodGcPlan {
   /** Ordered as executed, including policies in mode DryRun. */
   readonly deletions: readonly PodDeletion[];
   /** Every other pod. Each iteration makes the decisions again: a pass needs no object for each of 100 000 pods. */
-  readonly kept: Iterable<PodDecision>;
+  readonly kept: Iterable<KeptPod>;
   readonly policies: readonly PolicyVerdicts[];
+  /** False: it is unknown which nodes exist, so no pod is an orphan. */
+  readonly areNodesKnown: boolean;
 }
 
 /** Every decision of a plan, deletions first. */
@@ -79,7 +156,14 @@ export interface PolicyVerdicts {
   readonly governed: number;
   readonly terminated: number;
   readonly missingNodes: number;
+  /** The share of missing nodes, set while the circuit breaker is open. */
   readonly trippedPercent: number | undefined;
+  /** The circuit breaker is open only because an earlier controller left it open. */
+  readonly isLeftOpen: boolean;
+  /** The finished pods that the threshold counts; undefined = the policy has no rule for finished pods. */
+  readonly overall: Line | undefined;
+  /** Those that perNamespaceThreshold counts, by namespace; empty = the policy has none. */
+  readonly byNamespace: ReadonlyMap<string, Line>;
   /** Pods that the rules select, whether this pass deletes them, a later one, or none before the end of the hold. */
   readonly selected: number;
   /** Set while a large deletion by a new generation waits: then this policy deletes no pod. */
@@ -104,7 +188,7 @@ export interface Group {
 
 export interface Excluded {
   readonly pod: PodFacts;
-  readonly because: Because;
+  readonly because: PodKept;
 }
 
 /** Every phase but Pending, Running and Unknown, the empty one too; as upstream (pkg/controller/podgc/gc_controller.go, isPodTerminated). */
@@ -116,8 +200,3 @@ export const isTerminating = (pod: PodFacts): boolean => pod.deletionAtMs !== un
 /** Whether a finished pod was deleted with grace 0 and waits only for its finalizers: deleting it again changes nothing. */
 export const isFinalizerHeld = (pod: PodFacts): boolean =>
   pod.finalizers.length > 0 && isTerminating(pod) && pod.deletionGracePeriodSeconds === 0 && isFinished(pod);
-
-export const finalizerHeld = ({ deletionAtMs, finalizers }: PodFacts): Because<'FinalizerHeld'> => ({
-  reason: 'FinalizerHeld',
-  evidence: { deletionAtMs, finalizers },
-});

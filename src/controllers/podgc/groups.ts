@@ -4,11 +4,11 @@ import type { NodeFacts, PodFacts } from '../../kube/cache/objects.ts';
 import {
   isTerminated,
   isTerminating,
-  type Because,
   type Given,
   type Group,
-  type PodGcFacts,
   type Excluded,
+  type PodGcFacts,
+  type PodKept,
 } from './facts.ts';
 
 /** The policy that governs a pod; undefined = none, `unknown` = the labels of the pod's namespace are not known. */
@@ -40,12 +40,10 @@ export function groupByPolicy(facts: PodGcFacts, { policies }: Given): Grouped {
   return { groups: [...groups.values()], ungoverned };
 }
 
-/** Why a pod that no valid policy governs is kept. */
-export function ungovernedBecause(governor: Governor, { namespace }: PodFacts): Because {
-  if (governor === 'unknown') return { reason: 'NamespaceUnknown', evidence: { namespace } };
-  return governor !== undefined && isInvalid(governor)
-    ? { reason: 'InvalidPolicy', evidence: { invalid: governor } }
-    : { reason: 'NoPolicy', evidence: undefined };
+/** Why the pods that no valid policy governs are kept. */
+export function ungovernedBecause(governor: Governor): PodKept {
+  if (governor === 'unknown') return { reason: 'NamespaceUnknown' };
+  return { reason: governor !== undefined && isInvalid(governor) ? 'InvalidPolicy' : 'NoPolicy' };
 }
 
 interface GrowingGroup extends Group {
@@ -56,10 +54,15 @@ interface GrowingGroup extends Group {
 }
 
 const newGroup = (policy: Policy, rules: PodsPolicy): GrowingGroup => ({
-  ...{ policy, rules, pods: [], terminated: [], terminating: [], excluded: [] },
+  policy,
+  rules,
+  pods: [],
+  terminated: [],
+  terminating: [],
+  excluded: [],
 });
 
-function add(pod: PodFacts, group: GrowingGroup, because: Because | undefined): void {
+function add(pod: PodFacts, group: GrowingGroup, because: PodKept | undefined): void {
   if (because !== undefined) {
     group.excluded.push({ pod, because });
     return;
@@ -77,8 +80,8 @@ export function listIn<K, T>(lists: Map<K, T[]>, key: K): T[] {
 }
 
 /** Why no rule applies to a governed pod: the pod, its namespace or its node has the keep label, or its namespace is not known yet. */
-function exclusions({ namespaces, nodes }: PodGcFacts): (pod: PodFacts) => Because | undefined {
-  const optedOut = (on: string): Because => ({ reason: 'KeepMarked', evidence: { on } });
+function exclusions({ namespaces, nodes }: PodGcFacts): (pod: PodFacts) => PodKept | undefined {
+  const optedOut = (on: string): PodKept => ({ reason: 'KeepMarked', on });
   const keptNodes = new Set(
     [...(nodes ?? new Map<string, NodeFacts>())].flatMap(([name, node]) => (hasKeepLabel(node) ? name : [])),
   );
@@ -87,7 +90,7 @@ function exclusions({ namespaces, nodes }: PodGcFacts): (pod: PodFacts) => Becau
   );
   return (pod) => {
     const { namespace, nodeName = '' } = pod;
-    if (!namespaces.has(namespace)) return { reason: 'NamespaceUnknown', evidence: { namespace } };
+    if (!namespaces.has(namespace)) return { reason: 'NamespaceUnknown' };
     if (hasKeepLabel(pod)) return optedOut('the pod');
     if (keptNamespaces.has(namespace)) return optedOut(`namespace ${namespace}`);
     return keptNodes.has(nodeName) ? optedOut(`node ${nodeName}`) : undefined;

@@ -1,15 +1,16 @@
 import type { PodsPolicy } from '../../api/policy/policy.ts';
 import type { OpenBreakers } from '../../gc/open-breaker.ts';
 import type { NodeFacts, PodFacts } from '../../kube/cache/objects.ts';
-import { toDelete } from './decide.ts';
 import {
   isFinalizerHeld,
-  type Because,
+  toDelete,
   type Given,
   type Group,
+  type KeepWhy,
   type PodDeletion,
   type PodGcFacts,
   type PodGcPlan,
+  type PolicyVerdicts,
 } from './facts.ts';
 
 const outOfServiceTaint = 'node.kubernetes.io/out-of-service';
@@ -24,10 +25,7 @@ export function outOfService(
     return node !== undefined && isOutOfService(node);
   };
   const pods = rules.outOfService ? terminating.filter(isOn) : [];
-  return toDelete(pods, {
-    ...{ reason: 'OutOfService', policy },
-    evidenceOf: (pod) => ({ node: nodeOf(pod) }),
-  });
+  return pods.map((pod) => toDelete(pod, { reason: 'OutOfService' }, policy));
 }
 
 export const isOutOfService = (node: NodeFacts): boolean =>
@@ -36,22 +34,24 @@ export const isOutOfService = (node: NodeFacts): boolean =>
 /** Terminating pods that were never bound to a node, as upstream (gcUnscheduledTerminating). */
 export function unscheduled({ policy, rules, terminating }: Group): readonly PodDeletion[] {
   const pods = rules.unscheduledTerminating ? terminating.filter((pod) => pod.nodeName === undefined) : [];
-  return toDelete(pods, { reason: 'Unscheduled', policy, evidenceOf: () => undefined });
+  return pods.map((pod) => toDelete(pod, { reason: 'Unscheduled' }, policy));
 }
 
-export interface OrphanVerdicts {
+export interface OrphanVerdicts extends Pick<
+  PolicyVerdicts,
+  'missingNodes' | 'trippedPercent' | 'isLeftOpen'
+> {
+  /** None while the circuit breaker is open. */
   readonly due: readonly PodDeletion[];
-  readonly missingNodes: number;
-  /** The share of missing nodes, set while the circuit breaker is open: then nothing is due. */
-  readonly trippedPercent: number | undefined;
   /** Why an orphan that is not due is kept; undefined = the pod is no orphan. */
-  keepReason(pod: PodFacts): Because | undefined;
+  keepReason(pod: PodFacts): KeepWhy | undefined;
 }
 
 const noOrphans: OrphanVerdicts = {
   due: [],
   missingNodes: 0,
   trippedPercent: undefined,
+  isLeftOpen: false,
   keepReason: () => undefined,
 };
 
@@ -77,29 +77,19 @@ export function judgeOrphans(
   const missingForMs = (pod: PodFacts): number =>
     Math.min(facts.missingForMs.get(nodeOf(pod)) ?? 0, closedForMs);
   const isDue = (pod: PodFacts): boolean => isOnMissing(pod, nodes) && missingForMs(pod) >= quarantineMs;
+  const due = trippedPercent === undefined ? group.pods.filter(isDue) : [];
   return {
-    due: toDelete(trippedPercent === undefined ? group.pods.filter(isDue) : [], {
-      ...{ reason: 'Orphaned', policy: group.policy },
-      evidenceOf: (pod) => ({
-        ...{ node: nodeOf(pod), quarantineMs },
-        isAssumed: missingForMs(pod) === Infinity,
-      }),
-    }),
+    due: due.map((pod) =>
+      toDelete(pod, { reason: 'Orphaned', isAssumed: missingForMs(pod) === Infinity }, group.policy),
+    ),
     missingNodes: missing,
     trippedPercent,
+    isLeftOpen,
     keepReason: (pod) => {
       if (!isOnMissing(pod, nodes)) return undefined;
-      const node = nodeOf(pod);
-      if (trippedPercent === undefined)
-        return {
-          ...{ reason: 'Quarantined', evidence: { node, quarantineMs } },
-          eligibleAtMs: now.getTime() + quarantineMs - missingForMs(pod),
-        };
-      const { maxOrphanedNodesPercent } = safety;
-      return {
-        reason: 'Tripped',
-        evidence: { node, missingPercent, maxOrphanedNodesPercent, isLeftOpen },
-      };
+      if (trippedPercent !== undefined) return { reason: 'Tripped' };
+      const eligibleAt = new Date(now.getTime() + quarantineMs - missingForMs(pod));
+      return { reason: 'Quarantined', eligibleAt };
     },
   };
 }

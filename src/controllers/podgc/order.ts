@@ -1,5 +1,4 @@
 import type { PodFacts } from '../../kube/cache/objects.ts';
-import type { PlaceInLine } from '../../gc/reasons/pod-evidence.ts';
 
 /** The order in which pods are deleted: evicted first, then by creation (in seconds), name and namespace. As upstream's byEvictionAndCreationTimestamp; the namespace is ours. */
 export const byDeletionOrder = (a: PodFacts, b: PodFacts): number =>
@@ -15,8 +14,19 @@ const second = (pod: PodFacts): number => Math.floor(pod.createdAtMs / 1000);
 /** Compares by code unit, as the API server compares strings; not by language. */
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
+/** The finished pods that one threshold counts. */
+interface Counts {
+  /** 0 = off. */
+  readonly threshold: number;
+  readonly counted: number;
+  /** Pods that cannot be deleted now; no threshold counts them. */
+  readonly held: number;
+  /** Pods that an earlier step of the rule deletes; this threshold does not count them. */
+  readonly earlier: number;
+}
+
 /** The pods that one threshold applies to, in the order of deletion. Sorted when first needed: in most passes nothing is due. */
-export class Line {
+export class Line implements Counts {
   readonly threshold: number;
   readonly counted: number;
   readonly held: number;
@@ -26,7 +36,7 @@ export class Line {
   #places: ReadonlyMap<PodFacts, number> | undefined;
 
   /** `pods`: the pods that may be deleted; `counts` may include others. */
-  constructor(pods: readonly PodFacts[], counts: Omit<PlaceInLine, 'place'>) {
+  constructor(pods: readonly PodFacts[], counts: Counts) {
     this.#pods = pods;
     this.threshold = counts.threshold;
     this.counted = counts.counted;
@@ -48,40 +58,5 @@ export class Line {
 
   #inOrder(): readonly PodFacts[] {
     return (this.#sorted ??= this.#pods.toSorted(byDeletionOrder));
-  }
-}
-
-/** The place of one pod, found when it is read: there may be 100 000 of them and few are shown. */
-export class Place implements PlaceInLine {
-  readonly #line: Line;
-  readonly #pod: PodFacts;
-
-  constructor(line: Line, pod: PodFacts) {
-    this.#line = line;
-    this.#pod = pod;
-  }
-
-  get threshold(): number {
-    return this.#line.threshold;
-  }
-
-  get counted(): number {
-    return this.#line.counted;
-  }
-
-  get held(): number {
-    return this.#line.held;
-  }
-
-  get earlier(): number {
-    return this.#line.earlier;
-  }
-
-  get place(): number {
-    return this.#line.placeOf(this.#pod);
-  }
-
-  get namespace(): string {
-    return this.#pod.namespace;
   }
 }

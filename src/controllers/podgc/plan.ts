@@ -4,20 +4,18 @@ import { holdLeftMs } from '../../gc/hold.ts';
 import { podDeleteReasons, type PodDeleteReason } from '../../api/reasons.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import {
-  finalizerHeld,
   isFinalizerHeld,
   isTerminated,
-  isTerminating,
-  type Because,
+  toKeep,
   type Given,
   type Group,
-  type PodDecision,
+  type KeepWhy,
+  type KeptPod,
   type PodDeletion,
   type PodGcFacts,
   type PodGcPlan,
   type PolicyVerdicts,
 } from './facts.ts';
-import { toKeep } from './decide.ts';
 import { groupByPolicy, ungovernedBecause } from './groups.ts';
 import { missingNodes, judgeOrphans, outOfService, unscheduled, type OrphanVerdicts } from './nodes.ts';
 import { byDeletionOrder } from './order.ts';
@@ -34,24 +32,26 @@ export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
   const { deletions, overLimit, postponed } = sequence(judged, facts, given);
   const isDue = new Set(deletions.map(({ target }) => target.pod));
 
-  function* kept(): Generator<PodDecision> {
+  function* kept(): Generator<KeptPod> {
     for (const [governor, pods] of ungoverned) {
       const policy = typeof governor === 'object' ? governor : undefined;
-      for (const pod of pods) yield toKeep(pod, ungovernedBecause(governor, pod), policy);
+      const because = ungovernedBecause(governor);
+      for (const pod of pods) yield toKeep(pod, because, policy);
     }
     for (const one of judged) {
       const { policy, excluded, pods } = one.group;
       for (const { pod, because } of excluded) yield toKeep(pod, because, policy);
       for (const pod of pods)
         if (!isDue.has(pod))
-          yield toKeep(
-            pod,
-            postponed.get(pod) ?? keptBecause(pod, one, { ...given, overLimit, facts }),
-            policy,
-          );
+          yield toKeep(pod, postponed.get(pod) ?? keptBecause(pod, one, { ...given, overLimit }), policy);
     }
   }
-  return { deletions, kept: { [Symbol.iterator]: kept }, policies: judged.map(verdictsOf) };
+  return {
+    deletions,
+    kept: { [Symbol.iterator]: kept },
+    policies: judged.map(verdictsOf),
+    areNodesKnown: facts.nodes !== undefined,
+  };
 }
 
 interface Judged {
@@ -116,7 +116,7 @@ interface Sequence {
   /** Pods that their policy's limit of deletions per pass leaves for the next pass. */
   readonly overLimit: ReadonlySet<PodFacts>;
   /** Pods whose deletion has failed, and is not tried again yet. */
-  readonly postponed: ReadonlyMap<PodFacts, Because>;
+  readonly postponed: ReadonlyMap<PodFacts, KeepWhy>;
 }
 
 /**
@@ -131,7 +131,7 @@ function sequence(
   const due = judged.flatMap(({ hold, selected }) => (hold === undefined ? selected : []));
   const deletions: PodDeletion[] = [];
   const overLimit = new Set<PodFacts>();
-  const postponed = new Map<PodFacts, Because>();
+  const postponed = new Map<PodFacts, KeepWhy>();
   const counts = new Map<Policy, number>();
   const inTurn = ruleOrder.flatMap((reason) => inOrder(due, reason));
   const hasFailed = ({ target }: PodDeletion): boolean => failedBefore.has(target.uid);
@@ -140,8 +140,8 @@ function sequence(
     const count = counts.get(policy) ?? 0;
     const { times = 0, retryInMs = 0 } = failedBefore.get(target.uid) ?? {};
     if (retryInMs > 0) {
-      const eligibleAtMs = now.getTime() + retryInMs;
-      postponed.set(target.pod, { reason: 'DeletionFailed', evidence: { times }, eligibleAtMs });
+      const eligibleAt = new Date(now.getTime() + retryInMs);
+      postponed.set(target.pod, { reason: 'DeletionFailed', times, eligibleAt });
     } else if (isAtLimit(policy, count)) overLimit.add(target.pod);
     else {
       counts.set(policy, count + 1);
@@ -161,50 +161,37 @@ function isAtLimit({ pods }: Policy, count: number): boolean {
   return limit !== undefined && limit > 0 && count >= limit;
 }
 
-const verdictsOf = ({ group, orphans, selected, hold }: Judged): PolicyVerdicts => ({
+const verdictsOf = ({ group, terminated, orphans, selected, hold }: Judged): PolicyVerdicts => ({
   policy: group.policy,
   governed: group.pods.length,
   terminated: group.terminated.length,
   missingNodes: orphans.missingNodes,
   trippedPercent: orphans.trippedPercent,
+  isLeftOpen: orphans.isLeftOpen,
+  overall: terminated.overall,
+  byNamespace: terminated.byNamespace,
   selected: selected.length,
   holdLeftMs: hold?.leftMs,
   holdForMs: group.rules.hold.forMs,
 });
 
-interface Known extends Given, Pick<Sequence, 'overLimit'> {
-  readonly facts: PodGcFacts;
-}
-
 /** Why a pod that the rules apply to is not due. */
 function keptBecause(
   pod: PodFacts,
-  { group, terminated, orphans, hold }: Judged,
-  { overLimit, facts, now }: Known,
-): Because {
-  const { rules, policy, pods } = group;
-  if (hold?.pods.has(pod) === true) {
-    const { generation } = policy;
-    const evidence = { ...rules.hold, due: hold.pods.size, governed: pods.length, generation };
-    return { reason: 'Holding', evidence, eligibleAtMs: now.getTime() + hold.leftMs };
-  }
-  const { maxDeletesPerPass } = rules.safety;
-  if (overLimit.has(pod)) return { reason: 'PacingLimit', evidence: { maxDeletesPerPass } };
-  if (isFinalizerHeld(pod)) return finalizerHeld(pod);
+  { terminated, orphans, hold }: Judged,
+  { overLimit, now }: Pick<Given, 'now'> & Pick<Sequence, 'overLimit'>,
+): KeepWhy {
+  if (hold?.pods.has(pod) === true)
+    return { reason: 'Holding', eligibleAt: new Date(now.getTime() + hold.leftMs) };
+  if (overLimit.has(pod)) return { reason: 'PacingLimit' };
+  if (isFinalizerHeld(pod)) return { reason: 'FinalizerHeld' };
   const orphan = orphans.keepReason(pod);
   const finished = isTerminated(pod) ? terminated.keepReason(pod) : undefined;
-  const first = earliest(orphan, finished);
-  if (first !== undefined) return first;
-  const isNodeKnown = facts.nodes !== undefined && rules.orphaned !== undefined;
-  const existingNode = isNodeKnown ? pod.nodeName : undefined;
-  return {
-    reason: 'NotTerminated',
-    evidence: { phase: pod.phase, isTerminating: isTerminating(pod), existingNode },
-  };
+  return earliest(orphan, finished) ?? { reason: 'NotTerminated' };
 }
 
 /** Of two rules that do not delete a pod yet, the one that will delete it first; the former, if neither will by time alone. */
-function earliest(a: Because | undefined, b: Because | undefined): Because | undefined {
+function earliest(a: KeepWhy | undefined, b: KeepWhy | undefined): KeepWhy | undefined {
   if (a === undefined || b === undefined) return a ?? b;
-  return (b.eligibleAtMs ?? Infinity) < (a.eligibleAtMs ?? Infinity) ? b : a;
+  return (b.eligibleAt?.getTime() ?? Infinity) < (a.eligibleAt?.getTime() ?? Infinity) ? b : a;
 }

@@ -1,32 +1,40 @@
 import { jobTrackingFinalizer } from '../../api/finalizers.ts';
-import type { Policy, TerminatedPolicy, TtlRule } from '../../api/policy/policy.ts';
-import type { Finish, Ttl } from '../../gc/reasons/pod-evidence.ts';
+import type { TerminatedPolicy, TtlRule } from '../../api/policy/policy.ts';
 import type { OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
 import { TTL_ANNOTATION } from '../../api/policy/matching.ts';
 import { parseDuration } from '../../runtime/text/duration.ts';
 import { globMatcher } from '../../runtime/text/glob.ts';
-import { toDelete } from './decide.ts';
 import {
-  finalizerHeld,
   isFinalizerHeld,
   isTerminating,
-  type Because,
+  toDelete,
+  type Finish,
   type Given,
   type Group,
+  type KeepWhy,
   type PodDeletion,
   type PodGcFacts,
+  type PolicyVerdicts,
+  type Ttl,
 } from './facts.ts';
 import { earliestFinish, finishedAt } from './finish.ts';
 import { listIn } from './groups.ts';
-import { Line, Place } from './order.ts';
+import { Line } from './order.ts';
 
 /** The verdicts of the terminated rule about the finished pods of one policy. */
-export interface TerminatedVerdicts {
+export interface TerminatedVerdicts extends Pick<PolicyVerdicts, 'overall' | 'byNamespace'> {
   /** Each pod once. */
   readonly due: readonly PodDeletion[];
   /** Why a finished pod that is not due is kept. */
-  keepReason(pod: PodFacts): Because;
+  keepReason(pod: PodFacts): KeepWhy;
 }
+
+const ruleOff: TerminatedVerdicts = {
+  due: [],
+  overall: undefined,
+  byNamespace: new Map(),
+  keepReason: () => ({ reason: 'RuleOff' }),
+};
 
 /**
  * Applies the rule "terminated": ttl, then perNamespaceThreshold, then threshold. Each counts the pods that the earlier ones leave, and none that
@@ -35,9 +43,7 @@ export interface TerminatedVerdicts {
  */
 export function judgeTerminated(group: Group, facts: PodGcFacts, { now }: Given): TerminatedVerdicts {
   const rule = group.rules.terminated;
-  return rule === undefined
-    ? { due: [], keepReason: () => ({ reason: 'RuleOff', evidence: undefined }) }
-    : judgeFinished(group, rule, { facts, nowMs: now.getTime() });
+  return rule === undefined ? ruleOff : judgeFinished(group, rule, { facts, nowMs: now.getTime() });
 }
 
 interface Context {
@@ -45,75 +51,79 @@ interface Context {
   readonly nowMs: number;
 }
 
+/** Why the rule cannot delete a pod now, or the deletion that a step of it has decided. */
+type Decided = Map<PodFacts, HoldReason | PodDeletion>;
+
+type HoldReason = 'FinalizerHeld' | 'JobUncounted' | 'JobUnfinished';
+
 function judgeFinished(
   { policy, terminated }: Group,
   rule: TerminatedPolicy,
   context: Context,
 ): TerminatedVerdicts {
-  const heldBecause = (pod: PodFacts): Because | undefined => holdOf(pod, rule, context.facts);
-  const steps = new Steps(new Set(terminated.filter((pod) => heldBecause(pod) !== undefined)));
+  const { threshold, perNamespaceThreshold } = rule;
   const newest = newestOfOwners(hasOwnSteps(rule) ? terminated : [], rule, context);
   const finishOf = finishes(rule, context);
 
-  const isExpired = (pod: PodFacts): boolean =>
-    !steps.held.has(pod) && !newest.has(pod) && expiryMs(finishOf(pod)) <= context.nowMs;
-  const expired = hasTtl(rule) ? terminated.filter(isExpired) : [];
-  steps.add(toDelete(expired, { reason: 'Expired', policy, evidenceOf: finishOf }));
-
-  const { threshold, perNamespaceThreshold } = rule;
-  const lines = new Map<string, Line>();
+  const decided = heldPods(terminated, rule, context.facts);
+  for (const pod of hasTtl(rule) ? terminated : []) {
+    if (decided.has(pod) || newest.has(pod)) continue;
+    const finish = finishOf(pod);
+    if (expiryMs(finish) <= context.nowMs)
+      decided.set(pod, toDelete(pod, { reason: 'Expired', finish }, policy));
+  }
+  const byNamespace = new Map<string, Line>();
   if (perNamespaceThreshold !== undefined)
-    for (const [namespace, pods] of groupBy(terminated, namespaceOf))
-      lines.set(namespace, steps.line(pods, perNamespaceThreshold, newest));
-  for (const line of lines.values()) steps.add(toDeleteFrom(line, 'TerminatedInNamespace', policy));
+    for (const [namespace, pods] of groupBy(terminated, namespaceOf)) {
+      const line = lineOf(pods, perNamespaceThreshold, { decided, spared: newest });
+      byNamespace.set(namespace, line);
+      for (const pod of line.surplus())
+        decided.set(pod, toDelete(pod, { reason: 'TerminatedInNamespace' }, policy));
+    }
+  const overall = lineOf(terminated, threshold, { decided, spared: new Set() });
+  for (const pod of overall.surplus()) decided.set(pod, toDelete(pod, { reason: 'Terminated' }, policy));
 
-  const overall = steps.line(terminated, threshold);
-  steps.add(toDeleteFrom(overall, 'Terminated', policy));
   return {
-    due: steps.due,
+    due: [...decided.values()].filter((one) => typeof one !== 'string'),
+    overall,
+    byNamespace,
     keepReason: (pod) => {
-      const hold = heldBecause(pod);
-      if (hold !== undefined) return hold;
-      const { keepPerOwner } = rule;
-      if (newest.has(pod)) return { reason: 'KeptForOwner', evidence: { keepPerOwner } };
+      const hold = decided.get(pod);
+      if (typeof hold === 'string') return { reason: hold };
+      if (newest.has(pod)) return { reason: 'KeptForOwner' };
       const finish = finishOf(pod);
       const eligibleAtMs = expiryMs(finish);
       return eligibleAtMs === Infinity
-        ? underThreshold(pod, finish, { overall, line: lines.get(pod.namespace) })
-        : { reason: 'TooYoung', evidence: finish, eligibleAtMs };
+        ? { reason: 'UnderThreshold', finish }
+        : { reason: 'TooYoung', finish, eligibleAt: new Date(eligibleAtMs) };
     },
   };
 }
 
-/** The deletions that the steps of the rule have decided so far. */
-class Steps {
-  /** Pods that cannot be deleted now. */
-  readonly held: ReadonlySet<PodFacts>;
-  readonly #due = new Map<PodFacts, PodDeletion>();
-
-  constructor(held: ReadonlySet<PodFacts>) {
-    this.held = held;
+function heldPods(terminated: readonly PodFacts[], rule: TerminatedPolicy, facts: PodGcFacts): Decided {
+  const held: Decided = new Map();
+  for (const pod of terminated) {
+    const hold = holdOf(pod, rule, facts);
+    if (hold !== undefined) held.set(pod, hold);
   }
+  return held;
+}
 
-  get due(): readonly PodDeletion[] {
-    return [...this.#due.values()];
-  }
+interface Earlier {
+  readonly decided: Decided;
+  readonly spared: ReadonlySet<PodFacts>;
+}
 
-  add(deletions: readonly PodDeletion[]): void {
-    for (const deletion of deletions) this.#due.set(deletion.target.pod, deletion);
-  }
-
-  /** Counts the pods that the earlier steps leave; of these, only those that are not spared may be deleted. */
-  line(pods: readonly PodFacts[], threshold: number, spared: ReadonlySet<PodFacts> = new Set()): Line {
-    const free = without(pods, this.held);
-    const left = without(free, this.#due);
-    const counts = {
-      counted: left.length,
-      held: pods.length - free.length,
-      earlier: free.length - left.length,
-    };
-    return new Line(without(left, spared), { threshold, ...counts });
-  }
+/** Counts the pods that the earlier steps leave; of these, only those that are not spared may be deleted. */
+function lineOf(pods: readonly PodFacts[], threshold: number, { decided, spared }: Earlier): Line {
+  const left = without(pods, decided);
+  const held = pods.length === left.length ? [] : pods.filter((pod) => typeof decided.get(pod) === 'string');
+  return new Line(without(left, spared), {
+    threshold,
+    counted: left.length,
+    held: held.length,
+    earlier: pods.length - left.length - held.length,
+  });
 }
 
 /** No copy where nothing is taken out: there may be 100 000 pods, and in most passes nothing is due. */
@@ -122,31 +132,10 @@ const without = (
   taken: ReadonlySet<PodFacts> | ReadonlyMap<PodFacts, unknown>,
 ): readonly PodFacts[] => (taken.size === 0 ? pods : pods.filter((pod) => !taken.has(pod)));
 
-const toDeleteFrom = (
-  line: Line,
-  reason: 'Terminated' | 'TerminatedInNamespace',
-  policy: Policy,
-): readonly PodDeletion[] =>
-  toDelete(line.surplus(), { reason, policy, evidenceOf: (pod) => new Place(line, pod) });
-
 const namespaceOf = ({ namespace }: PodFacts): string => namespace;
 
 /** When a finished pod's ttl ends, Unix milliseconds; Infinity = it has none. */
 const expiryMs = ({ countedMs, ttl }: Finish): number => countedMs + ttl.ttlMs;
-
-interface Lines {
-  readonly overall: Line;
-  /** Count in the pod's namespace; undefined = the policy has no perNamespaceThreshold. */
-  readonly line: Line | undefined;
-}
-
-function underThreshold(pod: PodFacts, { ttl: { annotation } }: Finish, { overall, line }: Lines): Because {
-  const inNamespace = line && new Place(line, pod);
-  return {
-    reason: 'UnderThreshold',
-    evidence: { overall: new Place(overall, pod), inNamespace, annotation },
-  };
-}
 
 /** Whether a step of ours applies, which upstream does not have. */
 const hasOwnSteps = (rule: TerminatedPolicy): boolean =>
@@ -156,16 +145,13 @@ const hasTtl = (rule: TerminatedPolicy): boolean =>
   rule.ttlAfterFinishedMs !== undefined || rule.ttlByReason.length > 0 || rule.honorTTLAnnotation;
 
 /** Why the rule cannot delete this pod now, however old it is. */
-function holdOf(pod: PodFacts, rule: TerminatedPolicy, facts: PodGcFacts): Because | undefined {
+function holdOf(pod: PodFacts, rule: TerminatedPolicy, facts: PodGcFacts): HoldReason | undefined {
   const { controller, finalizers } = pod;
-  if (isFinalizerHeld(pod)) return finalizerHeld(pod);
-  if (finalizers.includes(jobTrackingFinalizer))
-    return { reason: 'JobUncounted', evidence: { owner: controller } };
+  if (isFinalizerHeld(pod)) return 'FinalizerHeld';
+  if (finalizers.includes(jobTrackingFinalizer)) return 'JobUncounted';
   if (!rule.protectUnfinishedJobs || !isOf(controller, 'batch', 'Job')) return undefined;
   // A Job that was not observed, or not yet, may still be running: keep.
-  return facts.jobsFinished?.get(controller.uid) === true
-    ? undefined
-    : { reason: 'JobUnfinished', evidence: { owner: controller } };
+  return facts.jobsFinished?.get(controller.uid) === true ? undefined : 'JobUnfinished';
 }
 
 /** Whether the owner is of this API group and kind: another group may have a kind of the same name. */
@@ -232,7 +218,8 @@ function finishes(
   const general: Ttl = {
     field: 'pods.terminated.ttlAfterFinished',
     ttlMs: ttlAfterFinishedMs,
-    ...{ rule: undefined, annotation: undefined },
+    rule: undefined,
+    annotation: undefined,
   };
   const rules = ttlByReason.map((rule, i) => ({
     matches: ttlMatcher(rule),
@@ -241,9 +228,7 @@ function finishes(
   const ttlOf = (pod: PodFacts): Ttl => rules.find(({ matches }) => matches(pod))?.ttl ?? general;
   return (pod) => ({
     ttl: honorTTLAnnotation ? annotatedTtl(ttlOf(pod), pod) : ttlOf(pod),
-    reportedMs: pod.finishedAtMs,
     countedMs: finishedAt(pod, facts, nowMs),
-    createdAtMs: pod.createdAtMs,
   });
 }
 

@@ -3,10 +3,9 @@ import type { HeldImages } from '../../api/report/node-pass.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import type { Meaning, Why } from '../words.ts';
-import type { ReasonEntry } from './entry.ts';
 
 /** A large removal by a new generation of a policy. */
-export interface HoldEvidence extends HoldRule {
+interface HoldEvidence extends HoldRule {
   readonly due: number;
   readonly governed: number;
   readonly generation: number;
@@ -31,12 +30,6 @@ export const explainHold = (
     `It is due, but generation ${generation} of the policy would remove ${due} of ${governed} ${what}: more than ${above}, and more than half. ` +
     `The first such pass of a generation waits ${formatDuration(forMs)}.`,
   field: `${field}.holdAbove=${above}, ${field}.holdFor=${formatDuration(forMs)}`,
-});
-
-export const holdReason = (what: string, field: string): ReasonEntry<HoldEvidence> => ({
-  ...holdMeaning({ what, field }),
-  sentence: (evidence) => explainHold({ what, field }, evidence).detail,
-  field: (evidence) => explainHold({ what, field }, evidence).field,
 });
 
 interface HeldPolicy {

@@ -1,4 +1,5 @@
 import {
+  explainInvalid,
   invalidField,
   invalidSentence,
   keepLabelField,
@@ -6,7 +7,7 @@ import {
   policyCorrected,
   type InvalidEvidence,
 } from './words.ts';
-import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
+import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import type { Why } from '../words.ts';
 import type { NoEvidence, ReasonCatalog } from './entry.ts';
 
@@ -59,7 +60,5 @@ export const nodeReasons: ReasonCatalog<NodeEvidence> = {
 export function explainNode(reason: keyof NodeEvidence, policy: Policy | InvalidPolicy | undefined): Why {
   const detail = nodeReasons[reason].meaning;
   if (reason === 'KeepMarked') return { detail, field: keepLabelField() };
-  if (reason !== 'InvalidPolicy') return { detail };
-  const evidence = { invalid: policy !== undefined && isInvalid(policy) ? policy : undefined };
-  return { detail: invalidSentence(evidence, 'this node'), field: invalidField(evidence) };
+  return reason === 'InvalidPolicy' ? explainInvalid(policy, 'this node') : { detail };
 }

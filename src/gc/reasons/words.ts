@@ -1,9 +1,10 @@
 import { isInodes, type NodeSignal, type ThresholdSignal } from '../../api/node-pressure.ts';
-import type { InvalidPolicy } from '../../api/policy/policy.ts';
+import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { KEEP_LABEL } from '../../api/policy/matching.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
 import type { OrphanTarget } from '../decision.ts';
+import type { Why } from '../words.ts';
 
 const endings: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd', other: 'th' };
 const ordinals = new Intl.PluralRules('en', { type: 'ordinal' });
@@ -51,6 +52,12 @@ export function invalidSentence({ invalid }: InvalidEvidence, what: string): str
 /** The field of the first problem. */
 export const invalidField = ({ invalid }: InvalidEvidence): string | undefined =>
   invalid?.problems[0]?.split(': ', 1)[0];
+
+/** Explains that an invalid policy may select an object. */
+export function explainInvalid(policy: Policy | InvalidPolicy | undefined, what: string): Why {
+  const evidence = { invalid: policy !== undefined && isInvalid(policy) ? policy : undefined };
+  return { detail: invalidSentence(evidence, what), field: invalidField(evidence) };
+}
 
 /** Resource of which the node is short, with the kubelet's name of the signal. */
 export const signalText: Readonly<Record<ThresholdSignal, string>> = {

@@ -36,7 +36,7 @@ const nodes = numbered('node', 10);
 const ago = (ms: number): Date => new Date(Date.now() - ms);
 const sample = (name: string): Promise<number | undefined> => dustpan.sample(`dustpan_${name}`);
 const unsure = async (): Promise<number> =>
-  (await sample('pod_gc_skipped_pods_total{reason="ClockUnsure"}')) ?? 0;
+  (await sample('skipped_objects_total{unit="podgc",reason="ClockUnsure"}')) ?? 0;
 
 const holder = (): Promise<string> =>
   kubectl(cluster, ['get', 'lease', 'dustpan-controller', '-o', 'jsonpath={.spec.holderIdentity}']);

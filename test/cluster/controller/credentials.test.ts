@@ -91,7 +91,7 @@ test('its token is revoked during a pass: nothing is deleted until the file has 
 
 test('its token is replaced, then revoked during a pass: no deletion fails', async () => {
   const { pid } = dustpan;
-  const errors = 'dustpan_pod_gc_delete_errors_total{reason="Expired"}';
+  const errors = 'dustpan_failed_objects_total{unit="podgc",reason="Expired"}';
   const failed = await dustpan.sample(errors);
   const ca = await readFile(cluster.caFile, 'utf8');
   const token = await readFile(join(account, 'token'), 'utf8');

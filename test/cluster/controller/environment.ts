@@ -111,7 +111,7 @@ export async function inTheMiddleOf(
   await dustpan.ready();
   await passesOf(dustpan, 'podgc', 1);
   await etcdClient(cluster.etcdUrl).put(numbered(name, batch).map((one) => podEntry(one)));
-  const due = 'dustpan_pod_gc_due_pods{reason="Expired",mode="DryRun"}';
+  const due = 'dustpan_due_objects{unit="podgc",reason="Expired",mode="DryRun"}';
   await expect.poll(() => dustpan.sample(due), eventually).toBe(batch);
   await setMode(cluster, 'Enforce');
   const all = living.length + batch;

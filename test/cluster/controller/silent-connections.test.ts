@@ -63,7 +63,7 @@ async function finishedNow(...names: readonly string[]): Promise<void> {
 }
 
 const tooYoung = async (): Promise<number> =>
-  (await dustpan.sample('dustpan_pod_gc_kept_pods{reason="TooYoung"}')) ?? 0;
+  (await dustpan.sample('dustpan_kept_objects{unit="podgc",reason="TooYoung"}')) ?? 0;
 
 const createNamespace = (name: string): Promise<void> =>
   create(cluster, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });

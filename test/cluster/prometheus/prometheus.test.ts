@@ -155,7 +155,7 @@ describe('a Prometheus that discovers and scrapes both', () => {
       .toBeGreaterThan(0);
     // One at a time: a slow scrape leaves a gap in all of them.
     for (const expr of [
-      'dustpan_pod_gc_deleted_pods_total{reason="Expired"}',
+      'dustpan_removed_objects_total{unit="podgc",reason="Expired"}',
       'dustpan_leader_election_master_status',
       'dustpan_policy_condition{policy="default",type="Accepted",status="True"}',
     ])

@@ -1,7 +1,7 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { podReasons } from '../../../src/gc/reasons/pods.ts';
+import { podReasons } from '../../../src/controllers/podgc/words.ts';
 import { policiesPath, timeoutMs, type Context } from '../context.ts';
 import { plan, Program, reasonsOf, type Plan } from '../program.ts';
 import { bold, dim, green, outcomeTable, red, sideBySide } from '../screen.ts';

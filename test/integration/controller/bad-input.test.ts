@@ -83,7 +83,7 @@ test('waits for missing CRDs and for a policy, and logs both; then it works', as
   await bed.api.installCrds();
   await until('it is logged', () => controller.messages.includes('no GCPolicy exists, nothing is collected'));
   await controller.passes('podgc', 1);
-  expect(await controller.sample('dustpan_pod_gc_kept_pods{reason="NoPolicy"}')).toBe(5);
+  expect(await controller.sample('dustpan_kept_objects{unit="podgc",reason="NoPolicy"}')).toBe(5);
   expect(bed.podCount).toBe(5);
   bed.api.store.apply(policy('Enforce'));
   await until('all collected', () => bed.podCount === 0);

@@ -23,14 +23,14 @@ test('half of the nodes vanish: their pods stay, over a restart too, the conditi
   await until('the circuit breaker is open', () => bed.condition('Degraded') === 'True Tripped');
   // The quarantine is a second, and so is the period.
   await controller.passes('podgc', 1);
-  expect(await controller.sample('dustpan_pod_gc_kept_pods{reason="Tripped"}')).toBe(20);
+  expect(await controller.sample('dustpan_kept_objects{unit="podgc",reason="Tripped"}')).toBe(20);
   expect(bed.podCount).toBe(40);
 
   // The next controller has never seen these nodes, and no pod proves that they existed.
   await controller.stop();
   const next = bed.start();
   await next.passes('podgc', 2);
-  expect(await next.sample('dustpan_pod_gc_kept_pods{reason="Tripped"}')).toBe(20);
+  expect(await next.sample('dustpan_kept_objects{unit="podgc",reason="Tripped"}')).toBe(20);
   expect(bed.podCount).toBe(40);
   for (const name of names.slice(20)) apply(name);
   await until('the circuit breaker is closed', () => bed.condition('Degraded') === 'False AsPlanned');

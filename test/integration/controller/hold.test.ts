@@ -37,7 +37,7 @@ test('a large deletion by a new generation waits, over a restart too, until the 
   const { hold: held } = status();
   const minutes = (Date.parse(held?.until ?? '') - Date.parse(held?.since ?? '')) / 60_000;
   expect([held?.generation, minutes]).toEqual([1, 5]);
-  expect(await first.sample('dustpan_pod_gc_kept_pods{reason="Holding"}')).toBe(pods);
+  expect(await first.sample('dustpan_kept_objects{unit="podgc",reason="Holding"}')).toBe(pods);
   await first.stop();
 
   const next = bed.start();

@@ -23,7 +23,7 @@ test('DryRun sends no request that writes to a pod; Enforce then collects', asyn
   const controller = bed.start();
   await until('a pass is in the status', () => bed.condition('Enforcing') === 'False ModeDryRun');
   await controller.passes('podgc', 1);
-  expect(await controller.sample('dustpan_pod_gc_due_pods{reason="Expired",mode="DryRun"}')).toBe(30);
+  expect(await controller.sample('dustpan_due_objects{unit="podgc",reason="Expired",mode="DryRun"}')).toBe(30);
   expect(bed.writes).toEqual([]);
   bed.api.store.apply(policy('Enforce'));
   await until('all collected', () => bed.podCount === 0);
@@ -52,7 +52,7 @@ test.for([
     name: 'becomes DryRun',
     change: ({ store }: ControllerEnvironment['api']): unknown => store.apply(policy('DryRun')),
     seen: 'MODIFIED',
-    left: 'dustpan_pod_gc_due_pods{reason="Expired",mode="DryRun"}',
+    left: 'dustpan_due_objects{unit="podgc",reason="Expired",mode="DryRun"}',
   },
   {
     name: 'is deleted',
@@ -60,7 +60,7 @@ test.for([
       store.delete('GCPolicy', 'default');
     },
     seen: 'DELETED',
-    left: 'dustpan_pod_gc_kept_pods{reason="NoPolicy"}',
+    left: 'dustpan_kept_objects{unit="podgc",reason="NoPolicy"}',
   },
 ])(
   'a policy that $name during a pass stops it: the 32 requests in flight end, and no other begins',

@@ -1,6 +1,11 @@
-import { podDeleteReasons, podKeepReasons, type PodKeepReason } from '../../../../src/api/reasons.ts';
-import type { PodEvidence, PodReason } from '../../../../src/gc/reasons/pod-evidence.ts';
-import { podReasons } from '../../../../src/gc/reasons/pods.ts';
+import {
+  podDeleteReasons,
+  podKeepReasons,
+  type PodDeleteReason,
+  type PodKeepReason,
+} from '../../../../src/api/reasons.ts';
+import { toKeep, type PodKept } from '../../../../src/controllers/podgc/facts.ts';
+import { explainPod } from '../../../../src/controllers/podgc/words.ts';
 import {
   finalizerHeld,
   labelled,
@@ -19,10 +24,11 @@ import {
   onMissingNode,
   orphaned,
   outOfServiceNode,
+  planFor,
   terminated,
 } from '../../controllers/podgc/rows.ts';
 import { broken, finished, keepMark, type Facts } from '../facts.ts';
-import { casesOf, explained, liveCases, testReasons, type Cases } from './catalogue.ts';
+import { actedCases, casesOf, explained, testReasons, type Cases } from './catalogue.ts';
 
 const job = owner('Job', 'report');
 const jobs = [{ uid: job.uid, name: 'report', namespace: 'default', resourceVersion: '1', finished: false }];
@@ -44,18 +50,17 @@ const ttlByReason = [
 ] as const;
 
 /** Only the controller gives these reasons: the live checks before a deletion, and its memory. */
-const live: Pick<PodEvidence, LiveReason> = {
-  NodeExists: undefined,
-  NodeUnknown: undefined,
-  NodeRecovered: undefined,
-  ClockUnsure: undefined,
-  DeletionFailed: { times: 3 },
-};
-type LiveReason = PodKeepReason &
-  ('NodeExists' | 'NodeUnknown' | 'NodeRecovered' | 'ClockUnsure' | 'DeletionFailed');
+const live = [
+  { reason: 'NodeExists' },
+  { reason: 'NodeUnknown' },
+  { reason: 'NodeRecovered' },
+  { reason: 'ClockUnsure' },
+  { reason: 'DeletionFailed', times: 3 },
+] as const satisfies readonly PodKept[];
+type LiveReason = (typeof live)[number]['reason'];
 
 /** About the pod `x`. */
-const planned: Cases<Exclude<PodReason, LiveReason>> = {
+const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
   Expired: {
     'the ttl of all': finished({ ttlAfterFinishedMs: 3_000_000 }, aged('x', 60)),
     'the ttl of a phase, a reason and a message': finished(
@@ -216,13 +221,17 @@ const planned: Cases<Exclude<PodReason, LiveReason>> = {
   },
 };
 
-const target = { kind: 'Pod', namespace: 'default', name: 'x', uid: 'uid-x', node: 'node-1' } as const;
+const noPods = planFor({ pods: [] }, policy());
 
 testReasons(
   'pods',
   [...podDeleteReasons, ...podKeepReasons],
   [
     ...casesOf(planned, (facts) => explained({ kind: 'pod', namespace: 'default', name: 'x' }, facts)),
-    ...liveCases(live, { unit: 'podgc', target, catalog: podReasons }),
+    ...actedCases(
+      live
+        .map((why) => toKeep(pod('x'), why, policy()))
+        .map((one) => [one, explainPod(one, noPods)] as const),
+    ),
   ],
 );

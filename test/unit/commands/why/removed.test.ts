@@ -5,7 +5,7 @@ import { questionOf, type NodeQuestion } from '../../../../src/commands/why/ques
 import { podRemovalOf, removalsOf, type Removal } from '../../../../src/commands/why/removed.ts';
 import { whyTable } from '../../../../src/commands/why/table.ts';
 import type { Collection } from '../../../../src/kube/events/collected-events.ts';
-import { podReasons } from '../../../../src/gc/reasons/pods.ts';
+import { podReasons } from '../../../../src/controllers/podgc/words.ts';
 import { removedObject } from '../../agent/report/builders.ts';
 
 const pod = { uid: 'uid-api', namespace: 'web', name: 'api' };

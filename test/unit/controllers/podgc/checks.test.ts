@@ -256,7 +256,7 @@ test('with a skewed clock no ttl is judged, but thresholds are', async () => {
   await made.pass();
   expect(made.cluster.podNames.toSorted()).toEqual(['fresh-3', 'p0000', 'p0001', 'p0002']);
   expect(await made.registry.metrics()).toContain(
-    'dustpan_pod_gc_skipped_pods_total{reason="ClockUnsure"} 3',
+    'dustpan_skipped_objects_total{unit="podgc",reason="ClockUnsure"} 3',
   );
   expect(made.reports.at(-1)).toMatchObject({ deleted: 2, failed: 0, clockUnsure: 3 });
   const warnings = log.lines.filter(({ level }) => level === 'warn');
@@ -294,7 +294,9 @@ describe('pods that cannot be deleted', () => {
     await pass();
     expect(cluster.requests).toEqual(['delete p9']);
     expect(reports.at(-1)).toMatchObject({ due: 0, waiting: 2, deleted: 1, failed: 2 });
-    expect(await registry.metrics()).toContain('dustpan_pod_gc_kept_pods{reason="DeletionFailed"} 2');
+    expect(await registry.metrics()).toContain(
+      'dustpan_kept_objects{unit="podgc",reason="DeletionFailed"} 2',
+    );
     cluster.pods.set('later', pod('p8', { uid: 'later', finishedAtMs: 0 }));
     clock.advance(1);
     await expect(pass()).rejects.toThrow('2 of 3 failed');

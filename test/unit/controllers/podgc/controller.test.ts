@@ -30,10 +30,10 @@ test('Enforce deletes due pods and records one Event for all pods of an owner', 
   expect(reports).toMatchObject([{ governed: 1, terminated: 0, due: 0, deleted: 3, failed: 0 }]);
   const metrics = await registry.metrics();
   expect(metrics).toContain('dustpan_pod_gc_force_delete_pods_total{namespace="default",reason="expired"} 3');
-  expect(metrics).toContain('dustpan_pod_gc_deleted_pods_total{reason="Expired"} 3');
-  expect(metrics).toContain('dustpan_pod_gc_delete_errors_total{reason="Expired"} 0');
+  expect(metrics).toContain('dustpan_removed_objects_total{unit="podgc",reason="Expired"} 3');
+  expect(metrics).toContain('dustpan_failed_objects_total{unit="podgc",reason="Expired"} 0');
   expect(metrics).toContain('dustpan_pod_gc_delete_window 0');
-  expect(metrics).toContain('dustpan_pod_gc_skipped_pods_total{reason="NodeExists"} 0');
+  expect(metrics).toContain('dustpan_skipped_objects_total{unit="podgc",reason="NodeExists"} 0');
 });
 
 test('the deletions of a pass are limited to a rate, and to 32 at a time', async () => {
@@ -73,7 +73,9 @@ test('DryRun sends no request and counts the same', async () => {
   expect(cluster.requests).toEqual([]);
   expect(recorder.events).toEqual([]);
   expect(reports).toMatchObject([{ due: 3, deleted: 0 }]);
-  expect(await registry.metrics()).toContain('dustpan_pod_gc_due_pods{reason="Expired",mode="DryRun"} 3');
+  expect(await registry.metrics()).toContain(
+    'dustpan_due_objects{unit="podgc",reason="Expired",mode="DryRun"} 3',
+  );
 });
 
 test.each([
@@ -136,7 +138,7 @@ test('a node that the live GET finds keeps its pods and restarts the quarantine'
   await pass();
   expect(cluster.podNames).toEqual(['orphan']);
   const metrics = await registry.metrics();
-  expect(metrics).toContain('dustpan_pod_gc_skipped_pods_total{reason="NodeExists"} 1');
+  expect(metrics).toContain('dustpan_skipped_objects_total{unit="podgc",reason="NodeExists"} 1');
   expect(metrics).not.toContain('dustpan_pod_gc_force_delete_pods_total{');
   cluster.unseenNodes.clear();
   clock.advance(20_000);
@@ -191,8 +193,8 @@ test('a pod whose mark fails is not deleted; the others are, and the pass fails'
   expect(cluster.podNames).toEqual(['bad']);
   expect(reports).toMatchObject([{ deleted: 2, failed: 1 }]);
   const metrics = await registry.metrics();
-  expect(metrics).toMatch(/^dustpan_pod_gc_deleted_pods_total\{reason="Expired"\} 2$/m);
-  expect(metrics).toMatch(/^dustpan_pod_gc_delete_errors_total\{reason="Unscheduled"\} 1$/m);
+  expect(metrics).toMatch(/^dustpan_removed_objects_total\{unit="podgc",reason="Expired"\} 2$/m);
+  expect(metrics).toMatch(/^dustpan_failed_objects_total\{unit="podgc",reason="Unscheduled"\} 1$/m);
 });
 
 test('after a 429 the pass waits for its Retry-After and deletes every pod', async () => {

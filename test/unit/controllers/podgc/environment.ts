@@ -2,7 +2,8 @@ import { Registry } from 'prom-client';
 import type { PolicyPassReport } from '../../../../src/api/report/pass-report.ts';
 import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import { PodGcController, type PodGcDeps } from '../../../../src/controllers/podgc/controller.ts';
-import { podGcMetrics } from '../../../../src/controllers/podgc/metrics.ts';
+import { podGcMetrics, podGcReasons } from '../../../../src/controllers/podgc/metrics.ts';
+import { startMetrics, unitMetrics } from '../../../../src/gc/metrics.ts';
 import type { NamespaceFacts, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { FakeCluster, FakeRecorder, storeOf } from '../../../fakes/cluster.ts';
@@ -52,7 +53,8 @@ export function environmentOf(
   const registry = new Registry();
   const recorder = new FakeRecorder();
   const clock = new FakeClock();
-  const metrics = podGcMetrics(registry);
+  const metrics = unitMetrics(registry);
+  startMetrics(metrics, 'podgc', podGcReasons);
   const policies: Environment['policies'] = {
     ...{ synced: true, ranked: [governing] },
     confirm: () => Promise.resolve({ same: true, clockSkewMs: 0 }),
@@ -66,7 +68,7 @@ export function environmentOf(
     namespaces: storeOf(namespaces),
     jobs: () => storeOf(new Map()),
     replicaSets: () => storeOf(new Map()),
-    ...{ policies, cluster, recorder, clock, metrics, log: silentLogger },
+    ...{ policies, cluster, recorder, clock, metrics, own: podGcMetrics(registry), log: silentLogger },
     holdsLease: () => true,
     periodMs: 20_000,
     openBreakers: () => new Map(),

@@ -1,0 +1,422 @@
+import { TTL_ANNOTATION } from '../../api/policy/matching.ts';
+import { isInvalid, type PodsPolicy } from '../../api/policy/policy.ts';
+import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
+import { explainHold, holdMeaning } from '../../gc/reasons/hold-words.ts';
+import {
+  counted,
+  explainInvalid,
+  keepLabelField,
+  labelRemoved,
+  ordinal,
+  policyCorrected,
+  timeText,
+} from '../../gc/reasons/words.ts';
+import type { Meaning, Why } from '../../gc/words.ts';
+import type { PodFacts } from '../../kube/cache/objects.ts';
+import { formatDuration } from '../../runtime/text/duration.ts';
+import {
+  isTerminating,
+  type Finish,
+  type PodDecision,
+  type PodGcPlan,
+  type PolicyVerdicts,
+  type Ttl,
+} from './facts.ts';
+import type { Line } from './order.ts';
+
+const held = { what: 'pods', field: 'pods.safety' };
+const podLabel = 'Or the label gc.dustpan.dev/keep: "true" on the pod, its namespace or its node.';
+
+/** Caution for a pod on a missing node. */
+const mayRun =
+  'Its containers may still be running: if somebody deletes the Node object of a live kubelet, the kubelet creates it again only when it restarts. Only the quarantine and the live read of the node right before the deletion protect such a pod.';
+
+/** The reasons of podgc. */
+export const podReasons: Readonly<Record<PodDeleteReason | PodKeepReason, Meaning>> = {
+  Terminated: {
+    meaning:
+      'There are more finished pods than the threshold; dustpan deletes evicted pods first, then the oldest.',
+    change: `A higher pods.terminated.threshold. ${podLabel}`,
+  },
+  TerminatedInNamespace: {
+    meaning:
+      'Its namespace has more finished pods than the threshold per namespace; dustpan deletes evicted pods first, then the oldest.',
+    change: `A higher pods.terminated.perNamespaceThreshold, or, for one of the newest pods of an owner, a higher keepPerOwner. ${podLabel}`,
+  },
+  Expired: {
+    meaning: 'It has finished, and its time to live has passed.',
+    change: `A longer ttl (in pods.terminated.ttlByReason, ttlAfterFinished or the pod's annotation ${TTL_ANNOTATION}), or, for one of the newest pods of an owner, a higher keepPerOwner. ${podLabel}`,
+  },
+  OutOfService: {
+    meaning: 'It is terminating on a node that is not ready and has the out-of-service taint.',
+    change: `The node is ready again, or somebody removes its taint node.kubernetes.io/out-of-service. ${podLabel}`,
+  },
+  Orphaned: {
+    meaning:
+      'Its node has been missing for the whole quarantine, and a live read of the node confirmed this.',
+    change: `A Node with this name, or a longer pods.orphaned.quarantine. ${podLabel}`,
+    caution: mayRun,
+  },
+  Unscheduled: {
+    meaning: 'It is terminating and was never bound to a node.',
+    change: `A policy without pods.unscheduledTerminating. ${podLabel}`,
+  },
+  NotTerminated: {
+    meaning: 'It is running or starting.',
+    change: 'It finishes and a rule for finished pods selects it, or its node is deleted.',
+  },
+  UnderThreshold: {
+    meaning: 'It has finished, but no threshold is exceeded that would select it.',
+    change:
+      'More pods finish, a threshold is exceeded and it is the next to be deleted, or the policy sets a ttl for it.',
+  },
+  RuleOff: {
+    meaning: 'It has finished, but the policy has no rule for finished pods.',
+    change: 'The policy sets pods.terminated.',
+  },
+  TooYoung: {
+    meaning: 'It has finished, but its time to live has not passed yet.',
+    change:
+      'Its ttl has passed since its last container finished; or, if that time is unknown or cannot be true, since the controller first observed it as finished. pods.terminated.ttlByReason or ttlAfterFinished sets the ttl, and with honorTTLAnnotation a shorter annotation.',
+  },
+  KeepMarked: {
+    meaning: 'The label gc.dustpan.dev/keep is on the pod, its namespace or its node.',
+    change: labelRemoved,
+  },
+  JobUncounted: {
+    meaning: 'It has finished, but its Job has not counted it yet.',
+    change: 'The Job controller counts it and removes the finalizer batch.kubernetes.io/job-tracking.',
+  },
+  JobUnfinished: {
+    meaning: 'It has finished, but its Job has not, and the policy protects the pods of such Jobs.',
+    change:
+      'The Job gets the condition Complete or Failed, or pods.terminated.protectUnfinishedJobs is false.',
+  },
+  KeptForOwner: {
+    meaning: 'It is among the newest finished pods of its owner.',
+    change:
+      'Newer pods of the owner finish, pods.terminated.keepPerOwner is lower, or pods.terminated.threshold is exceeded, which ignores keepPerOwner.',
+  },
+  FinalizerHeld: {
+    meaning: 'It is terminating and waits only for its finalizers; another deletion would change nothing.',
+    change:
+      'Never by dustpan: the API server deletes it when the owners of the finalizers have removed them.',
+  },
+  Quarantined: {
+    meaning: 'Its node is missing, but the quarantine has not passed yet.',
+    change:
+      'The node is still missing when pods.orphaned.quarantine has passed; if the node returns, or the circuit breaker opens, the quarantine restarts.',
+    caution: mayRun,
+  },
+  NodeExists: {
+    meaning: 'The list of nodes does not have its node, but a live read found the node.',
+    change: 'The node is missing for a whole quarantine.',
+  },
+  NodeUnknown: {
+    meaning: 'It was due, but the live read of its node failed.',
+    change: 'A live read in a later pass succeeds.',
+  },
+  NodeRecovered: {
+    meaning: 'It was due, but a live read found that its node is ready or has no out-of-service taint.',
+    change: 'The node is not ready and has the out-of-service taint again.',
+  },
+  ClockUnsure: {
+    meaning: 'Its age is unknown, because the clocks of the controller and the API server differ.',
+    change: 'The clocks agree again.',
+  },
+  Tripped: {
+    meaning:
+      'Its node is missing, but the circuit breaker is open: so many nodes are missing that the list of nodes is probably wrong.',
+    change:
+      'No more nodes are missing than pods.safety.maxOrphanedNodesPercent permits (a single one always, unless it is 0), and another quarantine has passed.',
+    caution: mayRun,
+  },
+  Holding: holdMeaning(held),
+  PacingLimit: {
+    meaning: "It is due, but the pass has reached the policy's limit of deletions.",
+    change: 'A later pass deletes it; with a higher pods.safety.maxDeletesPerPass an earlier one.',
+  },
+  DeletionFailed: {
+    meaning:
+      'It is due, but its deletion has failed, for example because a webhook denied it; dustpan tries it again, after all other pods.',
+    change:
+      "The pause has passed, and the API server accepts the deletion. The controller's log has its response to the last attempt.",
+  },
+  NamespaceUnknown: {
+    meaning: 'The controller has not read its namespace yet, whose labels may protect the pod.',
+    change: 'The controller has read the namespace.',
+  },
+  NoPolicy: {
+    meaning: 'No GCPolicy selects it.',
+    change: 'A GCPolicy with spec.pods selects it.',
+  },
+  InvalidPolicy: {
+    meaning: 'An invalid GCPolicy may select it, so dustpan keeps it.',
+    change: policyCorrected,
+  },
+};
+
+/** Explains the decision about one pod with its values. */
+export function explainPod(decision: PodDecision, plan: PodGcPlan): Why {
+  const { policy, target } = decision;
+  const { pod, namespace, node = '' } = target;
+  const { meaning } = podReasons[decision.reason];
+  const verdicts = plan.policies.find((one) => one.policy === policy);
+  const rules = rulesOf(policy);
+  switch (decision.reason) {
+    case 'Terminated':
+      return explainSurplus(decision, overallOf(verdicts));
+    case 'TerminatedInNamespace':
+      return explainSurplus(decision, inNamespaceOf(verdicts, namespace));
+    case 'Expired':
+      return explainTtl(pod, decision.finish, 'has passed');
+    case 'OutOfService':
+      return {
+        detail: `It is terminating on node ${node}, which is not ready and has the out-of-service taint.`,
+        field: 'pods.outOfService',
+      };
+    case 'Orphaned':
+      return {
+        detail: `Node ${node} does not exist, and ${overText(rules, decision.isAssumed)}.`,
+        field: quarantineField(rules),
+      };
+    case 'Unscheduled':
+      return { detail: meaning, field: 'pods.unscheduledTerminating' };
+    case 'NotTerminated':
+      return explainUnfinished(pod, plan.areNodesKnown && rules?.orphaned !== undefined);
+    case 'UnderThreshold':
+      return explainLeft(pod, decision.finish, verdicts);
+    case 'RuleOff':
+      return { detail: meaning, field: 'pods.terminated is not set' };
+    case 'TooYoung':
+      return explainTtl(pod, decision.finish, 'has not passed yet');
+    case 'KeepMarked':
+      return { detail: `The label gc.dustpan.dev/keep is on ${decision.on}.`, field: keepLabelField() };
+    case 'JobUncounted':
+      return {
+        detail: `${ownerText(pod)} has not counted it yet: it still has the finalizer batch.kubernetes.io/job-tracking.`,
+        field: 'metadata.finalizers=batch.kubernetes.io/job-tracking',
+      };
+    case 'JobUnfinished':
+      return {
+        detail: `${ownerText(pod)} has neither completed nor failed, as far as the controller knows, and the policy protects the pods of such Jobs.`,
+        field: 'pods.terminated.protectUnfinishedJobs=true',
+      };
+    case 'KeptForOwner':
+      return explainNewest(rules);
+    case 'FinalizerHeld':
+      return explainFinalizers(pod);
+    case 'Quarantined':
+      return {
+        detail: `Node ${node} does not exist; this command counts the quarantine of ${quarantineOf(rules)} from now, because only the controller knows since when the node has been missing.`,
+        field: quarantineField(rules),
+      };
+    case 'Tripped':
+      return explainTripped(node, verdicts);
+    case 'Holding':
+      return explainHeld(verdicts);
+    case 'PacingLimit':
+      return explainPace(rules);
+    case 'DeletionFailed':
+      return {
+        detail: `It is due, but its deletion has failed ${counted(decision.times, 'time')}; the pause before the next attempt doubles with each failure.`,
+      };
+    case 'NamespaceUnknown':
+      return { detail: `Namespace ${namespace} is unknown, and its labels may protect the pod.` };
+    case 'InvalidPolicy':
+      return explainInvalid(policy, 'this pod');
+    case 'NodeExists':
+    case 'NodeUnknown':
+    case 'NodeRecovered':
+    case 'ClockUnsure':
+    case 'NoPolicy':
+      return { detail: meaning };
+  }
+}
+
+const rulesOf = (policy: PodDecision['policy']): PodsPolicy | undefined =>
+  policy === undefined || isInvalid(policy) ? undefined : policy.pods;
+
+/** A threshold that counts a finished pod: its pods, which ones they are, and the policy field. */
+interface Limit {
+  readonly line: Line;
+  readonly scope: string;
+  readonly field: string;
+}
+
+type Verdicts = PolicyVerdicts | undefined;
+
+function overallOf(verdicts: Verdicts): Limit | undefined {
+  const line = verdicts?.overall;
+  return line && { line, scope: '', field: `pods.terminated.threshold=${line.threshold}` };
+}
+
+function inNamespaceOf(verdicts: Verdicts, namespace: string): Limit | undefined {
+  const line = verdicts?.byNamespace.get(namespace);
+  return (
+    line && {
+      line,
+      scope: ` in namespace ${namespace}`,
+      field: `pods.terminated.perNamespaceThreshold=${line.threshold}`,
+    }
+  );
+}
+
+function explainSurplus({ reason, target }: PodDecision, limit: Limit | undefined): Why {
+  if (limit === undefined) return { detail: podReasons[reason].meaning };
+  const place = ordinal(limit.line.placeOf(target.pod));
+  return {
+    detail: `${finishedText(limit)}; this one is the ${place} to be deleted: evicted pods first, then the oldest.`,
+    field: limit.field,
+  };
+}
+
+function explainLeft(pod: PodFacts, { ttl }: Finish, verdicts: Verdicts): Why {
+  const limits = [overallOf(verdicts), inNamespaceOf(verdicts, pod.namespace)];
+  const set = limits.filter((limit) => limit !== undefined);
+  const parts = set
+    // Only the overall threshold can be off.
+    .filter(({ line, scope }) => line.threshold > 0 || scope !== '')
+    .map((limit) => `${finishedText(limit)}${placeText(limit, pod)}.`);
+  const text =
+    parts.length === 0
+      ? 'It has finished, but the policy sets neither a threshold nor a ttl for it.'
+      : parts.join(' ');
+  return {
+    detail: `${text}${annotationText(ttl)}`,
+    field: set.map(({ field }) => field).join(', '),
+  };
+}
+
+/** The pods that a threshold counts, and those that it does not count; opted-out pods are not mentioned. */
+function finishedText({ line: { counted: count, held: stuck, earlier, threshold }, scope }: Limit): string {
+  const others = [
+    ...(earlier === 0
+      ? []
+      : [`${earlier} more ${earlier === 1 ? 'is' : 'are'} already due by another limit`]),
+    ...(stuck === 0 ? [] : [`${stuck} more cannot be deleted now`]),
+  ];
+  const sum = stuck + earlier;
+  const more = sum === 0 ? '' : ` (${others.join(', ')}; ${sum === 1 ? 'it does' : 'they do'} not count)`;
+  return `This policy governs ${counted(count, 'finished pod')}${scope}${more}, and the threshold is ${threshold}`;
+}
+
+function placeText({ line }: Limit, pod: PodFacts): string {
+  const place = ordinal(line.placeOf(pod));
+  const surplus = line.counted - line.threshold;
+  if (surplus <= 0) return `; this one would be the ${place} to be deleted`;
+  const first = surplus === 1 ? 'dustpan deletes the first' : `dustpan deletes the first ${surplus}`;
+  return `, so ${first}; this one is the ${place}`;
+}
+
+function explainTtl(pod: PodFacts, finish: Finish, state: string): Why {
+  const { ttl } = finish;
+  return {
+    detail: `${finishText(pod, finish)}, and ${ttlText(ttl)} ${state}.${annotationText(ttl)}`,
+    field: `${ttl.field}=${formatDuration(ttl.ttlMs)}`,
+  };
+}
+
+/** `plan` and `why` have not watched the pod: if its finish time is unknown or cannot be true, they count the ttl from now. */
+function finishText(pod: PodFacts, { countedMs }: Finish): string {
+  const { finishedAtMs } = pod;
+  if (countedMs === finishedAtMs) return `It finished at ${timeText(finishedAtMs)}`;
+  return `${doubtText(pod)} This command counts from now, because only the controller knows when it first observed the pod as finished`;
+}
+
+function doubtText({ finishedAtMs, createdAtMs }: PodFacts): string {
+  if (finishedAtMs === undefined) return 'Its status does not have the time at which it finished.';
+  const doubt =
+    finishedAtMs < createdAtMs
+      ? `before the creation of the pod (${timeText(createdAtMs)})`
+      : 'in the future';
+  return `Its status reports that it finished at ${timeText(finishedAtMs)}, ${doubt}: the clock of its node is wrong.`;
+}
+
+const ttlText = (ttl: Ttl): string =>
+  ttl.annotation?.effect === 'sets'
+    ? `the time to live of ${formatDuration(ttl.ttlMs)} in its annotation ${TTL_ANNOTATION}`
+    : `${kindText(ttl)} of ${formatDuration(ttl.ttlMs)}`;
+
+/** Why the annotation of a pod is ignored; '' = it is not. */
+function annotationText({ annotation }: Ttl): string {
+  if (annotation === undefined || annotation.effect === 'sets') return '';
+  const subject = ` Its annotation ${TTL_ANNOTATION} is ignored: ${JSON.stringify(annotation.value)}`;
+  return annotation.effect === 'longer'
+    ? `${subject} is not shorter.`
+    : `${subject} is not a duration between 0s and 87600h, such as 90s or 1h30m.`;
+}
+
+/** `its time to live`, or that of a rule in ttlByReason. */
+function kindText({ rule }: Ttl): string {
+  const { phase, reason, messagePattern } = rule ?? {};
+  const traits = [
+    phase === undefined ? [] : `phase ${phase}`,
+    reason === undefined ? [] : `reason ${reason}`,
+    messagePattern === undefined ? [] : `a message like ${JSON.stringify(messagePattern)}`,
+  ].flat();
+  return traits.length === 0 ? 'its time to live' : `the time to live for ${traits.join(' and ')}`;
+}
+
+const quarantineOf = (rules: PodsPolicy | undefined): string =>
+  formatDuration(rules?.orphaned?.quarantineMs ?? 0);
+
+const quarantineField = (rules: PodsPolicy | undefined): string =>
+  `pods.orphaned.quarantine=${quarantineOf(rules)}`;
+
+function overText(rules: PodsPolicy | undefined, isAssumed: boolean): string {
+  if (rules?.orphaned?.quarantineMs === 0) return 'the policy sets no quarantine';
+  return `the quarantine of ${quarantineOf(rules)} is ${isAssumed ? 'assumed to be over' : 'over'}`;
+}
+
+function explainTripped(node: string, verdicts: Verdicts): Why {
+  const { isLeftOpen = false, trippedPercent = 0, policy } = verdicts ?? {};
+  const max = policy?.pods?.safety.maxOrphanedNodesPercent ?? 0;
+  return {
+    detail: isLeftOpen
+      ? `Node ${node} does not exist, but the status of the policy reports that the circuit breaker is open. A controller that has just started keeps it open for a quarantine.`
+      : `Node ${node} does not exist, but ${Math.round(trippedPercent)} % of all nodes are missing. Above ${max} % the circuit breaker opens, because the list of nodes is probably wrong.`,
+    field: `pods.safety.maxOrphanedNodesPercent=${max}`,
+  };
+}
+
+/** `isNodeKnown`: the policy deletes orphans, and this pod is none. */
+function explainUnfinished(pod: PodFacts, isNodeKnown: boolean): Why {
+  const { phase, nodeName } = pod;
+  const existing = isNodeKnown && nodeName !== undefined ? `, and node ${nodeName} exists` : '';
+  return {
+    detail: `It has not finished: its phase is ${phase}${isTerminating(pod) ? ', although it is terminating' : ''}${existing}.`,
+    field: `status.phase=${phase}`,
+  };
+}
+
+const ownerText = ({ controller }: PodFacts): string =>
+  controller === undefined ? 'Its Job' : `${controller.kind} ${controller.name}`;
+
+function explainNewest(rules: PodsPolicy | undefined): Why {
+  const { keepPerOwner = 0 } = rules?.terminated ?? {};
+  return {
+    detail: `It is ${keepPerOwner === 1 ? 'the newest finished pod' : `one of the ${keepPerOwner} newest finished pods`} of its owner.`,
+    field: `pods.terminated.keepPerOwner=${keepPerOwner}`,
+  };
+}
+
+const explainFinalizers = ({ deletionAtMs, finalizers }: PodFacts): Why => ({
+  detail: `It was deleted${deletionAtMs === undefined ? '' : ` at ${timeText(deletionAtMs)}`} and waits only for its finalizers: ${finalizers.join(', ')}.`,
+  field: `metadata.finalizers=${finalizers.join(',')}`,
+});
+
+function explainPace(rules: PodsPolicy | undefined): Why {
+  const { maxDeletesPerPass = 0 } = rules?.safety ?? {};
+  return {
+    detail: `It is due, but a pass deletes at most ${counted(maxDeletesPerPass, 'pod')} for this policy, and other pods are before it.`,
+    field: `pods.safety.maxDeletesPerPass=${maxDeletesPerPass}`,
+  };
+}
+
+function explainHeld(verdicts: Verdicts): Why {
+  const { policy, selected: due = 0, governed = 0 } = verdicts ?? {};
+  if (policy?.pods === undefined) return { detail: podReasons.Holding.meaning };
+  const { above, forMs } = policy.pods.hold;
+  return explainHold(held, { above, forMs, due, governed, generation: policy.generation });
+}
