@@ -24,7 +24,7 @@ const decisions = {
     'src/api/**/*.ts',
     'src/runtime/{scheduling/jump,text/{duration,glob,quantity}}.ts',
   ],
-  exclude: ['**/{controller,manager,act,checks}.ts', '**/*.gen.ts'],
+  exclude: ['**/{controller,manager,act,checks,words}.ts', '**/*.gen.ts'],
 };
 
 export default defineConfig({

@@ -1,0 +1,122 @@
+import { Registry } from 'prom-client';
+import { describe, expect, test } from 'vitest';
+import type { InvalidPolicy, Policy } from '../../../src/api/policy/policy.ts';
+import type { Decision } from '../../../src/gc/decision.ts';
+import { showPlan, startMetrics, unitMetrics } from '../../../src/gc/metrics.ts';
+import { carryOut, passReport, undecidedBecause } from '../../../src/gc/pass.ts';
+import { now, policy } from '../../builders.ts';
+import { FakeClock } from '../../fakes/clock.ts';
+import { RecordingLogger } from '../../fakes/recording-logger.ts';
+
+const enforcing = policy({ mode: 'Enforce' });
+const dry = policy({ mode: 'DryRun' });
+const invalid: InvalidPolicy = {
+  name: 'broken',
+  uid: 'u',
+  generation: 1,
+  priority: 0,
+  pods: undefined,
+  nodes: undefined,
+  problems: ['spec: must be an object'],
+};
+
+const image = (id: string, by: Policy | InvalidPolicy | undefined): Decision => ({
+  unit: 'imagegc',
+  verdict: 'Remove',
+  target: { kind: 'Image', id, name: id },
+  reason: 'Age',
+  policy: by,
+  eligibleAt: undefined,
+  bytes: 1,
+});
+
+const reasons = { due: ['Age'], kept: ['InUse'], stages: [] } as const;
+
+/** What is removed of these decisions; `fail` names those whose removal fails. */
+async function pass(due: readonly Decision[], fail: readonly string[] = []) {
+  const metrics = unitMetrics(new Registry());
+  startMetrics(metrics, 'imagegc', reasons);
+  const log = new RecordingLogger();
+  const removed: string[] = [];
+  const results = await carryOut(
+    due,
+    { unit: 'imagegc', metrics, log },
+    {
+      checks: [],
+      steps: [
+        ({ target }) => {
+          const id = 'id' in target ? target.id : '';
+          if (fail.includes(id)) return Promise.reject(new Error('busy'));
+          removed.push(id);
+          return Promise.resolve({ kind: 'done', freedBytes: 2 });
+        },
+      ],
+      clock: new FakeClock(),
+      concurrency: 1,
+      fieldsOf: ({ target }) => ({ image: 'id' in target ? target.id : '' }),
+      onProgress: () => undefined,
+      isInterrupted: () => due.some(({ target }) => 'id' in target && target.id === 'interrupted'),
+    },
+    new AbortController().signal,
+  );
+  return { results, removed, log, metrics };
+}
+
+describe('what is due', () => {
+  test.each([
+    ['a policy in mode Enforce', enforcing, ['a']],
+    ['a policy in mode DryRun', dry, []],
+    ['an invalid policy', invalid, []],
+    ['no policy', undefined, []],
+  ] as const)('under %s', async (_, by, expected) => {
+    expect((await pass([image('a', by)])).removed).toEqual(expected);
+  });
+
+  test('is counted and reported', async () => {
+    const { results, metrics } = await pass([image('a', enforcing), image('b', enforcing)], ['b']);
+    const report = passReport({ unit: 'imagegc', at: now, result: 'Failed', message: 'busy' }, results);
+    expect(report).toMatchObject({ removed: 1, freedBytes: 2, errors: 1 });
+    const counts = await Promise.all([metrics.removed, metrics.failed].map((one) => one.get()));
+    expect(counts.map(({ values }) => values[0]?.value)).toEqual([1, 1]);
+  });
+
+  test('and fails is a warning ten times; then only details have it', async () => {
+    const due = Array.from({ length: 12 }, (_, i) => image(`i${i}`, enforcing));
+    const { log } = await pass(
+      due,
+      due.map(({ target }) => ('id' in target ? target.id : '')),
+    );
+    const levels = log.lines
+      .filter(({ message }) => message === 'removing image failed')
+      .map(({ level }) => level);
+    expect(levels).toEqual([...Array.from({ length: 10 }, () => 'warn'), 'debug', 'debug']);
+  });
+
+  test('and is interrupted by a shutdown is no failure', async () => {
+    const { log } = await pass([image('interrupted', enforcing)], ['interrupted']);
+    expect(log.lines.map(({ message }) => message)).not.toContain('removing image failed');
+  });
+});
+
+test('the gauges of a plan count each mode, and forget the plan before', async () => {
+  const metrics = unitMetrics(new Registry());
+  const due = [image('a', dry), image('b', enforcing), image('c', enforcing), image('d', invalid)];
+  const shown = async () =>
+    (await metrics.due.get()).values.map(({ labels, value }) => `${labels.mode ?? ''} ${value}`).sort();
+  showPlan(metrics, 'imagegc', reasons, { due, kept: [] });
+  expect(await shown()).toEqual(['DryRun 1', 'Enforce 2']);
+  showPlan(metrics, 'imagegc', reasons);
+  expect(await shown()).toEqual(['DryRun 0', 'Enforce 0']);
+});
+
+test.each([
+  ['the clocks differ', { kind: 'kept', decision: image('a', dry), reason: 'ClockUnsure' }, 'skewed'],
+  ['another reason keeps it', { kind: 'kept', decision: image('a', dry), reason: 'InUse' }, undefined],
+] as const)('something is undecided if %s', (_, outcome, expected) => {
+  expect(undecidedBecause({ outcomes: [outcome], stopped: undefined }, 'skewed')).toBe(expected);
+});
+
+test('something is undecided if facts are missing', () => {
+  const stopped = { kind: 'stop', why: 'unreadable', unknown: true } as const;
+  expect(undecidedBecause({ outcomes: [], stopped }, undefined)).toBe('unreadable');
+});
