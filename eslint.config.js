@@ -5,6 +5,10 @@ const imports = (...patterns) => ({ '@typescript-eslint/no-restricted-imports': 
 const syntax = (...rules) => ({ 'no-restricted-syntax': ['error', ...rules] });
 
 const noDefaultExport = { selector: 'ExportDefaultDeclaration', message: 'Use a named export.' };
+const noSpreadLiteral = {
+  selector: 'ObjectExpression > SpreadElement > ObjectExpression',
+  message: 'Write the fields out: a spread literal turns off the check for misspelt properties.',
+};
 const noAmbientTime = [
   {
     selector: "NewExpression[callee.name='Date'][arguments.length=0]",
@@ -92,9 +96,12 @@ export default defineConfig(
   {
     files: ['src/**'],
     ignores: ['src/runtime/scheduling/clock.ts'],
-    rules: syntax(noDefaultExport, ...noAmbientTime, noAmbientEnvironment),
+    rules: syntax(noDefaultExport, noSpreadLiteral, ...noAmbientTime, noAmbientEnvironment),
   },
-  { files: ['src/commands/cli/config.ts'], rules: syntax(noDefaultExport, ...noAmbientTime) },
+  {
+    files: ['src/commands/cli/config.ts'],
+    rules: syntax(noDefaultExport, noSpreadLiteral, ...noAmbientTime),
+  },
 
   // Dependency direction: runtime < api < gc < adapters < units < commands.
   {
@@ -129,7 +136,7 @@ export default defineConfig(
   {
     files: ['src/{controllers,agent}/*/**'],
     ignores: ['**/{controller,manager,act,checks}.ts'],
-    rules: syntax(noDefaultExport, ...noAmbientTime, noAmbientEnvironment, ...decisionsArePure),
+    rules: syntax(noDefaultExport, noSpreadLiteral, ...noAmbientTime, noAmbientEnvironment, ...decisionsArePure),
   },
   // Types that libraries infer from what is declared here.
   {

@@ -175,10 +175,12 @@ interface NodeCheckDeps extends Pick<ConfirmedOptions<NodeConfirmation>, 'clock'
 /** Policies, node and pods, read from the API server right before a removal from the node. */
 export const confirmedNode = <D>({ clock, confirm, policy }: NodeCheckDeps): ConfirmedNode<D> =>
   new Confirmed({
-    ...{ clock, confirm },
+    clock,
+    confirm,
     isSame: ({ governance }) => governance.kind === 'governed' && isSamePolicy(governance.policy, policy),
     unreadable: (err) => ({
-      ...{ kind: 'stop', unknown: true },
+      kind: 'stop',
+      unknown: true,
       why: `policies, node and pods cannot be confirmed live: ${errorLine(err)}`,
     }),
   });

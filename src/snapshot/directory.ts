@@ -59,12 +59,19 @@ export async function readSnapshot(source: SnapshotSource): Promise<PlanFacts> {
     readObjects(file, kinds.nodegcreports, onProgress),
   );
   return {
-    ...{ policies, replaced, openBreakers, inForce, nodes, pods: pods?.all, namespaces },
+    policies,
+    replaced,
+    openBreakers,
+    inForce,
+    nodes,
+    pods: pods?.all,
+    namespaces,
     jobs: await ifThere('jobs', (file) => readObjects(file, kinds.jobs, onProgress)),
     replicaSets: await ifThere('replicasets', (file) => readObjects(file, kinds.replicasets, onProgress)),
     parts: read.map(({ part }) => part),
     reports: [...(reports?.values() ?? [])].filter(({ name }) => !folders.includes(name)),
-    ...{ takenAt: record.takenAt, part: record.part },
+    takenAt: record.takenAt,
+    part: record.part,
     notes: [
       ...record.notes,
       ...(isKindMissing ? [kindMissingNote] : []),
@@ -102,7 +109,8 @@ async function readRecord(file: string, now: Date | undefined): Promise<Snapshot
   );
   const part = (namespace ?? selector) === undefined ? undefined : { namespace, selector };
   return {
-    ...{ takenAt, part },
+    takenAt,
+    part,
     notes:
       part === undefined
         ? []

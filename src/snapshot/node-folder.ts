@@ -66,7 +66,11 @@ function nodeFolderOf(
     return { disk: diskOf(content), usage, notes: impossible.map((what) => impossibleNote(name, what)) };
   });
   const part: NodePart = {
-    ...{ name, pods, state, containers: ran?.containers, mounted: ran?.mounted ?? [] },
+    name,
+    pods,
+    state,
+    containers: ran?.containers,
+    mounted: ran?.mounted ?? [],
     images: read('images', imagesOf),
     sandboxImage: read('info', sandboxImageOf),
     sandboxes: read('sandboxes', sandboxesOf),

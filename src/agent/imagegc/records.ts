@@ -167,5 +167,10 @@ const unrecorded = { name: undefined, reason: '', policy: '' };
 
 /** A removal as the report and `why` name it. */
 export const removedObject = ({ digest, atMs, what = unrecorded }: RemovedImage): RemovedObject<'Image'> => ({
-  ...{ kind: 'Image', id: digest, ...what, pod: undefined, bytes: undefined, atMs },
+  kind: 'Image',
+  id: digest,
+  ...what,
+  pod: undefined,
+  bytes: undefined,
+  atMs,
 });

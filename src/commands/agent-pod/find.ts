@@ -11,7 +11,8 @@ export async function findAgents(
   signal: AbortSignal,
 ): Promise<readonly AgentPod[]> {
   const query = {
-    ...{ labelSelector: agentLabels, limit: String(pageSize) },
+    labelSelector: agentLabels,
+    limit: String(pageSize),
     ...(node !== undefined && { fieldSelector: `spec.nodeName=${node}` }),
   };
   const agents = new Map<string, AgentPod>();

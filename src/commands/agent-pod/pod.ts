@@ -26,8 +26,11 @@ export function agentPodOf(pod: unknown): AgentPod | undefined {
   const container = asObjects(containers).find((one) => one['name'] === agentContainer);
   if (container === undefined || deletionTimestamp !== undefined || !isRunning(status)) return undefined;
   return {
-    ...{ node: asText(nodeName), namespace: asText(namespace), name: asText(name) },
-    ...{ command: textsIn(container['command']), args: textsIn(container['args']) },
+    node: asText(nodeName),
+    namespace: asText(namespace),
+    name: asText(name),
+    command: textsIn(container['command']),
+    args: textsIn(container['args']),
   };
 }
 

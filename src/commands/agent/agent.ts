@@ -96,7 +96,11 @@ class Agent {
     this.#stop = stop;
     this.#loops = new AgentLoops({ config, clock, random: Math.random, log, onResult: metrics.pass });
     this.#caches = agentCaches({
-      ...{ transport: cluster.transport, clock, random: Math.random, log, metrics: metrics.reflector },
+      transport: cluster.transport,
+      clock,
+      random: Math.random,
+      log,
+      metrics: metrics.reflector,
       nodeName: config.nodeName,
       onNews: () => {
         this.#loops.wakeAll(stop);
@@ -110,7 +114,10 @@ class Agent {
     const { config, cluster, registry, log } = this.#base;
     await this.#state.prepare();
     const servers = await startServers({
-      ...{ config, cluster, registry, log },
+      config,
+      cluster,
+      registry,
+      log,
       live: this.#loops.heartbeats,
       ready: this.#readiness(),
     });
@@ -145,7 +152,9 @@ class Agent {
     const cri = criRuntime({ socket, deadlineMs, statusDeadlineMs: Math.min(deadlineMs, statusMs) });
     const counted = recordedRuntime(cri, clock, metrics.runtimeCall);
     const watch = new RuntimeWatch({
-      ...{ runtime: counted, socket, log },
+      runtime: counted,
+      socket,
+      log,
       onReady: () => {
         this.#loops.wakePasses(this.#stop);
       },
@@ -169,7 +178,11 @@ class Agent {
     };
     return buildAgentUnits({
       ...this.#base,
-      ...{ caches: this.#caches, recorder: this.#recorder, state: this.#state, runtimeWatch, onProgress },
+      caches: this.#caches,
+      recorder: this.#recorder,
+      state: this.#state,
+      runtimeWatch,
+      onProgress,
       runtime,
       onPass: () => {
         this.#loops.wakeReport();

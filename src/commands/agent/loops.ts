@@ -70,12 +70,14 @@ export class AgentLoops {
     };
     this.#first = firstDelays(containerGcPeriodMs, random());
     this.#passSpread = new SpreadWake({
-      ...{ clock, random },
+      clock,
+      random,
       spreadMs: passSpreadMs(containerGcPeriodMs),
       wakes: [this.#wakes.containers, this.#wakes.images],
     });
     this.#reportSpread = new SpreadWake({
-      ...{ clock, random },
+      clock,
+      random,
       spreadMs: reportSpreadMs(containerGcPeriodMs),
       wakes: [this.#wakes.report],
     });
@@ -165,8 +167,11 @@ export class AgentLoops {
         imageLoop ??= this.#loop(
           (next) => this.#turns.run(() => images(next), next),
           {
-            ...{ name: 'imagegc', intervalMs: imageGcPeriodMs, jitter },
-            ...{ wake: this.#wakes.images, heartbeat: this.#beats.images },
+            name: 'imagegc',
+            intervalMs: imageGcPeriodMs,
+            jitter,
+            wake: this.#wakes.images,
+            heartbeat: this.#beats.images,
           },
           signal,
         );
@@ -175,8 +180,11 @@ export class AgentLoops {
     await this.#loop(
       containersFirst,
       {
-        ...{ name: 'containergc', intervalMs: containerGcPeriodMs, jitter },
-        ...{ wake: this.#wakes.containers, heartbeat: this.#beats.containers },
+        name: 'containergc',
+        intervalMs: containerGcPeriodMs,
+        jitter,
+        wake: this.#wakes.containers,
+        heartbeat: this.#beats.containers,
         firstDelayMs: this.#first.passMs,
       },
       signal,
@@ -193,7 +201,11 @@ export class AgentLoops {
     return loop(
       task,
       {
-        ...{ ...options, clock, random, log, quietRepeats: true },
+        ...options,
+        clock,
+        random,
+        log,
+        quietRepeats: true,
         onResult: onResult(options.name, options.intervalMs),
       },
       signal,

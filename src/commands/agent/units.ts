@@ -192,7 +192,13 @@ function imageGc(
 ): ImageGcManager {
   const { config, cluster, registry, metrics, log, runtime, caches, recorder, state, onProgress } = deps;
   return new ImageGcManager({
-    ...{ runtime, disk, recorder, clock, state, onProgress, onPass },
+    runtime,
+    disk,
+    recorder,
+    clock,
+    state,
+    onProgress,
+    onPass,
     pods: caches.pods,
     governance: caches.governance,
     node: () => nodeRef(caches),
@@ -214,7 +220,9 @@ function localStorage(
   onPass: (pass: NodePassReport, inventory: StorageInventory | undefined) => void,
 ): LocalStorageManager {
   return new LocalStorageManager({
-    ...{ recorder, clock, onPass },
+    recorder,
+    clock,
+    onPass,
     source: kubelet,
     pods: caches.pods,
     governance: caches.governance,
@@ -232,7 +240,10 @@ function nodePressure(
 ): NodePressureManager {
   const logger = log.named('nodepressure');
   return new NodePressureManager({
-    ...{ ...parts, recorder, clock, log: logger },
+    ...parts,
+    recorder,
+    clock,
+    log: logger,
     pods: caches.pods,
     governance: caches.governance,
     node: () => nodeRef(caches),
@@ -257,7 +268,9 @@ function consumersOf({ images, containers }: Inventories): readonly Consumer[] {
 function reportManager(deps: AgentUnitsDeps, place: Place, inventories: Inventories): ReportManager {
   const { cluster, registry, log, runtime, runtimeWatch, caches, recorder } = deps;
   return new ReportManager({
-    ...{ clock, random: Math.random, agentVersion: version },
+    clock,
+    random: Math.random,
+    agentVersion: version,
     imageDisk: place.imageDisk,
     nodeDisk: place.nodeDisk,
     node: caches.node,

@@ -75,7 +75,8 @@ export function kubeConfigSource(
   env: System['env'],
 ): KubeConfigSource {
   return {
-    ...{ kubeconfig, context },
+    kubeconfig,
+    context,
     kubeconfigVariable: set(env['KUBECONFIG']),
     homes: homesOf(env),
     serviceHost: set(env['KUBERNETES_SERVICE_HOST']),
@@ -286,7 +287,8 @@ export function thisNode(options: NodeOptions, env: System['env'], command: stri
   const name = nodeNameOf(options, env, command);
   if (name === undefined) throw new UsageError([`${command}: --cri-socket needs --node-name, or NODE_NAME`]);
   return {
-    ...{ name, criSocket },
+    name,
+    criSocket,
     stateDirectory: options.stateDir,
     podLogs: options.podLogsDir,
     containerLogs: options.containerLogsDir,

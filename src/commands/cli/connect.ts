@@ -35,14 +35,22 @@ export async function connect(
   const connection = await load(config.kube);
   const open = (limits: { qps?: number; burst?: number }): HttpTransport =>
     createTransport({
-      ...{ ...connection, ...limits, clock, metrics },
-      ...{ userAgent: userAgent(), requestTimeoutMs: config.kube.requestTimeoutMs },
+      ...connection,
+      ...limits,
+      clock,
+      metrics,
+      userAgent: userAgent(),
+      requestTimeoutMs: config.kube.requestTimeoutMs,
     });
   const limits = { qps: config.kubeApiQps, burst: config.kubeApiBurst };
   const [transport, reviews] = [open(limits), open(limits)];
   const [acts, lease] = [open({}), open({})];
   return {
-    ...{ connection, transport, acts, lease, reviews },
+    connection,
+    transport,
+    acts,
+    lease,
+    reviews,
     close: () => {
       for (const one of [transport, acts, lease, reviews]) one.close();
     },
@@ -74,8 +82,13 @@ async function load(source: Source): Promise<ClusterConnection> {
   try {
     return await loadClusterConnection(
       {
-        ...{ kubeconfig, kubeconfigEnv: kubeconfigVariable, homes, inCluster },
-        ...{ overrides, impersonation, proxies },
+        kubeconfig,
+        kubeconfigEnv: kubeconfigVariable,
+        homes,
+        inCluster,
+        overrides,
+        impersonation,
+        proxies,
       },
       clock,
     );

@@ -40,7 +40,8 @@ export async function startServers(options: ServersOptions): Promise<readonly Li
       bindAddress: config.metricsBindAddress,
       certificate: certificateOf(options),
       authorize: authorizeOf(options),
-      ...{ registry, log },
+      registry,
+      log,
     }),
     startHealthServer({
       bindAddress: config.healthProbeBindAddress,

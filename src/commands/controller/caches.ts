@@ -117,7 +117,8 @@ const reflecting =
   (deps: CacheDeps): Reflect =>
   <T extends Identified>(resource: Resource<T>, onChange?: () => void, pageSize?: number) =>
     new Reflector<T>({
-      ...{ ...deps, resource },
+      ...deps,
+      resource,
       ...(onChange !== undefined && { onChange }),
       ...(pageSize !== undefined && { pageSize }),
     });

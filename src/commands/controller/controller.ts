@@ -72,7 +72,11 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
   const wake = new Wake();
   const evictionWake = new Wake();
   const caches = controllerCaches({
-    ...{ transport: cluster.transport, clock, random: Math.random, log, policySet },
+    transport: cluster.transport,
+    clock,
+    random: Math.random,
+    log,
+    policySet,
     metrics: base.metrics.reflector,
     onReady: () => {
       letHeapDouble(false);

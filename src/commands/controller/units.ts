@@ -71,7 +71,10 @@ function policyStatus(deps: UnitDeps): PolicyStatusController {
     nodes: caches.nodes,
     nodeReports: caches.nodeReports,
     writeStatus: caches.writePolicyStatus,
-    ...{ holdsLease, recorder, clock, log: log.named('policystatus') },
+    holdsLease,
+    recorder,
+    clock,
+    log: log.named('policystatus'),
     metrics: policyStatusMetrics(registry),
   });
 }
@@ -82,7 +85,10 @@ function evictionOf(deps: UnitDeps): EvictionController {
     ...caches,
     policies: livePolicies(deps),
     evictions: podEvictions(cluster.acts),
-    ...{ holdsLease, hasPredecessor, recorder, clock },
+    holdsLease,
+    hasPredecessor,
+    recorder,
+    clock,
     metrics: evictionMetrics(registry),
     log: log.named('eviction'),
   });

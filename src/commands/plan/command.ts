@@ -265,7 +265,10 @@ export const planCommand = (system: System, load: Load<[PlanConfig, System]>) =>
     const { kept, output, exitCode: hasExitCode } = options;
     const config = {
       ...withNodes(planConfig(command, system), command, 'plan'),
-      ...{ kept, output, hasExitCode, filter: podFilterOf(options, 'plan') },
+      kept,
+      output,
+      hasExitCode,
+      filter: podFilterOf(options, 'plan'),
       colours: hasColours(options.color, set(system.env['NO_COLOR'])),
     };
     const run = await load();

@@ -197,7 +197,9 @@ function printed(
   object: PlanObject,
 ): Omit<Decision, 'order' | 'detail' | 'field'> {
   return {
-    ...{ unit, verdict, reason },
+    unit,
+    verdict,
+    reason,
     policy: policy?.name ?? null,
     mode: policy === undefined || isInvalid(policy) ? null : policy.mode,
     object,

@@ -109,8 +109,12 @@ function totalsOf(decisions: readonly Decision[]): Totals {
   const removed = counted.filter(({ order }) => order !== null);
   const waiting = counted.filter(({ order, eligibleAt }) => order === null && eligibleAt !== null);
   return {
-    ...{ unit: first.unit, node: nodeOf(first), planned: removed.length },
-    ...{ kept: counted.length - removed.length, waiting: waiting.length, reasons },
+    unit: first.unit,
+    node: nodeOf(first),
+    planned: removed.length,
+    kept: counted.length - removed.length,
+    waiting: waiting.length,
+    reasons,
     bytes: removed.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
   };
 }

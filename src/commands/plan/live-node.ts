@@ -71,7 +71,13 @@ async function read(
   notes.push(...(usage?.impossible ?? []).map((what) => impossibleNote(name, what)));
   const pods = await podsOnNode(name, transport, signal);
   return inOrder({
-    ...{ name, images, sandboxImage, containers, sandboxes, usage, pods },
+    name,
+    images,
+    sandboxImage,
+    containers,
+    sandboxes,
+    usage,
+    pods,
     mounted: [...(await mountedImages(runtime, strayContainers(containers, pods), signal)).values()].flat(),
     disk: await orNote(imageDisk({ runtime, statFs }, signal)),
     orphans: listed && (await orNote(finder.inspect(listed, { pods, sandboxes, containers }, signal))),

@@ -103,12 +103,18 @@ class ClusterReader {
     const { needsJobs, needsReplicaSets } = needsOf(all);
     const reports = (await this.#listIfAllowed(nodeReportsResource())) ?? new Map<string, never>();
     return {
-      ...{ policies, replaced, nodes, pods, namespaces },
+      policies,
+      replaced,
+      nodes,
+      pods,
+      namespaces,
       ...this.#reported,
       jobs: needsJobs ? await this.#listIfAllowed(jobsResource()) : undefined,
       replicaSets: needsReplicaSets ? await this.#listIfAllowed(replicaSetsResource()) : undefined,
       moreNodes: adviceOnNodes({ node, through }),
-      ...{ parts, unread, part: this.#part },
+      parts,
+      unread,
+      part: this.#part,
       reports: [...reports.values()].filter(({ name }) => !parts.some((one) => one.name === name)),
       notes: this.#notes,
     };

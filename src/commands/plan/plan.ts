@@ -84,7 +84,10 @@ async function textOf(plan: PlanDocument, facts: PlanFacts, config: PlanConfig):
     case 'wide':
       return [
         planTable(plan, {
-          ...{ colours: config.colours, kept, assumeElapsed, createdAt: createdAtIn(facts) },
+          colours: config.colours,
+          kept,
+          assumeElapsed,
+          createdAt: createdAtIn(facts),
           ...screen(output === 'wide'),
         }),
       ];

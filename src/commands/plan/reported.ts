@@ -48,7 +48,7 @@ function reportedNodes(totals: readonly Totals[]): readonly ReportedNode[] {
   const nodes = new Map<string, ReportedNode>();
   for (const { unit, node, state, reportedAt, removable = 0, removableBytes = 0 } of totals) {
     if (node === null || reportedAt === undefined) continue;
-    const known = nodes.get(node) ?? { ...{ node, state, reportedAt }, images: 0, containers: 0, bytes: 0 };
+    const known = nodes.get(node) ?? { node, state, reportedAt, images: 0, containers: 0, bytes: 0 };
     nodes.set(
       node,
       unit === 'imagegc'

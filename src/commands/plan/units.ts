@@ -282,7 +282,11 @@ function planContainers(
 function reportTotals(report: NodeReportFacts): readonly Totals[] {
   const { reportedAtMs, degraded } = report;
   const common = {
-    ...{ node: report.name, planned: null, kept: null, waiting: null, reasons: {} },
+    node: report.name,
+    planned: null,
+    kept: null,
+    waiting: null,
+    reasons: {},
     ...(degraded && { state: 'Degraded' }),
     reportedAt: reportedAtMs === undefined ? null : formatRfc3339(new Date(reportedAtMs)),
   };

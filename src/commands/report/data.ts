@@ -122,7 +122,10 @@ function disksOf({ name: node, usage, disk }: NodePart): readonly DiskUse[] {
   const readings = (usage?.signals ?? []).filter(({ signal }) => signal !== 'memory.available');
   if (readings.length > 0)
     return readings.map(({ signal, available, capacity }) => ({
-      ...{ node, name: signal.split('.')[0] ?? '', available, capacity },
+      node,
+      name: signal.split('.')[0] ?? '',
+      available,
+      capacity,
       unit: isInodes(signal) ? 'inodes' : 'bytes',
     }));
   if (disk === undefined) return [];
@@ -145,7 +148,10 @@ function largestImages(parts: readonly NodePart[], removed: ReadonlySet<string>)
   for (const { name: node, images: list = [] } of parts)
     for (const { id, tags, digests, sizeBytes: bytes } of list) {
       const known = images.get(id) ?? {
-        ...{ name: tags[0] ?? digests[0] ?? id, bytes, nodes: 0, removedOn: 0 },
+        name: tags[0] ?? digests[0] ?? id,
+        bytes,
+        nodes: 0,
+        removedOn: 0,
       };
       const isRemoved = removed.has(objectKey({ kind: 'Image', id, node }));
       const removedOn = known.removedOn + (isRemoved ? 1 : 0);
@@ -181,7 +187,8 @@ function dueOf(decisions: readonly Decision[], now: Date): readonly DueDay[] {
   );
   return [...Map.groupBy(waiting, ({ eligibleAt }) => (eligibleAt ?? '').slice(0, 10))]
     .map(([day, list]) => ({
-      ...{ day, objects: list.length },
+      day,
+      objects: list.length,
       bytes: list.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
     }))
     .toSorted((a, b) => (a.day < b.day ? -1 : 1));

@@ -44,8 +44,12 @@ export const containersJson = (
 function containerJson(container: RuntimeContainer, mountedImages: readonly string[] | undefined): object {
   const { id, sandboxId, name, attempt, imageId, imageRef } = container;
   return {
-    ...{ id, podSandboxId: sandboxId, metadata: { name, attempt } },
-    ...{ image: { image: imageId === '' ? imageRef : imageId }, imageRef, imageId },
+    id,
+    podSandboxId: sandboxId,
+    metadata: { name, attempt },
+    image: { image: imageId === '' ? imageRef : imageId },
+    imageRef,
+    imageId,
     state: containerStates[container.state],
     createdAt: String(container.createdAtNs),
     labels: keptLabels(container.labels) ?? {},
@@ -65,7 +69,8 @@ export const sandboxesJson = (sandboxes: readonly RuntimeSandbox[]): object => (
 function sandboxJson(sandbox: RuntimeSandbox): object {
   const { id, podName: name, podUid: uid, podNamespace: namespace, attempt, runtimeHandler } = sandbox;
   return {
-    ...{ id, metadata: { name, uid, namespace, attempt } },
+    id,
+    metadata: { name, uid, namespace, attempt },
     state: sandbox.state === 'Ready' ? 'SANDBOX_READY' : 'SANDBOX_NOTREADY',
     createdAt: String(sandbox.createdAtNs),
     labels: keptLabels(sandbox.labels) ?? {},

@@ -15,7 +15,9 @@ export const logListingJson = ({ roots, entries, directories, complete }: LogLis
 /** Files and links for `logs.json`, moved to the default directories. */
 export function logsJson(entries: readonly LogEntry[], roots: LogRoots): readonly object[] {
   return entries.map(({ path, bytes, mtimeMs, target }) => ({
-    ...{ path: usual(path, roots), bytes, mtime: formatRfc3339(new Date(mtimeMs)) },
+    path: usual(path, roots),
+    bytes,
+    mtime: formatRfc3339(new Date(mtimeMs)),
     ...(target !== undefined && { target: usualTarget(path, target, roots) }),
   }));
 }

@@ -100,11 +100,13 @@ const imageFsJson = ({
   ...values
 }: NonNullable<MeasuredDisks['imageFs']>): JsonObject => ({
   ...statsJson(values),
-  ...{ usedBytes, inodesUsed },
+  usedBytes,
+  inodesUsed,
 });
 
 const statsJson = ({ capacityBytes, availableBytes, inodes, inodesFree }: FileSystemStats): JsonObject => ({
-  ...{ capacityBytes, availableBytes },
+  capacityBytes,
+  availableBytes,
   ...(inodes !== undefined && { inodes }),
   ...(inodesFree !== undefined && { inodesFree }),
 });

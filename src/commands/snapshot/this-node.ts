@@ -23,7 +23,10 @@ export async function usingNode<T>(
   const runtime = criRuntime({ socket: socketPath(config.criSocket) });
   const state = new StateFile(join(stateDirectory, 'state.json'));
   const node = new NodeSnapshot({
-    ...{ name, runtime, kubeletRoot, warn },
+    name,
+    runtime,
+    kubeletRoot,
+    warn,
     statFs: statFsReader(),
     logs: new LocalLogs({ pods: podLogs, containers: containerLogs }),
     readState: (signal) => state.read(signal),

@@ -71,7 +71,9 @@ function troubleOf(group: readonly [Named, ...Named[]]): Trouble {
   const [{ kind, reason, message }] = group;
   const times = group.flatMap(({ since }) => since ?? []);
   return {
-    ...{ kind, reason, message },
+    kind,
+    reason,
+    message,
     names: group.map(({ name }) => name).toSorted(),
     since: times.toSorted((a, b) => Date.parse(a) - Date.parse(b))[0] ?? null,
   };

@@ -23,7 +23,9 @@ export function statusView(
     return policyRow(policy, stored.get(policy.name) ?? {}, own);
   });
   return {
-    ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'Status', trouble },
+    apiVersion: 'gc.dustpan.dev/v1alpha1',
+    kind: 'Status',
+    trouble,
     totals: totalsOf(rows, nodes),
     policies: rows,
     /** Nodes with problems first, then by the bytes that can be freed. */
@@ -81,8 +83,10 @@ function nodeRow({ metadata, status = {} }: NodeGCReport, troubled: ReadonlySet<
   const name = metadata?.name ?? '';
   const passes = units.map(({ lastPassTime }) => lastPassTime);
   return {
-    ...{ name, inTrouble: troubled.has(name) },
-    ...{ policy: orNull(policy?.name), mode: orNull(policy?.mode) },
+    name,
+    inTrouble: troubled.has(name),
+    policy: orNull(policy?.name),
+    mode: orNull(policy?.mode),
     reportTime: orNull(status.reportTime),
     imageFsUsedPercent: orNull(status.imageFileSystem?.usedPercent),
     ...removableOf(status),

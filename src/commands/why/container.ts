@@ -45,7 +45,8 @@ function candidatesOf({ parts }: PlanFacts): readonly Candidate[] {
       text: `${shortId(id)} (container ${name} on ${node})`,
     })),
     ...sandboxes.map(({ id, podNamespace, podName }) => ({
-      ...{ id, node },
+      id,
+      node,
       text: `${shortId(id)} (sandbox of ${podNamespace}/${podName} on ${node})`,
     })),
   ]);

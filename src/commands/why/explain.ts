@@ -60,7 +60,8 @@ export function explain(plan: PlanDocument, { object, facts, path }: Found): Exp
 }
 
 export const answer = (content: Omit<ExplanationDocument, 'apiVersion' | 'kind'>): ExplanationDocument => ({
-  ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'Explanation' },
+  apiVersion: 'gc.dustpan.dev/v1alpha1',
+  kind: 'Explanation',
   ...content,
 });
 

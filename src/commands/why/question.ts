@@ -31,8 +31,13 @@ interface Words {
 export const kinds = ['pod', 'image', 'container'] as const;
 
 const kindOf: Readonly<Partial<Record<string, (typeof kinds)[number]>>> = {
-  ...{ pod: 'pod', pods: 'pod', po: 'pod' },
-  ...{ image: 'image', images: 'image', container: 'container', containers: 'container' },
+  pod: 'pod',
+  pods: 'pod',
+  po: 'pod',
+  image: 'image',
+  images: 'image',
+  container: 'container',
+  containers: 'container',
 };
 
 /** Parses `pod NAMESPACE/NAME`, `pod NAME`, `pod/NAME`, `image REFERENCE`, `image/REFERENCE`, `container ID` and `container/ID`. */

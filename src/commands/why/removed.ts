@@ -69,8 +69,12 @@ function removalOf(one: RemovedThere, { text }: NodeQuestion): Removal {
   const meanings: Meanings = kind === 'Image' ? imageReasons : containerReasons;
   const isInside = isPath(id) && text !== id;
   return {
-    ...{ verdict: 'Remove', at: metaTime(new Date(atMs)), object: objectOf(one) },
-    ...{ reason: reason || null, policy: policy || null, bytes },
+    verdict: 'Remove',
+    at: metaTime(new Date(atMs)),
+    object: objectOf(one),
+    reason: reason || null,
+    policy: policy || null,
+    bytes,
     sentence: meanings[reason]?.meaning ?? null,
     evidence: `${isInside ? `It contained ${text}. ` : ''}The agent of ${node} recorded the removal.`,
   };
@@ -89,8 +93,12 @@ type Meanings = Readonly<Partial<Record<string, { readonly meaning: string }>>>;
 export function podRemovalOf({ verb, at, reason, policy, owner, note }: Collection, pod: AskedPod): Removal {
   const meanings: Meanings = podReasons;
   return {
-    ...{ verdict: verb === 'deleted' ? 'Delete' : 'Evict', at: at.replace(/\.\d+/, ''), object: pod },
-    ...{ reason: reason ?? null, policy: policy ?? null, bytes: null },
+    verdict: verb === 'deleted' ? 'Delete' : 'Evict',
+    at: at.replace(/\.\d+/, ''),
+    object: pod,
+    reason: reason ?? null,
+    policy: policy ?? null,
+    bytes: null,
     sentence: reason === undefined ? null : (meanings[reason]?.meaning ?? null),
     evidence: `Event on ${owner.kind} ${owner.name}: ${note}`,
   };

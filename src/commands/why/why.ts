@@ -73,7 +73,9 @@ async function gone(question: Question, absent: Absent): Promise<ExplanationDocu
   const { notes = [] } = facts ?? {};
   return answer({
     generatedAt: formatRfc3339(timeOf(plan, facts ?? {})),
-    ...{ object: askedObject(question), explanations: [], removed },
+    object: askedObject(question),
+    explanations: [],
+    removed,
     notes: target.kind === 'unread' ? [...notes, mayExist(target.message)] : notes,
   });
 }

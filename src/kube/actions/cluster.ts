@@ -115,6 +115,9 @@ function markFailedRequest(pod: MarkedPod, condition: DisruptionTarget | undefin
 }
 
 const disruptionTarget = ({ reason, message, at }: DisruptionTarget): OnWire<V1PodCondition> => ({
-  ...{ type: 'DisruptionTarget', status: 'True', reason, message },
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason,
+  message,
   lastTransitionTime: metaTime(at),
 });

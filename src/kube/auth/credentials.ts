@@ -94,7 +94,8 @@ export class RereadCredentials implements Credentials {
   endpoint(server: string, proxy?: Proxy): Endpoint {
     const material = (): TlsMaterial => this.#identity?.tls ?? {};
     return {
-      ...{ server, proxy },
+      server,
+      proxy,
       get tls() {
         return material();
       },

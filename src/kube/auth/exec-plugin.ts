@@ -27,7 +27,8 @@ export async function runPlugin(exec: Fields, signal: AbortSignal): Promise<Plug
 function outputOf(command: string, { args, env }: Fields, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, textsIn(args), {
-      ...{ stdio: ['ignore', 'pipe', 'inherit'], signal },
+      stdio: ['ignore', 'pipe', 'inherit'],
+      signal,
       env: { ...process.env, ...Object.fromEntries(variablesIn(env)) },
     });
     let output = '';

@@ -122,7 +122,11 @@ function requestOf(json: Unchecked<NodeGCReportStatusEvictionRequest>): Eviction
   if (observedBytes === undefined || limitBytes === undefined) return undefined;
   const subject = bounded(asText(json.subject), bounds.name);
   const request: EvictionRequest = {
-    ...{ pod, signal, observedBytes, limitBytes, observedAtMs },
+    pod,
+    signal,
+    observedBytes,
+    limitBytes,
+    observedAtMs,
     subject: subject === '' ? undefined : subject,
     shortage: shortageOf(json.shortage),
     gracePeriodSeconds: countOf(json.gracePeriodSeconds),

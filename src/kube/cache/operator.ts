@@ -132,8 +132,11 @@ export class PolicyOperator extends Operator {
 }
 
 const gcPolicy = {
-  ...{ group: 'gc.dustpan.dev', version: 'v1alpha1', plural: 'gcpolicies' },
-  ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'GCPolicy' },
+  group: 'gc.dustpan.dev',
+  version: 'v1alpha1',
+  plural: 'gcpolicies',
+  apiVersion: 'gc.dustpan.dev/v1alpha1',
+  kind: 'GCPolicy',
 } as const;
 
 interface Change {

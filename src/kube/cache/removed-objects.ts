@@ -29,7 +29,9 @@ export function removedObjectsResource(node: string | undefined): Resource<Remov
     const ofImages: Unchecked<NodeGCReportStatusImages> = asObject(images);
     const others: Unchecked<NodeGCReportStatusContainers> = asObject(containers);
     return {
-      ...{ uid: asText(uid), name: asText(name), resourceVersion: asText(resourceVersion) },
+      uid: asText(uid),
+      name: asText(name),
+      resourceVersion: asText(resourceVersion),
       removed: [
         ...asObjects(ofImages.lastRemoved).flatMap((one) => removedOf({ ...one, kind: 'Image' })),
         ...asObjects(others.lastRemoved).flatMap(removedOf),
@@ -52,8 +54,14 @@ function removedOf(json: Unchecked<NodeGCReportStatusContainersLastRemovedItem>)
   if (kind === undefined || atMs === undefined || asText(id) === '') return [];
   return [
     {
-      ...{ kind, id: asText(id), name: textOrUndefined(name), pod: podOf(pod) },
-      ...{ reason: asText(reason), policy: asText(policy), bytes: size > 0 ? size : undefined, atMs },
+      kind,
+      id: asText(id),
+      name: textOrUndefined(name),
+      pod: podOf(pod),
+      reason: asText(reason),
+      policy: asText(policy),
+      bytes: size > 0 ? size : undefined,
+      atMs,
     },
   ];
 }

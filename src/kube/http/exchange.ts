@@ -98,10 +98,14 @@ function dispatch({ request, server, headers }: Attempt, agent: http.Agent): htt
   const search = query === undefined ? '' : `?${new URLSearchParams(query).toString()}`;
   const body = request.body === undefined ? undefined : JSON.stringify(request.body);
   const sent = (url.protocol === 'https:' ? https : http).request(url, {
-    ...{ agent, method, path: url.pathname.replace(/\/+$/, '') + path + search },
+    agent,
+    method,
+    path: url.pathname.replace(/\/+$/, '') + path + search,
     headers: {
       // gzip costs both sides more CPU than it saves (ADR 36).
-      ...{ accept, 'accept-encoding': 'identity', ...headers },
+      accept,
+      'accept-encoding': 'identity',
+      ...headers,
       // Explicit: node:http sends a DELETE without them.
       ...(body !== undefined && { 'content-type': contentType, 'content-length': Buffer.byteLength(body) }),
     },

@@ -185,7 +185,9 @@ class KeepAliveTransport implements HttpTransport {
     const startMs = clock.monotonicMs();
     const report = (code: string): void =>
       metrics?.({
-        ...{ verb: attempt.request.method, host: this.#host, code },
+        verb: attempt.request.method,
+        host: this.#host,
+        code,
         seconds: (clock.monotonicMs() - startMs) / 1000,
       });
     try {

@@ -10,7 +10,11 @@ export function responseError(request: KubeRequest, { status, headers, body }: K
   const message = reported?.message ?? firstLine(body);
   const { reason = '', causes = [], explanations = [] } = reported ?? {};
   return new ApiError(messageOf(request, status, { message, reason: reported?.reason }), {
-    ...{ status, reason, causes, explanations, serverMessage: message },
+    status,
+    reason,
+    causes,
+    explanations,
+    serverMessage: message,
     retryAfterMs: retryAfterMs(headers['retry-after']) ?? reported?.retryAfterMs,
     isStatus: reported !== undefined,
   });

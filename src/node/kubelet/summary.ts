@@ -110,7 +110,8 @@ function roomOf(node: unknown, { dedicatedImageFs, splitContainerFs }: DiskLayou
   const { availableBytes, workingSetBytes } = asObject(memory);
   const memoryBytes = (count(availableBytes) ?? 0) + (count(workingSetBytes) ?? 0);
   return {
-    ...{ logs, layers },
+    logs,
+    layers,
     volumes: {
       bytes: Math.max(logs.bytes, memoryBytes),
       inodes: Math.max(logs.inodes, memoryBytes / pageBytes),

@@ -116,13 +116,15 @@ export class OrphanFinder implements NodeOrphans {
     const { cgroups } = this.#options.roots;
     return {
       podDirectories: await inspected(podDirectories, async ({ path }) => ({
-        ...{ bytes: sizes.get(path)?.bytes ?? 0, obstacle: await directoryObstacle(path, mounts) },
+        bytes: sizes.get(path)?.bytes ?? 0,
+        obstacle: await directoryObstacle(path, mounts),
       })),
       logDirectories: await inspected(logDirectories, ({ path }) =>
         Promise.resolve({ bytes: sizes.get(path)?.bytes ?? 0, obstacle: undefined }),
       ),
       podCgroups: await inspected(podCgroups, async ({ path }) => ({
-        ...{ bytes: await memoryOf(path), obstacle: await cgroupObstacle(cgroups, path, mounts) },
+        bytes: await memoryOf(path),
+        obstacle: await cgroupObstacle(cgroups, path, mounts),
       })),
     };
   }
