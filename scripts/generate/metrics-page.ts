@@ -5,7 +5,10 @@ import { nodeLabels, openLabels, placeLabels, upstreamMetrics } from './metrics-
 /** docs/reference/metrics.md. */
 export async function metricsPage(): Promise<string> {
   const [controller, agent] = await Promise.all(components.map(metricsOf));
-  const both = (controller ?? []).filter(({ name }) => agent?.some((metric) => metric.name === name));
+  const both = (controller ?? []).flatMap((one) => {
+    const other = agent?.find(({ name }) => name === one.name);
+    return other === undefined ? [] : [{ ...one, labels: joined(one.labels, other.labels) }];
+  });
   const isShared = ({ name }: MetricFacts): boolean => both.some((metric) => metric.name === name);
   const only = (metrics: readonly MetricFacts[] = []) => metrics.filter((metric) => !isShared(metric));
   return page('Metrics', 'the registries of controller and agent', [
@@ -18,6 +21,12 @@ export async function metricsPage(): Promise<string> {
     ...section('Controller and agent', both),
   ]);
 }
+
+/** The preset values of both components: each has its own units. */
+const joined = (ours: MetricFacts['labels'], theirs: MetricFacts['labels']): MetricFacts['labels'] =>
+  new Map(
+    [...ours].map(([label, values]) => [label, [...new Set([...values, ...(theirs.get(label) ?? [])])]]),
+  );
 
 const section = (title: string, metrics: readonly MetricFacts[]): readonly string[] => [
   ...heading(2, title),

@@ -14,7 +14,7 @@ import {
   pressureKeepReasons,
   storageKeepReasons,
 } from '../../src/api/reasons.ts';
-import { evictionReasons } from '../../src/gc/reasons/evictions.ts';
+import { evictionReasons } from '../../src/controllers/eviction/words.ts';
 import { containerWarnings } from '../../src/gc/reasons/container-warnings.ts';
 import { containerReasons } from '../../src/gc/reasons/containers.ts';
 import { imageReasons } from '../../src/agent/imagegc/words.ts';
@@ -46,7 +46,7 @@ const containerTexts: Texts = { file: 'src/gc/reasons/containers.ts', of: contai
 const warningTexts: Texts = { file: 'src/gc/reasons/container-warnings.ts', of: containerWarnings };
 const storageTexts: Texts = { file: 'src/gc/reasons/storage.ts', of: storageReasons };
 const pressureTexts: Texts = { file: 'src/gc/reasons/pressure.ts', of: pressureReasons };
-const evictionTexts: Texts = { file: 'src/gc/reasons/evictions.ts', of: evictionReasons };
+const evictionTexts: Texts = { file: 'src/controllers/eviction/words.ts', of: evictionReasons };
 
 const sections: readonly (readonly [title: string, ...tables: readonly ReasonTable[]])[] = [
   [

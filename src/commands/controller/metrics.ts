@@ -1,30 +1,35 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { evictionUnitReasons } from '../../controllers/eviction/metrics.ts';
+import { startMetrics, unitMetrics, type UnitMetrics } from '../../gc/metrics.ts';
+import { metricRows } from '../../runtime/serving/metric-rows.ts';
 import { componentMetrics, type ComponentMetrics } from '../cli/process-metrics.ts';
 
 export interface ControllerMetrics extends ComponentMetrics {
+  readonly units: UnitMetrics;
   readonly leading: (leading: boolean) => void;
   readonly slowRenewal: () => void;
 }
 
-/** The metrics of the process and of the lease named `lease`. */
+/** The metrics of the process, of all units, and of the lease named `lease`. */
 export function controllerMetrics(registry: Registry, lease: string): ControllerMetrics {
-  const registers: [Registry] = [registry];
-  const leading = new Gauge({
-    name: 'dustpan_leader_election_master_status',
-    help: '[ALPHA] 1 while this process holds the Lease, or needs none.',
-    labelNames: ['name'],
-    registers,
-  });
-  const slow = new Counter({
-    name: 'dustpan_leader_election_slowpath_total',
-    help: '[ALPHA] Renewals of the Lease that had to read it first.',
-    labelNames: ['name'],
-    registers,
-  });
+  const units = unitMetrics(registry);
+  startMetrics(units, 'eviction', evictionUnitReasons);
+  const { counter, gauge } = metricRows(registry);
+  const leading = gauge(
+    'leader_election_master_status',
+    '1 while this process holds the Lease, or needs none.',
+    'name',
+  );
+  const slow = counter(
+    'leader_election_slowpath_total',
+    'Renewals of the Lease that had to read it first.',
+    'name',
+  );
   leading.set({ name: lease }, 0);
   slow.inc({ name: lease }, 0);
   return {
     ...componentMetrics(registry),
+    units,
     leading: (leads) => {
       leading.set({ name: lease }, leads ? 1 : 0);
     },

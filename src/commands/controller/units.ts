@@ -7,6 +7,7 @@ import { policyStatusMetrics } from '../../controllers/policystatus/metrics.ts';
 import { readStatus } from '../../controllers/policystatus/plan.ts';
 import type { Registry } from 'prom-client';
 import { PolicySet } from '../../api/policy/policy-set.ts';
+import type { UnitMetrics } from '../../gc/metrics.ts';
 import { openBreakersIn } from '../../gc/open-breaker.ts';
 import type { Confirmation, PolicyView } from '../../api/policy/policy-view.ts';
 import { inForceIn } from '../../gc/hold.ts';
@@ -27,6 +28,7 @@ interface UnitDeps {
   readonly config: Pick<ControllerConfig, 'maxDeleteQps' | 'podGcPeriodMs'>;
   readonly cluster: Connected;
   readonly registry: Registry;
+  readonly metrics: { readonly units: UnitMetrics };
   readonly recorder: Recorder;
   readonly policySet: PolicySet;
   readonly caches: Caches;
@@ -75,13 +77,17 @@ function policyStatus(deps: UnitDeps): PolicyStatusController {
 }
 
 function evictionOf(deps: UnitDeps): EvictionController {
-  const { cluster, registry, recorder, caches, holdsLease, hasPredecessor, log } = deps;
+  const { cluster, registry, metrics, recorder, caches, holdsLease, hasPredecessor, log } = deps;
   return new EvictionController({
     ...caches,
     policies: livePolicies(deps),
     evictions: podEvictions(cluster.acts),
-    ...{ holdsLease, hasPredecessor, recorder, clock },
-    metrics: evictionMetrics(registry),
+    holdsLease,
+    hasPredecessor,
+    recorder,
+    clock,
+    metrics: metrics.units,
+    own: evictionMetrics(registry),
     log: log.named('eviction'),
   });
 }

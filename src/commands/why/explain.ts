@@ -6,7 +6,7 @@ import type { Unit } from '../../gc/decision.ts';
 import { containerWarnings } from '../../gc/reasons/container-warnings.ts';
 import { containerReasons } from '../../gc/reasons/containers.ts';
 import type { ReasonEntry } from '../../gc/reasons/entry.ts';
-import { evictionReasons } from '../../gc/reasons/evictions.ts';
+import { evictionReasons } from '../../controllers/eviction/words.ts';
 import { imageReasons } from '../../agent/imagegc/words.ts';
 import { podReasons } from '../../gc/reasons/pods.ts';
 import { pressureReasons, pressureWarnings } from '../../gc/reasons/pressure.ts';

@@ -46,11 +46,14 @@ export interface EvictionChecks {
 export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
   const { clock, log, evictions, namespaces, stopReason, confirm, decideAgain } = deps;
   const confirmed = new Confirmed<PodEviction, Confirmation>({
-    ...{ clock, confirm, unreadable },
+    clock,
+    confirm,
+    unreadable,
     isSame: ({ same }) => same,
   });
   const pods = new LiveQuery<PodEviction, LivePod | undefined>({
-    ...{ clock, key: ({ target }) => target.uid },
+    clock,
+    key: ({ target }) => target.uid,
     query: ({ target }, signal) => evictions.readPodLive(target, signal),
   });
   const podUnchanged: Check<PodEviction> = {
@@ -78,11 +81,15 @@ export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
     stopIf<PodEviction>('mayContinue', stopReason),
     confirmed.check,
     namespaceUnchanged<PodEviction>({
-      ...{ clock, log },
+      clock,
+      log,
       read: (name, signal) => evictions.getNamespace(name, signal),
       known: (name) => [...namespaces.items.values()].find((one) => one.name === name),
     }),
-    ...[podUnchanged, stillDecided, freshByServerClock, mayEvict(deps)],
+    podUnchanged,
+    stillDecided,
+    freshByServerClock,
+    mayEvict(deps),
   ];
   return { checks, agreed };
 
@@ -116,7 +123,8 @@ const keepFor = (reason: EvictionKeepReason | undefined): Objection | undefined 
   reason && { kind: 'keep', reason };
 
 const unreadable = (cause: Error): Extract<Objection, { kind: 'stop' }> => ({
-  ...{ kind: 'stop', why: 'policies cannot be read' },
+  kind: 'stop',
+  why: 'policies cannot be read',
   error: new Error('confirming policies', { cause }),
 });
 

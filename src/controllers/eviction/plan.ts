@@ -12,13 +12,13 @@ import { hasKeepLabel } from '../../api/policy/matching.ts';
 import { nodeGovernance, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { NodesPolicy, Policy } from '../../api/policy/policy.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
-import type { EvictionCause, EvictionPace, RequestEvidence } from '../../gc/reasons/evictions.ts';
-import { limitOfBytes } from '../../gc/reasons/storage-words.ts';
 import type {
   EvictionDecision,
   EvictionFacts,
+  EvictionKept,
   EvictionManner,
   Given,
+  KeptPod,
   KnownPod,
   Labelled,
   RequestedPod,
@@ -52,9 +52,8 @@ export function planEvictions(facts: EvictionFacts, given: Given): readonly Evic
   const waiting = waitingEvictions(decisions, facts, given);
   return decisions.map((one) => {
     if (one.verdict === 'Keep') return one;
-    const reason = waiting.get(one);
-    if (reason === undefined) return one;
-    return reason === 'PacingLimit' ? paced(one.target, 'node') : keep(one.target, reason, facts);
+    const kept = waiting.get(one);
+    return kept === undefined ? one : keep(one.target, kept);
   });
 }
 
@@ -100,27 +99,28 @@ function decide(
   governor: Governor | Refusal,
   facts: EvictionFacts & Given,
 ): EvictionDecision {
-  if (typeof governor === 'string') return keep(target, governor, facts);
+  if (typeof governor === 'string') return refuse(target, governor, facts);
   const ruled = ruledBy(target.request, governor.nodes);
-  if (ruled === undefined) return keep(target, 'PolicyChanged', facts);
+  if (ruled === undefined) return keep(target, { reason: 'PolicyChanged' });
   const pod = facts.pods.get(target.uid);
-  if (pod === undefined) return keep(target, 'PodGone', facts);
+  if (pod === undefined) return keep(target, { reason: 'PodGone' });
   const reason =
     judgePod(pod, target, facts) ??
     judgeExclusion(target, governor.nodes) ??
     judgeRequest(target.request, ruled, facts) ??
     judgeMemory(target.uid, facts, facts);
-  if (reason !== undefined) return keep(target, reason, facts);
+  if (reason !== undefined) return refuse(target, reason, facts);
   const owner = ownerOf(pod);
   const pace = paceOf(owner, governor.policy, facts);
-  if (pace !== undefined) return paced(target, pace);
-  const { manner, evictAtPercent, thresholdText } = ruled;
-  const respectsBudgets = manner.respectPodDisruptionBudgets;
+  if (pace !== undefined) return keep(target, { reason: 'PacingLimit', pace });
   return {
-    ...{ unit: unitOf(target), verdict: 'Evict', reason: target.request.signal, policy: governor.policy },
-    target: { ...target, rule: manner, owner, createdAtMs: pod.createdAtMs },
-    ...{ eligibleAt: undefined, bytes: undefined },
-    evidence: { ...evidenceOf(target, thresholdText), evictAtPercent, respectsBudgets },
+    unit: unitOf(target),
+    verdict: 'Evict',
+    reason: target.request.signal,
+    policy: governor.policy,
+    target: { ...target, rule: ruled.manner, owner, createdAtMs: pod.createdAtMs },
+    eligibleAt: undefined,
+    bytes: undefined,
   };
 }
 
@@ -132,10 +132,6 @@ interface Ruled {
   readonly manner: EvictionManner;
   /** The request is still one that the policy makes. */
   readonly isMet: boolean;
-  /** undefined = the request is for node pressure. */
-  readonly evictAtPercent: number | undefined;
-  /** '' = the request is for a limit. */
-  readonly thresholdText: string;
 }
 
 /** undefined = the policy has no rule that makes such requests. */
@@ -143,9 +139,7 @@ function ruledBy(request: RequestedPod['request'], nodes: NodesPolicy): Ruled | 
   if (isPressureRequest(request)) return ruledByPressure(request, nodes);
   const { localStorageEviction: rule } = nodes;
   if (rule === undefined) return undefined;
-  const { evictAtPercent } = rule;
-  const isMet = exceeds(request.observedBytes, request.limitBytes, evictAtPercent);
-  return { manner: rule, isMet, evictAtPercent, thresholdText: '' };
+  return { manner: rule, isMet: exceeds(request.observedBytes, request.limitBytes, rule.evictAtPercent) };
 }
 
 /** The kubelet evicts with a second of grace, whatever the budgets; dustpan acts before it, so that the pod can end in order. */
@@ -155,47 +149,23 @@ function ruledByPressure(
   { signal, shortage: { available, threshold }, observedBytes }: PressureRequest,
   { nodePressure }: NodesPolicy,
 ): Ruled | undefined {
-  const own = nodePressure?.thresholds.get(signal);
-  if (nodePressure?.evictPods !== true || own === undefined) return undefined;
+  if (nodePressure?.evictPods !== true || !nodePressure.thresholds.has(signal)) return undefined;
   // A pod that uses nothing frees nothing.
-  const isMet = available < threshold && observedBytes > 0;
-  return { manner: gentle, isMet, evictAtPercent: undefined, thresholdText: own.text };
+  return { manner: gentle, isMet: available < threshold && observedBytes > 0 };
 }
 
-const paced = (target: RequestedPod, pace: EvictionPace): EvictionDecision => ({
-  ...{ unit: unitOf(target), verdict: 'Keep', reason: 'PacingLimit', policy: undefined, target },
-  ...{ eligibleAt: undefined, bytes: undefined },
-  evidence: { ...evidenceOf(target), pace },
+const keep = (target: RequestedPod, kept: EvictionKept): KeptPod => ({
+  unit: unitOf(target),
+  verdict: 'Keep',
+  policy: undefined,
+  target,
+  eligibleAt: undefined,
+  bytes: undefined,
+  ...kept,
 });
 
-function keep(target: RequestedPod, reason: Refusal, facts: EvictionFacts): EvictionDecision {
-  const evidence = evidenceOf(target);
-  return {
-    ...{ unit: unitOf(target), verdict: 'Keep', reason, policy: undefined, target },
-    ...{ eligibleAt: undefined, bytes: undefined },
-    evidence: reason === 'KeepMarked' ? { ...evidence, on: labelledBy(target, facts) } : evidence,
-  };
-}
-
-const evidenceOf = ({ namespace, request }: RequestedPod, thresholdText = ''): RequestEvidence => ({
-  namespace,
-  cause: causeOf(request, thresholdText),
-  measuredAtMs: request.observedAtMs,
-});
-
-function causeOf(request: RequestedPod['request'], thresholdText: string): EvictionCause {
-  const { observedBytes, limitBytes } = request;
-  if (!isPressureRequest(request)) {
-    const { signal, subject } = request;
-    return { signal, subject, usedBytes: observedBytes, limit: limitOfBytes(limitBytes) };
-  }
-  const { signal, shortage } = request;
-  const { available, threshold } = shortage;
-  return {
-    shortage: { signal, available, threshold: { value: threshold, text: thresholdText } },
-    ...{ used: observedBytes, request: limitBytes, priority: undefined },
-  };
-}
+const refuse = (target: RequestedPod, reason: Refusal, facts: EvictionFacts): KeptPod =>
+  keep(target, reason === 'KeepMarked' ? { reason, on: labelledBy(target, facts) } : { reason });
 
 /** The first object with the keep label: the node, the namespace or the pod. */
 function labelledBy({ node, namespace }: RequestedPod, { nodes, namespaces }: EvictionFacts): string {
