@@ -51,11 +51,7 @@ export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
     unreadable,
     isSame: ({ same }) => same,
   });
-  const pods = new LiveQuery<PodEviction, LivePod | undefined>({
-    clock,
-    key: ({ target }) => target.uid,
-    query: ({ target }, signal) => evictions.readPodLive(target, signal),
-  });
+  const pods = livePods(deps);
   const podUnchanged: Check<PodEviction> = {
     name: 'podUnchanged',
     live: pods,
@@ -99,6 +95,13 @@ export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
     return pod === undefined || eviction?.verdict !== 'Evict' ? undefined : { eviction, pod };
   }
 }
+
+const livePods = ({ clock, evictions }: EvictionCheckDeps): LiveQuery<PodEviction, LivePod | undefined> =>
+  new LiveQuery({
+    clock,
+    key: ({ target }) => target.uid,
+    query: ({ target }, signal) => evictions.readPodLive(target, signal),
+  });
 
 /** A DELETE needs no right to evict, but it must not replace an eviction that is not allowed (ADR 0033). */
 function mayEvict({ clock, evictions }: EvictionCheckDeps): Check<PodEviction> {
