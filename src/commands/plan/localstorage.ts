@@ -112,28 +112,14 @@ export type RefusedPod = KeptPod<PodTarget & { readonly cause: EvictionCause }>;
 
 export const refusal = (
   { target, ...eviction }: Decision<PodTarget>,
-  reason: 'KeepMarked' | 'NamespaceUnknown' | 'PacingLimit',
+  why: EvictionKept,
   cause: EvictionCause,
 ): RefusedPod => ({
   ...eviction,
   verdict: 'Keep',
   target: { ...target, cause },
-  ...keptBy(reason, target),
+  ...why,
 });
-
-function keptBy(
-  reason: 'KeepMarked' | 'NamespaceUnknown' | 'PacingLimit',
-  { namespace }: PodTarget,
-): EvictionKept {
-  switch (reason) {
-    case 'KeepMarked':
-      return { reason, on: `namespace ${namespace}` };
-    case 'PacingLimit':
-      return { reason, pace: 'node' };
-    case 'NamespaceUnknown':
-      return { reason };
-  }
-}
 
 export const explainRefused = (refused: RefusedPod): Why =>
   explainKept(refused, causeText(refused.target.cause));
@@ -148,8 +134,8 @@ interface Rechecked extends Pick<LocalStoragePlan, 'warnings' | 'kept'> {
 function rechecked({ evictions, warnings, kept }: LocalStoragePlan, namespaces: Namespaces): Rechecked {
   const sorted = evictions.toSorted(byExcess);
   const refusals = sorted.map((one) => {
-    const reason = judgeNamespace(namespaces?.get(one.target.namespace));
-    return reason && refusal(one, reason, one.evidence.excess);
+    const denied = judgeNamespace(one.target.namespace, namespaces);
+    return denied && refusal(one, denied, one.evidence.excess);
   });
   return {
     evictions: sorted.filter((_, i) => refusals[i] === undefined),

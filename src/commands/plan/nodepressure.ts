@@ -143,9 +143,10 @@ function rechecked(
   const evictions: PressureEviction[] = [];
   const refused: RefusedPod[] = [];
   for (const eviction of requested) {
-    const reason = judgeNamespace(namespaces?.get(eviction.target.namespace));
-    if (reason === undefined && !isBusy && evictions.length === 0) evictions.push(eviction);
-    else refused.push(refusal(eviction, reason ?? 'PacingLimit', eviction.evidence));
+    const denied = judgeNamespace(eviction.target.namespace, namespaces);
+    if (denied === undefined && !isBusy && evictions.length === 0) evictions.push(eviction);
+    else
+      refused.push(refusal(eviction, denied ?? { reason: 'PacingLimit', pace: 'node' }, eviction.evidence));
   }
   return { evictions, refused };
 }
