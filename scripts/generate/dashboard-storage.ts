@@ -96,7 +96,10 @@ export const storagePanels: readonly Panel[] = [
         expr: `sum by (reason) (${increase(`dustpan_eviction_errors_total{${controller}}`)})`,
         legend: 'failed: {{reason}}',
       },
-      { expr: `sum by (reason) (dustpan_eviction_kept_pods{${controller}})`, legend: 'kept: {{reason}}' },
+      {
+        expr: `sum by (reason) (dustpan_kept_objects{unit="eviction",${controller}})`,
+        legend: 'kept: {{reason}}',
+      },
       {
         expr: `sum(${increase(`dustpan_evictions_exceeded_grace_period_total{${controller}}`)})`,
         legend: 'evicted, still running after the grace period',

@@ -14,7 +14,7 @@ import {
   pressureKeepReasons,
   storageKeepReasons,
 } from '../../src/api/reasons.ts';
-import { evictionReasons } from '../../src/gc/reasons/evictions.ts';
+import { evictionReasons } from '../../src/controllers/eviction/words.ts';
 import { containerReasons } from '../../src/agent/containergc/words.ts';
 import { imageReasons } from '../../src/agent/imagegc/words.ts';
 import { pressureReasons } from '../../src/gc/reasons/pressure.ts';
@@ -44,7 +44,7 @@ const imageTexts: Texts = { file: 'src/agent/imagegc/words.ts', of: imageReasons
 const containerTexts: Texts = { file: 'src/agent/containergc/words.ts', of: containerReasons };
 const storageTexts: Texts = { file: 'src/gc/reasons/storage.ts', of: storageReasons };
 const pressureTexts: Texts = { file: 'src/gc/reasons/pressure.ts', of: pressureReasons };
-const evictionTexts: Texts = { file: 'src/gc/reasons/evictions.ts', of: evictionReasons };
+const evictionTexts: Texts = { file: 'src/controllers/eviction/words.ts', of: evictionReasons };
 
 const sections: readonly (readonly [title: string, ...tables: readonly ReasonTable[]])[] = [
   [

@@ -3,7 +3,7 @@ import type { PodRef } from '../api/pod-ref.ts';
 import type { InvalidPolicy, Policy } from '../api/policy/policy.ts';
 import type { Reason } from '../api/reasons.ts';
 
-export type Unit = 'podgc' | NodeUnit;
+export type Unit = 'podgc' | 'eviction' | NodeUnit;
 export type Verdict = 'Delete' | 'Remove' | 'Evict' | 'Warn' | 'Keep';
 
 /** The object of a decision: its identity. Units add what they need to act on it. */

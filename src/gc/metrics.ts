@@ -47,7 +47,7 @@ export function unitMetrics(registry: Registry) {
 
 /** What a unit counts: every reason has its series from the start, and is set in each pass. */
 export interface UnitReasons {
-  /** Reasons to remove or to evict. */
+  /** Reasons to remove or to evict; none = the unit counts what it removes in rows of its own. */
   readonly due: readonly Reason[];
   readonly kept: readonly Reason[];
   /** Reasons of live checks; default: those to keep. */
@@ -66,7 +66,7 @@ export function startMetrics(metrics: UnitMetrics, unit: Unit, reasons: UnitReas
   }
   for (const reason of reasons.skipped ?? reasons.kept) metrics.skipped.inc({ unit, reason }, 0);
   for (const stage of reasons.stages) metrics.errors.inc({ unit, stage }, 0);
-  metrics.freedBytes.inc({ unit }, 0);
+  if (reasons.due.length > 0) metrics.freedBytes.inc({ unit }, 0);
   showPlan(metrics, unit, reasons);
 }
 

@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import { podGcReasons } from '../../controllers/podgc/metrics.ts';
+import { evictionUnitReasons } from '../../controllers/eviction/metrics.ts';
 import { startMetrics, unitMetrics, type UnitMetrics } from '../../gc/metrics.ts';
 import { metricRows } from '../../runtime/serving/metric-rows.ts';
 import { componentMetrics, type ComponentMetrics } from '../cli/process-metrics.ts';
@@ -14,6 +15,7 @@ export interface ControllerMetrics extends ComponentMetrics {
 export function controllerMetrics(registry: Registry, lease: string): ControllerMetrics {
   const units = unitMetrics(registry);
   startMetrics(units, 'podgc', podGcReasons);
+  startMetrics(units, 'eviction', evictionUnitReasons);
   const { counter, gauge } = metricRows(registry);
   const leading = gauge(
     'leader_election_master_status',

@@ -80,7 +80,7 @@ function policyStatus(deps: UnitDeps): PolicyStatusController {
 }
 
 function evictionOf(deps: UnitDeps): EvictionController {
-  const { cluster, registry, recorder, caches, holdsLease, hasPredecessor, log } = deps;
+  const { cluster, registry, metrics, recorder, caches, holdsLease, hasPredecessor, log } = deps;
   return new EvictionController({
     ...caches,
     policies: livePolicies(deps),
@@ -89,7 +89,8 @@ function evictionOf(deps: UnitDeps): EvictionController {
     hasPredecessor,
     recorder,
     clock,
-    metrics: evictionMetrics(registry),
+    metrics: metrics.units,
+    own: evictionMetrics(registry),
     log: log.named('eviction'),
   });
 }

@@ -2,14 +2,25 @@ import type { LocalStoragePlan, PodEviction } from '../../agent/localstorage/fac
 import { byExcess } from '../../agent/localstorage/inventory.ts';
 import { planLocalStorage, staleAfterMs } from '../../agent/localstorage/plan.ts';
 import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
-import type { EvictionDecision, EvictionFacts } from '../../controllers/eviction/facts.ts';
+import type {
+  EvictionDecision,
+  EvictionFacts,
+  EvictionKept,
+  KeptPod,
+} from '../../controllers/eviction/facts.ts';
 import { noMemory } from '../../controllers/eviction/memory.ts';
 import { judgeNamespace, planEvictions } from '../../controllers/eviction/plan.ts';
-import type { Decision, Evidenced, PodTarget } from '../../gc/decision.ts';
-import { evictionReasons, type LabelEvidence, type PaceEvidence } from '../../gc/reasons/evictions.ts';
+import {
+  causeText,
+  explainEviction,
+  explainKept,
+  type EvictionCause,
+} from '../../controllers/eviction/words.ts';
+import type { Decision, PodTarget } from '../../gc/decision.ts';
 import { storageReasons, storageWarnings } from '../../gc/reasons/storage.ts';
 import { explain } from '../../gc/reasons/entry.ts';
 import { summarize } from '../../gc/summary.ts';
+import type { Why } from '../../gc/words.ts';
 import type { NamespaceFacts } from '../../kube/cache/objects.ts';
 import { byName, type NodePart, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import { listed, totalsOf, type PlanOptions, type UnitPlan } from './document.ts';
@@ -33,7 +44,7 @@ export function planRequested(facts: PlanFacts, options: PlanOptions): readonly 
     const [{ unit, target }] = decided;
     const { node } = target;
     return {
-      decisions: listed(decided, (one) => explain(evictionReasons, one), { ...options, node }),
+      decisions: listed(decided, explainEviction, { ...options, node }),
       totals: totalsOf({ unit, node }, decided),
     };
   });
@@ -74,7 +85,7 @@ export function planStorage({ part, governance, namespaces }: Place, options: Pl
   const decisions = [
     ...listed(evictions, (one) => explain(storageReasons, one), at),
     ...listed(warnings, (one) => explain(storageWarnings, one), at),
-    ...listed(refused, (one) => explain(evictionReasons, one), at),
+    ...listed(refused, explainRefused, at),
     ...listed(kept, (one) => explain(storageReasons, one), at),
   ];
   if (nodeRule(governance, 'localStorageEviction').kind === 'keep') return { decisions, totals: undefined };
@@ -97,27 +108,21 @@ export const timesOf = (
     : { now, staleAfterMs: Infinity };
 
 /** A pod whose eviction the agent would request, and the controller would deny or put off. */
-export type RefusedPod = Evidenced<
-  PodTarget,
-  'KeepMarked' | 'NamespaceUnknown' | 'PacingLimit',
-  LabelEvidence & PaceEvidence
->;
+export type RefusedPod = KeptPod<PodTarget & { readonly cause: EvictionCause }>;
 
-export function refusal(
-  eviction: Decision<PodTarget>,
-  reason: RefusedPod['reason'],
-  cause: LabelEvidence['cause'],
-): RefusedPod {
-  const { namespace } = eviction.target;
-  const evidence = {
-    namespace,
-    cause,
-    measuredAtMs: undefined,
-    on: `namespace ${namespace}`,
-    pace: 'node' as const,
-  };
-  return { ...eviction, verdict: 'Keep', reason, evidence };
-}
+export const refusal = (
+  { target, ...eviction }: Decision<PodTarget>,
+  why: EvictionKept,
+  cause: EvictionCause,
+): RefusedPod => ({
+  ...eviction,
+  verdict: 'Keep',
+  target: { ...target, cause },
+  ...why,
+});
+
+export const explainRefused = (refused: RefusedPod): Why =>
+  explainKept(refused, causeText(refused.target.cause));
 
 interface Rechecked extends Pick<LocalStoragePlan, 'warnings' | 'kept'> {
   /** In the order of the requests. */
@@ -129,8 +134,8 @@ interface Rechecked extends Pick<LocalStoragePlan, 'warnings' | 'kept'> {
 function rechecked({ evictions, warnings, kept }: LocalStoragePlan, namespaces: Namespaces): Rechecked {
   const sorted = evictions.toSorted(byExcess);
   const refusals = sorted.map((one) => {
-    const reason = judgeNamespace(namespaces?.get(one.target.namespace));
-    return reason && refusal(one, reason, one.evidence.excess);
+    const denied = judgeNamespace(one.target.namespace, namespaces);
+    return denied && refusal(one, denied, one.evidence.excess);
   });
   return {
     evictions: sorted.filter((_, i) => refusals[i] === undefined),

@@ -19,14 +19,13 @@ import {
 import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { NodePressurePolicy } from '../../api/policy/policy.ts';
 import { judgeNamespace } from '../../controllers/eviction/plan.ts';
-import { evictionReasons } from '../../gc/reasons/evictions.ts';
 import { explainImage } from '../../agent/imagegc/words.ts';
 import { pressureReasons, pressureWarnings, type Consumer } from '../../gc/reasons/pressure.ts';
 import { explain } from '../../gc/reasons/entry.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { NodePart } from '../../snapshot/plan-facts.ts';
 import { listed, totalsOf, type PlanOptions, type UnitPlan } from './document.ts';
-import { refusal, timesOf, type Namespaces, type RefusedPod } from './localstorage.ts';
+import { explainRefused, refusal, timesOf, type Namespaces, type RefusedPod } from './localstorage.ts';
 
 interface Place {
   readonly part: NodePart;
@@ -79,7 +78,7 @@ export function planPressure(place: Pressed, options: PlanOptions): UnitPlan {
       after: containers.length + images.length,
     }),
     ...listed(plan.warnings, (one) => explain(pressureWarnings, one), at),
-    ...listed(refused, (one) => explain(evictionReasons, one), at),
+    ...listed(refused, explainRefused, at),
     ...listed(plan.kept, (one) => explain(pressureReasons, one), at),
   ];
   if (nodeRule(governance, 'nodePressure').kind === 'keep') return { decisions, totals: undefined };
@@ -145,9 +144,10 @@ function rechecked(
   const evictions: PressureEviction[] = [];
   const refused: RefusedPod[] = [];
   for (const eviction of requested) {
-    const reason = judgeNamespace(namespaces?.get(eviction.target.namespace));
-    if (reason === undefined && !isBusy && evictions.length === 0) evictions.push(eviction);
-    else refused.push(refusal(eviction, reason ?? 'PacingLimit', eviction.evidence));
+    const denied = judgeNamespace(eviction.target.namespace, namespaces);
+    if (denied === undefined && !isBusy && evictions.length === 0) evictions.push(eviction);
+    else
+      refused.push(refusal(eviction, denied ?? { reason: 'PacingLimit', pace: 'node' }, eviction.evidence));
   }
   return { evictions, refused };
 }

@@ -5,7 +5,7 @@ import { podRefOf } from '../../api/pod-ref.ts';
 import type { Unit } from '../../gc/decision.ts';
 import { containerReasons } from '../../agent/containergc/words.ts';
 import type { ReasonEntry } from '../../gc/reasons/entry.ts';
-import { evictionReasons } from '../../gc/reasons/evictions.ts';
+import { evictionReasons } from '../../controllers/eviction/words.ts';
 import { imageReasons } from '../../agent/imagegc/words.ts';
 import { podReasons } from '../../controllers/podgc/words.ts';
 import { pressureReasons, pressureWarnings } from '../../gc/reasons/pressure.ts';

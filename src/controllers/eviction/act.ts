@@ -3,6 +3,7 @@ import type { Reason } from '../../api/reasons.ts';
 import type { Outcome } from '../../gc/decision.ts';
 import { isHopeless, mayBeFulfilled } from '../../gc/api-failures.ts';
 import { execute, logStop, type Executed, type StepResult } from '../../gc/execute.ts';
+import type { UnitMetrics } from '../../gc/metrics.ts';
 import type { EvictionOutcome, PodEvictions } from '../../kube/actions/eviction.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
@@ -18,7 +19,9 @@ export interface EvictionActDeps extends EvictionCheckDeps {
   readonly evictions: PodEvictions;
   readonly recorder: Recorder;
   readonly clock: Clock;
-  readonly metrics: EvictionMetrics;
+  readonly metrics: UnitMetrics;
+  /** The metrics of this unit alone. */
+  readonly own: EvictionMetrics;
   readonly log: Logger;
   /** Whether the pod's last try was deferred for the same reason. */
   readonly wasDeferred: (uid: string, reason: DeferralReason) => boolean;
@@ -143,10 +146,10 @@ class Evictor {
   }
 
   #recordEvicted({ eviction, pod }: Agreed): void {
-    const { metrics, recorder, log } = this.#deps;
+    const { own, recorder, log } = this.#deps;
     const { gracePeriodSeconds: requestedGraceSeconds } = eviction.target.rule;
     this.#remember(eviction, { kind: 'evicted', requestedGraceSeconds });
-    metrics.evictions.inc({ eviction_signal: eviction.reason });
+    own.evictions.inc({ eviction_signal: eviction.reason });
     for (const event of evicted(eviction, pod)) recorder.record(event);
     const { controller } = pod;
     const owner = controller && `${controller.kind}/${controller.name}`;
@@ -182,7 +185,7 @@ class Evictor {
   #keep(eviction: PodEviction, kept: Reason): void {
     const { metrics, log } = this.#deps;
     this.#remember(eviction, { kind: kept === 'CriticalPod' ? 'critical' : 'kept' });
-    metrics.skipped.inc({ reason: kept });
+    metrics.skipped.inc({ unit: 'eviction', reason: kept });
     log.debug({ ...fieldsOf(eviction), kept }, 'keeping pod after live check');
   }
 
@@ -220,7 +223,7 @@ class Evictor {
   }
 
   #count({ reason: signal }: PodEviction, reason: Failure): void {
-    this.#deps.metrics.errors.inc({ eviction_signal: signal, reason });
+    this.#deps.own.errors.inc({ eviction_signal: signal, reason });
   }
 
   #remember({ target }: PodEviction, result: Result): void {

@@ -46,13 +46,12 @@ export interface EvictionChecks {
 export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
   const { clock, log, evictions, namespaces, stopReason, confirm, decideAgain } = deps;
   const confirmed = new Confirmed<PodEviction, Confirmation>({
-    ...{ clock, confirm, unreadable },
+    clock,
+    confirm,
+    unreadable,
     isSame: ({ same }) => same,
   });
-  const pods = new LiveQuery<PodEviction, LivePod | undefined>({
-    ...{ clock, key: ({ target }) => target.uid },
-    query: ({ target }, signal) => evictions.readPodLive(target, signal),
-  });
+  const pods = livePods(deps);
   const podUnchanged: Check<PodEviction> = {
     name: 'podUnchanged',
     live: pods,
@@ -78,11 +77,15 @@ export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
     stopIf<PodEviction>('mayContinue', stopReason),
     confirmed.check,
     namespaceUnchanged<PodEviction>({
-      ...{ clock, log },
+      clock,
+      log,
       read: (name, signal) => evictions.getNamespace(name, signal),
       known: (name) => [...namespaces.items.values()].find((one) => one.name === name),
     }),
-    ...[podUnchanged, stillDecided, freshByServerClock, mayEvict(deps)],
+    podUnchanged,
+    stillDecided,
+    freshByServerClock,
+    mayEvict(deps),
   ];
   return { checks, agreed };
 
@@ -92,6 +95,13 @@ export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
     return pod === undefined || eviction?.verdict !== 'Evict' ? undefined : { eviction, pod };
   }
 }
+
+const livePods = ({ clock, evictions }: EvictionCheckDeps): LiveQuery<PodEviction, LivePod | undefined> =>
+  new LiveQuery({
+    clock,
+    key: ({ target }) => target.uid,
+    query: ({ target }, signal) => evictions.readPodLive(target, signal),
+  });
 
 /** A DELETE needs no right to evict, but it must not replace an eviction that is not allowed (ADR 0033). */
 function mayEvict({ clock, evictions }: EvictionCheckDeps): Check<PodEviction> {
@@ -116,7 +126,8 @@ const keepFor = (reason: EvictionKeepReason | undefined): Objection | undefined 
   reason && { kind: 'keep', reason };
 
 const unreadable = (cause: Error): Extract<Objection, { kind: 'stop' }> => ({
-  ...{ kind: 'stop', why: 'policies cannot be read' },
+  kind: 'stop',
+  why: 'policies cannot be read',
   error: new Error('confirming policies', { cause }),
 });
 

@@ -30,7 +30,7 @@ import { planSlowed, planStopped } from './slowed.ts';
 
 export interface EvictionDeps extends Pick<
   EvictionActDeps,
-  'evictions' | 'recorder' | 'clock' | 'metrics' | 'log'
+  'evictions' | 'recorder' | 'clock' | 'metrics' | 'own' | 'log'
 > {
   /** The reports of the agents; synced only while the watch works. */
   readonly nodeReports: Store<NodeReportFacts>;
@@ -62,7 +62,7 @@ export class EvictionController {
 
   /** One pass; without requests it only reads the reports. Keeps every pod unless all caches are complete. */
   async reconcile(signal: AbortSignal): Promise<void> {
-    const { nodeReports, policies, pods, clock, metrics, hasPredecessor } = this.#deps;
+    const { nodeReports, policies, pods, clock, own, hasPredecessor } = this.#deps;
     if (!this.#isLeading) this.#memory = newMemory(momentOf(clock), hasPredecessor());
     this.#isLeading = true;
     this.#reportOverdue();
@@ -76,12 +76,12 @@ export class EvictionController {
     this.#replicas = replicasOf({ reports, pods: pods.items });
     const { ranked } = policies;
     const decisions = this.#decide(reports, ranked);
-    showDecisions(metrics, decisions);
+    showDecisions(this.#deps, decisions);
     this.#reportSlowed(decisions);
     try {
       if (clock.monotonicMs() >= this.#pausedUntilMs) await this.#act(decisions, ranked, signal);
     } finally {
-      metrics.blocked.set(blockedOf(this.#memory));
+      own.blocked.set(blockedOf(this.#memory));
     }
   }
 
@@ -109,13 +109,13 @@ export class EvictionController {
 
   /** Reports each evicted pod that has not ended in time once, even if no node requests it any more. */
   #reportOverdue(): void {
-    const { pods, recorder, clock, metrics, log } = this.#deps;
+    const { pods, recorder, clock, own, log } = this.#deps;
     if (!pods.synced) return;
     const overdue = planOverdue(this.#memory.evicted, pods.items, clock.monotonicMs());
     for (const one of overdue) {
       const { namespace, name, uid, nodeName, finalizers } = one.pod;
       recorder.record(exceededGracePeriod(one));
-      metrics.exceeded.inc();
+      own.exceeded.inc();
       const { graceSeconds } = one;
       log.warn(
         { pod: { namespace, name }, uid, node: nodeName, graceSeconds, finalizers },

@@ -1,4 +1,3 @@
-import { causeText } from '../../gc/reasons/evictions.ts';
 import { shortageText, type PressureUse } from '../../gc/reasons/pressure.ts';
 import type { LivePod } from '../../kube/actions/live-pod.ts';
 import type { NodeFacts, OwnerRef } from '../../kube/cache/objects.ts';
@@ -9,6 +8,7 @@ import type { PodEviction } from './facts.ts';
 import type { OverduePod } from './overdue.ts';
 import { allowanceOf, pauseMsOf } from './pace.ts';
 import type { SlowedOwner } from './slowed.ts';
+import { causeOf, causeText } from './words.ts';
 
 /** The identity of a pod. */
 type EvictedPod = Pick<LivePod, 'namespace' | 'name' | 'uid'>;
@@ -17,11 +17,14 @@ type EvictedPod = Pick<LivePod, 'namespace' | 'name' | 'uid'>;
 type OwnedPod = EvictedPod & Pick<LivePod, 'controller' | 'priority'>;
 
 /** One Event about the pod, as the kubelet's, and one about its controlling owner, which outlives the pod. */
-export function evicted({ evidence }: PodEviction, pod: OwnedPod): EventSpec[] {
-  const { cause, evictAtPercent } = evidence;
+export function evicted(
+  { target: { request }, policy }: Pick<PodEviction, 'target' | 'policy'>,
+  pod: OwnedPod,
+): EventSpec[] {
+  const cause = causeOf(request, policy);
   // Caches do not have the priority.
   const known = 'shortage' in cause ? { ...cause, priority: pod.priority ?? 0 } : cause;
-  const note = causeText(known, evictAtPercent);
+  const note = causeText(known, policy);
   const event = { type: 'Warning', reason: 'Evicted', action: 'EvictPod' } as const;
   const onPod = { ...event, regarding: podRef(pod), note };
   // An owner with a name that had to be cut cannot exist.
@@ -33,9 +36,10 @@ export function evicted({ evidence }: PodEviction, pod: OwnedPod): EventSpec[] {
 
 /** A disruption budget, several budgets for one pod, or a missing right block an eviction; recorded once until the eviction succeeds or is not requested any more. */
 export function evictionBlocked(
-  { target, evidence: { cause } }: Pick<PodEviction, 'target' | 'evidence'>,
+  { target, policy }: Pick<PodEviction, 'target' | 'policy'>,
   message: string,
 ): EventSpec {
+  const cause = causeOf(target.request, policy);
   const blocked =
     'shortage' in cause
       ? `${shortageText(cause.shortage)} The pod is the next to be evicted, but the controller cannot evict it`

@@ -6,8 +6,7 @@ import type {
 } from '../../api/local-storage.ts';
 import type { InvalidPolicy, LocalStoragePolicy, Policy } from '../../api/policy/policy.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
-import type { Evidenced, PodTarget } from '../../gc/decision.ts';
-import type { EvictionEvidence } from '../../gc/reasons/evictions.ts';
+import type { Decision, PodTarget } from '../../gc/decision.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 
 /** The input of a plan; a pod is kept if it, its node or its namespace is missing here. */
@@ -77,15 +76,27 @@ interface EvictablePod extends RequestedPod {
 /** How a pod is evicted. */
 export type EvictionManner = Pick<LocalStoragePolicy, 'respectPodDisruptionBudgets' | 'gracePeriodSeconds'>;
 
-export interface PodEviction extends Evidenced<EvictablePod, RequestSignal, EvictionEvidence[RequestSignal]> {
+export interface PodEviction extends Decision<EvictablePod, RequestSignal> {
   readonly verdict: 'Evict';
   /** The policy that governs the node. */
   readonly policy: Policy;
 }
 
-interface KeptPod extends Evidenced<RequestedPod, EvictionKeepReason, EvictionEvidence[EvictionKeepReason]> {
+/** What makes a due eviction wait. */
+export const evictionPaces = ['owner', 'cluster', 'node', 'leader'] as const;
+export type EvictionPace = (typeof evictionPaces)[number];
+
+/** Why a pod is kept, with what the request does not show. */
+export type EvictionKept =
+  /** `on`: `the pod`, `namespace web`, `node a`. */
+  | { readonly reason: 'KeepMarked'; readonly on: string }
+  | { readonly reason: 'PacingLimit'; readonly pace: EvictionPace }
+  | { readonly reason: Exclude<EvictionKeepReason, 'KeepMarked' | 'PacingLimit'> };
+
+/** A pod that is not evicted now. */
+export type KeptPod<T extends PodTarget = RequestedPod> = Decision<T, EvictionKeepReason> & {
   readonly verdict: 'Keep';
-}
+} & EvictionKept;
 
 /** The decision about one requested eviction. */
 export type EvictionDecision = PodEviction | KeptPod;

@@ -1,7 +1,6 @@
 import type { Policy } from '../../api/policy/policy.ts';
 import { isFinished } from '../../api/pod-phase.ts';
-import type { EvictionPace } from '../../gc/reasons/evictions.ts';
-import type { EvictionFacts, KnownPod, OwnerPace } from './facts.ts';
+import type { EvictionFacts, EvictionPace, KnownPod, OwnerPace } from './facts.ts';
 
 const minuteMs = 60_000;
 const longestPauseMs = 60 * minuteMs;

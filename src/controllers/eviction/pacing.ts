@@ -3,6 +3,7 @@ import { isEndingSoon, isFinished } from '../../api/pod-phase.ts';
 import type {
   EvictionDecision,
   EvictionFacts,
+  EvictionKept,
   EvictionMemory,
   Given,
   NodeRelief,
@@ -20,8 +21,8 @@ export function waitingEvictions(
   decisions: readonly EvictionDecision[],
   facts: Pick<EvictionFacts, 'pods' | 'memory'>,
   given: Pick<Given, 'now' | 'monotonicMs'>,
-): ReadonlyMap<PodEviction, 'PacingLimit' | 'NothingFreed'> {
-  const waiting = new Map<PodEviction, 'PacingLimit' | 'NothingFreed'>();
+): ReadonlyMap<PodEviction, EvictionKept> {
+  const waiting = new Map<PodEviction, EvictionKept>();
   if (!decisions.some(({ verdict, target }) => verdict === 'Evict' && isPressureRequest(target.request)))
     return waiting;
   const busy = new Set([...nodesWithEndingPods(facts, given.now), ...nodesWithEndedPods(decisions)]);
@@ -33,9 +34,9 @@ export function waitingEvictions(
       continue;
     }
     if (isForPressure && (busy.has(node) || isPaused(request, pauseOf(facts.memory, node), given)))
-      waiting.set(one, 'PacingLimit');
+      waiting.set(one, { reason: 'PacingLimit', pace: 'node' });
     else if (isForPressure && isInVain(request, facts.memory.relief.get(node)))
-      waiting.set(one, 'NothingFreed');
+      waiting.set(one, { reason: 'NothingFreed' });
     busy.add(node);
   }
   return waiting;

@@ -11,14 +11,13 @@ import {
 import { hasKeepLabel } from '../../api/policy/matching.ts';
 import { nodeGovernance, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { NodesPolicy, Policy } from '../../api/policy/policy.ts';
-import type { EvictionKeepReason } from '../../api/reasons.ts';
-import type { EvictionCause, EvictionPace, RequestEvidence } from '../../gc/reasons/evictions.ts';
-import { limitOfBytes } from '../../gc/reasons/storage-words.ts';
 import type {
   EvictionDecision,
   EvictionFacts,
+  EvictionKept,
   EvictionManner,
   Given,
+  KeptPod,
   KnownPod,
   Labelled,
   RequestedPod,
@@ -26,9 +25,6 @@ import type {
 } from './facts.ts';
 import { ownerOf, paceOf } from './pace.ts';
 import { waitingEvictions } from './pacing.ts';
-
-/** Reasons to keep a pod that is not due. */
-type Refusal = Exclude<EvictionKeepReason, 'PacingLimit'>;
 
 /** An agent reports every minute while it requests evictions; the kubelet's measurements are up to two minutes old. */
 const staleAfterMs = 6 * 60_000;
@@ -52,9 +48,8 @@ export function planEvictions(facts: EvictionFacts, given: Given): readonly Evic
   const waiting = waitingEvictions(decisions, facts, given);
   return decisions.map((one) => {
     if (one.verdict === 'Keep') return one;
-    const reason = waiting.get(one);
-    if (reason === undefined) return one;
-    return reason === 'PacingLimit' ? paced(one.target, 'node') : keep(one.target, reason, facts);
+    const kept = waiting.get(one);
+    return kept === undefined ? one : keep(one.target, kept);
   });
 }
 
@@ -97,30 +92,31 @@ const fullnessOf = ({ request }: RequestedPod): number => fullness(request.obser
 
 function decide(
   target: RequestedPod,
-  governor: Governor | Refusal,
+  governor: Governor | EvictionKept,
   facts: EvictionFacts & Given,
 ): EvictionDecision {
-  if (typeof governor === 'string') return keep(target, governor, facts);
+  if ('reason' in governor) return keep(target, governor);
   const ruled = ruledBy(target.request, governor.nodes);
-  if (ruled === undefined) return keep(target, 'PolicyChanged', facts);
+  if (ruled === undefined) return keep(target, { reason: 'PolicyChanged' });
   const pod = facts.pods.get(target.uid);
-  if (pod === undefined) return keep(target, 'PodGone', facts);
-  const reason =
+  if (pod === undefined) return keep(target, { reason: 'PodGone' });
+  const kept =
     judgePod(pod, target, facts) ??
     judgeExclusion(target, governor.nodes) ??
     judgeRequest(target.request, ruled, facts) ??
     judgeMemory(target.uid, facts, facts);
-  if (reason !== undefined) return keep(target, reason, facts);
+  if (kept !== undefined) return keep(target, kept);
   const owner = ownerOf(pod);
   const pace = paceOf(owner, governor.policy, facts);
-  if (pace !== undefined) return paced(target, pace);
-  const { manner, evictAtPercent, thresholdText } = ruled;
-  const respectsBudgets = manner.respectPodDisruptionBudgets;
+  if (pace !== undefined) return keep(target, { reason: 'PacingLimit', pace });
   return {
-    ...{ unit: unitOf(target), verdict: 'Evict', reason: target.request.signal, policy: governor.policy },
-    target: { ...target, rule: manner, owner, createdAtMs: pod.createdAtMs },
-    ...{ eligibleAt: undefined, bytes: undefined },
-    evidence: { ...evidenceOf(target, thresholdText), evictAtPercent, respectsBudgets },
+    unit: unitOf(target),
+    verdict: 'Evict',
+    reason: target.request.signal,
+    policy: governor.policy,
+    target: { ...target, rule: ruled.manner, owner, createdAtMs: pod.createdAtMs },
+    eligibleAt: undefined,
+    bytes: undefined,
   };
 }
 
@@ -132,10 +128,6 @@ interface Ruled {
   readonly manner: EvictionManner;
   /** The request is still one that the policy makes. */
   readonly isMet: boolean;
-  /** undefined = the request is for node pressure. */
-  readonly evictAtPercent: number | undefined;
-  /** '' = the request is for a limit. */
-  readonly thresholdText: string;
 }
 
 /** undefined = the policy has no rule that makes such requests. */
@@ -143,9 +135,7 @@ function ruledBy(request: RequestedPod['request'], nodes: NodesPolicy): Ruled | 
   if (isPressureRequest(request)) return ruledByPressure(request, nodes);
   const { localStorageEviction: rule } = nodes;
   if (rule === undefined) return undefined;
-  const { evictAtPercent } = rule;
-  const isMet = exceeds(request.observedBytes, request.limitBytes, evictAtPercent);
-  return { manner: rule, isMet, evictAtPercent, thresholdText: '' };
+  return { manner: rule, isMet: exceeds(request.observedBytes, request.limitBytes, rule.evictAtPercent) };
 }
 
 /** The kubelet evicts with a second of grace, whatever the budgets; dustpan acts before it, so that the pod can end in order. */
@@ -155,54 +145,20 @@ function ruledByPressure(
   { signal, shortage: { available, threshold }, observedBytes }: PressureRequest,
   { nodePressure }: NodesPolicy,
 ): Ruled | undefined {
-  const own = nodePressure?.thresholds.get(signal);
-  if (nodePressure?.evictPods !== true || own === undefined) return undefined;
+  if (nodePressure?.evictPods !== true || !nodePressure.thresholds.has(signal)) return undefined;
   // A pod that uses nothing frees nothing.
-  const isMet = available < threshold && observedBytes > 0;
-  return { manner: gentle, isMet, evictAtPercent: undefined, thresholdText: own.text };
+  return { manner: gentle, isMet: available < threshold && observedBytes > 0 };
 }
 
-const paced = (target: RequestedPod, pace: EvictionPace): EvictionDecision => ({
-  ...{ unit: unitOf(target), verdict: 'Keep', reason: 'PacingLimit', policy: undefined, target },
-  ...{ eligibleAt: undefined, bytes: undefined },
-  evidence: { ...evidenceOf(target), pace },
+const keep = (target: RequestedPod, kept: EvictionKept): KeptPod => ({
+  unit: unitOf(target),
+  verdict: 'Keep',
+  policy: undefined,
+  target,
+  eligibleAt: undefined,
+  bytes: undefined,
+  ...kept,
 });
-
-function keep(target: RequestedPod, reason: Refusal, facts: EvictionFacts): EvictionDecision {
-  const evidence = evidenceOf(target);
-  return {
-    ...{ unit: unitOf(target), verdict: 'Keep', reason, policy: undefined, target },
-    ...{ eligibleAt: undefined, bytes: undefined },
-    evidence: reason === 'KeepMarked' ? { ...evidence, on: labelledBy(target, facts) } : evidence,
-  };
-}
-
-const evidenceOf = ({ namespace, request }: RequestedPod, thresholdText = ''): RequestEvidence => ({
-  namespace,
-  cause: causeOf(request, thresholdText),
-  measuredAtMs: request.observedAtMs,
-});
-
-function causeOf(request: RequestedPod['request'], thresholdText: string): EvictionCause {
-  const { observedBytes, limitBytes } = request;
-  if (!isPressureRequest(request)) {
-    const { signal, subject } = request;
-    return { signal, subject, usedBytes: observedBytes, limit: limitOfBytes(limitBytes) };
-  }
-  const { signal, shortage } = request;
-  const { available, threshold } = shortage;
-  return {
-    shortage: { signal, available, threshold: { value: threshold, text: thresholdText } },
-    ...{ used: observedBytes, request: limitBytes, priority: undefined },
-  };
-}
-
-/** The first object with the keep label: the node, the namespace or the pod. */
-function labelledBy({ node, namespace }: RequestedPod, { nodes, namespaces }: EvictionFacts): string {
-  const has = (one: Labelled | undefined): boolean => one !== undefined && hasKeepLabel(one);
-  if (has(nodes.get(node))) return `node ${node}`;
-  return has(namespaces.get(namespace)) ? `namespace ${namespace}` : 'the pod';
-}
 
 interface Governor {
   readonly policy: Policy;
@@ -210,43 +166,46 @@ interface Governor {
 }
 
 /** The policy that governs the node, by its cached labels. If the report names another policy or generation, the pod is kept. */
-function governorOf(report: RequestingNode, governance: NodeGovernance): Governor | Refusal {
+function governorOf(report: RequestingNode, governance: NodeGovernance): Governor | EvictionKept {
   if (governance.kind === 'keep') {
     const { reason } = governance;
-    return reason === 'NodeUnknown' || reason === 'KeepMarked' ? reason : 'PolicyChanged';
+    if (reason === 'KeepMarked') return { reason, on: `node ${report.name}` };
+    return { reason: reason === 'NodeUnknown' ? reason : 'PolicyChanged' };
   }
   const { policy, nodes } = governance;
-  if (policy.mode !== 'Enforce') return 'PolicyChanged';
+  if (policy.mode !== 'Enforce') return { reason: 'PolicyChanged' };
   // The limit may come from an older version of the policy.
   if (report.policyUid !== policy.uid || report.policyGeneration !== policy.generation)
-    return 'PolicyChanged';
+    return { reason: 'PolicyChanged' };
   return { policy, nodes };
 }
 
 /** A report may request only pods of its own node, by UID: a stolen token reaches no others. */
-function judgePod(pod: KnownPod, target: RequestedPod, facts: EvictionFacts): Refusal | undefined {
-  if (!isRequested(pod, target) || pod.nodeName !== target.node) return 'PodMoved';
+function judgePod(pod: KnownPod, target: RequestedPod, facts: EvictionFacts): EvictionKept | undefined {
+  if (!isRequested(pod, target) || pod.nodeName !== target.node) return { reason: 'PodMoved' };
   return judgeLabels(pod, facts) ?? judgeLife(pod, facts);
 }
 
-function judgeLabels(pod: KnownPod, { namespaces, memory }: EvictionFacts): Refusal | undefined {
-  const reason = judgeNamespace(namespaces.get(pod.namespace));
-  if (reason !== undefined) return reason;
-  if (hasKeepLabel(pod)) return 'KeepMarked';
-  return memory.critical.has(pod.uid) ? 'CriticalPod' : undefined;
+function judgeLabels(pod: KnownPod, { namespaces, memory }: EvictionFacts): EvictionKept | undefined {
+  const kept = judgeNamespace(pod.namespace, namespaces);
+  if (kept !== undefined) return kept;
+  if (hasKeepLabel(pod)) return { reason: 'KeepMarked', on: 'the pod' };
+  return memory.critical.has(pod.uid) ? { reason: 'CriticalPod' } : undefined;
 }
 
-/** Why the namespace (undefined = not known) forbids every eviction; undefined = it does not. Agents cannot read namespaces. */
+/** Why the namespace forbids every eviction; undefined = it does not. Agents cannot read namespaces. */
 export function judgeNamespace(
-  namespace: Parameters<typeof hasKeepLabel>[0] | undefined,
-): 'NamespaceUnknown' | 'KeepMarked' | undefined {
-  if (namespace === undefined) return 'NamespaceUnknown';
-  return hasKeepLabel(namespace) ? 'KeepMarked' : undefined;
+  name: string,
+  namespaces: ReadonlyMap<string, Labelled> | undefined,
+): EvictionKept | undefined {
+  const namespace = namespaces?.get(name);
+  if (namespace === undefined) return { reason: 'NamespaceUnknown' };
+  return hasKeepLabel(namespace) ? { reason: 'KeepMarked', on: `namespace ${name}` } : undefined;
 }
 
-function judgeLife(pod: KnownPod, { memory }: EvictionFacts): Refusal | undefined {
-  if (pod.deletionAtMs !== undefined || memory.evicted.has(pod.uid)) return 'Terminating';
-  return isFinished(pod) ? 'Finished' : undefined;
+function judgeLife(pod: KnownPod, { memory }: EvictionFacts): EvictionKept | undefined {
+  if (pod.deletionAtMs !== undefined || memory.evicted.has(pod.uid)) return { reason: 'Terminating' };
+  return isFinished(pod) ? { reason: 'Finished' } : undefined;
 }
 
 const isRequested = (pod: KnownPod, { namespace, name }: RequestedPod): boolean =>
@@ -255,15 +214,16 @@ const isRequested = (pod: KnownPod, { namespace, name }: RequestedPod): boolean 
 const judgeExclusion = (
   { namespace }: RequestedPod,
   { excludeNamespaces }: NodesPolicy,
-): Refusal | undefined => (excludeNamespaces.includes(namespace) ? 'NamespaceExcluded' : undefined);
+): EvictionKept | undefined =>
+  excludeNamespaces.includes(namespace) ? { reason: 'NamespaceExcluded' } : undefined;
 
 function judgeRequest(
   { observedAtMs }: EvictionRequest,
   { isMet }: Ruled,
   { now }: Given,
-): Refusal | undefined {
-  if (!isFresh(observedAtMs, now)) return 'RequestStale';
-  return isMet ? undefined : 'PolicyChanged';
+): EvictionKept | undefined {
+  if (!isFresh(observedAtMs, now)) return { reason: 'RequestStale' };
+  return isMet ? undefined : { reason: 'PolicyChanged' };
 }
 
 /** Whether a measurement of that time, Unix milliseconds, is still current. */
@@ -272,7 +232,11 @@ export function isFresh(observedAtMs: number, now: Date): boolean {
   return ageMs <= staleAfterMs && ageMs >= -futureMs;
 }
 
-function judgeMemory(uid: string, { memory }: EvictionFacts, { monotonicMs }: Given): Refusal | undefined {
+function judgeMemory(
+  uid: string,
+  { memory }: EvictionFacts,
+  { monotonicMs }: Given,
+): EvictionKept | undefined {
   const deferral = memory.deferred.get(uid);
-  return deferral !== undefined && monotonicMs < deferral.untilMs ? deferral.reason : undefined;
+  return deferral !== undefined && monotonicMs < deferral.untilMs ? { reason: deferral.reason } : undefined;
 }

@@ -1,6 +1,7 @@
 import type { PressureUse } from '../../gc/reasons/pressure.ts';
 import type { EvictionDecision, EvictionFacts, EvictionMemory, KnownPod, OwnerPace } from './facts.ts';
 import { ownerOf } from './pace.ts';
+import { causeOf } from './words.ts';
 
 /** An owner whose pods are due and wait for its pace. */
 export interface SlowedOwner {
@@ -20,8 +21,8 @@ export function planSlowed(
   decisions: readonly EvictionDecision[],
   { pods, replicas, memory }: Pick<EvictionFacts, 'pods' | 'replicas' | 'memory'>,
 ): readonly SlowedOwner[] {
-  const waiting = decisions.flatMap(({ evidence, target }) =>
-    'pace' in evidence && evidence.pace === 'owner' ? (pods.get(target.uid) ?? []) : [],
+  const waiting = decisions.flatMap((one) =>
+    one.reason === 'PacingLimit' && one.pace === 'owner' ? (pods.get(one.target.uid) ?? []) : [],
   );
   return [...Map.groupBy(waiting, ownerOf)].flatMap(([owner, [pod, ...others]]) => {
     const pace = memory.owners.get(owner);
@@ -36,10 +37,11 @@ export function planStopped(
   relief: EvictionMemory['relief'],
 ): ReadonlyMap<string, PressureUse['shortage']> {
   return new Map(
-    decisions.flatMap(({ reason, target: { node }, evidence: { cause } }) =>
-      reason === 'NothingFreed' && 'shortage' in cause && relief.get(node)?.isReported !== true
+    decisions.flatMap(({ reason, target: { node, request } }) => {
+      const cause = causeOf(request);
+      return reason === 'NothingFreed' && 'shortage' in cause && relief.get(node)?.isReported !== true
         ? [[node, cause.shortage]]
-        : [],
-    ),
+        : [];
+    }),
   );
 }

@@ -13,7 +13,7 @@ import {
   pressureKeepReasons,
   storageKeepReasons,
 } from '../../../src/api/reasons.ts';
-import { evictionReasons } from '../../../src/gc/reasons/evictions.ts';
+import { evictionReasons } from '../../../src/controllers/eviction/words.ts';
 import { firstCells, partOf, referencePage } from './page.ts';
 
 const page = referencePage('reasons.md');

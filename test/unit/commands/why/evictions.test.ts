@@ -8,8 +8,7 @@ import type {
 } from '../../../../src/controllers/eviction/facts.ts';
 import { noMemory } from '../../../../src/controllers/eviction/memory.ts';
 import { planEvictions } from '../../../../src/controllers/eviction/plan.ts';
-import { explain } from '../../../../src/gc/reasons/entry.ts';
-import { evictionReasons } from '../../../../src/gc/reasons/evictions.ts';
+import { explainEviction } from '../../../../src/controllers/eviction/words.ts';
 import { node, now, pod, terminating } from '../../../builders.ts';
 import {
   byUid,
@@ -103,6 +102,6 @@ testReasons(
   casesOf(planned, ({ policy = pressurePolicy(), ...over }) => {
     const decisions = planEvictions(facts(over), { policies: [policy], now, monotonicMs: 0 });
     const options = { now, kept: true, assumeElapsed: false, node: 'node-1' };
-    return explainedDecisions(listed(decisions, (one) => explain(evictionReasons, one), options));
+    return explainedDecisions(listed(decisions, explainEviction, options));
   }),
 );

@@ -4,7 +4,8 @@ import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts
 import { EvictionController, type EvictionDeps } from '../../../../src/controllers/eviction/controller.ts';
 import type { EvictionKeepReason } from '../../../../src/api/reasons.ts';
 import type { Confirmation } from '../../../../src/api/policy/policy-view.ts';
-import { evictionMetrics } from '../../../../src/controllers/eviction/metrics.ts';
+import { evictionMetrics, evictionUnitReasons } from '../../../../src/controllers/eviction/metrics.ts';
+import { startMetrics, unitMetrics } from '../../../../src/gc/metrics.ts';
 import type { LivePod } from '../../../../src/kube/actions/live-pod.ts';
 import type { NodeReportFacts } from '../../../../src/kube/cache/node-report-facts.ts';
 import type { NamespaceFacts, NodeFacts, PodFacts } from '../../../../src/kube/cache/objects.ts';
@@ -56,12 +57,15 @@ export class EvictionEnvironment {
         evictionRequest(name, { pod: { namespace: ns, name, uid } }),
       ),
     );
+    const units = unitMetrics(this.registry);
+    startMetrics(units, 'eviction', evictionUnitReasons);
     this.#deps = {
       ...{ nodeReports: this.nodeReports, pods: this.pods, nodes: this.nodes, namespaces: this.namespaces },
       ...{ policies: this.policies, evictions: this.evictions, holdsLease: () => this.leads },
       hasPredecessor: () => this.hasPredecessor,
       ...{ recorder: this.recorder, clock: this.clock, log: this.log },
-      metrics: evictionMetrics(this.registry),
+      metrics: units,
+      own: evictionMetrics(this.registry),
     };
     this.#controller = new EvictionController(this.#deps);
   }
@@ -96,12 +100,12 @@ export class EvictionEnvironment {
 
   /** How many planned evictions the checks prevented for this reason. */
   skipped(reason: EvictionKeepReason): Promise<number> {
-    return this.metric('dustpan_eviction_skipped_pods_total', `{reason="${reason}"}`);
+    return this.metric('dustpan_skipped_objects_total', `{unit="eviction",reason="${reason}"}`);
   }
 
   /** How many requested pods the last plan keeps for this reason. */
   kept(reason: EvictionKeepReason): Promise<number> {
-    return this.metric('dustpan_eviction_kept_pods', `{reason="${reason}"}`);
+    return this.metric('dustpan_kept_objects', `{unit="eviction",reason="${reason}"}`);
   }
 
   pass = (): Promise<void> => this.#controller.reconcile(this.#stop.signal);

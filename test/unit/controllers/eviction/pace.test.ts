@@ -159,7 +159,7 @@ describe('Events on the owner', () => {
     };
     const known = pod('a');
     const decisions = [
-      { target: { uid: known.uid }, evidence: { pace: 'owner' } },
+      { target: { uid: known.uid }, reason: 'PacingLimit', pace: 'owner' },
     ] as unknown as readonly EvictionDecision[];
     const memory = { ...noMemory, owners: new Map([[ownerOf(known), owner]]) };
     expect(planSlowed(decisions, { pods: new Map(), replicas: new Map(), memory })).toEqual([]);
