@@ -18,8 +18,8 @@ import { evictionReasons } from '../../src/gc/reasons/evictions.ts';
 import { containerWarnings } from '../../src/gc/reasons/container-warnings.ts';
 import { containerReasons } from '../../src/gc/reasons/containers.ts';
 import { imageReasons } from '../../src/agent/imagegc/words.ts';
-import { pressureReasons } from '../../src/gc/reasons/pressure.ts';
-import { storageReasons } from '../../src/gc/reasons/storage.ts';
+import { storageReasons } from '../../src/agent/localstorage/words.ts';
+import { pressureReasons } from '../../src/agent/nodepressure/words.ts';
 import { podReasons } from '../../src/gc/reasons/pods.ts';
 import { upstreamReason as podWords } from '../../src/controllers/podgc/metrics.ts';
 import { code, heading, page, table } from './markdown.ts';
@@ -44,8 +44,8 @@ const podTexts: Texts = { file: 'src/gc/reasons/pods.ts', of: podReasons };
 const imageTexts: Texts = { file: 'src/agent/imagegc/words.ts', of: imageReasons };
 const containerTexts: Texts = { file: 'src/gc/reasons/containers.ts', of: containerReasons };
 const warningTexts: Texts = { file: 'src/gc/reasons/container-warnings.ts', of: containerWarnings };
-const storageTexts: Texts = { file: 'src/gc/reasons/storage.ts', of: storageReasons };
-const pressureTexts: Texts = { file: 'src/gc/reasons/pressure.ts', of: pressureReasons };
+const storageTexts: Texts = { file: 'src/agent/localstorage/words.ts', of: storageReasons };
+const pressureTexts: Texts = { file: 'src/agent/nodepressure/words.ts', of: pressureReasons };
 const evictionTexts: Texts = { file: 'src/gc/reasons/evictions.ts', of: evictionReasons };
 
 const sections: readonly (readonly [title: string, ...tables: readonly ReasonTable[]])[] = [

@@ -1,5 +1,7 @@
 import type { Registry } from 'prom-client';
 import { imageGcReasons } from '../../agent/imagegc/metrics.ts';
+import { localStorageReasons } from '../../agent/localstorage/metrics.ts';
+import { nodePressureReasons } from '../../agent/nodepressure/metrics.ts';
 import { startMetrics, unitMetrics, type UnitMetrics } from '../../gc/metrics.ts';
 import { metricRows } from '../../runtime/serving/metric-rows.ts';
 import { componentMetrics, type ComponentMetrics } from '../cli/process-metrics.ts';
@@ -14,6 +16,8 @@ export interface AgentMetrics extends ComponentMetrics {
 export function agentMetrics(registry: Registry): AgentMetrics {
   const units = unitMetrics(registry);
   startMetrics(units, 'imagegc', imageGcReasons);
+  startMetrics(units, 'localstorage', localStorageReasons);
+  startMetrics(units, 'nodepressure', nodePressureReasons);
   return { ...componentMetrics(registry), units, runtimeCall: runtimeMetrics(registry) };
 }
 

@@ -7,6 +7,7 @@ import { LocalStorageManager } from '../../agent/localstorage/manager.ts';
 import { localStorageMetrics, podStorageMetrics } from '../../agent/localstorage/metrics.ts';
 import { ReportManager } from '../../agent/report/manager.ts';
 import { reportMetrics } from '../../agent/report/metrics.ts';
+import type { Consumer } from '../../agent/nodepressure/facts.ts';
 import { NodePressureManager, type NodePressureDeps } from '../../agent/nodepressure/manager.ts';
 import { nodePressureMetrics } from '../../agent/nodepressure/metrics.ts';
 import type { StorageInventory } from '../../api/local-storage.ts';
@@ -18,7 +19,6 @@ import type {
   NodePassReport,
 } from '../../api/report/node-pass.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
-import type { Consumer } from '../../gc/reasons/pressure.ts';
 import { NodeReports } from '../../kube/actions/node-report.ts';
 import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
 import { podLookup } from '../../kube/actions/pod-lookup.ts';
@@ -203,7 +203,7 @@ function imageGc(
 
 /** Connects to the kubelet only when a policy has a rule for local storage. */
 function localStorage(
-  { config, registry, log, caches, recorder }: AgentUnitsDeps,
+  { config, registry, metrics, log, caches, recorder }: AgentUnitsDeps,
   kubelet: Kubelet,
   onPass: (pass: NodePassReport, inventory: StorageInventory | undefined) => void,
 ): LocalStorageManager {
@@ -212,7 +212,8 @@ function localStorage(
     source: kubelet,
     pods: caches.pods,
     governance: caches.governance,
-    metrics: localStorageMetrics(registry),
+    metrics: metrics.units,
+    own: localStorageMetrics(registry),
     podMetrics: config.localStoragePodMetrics ? podStorageMetrics(registry) : undefined,
     log: log.named('localstorage'),
   });
@@ -220,7 +221,7 @@ function localStorage(
 
 /** Connects to the kubelet only when a policy has a rule for node pressure. */
 function nodePressure(
-  { registry, log, caches, recorder }: AgentUnitsDeps,
+  { registry, metrics, log, caches, recorder }: AgentUnitsDeps,
   kubelet: Kubelet,
   parts: Pick<NodePressureDeps, 'consumers' | 'relieve' | 'onPass'>,
 ): NodePressureManager {
@@ -234,7 +235,8 @@ function nodePressure(
       usage: (signal) => kubelet.usage(signal),
       thresholds: kubeletThresholds({ read: (signal) => kubelet.thresholds(signal), clock, log: logger }),
     },
-    metrics: nodePressureMetrics(registry),
+    metrics: metrics.units,
+    own: nodePressureMetrics(registry),
   });
 }
 

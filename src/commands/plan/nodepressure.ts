@@ -2,6 +2,7 @@ import type { ContainerRemoval } from '../../agent/containergc/facts.ts';
 import type { ImageGcPlan, ImageRemoval } from '../../agent/imagegc/facts.ts';
 import { demandsOf } from '../../agent/nodepressure/demands.ts';
 import type {
+  Consumer,
   Demand,
   NodePressurePlan,
   PressureEviction,
@@ -9,6 +10,7 @@ import type {
 } from '../../agent/nodepressure/facts.ts';
 import { planNodePressure } from '../../agent/nodepressure/plan.ts';
 import { observeSignals } from '../../agent/nodepressure/signals.ts';
+import { explainNodeWarning, explainPressure } from '../../agent/nodepressure/words.ts';
 import {
   isDiskSignal,
   type DiskSignal,
@@ -21,7 +23,6 @@ import { judgeNamespace } from '../../controllers/eviction/plan.ts';
 import { containerReasons } from '../../gc/reasons/containers.ts';
 import { evictionReasons } from '../../gc/reasons/evictions.ts';
 import { explainImage } from '../../agent/imagegc/words.ts';
-import { pressureReasons, pressureWarnings, type Consumer } from '../../gc/reasons/pressure.ts';
 import { explain } from '../../gc/reasons/entry.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { NodePart } from '../../snapshot/plan-facts.ts';
@@ -73,13 +74,13 @@ export function planPressure(place: Pressed, options: PlanOptions): UnitPlan {
   const decisions = [
     ...listed(containers, (one) => explain(containerReasons, one), at),
     ...listed(images, (one) => explainImage(one, imagePlan), { ...at, after: containers.length }),
-    ...listed(evictions, (one) => explain(pressureReasons, one), {
+    ...listed(evictions, (one) => explainPressure(one, plan), {
       ...at,
       after: containers.length + images.length,
     }),
-    ...listed(plan.warnings, (one) => explain(pressureWarnings, one), at),
+    ...listed(plan.warnings, explainNodeWarning, at),
     ...listed(refused, (one) => explain(evictionReasons, one), at),
-    ...listed(plan.kept, (one) => explain(pressureReasons, one), at),
+    ...listed(plan.kept, (one) => explainPressure(one, plan), at),
   ];
   if (nodeRule(governance, 'nodePressure').kind === 'keep') return { decisions, totals: undefined };
   const all = [...containers, ...images, ...evictions, ...plan.warnings, ...refused, ...plan.kept];
@@ -124,7 +125,9 @@ function planOf({ part, governance, states, reclaim }: Pressed, options: PlanOpt
     }),
   );
   const consumers = images.map(({ id, tags, digests, sizeBytes }): Consumer => ({
-    ...{ kind: 'image', name: tags[0] ?? digests[0] ?? id, amount: sizeBytes },
+    kind: 'image',
+    name: tags[0] ?? digests[0] ?? id,
+    amount: sizeBytes,
   }));
   const facts = { node, signals: states, pods, usage, reclaimed, consumers };
   return planNodePressure(facts, { governance, now });
@@ -146,7 +149,7 @@ function rechecked(
   for (const eviction of requested) {
     const reason = judgeNamespace(namespaces?.get(eviction.target.namespace));
     if (reason === undefined && !isBusy && evictions.length === 0) evictions.push(eviction);
-    else refused.push(refusal(eviction, reason ?? 'PacingLimit', eviction.evidence));
+    else refused.push(refusal(eviction, reason ?? 'PacingLimit', eviction.target));
   }
   return { evictions, refused };
 }

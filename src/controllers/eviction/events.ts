@@ -1,5 +1,5 @@
 import { causeText } from '../../gc/reasons/evictions.ts';
-import { shortageText, type PressureUse } from '../../gc/reasons/pressure.ts';
+import { shortageText, type PressureUse } from '../../gc/reasons/eviction-words.ts';
 import type { LivePod } from '../../kube/actions/live-pod.ts';
 import type { NodeFacts, OwnerRef } from '../../kube/cache/objects.ts';
 import { isCut } from '../../runtime/bounds.ts';

@@ -13,7 +13,7 @@ import { nodeGovernance, type NodeGovernance } from '../../api/policy/node-gover
 import type { NodesPolicy, Policy } from '../../api/policy/policy.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
 import type { EvictionCause, EvictionPace, RequestEvidence } from '../../gc/reasons/evictions.ts';
-import { limitOfBytes } from '../../gc/reasons/storage-words.ts';
+import { limitOfBytes } from '../../gc/reasons/eviction-words.ts';
 import type {
   EvictionDecision,
   EvictionFacts,

@@ -2,10 +2,19 @@ import type { RequestSignal } from '../../api/local-storage.ts';
 import { KEEP_LABEL } from '../../api/policy/matching.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
 import type { ReasonCatalog, ReasonEntry } from './entry.ts';
-import { pressureMessage, pressureReasons, thresholdField, type PressureUse } from './pressure.ts';
-import { budgetsMayDelay, evictField, podStates, storageReasons } from './storage.ts';
-import { evictionMessage, type ExceededLimit } from './storage-words.ts';
-import { timeText } from './words.ts';
+import {
+  budgetsMayDelay,
+  evictField,
+  evictionMessage,
+  excludedField,
+  podStates,
+  pressureMessage,
+  requestReasons,
+  thresholdField,
+  type ExceededLimit,
+  type PressureUse,
+} from './eviction-words.ts';
+import { keepLabelField, timeText } from './words.ts';
 
 /** Why a pod is to be evicted: it uses more of a limit than it may, or its node is short of something that it uses. */
 export type EvictionCause = ExceededLimit | PressureUse;
@@ -87,13 +96,13 @@ const refused = (entry: Pick<ReasonEntry<never>, 'meaning' | 'change'>): ReasonE
 
 /** Reasons of the controller, which verifies an agent's request before it evicts a pod. */
 export const evictionReasons: ReasonCatalog<EvictionEvidence> = {
-  'emptydirfs.limit': fulfilled(storageReasons['emptydirfs.limit']),
-  'ephemeralpodfs.limit': fulfilled(storageReasons['ephemeralpodfs.limit']),
-  'ephemeralcontainerfs.limit': fulfilled(storageReasons['ephemeralcontainerfs.limit']),
-  'nodefs.available': fulfilled(pressureReasons['nodefs.available']),
-  'nodefs.inodesFree': fulfilled(pressureReasons['nodefs.inodesFree']),
-  'imagefs.available': fulfilled(pressureReasons['imagefs.available']),
-  'imagefs.inodesFree': fulfilled(pressureReasons['imagefs.inodesFree']),
+  'emptydirfs.limit': fulfilled(requestReasons['emptydirfs.limit']),
+  'ephemeralpodfs.limit': fulfilled(requestReasons['ephemeralpodfs.limit']),
+  'ephemeralcontainerfs.limit': fulfilled(requestReasons['ephemeralcontainerfs.limit']),
+  'nodefs.available': fulfilled(requestReasons['nodefs.available']),
+  'nodefs.inodesFree': fulfilled(requestReasons['nodefs.inodesFree']),
+  'imagefs.available': fulfilled(requestReasons['imagefs.available']),
+  'imagefs.inodesFree': fulfilled(requestReasons['imagefs.inodesFree']),
   PodGone: refused({
     meaning: 'The pod no longer exists.',
     change: 'Never: the next report of the node no longer requests the eviction.',
@@ -114,9 +123,13 @@ export const evictionReasons: ReasonCatalog<EvictionEvidence> = {
   }),
   KeepMarked: {
     ...podStates.KeepMarked,
+    field: keepLabelField,
     sentence: ({ on, ...request }) => `${causeOf(request)} But the label ${KEEP_LABEL} is on ${on}.`,
   },
-  NamespaceExcluded: { ...podStates.NamespaceExcluded, ...refused(podStates.NamespaceExcluded) },
+  NamespaceExcluded: {
+    ...refused(podStates.NamespaceExcluded),
+    field: ({ namespace }) => excludedField(namespace),
+  },
   CriticalPod: refused(podStates.CriticalPod),
   Finished: refused(podStates.Finished),
   Terminating: refused(podStates.Terminating),
