@@ -10,6 +10,8 @@ const { DUSTPAN_BED_FILES: filesOfThisJail } = process.env;
 /** No test is timed by these: they only end what hangs, on a machine that may be several times slower and busy besides. */
 const patient = { testTimeout: 400_000, hookTimeout: 400_000, expect: { poll: { timeout: 60_000 } } };
 
+/** Builds the command that the tests run. */
+const builtOnce = ['test/integration/build.ts'];
 const demo = ['test/integration/demo.test.ts'];
 const clusterFiles = ['test/cluster/**/*.test.ts', 'test/contract/**/*.test.ts'];
 
@@ -47,11 +49,12 @@ export default defineConfig({
           include: ['test/integration/**/*.test.ts', 'test/contract/**/*.test.ts'],
           exclude: demo,
           provide: { servers: 'sandbox' },
+          globalSetup: builtOnce,
           // They mostly wait: for leases, back-offs and periods of real programs.
           maxWorkers: 3,
         },
       },
-      { define: define(), test: { ...patient, name: 'demo', include: demo } },
+      { define: define(), test: { ...patient, name: 'demo', include: demo, globalSetup: builtOnce } },
       { define: define(), test: { ...patient, name: 'browser', include: ['test/browser/*.test.ts'] } },
       {
         define: define(),

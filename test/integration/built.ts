@@ -1,47 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
+import { inject } from 'vitest';
 import { RunningProcess } from './running-process.ts';
 
-/** The command, built for one test file: other tests may run the checkout's dist/. */
-export interface Built {
-  readonly main: string;
-  remove(): void;
-}
-
-export function build(): Built {
-  const root = process.cwd();
-  const place = mkdtempSync(join(tmpdir(), 'dustpan-built-'));
-  copyFileSync(join(root, 'package.json'), join(place, 'package.json'));
-  for (const name of ['src', 'node_modules', 'tsconfig.json'])
-    symlinkSync(join(root, name), join(place, name));
-  execFileSync(process.execPath, [join(root, 'scripts', 'build.mjs')], { cwd: place });
-  return {
-    main: join(place, 'dist', 'main.js'),
-    remove: () => {
-      rmSync(place, { recursive: true, force: true });
-    },
-  };
-}
-
-/** Built before the tests of the file that calls this, and removed after them. */
-export function builtForFile(): Pick<Built, 'main'> {
-  let built: Built | undefined;
-  beforeAll(() => {
-    built = build();
-  });
-  afterAll(() => {
-    built?.remove();
-  });
-  return {
-    get main() {
-      if (built === undefined) throw new Error('the command is built only when the tests begin');
-      return built.main;
-    },
-  };
-}
+/** The command that all test files share. */
+export const built = { main: inject('main') };
 
 export interface LogLine {
   readonly level: string;
@@ -104,7 +65,7 @@ export class RunningDustpan extends RunningProcess {
 
 /** A controller with short passes. */
 export class RunningController extends RunningDustpan {
-  constructor(built: Pick<Built, 'main'>, kubeconfig: string, args: readonly string[] = []) {
+  constructor(kubeconfig: string, args: readonly string[] = []) {
     const flags = [
       '--pod-gc-period=1s',
       '--metrics-bind-address=127.0.0.1:0',

@@ -2,24 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test as sequential, type TestContext } from 'vitest';
-import { problemsOf } from '../demo/node/result.ts';
-import { groups, podName } from '../demo/pods/objects.ts';
-import { podProblems } from '../demo/pods/part.ts';
-import { build, until, type Built } from './built.ts';
+import { beforeAll, expect, test as sequential, type TestContext } from 'vitest';
+import { built, until } from './built.ts';
 
 const test = sequential.concurrent;
 const root = process.cwd();
-let built: Built;
 let directory: string;
 
 beforeAll(() => {
-  built = build();
   directory = dirname(dirname(built.main));
   for (const name of ['crds', 'scripts', 'test']) symlinkSync(join(root, name), join(directory, name));
-});
-afterAll(() => {
-  built.remove();
 });
 
 interface DemoOptions {
@@ -131,38 +123,4 @@ test('it leaves nothing when it is interrupted', async (context) => {
   await closed;
   expect(demo.child.exitCode).toBe(130);
   expect(demo.remaining()).toEqual([]);
-});
-
-const left = groups.flatMap((group) => Array.from({ length: group.left }, (_, i) => podName(group, i)));
-
-test.each([
-  {
-    name: 'a pod in use is lost',
-    names: left.filter((name) => name !== 'running-web-pods-03'),
-    problem: 'lost: running web pods (1 of 12)',
-  },
-  {
-    name: 'a pod is left',
-    names: [...left, 'finished-ci-runners-39'],
-    problem: 'still there: finished CI runners (1 of 40)',
-  },
-])('the demo fails when $name', ({ names, problem }) => {
-  expect(podProblems(left)).toEqual([]);
-  expect(podProblems(names)).toEqual([problem]);
-});
-
-const used = { id: 'used', group: 'images in use', isGarbage: false, reason: 'InUse' };
-const unused = { id: 'unused', group: 'unused images', isGarbage: true, reason: 'Age' };
-
-test.each([
-  { name: 'an object in use is lost', there: [], problem: 'lost: images in use (used)' },
-  { name: 'garbage is left', there: ['used', 'unused'], problem: 'still there: unused images (unused)' },
-  { name: 'all is as expected', there: ['used'], problem: undefined },
-])('the demo’s result of a node when $name', ({ there, problem }) => {
-  const findings = {
-    isPresent: (id: string) => (there as readonly string[]).includes(id),
-    removedFor: new Map([['unused', 'Age']]),
-    keptFor: new Map([['used', 'InUse']]),
-  };
-  expect(problemsOf([used, unused], findings)).toEqual(problem === undefined ? [] : [problem]);
 });

@@ -6,18 +6,16 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { certify } from '../certificate.ts';
 import { startSandbox, type Sandbox } from '../sandbox/server.ts';
-import { build, RunningController, until, type Built } from './built.ts';
+import { RunningController, until } from './built.ts';
 import { fillCluster } from './controller/environment.ts';
 
 const material = certify(['IP:127.0.0.1']);
-let built: Built;
 let sandbox: Sandbox;
 let directory: string;
 let controller: RunningController;
 let address: { readonly metrics: string; readonly health: string };
 
 beforeAll(async () => {
-  built = build();
   directory = mkdtempSync(join(tmpdir(), 'dustpan-metrics-'));
   writeFileSync(join(directory, 'tls.crt'), material.chain);
   writeFileSync(join(directory, 'tls.key'), material.key);
@@ -29,7 +27,7 @@ beforeAll(async () => {
     ],
   });
   fillCluster(sandbox, 0);
-  controller = new RunningController(built, sandbox.kubeconfigFile, [
+  controller = new RunningController(sandbox.kubeconfigFile, [
     ...['--health-probe-bind-address=127.0.0.1:0', '--leader-elect=false'],
     ...['--metrics-secure', `--metrics-cert-dir=${directory}`, '--metrics-auth'],
   ]);
@@ -41,7 +39,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await controller.stop();
   await sandbox.stop();
-  built.remove();
   rmSync(directory, { recursive: true });
 });
 
@@ -88,7 +85,7 @@ test('caches reviews: a second scrape sends no request', async () => {
 
 test('exits at once without its certificate, with one log line', async () => {
   const args = ['--health-probe-bind-address=127.0.0.1:0', '--metrics-secure', '--metrics-cert-dir=/nowhere'];
-  const lost = new RunningController(built, sandbox.kubeconfigFile, args);
+  const lost = new RunningController(sandbox.kubeconfigFile, args);
   expect(await lost.ended()).toBe(1);
   expect(lost.stderr).toMatch(
     /^.*serving metrics on 127\.0\.0\.1:0: reading the serving certificate in \/nowhere: ENOENT.*\n$/,

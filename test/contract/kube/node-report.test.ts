@@ -61,15 +61,6 @@ test('fields that are no longer written are removed, also after a restart', asyn
   expect((await read(node)).status).toEqual(less);
 });
 
-test('a deleted report is created again', async () => {
-  const node = await newNode();
-  const reports = new NodeReports(transport);
-  await reports.write(node, full(), signal);
-  await objects.request({ method: 'DELETE', path: `${path}/${node.name}` });
-  expect(await reports.write(node, full(), signal)).toBe('written');
-  expect((await read(node)).status).toEqual(full());
-});
-
 test('a Node that was created again owns the report', async () => {
   const first = await newNode();
   const reports = new NodeReports(transport);

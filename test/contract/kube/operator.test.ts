@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { PolicyOperator } from '../../../src/kube/cache/operator.ts';
-import type { RawFacts } from '../../../src/kube/cache/objects.ts';
 import { Reflector } from '../../../src/kube/cache/reflector.ts';
 import { jsonResource } from '../../../src/kube/cache/resources.ts';
 import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
@@ -12,7 +11,6 @@ import { soon } from '../project.ts';
 
 const collection = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
 
-let reflector: Reflector<RawFacts> | undefined;
 let operator: PolicyOperator;
 let received: { readonly what: string; readonly object: unknown }[];
 let name: string;
@@ -35,7 +33,7 @@ beforeEach(() => {
         resource,
         onChange,
       };
-      return (reflector = new Reflector(deps));
+      return new Reflector(deps);
     },
     transport,
     log: silentLogger,
@@ -84,26 +82,4 @@ test('reports created, changed and deleted policies, with defaults', async () =>
   expect(received.at(-1)?.object).toMatchObject({ spec: { mode: 'Enforce' } });
   await remove();
   await receives('ADDED', 'MODIFIED', 'DELETED');
-});
-
-test('reports existing policies, and a deletion that only a new list shows', async () => {
-  await create();
-  await receives('ADDED');
-  await remove();
-  reflector?.relist('test');
-  await receives('ADDED', 'DELETED');
-});
-
-test('writes the status subresource, and keeps the other fields', async () => {
-  await create();
-  await receives('ADDED');
-  await operator.writeStatus(name, { observedGeneration: 1 }, signal);
-  await operator.writeStatus(name, { conditions: [] }, signal);
-  const { body } = await transport.send({ method: 'GET', path: `${collection}/${name}` }, signal);
-  expect(JSON.parse(body.toString())).toMatchObject({ status: { observedGeneration: 1, conditions: [] } });
-  await remove();
-});
-
-test('ignores the status of a deleted policy', async () => {
-  await operator.writeStatus(name, { observedGeneration: 1 }, signal);
 });

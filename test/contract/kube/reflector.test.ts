@@ -112,48 +112,6 @@ test('pods of one node only', async () => {
   expect(elsewhere.items.size).toBe(0);
 });
 
-test('a relist reads other labels', async () => {
-  const keys = new Set<string>();
-  const { metadata } = await objects.createPod();
-  await objects.labelPod(metadata.name);
-  const reflector = reflect(transport, podsResource({ labelKeys: () => keys }));
-  await reflector.whenSynced(signal);
-  expect(reflector.items.get(metadata.uid)?.labels).toEqual({});
-  keys.add('touched');
-  reflector.relist('test');
-  await reflector.whenSynced(signal);
-  expect(Object.keys(reflector.items.get(metadata.uid)?.labels ?? {})).toEqual(['touched']);
-});
-
-test('a relist reads the ttl annotation of finished pods', async () => {
-  const key = 'gc.dustpan.dev/ttl-after-finished';
-  const keys = new Set<string>();
-  const { metadata } = await objects.createPod({ annotations: { [key]: '10m', other: 'x'.repeat(10_000) } });
-  const finish = async (phase: string): Promise<void> => {
-    await objects.request({
-      method: 'PATCH',
-      path: `/api/v1/namespaces/${objects.namespace}/pods/${metadata.name}/status`,
-      contentType: mergePatch,
-      body: { status: { phase } },
-    });
-  };
-  const reflector = reflect(transport, podsResource({ labelKeys: () => keys }));
-  await reflector.whenSynced(signal);
-  const read = (): unknown => reflector.items.get(metadata.uid)?.ttlAnnotation;
-  keys.add(key);
-  reflector.relist('test');
-  await reflector.whenSynced(signal);
-  expect(read()).toBeUndefined();
-  await finish('Succeeded');
-  await vi.waitFor(() => {
-    expect(read()).toBe('10m');
-  }, soon);
-  await objects.patchPod(metadata.name, { metadata: { annotations: { [key]: '1h' } } });
-  await vi.waitFor(() => {
-    expect(read()).toBe('1h');
-  }, soon);
-});
-
 test('an interrupted watch is resumed: nothing is lost, nothing is listed again', async () => {
   const doomed = await objects.createPod();
   const cuttable = new CutTransport(transport);

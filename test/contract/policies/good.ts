@@ -1,6 +1,5 @@
 import type { GoodPolicy } from './table.ts';
 
-const imageGC = (fields: object): object => ({ nodes: { imageGC: fields } });
 const general = { mode: 'DryRun', priority: 0 };
 const podDefaults = {
   namespaceSelector: {},
@@ -35,6 +34,14 @@ const evictionDefaults = {
   gracePeriodSeconds: -1,
 };
 
+/** What the server stores of a policy with these rules for pods, or for nodes. */
+const storedForPods = (pods: object): object => ({ ...general, pods: { ...podDefaults, ...pods } });
+const storedForNodes = (nodes: object): object => ({
+  ...general,
+  nodes: { nodeSelector: {}, excludeNamespaces: [], ...nodes },
+});
+const containerDefaults = { minimumAge: '0s', maxPerPodContainer: 1, maxContainers: -1, sandboxes: true };
+
 const everyPodField = {
   namespaceSelector: {
     matchLabels: { team: 'a' },
@@ -63,13 +70,29 @@ const everyPodField = {
   safety: { maxDeletesPerPass: 100, maxOrphanedNodesPercent: 100, holdAbove: 0, holdFor: '1h' },
 };
 
+const byAge = {
+  highThresholdPercent: 100,
+  minimumAge: '1h',
+  maximumAge: '720h',
+  keep: ['*/base/*', '*@sha256:*'],
+};
+const maximumAgeByImage = [
+  { image: 'registry.example.com/ci/*', maximumAge: '24h' },
+  { image: 'registry.example.com/base/*', maximumAge: '0s' },
+];
+const quantities = { maxBytesPerPod: '1.5Gi', warnBytesPerContainer: '500M' };
+const limits = {
+  warnAtPercent: [],
+  defaultLimits: { emptyDir: '10Gi', pod: '100G', container: '128974848' },
+};
+
 /** Policies of all kinds, as written and as stored. */
 export const goodPolicies: readonly GoodPolicy[] = [
   { name: 'an empty spec has no rules and mode DryRun', spec: {}, stored: general },
   {
     name: 'an empty block of pods has no rule, but its brakes',
     spec: { pods: {} },
-    stored: { ...general, pods: podDefaults },
+    stored: storedForPods({}),
   },
   {
     name: 'empty rules have their defaults',
@@ -78,15 +101,13 @@ export const goodPolicies: readonly GoodPolicy[] = [
       pods: { terminated: {}, orphaned: {}, unscheduledTerminating: {}, outOfService: {} },
     },
     stored: {
-      mode: 'Enforce',
-      priority: 0,
-      pods: {
-        ...podDefaults,
+      ...storedForPods({
         terminated: terminatedDefaults,
         orphaned: { quarantine: '40s' },
         unscheduledTerminating: {},
         outOfService: {},
-      },
+      }),
+      mode: 'Enforce',
     },
   },
   {
@@ -97,12 +118,12 @@ export const goodPolicies: readonly GoodPolicy[] = [
   {
     name: 'a selector without labels selects all',
     spec: { pods: { podSelector: { matchLabels: {} } } },
-    stored: { ...general, pods: { ...podDefaults, podSelector: { matchLabels: {} } } },
+    stored: storedForPods({ podSelector: { matchLabels: {} } }),
   },
   {
     name: 'a label without a value is the empty value, not any',
     spec: { pods: { podSelector: { matchLabels: { team: null } } } },
-    stored: { ...general, pods: { ...podDefaults, podSelector: { matchLabels: { team: '' } } } },
+    stored: storedForPods({ podSelector: { matchLabels: { team: '' } } }),
   },
   {
     name: 'null is as good as absent',
@@ -111,119 +132,57 @@ export const goodPolicies: readonly GoodPolicy[] = [
       pods: { terminated: null, safety: null, excludeNamespaces: null, orphaned: { quarantine: null } },
       nodes: null,
     },
-    stored: { ...general, pods: { ...podDefaults, orphaned: { quarantine: '40s' } } },
+    stored: storedForPods({ orphaned: { quarantine: '40s' } }),
   },
   {
     name: 'empty rules for nodes have their defaults; logs stay off',
     spec: { nodes: { imageGC: {}, containerGC: {}, localStorageEviction: {} } },
-    stored: {
-      ...general,
-      nodes: {
-        nodeSelector: {},
-        excludeNamespaces: [],
-        imageGC: imageDefaults,
-        containerGC: { minimumAge: '0s', maxPerPodContainer: 1, maxContainers: -1, sandboxes: true },
-        localStorageEviction: evictionDefaults,
-      },
-    },
+    stored: storedForNodes({
+      imageGC: imageDefaults,
+      containerGC: containerDefaults,
+      localStorageEviction: evictionDefaults,
+    }),
   },
   {
     name: 'images are removed by age alone',
-    spec: imageGC({
-      highThresholdPercent: 100,
-      minimumAge: '1h',
-      maximumAge: '720h',
-      keep: ['*/base/*', '*@sha256:*'],
-    }),
-    stored: {
-      ...general,
-      nodes: {
-        nodeSelector: {},
-        excludeNamespaces: [],
-        imageGC: {
-          ...imageDefaults,
-          highThresholdPercent: 100,
-          minimumAge: '1h',
-          maximumAge: '720h',
-          keep: ['*/base/*', '*@sha256:*'],
-        },
-      },
-    },
+    spec: { nodes: { imageGC: byAge } },
+    stored: storedForNodes({ imageGC: { ...imageDefaults, ...byAge } }),
   },
   {
     name: 'maximum ages by image, none among them; inodes with their defaults',
-    spec: imageGC({
-      maximumAgeByImage: [
-        { image: 'registry.example.com/ci/*', maximumAge: '24h' },
-        { image: 'registry.example.com/base/*', maximumAge: '0s' },
-      ],
-      inodes: {},
-    }),
-    stored: {
-      ...general,
-      nodes: {
-        nodeSelector: {},
-        excludeNamespaces: [],
-        imageGC: {
-          ...imageDefaults,
-          maximumAgeByImage: [
-            { image: 'registry.example.com/ci/*', maximumAge: '24h' },
-            { image: 'registry.example.com/base/*', maximumAge: '0s' },
-          ],
-          inodes: { highThresholdPercent: 85, lowThresholdPercent: 80 },
-        },
+    spec: { nodes: { imageGC: { maximumAgeByImage, inodes: {} } } },
+    stored: storedForNodes({
+      imageGC: {
+        ...imageDefaults,
+        maximumAgeByImage,
+        inodes: { highThresholdPercent: 85, lowThresholdPercent: 80 },
       },
-    },
+    }),
   },
   {
     name: 'evictions without some namespaces, at a pace',
     spec: {
       nodes: { excludeNamespaces: ['kube-system'], localStorageEviction: { maxEvictionsPerMinute: 1000 } },
     },
-    stored: {
-      ...general,
-      nodes: {
-        nodeSelector: {},
-        excludeNamespaces: ['kube-system'],
-        localStorageEviction: { ...evictionDefaults, maxEvictionsPerMinute: 1000 },
-      },
-    },
+    stored: storedForNodes({
+      excludeNamespaces: ['kube-system'],
+      localStorageEviction: { ...evictionDefaults, maxEvictionsPerMinute: 1000 },
+    }),
   },
   {
     name: 'quantities of bytes',
-    spec: {
-      nodes: {
-        containerGC: { logs: { maxBytesPerPod: '1.5Gi', warnBytesPerContainer: '500M' } },
-        localStorageEviction: {
-          warnAtPercent: [],
-          defaultLimits: { emptyDir: '10Gi', pod: '100G', container: '128974848' },
+    spec: { nodes: { containerGC: { logs: quantities }, localStorageEviction: limits } },
+    stored: storedForNodes({
+      containerGC: {
+        ...containerDefaults,
+        logs: {
+          orphanedDirectories: true,
+          brokenLinks: true,
+          maxRotatedPerContainer: -1,
+          ...quantities,
         },
       },
-    },
-    stored: {
-      ...general,
-      nodes: {
-        nodeSelector: {},
-        excludeNamespaces: [],
-        containerGC: {
-          minimumAge: '0s',
-          maxPerPodContainer: 1,
-          maxContainers: -1,
-          sandboxes: true,
-          logs: {
-            orphanedDirectories: true,
-            brokenLinks: true,
-            maxRotatedPerContainer: -1,
-            maxBytesPerPod: '1.5Gi',
-            warnBytesPerContainer: '500M',
-          },
-        },
-        localStorageEviction: {
-          ...evictionDefaults,
-          warnAtPercent: [],
-          defaultLimits: { emptyDir: '10Gi', pod: '100G', container: '128974848' },
-        },
-      },
-    },
+      localStorageEviction: { ...evictionDefaults, ...limits },
+    }),
   },
 ];

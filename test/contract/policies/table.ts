@@ -9,9 +9,6 @@ interface BadPolicy {
   readonly field: string;
 }
 
-/** The same, as a row of a table. */
-export type BadRow = readonly [name: string, spec: unknown, field: string];
-
 /** A GCPolicy that the API server must accept, and its stored form. */
 export interface GoodPolicy {
   readonly name: string;

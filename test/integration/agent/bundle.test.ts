@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Metafile } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { build, type Built } from '../built.ts';
+import { build, type Built } from '../build.ts';
 
 let built: Built;
 let facts: Metafile;

@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NodeGCReportStatus } from '../../../src/api/gen/nodegcreport.gen.ts';
-import { onTestFailed } from 'vitest';
+import { onTestFailed, type TestContext } from 'vitest';
 import { startCriSandbox, type CriSandbox, type CriSandboxOptions } from '../../sandbox/cri/server.ts';
 import type { Manifest } from '../../sandbox/api/direct-store.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/server.ts';
-import { RunningDustpan, type Built } from '../built.ts';
+import { built, RunningDustpan } from '../built.ts';
 import { policyManifest, unheldNodes } from '../../manifests.ts';
 
 export const nodeName = 'node-1';
@@ -16,17 +16,26 @@ export const nodeName = 'node-1';
 export class AgentEnvironment implements AsyncDisposable {
   readonly root = mkdtempSync(join(tmpdir(), 'dustpan-agent-'));
   readonly agents: RunningAgent[] = [];
-  readonly #built: Pick<Built, 'main'>;
   readonly #onFailed: typeof onTestFailed;
   #api: Sandbox | undefined;
   #cri: CriSandbox | undefined;
 
   /** Concurrent tests give the hook of their context. */
-  constructor(built: Pick<Built, 'main'>, onFailed = onTestFailed) {
-    this.#built = built;
+  constructor(onFailed = onTestFailed) {
     this.#onFailed = onFailed;
     for (const directory of ['state', 'pods', 'containers', 'kubelet', 'images'])
       mkdirSync(this.path(directory));
+  }
+
+  /** A node whose API server and container runtime run, for a concurrent test. */
+  static async open(
+    { onTestFailed }: Pick<TestContext, 'onTestFailed'>,
+    options: SandboxOptions = {},
+  ): Promise<AgentEnvironment> {
+    const bed = new AgentEnvironment(onTestFailed);
+    await bed.startApi(options);
+    await bed.startCri();
+    return bed;
   }
 
   get api(): Sandbox {
@@ -74,7 +83,7 @@ export class AgentEnvironment implements AsyncDisposable {
       '--metrics-bind-address=127.0.0.1:0',
       '--health-probe-bind-address=127.0.0.1:0',
     ];
-    const agent = new RunningAgent(this.#built, [...flags, ...args], uid);
+    const agent = new RunningAgent([...flags, ...args], uid);
     this.agents.push(agent);
     this.#onFailed(() => {
       process.stderr.write(`${agent.stdout}${agent.stderr}`);
@@ -129,7 +138,7 @@ interface AgentOptions {
 
 /** An agent with the Node flags of its memory budget. */
 export class RunningAgent extends RunningDustpan {
-  constructor(built: Pick<Built, 'main'>, args: readonly string[], uid?: number) {
+  constructor(args: readonly string[], uid?: number) {
     super([...memoryFlags.split(' '), built.main, 'agent', ...args], uid);
   }
 }

@@ -1,9 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { builtForFile } from '../built.ts';
-
-const built = builtForFile();
+import { built } from '../built.ts';
 
 /** Runs the built command in a Node that claims to be `version`. */
 function onNode(version: string) {

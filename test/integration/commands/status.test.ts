@@ -4,9 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { StatusView } from '../../../src/commands/status/view.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/server.ts';
 import type { SandboxUser } from '../../sandbox/api/users.ts';
-import { builtForFile, until } from '../built.ts';
+import { built, until } from '../built.ts';
 
-const built = builtForFile();
 let api: Sandbox;
 let running: ChildProcess[];
 

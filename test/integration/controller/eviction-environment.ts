@@ -1,17 +1,15 @@
+import { startSandbox } from '../../sandbox/server.ts';
 import type { Manifest } from '../../sandbox/api/direct-store.ts';
 import type { KubeObject } from '../../sandbox/api/json.ts';
-import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
-import type { SandboxUser } from '../../sandbox/api/users.ts';
-import { RunningController, until, type Built } from '../built.ts';
+import { until, type RunningController } from '../built.ts';
+import { policyManifest } from '../../manifests.ts';
+import { ControllerEnvironment } from './environment.ts';
 
 /** An eviction request of a node; the defaults are the pod's own values, measured now. */
 interface RequestedEviction {
   readonly name: string;
   readonly uid?: string;
   readonly observedMs?: number;
-  readonly observedBytes?: number;
-  /** The node is short of disk space, and its threshold is higher than this. */
-  readonly availableBytes?: number;
 }
 
 const limitBytes = 1_000_000;
@@ -19,98 +17,62 @@ const limitBytes = 1_000_000;
 /** A user who may do everything but evict. */
 export const powerless = 'no-evictions';
 
-/** node-1 and node-2, running pods, a policy that evicts, the reports that agents would write, and the controller. */
-export class EvictionEnvironment implements AsyncDisposable {
-  readonly api: Sandbox;
-  readonly #built: Pick<Built, 'main'>;
-  #controller: RunningController | undefined;
-
-  private constructor(built: Pick<Built, 'main'>, api: Sandbox) {
-    this.#built = built;
-    this.api = api;
-    this.#apply('v1', 'Namespace', { metadata: { name: 'dustpan-system' } });
-    for (const name of ['node-1', 'node-2']) this.#apply('v1', 'Node', { metadata: { name } });
-  }
-
-  static async open(
-    built: Pick<Built, 'main'>,
-    mode: 'DryRun' | 'Enforce',
-    rule: object = {},
-  ): Promise<EvictionEnvironment> {
-    const allow: SandboxUser['allow'] = ({ resource }) => resource !== 'pods/eviction';
-    const environment = new EvictionEnvironment(
-      built,
-      await startSandbox({ users: [{ name: powerless, token: 't', allow }] }),
-    );
+/** node-1 and node-2, running pods, a policy that evicts, and the reports that agents would write. */
+export class EvictionEnvironment extends ControllerEnvironment {
+  static async evicting(mode: 'DryRun' | 'Enforce', rule: object = {}): Promise<EvictionEnvironment> {
+    const users = [
+      {
+        name: powerless,
+        token: 't',
+        allow: (asked: { resource: string }) => asked.resource !== 'pods/eviction',
+      },
+    ];
+    const environment = new EvictionEnvironment(await startSandbox({ users }));
+    environment.#apply('v1', 'Namespace', { metadata: { name: 'dustpan-system' } });
+    for (const name of ['node-1', 'node-2']) environment.#apply('v1', 'Node', { metadata: { name } });
     environment.policy(mode, rule);
     return environment;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#controller?.stop();
-    await this.api.stop();
-  }
-
-  start(kubeconfig = this.api.kubeconfigFile): RunningController {
-    this.#controller = new RunningController(this.#built, kubeconfig, ['--v=4']);
-    return this.#controller;
+  /** With the log lines that give the reason for each kept pod. */
+  override start(kubeconfig?: string): RunningController {
+    return super.start(kubeconfig, ['--v=4']);
   }
 
   policy(mode: 'DryRun' | 'Enforce', rule: object = {}): void {
-    const spec = {
-      mode,
-      nodes: { nodeSelector: {}, localStorageEviction: rule, nodePressure: { evictPods: true } },
-    };
-    this.#apply('gc.dustpan.dev/v1alpha1', 'GCPolicy', { metadata: { name: 'default' }, spec });
+    const nodes = { nodeSelector: {}, localStorageEviction: rule };
+    this.api.store.apply(policyManifest('default', { mode, nodes }));
   }
 
   /** A running, ready pod of a StatefulSet: of one owner only one pod a minute is evicted. */
-  pod(name: string, { owner: of = 'web', ...options }: PodOptions = {}): void {
-    const { nodeName = 'node-1', labels = {}, metadata = {}, ...spec } = options;
-    const owner = {
-      apiVersion: 'apps/v1',
-      kind: 'StatefulSet',
-      name: of,
-      uid: `${of}-uid`,
-      controller: true,
+  pod(
+    name: string,
+    { owner = 'web', nodeName = 'node-1', labels, metadata, ...spec }: PodOptions = {},
+  ): void {
+    const statefulSet = {
+      ...{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: owner, uid: `${owner}-uid`, controller: true },
     };
+    const own = { labels: { app: 'web', ...labels }, ownerReferences: [statefulSet] };
     this.#apply('v1', 'Pod', {
-      metadata: {
-        ...{ name, namespace: 'default', labels: { app: 'web', ...labels }, ownerReferences: [owner] },
-        ...metadata,
-      },
+      metadata: { name, namespace: 'default', ...own, ...metadata },
       spec: { nodeName, containers: [{ name: 'c', image: 'i' }], ...spec },
       status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
     });
   }
 
-  /** Another pod of the same name. */
-  replace(name: string): void {
-    this.api.store.delete('Pod', name);
-    this.pod(name);
-  }
-
   /** A budget over all pods, with the status of its controller. */
-  budget(allowed: number): void {
-    const spec = { minAvailable: 2, selector: { matchLabels: { app: 'web' } } };
-    const counts = {
-      currentHealthy: 2 + allowed,
-      desiredHealthy: 2,
-      expectedPods: 2,
-      disruptionsAllowed: allowed,
-    };
-    const metadata = { name: 'web', namespace: 'default' };
+  budget(disruptionsAllowed: number): void {
+    const counts = { currentHealthy: 2 + disruptionsAllowed, desiredHealthy: 2, expectedPods: 2 };
     this.#apply('policy/v1', 'PodDisruptionBudget', {
-      metadata,
-      spec,
-      status: { observedGeneration: 9, ...counts },
+      metadata: { name: 'web', namespace: 'default' },
+      spec: { minAvailable: 2, selector: { matchLabels: { app: 'web' } } },
+      status: { observedGeneration: 9, disruptionsAllowed, ...counts },
     });
   }
 
   /** Writes the report of the node under the current policy; the first request exceeds the limit most. */
   report(node: string, ...requested: readonly RequestedEviction[]): void {
-    const { metadata } = this.#get('GCPolicy', 'default');
-    const { name, uid, generation } = metadata;
+    const { name, uid, generation } = this.#get('GCPolicy', 'default').metadata;
     const evictionRequests = requested.map((one, i) => this.#requestOf(one, requested.length - i));
     this.#apply('gc.dustpan.dev/v1alpha1', 'NodeGCReport', {
       metadata: { name: node },
@@ -130,50 +92,28 @@ export class EvictionEnvironment implements AsyncDisposable {
       .map(({ method, path }) => `${method} ${path.split('/').at(-1) ?? ''}`);
   }
 
-  /** The requested evictions and deletes of this pod. */
-  writesFor(name: string): string[] {
-    return this.requestsFor(name).filter((request) => !request.startsWith('GET'));
-  }
-
   isTerminating = (name: string): boolean => this.#get('Pod', name).metadata.deletionTimestamp !== undefined;
 
   graceOf = (name: string): unknown => this.#get('Pod', name).metadata.deletionGracePeriodSeconds;
 
-  /** `Evicted Pod/a`, in order of names; notes with `note`. */
-  events(reason: string): { readonly regarding: string; readonly note: string }[] {
-    return this.api.store
-      .list('Event')
-      .filter((event) => event['reason'] === reason)
-      .map((event) => {
-        const { kind, name } = event['regarding'] as Record<string, string>;
-        return { regarding: `${kind}/${name}`, note: String(event['note']) };
-      })
-      .sort((a, b) => (a.regarding < b.regarding ? -1 : 1));
-  }
-
-  /** Waits while the node requests a pod that is kept, twice a second: each report starts a pass of the evictions. */
-  async whileReporting(node: string, wait: () => Promise<void>): Promise<void> {
-    this.pod('always-kept', { nodeName: node, labels: { 'gc.dustpan.dev/keep': 'true' } });
-    const timer = setInterval(() => {
-      this.report(node, { name: 'always-kept' });
-    }, 500);
-    await wait().finally(() => {
-      clearInterval(timer);
-    });
+  /** The objects that Events of this reason are about, such as `Pod/a`, in order of names. */
+  eventsAbout(reason: string): readonly string[] {
+    const events = this.api.store.list('Event').filter((event) => event['reason'] === reason);
+    return events
+      .map(({ regarding }) => regarding as Record<string, string>)
+      .map(({ kind, name }) => `${kind}/${name}`)
+      .sort();
   }
 
   async untilTerminating(name: string): Promise<void> {
     await until(`${name} is evicted`, () => this.isTerminating(name));
   }
 
-  #requestOf({ name, uid, observedMs = Date.now(), ...one }: RequestedEviction, excess: number): object {
-    const { observedBytes, availableBytes: available } = one;
+  #requestOf({ name, uid, observedMs = Date.now() }: RequestedEviction, excess: number): object {
     return {
       pod: { namespace: 'default', name, uid: uid ?? this.#get('Pod', name).metadata.uid },
-      ...(available === undefined
-        ? { signal: 'emptydirfs.limit', subject: 'cache', limitBytes }
-        : { signal: 'nodefs.available', limitBytes, shortage: { available, threshold: available + 1 } }),
-      ...{ observedBytes: observedBytes ?? limitBytes + excess, observedTime: rfc3339(observedMs) },
+      ...{ signal: 'emptydirfs.limit', subject: 'cache', limitBytes },
+      ...{ observedBytes: limitBytes + excess, observedTime: rfc3339(observedMs) },
     };
   }
 

@@ -5,7 +5,7 @@ import { certify, type ServingCertificate } from '../../certificate.ts';
 import { summaryOf, type SummaryNode, type SummaryPod } from './summary.ts';
 
 /** A fault of one request; `cut`: sends a part and breaks the connection. */
-type KubeletFault =
+export type KubeletFault =
   | { readonly kind: 'status'; readonly status: number; readonly text?: string }
   | { readonly kind: 'hang' | 'cut' | 'reset' }
   | { readonly kind: 'body'; readonly text: string };

@@ -107,13 +107,6 @@ describe('through the pod of an agent', () => {
     expect(stdout).toMatch(/^Image registry.example.com\/unused:v1 \(.*\) on node-1 is kept by\s+imagegc: /);
   });
 
-  test('a container of a node is explained', async () => {
-    const { sandbox } = cri.runtime.runPod({ name: 'web', containers: [] });
-    const { code, stdout } = await dustpan(['why', 'container', sandbox.id, '--node=node-1', asAdmin()]);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^Sandbox of pod default\/web .* on node-1 is kept by containergc:\s/);
-  });
-
   test('--nodes reads the nodes of all agents that run; the others keep their reports', async () => {
     applyAgent(
       'node-2',
@@ -148,15 +141,6 @@ describe('through the pod of an agent', () => {
     expect(commands).toHaveLength(1);
     applyAgent('node-2', input.nodeFlags);
     expect((await imagesOf('--nodes')).toSorted()).toEqual(['node-1', 'node-2']);
-    expect(commands).toHaveLength(2);
-  });
-
-  test('several nodes may be named; one that is named twice is read once', async () => {
-    applyAgent(
-      'node-2',
-      input.nodeFlags.map((flag) => flag.replace('node-1', 'node-2')),
-    );
-    await planned([asAdmin(), '--node=node-1,node-2', '--node=node-1']);
     expect(commands).toHaveLength(2);
   });
 

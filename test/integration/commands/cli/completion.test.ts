@@ -3,15 +3,13 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { build, type Built } from '../../built.ts';
+import { built } from '../../built.ts';
 
-let built: Built;
 /** A directory on the PATH with the program under its names, and a directory whose file names are completed. */
 let bin: string;
 let work: string;
 
 beforeAll(() => {
-  built = build();
   bin = mkdtempSync(join(tmpdir(), 'dustpan-bin-'));
   work = mkdtempSync(join(tmpdir(), 'dustpan-work-'));
   for (const name of ['dustpan', 'kubectl_complete-dustpan']) symlinkSync(built.main, join(bin, name));
@@ -20,7 +18,6 @@ beforeAll(() => {
 });
 
 afterAll(() => {
-  built.remove();
   for (const place of [bin, work]) rmSync(place, { recursive: true, force: true });
 });
 

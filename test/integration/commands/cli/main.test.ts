@@ -2,10 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { builtForFile } from '../../built.ts';
-
-const root = process.cwd();
-const built = builtForFile();
+import { built } from '../../built.ts';
 
 function dustpan(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [built.main, ...args], {
@@ -25,33 +22,12 @@ const unreachable = {
   'current-context': 'x',
 };
 
-const versionIn = (value: unknown): unknown =>
-  typeof value === 'object' && value !== null && 'version' in value ? value.version : undefined;
-
 describe('the built command', () => {
   test('prints its help', () => {
     const { status, stdout, stderr } = dustpan(['--help']);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toContain('controller');
     expect(dustpan(['controller', '--help']).stdout).toContain('--leader-elect-renew-deadline=DURATION');
-  });
-
-  test('prints the version of package.json', () => {
-    const facts: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-    const printed: unknown = JSON.parse(dustpan(['version', '-o', 'json']).stdout);
-    expect(printed).toMatchObject({ nodeVersion: process.version });
-    expect(facts).toMatchObject({ version: versionIn(printed) });
-  });
-
-  test('bad usage is one line and exit code 2', () => {
-    const { status, stdout, stderr } = dustpan(['contoller']);
-    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    expect(stderr).toBe("dustpan: unknown command 'contoller' (Did you mean controller?)\n");
-  });
-
-  test('an empty variable counts as unset', () => {
-    const env = { DUSTPAN_POD_GC_PERIOD: '', DUSTPAN_LEADER_ELECT: '', DUSTPAN_MAX_DELETE_QPS: 'x' };
-    expect(dustpan(['controller'], env).stderr).toContain("'x' from env 'DUSTPAN_MAX_DELETE_QPS' is invalid");
   });
 
   test('a failure is exit code 1 and no stack', () => {

@@ -3,10 +3,9 @@ import type { Decision } from '../../../../src/commands/plan/document.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../../sandbox/server.ts';
 import type { SandboxUser } from '../../../sandbox/api/users.ts';
 import { policy as policyOf, fillCluster as fill } from '../../controller/environment.ts';
-import { dustpan, planned, policy, inputOfEachTest } from './fixture.ts';
+import { dustpan, planned } from './fixture.ts';
 
 let sandbox: Sandbox | undefined;
-const input = inputOfEachTest();
 
 afterEach(async () => {
   await sandbox?.stop();
@@ -31,14 +30,6 @@ test('plans from the cluster, and only reads from it', async () => {
   expect(plan.totals).toMatchObject([{ unit: 'podgc', planned: 2, kept: 1 }]);
   expect(new Set(api.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
   expect(store.list('Pod')).toHaveLength(3);
-});
-
-test('reads policies from files instead of the cluster', async () => {
-  const { store, kubeconfigFile } = await start();
-  store.apply(policyOf('Enforce', { terminated: { threshold: 1 } }));
-  input.write('mine.json', policy('mine', { pods: { terminated: { threshold: 2 } } }));
-  const plan = await planned([`--kubeconfig=${kubeconfigFile}`, `--policy=${input.path('mine.json')}`]);
-  expect(plan.decisions).toMatchObject([{ policy: 'mine', mode: 'DryRun' }]);
 });
 
 test('takes the state of the circuit breaker from the status of the policy', async () => {
@@ -90,20 +81,6 @@ test('has the totals of nodes from the reports of their agents, and says so', as
     }),
   );
   expect(plan.notes.join()).toContain('One node has only totals');
-});
-
-test('an unreachable server is one line and exit code 1', async () => {
-  input.write('kubeconfig', {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'c', cluster: { server: 'http://127.0.0.1:1' } }],
-    users: [{ name: 'u', user: { token: 't' } }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'x',
-  });
-  const { code, stdout, stderr } = await dustpan(['plan', `--kubeconfig=${input.path('kubeconfig')}`]);
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(/^dustpan: [^\n]*127\.0\.0\.1:1[^\n]*\n$/);
 });
 
 describe('of one namespace', () => {

@@ -16,16 +16,10 @@ describe('files beside the inputs of a snapshot', () => {
   test.each([
     ['pods.yml', 'DIR/pods.yml is not read: its name must be pods.json or pods.yaml.'],
     ['pods.json.gz', 'DIR/pods.json.gz is not read: its name must be pods.json or pods.yaml.'],
-    ['Pods.JSON', 'DIR/Pods.JSON is not read: its name must be pods.json or pods.yaml.'],
     ['images.json', 'DIR/images.json is not read: it must be in the folder of a node, nodes/NODE.'],
     [
       'nodes/images.json',
       'DIR/nodes/images.json is not read: it must be in the folder of a node, nodes/NODE.',
-    ],
-    ['nodes/pods.json', 'DIR/nodes/pods.json is not read: it must be in the folder of the snapshot.'],
-    [
-      'nodes/node-1/images.yml',
-      'DIR/nodes/node-1/images.yml is not read: its name must be images.json or images.yaml.',
     ],
     [
       'nodes/node-1/pods.json',

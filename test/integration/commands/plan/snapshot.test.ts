@@ -27,14 +27,6 @@ describe('--policy', () => {
     expect(changes).toMatchObject({ less: [] });
     expect(changes?.modes).toContainEqual({ policy: 'empty', before: 'Enforce', after: null });
   });
-
-  test('without it, nothing is compared', async () => {
-    input.use('terminated-over-threshold');
-    input.write('snapshot/policies.json', list('GCPolicy', [policy('empty', { mode: 'Enforce' })]));
-    const found = await planned(input.args.filter((arg) => !arg.startsWith('--policy')));
-    expect(found.changes).toBeUndefined();
-    expect(found.proposed).toBeUndefined();
-  });
 });
 
 describe('the time of a plan', () => {
@@ -140,27 +132,6 @@ describe('a snapshot with the pods of one namespace', () => {
     input.use('dead-containers');
     expect(removals(await plan('--assume-quarantine-elapsed')).join()).toContain('PodGone');
     expect(await reasons('dead-containers')).not.toContain('PodGone');
-  });
-});
-
-describe('-l', () => {
-  test('lists the pods with these labels, of which no policy needs to read', async () => {
-    input.use('terminated-over-threshold');
-    const one = (name: string, labels: object): object => ({
-      metadata: { name, namespace: 'batch', uid: name, labels, creationTimestamp: '2026-01-01T00:00:00Z' },
-      status: { phase: 'Succeeded' },
-    });
-    const pods = [one('a', { app: 'a' }), one('b', { app: 'b' }), one('c', {})];
-    input.write('snapshot/pods.json', list('Pod', pods));
-    const names = async (...args: string[]): Promise<string[]> =>
-      (await plan('--kept', ...args)).decisions.map(({ object }) =>
-        object.kind === 'Pod' ? object.name : '',
-      );
-    expect((await names()).toSorted()).toEqual(['a', 'b', 'c']);
-    expect(await names('-l=app=a')).toEqual(['a']);
-    expect((await names('-l=app!=a')).toSorted()).toEqual(['b', 'c']);
-    const { decisions, totals } = await plan('-l=app!=a');
-    expect({ decisions, totals }).toMatchObject({ decisions: [], totals: [{ planned: 0, kept: 2 }] });
   });
 });
 

@@ -1,9 +1,9 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AgentEnvironment } from '../../agent/environment.ts';
 import type { PlanDocument } from '../../../../src/commands/plan/document.ts';
-import type { Built } from '../../built.ts';
+import { built } from '../../built.ts';
+import { dustpan } from '../plan/fixture.ts';
 
 /** A value that no snapshot may contain. */
 export const secret = 'hunter2';
@@ -16,33 +16,17 @@ export const withoutDisk = (plan: PlanDocument): PlanDocument => ({
   summary: plan.summary.map((one) => ({ ...one, wantedBytes: 0, usedPercent: 0 })),
 });
 
-interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** A node and its cluster, of which snapshots are taken. */
 export class SnapshotFixture extends AgentEnvironment {
   readonly directory = this.path('snapshot');
-  readonly #main: string;
-
-  constructor(built: Pick<Built, 'main'>) {
-    super(built);
-    this.#main = built.main;
-  }
 
   argv(...args: readonly string[]): string[] {
-    return [this.#main, 'snapshot', this.directory, `--kubeconfig=${this.api.kubeconfigFile}`, ...args];
+    return [built.main, 'snapshot', this.directory, `--kubeconfig=${this.api.kubeconfigFile}`, ...args];
   }
 
-  snapshot(...args: readonly string[]): Promise<Ran> {
-    const options = { env: { PATH: process.env['PATH'] }, cwd: this.root };
-    return new Promise((resolve) => {
-      const child = execFile(process.execPath, this.argv(...args), options, (_err, stdout, stderr) => {
-        resolve({ code: child.exitCode ?? -1, stdout, stderr });
-      });
-    });
+  /** Takes a snapshot in this process. */
+  snapshot(...args: readonly string[]): ReturnType<typeof dustpan> {
+    return dustpan(this.argv(...args).slice(1));
   }
 
   text(file: string): string {

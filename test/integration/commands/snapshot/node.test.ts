@@ -3,15 +3,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nodeName, nodesPolicy } from '../../agent/environment.ts';
 import { startKubeletSandbox, type KubeletSandbox } from '../../../sandbox/kubelet/server.ts';
-import { builtForFile } from '../../built.ts';
 import { dustpan, planned } from '../plan/fixture.ts';
-import { withoutDisk, files, secret, SnapshotFixture } from './fixture.ts';
+import { withoutDisk, secret, SnapshotFixture } from './fixture.ts';
 
-const built = builtForFile();
 let fixture: SnapshotFixture;
 
 beforeEach(async () => {
-  fixture = new SnapshotFixture(built);
+  fixture = new SnapshotFixture();
   await fixture.startApi();
 });
 afterEach(async () => {
@@ -134,30 +132,6 @@ describe('on a node', () => {
       });
   });
 
-  test('its objects are written too, without secrets', async () => {
-    const { code, stderr } = await fixture.snapshot(...snapshotOptions());
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const names = [
-      ...[
-        'containers',
-        'devices',
-        'imagefs',
-        'images',
-        'info',
-        'loglisting',
-        'logs',
-        'sandboxes',
-        'state',
-        'stats',
-      ],
-    ];
-    expect(readdirSync(join(fixture.directory, 'nodes', nodeName))).toEqual(files(names));
-    for (const file of files(names))
-      expect(fixture.text(join('nodes', nodeName, file))).not.toContain(secret);
-    // A directory is not a log.
-    expect(fixture.text(join('nodes', nodeName, 'logs.json'))).not.toContain(emptyUid);
-  });
-
   test.each([
     {
       name: 'governed',
@@ -274,13 +248,5 @@ describe('on a node', () => {
     const plan = await planned([`--kubeconfig=${fixture.api.kubeconfigFile}`, ...onNode(), ...at]);
     expect(kubelet.requests).toEqual([]);
     expect(plan.decisions.filter(({ unit }) => unit === 'localstorage')).toEqual([]);
-  });
-
-  test('leaves out an invalid state file and writes the other files', async () => {
-    writeFileSync(join(fixture.path('state'), 'state.json'), '{');
-    const { code, stderr } = await fixture.snapshot(...snapshotOptions());
-    expect(code).toBe(0);
-    expect(stderr).toContain("the agent's state file is not a JSON object; state.json is left out\n");
-    expect(readdirSync(join(fixture.directory, 'nodes', nodeName))).not.toContain('state.json');
   });
 });

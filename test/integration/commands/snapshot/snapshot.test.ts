@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { SandboxUser } from '../../../sandbox/api/users.ts';
 import { nodeName, nodesPolicy } from '../../agent/environment.ts';
-import { builtForFile, until } from '../../built.ts';
+import { until } from '../../built.ts';
 import { planned } from '../plan/fixture.ts';
 import { files, secret, SnapshotFixture } from './fixture.ts';
 
-const built = builtForFile();
 let fixture: SnapshotFixture;
 
 /** May list nodes only. */
@@ -19,7 +18,7 @@ const onlyNodes: SandboxUser = {
 };
 
 beforeEach(async () => {
-  fixture = new SnapshotFixture(built);
+  fixture = new SnapshotFixture();
   await fixture.startApi({ users: [onlyNodes, owner] });
 });
 afterEach(async () => {
@@ -80,36 +79,6 @@ describe('of a cluster', () => {
     expect(offline.decisions).toEqual(live.decisions);
     expect(offline.totals).toEqual(live.totals);
     expect(offline.decisions.filter(({ verdict }) => verdict === 'Delete')).toHaveLength(500);
-  });
-
-  test('without the kinds of dustpan, its plan equals the plan of the cluster, with a note', async () => {
-    await fixture.stop();
-    fixture = new SnapshotFixture(built);
-    await fixture.startApi({ crds: false });
-    finishedPods(2);
-    const { code, stderr } = await fixture.snapshot();
-    expect({ code, lines: stderr.trim().split('\n') }).toEqual({
-      code: 0,
-      lines: [
-        'dustpan: warning: the cluster does not have gcpolicies.gc.dustpan.dev: policies.json is empty',
-        'dustpan: warning: the cluster does not have nodegcreports.gc.dustpan.dev: nodegcreports.json is empty',
-      ],
-    });
-    const at = ['--now=2031-01-15T12:00:00Z', '--kept'];
-    const offline = await planned([`--snapshot=${fixture.directory}`, ...at]);
-    expect(offline).toEqual(await planned([`--kubeconfig=${fixture.api.kubeconfigFile}`, ...at]));
-    expect(offline.notes).toContain('The kind GCPolicy is not installed in the cluster.');
-  });
-
-  test('has the time at which it was taken, which its plan is for', async () => {
-    finishedPods(1);
-    const before = Date.now();
-    await fixture.snapshot();
-    const { takenAt } = fixture.json('snapshot.json') as { readonly takenAt: string };
-    expect(Date.parse(takenAt)).toBeGreaterThanOrEqual(before);
-    const offline = await planned([`--snapshot=${fixture.directory}`]);
-    expect(Date.parse(offline.generatedAt)).toBe(Date.parse(takenAt));
-    expect(offline.notes.join()).not.toContain('was taken');
   });
 
   test('of a namespace with labels, has its pods alone, with the rights of its owner', async () => {
@@ -183,20 +152,6 @@ describe('of a cluster', () => {
     });
     expect(await fixture.snapshot()).toMatchObject({ code: 0, stderr: '' });
     expect(fixture.json('pods.json')).toHaveProperty('items.length', 1100);
-  });
-
-  test('replaces a directory only with --force, and only if it is a snapshot', async () => {
-    expect(await fixture.snapshot()).toMatchObject({ code: 0 });
-    const refused = await fixture.snapshot();
-    expect(refused).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: `dustpan: snapshot: ${fixture.directory} is not empty; --force replaces an existing snapshot\n`,
-    });
-    expect(await fixture.snapshot('--force')).toMatchObject({ code: 0 });
-    writeFileSync(join(fixture.directory, 'thesis.doc'), '');
-    expect(await fixture.snapshot('--force')).toMatchObject({ code: 2 });
-    expect(readdirSync(fixture.directory)).toContain('thesis.doc');
   });
 });
 

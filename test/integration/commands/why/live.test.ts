@@ -34,20 +34,6 @@ test('explains a pod of the cluster, and only reads from it', async () => {
   expect(new Set(api.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
 });
 
-test('an orphaned pod waits, and its containers may still run', async () => {
-  api.store.apply(policyOf('Enforce', { orphaned: {}, safety: { maxOrphanedNodesPercent: 100 } }));
-  api.store.apply({
-    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'lost', namespace: 'default' } },
-    spec: { nodeName: 'node-9', containers: [{ name: 'c', image: 'i' }] },
-    status: { phase: 'Running' },
-  });
-  const { stdout } = await why('pod', 'default/lost');
-  expect(stdout).toMatch(/is kept by podgc: Quarantined/);
-  expect(stdout).toMatch(/Field {6}pods\.orphaned\.quarantine=40s/);
-  expect(stdout).toMatch(/in 40s, if nothing else changes/);
-  expect(stdout).toMatch(/Caution {4}Its containers may still be running/);
-});
-
 test('a name without a namespace is in the namespace of the context, else in default', async () => {
   api.store.apply(policyOf('Enforce', { terminated: {} }));
   expect((await why('pod', 'p0001')).stdout).toMatch(/^Pod default\/p0001 /);
@@ -115,17 +101,6 @@ test.each([
   const { code, stderr } = await why('pod', 'default/report-b');
   expect(code).toBe(1);
   expect(stderr).toMatch(message);
-});
-
-test.each([
-  ['pod/p0001', '-n', 'default'],
-  ['pod', 'p0001', '--namespace=default'],
-  ['po', 'default/p0001'],
-  ['pods', 'default/p0001', '-n=default'],
-])("kubectl's words name a pod: %s %s %s", async (...words) => {
-  api.store.apply(policyOf('Enforce', { terminated: {} }));
-  const { stdout } = await why(...words);
-  expect(stdout).toMatch(/^Pod default\/p0001 /);
 });
 
 test('says that the Events cannot be read, and which right is missing', async () => {

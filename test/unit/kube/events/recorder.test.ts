@@ -139,6 +139,15 @@ test('a single event is not written again', async () => {
   expect(server.verbs).toEqual(['POST']);
 });
 
+test('a note is cut to 1024 bytes, between characters', async () => {
+  const { recorder, server } = recording();
+  recorder.record(webEvent({ note: `x${'€'.repeat(400)}` }));
+  await settled();
+  const note = server.events[0]?.note ?? '';
+  expect(note).toBe(`x${'€'.repeat(341)}`);
+  expect(Buffer.byteLength(note)).toBe(1024);
+});
+
 test('a note has control characters as text, and is cut after that', async () => {
   const { recorder, server } = recording();
   recorder.record(webEvent({ note: `${hostile}${'\u202e'.repeat(400)}` }));
