@@ -29,7 +29,10 @@ export const pressurePanels: readonly Panel[] = [
       description:
         'Where removing images and containers did not free enough, and evictPods is true; mode DryRun requests no eviction.',
     },
-    ...one(`sum by (mode, reason) (dustpan_due_objects{unit="nodepressure",${agent}})`, '{{mode}} {{reason}}'),
+    ...one(
+      `sum by (mode, reason) (dustpan_due_objects{unit="nodepressure",${agent}})`,
+      '{{mode}} {{reason}}',
+    ),
   },
 ];
 

@@ -46,9 +46,7 @@ const maxWatched = 1024;
 export function observeStorage(before: StorageHistory, pass: Pass): Observed {
   const history = new Map([...unmeasured(before, pass), ...watched(before, pass)]);
   const warnings = pass.plan.warnings
-    .map((warning) =>
-      withHistory(warning, history.get(key(warning.target.uid, warning.target.excess)), pass),
-    )
+    .map((warning) => withHistory(warning, history.get(key(warning.target.uid, warning.target.excess)), pass))
     .toSorted((a, b) => byFullness(a.excess, b.excess));
   const isNew = ({ pod, excess, percent }: StorageWarning): boolean => {
     const name = key(pod.uid, excess);

@@ -39,10 +39,7 @@ export function inventoryOf({ governed, pods, usage, plan, warnings }: Decided):
   };
 }
 
-function requestOf(
-  { target }: PodEviction,
-  { gracePeriodSeconds }: LocalStoragePolicy,
-): EvictionRequest {
+function requestOf({ target }: PodEviction, { gracePeriodSeconds }: LocalStoragePolicy): EvictionRequest {
   const { excess } = target;
   return {
     pod: identityOf(target),

@@ -75,7 +75,8 @@ export class LocalStorageManager {
     const error = this.#deps.pods() === undefined ? undefined : await this.#readUsage(signal);
     // Read after the usage: the eviction of a pod that was deleted meanwhile is not requested.
     const pods = this.#deps.pods();
-    if (pods === undefined) this.#reportNothing({ result: 'Unknown', message: 'the pods of the node are not known' });
+    if (pods === undefined)
+      this.#reportNothing({ result: 'Unknown', message: 'the pods of the node are not known' });
     else this.#planAndReport({ governance, governed, pods }, error);
     if (error !== undefined) throw error;
   }
@@ -142,7 +143,9 @@ export class LocalStorageManager {
 
   /** The last usage that could be read, unless it is too old. */
   #lastingUsage(now: Date): StorageUsage | undefined {
-    return this.#usage !== undefined && isFresh(this.#usage.atMs, now, usageLastsMs) ? this.#usage : undefined;
+    return this.#usage !== undefined && isFresh(this.#usage.atMs, now, usageLastsMs)
+      ? this.#usage
+      : undefined;
   }
 
   #warn({ governed: { policy }, pods }: Decided, raised: Decided['warnings']): void {

@@ -140,9 +140,7 @@ function waitingBecause(known: Known, crossed: readonly CrossedDisk[]): Because 
   const canEnd = crossed.filter(canBeMet);
   const waiting = (canEnd.length > 0 ? canEnd : crossed).map((state) => waitingFor(state, known));
   return (
-    waiting.find(({ eligibleAtMs }) => eligibleAtMs !== undefined) ??
-    waiting[0] ??
-    { reason: 'NoPressure' }
+    waiting.find(({ eligibleAtMs }) => eligibleAtMs !== undefined) ?? waiting[0] ?? { reason: 'NoPressure' }
   );
 }
 

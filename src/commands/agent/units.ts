@@ -45,14 +45,19 @@ import type { AgentMetrics } from './metrics.ts';
 import type { RuntimeWatch } from './runtime.ts';
 import type { StateDirectory } from './state.ts';
 import type { Connected } from '../cli/connect.ts';
-import { loggedUsage } from './kubelet-usage.ts';
+import { sharedUsage } from './kubelet-usage.ts';
 import { kubeletThresholds, reliefOf } from './relief.ts';
 import { version } from '../version/version.ts';
 
 interface AgentUnitsDeps {
   readonly config: Pick<
     AgentConfig,
-    'nodeName' | 'kubelet' | 'localStoragePodMetrics' | 'containerGcPeriodMs' | 'directories'
+    | 'nodeName'
+    | 'kubelet'
+    | 'localStoragePodMetrics'
+    | 'localStoragePeriodMs'
+    | 'containerGcPeriodMs'
+    | 'directories'
   >;
   readonly cluster: Pick<Connected, 'transport' | 'connection'>;
   readonly registry: Registry;
@@ -128,7 +133,13 @@ function kubeletOf({ config, cluster, runtime, log }: AgentUnitsDeps, statFs: St
     devices: cachedDevices((signal) => diskDevices({ runtime, statFs, kubeletRoot }, signal), clock),
   });
   return {
-    usage: loggedUsage((signal) => kubelet.usage(signal), log.named('kubelet')),
+    usage: sharedUsage({
+      read: (signal) => kubelet.usage(signal),
+      // Of two units with the same period one always finds the reading of the other.
+      lastsMs: config.localStoragePeriodMs / 2,
+      clock,
+      log: log.named('kubelet'),
+    }),
     thresholds: (signal) => kubelet.thresholds(signal),
     close: () => {
       kubelet.close();

@@ -91,7 +91,9 @@ describe('warnings', () => {
       'emptydirfs.limit/tmp/80',
       'emptydirfs.limit/tmp/95',
     ]);
-    expect(await node.hasMetric('local_storage_warnings_total{eviction_signal="emptydirfs.limit"} 2')).toBe(true);
+    expect(await node.hasMetric('local_storage_warnings_total{eviction_signal="emptydirfs.limit"} 2')).toBe(
+      true,
+    );
   });
 
   test('of a static pod have the UID by which kubectl describe searches: that of the static pod, not of its mirror', async () => {

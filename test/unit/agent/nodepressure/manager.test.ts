@@ -275,6 +275,8 @@ test('metrics show what is available, and what is due', async () => {
   expect(text).toContain('dustpan_node_signal_available_ratio{signal="nodefs.available"} 0.14');
   expect(text).toContain('dustpan_node_signal_threshold_seconds{signal="nodefs.available"} 0');
   expect(text).toContain('dustpan_node_pressure_crossed{signal="nodefs.available"} 1');
-  expect(text).toContain('dustpan_due_objects{unit="nodepressure",reason="nodefs.available",mode="Enforce"} 2');
+  expect(text).toContain(
+    'dustpan_due_objects{unit="nodepressure",reason="nodefs.available",mode="Enforce"} 2',
+  );
   expect(text).toContain('dustpan_node_pressure_warnings_total{signal="nodefs.available"} 1');
 });
