@@ -18,6 +18,9 @@ export const judgedPod = (pod: StoragePod): JudgedPod => {
   return { kind: 'Pod', namespace, name, uid, node: undefined, pod };
 };
 
+/** Requests wait for nothing and free no known size. */
+export const untimed = { eligibleAt: undefined, bytes: undefined } as const;
+
 type PodIdentity = Pick<PodTarget, 'namespace' | 'name' | 'uid'>;
 
 /** The pod as reports and logs name it. */

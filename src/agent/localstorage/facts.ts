@@ -18,14 +18,12 @@ export interface Given {
   readonly staleAfterMs?: number | undefined;
 }
 
-/** A pod, and a limit whose usage exceeds its `evictAtPercent`. */
-interface ExceedingPod extends JudgedPod {
+/** A pod, and a limit whose usage exceeds its `evictAtPercent`, or a level of warnAtPercent. */
+interface LimitedPod extends JudgedPod {
   readonly excess: LimitUsage;
 }
 
-/** A pod, and a limit that is nearly used up. */
-interface NearPod extends JudgedPod {
-  readonly excess: LimitUsage;
+interface NearPod extends LimitedPod {
   /** The highest level of warnAtPercent that the usage exceeds. */
   readonly percent: number;
 }
@@ -37,7 +35,7 @@ export type StorageKept =
   | { readonly reason: 'NoLimit' | 'UsageUnknown' | 'RuleOff' };
 
 /** A pod whose eviction the agent requests. */
-export interface PodEviction extends Decision<ExceedingPod, EvictionSignal> {
+export interface PodEviction extends Decision<LimitedPod, EvictionSignal> {
   readonly verdict: 'Evict';
 }
 export type KeptPod = Decision<JudgedPod> & { readonly verdict: 'Keep' } & StorageKept;

@@ -76,24 +76,30 @@ export const podStorageMetrics = (registry: Registry) => ({
 
 /** One plan, and what it was made from. */
 interface Shown {
-  readonly plan: LocalStoragePlan;
+  readonly plan: Pick<LocalStoragePlan, 'warnings' | 'readings'>;
   readonly pods: readonly StoragePod[];
   readonly usage: StorageUsage | undefined;
   readonly now: Date;
 }
 
+const nothing: Shown = {
+  plan: { warnings: [], readings: [] },
+  pods: [],
+  usage: undefined,
+  now: new Date(0),
+};
+
 /** Shows what a plan measured; undefined = there is no plan. */
 export function showUsage(
   { warned, usedBytes, usageAge }: Pick<LocalStorageMetrics, 'warned' | 'usedBytes' | 'usageAge'>,
-  shown: Shown | undefined,
+  { plan, pods, usage, now }: Shown = nothing,
 ): void {
-  const { warnings = [], readings = [] } = shown?.plan ?? {};
   for (const signal of evictionSignals) warned.set({ eviction_signal: signal }, 0);
-  for (const { reason } of warnings) warned.inc({ eviction_signal: reason });
-  const used = usageByKind(shown?.pods ?? [], shown?.usage);
+  for (const { reason } of plan.warnings) warned.inc({ eviction_signal: reason });
+  const used = usageByKind(pods, usage);
   for (const kind of usageKinds) usedBytes.set({ kind }, used[kind]);
-  const nowMs = shown?.now.getTime() ?? 0;
-  usageAge.set(Math.max(0, ...readings.map(({ reading }) => (nowMs - reading.measuredAtMs) / 1000)));
+  const ages = plan.readings.map(({ reading }) => (now.getTime() - reading.measuredAtMs) / 1000);
+  usageAge.set(Math.max(0, ...ages));
 }
 
 /** Usage of all pods of the node together; a size that is not measured counts as 0. */

@@ -9,13 +9,14 @@ import {
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { LocalStoragePolicy } from '../../api/policy/policy.ts';
 import type { Decision } from '../../gc/decision.ts';
-import { heldBecause, heldByNode, isFresh, judgedPod } from '../../gc/pod-evictions.ts';
+import { heldBecause, heldByNode, isFresh, judgedPod, untimed } from '../../gc/pod-evictions.ts';
 import type {
   Given,
   KeptPod,
   LimitWarning,
   LocalStorageFacts,
   LocalStoragePlan,
+  PodReading,
   StorageDecision,
   StorageKept,
 } from './facts.ts';
@@ -34,13 +35,16 @@ export function planLocalStorage(facts: LocalStorageFacts, given: Given): LocalS
     return { rule: undefined, isUsageKnown, evictions: [], warnings: [], readings: [], kept };
   }
   const judged = pods.map((pod) => judge(pod, { ...facts, ...given, ...governed }));
+  const readings = judged.flatMap((one) =>
+    one.readings.map((reading) => ({ pod: one.decision.target.pod, reading })),
+  );
   return {
     rule: governed.rule,
     isUsageKnown,
     evictions: judged.flatMap(({ decision }) => (decision.verdict === 'Evict' ? decision : [])),
     kept: judged.flatMap(({ decision }) => (decision.verdict === 'Keep' ? decision : [])),
-    warnings: judged.flatMap(({ pod, readings }) => warningsOf(pod, readings, governed)),
-    readings: judged.flatMap(({ pod, readings }) => readings.map((reading) => ({ pod, reading }))),
+    warnings: readings.flatMap((one) => warningOf(one, governed) ?? []),
+    readings,
   };
 }
 
@@ -48,17 +52,15 @@ type Governed = Extract<NodeRule<LocalStoragePolicy>, { kind: 'governed' }>;
 type Known = LocalStorageFacts & Given & Governed;
 
 const keep = (pod: StoragePod, why: StorageKept, policy: Decision['policy']): KeptPod => ({
+  ...untimed,
   unit: 'localstorage',
   verdict: 'Keep',
   target: judgedPod(pod),
   policy,
-  eligibleAt: undefined,
-  bytes: undefined,
   ...why,
 });
 
 interface Judged {
-  readonly pod: StoragePod;
   readonly decision: StorageDecision;
   /** Empty for a pod that gets no warnings. */
   readonly readings: readonly LimitUsage[];
@@ -67,7 +69,6 @@ interface Judged {
 function judge(pod: StoragePod, known: Known): Judged {
   const { policy, nodes } = known;
   const kept = (why: StorageKept, readings: readonly LimitUsage[] = []): Judged => ({
-    pod,
     readings,
     decision: keep(pod, why, policy),
   });
@@ -83,16 +84,14 @@ function judge(pod: StoragePod, known: Known): Judged {
   if (excess === undefined)
     return kept(isPartly ? { reason: 'UsageUnknown' } : { reason: 'UnderLimit', fullest }, readings);
   return {
-    pod,
     readings,
     decision: {
+      ...untimed,
       unit: 'localstorage',
       verdict: 'Evict',
       target: { ...judgedPod(pod), excess },
       reason: excess.signal,
       policy,
-      eligibleAt: undefined,
-      bytes: undefined,
     },
   };
 }
@@ -118,25 +117,13 @@ function measure(
   return { readings, isPartly: readings.length < all.length };
 }
 
-/** One warning for each limit, at the highest level that is exceeded. */
-function warningsOf(
-  pod: StoragePod,
-  readings: readonly LimitUsage[],
+/** Warns at the highest level that is exceeded. */
+function warningOf(
+  { pod, reading: excess }: PodReading,
   { policy, rule: { warnAtPercent } }: Governed,
-): readonly LimitWarning[] {
-  return readings.flatMap((excess): readonly LimitWarning[] => {
-    const percent = warnAtPercent.findLast((level) => exceeds(excess.usedBytes, excess.limit.bytes, level));
-    if (percent === undefined) return [];
-    return [
-      {
-        unit: 'localstorage',
-        verdict: 'Warn',
-        target: { ...judgedPod(pod), excess, percent },
-        reason: excess.signal,
-        policy,
-        eligibleAt: undefined,
-        bytes: undefined,
-      },
-    ];
-  });
+): LimitWarning | undefined {
+  const percent = warnAtPercent.findLast((level) => exceeds(excess.usedBytes, excess.limit.bytes, level));
+  if (percent === undefined) return undefined;
+  const target = { ...judgedPod(pod), excess, percent };
+  return { ...untimed, unit: 'localstorage', verdict: 'Warn', target, reason: excess.signal, policy };
 }

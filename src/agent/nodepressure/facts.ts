@@ -70,16 +70,13 @@ export interface NodeWarning extends Decision<ShortNode, ThresholdSignal> {
 }
 
 /** A disk that is short. */
-export interface Shortage {
+export type Shortage = PressureUse['shortage'] & {
   readonly signal: DiskSignal;
-  readonly available: number;
   readonly capacity: number;
-  /** Value in the unit of the signal, and text as in the policy. */
-  readonly threshold: { readonly value: number; readonly text: string };
   /** Amount that must become available: includes the minimum reclaim. */
   readonly wanted: number;
   readonly measuredAtMs: number;
-}
+};
 
 /** What a pod uses of a disk that is short. */
 interface ShortageUse extends PressureUse {

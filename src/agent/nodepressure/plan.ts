@@ -5,7 +5,7 @@ import { isEndingSoon } from '../../api/pod-phase.ts';
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { NodePressurePolicy, NodesPolicy } from '../../api/policy/policy.ts';
 import type { Decision } from '../../gc/decision.ts';
-import { heldBecause, heldByNode, judgedPod } from '../../gc/pod-evictions.ts';
+import { heldBecause, heldByNode, judgedPod, untimed } from '../../gc/pod-evictions.ts';
 import { canBeMet, crossedDisks, demandsOf, type CrossedDisk } from './demands.ts';
 import type {
   Consumer,
@@ -51,15 +51,11 @@ type Known = NodePressureFacts & Given & Governed;
 function warningsOf({ node, signals, rule, policy, ...known }: Known): readonly NodeWarning[] {
   return signals
     .filter((state) => isForeseen(state, rule.forecastMs))
-    .map((state) => ({
-      unit: 'nodepressure',
-      verdict: 'Warn',
-      target: { kind: 'Node', name: node, state, consumers: consumersOf(state.reading.signal, known) },
-      reason: state.reading.signal,
-      policy,
-      eligibleAt: undefined,
-      bytes: undefined,
-    }));
+    .map((state) => {
+      const reason = state.reading.signal;
+      const target = { kind: 'Node' as const, name: node, state, consumers: consumersOf(reason, known) };
+      return { ...untimed, unit: 'nodepressure', verdict: 'Warn', target, reason, policy };
+    });
 }
 
 /** The largest users of a signal. The sizes of images and logs are bytes, so they are none for inodes and memory. */
@@ -194,16 +190,9 @@ function rankPods(
   for (const [i, { pod, share }] of users.toSorted((a, b) => byRank(a.share, b.share)).entries()) {
     const { used, request, priority } = share;
     const use = { shortage, used, request, priority };
+    const target = { ...judgedPod(pod), ...use };
     if (i < requestedPods)
-      evictions.push({
-        unit: 'nodepressure',
-        verdict: 'Evict',
-        target: { ...judgedPod(pod), ...use },
-        reason: signal,
-        policy,
-        eligibleAt: undefined,
-        bytes: undefined,
-      });
+      evictions.push({ ...untimed, unit: 'nodepressure', verdict: 'Evict', target, reason: signal, policy });
     else kept.push(keep(pod, { reason: 'RankedLater', place: i + 1, ...use }, policy));
   }
   return { evictions, kept };
