@@ -29,7 +29,10 @@ export const pressurePanels: readonly Panel[] = [
       description:
         'Where removing images and containers did not free enough, and evictPods is true; mode DryRun requests no eviction.',
     },
-    ...one(`sum by (mode, signal) (dustpan_node_pressure_due_pods{${agent}})`, '{{mode}} {{signal}}'),
+    ...one(
+      `sum by (mode, reason) (dustpan_due_objects{unit="nodepressure",${agent}})`,
+      '{{mode}} {{reason}}',
+    ),
   },
 ];
 
@@ -64,8 +67,8 @@ export const storagePanels: readonly Panel[] = [
       description: 'As measured by the agents; mode DryRun requests no eviction.',
     },
     ...one(
-      `sum by (mode, eviction_signal) (dustpan_local_storage_due_pods{${agent}})`,
-      '{{mode}} {{eviction_signal}}',
+      `sum by (mode, reason) (dustpan_due_objects{unit="localstorage",${agent}})`,
+      '{{mode}} {{reason}}',
     ),
   },
   {

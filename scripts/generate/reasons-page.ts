@@ -17,8 +17,8 @@ import {
 import { evictionReasons } from '../../src/controllers/eviction/words.ts';
 import { containerReasons } from '../../src/agent/containergc/words.ts';
 import { imageReasons } from '../../src/agent/imagegc/words.ts';
-import { pressureReasons } from '../../src/gc/reasons/pressure.ts';
-import { storageReasons } from '../../src/gc/reasons/storage.ts';
+import { storageReasons } from '../../src/agent/localstorage/words.ts';
+import { pressureReasons } from '../../src/agent/nodepressure/words.ts';
 import { podReasons } from '../../src/controllers/podgc/words.ts';
 import { upstreamReason as podWords } from '../../src/controllers/podgc/metrics.ts';
 import { code, heading, page, table } from './markdown.ts';
@@ -42,8 +42,8 @@ interface ReasonTable {
 const podTexts: Texts = { file: 'src/controllers/podgc/words.ts', of: podReasons };
 const imageTexts: Texts = { file: 'src/agent/imagegc/words.ts', of: imageReasons };
 const containerTexts: Texts = { file: 'src/agent/containergc/words.ts', of: containerReasons };
-const storageTexts: Texts = { file: 'src/gc/reasons/storage.ts', of: storageReasons };
-const pressureTexts: Texts = { file: 'src/gc/reasons/pressure.ts', of: pressureReasons };
+const storageTexts: Texts = { file: 'src/agent/localstorage/words.ts', of: storageReasons };
+const pressureTexts: Texts = { file: 'src/agent/nodepressure/words.ts', of: pressureReasons };
 const evictionTexts: Texts = { file: 'src/controllers/eviction/words.ts', of: evictionReasons };
 
 const sections: readonly (readonly [title: string, ...tables: readonly ReasonTable[]])[] = [

@@ -75,15 +75,6 @@ export interface Decision<T extends Target = Target, R extends Reason = Reason> 
   readonly bytes: number | undefined;
 }
 
-/** A decision of a unit without an explanation of its own: with the values in the sentence of the reason (`gc/reasons/`). */
-export interface Evidenced<
-  T extends Target = Target,
-  R extends Reason = Reason,
-  E = unknown,
-> extends Decision<T, R> {
-  readonly evidence: E;
-}
-
 /** The result of executing one decision. `gone`: the object no longer exists. */
 export type Outcome<D> =
   | { readonly kind: 'done'; readonly decision: D; readonly freedBytes: number }

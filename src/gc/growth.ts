@@ -64,6 +64,10 @@ export function steadyGrowthPerMinute({ samples, latest }: Trend): number | unde
   return perMinute > 0 ? perMinute : undefined;
 }
 
+/** Time until the growth has filled what is left; undefined = not growing. */
+export const secondsUntil = (left: number, perMinute: number | undefined): number | undefined =>
+  perMinute === undefined ? undefined : Math.round((left / perMinute) * 60);
+
 /** Computes relative to the first sample, so that large numbers cost no precision. */
 function slopeOf(samples: readonly Sample[]): number {
   const [origin = { atMs: 0, bytes: 0 }] = samples;

@@ -54,20 +54,23 @@ export interface UnitReasons {
   readonly skipped?: readonly Reason[];
   /** Where a pass can fail, besides in a removal. */
   readonly stages: readonly string[];
+  /** The unit only requests evictions. */
+  readonly removesNothing?: true;
 }
 
-const modes = ['DryRun', 'Enforce'] as const;
+export const modes = ['DryRun', 'Enforce'] as const;
 
 /** Sets the series of a unit to 0: a series that begins with 1 never increased. */
 export function startMetrics(metrics: UnitMetrics, unit: Unit, reasons: UnitReasons): void {
+  showPlan(metrics, unit, reasons);
+  for (const stage of reasons.stages) metrics.errors.inc({ unit, stage }, 0);
+  if (reasons.removesNothing === true) return;
   for (const reason of reasons.due) {
     metrics.removed.inc({ unit, reason }, 0);
     metrics.failed.inc({ unit, reason }, 0);
   }
   for (const reason of reasons.skipped ?? reasons.kept) metrics.skipped.inc({ unit, reason }, 0);
-  for (const stage of reasons.stages) metrics.errors.inc({ unit, stage }, 0);
   if (reasons.due.length > 0) metrics.freedBytes.inc({ unit }, 0);
-  showPlan(metrics, unit, reasons);
 }
 
 type Shown = Pick<Decision, 'reason' | 'policy'>;

@@ -1,7 +1,6 @@
 import type { StorageWarning } from '../../api/local-storage.ts';
-import { usageClause } from '../../gc/reasons/storage-words.ts';
+import { secondsText, usageClause } from '../../gc/reasons/eviction-words.ts';
 import type { EventSpec } from '../../kube/events/recorder.ts';
-import { formatDuration } from '../../runtime/text/duration.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
 
 /** Consequence of exceeding a limit. */
@@ -38,15 +37,5 @@ function prospect(
       ? `No growth observed so far; the agent requests its eviction when it exceeds ${limit}`
       : 'No growth observed so far';
   const then = evicts ? `exceeds ${limit} and the agent requests its eviction` : `exceeds ${limit}`;
-  const left = formatDuration(rounded(secondsLeft) * 1000);
-  return `It grows by ${sizeText(growthBytesPerMinute)} a minute: about ${left} are left until it ${then}`;
-}
-
-const minute = 60;
-const hour = 60 * minute;
-
-/** Rounds an estimate to the precision that it has. */
-function rounded(seconds: number): number {
-  const step = seconds < 2 * minute ? 10 : seconds < 2 * hour ? minute : hour;
-  return Math.max(step, Math.round(seconds / step) * step);
+  return `It grows by ${sizeText(growthBytesPerMinute)} a minute: about ${secondsText(secondsLeft)} are left until it ${then}`;
 }

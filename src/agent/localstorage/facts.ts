@@ -1,8 +1,8 @@
 import type { EvictionSignal, LimitUsage, StoragePod, StorageUsage } from '../../api/local-storage.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
-import type { StorageKeepReason } from '../../api/reasons.ts';
-import type { Evidenced, PodTarget } from '../../gc/decision.ts';
-import type { StorageEvidence, WarnEvidence } from '../../gc/reasons/storage.ts';
+import type { LocalStoragePolicy } from '../../api/policy/policy.ts';
+import type { Decision } from '../../gc/decision.ts';
+import type { JudgedPod, PodHold } from '../../gc/pod-evictions.ts';
 
 /** Facts that a plan is made from; undefined = not known. */
 export interface LocalStorageFacts {
@@ -18,23 +18,39 @@ export interface Given {
   readonly staleAfterMs?: number | undefined;
 }
 
-/** A limit that binds a pod: its own, or the policy's default. */
-export type BindingLimit = Pick<LimitUsage, 'limit' | 'isDefault' | 'evictAtPercent'>;
+/** A pod, and a limit whose usage exceeds its `evictAtPercent`, or a level of warnAtPercent. */
+interface LimitedPod extends JudgedPod {
+  readonly excess: LimitUsage;
+}
 
-type StorageDecision<R extends EvictionSignal | StorageKeepReason> = Evidenced<
-  PodTarget,
-  R,
-  StorageEvidence[R]
->;
+interface NearPod extends LimitedPod {
+  /** The highest level of warnAtPercent that the usage exceeds. */
+  readonly percent: number;
+}
+
+/** Why a pod is kept, with what neither the pod nor the plan shows. `fullest`: of its limits; undefined = none is measured. */
+export type StorageKept =
+  | PodHold
+  | { readonly reason: 'UnderLimit' | 'CriticalPod'; readonly fullest: LimitUsage | undefined }
+  | { readonly reason: 'NoLimit' | 'UsageUnknown' | 'RuleOff' };
 
 /** A pod whose eviction the agent requests. */
-export type PodEviction = StorageDecision<EvictionSignal>;
-export type KeptPod = StorageDecision<StorageKeepReason>;
-/** A level of warnAtPercent that the usage of a limit exceeds. */
-export type LimitWarning = Evidenced<PodTarget, EvictionSignal, WarnEvidence>;
+export interface PodEviction extends Decision<LimitedPod, EvictionSignal> {
+  readonly verdict: 'Evict';
+}
+export type KeptPod = Decision<JudgedPod> & { readonly verdict: 'Keep' } & StorageKept;
+export type StorageDecision = PodEviction | KeptPod;
+
+export interface LimitWarning extends Decision<NearPod, EvictionSignal> {
+  readonly verdict: 'Warn';
+}
 
 /** One verdict for each pod, and a warning for each limit that is nearly used up. Ordered by pod, then as the kubelet checks limits. */
 export interface LocalStoragePlan {
+  /** undefined = no rule applies. */
+  readonly rule: LocalStoragePolicy | undefined;
+  /** Whether anything on the node is measured. */
+  readonly isUsageKnown: boolean;
   readonly evictions: readonly PodEviction[];
   readonly kept: readonly KeptPod[];
   readonly warnings: readonly LimitWarning[];

@@ -7,8 +7,9 @@ import {
 } from '../../api/local-storage.ts';
 import type { LocalStoragePolicy } from '../../api/policy/policy.ts';
 import type { LimitWarning, LocalStoragePlan, PodReading } from './facts.ts';
-import { growthPerMinute, observeTrend, windowMs, type Trend } from '../../gc/growth.ts';
-import { byFullness } from './readings.ts';
+import { growthPerMinute, observeTrend, secondsUntil, windowMs, type Trend } from '../../gc/growth.ts';
+import { identityOf } from '../../gc/pod-evictions.ts';
+import { byFullness } from './limits.ts';
 
 /** Remembered about one limit of one pod. */
 interface LimitHistory {
@@ -45,9 +46,7 @@ const maxWatched = 1024;
 export function observeStorage(before: StorageHistory, pass: Pass): Observed {
   const history = new Map([...unmeasured(before, pass), ...watched(before, pass)]);
   const warnings = pass.plan.warnings
-    .map((warning) =>
-      withHistory(warning, history.get(key(warning.target.uid, warning.evidence.excess)), pass),
-    )
+    .map((warning) => withHistory(warning, history.get(key(warning.target.uid, warning.target.excess)), pass))
     .toSorted((a, b) => byFullness(a.excess, b.excess));
   const isNew = ({ pod, excess, percent }: StorageWarning): boolean => {
     const name = key(pod.uid, excess);
@@ -96,14 +95,15 @@ function unmeasured(before: StorageHistory, { plan, pods, now }: Pass): (readonl
 }
 
 function withHistory(
-  { target: { namespace, name, uid }, evidence: { excess: reading, percent } }: LimitWarning,
+  { target }: LimitWarning,
   known: LimitHistory | undefined,
   { now }: Pass,
 ): StorageWarning {
+  const { excess: reading, percent } = target;
   const { signal, subject, usedBytes, limit, isDefault, evictAtPercent } = reading;
   const growthBytesPerMinute = known && growthPerMinute(known.trend);
   return {
-    pod: { namespace, name, uid },
+    pod: identityOf(target),
     excess: { signal, subject, usedBytes, limit, isDefault, evictAtPercent },
     percent,
     growthBytesPerMinute,
@@ -115,9 +115,8 @@ function withHistory(
 /** Time until the pod exceeds the usage at which the policy evicts; 0 = it does already. */
 function secondsLeft(reading: LimitUsage, growth: number | undefined): number | undefined {
   if (exceedsLimit(reading)) return 0;
-  if (growth === undefined) return undefined;
   const { usedBytes, limit, evictAtPercent = 100 } = reading;
-  return Math.round((((limit.bytes * evictAtPercent) / 100 - usedBytes) / growth) * 60);
+  return secondsUntil((limit.bytes * evictAtPercent) / 100 - usedBytes, growth);
 }
 
 const keyOf = ({ pod, reading }: PodReading): string => key(pod.uid, reading);

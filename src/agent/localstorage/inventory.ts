@@ -11,8 +11,9 @@ import type { Offender } from '../../api/report/node-pass.ts';
 import type { NodeRule } from '../../api/policy/node-governance.ts';
 import type { LocalStoragePolicy } from '../../api/policy/policy.ts';
 import type { StorageReason } from '../../api/reasons.ts';
+import { identityOf } from '../../gc/pod-evictions.ts';
 import type { LocalStoragePlan, PodEviction } from './facts.ts';
-import { byFullness } from './readings.ts';
+import { byFullness } from './limits.ts';
 
 /** The policy that a pass followed. */
 type Governed = Extract<NodeRule<LocalStoragePolicy>, { kind: 'governed' }>;
@@ -38,12 +39,10 @@ export function inventoryOf({ governed, pods, usage, plan, warnings }: Decided):
   };
 }
 
-function requestOf(
-  { target: { namespace, name, uid }, evidence: { excess } }: PodEviction,
-  { gracePeriodSeconds }: LocalStoragePolicy,
-): EvictionRequest {
+function requestOf({ target }: PodEviction, { gracePeriodSeconds }: LocalStoragePolicy): EvictionRequest {
+  const { excess } = target;
   return {
-    pod: { namespace, name, uid },
+    pod: identityOf(target),
     signal: excess.signal,
     subject: excess.subject,
     observedBytes: excess.usedBytes,
@@ -56,7 +55,7 @@ function requestOf(
 
 /** The order in which evictions are requested: the most excessive first, equals in a fixed order. */
 export function byExcess(a: PodEviction, b: PodEviction): number {
-  return byFullness(a.evidence.excess, b.evidence.excess) || (a.target.uid < b.target.uid ? -1 : 1);
+  return byFullness(a.target.excess, b.target.excess) || (a.target.uid < b.target.uid ? -1 : 1);
 }
 
 const offendersShown = 10;

@@ -1,7 +1,10 @@
 import { isCritical } from '../../api/critical-pod.ts';
 import type { StorageInventory, StoragePod, StorageUsage } from '../../api/local-storage.ts';
-import { isNodeUnknown, nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
+import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { NodePassReport } from '../../api/report/node-pass.ts';
+import { showPlan, type UnitMetrics } from '../../gc/metrics.ts';
+import { passReport } from '../../gc/pass.ts';
+import { identityOf, isFresh, restOf, type UnitState } from '../../gc/pod-evictions.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
@@ -11,9 +14,9 @@ import type { PodEviction } from './facts.ts';
 import { observeStorage, type StorageHistory } from './history.ts';
 import { inventoryOf, type Decided } from './inventory.ts';
 import {
-  clearPlan,
-  showPlan,
+  localStorageReasons,
   showPods,
+  showUsage,
   type LocalStorageMetrics,
   type PodStorageMetrics,
 } from './metrics.ts';
@@ -34,7 +37,9 @@ export interface LocalStorageDeps {
   readonly source: UsageSource;
   readonly recorder: Recorder;
   readonly clock: Pick<Clock, 'now'>;
-  readonly metrics: LocalStorageMetrics;
+  readonly metrics: UnitMetrics;
+  /** The metrics of this unit alone. */
+  readonly own: LocalStorageMetrics;
   /** undefined = no series for each pod. */
   readonly podMetrics?: PodStorageMetrics | undefined;
   readonly log: Logger;
@@ -52,8 +57,7 @@ export class LocalStorageManager {
   #usage: StorageUsage | undefined;
   /** The evictions of the last pass, by UID, signal and mode. */
   #requested: ReadonlySet<string> = new Set();
-  /** Report of the last pass; a node that never had the rule reports nothing. */
-  #state: 'off' | 'unknown' | 'working' = 'off';
+  #state: UnitState = 'off';
 
   constructor(deps: LocalStorageDeps) {
     this.#deps = deps;
@@ -64,39 +68,39 @@ export class LocalStorageManager {
     const governance = this.#deps.governance();
     const governed = nodeRule(governance, 'localStorageEviction');
     if (governed.kind === 'keep') {
-      this.#turnOff(isNodeUnknown(governance) ? 'the node or the policies are not known' : undefined);
+      this.#rest(governance);
       return;
     }
     this.#state = 'working';
     const error = this.#deps.pods() === undefined ? undefined : await this.#readUsage(signal);
     // Read after the usage: the eviction of a pod that was deleted meanwhile is not requested.
     const pods = this.#deps.pods();
-    if (pods === undefined) this.#reportNothing('the pods of the node are not known');
+    if (pods === undefined)
+      this.#reportNothing({ result: 'Unknown', message: 'the pods of the node are not known' });
     else this.#planAndReport({ governance, governed, pods }, error);
     if (error !== undefined) throw error;
   }
 
   /** Forgets everything when the policy has no rule; reports once that there is none. */
-  #turnOff(unknownBecause: string | undefined): void {
-    const state = unknownBecause === undefined ? 'off' : 'unknown';
+  #rest(governance: NodeGovernance): void {
+    const { state, report } = restOf(this.#state, governance);
     if (state === 'off') {
       this.#history = new Map();
       this.#usage = undefined;
       this.#requested = new Set();
     }
-    if (this.#state === 'off' || this.#state === state) return;
+    if (report === undefined) return;
     if (state === 'off') this.#deps.source.close();
     this.#state = state;
-    this.#reportNothing(unknownBecause);
+    this.#reportNothing(report);
   }
 
-  #reportNothing(unknownBecause: string | undefined): void {
-    clearPlan(this.#deps.metrics);
-    this.#deps.podMetrics?.used.reset();
-    this.#report(
-      { result: unknownBecause === undefined ? 'Idle' : 'Unknown', message: unknownBecause },
-      undefined,
-    );
+  #reportNothing(outcome: Outcome): void {
+    const { metrics, own, podMetrics } = this.#deps;
+    showPlan(metrics, 'localstorage', localStorageReasons);
+    showUsage(own, undefined);
+    podMetrics?.used.reset();
+    this.#report(outcome, undefined);
   }
 
   /** Stores the usage; returns the error if it could not be read. */
@@ -106,7 +110,7 @@ export class LocalStorageManager {
       return undefined;
     } catch (cause) {
       signal.throwIfAborted();
-      this.#deps.metrics.errors.inc();
+      this.#deps.metrics.errors.inc({ unit: 'localstorage', stage: 'usage' });
       return new Error('reading the usage of the pods', { cause });
     }
   }
@@ -119,15 +123,16 @@ export class LocalStorageManager {
     }: Pick<Decided, 'governed' | 'pods'> & { readonly governance: NodeGovernance },
     error: Error | undefined,
   ): void {
-    const { metrics, podMetrics, clock, log } = this.#deps;
+    const { metrics, own, podMetrics, clock, log } = this.#deps;
     const now = clock.now();
     const usage = this.#lastingUsage(now);
     const plan = planLocalStorage({ pods, usage }, { governance, now, staleAfterMs });
     const { rule: policy } = governed;
     const { history, warnings, raised } = observeStorage(this.#history, { plan, pods, policy, now });
     this.#history = history;
-    const shown = { plan, pods, usage, mode: governed.policy.mode, now };
-    showPlan(metrics, shown);
+    const shown = { plan, pods, usage, now };
+    showPlan(metrics, 'localstorage', localStorageReasons, { due: plan.evictions, kept: plan.kept });
+    showUsage(own, shown);
     if (podMetrics !== undefined) showPods(podMetrics, shown);
     log.debug({ due: plan.evictions.length, warnings: warnings.length }, 'planned pass');
     const decided = { governed, pods, usage, plan, warnings };
@@ -138,12 +143,13 @@ export class LocalStorageManager {
 
   /** The last usage that could be read, unless it is too old. */
   #lastingUsage(now: Date): StorageUsage | undefined {
-    if (this.#usage === undefined) return undefined;
-    return Math.abs(now.getTime() - this.#usage.atMs) <= usageLastsMs ? this.#usage : undefined;
+    return this.#usage !== undefined && isFresh(this.#usage.atMs, now, usageLastsMs)
+      ? this.#usage
+      : undefined;
   }
 
   #warn({ governed: { policy }, pods }: Decided, raised: Decided['warnings']): void {
-    const { recorder, metrics, log } = this.#deps;
+    const { recorder, own, log } = this.#deps;
     const critical = new Set(pods.filter(isCritical).map(({ uid }) => uid));
     const uids = new Map(pods.map(({ uid, configHash = uid }) => [uid, configHash]));
     for (const warning of raised) {
@@ -151,27 +157,30 @@ export class LocalStorageManager {
       const evicts = policy.mode === 'Enforce' && !critical.has(pod.uid);
       const event = localStorageHigh(warning, { uid: uids.get(pod.uid) ?? pod.uid, evicts });
       recorder.record(event);
-      metrics.raised.inc({ eviction_signal: excess.signal });
+      own.raised.inc({ eviction_signal: excess.signal });
       log.info({ pod, signal: excess.signal, percent, note: event.note }, 'local storage is high');
     }
   }
 
   /** Logs and counts each request once; the report carries it. */
   #request({ governed: { policy }, plan }: Decided): void {
-    const { metrics, log } = this.#deps;
+    const { own, log } = this.#deps;
     const before = this.#requested;
     const keyOf = ({ target, reason }: PodEviction): string => `${target.uid}/${reason}/${policy.mode}`;
     this.#requested = new Set(plan.evictions.map(keyOf));
     for (const eviction of plan.evictions) {
       if (before.has(keyOf(eviction))) continue;
-      const { target, reason, evidence } = eviction;
-      const { namespace, name, uid } = target;
-      const { subject, usedBytes, limit } = evidence.excess;
-      metrics.requested.inc({ eviction_signal: reason, mode: policy.mode });
+      const { target, reason } = eviction;
+      const { subject, usedBytes, limit } = target.excess;
+      own.requested.inc({ eviction_signal: reason, mode: policy.mode });
       log.info(
         {
-          ...{ pod: { namespace, name, uid }, reason, subject, policy: policy.name },
-          ...{ usedBytes, limitBytes: limit.bytes },
+          pod: identityOf(target),
+          reason,
+          subject,
+          policy: policy.name,
+          usedBytes,
+          limitBytes: limit.bytes,
         },
         policy.mode === 'Enforce' ? 'requesting eviction' : 'would request eviction',
       );
@@ -180,8 +189,7 @@ export class LocalStorageManager {
 
   #report({ result, message }: Outcome, inventory: StorageInventory | undefined): void {
     const { clock, onPass } = this.#deps;
-    const none = { removed: 0, freedBytes: 0, errors: 0 };
-    onPass({ unit: 'localstorage', at: clock.now(), result, ...none, message }, inventory);
+    onPass(passReport({ unit: 'localstorage', at: clock.now(), result, message }, undefined), inventory);
   }
 }
 

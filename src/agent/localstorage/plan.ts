@@ -1,4 +1,3 @@
-import { isFinished } from '../../api/pod-phase.ts';
 import { isCritical } from '../../api/critical-pod.ts';
 import {
   exceeds,
@@ -8,126 +7,93 @@ import {
   type StoragePod,
 } from '../../api/local-storage.ts';
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
-import {
-  isInvalid,
-  type LocalStoragePolicy,
-  type NodesPolicy,
-  type Policy,
-} from '../../api/policy/policy.ts';
-import type { StorageKeepReason } from '../../api/reasons.ts';
-import type { Decision, PodTarget } from '../../gc/decision.ts';
-import type { StorageEvidence } from '../../gc/reasons/storage.ts';
+import type { LocalStoragePolicy } from '../../api/policy/policy.ts';
+import type { Decision } from '../../gc/decision.ts';
+import { heldBecause, heldByNode, isFresh, judgedPod, untimed } from '../../gc/pod-evictions.ts';
 import type {
   Given,
   KeptPod,
   LimitWarning,
   LocalStorageFacts,
   LocalStoragePlan,
-  PodEviction,
+  PodReading,
+  StorageDecision,
+  StorageKept,
 } from './facts.ts';
-import { hasLimits, limitsOf } from './limits.ts';
-import { byFullness, readLimits } from './readings.ts';
+import { byFullness, hasLimits, limitsOf, readLimits } from './limits.ts';
 
 /** Older measurements are ignored: the usage may have changed. The kubelet's are one to two minutes old. */
 export const staleAfterMs = 5 * 60_000;
 
 /** Decides which pods exceed a local storage limit, and which are near one; one verdict per pod, in the order of the pods. */
 export function planLocalStorage(facts: LocalStorageFacts, given: Given): LocalStoragePlan {
-  const { pods = [] } = facts;
+  const { pods = [], usage } = facts;
+  const isUsageKnown = usage !== undefined;
   const governed = nodeRule(given.governance, 'localStorageEviction');
-  if (governed.kind === 'keep') return keepAll(pods, governed);
+  if (governed.kind === 'keep') {
+    const kept = pods.map((pod) => keep(pod, heldByNode(governed.reason), governed.policy));
+    return { rule: undefined, isUsageKnown, evictions: [], warnings: [], readings: [], kept };
+  }
   const judged = pods.map((pod) => judge(pod, { ...facts, ...given, ...governed }));
+  const readings = judged.flatMap((one) =>
+    one.readings.map((reading) => ({ pod: one.decision.target.pod, reading })),
+  );
   return {
-    evictions: judged.flatMap(({ eviction }) => eviction ?? []),
-    kept: judged.flatMap(({ kept }) => kept ?? []),
-    warnings: judged.flatMap(({ pod, readings }) => warningsOf(pod, readings, governed)),
-    readings: judged.flatMap(({ pod, readings }) => readings.map((reading) => ({ pod, reading }))),
+    rule: governed.rule,
+    isUsageKnown,
+    evictions: judged.flatMap(({ decision }) => (decision.verdict === 'Evict' ? decision : [])),
+    kept: judged.flatMap(({ decision }) => (decision.verdict === 'Keep' ? decision : [])),
+    warnings: readings.flatMap((one) => warningOf(one, governed) ?? []),
+    readings,
   };
 }
 
 type Governed = Extract<NodeRule<LocalStoragePolicy>, { kind: 'governed' }>;
 type Known = LocalStorageFacts & Given & Governed;
 
-interface Because {
-  readonly reason: StorageKeepReason;
-  readonly evidence: StorageEvidence[StorageKeepReason];
-}
-
-const because = <R extends StorageKeepReason>(reason: R, evidence: StorageEvidence[R]): Because => ({
-  reason,
-  evidence,
+const keep = (pod: StoragePod, why: StorageKept, policy: Decision['policy']): KeptPod => ({
+  ...untimed,
+  unit: 'localstorage',
+  verdict: 'Keep',
+  target: judgedPod(pod),
+  policy,
+  ...why,
 });
 
-const decided = (
-  { namespace, name, uid }: StoragePod,
-  policy: Decision['policy'],
-): Pick<Decision<PodTarget>, 'unit' | 'target' | 'policy' | 'eligibleAt' | 'bytes'> => ({
-  ...{ unit: 'localstorage', policy, eligibleAt: undefined, bytes: undefined },
-  target: { kind: 'Pod', namespace, name, uid, node: undefined },
-});
-
-const keep = (pod: StoragePod, { reason, evidence }: Because, policy: Decision['policy']): KeptPod => ({
-  ...decided(pod, policy),
-  ...{ verdict: 'Keep', reason, evidence },
-});
-
-/** Keeps every pod of the node, for one reason. */
-function keepAll(
-  pods: readonly StoragePod[],
-  { reason, policy }: Extract<NodeRule<LocalStoragePolicy>, { kind: 'keep' }>,
-): LocalStoragePlan {
-  const invalid = policy !== undefined && isInvalid(policy) ? policy : undefined;
-  const evidence: StorageEvidence[StorageKeepReason] =
-    reason === 'InvalidPolicy' ? { invalid } : reason === 'KeepMarked' ? { on: 'node' } : undefined;
-  const kept = pods.map((pod) => keep(pod, { reason, evidence }, policy));
-  return { evictions: [], warnings: [], readings: [], kept };
-}
-
-/** A pod with its verdict: exactly one of `eviction` and `kept` is set. */
 interface Judged {
-  readonly pod: StoragePod;
-  readonly eviction?: PodEviction;
-  readonly kept?: KeptPod;
+  readonly decision: StorageDecision;
   /** Empty for a pod that gets no warnings. */
   readonly readings: readonly LimitUsage[];
 }
 
 function judge(pod: StoragePod, known: Known): Judged {
-  const { policy, nodes, rule } = known;
-  const kept = (why: Because, readings: readonly LimitUsage[] = []): Judged => ({
-    ...{ pod, readings },
-    kept: keep(pod, why, policy),
+  const { policy, nodes } = known;
+  const kept = (why: StorageKept, readings: readonly LimitUsage[] = []): Judged => ({
+    readings,
+    decision: keep(pod, why, policy),
   });
-  const hold = holdOf(pod, nodes);
+  const hold = heldBecause(pod, nodes);
   if (hold !== undefined) return kept(hold);
   const measured = measure(pod, known);
-  if ('reason' in measured) return kept(isCritical(pod) ? critical(pod, []) : measured);
-  const { readings } = measured;
-  if (isCritical(pod)) return kept(critical(pod, readings), readings);
+  if ('reason' in measured)
+    return kept(isCritical(pod) ? { reason: 'CriticalPod', fullest: undefined } : measured);
+  const { readings, isPartly } = measured;
+  const [fullest] = readings.toSorted(byFullness);
+  if (isCritical(pod)) return kept({ reason: 'CriticalPod', fullest }, readings);
   const excess = readings.find(exceedsLimit);
-  if (excess === undefined) return kept(underLimit(measured), readings);
-  return { pod, readings, eviction: evict(pod, excess, { policy, rule }) };
-}
-
-const evict = (
-  pod: StoragePod,
-  excess: LimitUsage,
-  { policy, rule }: { readonly policy: Policy; readonly rule: LocalStoragePolicy },
-): PodEviction => ({
-  ...decided(pod, policy),
-  ...{ verdict: 'Evict', reason: excess.signal },
-  evidence: { excess, respectsBudgets: rule.respectPodDisruptionBudgets },
-});
-
-/** Reason to keep a pod whatever it uses. */
-function holdOf(
-  { isOptedOut, namespace, phase, deletionAtMs }: StoragePod,
-  { excludeNamespaces }: NodesPolicy,
-): Because | undefined {
-  if (isOptedOut) return because('KeepMarked', { on: 'pod' });
-  if (excludeNamespaces.includes(namespace)) return because('NamespaceExcluded', { namespace });
-  if (isFinished({ phase })) return because('Finished', { phase });
-  return deletionAtMs === undefined ? undefined : because('Terminating', { deletionAtMs });
+  if (excess === undefined)
+    return kept(isPartly ? { reason: 'UsageUnknown' } : { reason: 'UnderLimit', fullest }, readings);
+  return {
+    readings,
+    decision: {
+      ...untimed,
+      unit: 'localstorage',
+      verdict: 'Evict',
+      target: { ...judgedPod(pod), excess },
+      reason: excess.signal,
+      policy,
+    },
+  };
 }
 
 interface Measured {
@@ -140,45 +106,24 @@ interface Measured {
 function measure(
   pod: StoragePod,
   { usage, rule, now, staleAfterMs: maxAgeMs = Infinity }: Known,
-): Measured | Because {
+): Measured | { readonly reason: 'NoLimit' | 'UsageUnknown' } {
   const limits = limitsOf(pod.storage, rule);
-  if (!hasLimits(limits)) return because('NoLimit', { hasDefaults: hasDefaults(rule) });
+  if (!hasLimits(limits)) return { reason: 'NoLimit' };
   const used = usageOfPod(usage, pod);
-  if (usage === undefined || used === undefined)
-    return because('UsageUnknown', { isUsageKnown: usage !== undefined });
+  if (usage === undefined || used === undefined) return { reason: 'UsageUnknown' };
   const all = readLimits(limits, used, usage);
-  // Absolute: after the clock was set back, measurements are in the future.
-  const isFresh = ({ measuredAtMs }: LimitUsage): boolean =>
-    Math.abs(now.getTime() - measuredAtMs) <= maxAgeMs;
-  const readings = all.filter(isFresh);
-  if (readings.length === 0) return because('UsageUnknown', { isUsageKnown: true });
+  const readings = all.filter(({ measuredAtMs }) => isFresh(measuredAtMs, now, maxAgeMs));
+  if (readings.length === 0) return { reason: 'UsageUnknown' };
   return { readings, isPartly: readings.length < all.length };
 }
 
-const hasDefaults = ({ defaultLimits }: LocalStoragePolicy): boolean =>
-  Object.values(defaultLimits).some((limit) => limit !== undefined);
-
-const critical = ({ configHash, priority }: StoragePod, readings: readonly LimitUsage[]): Because =>
-  because('CriticalPod', { isMirror: configHash !== undefined, priority, fullest: fullestOf(readings) });
-
-const underLimit = ({ readings, isPartly }: Measured): Because =>
-  isPartly
-    ? because('UsageUnknown', { isUsageKnown: true })
-    : because('UnderLimit', { fullest: fullestOf(readings) });
-
-const fullestOf = (readings: readonly LimitUsage[]): LimitUsage | undefined =>
-  readings.toSorted(byFullness)[0];
-
-/** One warning for each limit, at the highest level that is exceeded. */
-function warningsOf(
-  pod: StoragePod,
-  readings: readonly LimitUsage[],
+/** Warns at the highest level that is exceeded. */
+function warningOf(
+  { pod, reading: excess }: PodReading,
   { policy, rule: { warnAtPercent } }: Governed,
-): LimitWarning[] {
-  return readings.flatMap((excess) => {
-    const percent = warnAtPercent.findLast((level) => exceeds(excess.usedBytes, excess.limit.bytes, level));
-    if (percent === undefined) return [];
-    const evidence = { excess, percent, warnAtPercent };
-    return [{ ...decided(pod, policy), verdict: 'Warn' as const, reason: excess.signal, evidence }];
-  });
+): LimitWarning | undefined {
+  const percent = warnAtPercent.findLast((level) => exceeds(excess.usedBytes, excess.limit.bytes, level));
+  if (percent === undefined) return undefined;
+  const target = { ...judgedPod(pod), excess, percent };
+  return { ...untimed, unit: 'localstorage', verdict: 'Warn', target, reason: excess.signal, policy };
 }

@@ -45,7 +45,10 @@ function demandOf(
   const isDedicated = layout?.dedicatedImageFs === true;
   const secondsLeft = kubelets?.secondsLeft;
   return {
-    ...{ signal, threshold: ours.text, wanted, until: available + wanted },
+    signal,
+    threshold: ours.text,
+    wanted,
+    until: available + wanted,
     kubeletInMs: secondsLeft === undefined ? undefined : secondsLeft * 1000,
     containers: !(isImageFs && layout?.splitContainerFs === true),
     logs: !(isImageFs && isDedicated),

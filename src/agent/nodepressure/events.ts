@@ -1,7 +1,6 @@
-import { explain } from '../../gc/reasons/entry.ts';
-import { pressureWarnings } from '../../gc/reasons/pressure.ts';
 import type { EventSpec, ObjectRef } from '../../kube/events/recorder.ts';
 import type { NodeWarning } from './facts.ts';
+import { explainNodeWarning } from './words.ts';
 
 /** The node is low on something, or will be soon: what is available, when the thresholds are crossed, and what uses most. */
 export const nodePressureAhead = (node: ObjectRef, warning: NodeWarning, occasion: string): EventSpec => ({
@@ -9,7 +8,7 @@ export const nodePressureAhead = (node: ObjectRef, warning: NodeWarning, occasio
   type: 'Warning',
   reason: 'NodePressureAhead',
   action: 'WatchNodePressure',
-  note: explain(pressureWarnings, warning).detail,
+  note: explainNodeWarning(warning).detail,
   // Each signal is a warning of its own, and so is the crossing after the forecast.
   occasion,
 });

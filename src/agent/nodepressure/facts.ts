@@ -1,10 +1,16 @@
 import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
-import type { DiskDemand, DiskSignal, ReclaimResult, ThresholdSignal } from '../../api/node-pressure.ts';
+import type {
+  DiskDemand,
+  DiskSignal,
+  ReclaimResult,
+  SignalState,
+  ThresholdSignal,
+} from '../../api/node-pressure.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
-import type { PressureKeepReason } from '../../api/reasons.ts';
-import type { Evidenced, NodeTarget, PodTarget } from '../../gc/decision.ts';
-import type { Consumer, ForeseenEvidence, PressureEvidence } from '../../gc/reasons/pressure.ts';
-import type { SignalState } from '../../api/node-pressure.ts';
+import type { NodePressurePolicy } from '../../api/policy/policy.ts';
+import type { Decision, NodeTarget } from '../../gc/decision.ts';
+import type { JudgedPod, PodHold } from '../../gc/pod-evictions.ts';
+import type { PressureUse } from '../../gc/reasons/eviction-words.ts';
 
 /** Facts that a plan is made from; undefined = not known. */
 export interface NodePressureFacts {
@@ -43,13 +49,64 @@ export interface Demand extends DiskDemand {
   readonly images: boolean;
 }
 
-/** A threshold that is crossed, or will be soon. */
-export type NodeWarning = Evidenced<NodeTarget, ThresholdSignal, ForeseenEvidence>;
+/** A pod, an image or a log directory that uses much of what a node is short of. */
+export interface Consumer {
+  readonly kind: 'pod' | 'image' | 'log';
+  /** `namespace/name`, a tag, or a path. */
+  readonly name: string;
+  /** Bytes or inodes. */
+  readonly amount: number;
+}
+
+/** The node, and a signal whose threshold is crossed, or will be soon. */
+interface ShortNode extends NodeTarget {
+  readonly state: SignalState;
+  /** Largest first, at most three. */
+  readonly consumers: readonly Consumer[];
+}
+
+export interface NodeWarning extends Decision<ShortNode, ThresholdSignal> {
+  readonly verdict: 'Warn';
+}
+
+/** A disk that is short. */
+export type Shortage = PressureUse['shortage'] & {
+  readonly signal: DiskSignal;
+  readonly capacity: number;
+  /** Amount that must become available: includes the minimum reclaim. */
+  readonly wanted: number;
+  readonly measuredAtMs: number;
+};
+
+/** What a pod uses of a disk that is short. */
+interface ShortageUse extends PressureUse {
+  readonly shortage: Shortage;
+}
+
+/** Why a pod is kept, with what neither the pod nor the plan shows. */
+export type PressureKept =
+  | PodHold
+  | {
+      readonly reason: 'EvictionOff' | 'ThresholdBeyondDisk' | 'Reclaiming' | 'ReclaimSuffices' | 'PodEnding';
+      readonly shortage: Shortage;
+    }
+  | ({ readonly reason: 'NoUsage' } & Pick<ShortageUse, 'shortage' | 'used'>)
+  /** `place`: in the order of eviction, from 1. */
+  | ({ readonly reason: 'RankedLater'; readonly place: number } & ShortageUse)
+  | { readonly reason: 'NoPressure' | 'CriticalPod' | 'UsageUnknown' | 'RuleOff' };
+
 /** A pod whose eviction the agent requests. */
-export type PressureEviction = Evidenced<PodTarget, DiskSignal, PressureEvidence[DiskSignal]>;
-export type KeptPod = Evidenced<PodTarget, PressureKeepReason, PressureEvidence[PressureKeepReason]>;
+export interface PressureEviction extends Decision<JudgedPod & ShortageUse, DiskSignal> {
+  readonly verdict: 'Evict';
+}
+export type KeptPod = Decision<JudgedPod> & { readonly verdict: 'Keep' } & PressureKept;
+export type PressureDecision = PressureEviction | KeptPod;
 
 export interface NodePressurePlan {
+  /** undefined = no rule applies. */
+  readonly rule: NodePressurePolicy | undefined;
+  /** Whether anything on the node is measured. */
+  readonly isUsageKnown: boolean;
   readonly warnings: readonly NodeWarning[];
   /** The longest crossed first. */
   readonly demands: readonly Demand[];

@@ -3,9 +3,9 @@ import type { PressureRequest } from '../../api/local-storage.ts';
 import type { SignalReading, SignalState } from '../../api/node-pressure.ts';
 import type { NodeRule } from '../../api/policy/node-governance.ts';
 import type { NodePressurePolicy } from '../../api/policy/policy.ts';
-import { explain } from '../../gc/reasons/entry.ts';
-import { pressureWarnings } from '../../gc/reasons/pressure.ts';
+import { identityOf } from '../../gc/pod-evictions.ts';
 import type { NodePressurePlan, PressureEviction } from './facts.ts';
+import { explainNodeWarning } from './words.ts';
 
 /** The policy that a pass followed. */
 export type Governed = Extract<NodeRule<NodePressurePolicy>, { kind: 'governed' }>;
@@ -22,32 +22,26 @@ export interface Decided {
 export function inventoryOf({ governed: { policy }, plan, states, readings }: Decided): PressureInventory {
   const { uid, generation, mode } = policy;
   return {
-    ...{ policy: { uid, generation }, states, readings },
-    warnings: plan.warnings.map((warning) => explain(pressureWarnings, warning).detail),
-    requests: mode === 'Enforce' ? requestsOf(plan, states) : [],
+    policy: { uid, generation },
+    states,
+    readings,
+    warnings: plan.warnings.map((warning) => explainNodeWarning(warning).detail),
+    requests: mode === 'Enforce' ? plan.evictions.map(requestOf) : [],
   };
 }
 
-const requestsOf = (
-  { evictions }: NodePressurePlan,
-  states: PressureInventory['states'],
-): readonly PressureRequest[] =>
-  evictions.flatMap((eviction) =>
-    states
-      .filter(({ reading }) => reading.signal === eviction.reason)
-      .map((state) => requestOf(eviction, state)),
-  );
-
-function requestOf(
-  { target: { namespace, name, uid }, reason, evidence }: PressureEviction,
-  { reading, wanted }: SignalState,
-): PressureRequest {
-  const { used, request, shortage } = evidence;
+function requestOf({ target, reason }: PressureEviction): PressureRequest {
+  const { shortage, used, request } = target;
+  const { available, wanted, measuredAtMs } = shortage;
   return {
-    ...{ pod: { namespace, name, uid }, signal: reason, observedBytes: used, limitBytes: request },
-    // Includes the minimum reclaim: the pressure lasts until it is reached.
-    shortage: { available: shortage.available, threshold: shortage.available + wanted },
-    ...{ subject: undefined, gracePeriodSeconds: undefined },
-    observedAtMs: reading.measuredAtMs,
+    pod: identityOf(target),
+    signal: reason,
+    subject: undefined,
+    observedBytes: used,
+    limitBytes: request,
+    // The pressure lasts until the minimum reclaim is reached, too.
+    shortage: { available, threshold: available + wanted },
+    observedAtMs: measuredAtMs,
+    gracePeriodSeconds: undefined,
   };
 }

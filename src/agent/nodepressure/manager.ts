@@ -1,26 +1,22 @@
 import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
 import type { PressureInventory } from '../../api/report/node-signals.ts';
 import type { DiskSignal, ReclaimResult, SignalThresholds } from '../../api/node-pressure.ts';
-import {
-  isNodeUnknown,
-  isSamePolicy,
-  nodeRule,
-  type NodeGovernance,
-} from '../../api/policy/node-governance.ts';
+import { isSamePolicy, nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import type { NodePassReport } from '../../api/report/node-pass.ts';
-import type { Consumer } from '../../gc/reasons/pressure.ts';
+import { showPlan, type UnitMetrics } from '../../gc/metrics.ts';
+import { passReport } from '../../gc/pass.ts';
+import { restOf, type UnitState } from '../../gc/pod-evictions.ts';
 import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import { nodePressureAhead } from './events.ts';
-import type { Demand, NodeWarning, Reclaimed } from './facts.ts';
+import type { Consumer, Demand, Reclaimed } from './facts.ts';
 import { inventoryOf, type Decided, type Governed } from './inventory.ts';
-import { clearPlan, showPlan, type NodePressureMetrics } from './metrics.ts';
+import { nodePressureReasons, showSignals, type NodePressureMetrics } from './metrics.ts';
 import { planNodePressure } from './plan.ts';
-import type { SignalState } from '../../api/node-pressure.ts';
 import { observeSignals, type SignalHistory } from './signals.ts';
 
 /** This node's kubelet. */
@@ -44,7 +40,9 @@ export interface NodePressureDeps {
   readonly relieve: (demand: Demand, signal: AbortSignal) => Promise<ReclaimResult>;
   readonly recorder: Recorder;
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
-  readonly metrics: NodePressureMetrics;
+  readonly metrics: UnitMetrics;
+  /** The metrics of this unit alone. */
+  readonly own: NodePressureMetrics;
   readonly log: Logger;
   /** Called at the end of each pass that the policy requires; undefined = the signals are not known. */
   readonly onPass: (report: NodePassReport, inventory: PressureInventory | undefined) => void;
@@ -66,7 +64,7 @@ export class NodePressureManager {
   #policy: Policy | undefined;
   /** The warnings that were given and still hold. */
   #raised: ReadonlySet<string> = new Set();
-  #state: 'off' | 'unknown' | 'working' = 'off';
+  #state: UnitState = 'off';
 
   constructor(deps: NodePressureDeps) {
     this.#deps = deps;
@@ -77,7 +75,7 @@ export class NodePressureManager {
     const governance = this.#deps.governance();
     const governed = nodeRule(governance, 'nodePressure');
     if (governed.kind === 'keep') {
-      this.#turnOff(isNodeUnknown(governance) ? 'the node or the policies are not known' : undefined);
+      this.#rest(governance);
       return;
     }
     this.#state = 'working';
@@ -91,15 +89,15 @@ export class NodePressureManager {
       this.#report(outcomeOf(decided), inventoryOf(decided));
     } catch (err) {
       signal.throwIfAborted();
-      this.#deps.metrics.errors.inc();
-      clearPlan(this.#deps.metrics);
+      this.#deps.metrics.errors.inc({ unit: 'nodepressure', stage: 'signals' });
+      this.#showNothing();
       this.#report({ result: 'Failed', message: errorLine(err) }, undefined);
       throw err;
     }
   }
 
   async #decide(governance: NodeGovernance, governed: Governed, signal: AbortSignal): Promise<Decided> {
-    const { source, clock, metrics, consumers, node, log } = this.#deps;
+    const { source, clock, metrics, own, consumers, node, log } = this.#deps;
     const kubelet = await source.thresholds(signal);
     const usage = await source.usage(signal);
     // Read after the usage: the eviction of a pod that was deleted meanwhile is not requested.
@@ -110,12 +108,17 @@ export class NodePressureManager {
     this.#history = history;
     const plan = planNodePressure(
       {
-        ...{ node: node()?.name ?? '', signals: states, pods, usage },
-        ...{ reclaimed: this.#reclaimed, consumers: consumers() },
+        node: node()?.name ?? '',
+        signals: states,
+        pods,
+        usage,
+        reclaimed: this.#reclaimed,
+        consumers: consumers(),
       },
       { governance, now },
     );
-    showPlan(metrics, { plan, states, readings: usage.signals, mode: governed.policy.mode });
+    showPlan(metrics, 'nodepressure', nodePressureReasons, { due: plan.evictions, kept: plan.kept });
+    showSignals(own, { states, readings: usage.signals });
     log.debug(
       { warnings: plan.warnings.length, demands: plan.demands.length, due: plan.evictions.length },
       'planned pass',
@@ -139,28 +142,33 @@ export class NodePressureManager {
   }
 
   /** Forgets everything when the policy has no rule; reports once that there is none. */
-  #turnOff(unknownBecause: string | undefined): void {
-    const state = unknownBecause === undefined ? 'off' : 'unknown';
+  #rest(governance: NodeGovernance): void {
+    const { state, report } = restOf(this.#state, governance);
     if (state === 'off') {
       this.#history = new Map();
       this.#reclaimed.clear();
       this.#raised = new Set();
     }
-    if (this.#state === 'off' || this.#state === state) return;
+    if (report === undefined) return;
     this.#state = state;
-    clearPlan(this.#deps.metrics);
-    this.#report(
-      { result: unknownBecause === undefined ? 'Idle' : 'Unknown', message: unknownBecause },
-      undefined,
-    );
+    this.#showNothing();
+    this.#report(report, undefined);
+  }
+
+  #showNothing(): void {
+    showPlan(this.#deps.metrics, 'nodepressure', nodePressureReasons);
+    showSignals(this.#deps.own, undefined);
   }
 
   /** One Event when a threshold comes near, and one when it is crossed; again after it was far. */
   #warn({ plan, states }: Decided): void {
-    const { recorder, metrics, log, node } = this.#deps;
+    const { recorder, own, log, node } = this.#deps;
     const before = this.#raised;
     const near = new Set(plan.warnings.map(({ reason }) => reason));
-    const current = plan.warnings.map((warning) => ({ warning, key: occasionOf(warning, states) }));
+    const current = plan.warnings.map((warning) => {
+      const isCrossed = warning.target.state.crossedSinceMs !== undefined;
+      return { warning, key: `${warning.reason}/${isCrossed ? 'crossed' : 'ahead'}` };
+    });
     // A forecast that wavers is not a new one.
     const lasting = states
       .filter(({ reading, isUnderPressure }) => isUnderPressure && !near.has(reading.signal))
@@ -171,7 +179,7 @@ export class NodePressureManager {
       if (before.has(key) || regarding === undefined) continue;
       const event = nodePressureAhead(regarding, warning, key);
       recorder.record(event);
-      metrics.raised.inc({ signal: warning.reason });
+      own.raised.inc({ signal: warning.reason });
       log.info({ signal: warning.reason, note: event.note }, 'node pressure is ahead');
     }
   }
@@ -197,8 +205,7 @@ export class NodePressureManager {
 
   #report({ result, message }: Outcome, inventory: PressureInventory | undefined): void {
     const { clock, onPass } = this.#deps;
-    const none = { removed: 0, freedBytes: 0, errors: 0 };
-    onPass({ unit: 'nodepressure', at: clock.now(), result, ...none, message }, inventory);
+    onPass(passReport({ unit: 'nodepressure', at: clock.now(), result, message }, undefined), inventory);
   }
 }
 
@@ -214,8 +221,3 @@ const outcomeOf = ({ plan }: Decided): Outcome =>
     : { result: plan.demands.length > 0 ? 'Succeeded' : 'Idle', message: undefined };
 
 const signalsOf = (demands: readonly Demand[]): string => demands.map(({ signal }) => signal).join(', ');
-
-function occasionOf({ reason }: NodeWarning, states: readonly SignalState[]): string {
-  const state = states.find(({ reading }) => reading.signal === reason);
-  return `${reason}/${state?.crossedSinceMs === undefined ? 'ahead' : 'crossed'}`;
-}

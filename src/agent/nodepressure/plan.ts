@@ -1,26 +1,23 @@
 import { isCritical } from '../../api/critical-pod.ts';
 import { usageOfPod, type StoragePod, type StorageUsage } from '../../api/local-storage.ts';
 import { isDiskSignal, isInodes, type DiskSignal, type SignalState } from '../../api/node-pressure.ts';
-import { isEndingSoon, isFinished } from '../../api/pod-phase.ts';
+import { isEndingSoon } from '../../api/pod-phase.ts';
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
-import {
-  isInvalid,
-  type NodePressurePolicy,
-  type NodesPolicy,
-  type Policy,
-} from '../../api/policy/policy.ts';
-import type { PressureKeepReason } from '../../api/reasons.ts';
+import type { NodePressurePolicy, NodesPolicy } from '../../api/policy/policy.ts';
 import type { Decision } from '../../gc/decision.ts';
-import type { Consumer, PressureEvidence, Shortage } from '../../gc/reasons/pressure.ts';
+import { heldBecause, heldByNode, judgedPod, untimed } from '../../gc/pod-evictions.ts';
 import { canBeMet, crossedDisks, demandsOf, type CrossedDisk } from './demands.ts';
 import type {
+  Consumer,
   Given,
   KeptPod,
   NodePressureFacts,
   NodePressurePlan,
   NodeWarning,
   PressureEviction,
+  PressureKept,
   Reclaimed,
+  Shortage,
 } from './facts.ts';
 import { byRank, isSmall, shareOf, type PodShare } from './rank.ts';
 import { isForeseen } from './signals.ts';
@@ -31,39 +28,34 @@ const consumersShown = 3;
 
 /** Decides which thresholds to warn about, what to free for them, and which pods to evict where that was not enough; one verdict for each pod. */
 export function planNodePressure(facts: NodePressureFacts, given: Given): NodePressurePlan {
+  const { pods = [], usage } = facts;
+  const isUsageKnown = usage !== undefined;
   const governed = nodeRule(given.governance, 'nodePressure');
-  if (governed.kind === 'keep') return keepAll(facts, governed);
+  if (governed.kind === 'keep') {
+    const kept = pods.map((pod) => keep(pod, heldByNode(governed.reason), governed.policy));
+    return { rule: undefined, isUsageKnown, warnings: [], demands: [], evictions: [], kept };
+  }
   const known = { ...facts, ...given, ...governed };
-  const crossed = crossedDisks(facts.signals);
-  return { warnings: warningsOf(known), demands: demandsOf(facts), ...judgePods(known, crossed) };
+  return {
+    rule: governed.rule,
+    isUsageKnown,
+    warnings: warningsOf(known),
+    demands: demandsOf(facts),
+    ...judgePods(known, crossedDisks(facts.signals)),
+  };
 }
 
 type Governed = Extract<NodeRule<NodePressurePolicy>, { kind: 'governed' }>;
 type Known = NodePressureFacts & Given & Governed;
 
-function keepAll(
-  { pods = [] }: NodePressureFacts,
-  { reason, policy }: Extract<NodeRule<NodePressurePolicy>, { kind: 'keep' }>,
-): NodePressurePlan {
-  const invalid = policy !== undefined && isInvalid(policy) ? policy : undefined;
-  const evidence: PressureEvidence[PressureKeepReason] =
-    reason === 'InvalidPolicy' ? { invalid } : reason === 'KeepMarked' ? { on: 'node' } : undefined;
-  const kept = pods.map((pod) => keep(pod, { reason, evidence }, policy));
-  return { warnings: [], demands: [], evictions: [], kept };
-}
-
 function warningsOf({ node, signals, rule, policy, ...known }: Known): readonly NodeWarning[] {
   return signals
     .filter((state) => isForeseen(state, rule.forecastMs))
-    .map(({ reading, ours, kubelets, growthPerMinute }) => ({
-      ...{ unit: 'nodepressure', verdict: 'Warn', target: { kind: 'Node', name: node } },
-      ...{ reason: reading.signal, policy, eligibleAt: undefined, bytes: undefined },
-      evidence: {
-        ...{ signal: reading.signal, available: reading.available, capacity: reading.capacity },
-        ...{ ours, kubelets, growthPerMinute },
-        consumers: consumersOf(reading.signal, known),
-      },
-    }));
+    .map((state) => {
+      const reason = state.reading.signal;
+      const target = { kind: 'Node' as const, name: node, state, consumers: consumersOf(reason, known) };
+      return { ...untimed, unit: 'nodepressure', verdict: 'Warn', target, reason, policy };
+    });
 }
 
 /** The largest users of a signal. The sizes of images and logs are bytes, so they are none for inodes and memory. */
@@ -81,7 +73,9 @@ function consumersOf(
   const others = isDiskSignal(signal) && !isInodes(signal) ? consumers.filter(isOn(signal, usage)) : [];
   return [
     ...pods.map((pod) => ({
-      ...{ kind: 'pod' as const, name: `${pod.namespace}/${pod.name}`, amount: amountOfPod(pod) },
+      kind: 'pod' as const,
+      name: `${pod.namespace}/${pod.name}`,
+      amount: amountOfPod(pod),
     })),
     ...others,
   ]
@@ -132,66 +126,46 @@ function reclaimedFor({ reading, crossedSinceMs }: CrossedDisk, { reclaimed }: K
   return last !== undefined && last.atMs >= crossedSinceMs ? last : undefined;
 }
 
-interface Because<R extends PressureKeepReason = PressureKeepReason> {
-  readonly reason: R;
-  readonly evidence: PressureEvidence[R];
+type Because = PressureKept & {
   /** Unix milliseconds; set if the pod only waits for time to pass. */
   readonly eligibleAtMs?: number | undefined;
-}
-
-const because = <R extends PressureKeepReason>(
-  reason: R,
-  evidence: PressureEvidence[R],
-  eligibleAtMs?: number,
-): Because => ({ reason, evidence, eligibleAtMs });
+};
 
 /** Why no signal evicts pods yet; a signal that waits only for time comes first. */
 function waitingBecause(known: Known, crossed: readonly CrossedDisk[]): Because {
   const canEnd = crossed.filter(canBeMet);
   const waiting = (canEnd.length > 0 ? canEnd : crossed).map((state) => waitingFor(state, known));
   return (
-    waiting.find(({ eligibleAtMs }) => eligibleAtMs !== undefined) ??
-    waiting[0] ??
-    because('NoPressure', undefined)
+    waiting.find(({ eligibleAtMs }) => eligibleAtMs !== undefined) ?? waiting[0] ?? { reason: 'NoPressure' }
   );
 }
 
 function waitingFor(crossed: CrossedDisk, known: Known): Because {
   const { evictPods, gracePeriodMs } = known.rule;
   const shortage = shortageOf(crossed);
-  if (!evictPods) return because('EvictionOff', { shortage });
-  if (!canBeMet(crossed)) return because('ThresholdBeyondDisk', { shortage });
+  if (!evictPods) return { reason: 'EvictionOff', shortage };
+  if (!canBeMet(crossed)) return { reason: 'ThresholdBeyondDisk', shortage };
   const result = reclaimedFor(crossed, known)?.result;
-  if (result === 'Enough') return because('ReclaimSuffices', { shortage });
+  if (result === 'Enough') return { reason: 'ReclaimSuffices', shortage };
   const dueMs = result === 'MoreLeft' ? undefined : crossed.crossedSinceMs + gracePeriodMs;
-  return because('Reclaiming', { shortage, gracePeriodMs }, dueMs);
+  return { reason: 'Reclaiming', shortage, eligibleAtMs: dueMs };
 }
 
 /** A pod that is about to end may free enough. */
 function endingBecause({ pods = [], now }: Known, starved: CrossedDisk): Because | undefined {
   return pods.some((pod) => isEndingSoon(pod, now))
-    ? because('PodEnding', { shortage: shortageOf(starved) })
+    ? { reason: 'PodEnding', shortage: shortageOf(starved) }
     : undefined;
 }
 
-/** Reason to keep a pod whatever it uses. */
-function holdOf(
-  { isOptedOut, namespace, phase, deletionAtMs, ...pod }: StoragePod,
-  { excludeNamespaces }: NodesPolicy,
-): Because | undefined {
-  if (isOptedOut) return because('KeepMarked', { on: 'pod' });
-  if (excludeNamespaces.includes(namespace)) return because('NamespaceExcluded', { namespace });
-  if (isFinished({ phase })) return because('Finished', { phase });
-  if (deletionAtMs !== undefined) return because('Terminating', { deletionAtMs });
-  const { configHash, priority } = pod;
-  return isCritical(pod)
-    ? because('CriticalPod', { isMirror: configHash !== undefined, priority })
-    : undefined;
-}
+/** Why a pod is kept whatever it uses. */
+const holdOf = (pod: StoragePod, nodes: NodesPolicy): Because | undefined =>
+  heldBecause(pod, nodes) ?? (isCritical(pod) ? { reason: 'CriticalPod' } : undefined);
 
-const shortageOf = ({ reading: { signal, available, capacity }, ours }: CrossedDisk): Shortage => ({
-  ...{ signal, available, capacity },
-  threshold: { value: ours.value, text: ours.text },
+const shortageOf = ({ reading, ours: { value, text }, wanted }: CrossedDisk): Shortage => ({
+  ...reading,
+  threshold: { value, text },
+  wanted,
 });
 
 /** Keeps pods whose usage is not known, which the kubelet evicts first, and pods whose eviction frees next to nothing. */
@@ -209,36 +183,30 @@ function rankPods(
     const share = usage && used && shareOf(pod, used, { signal, layout: usage });
     if (share !== undefined && !isSmall(share.used, starved)) users.push({ pod, share });
     else if (share?.isComplete === true)
-      kept.push(
-        keep(pod, because('NoUsage', { shortage, used: share.used, missing: starved.wanted }), policy),
-      );
-    else kept.push(keep(pod, because('UsageUnknown', { isUsageKnown: usage !== undefined }), policy));
+      kept.push(keep(pod, { reason: 'NoUsage', shortage, used: share.used }, policy));
+    else kept.push(keep(pod, { reason: 'UsageUnknown' }, policy));
   }
   const evictions: PressureEviction[] = [];
   for (const [i, { pod, share }] of users.toSorted((a, b) => byRank(a.share, b.share)).entries()) {
     const { used, request, priority } = share;
-    const evidence = { shortage, used, request, priority, place: i + 1 };
+    const use = { shortage, used, request, priority };
+    const target = { ...judgedPod(pod), ...use };
     if (i < requestedPods)
-      evictions.push({ ...decided(pod, policy), verdict: 'Evict', reason: signal, evidence });
-    else kept.push(keep(pod, because('RankedLater', evidence), policy));
+      evictions.push({ ...untimed, unit: 'nodepressure', verdict: 'Evict', target, reason: signal, policy });
+    else kept.push(keep(pod, { reason: 'RankedLater', place: i + 1, ...use }, policy));
   }
   return { evictions, kept };
 }
 
-const decided = (
-  { namespace, name, uid }: StoragePod,
-  policy: Decision['policy'],
-): Pick<KeptPod, 'unit' | 'target' | 'policy' | 'eligibleAt' | 'bytes'> => ({
-  ...{ unit: 'nodepressure', policy, eligibleAt: undefined, bytes: undefined },
-  target: { kind: 'Pod', namespace, name, uid, node: undefined },
-});
-
-const keep = (
-  pod: StoragePod,
-  { reason, evidence, eligibleAtMs }: Because,
-  policy: Policy | Decision['policy'],
-): KeptPod => ({
-  ...decided(pod, policy),
-  ...{ verdict: 'Keep', reason, evidence },
-  eligibleAt: eligibleAtMs === undefined ? undefined : new Date(eligibleAtMs),
-});
+function keep(pod: StoragePod, because: Because, policy: Decision['policy']): KeptPod {
+  const { eligibleAtMs, ...why } = because;
+  return {
+    unit: 'nodepressure',
+    verdict: 'Keep',
+    target: judgedPod(pod),
+    policy,
+    eligibleAt: eligibleAtMs === undefined ? undefined : new Date(eligibleAtMs),
+    bytes: undefined,
+    ...why,
+  };
+}

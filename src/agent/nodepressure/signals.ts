@@ -9,7 +9,8 @@ import {
   type ThresholdSignal,
 } from '../../api/node-pressure.ts';
 import type { NodePressurePolicy } from '../../api/policy/policy.ts';
-import { observeTrend, steadyGrowthPerMinute, type Trend } from '../../gc/growth.ts';
+import { observeTrend, secondsUntil, steadyGrowthPerMinute, type Trend } from '../../gc/growth.ts';
+import { isFresh } from '../../gc/pod-evictions.ts';
 
 /** Remembered about one signal. */
 interface SignalMemory {
@@ -45,13 +46,11 @@ export function observeSignals(
   readings: readonly SignalReading[],
   given: SignalsGiven,
 ): Observed {
-  const nowMs = given.now.getTime();
   const history = new Map<ThresholdSignal, SignalMemory>();
   const states: SignalState[] = [];
   for (const signal of thresholdSignals) {
     const found = readings.find((one) => one.signal === signal);
-    // Absolute: after the clock was set back, readings are in the future.
-    if (found === undefined || Math.abs(nowMs - found.measuredAtMs) > given.staleAfterMs) continue;
+    if (found === undefined || !isFresh(found.measuredAtMs, given.now, given.staleAfterMs)) continue;
     const reading = { ...found, signal };
     const memory = rememberedOf(before.get(signal), reading, given);
     history.set(signal, memory);
@@ -103,7 +102,9 @@ function stateOf(
     amount && limitOf(reading, amount, growthPerMinute);
   const isCrossed = crossedSinceMs !== undefined;
   return {
-    ...{ reading, growthPerMinute, crossedSinceMs },
+    reading,
+    growthPerMinute,
+    crossedSinceMs,
     ours: limit(rule.thresholds.get(signal)),
     kubelets: limit(kubelet.get(signal)),
     isUnderPressure:
@@ -115,8 +116,7 @@ function stateOf(
 function limitOf({ available, capacity }: Measured, amount: Amount, growth: number | undefined): Limit {
   const value = amountOf(amount, capacity);
   const left = available - value;
-  const secondsLeft = left < 0 ? 0 : growth === undefined ? undefined : Math.round((left / growth) * 60);
-  return { value, text: amount.text, secondsLeft };
+  return { value, text: amount.text, secondsLeft: left < 0 ? 0 : secondsUntil(left, growth) };
 }
 
 /** Whether a threshold, ours or the kubelet's, is crossed or will be within the time of the forecast. */

@@ -141,7 +141,11 @@ export class ReportManager {
     const { imageDisk, nodeDisk, troubles } = await this.#readDisks(signal);
     const { orphans, snapshots } = await this.#findOrphans(signal);
     return {
-      ...{ agentVersion, imageDisk, nodeDisk, orphans, snapshots },
+      agentVersion,
+      imageDisk,
+      nodeDisk,
+      orphans,
+      snapshots,
       runtime: runtimeVersion(),
       governance: governance(),
       startedAt: this.#startedAt,

@@ -2,7 +2,7 @@ import type { ClusterConnection } from '../../kube/auth/credentials.ts';
 import type { StorageUsage } from '../../api/local-storage.ts';
 import { KubeletUsage, type KubeletUsageOptions } from '../../node/kubelet/source.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
-import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
+import { systemClock as clock, type Clock } from '../../runtime/scheduling/clock.ts';
 import type { KubeletAccess } from '../cli/config.ts';
 
 interface KubeletOfNode extends Pick<KubeletUsageOptions, 'devices'> {
@@ -25,14 +25,23 @@ export async function withKubelet<T>(
   }
 }
 
-/** Reads the usage; logs values that cannot be, once for each set of them. */
-export function loggedUsage(
-  read: (signal: AbortSignal) => Promise<StorageUsage>,
-  log: Logger,
-): (signal: AbortSignal) => Promise<StorageUsage> {
+interface UsageDeps {
+  readonly read: (signal: AbortSignal) => Promise<StorageUsage>;
+  /** A usage that was read less than this ago is used again: localstorage and nodepressure read it one after the other. */
+  readonly lastsMs: number;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly log: Logger;
+}
+
+/** Reads the usage for several units; logs values that cannot be, once for each set of them. */
+export function sharedUsage({ read, lastsMs, clock: time, log }: UsageDeps) {
+  let last: { readonly usage: StorageUsage; readonly atMs: number } | undefined;
   let logged = '';
-  return async (signal) => {
+  return async (signal: AbortSignal): Promise<StorageUsage> => {
+    const atMs = time.monotonicMs();
+    if (last !== undefined && atMs - last.atMs < lastsMs) return last.usage;
     const usage = await read(signal);
+    last = { usage, atMs };
     const impossible = usage.impossible.join(', ');
     if (impossible !== '' && impossible !== logged)
       log.warn({ impossible }, 'the kubelet reports impossible values, which count as unknown');

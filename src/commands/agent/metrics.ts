@@ -1,6 +1,8 @@
 import type { Registry } from 'prom-client';
 import { containerGcReasons } from '../../agent/containergc/metrics.ts';
 import { imageGcReasons } from '../../agent/imagegc/metrics.ts';
+import { localStorageReasons } from '../../agent/localstorage/metrics.ts';
+import { nodePressureReasons } from '../../agent/nodepressure/metrics.ts';
 import { startMetrics, unitMetrics, type UnitMetrics } from '../../gc/metrics.ts';
 import { metricRows } from '../../runtime/serving/metric-rows.ts';
 import { componentMetrics, type ComponentMetrics } from '../cli/process-metrics.ts';
@@ -16,6 +18,8 @@ export function agentMetrics(registry: Registry): AgentMetrics {
   const units = unitMetrics(registry);
   startMetrics(units, 'imagegc', imageGcReasons);
   startMetrics(units, 'containergc', containerGcReasons);
+  startMetrics(units, 'localstorage', localStorageReasons);
+  startMetrics(units, 'nodepressure', nodePressureReasons);
   return { ...componentMetrics(registry), units, runtimeCall: runtimeMetrics(registry) };
 }
 

@@ -7,6 +7,7 @@ import { LocalStorageManager } from '../../agent/localstorage/manager.ts';
 import { localStorageMetrics, podStorageMetrics } from '../../agent/localstorage/metrics.ts';
 import { ReportManager } from '../../agent/report/manager.ts';
 import { reportMetrics } from '../../agent/report/metrics.ts';
+import type { Consumer } from '../../agent/nodepressure/facts.ts';
 import { NodePressureManager, type NodePressureDeps } from '../../agent/nodepressure/manager.ts';
 import { nodePressureMetrics } from '../../agent/nodepressure/metrics.ts';
 import type { StorageInventory } from '../../api/local-storage.ts';
@@ -18,7 +19,6 @@ import type {
   NodePassReport,
 } from '../../api/report/node-pass.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
-import type { Consumer } from '../../gc/reasons/pressure.ts';
 import { NodeReports } from '../../kube/actions/node-report.ts';
 import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
 import { podLookup } from '../../kube/actions/pod-lookup.ts';
@@ -45,14 +45,19 @@ import type { AgentMetrics } from './metrics.ts';
 import type { RuntimeWatch } from './runtime.ts';
 import type { StateDirectory } from './state.ts';
 import type { Connected } from '../cli/connect.ts';
-import { loggedUsage } from './kubelet-usage.ts';
+import { sharedUsage } from './kubelet-usage.ts';
 import { kubeletThresholds, reliefOf } from './relief.ts';
 import { version } from '../version/version.ts';
 
 interface AgentUnitsDeps {
   readonly config: Pick<
     AgentConfig,
-    'nodeName' | 'kubelet' | 'localStoragePodMetrics' | 'containerGcPeriodMs' | 'directories'
+    | 'nodeName'
+    | 'kubelet'
+    | 'localStoragePodMetrics'
+    | 'localStoragePeriodMs'
+    | 'containerGcPeriodMs'
+    | 'directories'
   >;
   readonly cluster: Pick<Connected, 'transport' | 'connection'>;
   readonly registry: Registry;
@@ -128,7 +133,13 @@ function kubeletOf({ config, cluster, runtime, log }: AgentUnitsDeps, statFs: St
     devices: cachedDevices((signal) => diskDevices({ runtime, statFs, kubeletRoot }, signal), clock),
   });
   return {
-    usage: loggedUsage((signal) => kubelet.usage(signal), log.named('kubelet')),
+    usage: sharedUsage({
+      read: (signal) => kubelet.usage(signal),
+      // Of two units with the same period one always finds the reading of the other.
+      lastsMs: config.localStoragePeriodMs / 2,
+      clock,
+      log: log.named('kubelet'),
+    }),
     thresholds: (signal) => kubelet.thresholds(signal),
     close: () => {
       kubelet.close();
@@ -215,7 +226,7 @@ function imageGc(
 
 /** Connects to the kubelet only when a policy has a rule for local storage. */
 function localStorage(
-  { config, registry, log, caches, recorder }: AgentUnitsDeps,
+  { config, registry, metrics, log, caches, recorder }: AgentUnitsDeps,
   kubelet: Kubelet,
   onPass: (pass: NodePassReport, inventory: StorageInventory | undefined) => void,
 ): LocalStorageManager {
@@ -226,7 +237,8 @@ function localStorage(
     source: kubelet,
     pods: caches.pods,
     governance: caches.governance,
-    metrics: localStorageMetrics(registry),
+    metrics: metrics.units,
+    own: localStorageMetrics(registry),
     podMetrics: config.localStoragePodMetrics ? podStorageMetrics(registry) : undefined,
     log: log.named('localstorage'),
   });
@@ -234,7 +246,7 @@ function localStorage(
 
 /** Connects to the kubelet only when a policy has a rule for node pressure. */
 function nodePressure(
-  { registry, log, caches, recorder }: AgentUnitsDeps,
+  { registry, metrics, log, caches, recorder }: AgentUnitsDeps,
   kubelet: Kubelet,
   parts: Pick<NodePressureDeps, 'consumers' | 'relieve' | 'onPass'>,
 ): NodePressureManager {
@@ -251,7 +263,8 @@ function nodePressure(
       usage: (signal) => kubelet.usage(signal),
       thresholds: kubeletThresholds({ read: (signal) => kubelet.thresholds(signal), clock, log: logger }),
     },
-    metrics: nodePressureMetrics(registry),
+    metrics: metrics.units,
+    own: nodePressureMetrics(registry),
   });
 }
 

@@ -214,7 +214,7 @@ function objectOf(target: Target, node: string | null): PlanObject {
     const { kind, namespace, name, uid } = target;
     return { kind, namespace, name, uid, node: target.node ?? node };
   }
-  if (target.kind === 'Node') return { ...target, node: target.name };
+  if (target.kind === 'Node') return { kind: target.kind, name: target.name, node: target.name };
   const pod = 'pod' in target ? podOf(target.pod) : {};
   if ('path' in target) return { kind: target.kind, path: target.path, node: node ?? '', ...pod };
   const name = 'name' in target && target.name !== undefined ? { name: target.name } : {};

@@ -1,6 +1,7 @@
-import type { LocalStoragePlan, PodEviction } from '../../agent/localstorage/facts.ts';
+import type { PodEviction } from '../../agent/localstorage/facts.ts';
 import { byExcess } from '../../agent/localstorage/inventory.ts';
 import { planLocalStorage, staleAfterMs } from '../../agent/localstorage/plan.ts';
+import { explainLimit, explainStorage } from '../../agent/localstorage/words.ts';
 import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type {
   EvictionDecision,
@@ -17,8 +18,6 @@ import {
   type EvictionCause,
 } from '../../controllers/eviction/words.ts';
 import type { Decision, PodTarget } from '../../gc/decision.ts';
-import { storageReasons, storageWarnings } from '../../gc/reasons/storage.ts';
-import { explain } from '../../gc/reasons/entry.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { Why } from '../../gc/words.ts';
 import type { NamespaceFacts } from '../../kube/cache/objects.ts';
@@ -77,16 +76,15 @@ interface Place {
 /** Plans the agent's local-storage unit on a node: which pods would be evicted or warned about. A warning is a decision of its own, besides the one about its pod. */
 export function planStorage({ part, governance, namespaces }: Place, options: PlanOptions): UnitPlan {
   const { name: node, pods, usage } = part;
-  const { evictions, refused, warnings, kept } = rechecked(
-    planLocalStorage({ pods, usage }, { governance, ...timesOf(part, options) }),
-    namespaces,
-  );
+  const plan = planLocalStorage({ pods, usage }, { governance, ...timesOf(part, options) });
+  const { warnings, kept } = plan;
+  const { evictions, refused } = rechecked(plan.evictions, namespaces);
   const at = { ...options, node };
   const decisions = [
-    ...listed(evictions, (one) => explain(storageReasons, one), at),
-    ...listed(warnings, (one) => explain(storageWarnings, one), at),
+    ...listed(evictions, (one) => explainStorage(one, plan), at),
+    ...listed(warnings, (one) => explainLimit(one, plan), at),
     ...listed(refused, explainRefused, at),
-    ...listed(kept, (one) => explain(storageReasons, one), at),
+    ...listed(kept, (one) => explainStorage(one, plan), at),
   ];
   if (nodeRule(governance, 'localStorageEviction').kind === 'keep') return { decisions, totals: undefined };
   const all = [...evictions, ...warnings, ...refused, ...kept];
@@ -124,22 +122,21 @@ export const refusal = (
 export const explainRefused = (refused: RefusedPod): Why =>
   explainKept(refused, causeText(refused.target.cause));
 
-interface Rechecked extends Pick<LocalStoragePlan, 'warnings' | 'kept'> {
+interface Rechecked {
   /** In the order of the requests. */
   readonly evictions: readonly PodEviction[];
   readonly refused: readonly RefusedPod[];
 }
 
 /** Applies the labels of namespaces as the controller does; agents do not know them. */
-function rechecked({ evictions, warnings, kept }: LocalStoragePlan, namespaces: Namespaces): Rechecked {
+function rechecked(evictions: readonly PodEviction[], namespaces: Namespaces): Rechecked {
   const sorted = evictions.toSorted(byExcess);
   const refusals = sorted.map((one) => {
     const denied = judgeNamespace(one.target.namespace, namespaces);
-    return denied && refusal(one, denied, one.evidence.excess);
+    return denied && refusal(one, denied, one.target.excess);
   });
   return {
     evictions: sorted.filter((_, i) => refusals[i] === undefined),
     refused: refusals.filter((one) => one !== undefined),
-    ...{ warnings, kept },
   };
 }

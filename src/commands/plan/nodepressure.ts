@@ -3,6 +3,7 @@ import { explainContainer } from '../../agent/containergc/words.ts';
 import type { ImageGcPlan, ImageRemoval } from '../../agent/imagegc/facts.ts';
 import { demandsOf } from '../../agent/nodepressure/demands.ts';
 import type {
+  Consumer,
   Demand,
   NodePressurePlan,
   PressureEviction,
@@ -10,6 +11,7 @@ import type {
 } from '../../agent/nodepressure/facts.ts';
 import { planNodePressure } from '../../agent/nodepressure/plan.ts';
 import { observeSignals } from '../../agent/nodepressure/signals.ts';
+import { explainNodeWarning, explainPressure } from '../../agent/nodepressure/words.ts';
 import {
   isDiskSignal,
   type DiskSignal,
@@ -20,8 +22,6 @@ import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.
 import type { NodePressurePolicy } from '../../api/policy/policy.ts';
 import { judgeNamespace } from '../../controllers/eviction/plan.ts';
 import { explainImage } from '../../agent/imagegc/words.ts';
-import { pressureReasons, pressureWarnings, type Consumer } from '../../gc/reasons/pressure.ts';
-import { explain } from '../../gc/reasons/entry.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { NodePart } from '../../snapshot/plan-facts.ts';
 import { listed, totalsOf, type PlanOptions, type UnitPlan } from './document.ts';
@@ -73,13 +73,13 @@ export function planPressure(place: Pressed, options: PlanOptions): UnitPlan {
   const decisions = [
     ...listed(containers, (one) => explainContainer(one, containerPlan), at),
     ...listed(images, (one) => explainImage(one, imagePlan), { ...at, after: containers.length }),
-    ...listed(evictions, (one) => explain(pressureReasons, one), {
+    ...listed(evictions, (one) => explainPressure(one, plan), {
       ...at,
       after: containers.length + images.length,
     }),
-    ...listed(plan.warnings, (one) => explain(pressureWarnings, one), at),
+    ...listed(plan.warnings, explainNodeWarning, at),
     ...listed(refused, explainRefused, at),
-    ...listed(plan.kept, (one) => explain(pressureReasons, one), at),
+    ...listed(plan.kept, (one) => explainPressure(one, plan), at),
   ];
   if (nodeRule(governance, 'nodePressure').kind === 'keep') return { decisions, totals: undefined };
   const all = [...containers, ...images, ...evictions, ...plan.warnings, ...refused, ...plan.kept];
@@ -124,7 +124,9 @@ function planOf({ part, governance, states, reclaim }: Pressed, options: PlanOpt
     }),
   );
   const consumers = images.map(({ id, tags, digests, sizeBytes }): Consumer => ({
-    ...{ kind: 'image', name: tags[0] ?? digests[0] ?? id, amount: sizeBytes },
+    kind: 'image',
+    name: tags[0] ?? digests[0] ?? id,
+    amount: sizeBytes,
   }));
   const facts = { node, signals: states, pods, usage, reclaimed, consumers };
   return planNodePressure(facts, { governance, now });
@@ -146,8 +148,7 @@ function rechecked(
   for (const eviction of requested) {
     const denied = judgeNamespace(eviction.target.namespace, namespaces);
     if (denied === undefined && !isBusy && evictions.length === 0) evictions.push(eviction);
-    else
-      refused.push(refusal(eviction, denied ?? { reason: 'PacingLimit', pace: 'node' }, eviction.evidence));
+    else refused.push(refusal(eviction, denied ?? { reason: 'PacingLimit', pace: 'node' }, eviction.target));
   }
   return { evictions, refused };
 }

@@ -3,13 +3,13 @@ import { imageIndex } from '../../api/image-index.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { podRefOf } from '../../api/pod-ref.ts';
 import type { Unit } from '../../gc/decision.ts';
+import type { Meaning } from '../../gc/words.ts';
 import { containerReasons } from '../../agent/containergc/words.ts';
-import type { ReasonEntry } from '../../gc/reasons/entry.ts';
 import { evictionReasons } from '../../controllers/eviction/words.ts';
 import { imageReasons } from '../../agent/imagegc/words.ts';
 import { podReasons } from '../../controllers/podgc/words.ts';
-import { pressureReasons, pressureWarnings } from '../../gc/reasons/pressure.ts';
-import { storageReasons, storageWarnings } from '../../gc/reasons/storage.ts';
+import { storageReasons, storageWarnings } from '../../agent/localstorage/words.ts';
+import { pressureReasons, pressureWarnings } from '../../agent/nodepressure/words.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { Decision, PlanDocument, PlanObject } from '../plan/document.ts';
 import type { AskedObject, Found } from './found.ts';
@@ -91,7 +91,6 @@ function explanationOf(decision: Decision, { parts, pods }: PlanFacts): Explanat
 }
 
 type Meanings = Readonly<Partial<Record<string, Meaning>>>;
-type Meaning = Pick<ReasonEntry<never>, 'meaning' | 'change' | 'caution'>;
 
 /** Of pods; those of other objects depend on their kind. */
 const podMeanings: Readonly<Partial<Record<Unit, Meanings>>> = {

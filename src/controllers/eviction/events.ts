@@ -1,4 +1,4 @@
-import { shortageText, type PressureUse } from '../../gc/reasons/pressure.ts';
+import { shortageText, type PressureUse } from '../../gc/reasons/eviction-words.ts';
 import type { LivePod } from '../../kube/actions/live-pod.ts';
 import type { NodeFacts, OwnerRef } from '../../kube/cache/objects.ts';
 import { isCut } from '../../runtime/bounds.ts';

@@ -1,4 +1,4 @@
-import type { PressureUse } from '../../gc/reasons/pressure.ts';
+import type { PressureUse } from '../../gc/reasons/eviction-words.ts';
 import type { EvictionDecision, EvictionFacts, EvictionMemory, KnownPod, OwnerPace } from './facts.ts';
 import { ownerOf } from './pace.ts';
 import { causeOf } from './words.ts';

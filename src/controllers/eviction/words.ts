@@ -4,13 +4,18 @@ import type { Policy } from '../../api/policy/policy.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
 import type { PodTarget } from '../../gc/decision.ts';
 import {
+  budgetsMayDelay,
+  evictField,
+  evictionMessage,
+  excludedField,
+  limitOfBytes,
+  podStates,
   pressureMessage,
-  pressureReasons,
+  requestReasons,
   thresholdField,
+  type ExceededLimit,
   type PressureUse,
-} from '../../gc/reasons/pressure.ts';
-import { budgetsMayDelay, evictField, podStates, storageReasons } from '../../gc/reasons/storage.ts';
-import { evictionMessage, limitOfBytes, type ExceededLimit } from '../../gc/reasons/storage-words.ts';
+} from '../../gc/reasons/eviction-words.ts';
 import { keepLabelField, timeText } from '../../gc/reasons/words.ts';
 import type { Meaning, Why } from '../../gc/words.ts';
 import type { EvictionDecision, EvictionKept, EvictionPace, PodEviction, RequestedPod } from './facts.ts';
@@ -27,13 +32,7 @@ const paceText: Readonly<Record<EvictionPace, string>> = {
 
 /** The reasons of the controller, which verifies an agent's request before it evicts a pod. */
 export const evictionReasons: Readonly<Record<RequestSignal | EvictionKeepReason, Meaning>> = {
-  'emptydirfs.limit': storageReasons['emptydirfs.limit'],
-  'ephemeralpodfs.limit': storageReasons['ephemeralpodfs.limit'],
-  'ephemeralcontainerfs.limit': storageReasons['ephemeralcontainerfs.limit'],
-  'nodefs.available': pressureReasons['nodefs.available'],
-  'nodefs.inodesFree': pressureReasons['nodefs.inodesFree'],
-  'imagefs.available': pressureReasons['imagefs.available'],
-  'imagefs.inodesFree': pressureReasons['imagefs.inodesFree'],
+  ...requestReasons,
   PodGone: {
     meaning: 'The pod no longer exists.',
     change: 'Never: the next report of the node no longer requests the eviction.',
@@ -166,7 +165,7 @@ export function explainKept(
     case 'NamespaceExcluded':
       return {
         detail: `${due} ${evictionReasons.NamespaceExcluded.meaning}`,
-        field: podStates.NamespaceExcluded.field({ namespace }),
+        field: excludedField(namespace),
       };
     case 'PodGone':
     case 'PodMoved':

@@ -5,7 +5,7 @@ import { metaTime } from '../../runtime/text/rfc3339.ts';
 import type { Meaning, Why } from '../words.ts';
 
 /** A large removal by a new generation of a policy. */
-interface HoldEvidence extends HoldRule {
+interface HeldRemoval extends HoldRule {
   readonly due: number;
   readonly governed: number;
   readonly generation: number;
@@ -24,7 +24,7 @@ export const holdMeaning = ({ what, field }: Held): Meaning => ({
 
 export const explainHold = (
   { what, field }: Held,
-  { due, governed, generation, above, forMs }: HoldEvidence,
+  { due, governed, generation, above, forMs }: HeldRemoval,
 ): Why => ({
   detail:
     `It is due, but generation ${generation} of the policy would remove ${due} of ${governed} ${what}: more than ${above}, and more than half. ` +

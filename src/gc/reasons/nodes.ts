@@ -1,28 +1,18 @@
-import {
-  explainInvalid,
-  invalidField,
-  invalidSentence,
-  keepLabelField,
-  labelRemoved,
-  policyCorrected,
-  type InvalidEvidence,
-} from './words.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
-import type { Why } from '../words.ts';
-import type { NoEvidence, ReasonCatalog } from './entry.ts';
+import type { Meaning, Why } from '../words.ts';
+import { explainInvalid, keepLabelField, labelRemoved, policyCorrected } from './words.ts';
 
-/** Evidence of reasons that concern a whole node: the same for images, containers, sandboxes and logs. */
-export interface NodeEvidence {
-  NoPolicy: NoEvidence;
-  InvalidPolicy: InvalidEvidence;
-  KeepMarked: NoEvidence;
-  NodeUnknown: NoEvidence;
-  ClockUnsure: NoEvidence;
-  PodsUnknown: NoEvidence;
-  ContainersUnknown: NoEvidence;
-}
+/** Reasons that concern a whole node: the same for images, containers, sandboxes and logs. */
+type NodeReason =
+  | 'NoPolicy'
+  | 'InvalidPolicy'
+  | 'KeepMarked'
+  | 'NodeUnknown'
+  | 'ClockUnsure'
+  | 'PodsUnknown'
+  | 'ContainersUnknown';
 
-export const nodeReasons: ReasonCatalog<NodeEvidence> = {
+export const nodeReasons: Readonly<Record<NodeReason, Meaning>> = {
   ClockUnsure: {
     meaning: "Its age is unknown: the clock of the node has jumped or differs from the API server's.",
     change: "The node's clock does not jump until the next pass and agrees with the API server's.",
@@ -41,13 +31,10 @@ export const nodeReasons: ReasonCatalog<NodeEvidence> = {
   },
   InvalidPolicy: {
     meaning: 'An invalid GCPolicy may select the node, so dustpan removes nothing from it.',
-    sentence: (evidence) => invalidSentence(evidence, 'this node'),
-    field: invalidField,
     change: policyCorrected,
   },
   KeepMarked: {
     meaning: 'The node has the label gc.dustpan.dev/keep.',
-    field: keepLabelField,
     change: labelRemoved,
   },
   NodeUnknown: {
@@ -57,7 +44,7 @@ export const nodeReasons: ReasonCatalog<NodeEvidence> = {
 };
 
 /** Explains a reason that concerns the whole node. */
-export function explainNode(reason: keyof NodeEvidence, policy: Policy | InvalidPolicy | undefined): Why {
+export function explainNode(reason: NodeReason, policy: Policy | InvalidPolicy | undefined): Why {
   const detail = nodeReasons[reason].meaning;
   if (reason === 'KeepMarked') return { detail, field: keepLabelField() };
   return reason === 'InvalidPolicy' ? explainInvalid(policy, 'this node') : { detail };

@@ -37,26 +37,14 @@ export const labelRemoved =
 export const policyCorrected =
   'Somebody corrects the policy; its condition Accepted and its Event show the problem.';
 
-/** An invalid policy that may select an object. */
-export interface InvalidEvidence {
-  readonly invalid: InvalidPolicy | undefined;
-}
-
-/** Names the invalid policy and its first problem; `what` is the object that it may select. */
-export function invalidSentence({ invalid }: InvalidEvidence, what: string): string {
-  const [problem = ''] = invalid?.problems ?? [];
-  const text = problem === '' ? '.' : `: ${problem.replace(/[.]?$/, '.')}`;
-  return `GCPolicy ${invalid?.name ?? ''} is invalid and may select ${what}, so dustpan keeps it${text}`;
-}
-
-/** The field of the first problem. */
-export const invalidField = ({ invalid }: InvalidEvidence): string | undefined =>
-  invalid?.problems[0]?.split(': ', 1)[0];
-
-/** Explains that an invalid policy may select an object. */
+/** Explains that an invalid policy may select an object: names the policy and its first problem. `what` is the object. */
 export function explainInvalid(policy: Policy | InvalidPolicy | undefined, what: string): Why {
-  const evidence = { invalid: policy !== undefined && isInvalid(policy) ? policy : undefined };
-  return { detail: invalidSentence(evidence, what), field: invalidField(evidence) };
+  const [problem = ''] = policy !== undefined && isInvalid(policy) ? policy.problems : [];
+  const text = problem === '' ? '.' : `: ${problem.replace(/[.]?$/, '.')}`;
+  return {
+    detail: `GCPolicy ${policy?.name ?? ''} is invalid and may select ${what}, so dustpan keeps it${text}`,
+    field: problem.split(': ', 1)[0],
+  };
 }
 
 /** Resource of which the node is short, with the kubelet's name of the signal. */

@@ -119,8 +119,8 @@ export const governedBy = (
 
 /** Every verdict in one line, evictions first. */
 export const verdicts = ({ evictions, kept }: LocalStoragePlan): string[] => [
-  ...evictions.map(({ verdict, target, reason, evidence }) =>
-    [verdict, target.name, reason, evidence.excess.subject].filter((word) => word !== undefined).join(' '),
+  ...evictions.map(({ verdict, target, reason }) =>
+    [verdict, target.name, reason, target.excess.subject].filter((word) => word !== undefined).join(' '),
   ),
   ...kept.map(({ verdict, target, reason }) => `${verdict} ${target.name} ${reason}`),
 ];

@@ -3,7 +3,12 @@ import type { StorageInventory, StoragePod, StorageUsage } from '../../../../src
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type { NodePassReport } from '../../../../src/api/report/node-pass.ts';
 import { LocalStorageManager, type LocalStorageDeps } from '../../../../src/agent/localstorage/manager.ts';
-import { localStorageMetrics, podStorageMetrics } from '../../../../src/agent/localstorage/metrics.ts';
+import {
+  localStorageMetrics,
+  localStorageReasons,
+  podStorageMetrics,
+} from '../../../../src/agent/localstorage/metrics.ts';
+import { startMetrics, unitMetrics } from '../../../../src/gc/metrics.ts';
 import type { EventSpec } from '../../../../src/kube/events/recorder.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
@@ -32,10 +37,12 @@ export class Node {
   reads = 0;
   closed = 0;
   inventory: StorageInventory | undefined;
+  readonly metrics = unitMetrics(this.registry);
   readonly podMetrics = podStorageMetrics(this.registry);
   readonly manager: LocalStorageManager;
 
   constructor(over: Partial<LocalStorageDeps> = {}) {
+    startMetrics(this.metrics, 'localstorage', localStorageReasons);
     this.manager = new LocalStorageManager({
       governance: () => this.governance,
       pods: () => this.pods,
@@ -47,7 +54,8 @@ export class Node {
       },
       recorder: { record: (event) => this.events.push(event) },
       clock: this.clock,
-      metrics: localStorageMetrics(this.registry),
+      metrics: this.metrics,
+      own: localStorageMetrics(this.registry),
       log: this.log,
       onPass: (pass, inventory) => {
         this.passes.push(pass);
@@ -86,9 +94,9 @@ export class Node {
     return this.log.lines.filter((line) => line.level === 'info' && line.message === message).length;
   }
 
-  /** Whether the metrics have this line, after the prefix `dustpan_local_storage_`. */
+  /** Whether the metrics have this line, after the prefix `dustpan_`. */
   async hasMetric(line: string): Promise<boolean> {
-    return (await this.registry.metrics()).includes(`dustpan_local_storage_${line}\n`);
+    return (await this.registry.metrics()).includes(`dustpan_${line}\n`);
   }
 }
 

@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import type { Policy } from '../../../../src/api/policy/policy.ts';
 import type { UsageSource } from '../../../../src/agent/localstorage/manager.ts';
 import { full, Node, off, unknown } from './environment.ts';
 import { governedBy, mib, storagePolicy } from './builders.ts';
 
 const requested = 'requesting eviction';
+
+/** The line of the metric that counts due pods. */
+const due = (mode: Policy['mode'], count: number): string =>
+  `due_objects{unit="localstorage",reason="emptydirfs.limit",mode="${mode}"} ${count}`;
 
 describe('a policy with a rule for local storage', () => {
   test('requests the eviction of a pod as long as it exceeds a limit', async () => {
@@ -34,7 +39,7 @@ describe('a policy with a rule for local storage', () => {
     await node.pass(full);
     expect(node.logged(requested)).toBe(2);
     const labels = 'eviction_signal="emptydirfs.limit",mode="Enforce"';
-    expect(await node.hasMetric(`eviction_requests_total{${labels}} 2`)).toBe(true);
+    expect(await node.hasMetric(`local_storage_eviction_requests_total{${labels}} 2`)).toBe(true);
   });
 
   test('in mode DryRun warns and counts, but requests no eviction', async () => {
@@ -48,8 +53,8 @@ describe('a policy with a rule for local storage', () => {
     ]);
     expect(node.logged('would request eviction')).toBe(1);
     const labels = 'eviction_signal="emptydirfs.limit",mode="DryRun"';
-    expect(await node.hasMetric(`due_pods{${labels}} 1`)).toBe(true);
-    expect(await node.hasMetric(`eviction_requests_total{${labels}} 1`)).toBe(true);
+    expect(await node.hasMetric(due('DryRun', 1))).toBe(true);
+    expect(await node.hasMetric(`local_storage_eviction_requests_total{${labels}} 1`)).toBe(true);
     node.governance = governedBy(storagePolicy());
     await node.pass();
     expect(node.requests).toEqual(['scratch emptydirfs.limit']);
@@ -86,7 +91,9 @@ describe('warnings', () => {
       'emptydirfs.limit/tmp/80',
       'emptydirfs.limit/tmp/95',
     ]);
-    expect(await node.hasMetric('warnings_total{eviction_signal="emptydirfs.limit"} 2')).toBe(true);
+    expect(await node.hasMetric('local_storage_warnings_total{eviction_signal="emptydirfs.limit"} 2')).toBe(
+      true,
+    );
   });
 
   test('of a static pod have the UID by which kubectl describe searches: that of the static pod, not of its mirror', async () => {
@@ -124,7 +131,7 @@ describe('usage that is not known', () => {
     node.isDown = false;
     await node.pass();
     expect(node.last?.result).toBe('Idle');
-    expect(await node.hasMetric('usage_errors_total 3')).toBe(true);
+    expect(await node.hasMetric('unit_errors_total{unit="localstorage",stage="usage"} 3')).toBe(true);
   });
 
   test('a usage from the future, after the clock was set back, is not used', async () => {
@@ -208,8 +215,7 @@ describe('a policy without a rule for local storage', () => {
     expect(node.inventory).toBeUndefined();
     expect(node.reads).toBe(1);
     expect(node.closed).toBe(1);
-    const labels = 'eviction_signal="emptydirfs.limit",mode="Enforce"';
-    expect(await node.hasMetric(`due_pods{${labels}} 0`)).toBe(true);
+    expect(await node.hasMetric(due('Enforce', 0))).toBe(true);
   });
 
   test('between two with one: usage, warnings and requests are forgotten', async () => {

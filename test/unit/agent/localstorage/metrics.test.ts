@@ -2,11 +2,13 @@ import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import {
   localStorageMetrics,
+  localStorageReasons,
   podStorageMetrics,
-  showPlan,
   showPods,
+  showUsage,
 } from '../../../../src/agent/localstorage/metrics.ts';
 import { planLocalStorage } from '../../../../src/agent/localstorage/plan.ts';
+import { showPlan, startMetrics, unitMetrics } from '../../../../src/gc/metrics.ts';
 import { minutesAgo, now } from '../../../builders.ts';
 import { container, emptyDir, governedBy, mib, storagePod, storagePolicy, usage } from './builders.ts';
 
@@ -26,24 +28,31 @@ describe('the metrics of a plan', () => {
   });
   const plan = planLocalStorage({ pods, usage: used }, { governance: governedBy(storagePolicy()), now });
   const registry = new Registry();
-  showPlan(localStorageMetrics(registry), { plan, pods, usage: used, mode: 'Enforce', now });
+  const metrics = unitMetrics(registry);
+  startMetrics(metrics, 'localstorage', localStorageReasons);
+  showPlan(metrics, 'localstorage', localStorageReasons, { due: plan.evictions, kept: plan.kept });
+  showUsage(localStorageMetrics(registry), { plan, pods, usage: used, now });
 
   test.each([
-    'due_pods{eviction_signal="emptydirfs.limit",mode="Enforce"} 1',
-    'due_pods{eviction_signal="emptydirfs.limit",mode="DryRun"} 0',
-    'kept_pods{reason="UnderLimit"} 1',
-    'kept_pods{reason="NoLimit"} 1',
-    'kept_pods{reason="CriticalPod"} 0',
-    'warned_limits{eviction_signal="emptydirfs.limit"} 1',
-    'warned_limits{eviction_signal="ephemeralpodfs.limit"} 1',
-    `used_bytes{kind="layers"} ${105 * mib}`,
-    `used_bytes{kind="logs"} ${105 * mib}`,
-    `used_bytes{kind="emptydir"} ${130 * mib}`,
-    `used_bytes{kind="emptydir-memory"} ${64 * mib}`,
-    `used_bytes{kind="total"} ${340 * mib}`,
-    'usage_age_seconds 60',
+    'due_objects{unit="localstorage",reason="emptydirfs.limit",mode="Enforce"} 1',
+    'due_objects{unit="localstorage",reason="emptydirfs.limit",mode="DryRun"} 0',
+    'kept_objects{unit="localstorage",reason="UnderLimit"} 1',
+    'kept_objects{unit="localstorage",reason="NoLimit"} 1',
+    'kept_objects{unit="localstorage",reason="CriticalPod"} 0',
+    'local_storage_warned_limits{eviction_signal="emptydirfs.limit"} 1',
+    'local_storage_warned_limits{eviction_signal="ephemeralpodfs.limit"} 1',
+    `local_storage_used_bytes{kind="layers"} ${105 * mib}`,
+    `local_storage_used_bytes{kind="logs"} ${105 * mib}`,
+    `local_storage_used_bytes{kind="emptydir"} ${130 * mib}`,
+    `local_storage_used_bytes{kind="emptydir-memory"} ${64 * mib}`,
+    `local_storage_used_bytes{kind="total"} ${340 * mib}`,
+    'local_storage_usage_age_seconds 60',
   ])('%s', async (line) => {
-    expect(await registry.metrics()).toContain(`dustpan_local_storage_${line}\n`);
+    expect(await registry.metrics()).toContain(`dustpan_${line}\n`);
+  });
+
+  test('have no series of removals: an agent only requests evictions', async () => {
+    expect(await registry.metrics()).not.toMatch(/^dustpan_(removed|failed|skipped|freed)_.*localstorage/m);
   });
 
   test('have no series per pod', async () => {

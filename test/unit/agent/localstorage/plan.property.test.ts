@@ -186,7 +186,7 @@ test('an eviction names a limit of the pod whose usage exceeds evictAtPercent', 
   fc.assert(
     fc.property(cluster, given, (facts, how) => {
       for (const eviction of planLocalStorage(facts, how).evictions) {
-        const { excess } = eviction.evidence;
+        const { excess } = eviction.target;
         const [pod] = podsOf(facts, [eviction]);
         if (pod === undefined) throw new Error('an eviction of an unknown pod');
         const isInMemory = pod.storage.emptyDirs.some(

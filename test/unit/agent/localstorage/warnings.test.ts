@@ -36,7 +36,7 @@ test.each<PlanRow & { readonly name: string; readonly expected: readonly string[
   },
 ])('warnings: $name', ({ expected, storage = scratch, ...row }) => {
   const lines = planOf({ ...row, storage }).warnings.map(
-    ({ reason, evidence: { excess, percent } }) => `${reason} ${excess.subject ?? '-'} ${percent}`,
+    ({ reason, target: { excess, percent } }) => `${reason} ${excess.subject ?? '-'} ${percent}`,
   );
   expect(lines).toEqual(expected);
 });

@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { Demand } from '../../../../src/agent/nodepressure/facts.ts';
 import { NodePressureManager } from '../../../../src/agent/nodepressure/manager.ts';
 import { nodePressureMetrics } from '../../../../src/agent/nodepressure/metrics.ts';
+import { unitMetrics } from '../../../../src/gc/metrics.ts';
 import type { PressureInventory } from '../../../../src/api/report/node-signals.ts';
 import type { ReclaimResult, SignalReading } from '../../../../src/api/node-pressure.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
@@ -46,7 +47,8 @@ class Node {
     },
     recorder: { record: (event) => this.events.push(event) },
     clock: this.clock,
-    metrics: nodePressureMetrics(this.registry),
+    metrics: unitMetrics(this.registry),
+    own: nodePressureMetrics(this.registry),
     log: this.log,
     onPass: (pass, inventory) => {
       this.passes.push(pass);
@@ -159,13 +161,13 @@ test('mode DryRun makes the same decisions, and requests nothing', async () => {
   node.governance = governedBy(pressurePolicy(), 'DryRun');
   node.available = 140;
   await node.pass(6);
-  expect(await node.registry.metrics()).toContain('kept_pods{reason="Reclaiming"} 2');
+  expect(await node.registry.metrics()).toContain('kept_objects{unit="nodepressure",reason="Reclaiming"} 2');
   await node.pass();
   expect(node.relieved).toHaveLength(2);
   expect(node.events).toHaveLength(1);
   expect(node.requests).toEqual([]);
   expect(await node.registry.metrics()).toContain(
-    'dustpan_node_pressure_due_pods{signal="nodefs.available",mode="DryRun"} 2',
+    'dustpan_due_objects{unit="nodepressure",reason="nodefs.available",mode="DryRun"} 2',
   );
   expect(node.log.lines.filter(({ level }) => level === 'info').map(({ message }) => message)).toEqual([
     'node pressure is ahead',
@@ -263,6 +265,8 @@ test('metrics show what is available, and what is due', async () => {
   expect(text).toContain('dustpan_node_signal_available_ratio{signal="nodefs.available"} 0.14');
   expect(text).toContain('dustpan_node_signal_threshold_seconds{signal="nodefs.available"} 0');
   expect(text).toContain('dustpan_node_pressure_crossed{signal="nodefs.available"} 1');
-  expect(text).toContain('dustpan_node_pressure_due_pods{signal="nodefs.available",mode="Enforce"} 2');
+  expect(text).toContain(
+    'dustpan_due_objects{unit="nodepressure",reason="nodefs.available",mode="Enforce"} 2',
+  );
   expect(text).toContain('dustpan_node_pressure_warnings_total{signal="nodefs.available"} 1');
 });

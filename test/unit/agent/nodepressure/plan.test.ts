@@ -182,8 +182,8 @@ describe('evictions', () => {
     const facts = { node: 'a', signals: [], pods: [big], usage: used, reclaimed, consumers: [] };
     const keptBy = (reason: 'InvalidPolicy' | 'KeepMarked') =>
       planNodePressure(facts, { governance: { kind: 'keep', reason, policy: invalid }, now }).kept[0];
-    expect(keptBy('InvalidPolicy')).toMatchObject({ reason: 'InvalidPolicy', evidence: { invalid } });
-    expect(keptBy('KeepMarked')).toMatchObject({ reason: 'KeepMarked', evidence: { on: 'node' } });
+    expect(keptBy('InvalidPolicy')).toMatchObject({ reason: 'InvalidPolicy', policy: invalid });
+    expect(keptBy('KeepMarked')).toMatchObject({ reason: 'KeepMarked', on: 'node' });
   });
 
   test('unknown pods are no pods', () => {
@@ -328,7 +328,7 @@ describe('the rank', () => {
       signals: [inodes],
       reclaimed: reclaims({ 'nodefs.inodesFree': nowMs - minuteMs }),
     });
-    expect(evictions.map(({ target, evidence }) => [target.name, evidence.used, evidence.request])).toEqual([
+    expect(evictions.map(({ target: { name, used: bytes, request } }) => [name, bytes, request])).toEqual([
       ['small', 7, 0],
       ['big', 5, 0],
     ]);
@@ -336,7 +336,7 @@ describe('the rank', () => {
 });
 
 describe('warnings', () => {
-  const warned = (facts: Parameters<typeof planOf>[0]) => planOf(facts).warnings[0]?.evidence.consumers;
+  const warned = (facts: Parameters<typeof planOf>[0]) => planOf(facts).warnings[0]?.target.consumers;
   const consumers = [
     { kind: 'image' as const, name: 'ml:1', amount: 25 * mib },
     { kind: 'log' as const, name: '/var/log/pods/a', amount: 26 * mib },

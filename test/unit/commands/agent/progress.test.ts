@@ -20,7 +20,12 @@ test('calls of the runtime for the report are no progress of the passes', async 
   const registry = new Registry();
   const units = buildAgentUnits({
     config: {
-      ...{ nodeName: 'node-1', localStoragePodMetrics: false, containerGcPeriodMs: 60_000 },
+      ...{
+        nodeName: 'node-1',
+        localStoragePodMetrics: false,
+        localStoragePeriodMs: 10_000,
+        containerGcPeriodMs: 60_000,
+      },
       kubelet: { endpoint, trust: { isInsecure: true, caFile: undefined, ownFile: '/nowhere' } },
       directories: {
         ...{ state: '/nowhere', podLogs: '/nowhere', containerLogs: '/nowhere', kubeletRoot: '/nowhere' },

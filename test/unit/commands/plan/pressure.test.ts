@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { StorageUsage } from '../../../../src/api/local-storage.ts';
 import type { NodePressurePolicy, NodesPolicy, Policy } from '../../../../src/api/policy/policy.ts';
-import { explain } from '../../../../src/gc/reasons/entry.ts';
-import { pressureWarnings } from '../../../../src/gc/reasons/pressure.ts';
+import { explainNodeWarning } from '../../../../src/agent/nodepressure/words.ts';
 import { now } from '../../../builders.ts';
 import { image } from '../../../fakes/runtime.ts';
 import { dead, log, rule as containerRule } from '../../agent/containergc/builders.ts';
@@ -54,7 +53,7 @@ describe('a plan from a snapshot', () => {
       growthPerMinute: 4 * mib,
     });
     const [foreseen] = planOf({ signals: [ahead] }).warnings;
-    const texts = [warned, foreseen && explain(pressureWarnings, foreseen)].map(
+    const texts = [warned, foreseen && explainNodeWarning(foreseen)].map(
       (one) => `${one?.detail ?? ''}\n${one?.field ?? ''}\n`,
     );
     await expect(texts.join('\n')).toMatchFileSnapshot('./__snapshots__/node-warnings.txt');

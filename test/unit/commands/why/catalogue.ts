@@ -6,10 +6,9 @@ import { explain, type ExplanationDocument } from '../../../../src/commands/why/
 import type { Question } from '../../../../src/commands/why/question.ts';
 import { whyTable } from '../../../../src/commands/why/table.ts';
 import { findTarget } from '../../../../src/commands/why/target.ts';
-import type { Decision as Planned, Target, Unit } from '../../../../src/gc/decision.ts';
-import { explain as explainEntry, type ReasonCatalog } from '../../../../src/gc/reasons/entry.ts';
+import type { Decision as Planned, Unit } from '../../../../src/gc/decision.ts';
 import type { Why } from '../../../../src/gc/words.ts';
-import { now, policy } from '../../../builders.ts';
+import { now } from '../../../builders.ts';
 import { factsOf, type Facts } from '../facts.ts';
 import { plan } from '../plan/builders.ts';
 
@@ -58,34 +57,6 @@ export const casesOf = <R extends Reason, C>(
       answer: () => explained(given),
     })),
   );
-
-/** Cases of reasons that no plan from outside gives, only the controller or an agent while it acts, with their evidence. */
-export const liveCases = <E, R extends keyof E & Reason>(
-  evidence: Pick<E, R>,
-  {
-    unit,
-    target,
-    catalog,
-  }: { readonly unit: Unit; readonly target: Target; readonly catalog: ReasonCatalog<E> },
-): readonly Case[] =>
-  (Object.keys(evidence) as R[]).map((reason) => ({
-    reason,
-    name: 'only while it acts',
-    answer: () => {
-      const kept = {
-        unit,
-        verdict: 'Keep',
-        target,
-        reason,
-        policy: policy(),
-        evidence: evidence[reason],
-      } as const;
-      const decision = { ...kept, eligibleAt: undefined, bytes: undefined };
-      return explainedDecisions(
-        listed([decision], (one) => explainEntry(catalog, one), { ...options, node: 'node-1' }),
-      );
-    },
-  }));
 
 /** Cases of decisions that no plan from outside gives, only the controller or an agent while it acts. */
 export const actedCases = (decisions: readonly (readonly [Planned, Why])[]): readonly Case[] =>

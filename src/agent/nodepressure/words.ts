@@ -1,0 +1,167 @@
+import { byDiskSignal, type DiskSignal, type Limit, type ThresholdSignal } from '../../api/node-pressure.ts';
+import type { PressureKeepReason } from '../../api/reasons.ts';
+import {
+  budgetsMayDelay,
+  criticalClause,
+  explainPodHold,
+  podStates,
+  pressureMessage,
+  requestReasons,
+  secondsText,
+  shortageText,
+  thresholdField,
+  thresholdText,
+  unknownUsageText,
+} from '../../gc/reasons/eviction-words.ts';
+import { nodeReasons } from '../../gc/reasons/nodes.ts';
+import { amountText, signalField, signalText } from '../../gc/reasons/words.ts';
+import type { Meaning, Why } from '../../gc/words.ts';
+import { formatDuration } from '../../runtime/text/duration.ts';
+import type { NodePressurePlan, NodeWarning, PressureDecision } from './facts.ts';
+
+/** The reasons of nodepressure for pods. */
+export const pressureReasons: Readonly<Record<DiskSignal | PressureKeepReason, Meaning>> = {
+  ...requestReasons,
+  ...nodeReasons,
+  ...podStates,
+  NoPressure: {
+    meaning: 'No disk of the node is below its threshold.',
+    change: 'Less is available than a threshold in nodes.nodePressure.thresholds.',
+  },
+  EvictionOff: {
+    meaning: 'The node is low on disk space or inodes, but the policy evicts no pods for node pressure.',
+    change: 'The policy sets nodes.nodePressure.evictPods to true.',
+  },
+  ThresholdBeyondDisk: {
+    meaning:
+      'The threshold plus the minimum reclaim is at least as large as the disk: even an empty disk would not meet it, so dustpan removes and evicts nothing for it.',
+    change: 'The policy sets a threshold that is smaller than the disk, such as a percentage.',
+  },
+  Reclaiming: {
+    meaning:
+      "The node is low on disk space or inodes; the agent removes images and containers first, and pods are evicted only after the policy's grace period.",
+    change: 'Removing images and containers does not free enough, and the grace period passes.',
+  },
+  ReclaimSuffices: {
+    meaning:
+      'The node is low on disk space or inodes, and removing unused images and dead containers frees enough.',
+    change: 'Less is available, or the images and containers that can be removed do not free enough.',
+  },
+  NoUsage: {
+    meaning: 'The node is low on a resource that the pod does not use, or hardly uses.',
+    change: 'The pod uses at least 1 % of what is missing, or 64 MiB.',
+  },
+  PodEnding: {
+    meaning: 'Another pod on the node is terminating, which may free enough.',
+    change: 'That pod has ended, and the node is still low on disk space or inodes.',
+  },
+  RankedLater: {
+    meaning: "Other pods are before it in the kubelet's order of eviction.",
+    change: 'The pods before it have ended, and the node is still low on disk space or inodes.',
+  },
+  RuleOff: {
+    meaning: 'The policy of the node has no rule for node pressure.',
+    change: 'The policy sets nodes.nodePressure.',
+  },
+};
+
+const foreseen = (signal: ThresholdSignal): Meaning => ({
+  meaning: `The node is low on ${signalText[signal]}, or will be soon at the current growth.`,
+  change: 'More is available, the growth ends, or the threshold or nodes.nodePressure.forecast is lower.',
+});
+
+/** The reasons of warnings about a node. */
+export const pressureWarnings: Readonly<Record<ThresholdSignal, Meaning>> = {
+  ...byDiskSignal(foreseen),
+  'memory.available': foreseen('memory.available'),
+};
+
+/** Explains the decision about one pod with its values. */
+export function explainPressure(decision: PressureDecision, { rule, isUsageKnown }: NodePressurePlan): Why {
+  switch (decision.reason) {
+    case 'nodefs.available':
+    case 'nodefs.inodesFree':
+    case 'imagefs.available':
+    case 'imagefs.inodesFree': {
+      const { target } = decision;
+      return { detail: `${pressureMessage(target)}${budgetsMayDelay}`, field: thresholdField(target) };
+    }
+    case 'EvictionOff':
+      return {
+        detail: `${shortageText(decision.shortage)} The policy evicts no pods for node pressure.`,
+        field: 'nodes.nodePressure.evictPods=false',
+      };
+    case 'ThresholdBeyondDisk': {
+      const { signal, capacity } = decision.shortage;
+      return {
+        detail: `${shortageText(decision.shortage)} The whole disk has ${amountText(signal, capacity)}, so the threshold can never be met, and dustpan removes and evicts nothing for it.`,
+        field: thresholdField(decision),
+      };
+    }
+    case 'Reclaiming': {
+      const gracePeriod = formatDuration(rule?.gracePeriodMs ?? 0);
+      return {
+        detail: `${shortageText(decision.shortage)} The agent removes images and containers first; pods are evicted only if that does not free enough within ${gracePeriod}.`,
+        field: `nodes.nodePressure.gracePeriod=${gracePeriod}`,
+      };
+    }
+    case 'ReclaimSuffices':
+      return {
+        detail: `${shortageText(decision.shortage)} Removing unused images and dead containers frees enough, so no pod is evicted.`,
+      };
+    case 'NoUsage': {
+      const { shortage, used } = decision;
+      const { signal, wanted } = shortage;
+      const usage =
+        used === 0
+          ? 'The pod does not use this resource.'
+          : `The pod uses ${amountText(signal, used)}, and ${amountText(signal, wanted)} more are needed: its eviction would free next to nothing.`;
+      return { detail: `${shortageText(shortage)} ${usage}` };
+    }
+    case 'PodEnding':
+      return {
+        detail: `${shortageText(decision.shortage)} Another pod on the node is terminating, which may free enough.`,
+      };
+    case 'RankedLater':
+      return {
+        detail: `${pressureMessage(decision)} It is number ${decision.place} in the kubelet's order of eviction.`,
+        field: thresholdField(decision),
+      };
+    case 'CriticalPod':
+      return { detail: `${criticalClause(decision.target)}.` };
+    case 'UsageUnknown':
+      return { detail: unknownUsageText(isUsageKnown) };
+    case 'NoPressure':
+      return { detail: pressureReasons.NoPressure.meaning };
+    case 'RuleOff':
+      return { detail: pressureReasons.RuleOff.meaning, field: 'nodes.nodePressure is not set' };
+    default:
+      return explainPodHold(decision);
+  }
+}
+
+/** Explains a warning about the node. */
+export function explainNodeWarning({ reason: signal, target }: NodeWarning): Why {
+  const { reading, ours, kubelets, growthPerMinute } = target.state;
+  const isCrossed = [ours, kubelets].some((limit) => limit?.secondsLeft === 0);
+  const growth =
+    growthPerMinute === undefined ? '' : `; usage grows by ${amountText(signal, growthPerMinute)} per minute`;
+  const users = target.consumers.map(
+    ({ kind, name, amount }) => `${kind} ${name} ${amountText(signal, amount)}`,
+  );
+  const sentences = [
+    `The node ${isCrossed ? 'is' : 'will be'} low on ${signalText[signal]}: ${amountText(signal, reading.available)} of ${amountText(signal, reading.capacity)} are available${growth}.`,
+    ...(ours === undefined ? [] : [leftText(signal, ours, "The policy's threshold")]),
+    ...(kubelets === undefined ? [] : [leftText(signal, kubelets, "The kubelet's threshold")]),
+    ...(users.length === 0 ? [] : [`Largest consumers: ${users.join(', ')}.`]),
+  ];
+  return { detail: sentences.join(' '), field: ours && signalField(signal, ours.text) };
+}
+
+function leftText(signal: ThresholdSignal, { secondsLeft, ...threshold }: Limit, name: string): string {
+  const limit = `${name}, ${thresholdText(signal, threshold)},`;
+  if (secondsLeft === undefined) return `${limit} will not be crossed at this growth.`;
+  return secondsLeft === 0
+    ? `${limit} is crossed.`
+    : `${limit} will be crossed in about ${secondsText(secondsLeft)}.`;
+}

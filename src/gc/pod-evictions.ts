@@ -1,0 +1,71 @@
+import type { StoragePod } from '../api/local-storage.ts';
+import { isFinished } from '../api/pod-phase.ts';
+import { isNodeUnknown, type NodeGovernance } from '../api/policy/node-governance.ts';
+import type { NodesPolicy } from '../api/policy/policy.ts';
+import type { NodeKeepReason } from '../api/reasons.ts';
+import type { NodePassReport } from '../api/report/node-pass.ts';
+import type { PodTarget } from './decision.ts';
+
+// What localstorage and nodepressure share: both request the eviction of pods.
+
+/** A pod of the node. */
+export interface JudgedPod extends PodTarget {
+  readonly pod: StoragePod;
+}
+
+export const judgedPod = (pod: StoragePod): JudgedPod => {
+  const { namespace, name, uid } = pod;
+  return { kind: 'Pod', namespace, name, uid, node: undefined, pod };
+};
+
+/** Requests wait for nothing and free no known size. */
+export const untimed = { eligibleAt: undefined, bytes: undefined } as const;
+
+type PodIdentity = Pick<PodTarget, 'namespace' | 'name' | 'uid'>;
+
+/** The pod as reports and logs name it. */
+export const identityOf = ({ namespace, name, uid }: PodIdentity): PodIdentity => ({ namespace, name, uid });
+
+/** Why a pod is kept whatever it uses. */
+export type PodHold =
+  | { readonly reason: 'KeepMarked'; readonly on: 'pod' | 'node' }
+  | { readonly reason: 'NamespaceExcluded' | 'Finished' | 'Terminating' }
+  | { readonly reason: Exclude<NodeKeepReason, 'KeepMarked' | 'RuleOff'> };
+
+/** Why no pod of the node is evicted. */
+export const heldByNode = (reason: NodeKeepReason): PodHold | { readonly reason: 'RuleOff' } =>
+  reason === 'KeepMarked' ? { reason, on: 'node' } : { reason };
+
+/** Why this pod is not evicted, whatever it uses; undefined = only its usage decides, and whether it is critical. */
+export function heldBecause(
+  { isOptedOut, namespace, phase, deletionAtMs }: StoragePod,
+  { excludeNamespaces }: NodesPolicy,
+): PodHold | undefined {
+  if (isOptedOut) return { reason: 'KeepMarked', on: 'pod' };
+  if (excludeNamespaces.includes(namespace)) return { reason: 'NamespaceExcluded' };
+  if (isFinished({ phase })) return { reason: 'Finished' };
+  return deletionAtMs === undefined ? undefined : { reason: 'Terminating' };
+}
+
+/** Whether a measurement is young enough to decide. Absolute: after the clock was set back, measurements are in the future. */
+export const isFresh = (measuredAtMs: number, now: Date, maxAgeMs: number): boolean =>
+  Math.abs(now.getTime() - measuredAtMs) <= maxAgeMs;
+
+/** What a unit reported last: that the policy has no rule for it, that this is not known, or its work. A node that never had the rule reports nothing. */
+export type UnitState = 'off' | 'unknown' | 'working';
+
+interface Rest {
+  /** Off: the unit forgets everything. */
+  readonly state: 'off' | 'unknown';
+  /** What the unit reports, once; undefined = it has done so. */
+  readonly report: Pick<NodePassReport, 'result' | 'message'> | undefined;
+}
+
+/** What a unit does that is not governed. */
+export function restOf(last: UnitState, governance: NodeGovernance): Rest {
+  const state = isNodeUnknown(governance) ? 'unknown' : 'off';
+  if (last === 'off' || last === state) return { state, report: undefined };
+  return state === 'off'
+    ? { state, report: { result: 'Idle', message: undefined } }
+    : { state, report: { result: 'Unknown', message: 'the node or the policies are not known' } };
+}
