@@ -136,7 +136,13 @@ export default defineConfig(
   {
     files: ['src/{controllers,agent}/*/**'],
     ignores: ['**/{controller,manager,act,checks}.ts'],
-    rules: syntax(noDefaultExport, noSpreadLiteral, ...noAmbientTime, noAmbientEnvironment, ...decisionsArePure),
+    rules: syntax(
+      noDefaultExport,
+      noSpreadLiteral,
+      ...noAmbientTime,
+      noAmbientEnvironment,
+      ...decisionsArePure,
+    ),
   },
   // Types that libraries infer from what is declared here.
   {

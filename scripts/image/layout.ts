@@ -40,7 +40,7 @@ export const imageLayout: ImageLayout = {
 };
 
 /** The `command` of a pod that runs the agent within its memory budget; its arguments begin with `agent`. */
-export const agentCommandLine: readonly string[] = [nodePath, ...memoryFlags.split(' '), mainPath];
+const agentCommandLine: readonly string[] = [nodePath, ...memoryFlags.split(' '), mainPath];
 
 /** The variable for this command line, as NAME=VALUE. */
-export const agentVariable = memoryEnvironment;
+const agentVariable = memoryEnvironment;

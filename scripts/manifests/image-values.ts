@@ -10,7 +10,7 @@ interface ReleasedImage extends ImageValues {
 }
 
 /** The icon in the repository. */
-export const iconPath = 'docs/images/icon.svg';
+const iconPath = 'docs/images/icon.svg';
 
 /** Splits `HOST/NAME[@sha256:…]` like a container runtime: a first part without a dot or a colon is not a host. */
 export function imageValues(reference: string): ReleasedImage {

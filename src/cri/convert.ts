@@ -20,7 +20,7 @@ const containerStates = new Map<number, ContainerState>([
 ]);
 
 /** An unknown number is Unknown. */
-export const containerState = (state: number): ContainerState => containerStates.get(state) ?? 'Unknown';
+const containerState = (state: number): ContainerState => containerStates.get(state) ?? 'Unknown';
 
 /** An unknown number is Ready: dustpan never removes a ready sandbox. */
 export const sandboxState = (state: number): SandboxState => (state === 1 ? 'NotReady' : 'Ready');

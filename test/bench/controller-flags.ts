@@ -5,7 +5,7 @@ export const controllerEnv = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '1
 const usual = { oldSpaceMiB: 96, pods: 150_000 };
 
 /** The old space in MiB that the chart's values recommend for this number of pods. */
-export function oldSpaceMiBFor(pods: number): number {
+function oldSpaceMiBFor(pods: number): number {
   return usual.oldSpaceMiB + 32 * Math.max(0, Math.ceil((pods - usual.pods) / 100_000));
 }
 

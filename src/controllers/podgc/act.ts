@@ -217,7 +217,7 @@ export function throwIfFailed({ removed, failed, stopped }: PassResults<PodDelet
 }
 
 /** The condition upstream writes on an orphan, and on nothing else (pkg/controller/podgc/gc_controller.go, markFailedAndDeletePodWithCondition). */
-export const disruptionTarget = (reason: PodDeleteReason, at: Date): DisruptionTarget | undefined =>
+const disruptionTarget = (reason: PodDeleteReason, at: Date): DisruptionTarget | undefined =>
   reason === 'Orphaned'
     ? { reason: 'DeletionByPodGC', message: 'PodGC: node no longer exists', at }
     : undefined;
@@ -243,7 +243,7 @@ async function throttledOr(request: Promise<StepResult>): Promise<StepResult> {
 }
 
 /** How long to wait after a response 429; undefined = the error is another one. */
-export const throttledForMs = (err: unknown): number | undefined =>
+const throttledForMs = (err: unknown): number | undefined =>
   statusOf(err) === 429 ? (retryAfterOf(err) ?? defaultPauseMs) : undefined;
 
 /** Whether admission has denied the request about this pod: the API server throttles with text, not with a Status. */

@@ -107,14 +107,14 @@ function nodeStillGone({ cluster, clock, log }: PodCheckDeps): Check<PodDeletion
 }
 
 /** The result of a live read: the node, its absence, or an error. */
-export type LiveNode = { readonly node: NodeFacts | undefined } | 'unreadable';
+type LiveNode = { readonly node: NodeFacts | undefined } | 'unreadable';
 
 /** Whether a deletion depends on a node, which is then read live right before. */
 const dependsOnNode = (reason: PodDeleteReason): boolean =>
   reason === 'Orphaned' || reason === 'OutOfService';
 
 /** Why the live node forbids the deletion; undefined = it does not. */
-export function recheckNode(reason: PodDeleteReason, live: LiveNode): PodKeepReason | undefined {
+function recheckNode(reason: PodDeleteReason, live: LiveNode): PodKeepReason | undefined {
   if (!dependsOnNode(reason)) return undefined;
   if (live === 'unreadable') return 'NodeUnknown';
   if (reason === 'Orphaned') return live.node === undefined ? undefined : 'NodeExists';

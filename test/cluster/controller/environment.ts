@@ -86,7 +86,7 @@ interface Pass {
 const begun = 30;
 
 /** Counts in etcd: kubectl may be slower than a controller is for half a batch. */
-export const podCount = (cluster: Cluster): Promise<number> =>
+const podCount = (cluster: Cluster): Promise<number> =>
   etcdClient(cluster.etcdUrl).count('/registry/pods/default/');
 
 const setMode = (cluster: Cluster, mode: 'DryRun' | 'Enforce'): Promise<string> =>

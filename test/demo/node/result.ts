@@ -56,7 +56,7 @@ interface Findings {
 }
 
 /** What is lost, what should be gone, and what was removed or kept for another reason. */
-export function problemsOf(objects: readonly NodeObject[], findings: Findings): readonly string[] {
+function problemsOf(objects: readonly NodeObject[], findings: Findings): readonly string[] {
   const known = new Set(objects.map(({ id }) => id));
   const unknown = [...findings.removedFor.keys()].filter((id) => !known.has(id));
   return [

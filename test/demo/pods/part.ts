@@ -71,7 +71,7 @@ async function showEnforce({ screen, send, env }: Context, controller: Program):
 }
 
 /** What is lost, and what should be gone, by the pods that the API server has. */
-export function podProblems(names: readonly string[]): readonly string[] {
+function podProblems(names: readonly string[]): readonly string[] {
   const there = new Set(names);
   return groups.flatMap((group) => {
     const found = Array.from({ length: group.count }, (_, i) => podName(group, i)).filter((name) =>

@@ -23,7 +23,9 @@ test('DryRun sends no request that writes to a pod; Enforce then collects', asyn
   const controller = bed.start();
   await until('a pass is in the status', () => bed.condition('Enforcing') === 'False ModeDryRun');
   await controller.passes('podgc', 1);
-  expect(await controller.sample('dustpan_due_objects{unit="podgc",reason="Expired",mode="DryRun"}')).toBe(30);
+  expect(await controller.sample('dustpan_due_objects{unit="podgc",reason="Expired",mode="DryRun"}')).toBe(
+    30,
+  );
   expect(bed.writes).toEqual([]);
   bed.api.store.apply(policy('Enforce'));
   await until('all collected', () => bed.podCount === 0);

@@ -10,7 +10,7 @@ export interface Refusal {
 }
 
 /** Priority and fairness rejects the request, with text instead of a Status. */
-export interface Throttling {
+interface Throttling {
   readonly kind: 'throttle';
   readonly retryAfterSeconds: number;
 }
