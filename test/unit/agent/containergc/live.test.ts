@@ -137,6 +137,35 @@ test('a clock that differs from the API server’s keeps objects under a minimum
   );
 });
 
+test.each([
+  { clockSkewMs: 0, left: ['1.log'] },
+  { clockSkewMs: 3_600_000, left: ['0.log', '1.log'] },
+])(
+  'logs of removed attempts are left with a difference of $clockSkewMs ms: $left',
+  async ({ clockSkewMs, left }) => {
+    const node = await nodeWithRemovals({ minimumAgeMs: 1_000 });
+    const directory = 'default_pod_uid-pod/old';
+    node.logs.add(log(`${directory}/0.log`), log(`${directory}/1.log`));
+    node.live = { clockSkewMs };
+    await node.pass();
+    const names = node.logs.paths
+      .filter((path) => path.includes(directory))
+      .map((path) => path.split('/').at(-1));
+    expect(names.sort()).toEqual(left);
+  },
+);
+
+test('a container that is gone when the node is listed again is neither removed nor a failure', async () => {
+  const node = await nodeWithRemovals();
+  node.runtime.before = (call) => {
+    if (call !== 'listContainers' || node.confirmations === 0) return;
+    node.runtime.containers = node.runtime.containers.filter(({ id }) => id !== 'gone-0');
+  };
+  await node.pass();
+  expect(node.changes.filter((change) => change.includes('gone-0'))).toEqual([]);
+  expect(node.reports.at(-1)).toMatchObject({ result: 'Succeeded', errors: 0 });
+});
+
 test('a clock that differs from the API server’s does not matter without a minimum age', async () => {
   const node = await nodeWithRemovals();
   node.live = { clockSkewMs: 3_600_000 };

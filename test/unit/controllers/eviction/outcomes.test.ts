@@ -229,6 +229,15 @@ test.each([
   expect(await env.skipped(reason)).toBe(1);
 });
 
+test('evicts a pod of a namespace with the labels of the cache', async () => {
+  const env = new EvictionEnvironment(livePod('a'));
+  const labelled = namespace('default', { a: 'b' });
+  env.namespaces.items = byUid(namespace('other'), labelled);
+  Object.assign(env.evictions, { getNamespace: () => Promise.resolve(labelled) });
+  await env.pass();
+  expect(env.evictions.acts).toHaveLength(1);
+});
+
 test('after a throttled request it waits for the Retry-After, then evicts every pod', async () => {
   const env = many(20);
   for (const { name } of env.evictions.pods.values())

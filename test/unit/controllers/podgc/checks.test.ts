@@ -105,6 +105,15 @@ describe('the live namespace', () => {
     expect(await skipped(made)).toEqual([reason]);
   });
 
+  test('that has the labels of the plan, another one than dustpan reads included, keeps no pod', async () => {
+    const made = environmentOf(many(2), expireAll());
+    const labelled = { ...other, labels: { env: 'prod' } };
+    made.namespaces.set(labelled.uid, labelled);
+    Object.assign(made.cluster, { getNamespace: () => Promise.resolve(labelled) });
+    await made.pass();
+    expect(made.cluster.podNames).toEqual([]);
+  });
+
   test('is read once for all its pods', async () => {
     const { cluster, pass } = environmentOf(many(20), expireAll());
     await pass();
@@ -153,13 +162,23 @@ interface Switches {
   readonly namespaces: { synced: boolean };
 }
 
-test.each<{ name: string; change: (all: Switches) => unknown; stale?: number }>([
+test.each<{ name: string; change: (all: Switches) => unknown; stale?: number; kept?: string }>([
   {
     name: 'a new keep label on the namespace',
     change: ({ made }) => {
       made.labelNamespace();
     },
     stale: 0,
+    kept: 'KeepMarked',
+  },
+  {
+    name: 'a new keep label on their node',
+    change: ({ made }) => {
+      const labelled = { ...node('node-1'), labels: keepLabel };
+      made.cluster.nodes.set(labelled.uid, labelled);
+    },
+    stale: 0,
+    kept: 'KeepMarked',
   },
   { name: 'a policy that is deleted', change: ({ made }) => (made.policies.ranked = []) },
   {
@@ -175,7 +194,7 @@ test.each<{ name: string; change: (all: Switches) => unknown; stale?: number }>(
       made.clock.advance(60_000);
     },
   },
-])('not one more request begins after $name in the middle of a pass', async ({ change, stale = 1 }) => {
+])('not one more request begins after $name in the middle of a pass', async ({ change, stale = 1, kept }) => {
   const namespaces = {
     synced: true,
     get items() {
@@ -195,6 +214,7 @@ test.each<{ name: string; change: (all: Switches) => unknown; stale?: number }>(
   await made.pass();
   expect(sent()).toBeGreaterThanOrEqual(100);
   expect(made.cluster.requests).toHaveLength(sent());
+  expect(await skipped(made)).toEqual(kept === undefined ? [] : [kept]);
   // Whether the next pass starts at once.
   expect(staleCount).toBe(stale);
 });
