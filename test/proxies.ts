@@ -36,6 +36,16 @@ export async function startConnectProxy(port: () => number, login?: string): Pro
       answer.pipe(response);
     }).end();
   });
+  server.on('upgrade', ({ url = '', method = '', rawHeaders }, client: Socket, head: Buffer) => {
+    const { host, pathname, search } = new URL(url);
+    requested.push(host);
+    const headers = rawHeaders.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('');
+    const target = connect(port(), '127.0.0.1', () => {
+      target.write(`${method} ${pathname}${search} HTTP/1.1\r\n${headers}\r\n`);
+      target.write(head);
+      join(client, target);
+    });
+  });
   return running(server, 'http', requested);
 }
 

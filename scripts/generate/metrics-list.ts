@@ -15,7 +15,7 @@ type Component = 'controller' | 'agent';
 export const components: readonly Component[] = ['controller', 'agent'];
 
 /** Functions that register the metrics of a component, by file. */
-export const registrations: Readonly<
+const registrations: Readonly<
   Record<Component, Readonly<Record<string, (registry: Registry) => void>>>
 > = {
   controller: {

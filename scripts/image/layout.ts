@@ -1,5 +1,3 @@
-import { memoryEnvironment, memoryFlags } from '../../src/commands/agent/command.ts';
-
 /** Files of the image; if `from` ends in `*.js`, `to` is a folder. */
 export interface ImageFile {
   readonly from: string;
@@ -38,9 +36,3 @@ export const imageLayout: ImageLayout = {
     'org.opencontainers.image.licenses': 'Apache-2.0',
   },
 };
-
-/** The `command` of a pod that runs the agent within its memory budget; its arguments begin with `agent`. */
-const agentCommandLine: readonly string[] = [nodePath, ...memoryFlags.split(' '), mainPath];
-
-/** The variable for this command line, as NAME=VALUE. */
-const agentVariable = memoryEnvironment;

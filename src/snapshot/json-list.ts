@@ -76,8 +76,9 @@ export class JsonList {
 
   #withoutItems(list: unknown): unknown {
     if (!isObject(list) || !Array.isArray(list['items'])) return list;
-    if (list['items'].length === this.#count) return { ...list, items: [] };
-    throw new InputError(this.#file, 'items', 'must be a list of objects, and has another value');
+    const index = list['items'].findIndex((item: unknown) => !isObject(item));
+    if (index >= 0) throw new Field(this.#file, `items[${index}]`, list['items'][index]).mustBe('an object');
+    return { ...list, items: [] };
   }
 
   #parsed(json: Buffer, path: string, fault: string): unknown {

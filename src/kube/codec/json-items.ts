@@ -17,7 +17,7 @@ const keyBytes = 64;
 type Mark = 'a list' | 'an item' | 'the end of an item' | undefined;
 
 /** Stands for an object in the rest, which must remain JSON: only so a missing comma, or a list that is cut off, is noticed. */
-const placeholder = Buffer.from('0');
+const placeholder = Buffer.from('{}');
 
 /**
  * Cuts the objects out of one list of a JSON object while it arrives. Holds one of them at a time, and the other fields: megabytes of text in one
@@ -45,7 +45,7 @@ export class JsonItems {
     this.#onItem = onItem;
   }
 
-  /** The text with 0 in the place of each object; complete after the last `push`. */
+  /** The text with {} in the place of each object; complete after the last `push`. */
   get rest(): Buffer {
     return this.#rest.bytes;
   }

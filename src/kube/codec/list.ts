@@ -1,3 +1,4 @@
+import { isObject } from '../../api/json.ts';
 import { asList, asObject, asText, parseJson } from './json.ts';
 import { isProtobuf, magicBytes } from './status.ts';
 import { MalformedError } from './frames.ts';
@@ -75,7 +76,7 @@ export class ListDecoder<T> {
     const list = asObject(parseJson(this.#json.rest));
     expectList(asText(list['kind']));
     const meta = asObject(list['metadata']);
-    if (asList(list['items']).length !== this.#items.length)
+    if (asList(list['items']).some((item) => !isObject(item)))
       throw new MalformedError('a list with an item that is not an object');
     return {
       items: this.#items,

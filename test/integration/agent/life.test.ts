@@ -83,7 +83,7 @@ test('no policy, DryRun and a node with the label gc.dustpan.dev/keep: nothing i
   bed.api.store.apply(nodesPolicy('DryRun', collectAll));
   await until(
     'would remove',
-    () => agent.timesLogged('would remove image') > 0 && agent.timesLogged('would remove') > 0,
+    () => agent.timesLogged('would remove image') > 0 && agent.timesLogged('would remove container') > 0,
   );
   await until('reported', () => bed.condition('Ready') === 'True AsPlanned');
   expect(bed.report()).toMatchObject({ images: { total: { count: 4 }, removable: { count: 1 } } });
