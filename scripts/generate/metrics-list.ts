@@ -15,9 +15,7 @@ type Component = 'controller' | 'agent';
 export const components: readonly Component[] = ['controller', 'agent'];
 
 /** Functions that register the metrics of a component, by file. */
-const registrations: Readonly<
-  Record<Component, Readonly<Record<string, (registry: Registry) => void>>>
-> = {
+const registrations: Readonly<Record<Component, Readonly<Record<string, (registry: Registry) => void>>>> = {
   controller: {
     'src/controllers/podgc/metrics.ts': (registry) => podGcMetrics(registry),
     'src/controllers/eviction/metrics.ts': (registry) => evictionMetrics(registry),

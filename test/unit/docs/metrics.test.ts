@@ -1,8 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  metricsOf,
-  type MetricFacts,
-} from '../../../scripts/generate/metrics-list.ts';
+import { metricsOf, type MetricFacts } from '../../../scripts/generate/metrics-list.ts';
 import { entriesOf, partOf, referencePage } from './page.ts';
 
 const page = referencePage('metrics.md');
