@@ -6,6 +6,7 @@ import type {
   PodsPolicy,
   TerminatedPolicy,
 } from '../src/api/policy/policy.ts';
+import { parsePolicy } from '../src/api/policy/policy-spec.ts';
 import type { NodeFacts, OwnerRef, PodFacts } from '../src/kube/cache/objects.ts';
 
 /** Current time in the tables; ages count backwards from it. */
@@ -129,3 +130,13 @@ export const policy = (
     pods: 'pods' in over && over.pods === undefined ? undefined : podsPolicy(over.pods),
   };
 };
+
+type Block = Exclude<keyof NodesPolicy, 'nodeSelector' | 'excludeNamespaces'>;
+
+/** A rule for nodes with the defaults of the CRD. */
+export function defaultsOf<B extends Block>(block: B): NonNullable<NodesPolicy[B]> {
+  const parsed = parsePolicy({ metadata: { name: 'defaults' }, spec: { nodes: { [block]: {} } } });
+  const rule = parsed.kind === 'valid' ? parsed.policy.nodes?.[block] : undefined;
+  if (rule === undefined) throw new Error(`nodes.${block} has no defaults`);
+  return rule;
+}

@@ -4,22 +4,13 @@ import type { ImageGcPolicy, Policy } from '../../../../src/api/policy/policy.ts
 import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
 import type { ImageRecord } from '../../../../src/node/disk/state-format.ts';
 import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
-import { minutesAgo, nodesRules, noHold, now, policy } from '../../../builders.ts';
+import { defaultsOf, minutesAgo, nodesRules, noHold, now, policy } from '../../../builders.ts';
 import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
 
 /** The defaults of the CRD, without a hold. */
 export const imageRule = (over: Partial<ImageGcPolicy> = {}): ImageGcPolicy => ({
-  highThresholdPercent: 85,
-  lowThresholdPercent: 80,
-  minimumAgeMs: 120_000,
-  maximumAgeMs: undefined,
-  maximumAgeByImage: [],
-  inodes: undefined,
-  keep: [],
-  kubeletHighThresholdPercent: 85,
-  maxImagesPerPass: undefined,
+  ...defaultsOf('imageGC'),
   hold: noHold,
-  repullBackoff: true,
   ...over,
 });
 

@@ -11,24 +11,22 @@ import type {
   RemovedKind,
   RemovedObject,
 } from '../../../../src/api/report/node-pass.ts';
-import type { ContainerGcPolicy, ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
+import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
 import type { ReportFacts, UnitPasses } from '../../../../src/agent/report/facts.ts';
 import { usedPercent, type MountedImageDisk } from '../../../../src/node/disk/filesystem.ts';
-import { minutesAgo, nodesRules, noHold, now, policy } from '../../../builders.ts';
+import { defaultsOf, minutesAgo, nodesRules, noHold, now, policy } from '../../../builders.ts';
 
 export const gib = 1024 ** 3;
 
 /** The defaults of the API, and one pattern to keep. */
 const imageGc: ImageGcPolicy = {
-  ...{ highThresholdPercent: 85, lowThresholdPercent: 80, kubeletHighThresholdPercent: 95 },
-  ...{ minimumAgeMs: 120_000, maximumAgeMs: undefined, maxImagesPerPass: undefined, repullBackoff: true },
-  ...{ hold: noHold, maximumAgeByImage: [], inodes: undefined, keep: ['registry.example.com/base/*'] },
+  ...defaultsOf('imageGC'),
+  kubeletHighThresholdPercent: 95,
+  hold: noHold,
+  keep: ['registry.example.com/base/*'],
 };
 
-const containerGC: ContainerGcPolicy = {
-  ...{ minimumAgeMs: 0, maxPerPodContainer: 1, maxContainers: undefined },
-  ...{ sandboxes: true, logs: undefined },
-};
+const containerGC = defaultsOf('containerGC');
 
 export const governed = (
   over: Partial<ImageGcPolicy> = {},
