@@ -1,10 +1,10 @@
-/** The oldest Node that dustpan runs on, as `engines` of package.json has it. The other modules may not even load on an older one. */
-const oldest = { major: 22, minor: 21 };
+/** The oldest Node of each line that dustpan runs on, as `engines` of package.json has it: an older one ignores the proxy of a kubeconfig. */
+const oldest: Readonly<Record<number, number>> = { 22: 21, 24: 5 };
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-if (major < oldest.major || (major === oldest.major && minor < oldest.minor)) {
+if (major <= 24 && minor < (oldest[major] ?? Infinity)) {
   process.stderr.write(
-    `dustpan: Node ${process.version} is too old: install Node ${oldest.major}.${oldest.minor} or newer\n`,
+    `dustpan: Node ${process.version} is too old: install Node 24.5 or newer, or 22.21 or a later 22\n`,
   );
   process.exit(1);
 }

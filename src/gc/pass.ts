@@ -41,8 +41,8 @@ export interface PassResults<D> {
   readonly stopped: Stop | undefined;
 }
 
-/** A broken server must not fill the log. */
-const maxFailureLines = 10;
+/** A cluster has thousands of pods: a broken server must not fill the log. Of the few failures on a node each has its line, which `why` names. */
+const maxDeleteFailureLines = 10;
 
 /**
  * Removes what is due under policies in mode Enforce, in order, each object after its checks; counts and logs each outcome. What is due in mode
@@ -69,7 +69,7 @@ export async function carryOut<D extends Decision>(
         if (outcome.kind === 'failed') failures += 1;
         record(outcome, work.fieldsOf(outcome.decision), {
           ...reporting,
-          isQuiet: failures > maxFailureLines,
+          isQuiet: outcome.decision.verdict === 'Delete' && failures > maxDeleteFailureLines,
         });
         work.onOutcome?.(outcome);
       },

@@ -74,7 +74,9 @@ function containersOf(
   { containers, lastRemoved }: ReportFacts,
   reported: readonly RemovedItem[],
 ): NodeGCReportStatus['containers'] {
-  const removed = continued(lastRemoved.others.map(removedObjectOf), reported);
+  // Cut first: an id is compared with that of the report.
+  const own = fitStatus({ containers: { lastRemoved: lastRemoved.others.map(removedObjectOf) } });
+  const removed = continued(own.containers?.lastRemoved ?? [], reported);
   if (containers === undefined && removed.length === 0) return undefined;
   return { ...containers?.containers, lastRemoved: removed.length === 0 ? undefined : removed };
 }

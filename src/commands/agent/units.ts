@@ -135,8 +135,8 @@ function kubeletOf({ config, cluster, runtime, log }: AgentUnitsDeps, statFs: St
   return {
     usage: sharedUsage({
       read: (signal) => kubelet.usage(signal),
-      // Of two units with the same period one always finds the reading of the other.
-      lastsMs: config.localStoragePeriodMs / 2,
+      // A signal is too old after two minutes: with a long period the units must not share a reading.
+      lastsMs: Math.min(config.localStoragePeriodMs / 2, 5_000),
       clock,
       log: log.named('kubelet'),
     }),

@@ -58,7 +58,7 @@ interface CacheDeps extends Omit<ReflectorDeps<Identified>, 'resource' | 'onChan
 export function controllerCaches(deps: CacheDeps): Caches {
   const reflect = reflecting(deps);
   const ready: Edge = new Edge(
-    () => [policies, pods, nodes, namespaces].every((cache) => cache.synced),
+    () => [policies, nodes, namespaces].every(({ isComplete }) => isComplete) && pods.synced,
     deps.onReady,
   );
   const checkReady = (): void => {

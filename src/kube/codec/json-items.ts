@@ -45,9 +45,10 @@ export class JsonItems {
     this.#onItem = onItem;
   }
 
-  /** The text with {} in the place of each object; complete after the last `push`. */
+  /** The text with {} in the place of each object; complete after the last `push`. An object that is cut off is part of it, so that it is no JSON. */
   get rest(): Buffer {
-    return this.#rest.bytes;
+    const { bytes } = this.#item;
+    return bytes.length === 0 ? this.#rest.bytes : Buffer.concat([this.#rest.bytes, bytes]);
   }
 
   push(chunk: Buffer): void {
@@ -73,7 +74,9 @@ export class JsonItems {
     }
     this.#rest.add(before, 0, before.length);
     if (mark === 'a list')
-      this.#isInItems = this.#key.test(this.rest.toString('latin1', this.rest.length - keyBytes));
+      this.#isInItems = this.#key.test(
+        this.#rest.bytes.toString('latin1', this.#rest.bytes.length - keyBytes),
+      );
   }
 
   #read(code: number): Mark {

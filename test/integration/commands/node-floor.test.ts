@@ -18,18 +18,23 @@ function onNode(version: string) {
   return { status, stdout, stderr };
 }
 
-test.each(['20.20.2', '22.20.0'])('Node %s: one line that names the version to install', (version) => {
-  expect(onNode(version)).toEqual({
-    status: 1,
-    stdout: '',
-    stderr: `dustpan: Node v${version} is too old: install Node 22.21 or newer\n`,
-  });
-});
+test.each(['20.20.2', '22.20.0', '23.11.1', '24.4.1'])(
+  'Node %s: one line that names the version to install',
+  (version) => {
+    expect(onNode(version)).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `dustpan: Node v${version} is too old: install Node 24.5 or newer, or 22.21 or a later 22\n`,
+    });
+  },
+);
 
-test.each(['22.21.0', '24.0.0'])('Node %s: runs', (version) => {
+test.each(['22.21.0', '24.5.0', '25.0.0'])('Node %s: runs', (version) => {
   expect(onNode(version)).toMatchObject({ status: 0, stderr: '' });
 });
 
-test('the oldest Node is the one that package.json promises', () => {
-  expect(JSON.parse(readFileSync('package.json', 'utf8'))).toMatchObject({ engines: { node: '>=22.21' } });
+test('the oldest Nodes are those that package.json promises', () => {
+  expect(JSON.parse(readFileSync('package.json', 'utf8'))).toMatchObject({
+    engines: { node: '^22.21 || >=24.5' },
+  });
 });

@@ -13,7 +13,14 @@ interface Checked {
 /** Validates objects against a CustomResourceDefinition like the API server. */
 export function schemaChecker(crd: object): (object: unknown) => Checked {
   const schema = closedSchema(storedSchema(crd));
-  const ajv = new Ajv({ allErrors: true, strict: false, useDefaults: true, removeAdditional: true });
+  const ajv = new Ajv({
+    allErrors: true,
+    strict: false,
+    useDefaults: true,
+    removeAdditional: true,
+    // The formats only say how a text is decoded.
+    validateFormats: false,
+  });
   const validate = ajv.compile(schema);
   return (raw) => {
     const { value, problems } = checkSchema(raw, { schema, validate, path: '' });

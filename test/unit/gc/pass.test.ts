@@ -80,16 +80,16 @@ describe('what is due', () => {
     expect(counts.map(({ values }) => values[0]?.value)).toEqual([1, 1]);
   });
 
-  test('and fails is a warning ten times; then only details have it', async () => {
-    const due = Array.from({ length: 12 }, (_, i) => image(`i${i}`, enforcing));
-    const { log } = await pass(
-      due,
-      due.map(({ target }) => ('id' in target ? target.id : '')),
-    );
-    const levels = log.lines
-      .filter(({ message }) => message === 'removing image failed')
-      .map(({ level }) => level);
-    expect(levels).toEqual([...Array.from({ length: 10 }, () => 'warn'), 'debug', 'debug']);
+  test('and fails is a warning; of pods that are not deleted, ten times: then only details have it', async () => {
+    const ids = Array.from({ length: 12 }, (_, i) => `i${i}`);
+    const levels = async (verdict: Decision['verdict']): Promise<(string | undefined)[]> => {
+      const due = ids.map((id): Decision => ({ ...image(id, enforcing), verdict }));
+      const { log } = await pass(due, ids);
+      return log.lines.filter(({ message }) => message.endsWith(' failed')).map(({ level }) => level);
+    };
+    const warnings = Array.from({ length: 10 }, () => 'warn');
+    expect(await levels('Delete')).toEqual([...warnings, 'debug', 'debug']);
+    expect(await levels('Remove')).toEqual([...warnings, 'warn', 'warn']);
   });
 
   test('and is interrupted by a shutdown is no failure', async () => {

@@ -217,6 +217,10 @@ describe('the report of an agent that starts continues the list of the agent bef
     return planReport(next, previous, now).containers?.lastRemoved?.map(({ id }) => id) ?? [];
   };
   const ids = (prefix: string): readonly string[] => Array.from({ length: 10 }, (_, i) => `${prefix}${i}`);
+  test('an id that the report shortens is listed once', () => {
+    expect(after(['a  b'], ['a  b'])).toEqual(['a b']);
+  });
+
   test.each([
     { name: 'before its first removal', own: [], before: ['a', '/b'], want: ['a', '/b'] },
     { name: 'after a removal', own: ['c'], before: ['a', '/b'], want: ['c', 'a', '/b'] },
