@@ -6,6 +6,7 @@ import type {
   HeldImages,
   ImageDisk,
   ImageInventory,
+  ListedImage,
   NodePassReport,
 } from '../../api/report/node-pass.ts';
 import type { PassResults } from '../../gc/pass.ts';
@@ -19,6 +20,7 @@ import {
   type ImageDecision,
   type ImageGcPlan,
   type ImageRemoval,
+  type JudgedImage,
   type SelectedImages,
   type SpaceUnit,
 } from './facts.ts';
@@ -196,6 +198,7 @@ export const removedBy = (results: RemovalResults | undefined): ReadonlySet<stri
   new Set(results?.removed.map(({ target }) => target.id));
 
 const maxOffenders = 10;
+const maxListed = 64;
 
 /** Sums up the images that are left after a pass. */
 export function inventoryOf(
@@ -207,29 +210,47 @@ export function inventoryOf(
   const { kept, removals } = plan;
   const removed = removedBy(results);
   const images = [...kept, ...removals].filter(({ target }) => !removed.has(target.id));
+  const largest = images.toSorted((a, b) => b.target.image.sizeBytes - a.target.image.sizeBytes);
   const sum = (isCounted: (image: ImageDecision) => boolean): CountAndBytes =>
     total(images.filter(isCounted));
   return {
     total: total(images),
-    inUse: sum(({ target: { holds } }) => holds.usedBy !== undefined || holds.boundPod !== undefined),
+    inUse: sum(({ target }) => isUsed(target)),
     pinned: sum(({ target }) => target.holds.pinned),
     kept: sum(({ target }) => target.holds.keepPattern !== undefined),
     removable: sum(({ reason }) => removableReasons.has(reason)),
+    collectable: sum(({ target }) => !isUsed(target) && !isProtected(target)),
+    listed: largest.slice(0, maxListed).map(listedOf),
     disk,
     held: heldImages(plan, now),
-    offenders: images
-      .toSorted((a, b) => b.target.image.sizeBytes - a.target.image.sizeBytes)
-      .slice(0, maxOffenders)
-      .map(({ target: { id, name, image }, reason }) => ({
-        kind: 'Image',
-        id,
-        name,
-        namespace: undefined,
-        bytes: image.sizeBytes,
-        reason,
-      })),
+    offenders: largest.slice(0, maxOffenders).map(({ target: { id, name, image }, reason }) => ({
+      kind: 'Image',
+      id,
+      name,
+      namespace: undefined,
+      bytes: image.sizeBytes,
+      reason,
+    })),
   };
 }
+
+const isUsed = ({ holds }: JudgedImage): boolean =>
+  holds.usedBy !== undefined || holds.boundPod !== undefined;
+
+const isProtected = ({ holds }: JudgedImage): boolean => holds.pinned || holds.keepPattern !== undefined;
+
+const listedOf = ({ target }: ImageDecision): ListedImage => {
+  const { id, name, image, record } = target;
+  const inUse = isUsed(target);
+  return {
+    id,
+    name,
+    bytes: image.sizeBytes,
+    inUse,
+    isKept: isProtected(target),
+    unusedSinceMs: inUse ? undefined : (record.lastUsedMs ?? record.firstDetectedMs),
+  };
+};
 
 /** Reasons of images that only the disk usage or a limit keeps. */
 const removableReasons: ReadonlySet<string> = new Set<ImageDecision['reason']>([

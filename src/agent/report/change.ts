@@ -28,7 +28,11 @@ export function isWorthWriting(
   if (isBeforeFirstPass(next)) return false;
   if (stateOf(previous) !== stateOf(next) || isStorageChange(previous, next)) return true;
   if (ageMs < numbersMs(isLast)) return false;
-  return workOf(previous) !== workOf(next) || inventoryDiffers(previous, next);
+  return (
+    workOf(previous) !== workOf(next) ||
+    inventoryDiffers(previous, next) ||
+    usageDiffers(previous.usage, next.usage)
+  );
 }
 
 /** Also true for an unreadable time, and for one in the future after a step of the clock. */
@@ -145,3 +149,35 @@ type Listed = NonNullable<
   NodeGCReportStatus['storageWarnings'] | NodeGCReportStatus['evictionRequests']
 >[number];
 const keyOf = ({ pod, signal, subject = '' }: Listed): string => `${pod.uid}/${signal}/${subject}`;
+
+/** Whether a figure of the usage has moved by more than 5 % of itself and 1 % of the smallest disk (256 MiB, if that is less), or something else is unknown. */
+function usageDiffers(previous: Usage, next: Usage): boolean {
+  if (previous?.unknown !== next?.unknown) return true;
+  const smallest = Math.min(...(next?.fileSystems ?? []).map(({ capacityBytes }) => capacityBytes));
+  const atLeast = Math.min(noise.bytes.atLeast, smallest / 100);
+  const [before, after] = [figuresOf(previous), figuresOf(next)];
+  return [...new Set([...before.keys(), ...after.keys()])].some((name) => {
+    const [was, is] = [before.get(name) ?? 0, after.get(name) ?? 0];
+    return Math.abs(is - was) > Math.max(atLeast, usagePart * Math.max(was, is));
+  });
+}
+
+const usagePart = 0.05;
+
+type Usage = NodeGCReportStatus['usage'];
+
+/** Bytes by what uses them. */
+function figuresOf({ fileSystems = [], pods = [], namespaces = [], images = [] }: NonNullable<Usage> = {}) {
+  const sizes = (name: string, one: object) =>
+    Object.entries(one).flatMap(([key, value]) =>
+      typeof value === 'number' && key !== 'growthBytesPerHour' && /bytes$/i.test(key)
+        ? [[`${name} ${key}`, value] as const]
+        : [],
+    );
+  return new Map([
+    ...fileSystems.flatMap((one) => sizes(one.name, one)),
+    ...pods.flatMap((one) => sizes(one.uid, one)),
+    ...namespaces.flatMap((one) => sizes(one.name, one)),
+    ...images.flatMap((one) => sizes(one.id, one)),
+  ]);
+}

@@ -7,6 +7,7 @@ import type {
   ImageInventory,
   LastRemoved,
   NodePassReport,
+  NodeUsage,
   OrphanInventory,
 } from '../../api/report/node-pass.ts';
 import type { RuntimeVersion } from '../../cri/runtime.ts';
@@ -33,6 +34,7 @@ export interface ReportFacts {
   readonly containers: ContainerInventory | undefined;
   readonly storage: StorageInventory | undefined;
   readonly pressure: PressureInventory | undefined;
+  readonly usage: NodeUsage | undefined;
   readonly lastRemoved: LastRemoved;
   readonly orphans: OrphanInventory | undefined;
   readonly snapshots: SnapshotsFound | undefined;

@@ -8,6 +8,7 @@ import type {
   LastRemoved,
   NodePassReport,
   NodeUnit,
+  NodeUsage,
   OrphanInventory,
 } from '../../api/report/node-pass.ts';
 import type { RuntimeVersion } from '../../cri/runtime.ts';
@@ -34,6 +35,7 @@ export interface ReportDeps {
   readonly containers: () => ContainerInventory | undefined;
   readonly storage: () => StorageInventory | undefined;
   readonly pressure: () => PressureInventory | undefined;
+  readonly usage: () => NodeUsage | undefined;
   readonly lastRemoved: () => LastRemoved;
   readonly runtimeVersion: () => RuntimeVersion | undefined;
   /** Why the runtime is not available, in one line; undefined = it is. */
@@ -155,6 +157,7 @@ export class ReportManager {
       containers: containers(),
       storage: storage(),
       pressure: pressure(),
+      usage: this.#deps.usage(),
       lastRemoved: this.#deps.lastRemoved(),
       troubles: [...this.#runtimeTroubles(), ...troubles],
     };

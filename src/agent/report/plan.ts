@@ -42,6 +42,7 @@ export function planReport(
     logs: containers?.logs,
     orphans: orphans === undefined && snapshots === undefined ? undefined : orphansOf(facts),
     units: unitsOf(facts),
+    usage: facts.usage,
     largestOffenders: offenders.toSorted(bySize),
   });
 }

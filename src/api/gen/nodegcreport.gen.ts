@@ -67,6 +67,7 @@ export interface NodeGCReportStatus {
    */
   largestOffenders?: NodeGCReportStatusLargestOffender[] | undefined;
   orphans?: NodeGCReportStatusOrphans | undefined;
+  usage?: NodeGCReportStatusUsage | undefined;
   /**
    * Number of active warnings about local storage, including those not listed.
    */
@@ -613,6 +614,239 @@ export interface NodeGCReportStatusOrphansSnapshots {
   count?: number | undefined;
 }
 /**
+ * What uses the disks of the node, with or without a policy. What is unknown is absent. Written when a figure has moved by more than 5 % of itself and 1 % of the disk (256 MiB, if that is less), at most once a minute.
+ */
+export interface NodeGCReportStatusUsage {
+  /**
+   * Time at which the agent read the usage of the pods; if that failed, of the disks.
+   */
+  measuredTime?: string | undefined;
+  /**
+   * What is unknown, and why, in one line. Absent if all is known.
+   */
+  unknown?: string | undefined;
+  /**
+   * When the fullest disk is full, and what fills it, in one line. Absent if unknown, or if nothing grows.
+   */
+  forecast?: string | undefined;
+  /**
+   * File systems of the node.
+   */
+  fileSystems?: NodeGCReportStatusUsageFileSystem[] | undefined;
+  /**
+   * Measured pods.
+   */
+  podCount?: number | undefined;
+  /**
+   * The pods that use most, largest first.
+   */
+  pods?: NodeGCReportStatusUsagePod[] | undefined;
+  /**
+   * The namespaces whose pods use most, largest first.
+   */
+  namespaces?: NodeGCReportStatusUsageNamespace[] | undefined;
+  otherNamespaces?: NodeGCReportStatusUsageOtherNamespaces | undefined;
+  /**
+   * The largest images, largest first.
+   */
+  images?: NodeGCReportStatusUsageImage[] | undefined;
+  otherImages?: NodeGCReportStatusUsageOtherImages | undefined;
+}
+/**
+ * A file system.
+ */
+export interface NodeGCReportStatusUsageFileSystem {
+  /**
+   * nodefs (of the kubelet, with volumes and logs; with images and writable layers too if they have no other), imagefs (of images and writable layers).
+   */
+  name: 'nodefs' | 'imagefs';
+  /**
+   * Size of the file system.
+   */
+  capacityBytes: number;
+  /**
+   * Bytes that are available to ordinary users.
+   */
+  availableBytes: number;
+  /**
+   * Used bytes, as `df` counts. The classes add up to it.
+   */
+  usedBytes: number;
+  /**
+   * Images that a container or a pod of this node uses.
+   */
+  imagesInUseBytes?: number | undefined;
+  /**
+   * All other images.
+   */
+  imagesUnusedBytes?: number | undefined;
+  /**
+   * Writable layers of containers.
+   */
+  layersBytes?: number | undefined;
+  /**
+   * EmptyDirs that are not in memory.
+   */
+  volumesBytes?: number | undefined;
+  /**
+   * Logs of containers whose pod exists.
+   */
+  logsBytes?: number | undefined;
+  /**
+   * Directories and logs of pods that do not exist.
+   */
+  orphansBytes?: number | undefined;
+  /**
+   * Everything else, such as the operating system, host paths and compressed layers of images.
+   */
+  otherBytes?: number | undefined;
+  /**
+   * Unused images that no keep list and no pin protects, and logs that the policy removes.
+   */
+  collectableBytes?: number | undefined;
+  /**
+   * Growth in the last 15 minutes. Absent if unknown, or if nothing grows.
+   */
+  growthBytesPerHour?: number | undefined;
+  /**
+   * When no byte is available, at the present growth. Absent if unknown, or if nothing grows.
+   */
+  fullTime?: string | undefined;
+  /**
+   * The same, if everything collectable is removed by then.
+   */
+  fullAfterCollectionTime?: string | undefined;
+  /**
+   * Median error of the forecasts of the last day, each compared with the growth that was measured an hour later, in percent of the larger one. Above 50 the times are absent. Absent in the first hour of an agent.
+   */
+  forecastErrorPercent?: number | undefined;
+}
+/**
+ * A pod.
+ */
+export interface NodeGCReportStatusUsagePod {
+  /**
+   * Its namespace.
+   */
+  namespace: string;
+  /**
+   * Its name.
+   */
+  name: string;
+  /**
+   * Its UID.
+   */
+  uid: string;
+  /**
+   * Sum of the following fields.
+   */
+  bytes: number;
+  /**
+   * Writable layers of its containers.
+   */
+  layersBytes?: number | undefined;
+  /**
+   * EmptyDirs that are not in memory.
+   */
+  volumesBytes?: number | undefined;
+  /**
+   * Logs of its containers.
+   */
+  logsBytes?: number | undefined;
+  /**
+   * Sum of the limits of ephemeral storage of its containers. Absent if one has none.
+   */
+  limitBytes?: number | undefined;
+}
+/**
+ * A namespace.
+ */
+export interface NodeGCReportStatusUsageNamespace {
+  /**
+   * Its name.
+   */
+  name: string;
+  /**
+   * Measured pods.
+   */
+  pods: number;
+  /**
+   * Sum of the following fields.
+   */
+  bytes: number;
+  /**
+   * Writable layers.
+   */
+  layersBytes?: number | undefined;
+  /**
+   * EmptyDirs that are not in memory.
+   */
+  volumesBytes?: number | undefined;
+  /**
+   * Logs.
+   */
+  logsBytes?: number | undefined;
+  /**
+   * Growth in the last 15 minutes. Absent if unknown, or if nothing grows.
+   */
+  growthBytesPerHour?: number | undefined;
+}
+/**
+ * The namespaces that are not listed. Absent if there are none.
+ */
+export interface NodeGCReportStatusUsageOtherNamespaces {
+  /**
+   * Number of them.
+   */
+  count?: number | undefined;
+  /**
+   * Their size.
+   */
+  bytes?: number | undefined;
+}
+/**
+ * An image.
+ */
+export interface NodeGCReportStatusUsageImage {
+  /**
+   * ID of the image.
+   */
+  id: string;
+  /**
+   * A tag of the image; a digest if it has no tag.
+   */
+  name?: string | undefined;
+  /**
+   * Size, as the runtime reports it.
+   */
+  bytes: number;
+  /**
+   * A container or a pod of this node uses it.
+   */
+  inUse: boolean;
+  /**
+   * When it was last used; if never, when the agent first saw it. Absent if it is in use.
+   */
+  unusedSince?: string | undefined;
+  /**
+   * A pin or a keep list protects it.
+   */
+  isKept?: boolean | undefined;
+}
+/**
+ * The images that are not listed. Absent if there are none.
+ */
+export interface NodeGCReportStatusUsageOtherImages {
+  /**
+   * Number of them.
+   */
+  count?: number | undefined;
+  /**
+   * Their size.
+   */
+  bytes?: number | undefined;
+}
+/**
  * A pod near a local storage limit.
  */
 export interface NodeGCReportStatusStorageWarning {
@@ -781,7 +1015,7 @@ export interface NodeGCReportStatusEvictionRequestShortage {
 }
 
 import { fitted } from '../report/fit.ts';
-const statusSchema = {"type":"object","properties":{"reportTime":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"agentVersion":{"type":"string","maxLength":128},"policy":{"type":"object","required":["name","observedGeneration"],"properties":{"name":{"type":"string","minLength":1,"maxLength":253},"uid":{"type":"string","maxLength":128},"observedGeneration":{"type":"integer","minimum":0,"maximum":9007199254740991},"mode":{"type":"string","enum":["DryRun","Enforce"]}},"additionalProperties":false},"conditions":{"type":"array","x-kubernetes-list-map-keys":["type"],"maxItems":8,"items":{"type":"object","required":["lastTransitionTime","message","reason","status","type"],"properties":{"lastTransitionTime":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"message":{"type":"string","maxLength":1024},"observedGeneration":{"type":"integer","minimum":0,"maximum":9007199254740991},"reason":{"type":"string","minLength":1,"maxLength":1024,"pattern":"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},"status":{"type":"string","enum":["True","False","Unknown"]},"type":{"type":"string","maxLength":316,"pattern":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$"}},"additionalProperties":false}},"runtime":{"type":"object","properties":{"name":{"type":"string","maxLength":128},"version":{"type":"string","maxLength":128},"apiVersion":{"type":"string","maxLength":128}},"additionalProperties":false},"imageFileSystem":{"type":"object","properties":{"mountpoint":{"type":"string","maxLength":1024},"usedPercent":{"type":"integer","minimum":0,"maximum":100},"capacityBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"availableBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"usedBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"inodes":{"type":"integer","minimum":0,"maximum":9007199254740991},"availableInodes":{"type":"integer","minimum":0,"maximum":9007199254740991},"usedInodes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false},"images":{"type":"object","properties":{"total":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false},"inUse":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false},"pinned":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false},"kept":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false},"removable":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"size":{"type":"string","maxLength":16}},"additionalProperties":false},"lastRemoved":{"type":"array","maxItems":10,"items":{"type":"object","required":["id","time","reason","policy"],"properties":{"id":{"type":"string","maxLength":128},"name":{"type":"string","maxLength":256},"time":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"reason":{"type":"string","maxLength":64},"policy":{"type":"string","maxLength":253}},"additionalProperties":false}}},"additionalProperties":false},"containers":{"type":"object","properties":{"total":{"type":"integer","minimum":0,"maximum":2147483647},"removable":{"type":"integer","minimum":0,"maximum":2147483647},"lastRemoved":{"type":"array","maxItems":20,"items":{"type":"object","required":["kind","id","time","reason","policy"],"properties":{"kind":{"type":"string","enum":["Container","Sandbox","LogDirectory","LogLink","LogFile","PodDirectory","PodCgroup"]},"id":{"type":"string","maxLength":512},"name":{"type":"string","maxLength":63},"pod":{"type":"object","required":["uid"],"properties":{"namespace":{"type":"string","maxLength":63},"name":{"type":"string","maxLength":253},"uid":{"type":"string","maxLength":128}},"additionalProperties":false},"time":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"reason":{"type":"string","maxLength":64},"policy":{"type":"string","maxLength":253},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false}}},"additionalProperties":false},"sandboxes":{"type":"object","properties":{"total":{"type":"integer","minimum":0,"maximum":2147483647},"removable":{"type":"integer","minimum":0,"maximum":2147483647}},"additionalProperties":false},"logs":{"type":"object","properties":{"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"removableBytes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false},"units":{"type":"array","x-kubernetes-list-map-keys":["name"],"maxItems":8,"items":{"type":"object","required":["name","lastPassTime","result"],"properties":{"name":{"type":"string","enum":["imagegc","containergc","localstorage","nodepressure"]},"lastPassTime":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"result":{"type":"string","enum":["Idle","Succeeded","Short","Failed","Unknown"]},"removed":{"type":"integer","minimum":0,"maximum":2147483647},"freedBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"errors":{"type":"integer","minimum":0,"maximum":2147483647},"removedTotal":{"type":"integer","minimum":0,"maximum":9007199254740991},"freedBytesTotal":{"type":"integer","minimum":0,"maximum":9007199254740991},"totalsSince":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"message":{"type":"string","maxLength":1024}},"additionalProperties":false}},"largestOffenders":{"type":"array","maxItems":10,"items":{"type":"object","required":["kind","bytes"],"properties":{"kind":{"type":"string","enum":["Image","Container","Sandbox","LogDirectory","LogFile","Pod","Volume"]},"id":{"type":"string","maxLength":1024},"name":{"type":"string","maxLength":512},"namespace":{"type":"string","maxLength":63},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"reason":{"type":"string","maxLength":64}},"additionalProperties":false}},"orphans":{"type":"object","properties":{"podDirectories":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"largest":{"type":"array","maxItems":10,"items":{"type":"object","required":["path","podUID"],"properties":{"path":{"type":"string","maxLength":384},"podUID":{"type":"string","maxLength":36},"since":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"reason":{"type":"string","maxLength":64}},"additionalProperties":false}}},"additionalProperties":false},"logDirectories":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"largest":{"type":"array","maxItems":10,"items":{"type":"object","required":["path","podUID"],"properties":{"path":{"type":"string","maxLength":384},"podUID":{"type":"string","maxLength":36},"since":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"reason":{"type":"string","maxLength":64}},"additionalProperties":false}}},"additionalProperties":false},"podCgroups":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"largest":{"type":"array","maxItems":10,"items":{"type":"object","required":["path","podUID"],"properties":{"path":{"type":"string","maxLength":384},"podUID":{"type":"string","maxLength":36},"since":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"reason":{"type":"string","maxLength":64}},"additionalProperties":false}}},"additionalProperties":false},"snapshots":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647}},"additionalProperties":false}},"additionalProperties":false},"storageWarningCount":{"type":"integer","minimum":0,"maximum":2147483647},"storageWarnings":{"type":"array","maxItems":32,"items":{"type":"object","required":["pod","signal","observedBytes","limitBytes"],"properties":{"pod":{"type":"object","required":["namespace","name","uid"],"properties":{"namespace":{"type":"string","minLength":1,"maxLength":63},"name":{"type":"string","minLength":1,"maxLength":253},"uid":{"type":"string","minLength":1,"maxLength":128}},"additionalProperties":false},"signal":{"type":"string","enum":["emptydirfs.limit","ephemeralpodfs.limit","ephemeralcontainerfs.limit"]},"subject":{"type":"string","maxLength":253},"observedBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"limitBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"percent":{"type":"integer","minimum":0,"maximum":100},"since":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"}},"additionalProperties":false}},"evictionRequestCount":{"type":"integer","minimum":0,"maximum":2147483647},"signals":{"type":"array","x-kubernetes-list-map-keys":["name"],"maxItems":8,"items":{"type":"object","required":["name","available","capacity","availablePercent","measuredTime"],"properties":{"name":{"type":"string","enum":["nodefs.available","nodefs.inodesFree","imagefs.available","imagefs.inodesFree","memory.available","containerfs.available","containerfs.inodesFree"]},"available":{"type":"integer","minimum":0,"maximum":9007199254740991},"capacity":{"type":"integer","minimum":0,"maximum":9007199254740991},"availablePercent":{"type":"integer","minimum":0,"maximum":100},"threshold":{"type":"integer","minimum":0,"maximum":9007199254740991},"kubeletThreshold":{"type":"integer","minimum":0,"maximum":9007199254740991},"growthPerMinute":{"type":"integer","minimum":0,"maximum":9007199254740991},"thresholdTime":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"crossedSince":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"measuredTime":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"}},"additionalProperties":false}},"evictionRequests":{"type":"array","maxItems":32,"items":{"type":"object","required":["pod","signal","observedBytes","limitBytes","observedTime"],"properties":{"pod":{"type":"object","required":["namespace","name","uid"],"properties":{"namespace":{"type":"string","minLength":1,"maxLength":63},"name":{"type":"string","minLength":1,"maxLength":253},"uid":{"type":"string","minLength":1,"maxLength":128}},"additionalProperties":false},"signal":{"type":"string","enum":["emptydirfs.limit","ephemeralpodfs.limit","ephemeralcontainerfs.limit","nodefs.available","nodefs.inodesFree","imagefs.available","imagefs.inodesFree"]},"subject":{"type":"string","maxLength":253},"observedBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"limitBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"shortage":{"type":"object","required":["available","threshold"],"properties":{"available":{"type":"integer","minimum":0,"maximum":9007199254740991},"threshold":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false},"observedTime":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"gracePeriodSeconds":{"type":"integer","minimum":0,"maximum":604800}},"additionalProperties":false}}},"additionalProperties":false};
+const statusSchema = {"type":"object","properties":{"reportTime":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"agentVersion":{"type":"string","maxLength":128},"policy":{"type":"object","required":["name","observedGeneration"],"properties":{"name":{"type":"string","minLength":1,"maxLength":253},"uid":{"type":"string","maxLength":128},"observedGeneration":{"type":"integer","minimum":0,"maximum":9007199254740991},"mode":{"type":"string","enum":["DryRun","Enforce"]}},"additionalProperties":false},"conditions":{"type":"array","x-kubernetes-list-map-keys":["type"],"maxItems":8,"items":{"type":"object","required":["lastTransitionTime","message","reason","status","type"],"properties":{"lastTransitionTime":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"message":{"type":"string","maxLength":1024},"observedGeneration":{"type":"integer","minimum":0,"maximum":9007199254740991},"reason":{"type":"string","minLength":1,"maxLength":1024,"pattern":"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},"status":{"type":"string","enum":["True","False","Unknown"]},"type":{"type":"string","maxLength":316,"pattern":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$"}},"additionalProperties":false}},"runtime":{"type":"object","properties":{"name":{"type":"string","maxLength":128},"version":{"type":"string","maxLength":128},"apiVersion":{"type":"string","maxLength":128}},"additionalProperties":false},"imageFileSystem":{"type":"object","properties":{"mountpoint":{"type":"string","maxLength":1024},"usedPercent":{"type":"integer","minimum":0,"maximum":100},"capacityBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"availableBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"usedBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"inodes":{"type":"integer","minimum":0,"maximum":9007199254740991},"availableInodes":{"type":"integer","minimum":0,"maximum":9007199254740991},"usedInodes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false},"images":{"type":"object","properties":{"total":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false},"inUse":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false},"pinned":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false},"kept":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false},"removable":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"size":{"type":"string","maxLength":16}},"additionalProperties":false},"lastRemoved":{"type":"array","maxItems":10,"items":{"type":"object","required":["id","time","reason","policy"],"properties":{"id":{"type":"string","maxLength":128},"name":{"type":"string","maxLength":256},"time":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"reason":{"type":"string","maxLength":64},"policy":{"type":"string","maxLength":253}},"additionalProperties":false}}},"additionalProperties":false},"containers":{"type":"object","properties":{"total":{"type":"integer","minimum":0,"maximum":2147483647},"removable":{"type":"integer","minimum":0,"maximum":2147483647},"lastRemoved":{"type":"array","maxItems":20,"items":{"type":"object","required":["kind","id","time","reason","policy"],"properties":{"kind":{"type":"string","enum":["Container","Sandbox","LogDirectory","LogLink","LogFile","PodDirectory","PodCgroup"]},"id":{"type":"string","maxLength":512},"name":{"type":"string","maxLength":63},"pod":{"type":"object","required":["uid"],"properties":{"namespace":{"type":"string","maxLength":63},"name":{"type":"string","maxLength":253},"uid":{"type":"string","maxLength":128}},"additionalProperties":false},"time":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"reason":{"type":"string","maxLength":64},"policy":{"type":"string","maxLength":253},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false}}},"additionalProperties":false},"sandboxes":{"type":"object","properties":{"total":{"type":"integer","minimum":0,"maximum":2147483647},"removable":{"type":"integer","minimum":0,"maximum":2147483647}},"additionalProperties":false},"logs":{"type":"object","properties":{"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"removableBytes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false},"units":{"type":"array","x-kubernetes-list-map-keys":["name"],"maxItems":8,"items":{"type":"object","required":["name","lastPassTime","result"],"properties":{"name":{"type":"string","enum":["imagegc","containergc","localstorage","nodepressure"]},"lastPassTime":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"result":{"type":"string","enum":["Idle","Succeeded","Short","Failed","Unknown"]},"removed":{"type":"integer","minimum":0,"maximum":2147483647},"freedBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"errors":{"type":"integer","minimum":0,"maximum":2147483647},"removedTotal":{"type":"integer","minimum":0,"maximum":9007199254740991},"freedBytesTotal":{"type":"integer","minimum":0,"maximum":9007199254740991},"totalsSince":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"message":{"type":"string","maxLength":1024}},"additionalProperties":false}},"largestOffenders":{"type":"array","maxItems":10,"items":{"type":"object","required":["kind","bytes"],"properties":{"kind":{"type":"string","enum":["Image","Container","Sandbox","LogDirectory","LogFile","Pod","Volume"]},"id":{"type":"string","maxLength":1024},"name":{"type":"string","maxLength":512},"namespace":{"type":"string","maxLength":63},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"reason":{"type":"string","maxLength":64}},"additionalProperties":false}},"orphans":{"type":"object","properties":{"podDirectories":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"largest":{"type":"array","maxItems":10,"items":{"type":"object","required":["path","podUID"],"properties":{"path":{"type":"string","maxLength":384},"podUID":{"type":"string","maxLength":36},"since":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"reason":{"type":"string","maxLength":64}},"additionalProperties":false}}},"additionalProperties":false},"logDirectories":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"largest":{"type":"array","maxItems":10,"items":{"type":"object","required":["path","podUID"],"properties":{"path":{"type":"string","maxLength":384},"podUID":{"type":"string","maxLength":36},"since":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"reason":{"type":"string","maxLength":64}},"additionalProperties":false}}},"additionalProperties":false},"podCgroups":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"largest":{"type":"array","maxItems":10,"items":{"type":"object","required":["path","podUID"],"properties":{"path":{"type":"string","maxLength":384},"podUID":{"type":"string","maxLength":36},"since":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"reason":{"type":"string","maxLength":64}},"additionalProperties":false}}},"additionalProperties":false},"snapshots":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647}},"additionalProperties":false}},"additionalProperties":false},"usage":{"type":"object","properties":{"measuredTime":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"unknown":{"type":"string","maxLength":1024},"forecast":{"type":"string","maxLength":1024},"fileSystems":{"type":"array","x-kubernetes-list-map-keys":["name"],"maxItems":2,"items":{"type":"object","required":["name","capacityBytes","availableBytes","usedBytes"],"properties":{"name":{"type":"string","enum":["nodefs","imagefs"]},"capacityBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"availableBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"usedBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"imagesInUseBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"imagesUnusedBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"layersBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"volumesBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"logsBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"orphansBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"otherBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"collectableBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"growthBytesPerHour":{"type":"integer","minimum":0,"maximum":9007199254740991},"fullTime":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"fullAfterCollectionTime":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"forecastErrorPercent":{"type":"integer","minimum":0,"maximum":100}},"additionalProperties":false}},"podCount":{"type":"integer","minimum":0,"maximum":2147483647},"pods":{"type":"array","maxItems":20,"items":{"type":"object","required":["namespace","name","uid","bytes"],"properties":{"namespace":{"type":"string","maxLength":63},"name":{"type":"string","maxLength":253},"uid":{"type":"string","maxLength":128},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"layersBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"volumesBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"logsBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"limitBytes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false}},"namespaces":{"type":"array","maxItems":64,"items":{"type":"object","required":["name","pods","bytes"],"properties":{"name":{"type":"string","maxLength":63},"pods":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"layersBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"volumesBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"logsBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"growthBytesPerHour":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false}},"otherNamespaces":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false},"images":{"type":"array","maxItems":64,"items":{"type":"object","required":["id","bytes","inUse"],"properties":{"id":{"type":"string","maxLength":128},"name":{"type":"string","maxLength":256},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"inUse":{"type":"boolean"},"unusedSince":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"isKept":{"type":"boolean"}},"additionalProperties":false}},"otherImages":{"type":"object","properties":{"count":{"type":"integer","minimum":0,"maximum":2147483647},"bytes":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false}},"additionalProperties":false},"storageWarningCount":{"type":"integer","minimum":0,"maximum":2147483647},"storageWarnings":{"type":"array","maxItems":32,"items":{"type":"object","required":["pod","signal","observedBytes","limitBytes"],"properties":{"pod":{"type":"object","required":["namespace","name","uid"],"properties":{"namespace":{"type":"string","minLength":1,"maxLength":63},"name":{"type":"string","minLength":1,"maxLength":253},"uid":{"type":"string","minLength":1,"maxLength":128}},"additionalProperties":false},"signal":{"type":"string","enum":["emptydirfs.limit","ephemeralpodfs.limit","ephemeralcontainerfs.limit"]},"subject":{"type":"string","maxLength":253},"observedBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"limitBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"percent":{"type":"integer","minimum":0,"maximum":100},"since":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"}},"additionalProperties":false}},"evictionRequestCount":{"type":"integer","minimum":0,"maximum":2147483647},"signals":{"type":"array","x-kubernetes-list-map-keys":["name"],"maxItems":8,"items":{"type":"object","required":["name","available","capacity","availablePercent","measuredTime"],"properties":{"name":{"type":"string","enum":["nodefs.available","nodefs.inodesFree","imagefs.available","imagefs.inodesFree","memory.available","containerfs.available","containerfs.inodesFree"]},"available":{"type":"integer","minimum":0,"maximum":9007199254740991},"capacity":{"type":"integer","minimum":0,"maximum":9007199254740991},"availablePercent":{"type":"integer","minimum":0,"maximum":100},"threshold":{"type":"integer","minimum":0,"maximum":9007199254740991},"kubeletThreshold":{"type":"integer","minimum":0,"maximum":9007199254740991},"growthPerMinute":{"type":"integer","minimum":0,"maximum":9007199254740991},"thresholdTime":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"crossedSince":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"measuredTime":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"}},"additionalProperties":false}},"evictionRequests":{"type":"array","maxItems":32,"items":{"type":"object","required":["pod","signal","observedBytes","limitBytes","observedTime"],"properties":{"pod":{"type":"object","required":["namespace","name","uid"],"properties":{"namespace":{"type":"string","minLength":1,"maxLength":63},"name":{"type":"string","minLength":1,"maxLength":253},"uid":{"type":"string","minLength":1,"maxLength":128}},"additionalProperties":false},"signal":{"type":"string","enum":["emptydirfs.limit","ephemeralpodfs.limit","ephemeralcontainerfs.limit","nodefs.available","nodefs.inodesFree","imagefs.available","imagefs.inodesFree"]},"subject":{"type":"string","maxLength":253},"observedBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"limitBytes":{"type":"integer","minimum":0,"maximum":9007199254740991},"shortage":{"type":"object","required":["available","threshold"],"properties":{"available":{"type":"integer","minimum":0,"maximum":9007199254740991},"threshold":{"type":"integer","minimum":0,"maximum":9007199254740991}},"additionalProperties":false},"observedTime":{"type":"string","pattern":"^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$"},"gracePeriodSeconds":{"type":"integer","minimum":0,"maximum":604800}},"additionalProperties":false}}},"additionalProperties":false};
 
 /** Cuts a status to the bounds of the CRD. */
 export const fitStatus: (status: NodeGCReportStatus) => NodeGCReportStatus = (status) => fitted(status, statusSchema);

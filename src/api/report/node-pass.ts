@@ -1,3 +1,4 @@
+import type { NodeGCReportStatus } from '../gen/nodegcreport.gen.ts';
 import type { PodRef } from '../pod-ref.ts';
 
 /** The units of the agent, by their names in reports, metrics and `plan`. */
@@ -23,6 +24,9 @@ export interface NodePassReport {
   readonly message: string | undefined;
 }
 
+/** What uses the disks of a node, in its report. */
+export type NodeUsage = NonNullable<NodeGCReportStatus['usage']>;
+
 /** One of the largest users of space, for the report. */
 export interface Offender {
   readonly kind: 'Image' | 'Container' | 'Sandbox' | 'LogDirectory' | 'LogFile' | 'Pod' | 'Volume';
@@ -46,11 +50,27 @@ export interface ImageInventory {
   readonly pinned: CountAndBytes;
   readonly kept: CountAndBytes;
   readonly removable: CountAndBytes;
+  /** Images that nothing uses and that neither a pin nor a keep list protects. */
+  readonly collectable: CountAndBytes;
+  /** Largest first, at most 64. */
+  readonly listed: readonly ListedImage[];
   readonly disk: ImageDisk | undefined;
   /** The large removal by a new generation that waits; undefined = none. */
   readonly held?: HeldImages | undefined;
   /** Largest first, at most ten. */
   readonly offenders: readonly Offender[];
+}
+
+export interface ListedImage {
+  readonly id: string;
+  /** A tag, else a digest; undefined = it has none. */
+  readonly name: string | undefined;
+  readonly bytes: number;
+  readonly inUse: boolean;
+  /** A pin or a keep list protects it. */
+  readonly isKept: boolean;
+  /** When it was last used; if never, when it was first seen; undefined = it is in use. */
+  readonly unusedSinceMs: number | undefined;
 }
 
 export interface HeldImages {

@@ -24,6 +24,8 @@ export interface Passes {
   readonly storage: Pass;
   /** Reads what is available on the node, and may run passes over containers and images. */
   readonly pressure: Pass;
+  /** Measures what uses the disks of the node. */
+  readonly usage: Pass;
   /** Writes the report when it is due; `isLast`: the agent stops. */
   readonly report: (signal: AbortSignal, isLast?: boolean) => Promise<void>;
   /** Whether a pod must be evicted that no report requests yet: then the report is not delayed. */
@@ -46,6 +48,8 @@ const livePeriods = 3;
 const liveAtLeastMs = 10 * 60_000;
 const runtimePeriodMs = 10_000;
 const reportPeriodMs = 10_000;
+/** The kubelet measures every one to two minutes. */
+const usagePeriods = 6;
 
 /** The loops of the agent. Passes over containers and images never overlap, containers first: a dead container holds its image. */
 export class AgentLoops {
@@ -123,6 +127,7 @@ export class AgentLoops {
       this.#storage(passes.storage, signal),
       this.#pressure(passes.pressure, signal),
       this.#report(passes, signal),
+      this.#usage(passes.usage, signal),
       this.#loop(passes.runtime, { name: 'runtime', intervalMs: runtimePeriodMs }, signal),
     ]);
   }
@@ -155,6 +160,13 @@ export class AgentLoops {
     const firstDelayMs = firstStorageMs(intervalMs, random());
     const heartbeat = this.#beats.pressure;
     return this.#loop(pass, { name: 'nodepressure', intervalMs, jitter, firstDelayMs, heartbeat }, signal);
+  }
+
+  /** Needs no liveness check: nothing depends on it. */
+  #usage(pass: Pass, signal: AbortSignal): Promise<void> {
+    const intervalMs = usagePeriods * this.#deps.config.localStoragePeriodMs;
+    const firstDelayMs = firstStorageMs(intervalMs, this.#deps.random());
+    return this.#loop(pass, { name: 'usage', intervalMs, jitter, firstDelayMs }, signal);
   }
 
   async #collect({ containers, images }: Passes, signal: AbortSignal): Promise<void> {

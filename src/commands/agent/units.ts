@@ -10,6 +10,8 @@ import { reportMetrics } from '../../agent/report/metrics.ts';
 import type { Consumer } from '../../agent/nodepressure/facts.ts';
 import { NodePressureManager, type NodePressureDeps } from '../../agent/nodepressure/manager.ts';
 import { nodePressureMetrics } from '../../agent/nodepressure/metrics.ts';
+import { UsageManager } from '../../agent/usage/manager.ts';
+import { usageMetrics } from '../../agent/usage/metrics.ts';
 import type { StorageInventory } from '../../api/local-storage.ts';
 import type { PressureInventory } from '../../api/report/node-signals.ts';
 import type {
@@ -88,9 +90,12 @@ export function buildAgentUnits(deps: AgentUnitsDeps): Omit<Passes, 'runtime'> {
   };
   const kubelet = kubeletOf(deps, statFs);
   const inventories: Inventories = { removedImages: [], removedOthers: [] };
-  const report = reportManager(deps, place, inventories);
+  let freedBytes = 0;
+  const usage = usageManager(deps, place, { kubelet, inventories, freedBytes: () => freedBytes });
+  const report = reportManager(deps, place, { inventories, usage });
   const passed = (pass: NodePassReport, found: Partial<Inventories>): void => {
     Object.assign(inventories, found);
+    freedBytes += pass.freedBytes;
     report.observe(pass);
     onPass();
   };
@@ -115,6 +120,7 @@ export function buildAgentUnits(deps: AgentUnitsDeps): Omit<Passes, 'runtime'> {
     images: (signal) => images.collect(signal),
     storage: (signal) => storage.collect(signal),
     pressure: (signal) => pressure.collect(signal),
+    usage: (signal) => usage.measure(signal),
     report: (signal, isLast) => report.reconcile(signal, isLast),
     isReportAwaited: () => report.isAwaited,
   };
@@ -278,7 +284,43 @@ function consumersOf({ images, containers }: Inventories): readonly Consumer[] {
   });
 }
 
-function reportManager(deps: AgentUnitsDeps, place: Place, inventories: Inventories): ReportManager {
+interface UsageSources {
+  readonly kubelet: Kubelet;
+  readonly inventories: Inventories;
+  readonly freedBytes: () => number;
+}
+
+function usageManager(
+  { registry, log, caches, recorder }: AgentUnitsDeps,
+  { nodeDisk, imageDisk: disk }: Place,
+  { kubelet, inventories, freedBytes }: UsageSources,
+): UsageManager {
+  return new UsageManager({
+    clock,
+    recorder,
+    nodeDisk,
+    freedBytes,
+    imageDisk: disk,
+    kubelet: (signal) => kubelet.usage(signal),
+    pods: caches.pods,
+    node: () => nodeRef(caches),
+    images: () => inventories.images,
+    containers: () => inventories.containers,
+    metrics: usageMetrics(registry),
+    log: log.named('usage'),
+  });
+}
+
+interface ReportSources {
+  readonly inventories: Inventories;
+  readonly usage: Pick<UsageManager, 'usage'>;
+}
+
+function reportManager(
+  deps: AgentUnitsDeps,
+  place: Place,
+  { inventories, usage }: ReportSources,
+): ReportManager {
   const { cluster, registry, log, runtime, runtimeWatch, caches, recorder } = deps;
   return new ReportManager({
     clock,
@@ -292,6 +334,7 @@ function reportManager(deps: AgentUnitsDeps, place: Place, inventories: Inventor
     containers: () => inventories.containers,
     storage: () => inventories.storage,
     pressure: () => inventories.pressure,
+    usage: () => usage.usage,
     lastRemoved: () => ({ images: inventories.removedImages, others: inventories.removedOthers }),
     runtimeVersion: () => runtimeWatch.version,
     runtimeTrouble: () => runtimeWatch.check(),

@@ -9,6 +9,8 @@ export interface FileSystemStats {
   readonly device?: number | undefined;
   readonly capacityBytes: number;
   readonly availableBytes: number;
+  /** With those that are reserved for root, as df counts used bytes; undefined = not read. */
+  readonly freeBytes?: number | undefined;
   /** undefined = the file system does not count them (btrfs). */
   readonly inodes: number | undefined;
   readonly inodesFree: number | undefined;
@@ -17,14 +19,14 @@ export interface FileSystemStats {
 /** Reads size and free space of the file system that `path` is on; rejects after a few seconds, in one line that names the path. */
 export type StatFs = (path: string, signal: AbortSignal) => Promise<FileSystemStats>;
 
-type RawStats = Readonly<Record<'bsize' | 'blocks' | 'bavail' | 'files' | 'ffree', bigint>> & {
+type RawStats = Readonly<Record<'bsize' | 'blocks' | 'bavail' | 'bfree' | 'files' | 'ffree', bigint>> & {
   readonly dev?: number;
 };
 
 async function readStats(path: string): Promise<RawStats> {
   const { dev } = await stat(path);
-  const { bsize, blocks, bavail, files, ffree } = await statfs(path, { bigint: true });
-  return { dev, bsize, blocks, bavail, files, ffree };
+  const { bsize, blocks, bavail, bfree, files, ffree } = await statfs(path, { bigint: true });
+  return { dev, bsize, blocks, bavail, bfree, files, ffree };
 }
 
 interface StatFsOptions {
@@ -59,7 +61,7 @@ export function statFsReader({
 }
 
 /** Throws for more available blocks than there are: some network file systems report them, and nobody knows what is available then. */
-function converted({ dev, bsize, blocks, bavail, files, ffree }: RawStats): FileSystemStats {
+function converted({ dev, bsize, blocks, bavail, bfree, files, ffree }: RawStats): FileSystemStats {
   if (!isPart(bavail, blocks))
     throw new Error(`impossible values: ${bavail} of ${blocks} blocks are available`);
   const counted = files > 0n && isPart(ffree, files);
@@ -67,6 +69,7 @@ function converted({ dev, bsize, blocks, bavail, files, ffree }: RawStats): File
     device: dev,
     capacityBytes: Number(blocks * bsize),
     availableBytes: Number(bavail * bsize),
+    freeBytes: isPart(bfree, blocks) ? Number(bfree * bsize) : undefined,
     inodes: counted ? Number(files) : undefined,
     inodesFree: counted ? Number(ffree) : undefined,
   };
@@ -75,7 +78,7 @@ function converted({ dev, bsize, blocks, bavail, files, ffree }: RawStats): File
 const isPart = (value: bigint, whole: bigint): boolean => value >= 0n && value <= whole;
 
 /** The image file system: the disk, its mount point, and the usage of the runtime's images. */
-export interface MountedImageDisk extends ImageDisk, Pick<FileSystemStats, 'device'> {
+export interface MountedImageDisk extends ImageDisk, Pick<FileSystemStats, 'device' | 'freeBytes'> {
   readonly mountpoint: string;
   /** Bytes as the runtime counts: unpacked images, without compressed layers. */
   readonly usedBytes: number;

@@ -147,7 +147,7 @@ export class Fleet {
       {
         containers: pass('containergc', isBusy ? 1 : 0),
         images: pass('imagegc', 0),
-        ...{ storage: idle, pressure: idle, runtime: idle },
+        ...{ storage: idle, pressure: idle, usage: idle, runtime: idle },
         report: (signal) => report.reconcile(signal),
         isReportAwaited: () => report.isAwaited,
       },

@@ -21,7 +21,7 @@ const offenders: readonly Offender[] = Array.from({ length: 10 }, (_, i) => ({
 
 const images: ImageInventory = {
   ...{ total: some(120), inUse: some(60), pinned: some(1), kept: some(9), removable: some(50) },
-  disk: undefined,
+  ...{ collectable: some(50), listed: [], disk: undefined },
   offenders,
 };
 
@@ -48,6 +48,7 @@ export const simulatedNode = {
   containers: () => containers,
   storage: () => undefined,
   pressure: () => undefined,
+  usage: () => undefined,
   lastRemoved: () => ({ images: [], others: [] }),
   runtimeVersion: () => ({ name: 'containerd', version: 'v2.3.6', apiVersion: 'v1' }),
   runtimeTrouble: () => undefined,

@@ -5,7 +5,7 @@ import { imageDisk, statFsReader, usedPercent } from '../../../src/node/disk/fil
 import { FakeRuntime } from '../../fakes/runtime.ts';
 
 const never = new AbortController().signal;
-const raw = { bsize: 4096n, blocks: 1000n, bavail: 250n, files: 100n, ffree: 40n };
+const raw = { bsize: 4096n, blocks: 1000n, bavail: 250n, bfree: 300n, files: 100n, ffree: 40n };
 const timedOut = (): AbortSignal => AbortSignal.abort();
 const hangs = new Promise<typeof raw>(() => undefined);
 
@@ -121,7 +121,8 @@ test('the image disk is the first file system that the runtime names', async () 
   });
   expect(await imageDisk({ runtime, statFs }, never)).toEqual({
     ...{ mountpoint: '/images', usedBytes: 7, inodesUsed: 3, usedPercent: 75 },
-    ...{ capacityBytes: 4_096_000, availableBytes: 1_024_000, inodes: 100, inodesFree: 40 },
+    ...{ capacityBytes: 4_096_000, availableBytes: 1_024_000, freeBytes: 1_228_800 },
+    ...{ inodes: 100, inodesFree: 40 },
   });
   expect(paths).toEqual(['/images']);
 });

@@ -56,7 +56,7 @@ const some = (count: number): { count: number; bytes: number } => ({ count, byte
 
 export const images = (over: Partial<ImageInventory> = {}): ImageInventory => ({
   ...{ total: some(10), inUse: some(5), pinned: some(1), kept: some(2), removable: some(2) },
-  ...{ disk: undefined, offenders: [] },
+  ...{ collectable: some(3), listed: [], disk: undefined, offenders: [] },
   ...over,
 });
 
@@ -102,7 +102,7 @@ export const facts = (over: Partial<ReportFacts> = {}): ReportFacts => ({
   startedAt: now,
   passes: passes(pass('imagegc'), pass('containergc')),
   earlierUnits: [],
-  ...{ images: images(), containers, storage: undefined, pressure: undefined },
+  ...{ images: images(), containers, storage: undefined, pressure: undefined, usage: undefined },
   lastRemoved: { images: [], others: [] },
   ...{ orphans: undefined, snapshots: undefined },
   ...{ imageDisk: disk(50), nodeDisk: undefined, troubles: [] },

@@ -56,6 +56,7 @@ export function environment(over: Partial<ReportDeps> = {}): Environment {
     containers: () => ({ ...containers, orphans }),
     storage: () => undefined,
     pressure: () => undefined,
+    usage: () => undefined,
     lastRemoved: () => ({ images: [], others: [] }),
     runtimeVersion: () => ({ name: 'containerd', version: 'v2', apiVersion: 'v1' }),
     runtimeTrouble: () => undefined,

@@ -31,12 +31,13 @@ test('every loop of an agent exports its period before its first pass', async ()
     images: pass,
     storage: pass,
     pressure: pass,
+    usage: pass,
     report: pass,
     runtime: pass,
   };
   void loops.run({ ...passes, isReportAwaited: () => false }, stop.signal);
   // That over images begins when the first one over containers has ended.
-  const alone = { containergc: 60, localstorage: 30, nodepressure: 30, report: 10, runtime: 10 };
+  const alone = { containergc: 60, localstorage: 30, nodepressure: 30, usage: 180, report: 10, runtime: 10 };
   expect(await periodsOf(registry)).toEqual(alone);
   await clock.advance(30_000);
   expect(await periodsOf(registry)).toEqual({ ...alone, imagegc: 10_800 });

@@ -66,7 +66,7 @@ function start(random: number) {
         storage: pass('storage'),
         pressure: pass('pressure'),
       },
-      ...{ report: pass('report'), runtime: pass('runtime') },
+      ...{ report: pass('report'), runtime: pass('runtime'), usage: pass('usage') },
       isReportAwaited: () => asks.isUntold,
     },
     stop.signal,

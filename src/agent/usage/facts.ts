@@ -1,0 +1,64 @@
+import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
+import type { ContainerInventory, ImageInventory } from '../../api/report/node-pass.ts';
+import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
+
+/** Input of a measurement; undefined = unknown. */
+export interface UsageFacts {
+  readonly kubelet: StorageUsage | undefined;
+  readonly pods: readonly StoragePod[] | undefined;
+  /** The file system of the kubelet's root directory. */
+  readonly nodeDisk: FileSystemStats | undefined;
+  readonly imageDisk: MountedImageDisk | undefined;
+  readonly images: ImageInventory | undefined;
+  readonly containers: ContainerInventory | undefined;
+  readonly now: Date;
+}
+
+/** What uses a file system, as labels of metrics. The classes add up to the used bytes. */
+export const usageClasses = [
+  'images-in-use',
+  'images-unused',
+  'layers',
+  'volumes',
+  'logs',
+  'orphans',
+  'other',
+] as const;
+export type UsageClass = (typeof usageClasses)[number];
+
+/** Kinds of local storage that a pod uses. */
+export const podClasses = ['layers', 'volumes', 'logs'] as const;
+export type PodClass = (typeof podClasses)[number];
+
+export interface DiskUse {
+  readonly name: 'nodefs' | 'imagefs';
+  readonly capacityBytes: number;
+  readonly availableBytes: number;
+  readonly usedBytes: number;
+  /** A class without an entry is unknown, or is on another file system. */
+  readonly classes: ReadonlyMap<UsageClass, number>;
+  /** undefined = unknown. */
+  readonly collectableBytes: number | undefined;
+}
+
+export interface PodUse {
+  readonly pod: StoragePod;
+  readonly bytes: number;
+  readonly classes: Readonly<Record<PodClass, number>>;
+}
+
+export interface NamespaceUse {
+  readonly name: string;
+  readonly pods: number;
+  readonly bytes: number;
+  readonly classes: Readonly<Record<PodClass, number>>;
+}
+
+/** The usage of a node at one time. Lists are complete, the largest first. */
+export interface MeasuredUsage {
+  readonly at: Date;
+  readonly disks: readonly DiskUse[];
+  /** undefined = unknown. */
+  readonly pods: readonly PodUse[] | undefined;
+  readonly namespaces: readonly NamespaceUse[];
+}

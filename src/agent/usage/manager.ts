@@ -1,0 +1,113 @@
+import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
+import type { ContainerInventory, ImageInventory, NodeUsage } from '../../api/report/node-pass.ts';
+import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
+import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
+import { errorLine } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
+import type { Clock } from '../../runtime/scheduling/clock.ts';
+import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
+import { diskFillsDespiteCollection } from './events.ts';
+import { noHistory, observeUsage, type UsageHistory } from './forecast.ts';
+import { measureUsage } from './measure.ts';
+import { showUsage, type UsageMetrics } from './metrics.ts';
+import { planUsage, type UsagePlan } from './plan.ts';
+
+export interface UsageDeps {
+  /** The usage of the pods, as this node's kubelet reports it. */
+  readonly kubelet: (signal: AbortSignal) => Promise<StorageUsage>;
+  readonly nodeDisk: (signal: AbortSignal) => Promise<FileSystemStats>;
+  readonly imageDisk: (signal: AbortSignal) => Promise<MountedImageDisk>;
+  /** The pods bound to the node; undefined = unknown. */
+  readonly pods: () => readonly StoragePod[] | undefined;
+  /** Inventories of the last passes. */
+  readonly images: () => ImageInventory | undefined;
+  readonly containers: () => ContainerInventory | undefined;
+  /** Bytes that dustpan has removed since it started. */
+  readonly freedBytes: () => number;
+  /** This node, for its Events; undefined = unknown: no Events. */
+  readonly node: () => ObjectRef | undefined;
+  readonly recorder: Recorder;
+  readonly metrics: UsageMetrics;
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  readonly log: Logger;
+}
+
+/** A disk that is full later is no reason to act today. */
+const warnSeconds = 24 * 60 * 60;
+/** A forecast that wavers is not a new one. */
+const warnEveryMs = 6 * 60 * 60_000;
+
+/** Measures what uses the disks of the node, and when they will be full. It removes nothing, and needs no policy. */
+export class UsageManager {
+  readonly #deps: UsageDeps;
+  #history: UsageHistory = noHistory;
+  #began: Moment | undefined;
+  #usage: NodeUsage | undefined;
+  #warnedMs: number | undefined;
+  /** What could not be read in the last pass. */
+  #unknown = '';
+
+  constructor(deps: UsageDeps) {
+    this.#deps = deps;
+  }
+
+  /** undefined = not measured yet. */
+  get usage(): NodeUsage | undefined {
+    return this.#usage;
+  }
+
+  /** One measurement. What cannot be read is unknown, and no failure of the agent. */
+  async measure(signal: AbortSignal): Promise<void> {
+    const { pods, images, containers, freedBytes, clock, metrics } = this.#deps;
+    const unknown: string[] = [];
+    const tried = async <T>(what: string, read: Promise<T>): Promise<T | undefined> => {
+      try {
+        return await read;
+      } catch (err) {
+        signal.throwIfAborted();
+        unknown.push(`${what}: ${errorLine(err)}`);
+        return undefined;
+      }
+    };
+    const [kubelet, nodeDisk, imageDisk] = await Promise.all([
+      tried('usage of the pods', this.#deps.kubelet(signal)),
+      tried('disk of the kubelet', this.#deps.nodeDisk(signal)),
+      tried('disk of images', this.#deps.imageDisk(signal)),
+    ]);
+    if (kubelet !== undefined && kubelet.impossible.length > 0)
+      unknown.push(`impossible values: ${kubelet.impossible.join(', ')}`);
+    this.#forgetAfterJump();
+    const facts = { kubelet, nodeDisk, imageDisk, pods: pods(), images: images(), containers: containers() };
+    const measured = measureUsage({ ...facts, now: clock.now() });
+    this.#history = observeUsage(this.#history, measured, freedBytes());
+    const plan = planUsage({ measured, history: this.#history, images: facts.images, unknown });
+    showUsage(metrics, { measured, plan });
+    this.#usage = plan.usage;
+    this.#warn(plan);
+    this.#logUnknown(unknown.join('; '));
+  }
+
+  /** After a jump of the clock nobody knows how fast something grew. */
+  #forgetAfterJump(): void {
+    const [before, began] = [this.#began, momentOf(this.#deps.clock)];
+    this.#began = began;
+    if (jumpMs(before, began) !== 0) this.#history = noHistory;
+  }
+
+  #warn({ fullFirst }: UsagePlan): void {
+    const { clock, node, recorder, log } = this.#deps;
+    const regarding = node();
+    if (fullFirst === undefined || fullFirst.seconds > warnSeconds || regarding === undefined) return;
+    const atMs = clock.monotonicMs();
+    if (this.#warnedMs !== undefined && atMs - this.#warnedMs < warnEveryMs) return;
+    this.#warnedMs = atMs;
+    recorder.record(diskFillsDespiteCollection(regarding, fullFirst.note));
+    log.info({ note: fullFirst.note }, 'a disk fills despite collection');
+  }
+
+  #logUnknown(unknown: string): void {
+    if (unknown !== '' && unknown !== this.#unknown)
+      this.#deps.log.warn({ unknown }, 'the usage of the node is known in part');
+    this.#unknown = unknown;
+  }
+}

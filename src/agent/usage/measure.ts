@@ -1,0 +1,141 @@
+import { isSameFileSystem } from '../../api/file-system.ts';
+import { usageOfPod, type StoragePod, type StorageUsage } from '../../api/local-storage.ts';
+import type { FileSystemStats } from '../../node/disk/filesystem.ts';
+import {
+  podClasses,
+  type DiskUse,
+  type MeasuredUsage,
+  type NamespaceUse,
+  type PodClass,
+  type PodUse,
+  type UsageClass,
+  type UsageFacts,
+} from './facts.ts';
+
+/** Adds up what uses the disks of a node. */
+export function measureUsage(facts: UsageFacts): MeasuredUsage {
+  const pods = podUses(facts);
+  return { at: facts.now, disks: disksOf(facts, pods), pods, namespaces: namespaceUses(pods ?? []) };
+}
+
+/** undefined = the pods or their usage are not known. */
+function podUses({ kubelet, pods }: UsageFacts): readonly PodUse[] | undefined {
+  if (kubelet === undefined || pods === undefined) return undefined;
+  return pods.flatMap((pod) => podUse(pod, kubelet)).toSorted((a, b) => b.bytes - a.bytes);
+}
+
+/** Nothing for a pod that is not measured. */
+function podUse(pod: StoragePod, kubelet: StorageUsage): readonly PodUse[] {
+  const usage = usageOfPod(kubelet, pod);
+  if (usage === undefined) return [];
+  const { containers, volumes } = usage;
+  const onDisk = pod.storage.emptyDirs.filter(({ isMemory }) => !isMemory);
+  const classes = {
+    layers: sum(containers.map(({ layer }) => layer?.bytes ?? 0)),
+    volumes: sum(onDisk.map(({ name }) => volumes.get(name)?.bytes ?? 0)),
+    logs: sum(containers.map(({ logs }) => logs?.bytes ?? 0)),
+  };
+  return [{ pod, bytes: sum(Object.values(classes)), classes }];
+}
+
+function namespaceUses(pods: readonly PodUse[]): readonly NamespaceUse[] {
+  const groups = Map.groupBy(pods, ({ pod }) => pod.namespace);
+  return [...groups]
+    .map(([name, all]) => {
+      const of = (one: PodClass): number => sum(all.map(({ classes }) => classes[one]));
+      const classes = { layers: of('layers'), volumes: of('volumes'), logs: of('logs') };
+      return { name, pods: all.length, bytes: sum(Object.values(classes)), classes };
+    })
+    .toSorted((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
+}
+
+/** Nothing for a file system that could not be read. */
+function disksOf(facts: UsageFacts, pods: readonly PodUse[] | undefined): readonly DiskUse[] {
+  const { nodeDisk, imageDisk } = facts;
+  const ofPods = podTotals(pods);
+  const images = imageParts(facts, ofPods.layers);
+  const own = kubeletParts(facts, ofPods);
+  const layers: Parts = { classes: [['layers', ofPods.layers]], collectableBytes: 0 };
+  if (nodeDisk === undefined)
+    return imageDisk === undefined ? [] : [diskUse('imagefs', imageDisk, [images, layers])];
+  if (imageDisk === undefined || isSameFileSystem(nodeDisk, imageDisk))
+    return [diskUse('nodefs', nodeDisk, [images, layers, own])];
+  return [diskUse('nodefs', nodeDisk, [own]), diskUse('imagefs', imageDisk, [images, layers])];
+}
+
+const podTotals = (pods: readonly PodUse[] | undefined): Readonly<Record<PodClass, number | undefined>> => {
+  const [layers, volumes, logs] = podClasses.map(
+    (one) => pods && sum(pods.map(({ classes }) => classes[one])),
+  );
+  return { layers, volumes, logs };
+};
+
+/** Some classes of a file system; undefined = unknown. */
+interface Parts {
+  readonly classes: readonly (readonly [UsageClass, number | undefined])[];
+  readonly collectableBytes: number | undefined;
+}
+
+/**
+ * Images by what the runtime uses for unpacked layers, without writable ones; the size of each image is its compressed size, or counts shared layers
+ * several times, so sizes of images only divide the total.
+ */
+function imageParts({ images, imageDisk }: UsageFacts, layers: number | undefined): Parts {
+  if (images === undefined)
+    return {
+      classes: [
+        ['images-in-use', undefined],
+        ['images-unused', undefined],
+      ],
+      collectableBytes: undefined,
+    };
+  const { total, inUse, collectable } = images;
+  const unpacked = (imageDisk?.usedBytes ?? 0) - (layers ?? 0);
+  const scale = unpacked > 0 && total.bytes > 0 ? unpacked / total.bytes : 1;
+  return {
+    classes: [
+      ['images-in-use', inUse.bytes * scale],
+      ['images-unused', (total.bytes - inUse.bytes) * scale],
+    ],
+    collectableBytes: collectable.bytes * scale,
+  };
+}
+
+function kubeletParts({ containers }: UsageFacts, ofPods: ReturnType<typeof podTotals>): Parts {
+  const { logs, orphans } = containers ?? {};
+  const orphanedLogs = orphans?.logDirectories?.bytes ?? 0;
+  return {
+    classes: [
+      ['volumes', ofPods.volumes],
+      ['logs', logs === undefined ? ofPods.logs : Math.max(0, logs.bytes - orphanedLogs)],
+      ['orphans', orphans && orphanedLogs + (orphans.podDirectories?.bytes ?? 0)],
+    ],
+    collectableBytes: logs?.removableBytes ?? 0,
+  };
+}
+
+/** What the known classes do not use is `other`, if all are known. Sizes that are larger than the used bytes together are scaled down. */
+function diskUse(name: DiskUse['name'], disk: FileSystemStats, parts: readonly Parts[]): DiskUse {
+  const { capacityBytes, availableBytes, freeBytes = availableBytes } = disk;
+  const usedBytes = Math.max(0, capacityBytes - freeBytes);
+  const all = parts.flatMap(({ classes }) => classes);
+  const known = all.flatMap(([one, bytes]) => (bytes === undefined ? [] : [[one, bytes] as const]));
+  const total = sum(known.map(([, bytes]) => bytes));
+  const scale = total > usedBytes ? usedBytes / total : 1;
+  // Where orphans were not searched, they are few, and count as other.
+  const isComplete = all.every(([one, bytes]) => bytes !== undefined || one === 'orphans');
+  const other = isComplete ? ([['other', Math.max(0, usedBytes - total)]] as const) : [];
+  const collectable = parts.map(({ collectableBytes }) => collectableBytes);
+  return {
+    name,
+    capacityBytes,
+    availableBytes,
+    usedBytes,
+    classes: new Map([...known.map(([one, bytes]) => [one, bytes * scale] as const), ...other]),
+    collectableBytes: collectable.includes(undefined)
+      ? undefined
+      : sum(collectable.map((bytes = 0) => bytes)) * scale,
+  };
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);

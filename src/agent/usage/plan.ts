@@ -1,0 +1,142 @@
+import { metaTime } from '../../runtime/text/rfc3339.ts';
+import type { StoragePod } from '../../api/local-storage.ts';
+import type { ImageInventory, NodeUsage } from '../../api/report/node-pass.ts';
+import type { DiskUse, MeasuredUsage, NamespaceUse, PodUse } from './facts.ts';
+import {
+  forecastOf,
+  maxNamespaces,
+  namespaceGrowth,
+  type DiskForecast,
+  type UsageHistory,
+} from './forecast.ts';
+import { explainForecast } from './words.ts';
+
+interface Given {
+  readonly measured: MeasuredUsage;
+  readonly history: UsageHistory;
+  readonly images: ImageInventory | undefined;
+  /** What could not be read, one line each. */
+  readonly unknown: readonly string[];
+}
+
+export interface UsagePlan {
+  readonly usage: NodeUsage;
+  /** The disk that is full first after collection; undefined = none will be, or this is unknown. */
+  readonly fullFirst: { readonly seconds: number; readonly note: string } | undefined;
+}
+
+/** The part of the report about the usage of the node. */
+export function planUsage({ measured, history, images, unknown }: Given): UsagePlan {
+  const { at, disks, pods, namespaces } = measured;
+  const forecasts = disks.map((disk) => ({ disk, forecast: forecastOf(disk, history, measured) }));
+  const filling = forecasts
+    .flatMap(({ disk, forecast }) => {
+      const note = explainForecast(disk, forecast);
+      const { fullSeconds = Infinity, fullAfterCollectionSeconds: seconds } = forecast;
+      return note === undefined ? [] : [{ note, seconds, fullSeconds }];
+    })
+    .toSorted((a, b) => a.fullSeconds - b.fullSeconds);
+  const [first] = filling.flatMap(({ note, seconds }) =>
+    seconds === undefined || seconds === Infinity ? [] : [{ note, seconds }],
+  );
+  const rest = namespaces.slice(maxNamespaces);
+  const listed = images?.listed ?? [];
+  return {
+    usage: {
+      measuredTime: metaTime(at),
+      unknown: unknown.length === 0 ? undefined : unknown.join('; '),
+      forecast: filling[0]?.note,
+      fileSystems: forecasts.map(({ disk, forecast }) => diskOf(disk, forecast, at)),
+      podCount: pods?.length,
+      pods: pods?.map(podOf),
+      namespaces: pods && namespaces.map((one) => namespaceOf(one, history)),
+      otherNamespaces:
+        rest.length === 0
+          ? undefined
+          : { count: rest.length, bytes: rest.reduce((all, { bytes }) => all + bytes, 0) },
+      images: images && listed.map(imageOf),
+      otherImages: images && restOf(images),
+    },
+    fullFirst: first,
+  };
+}
+
+function diskOf(
+  disk: DiskUse,
+  forecast: DiskForecast,
+  at: Date,
+): NonNullable<NodeUsage['fileSystems']>[number] {
+  const { name, capacityBytes, availableBytes, usedBytes, classes, collectableBytes } = disk;
+  return {
+    name,
+    capacityBytes,
+    availableBytes,
+    usedBytes,
+    imagesInUseBytes: classes.get('images-in-use'),
+    imagesUnusedBytes: classes.get('images-unused'),
+    layersBytes: classes.get('layers'),
+    volumesBytes: classes.get('volumes'),
+    logsBytes: classes.get('logs'),
+    orphansBytes: classes.get('orphans'),
+    otherBytes: classes.get('other'),
+    collectableBytes,
+    growthBytesPerHour: forecast.bytesPerHour,
+    fullTime: timeIn(forecast.fullSeconds, at),
+    fullAfterCollectionTime: timeIn(forecast.fullAfterCollectionSeconds, at),
+    forecastErrorPercent: forecast.errorPercent === undefined ? undefined : Math.round(forecast.errorPercent),
+  };
+}
+
+const longestSeconds = 10 * 365 * 86_400;
+
+/** undefined for a time that is not known, or too far away to mean anything. */
+const timeIn = (seconds: number | undefined, at: Date): string | undefined =>
+  seconds === undefined || seconds > longestSeconds
+    ? undefined
+    : metaTime(new Date(at.getTime() + seconds * 1000));
+
+const podOf = ({ pod, bytes, classes }: PodUse): NonNullable<NodeUsage['pods']>[number] => ({
+  namespace: pod.namespace,
+  name: pod.name,
+  uid: pod.uid,
+  bytes,
+  layersBytes: classes.layers,
+  volumesBytes: classes.volumes,
+  logsBytes: classes.logs,
+  limitBytes: limitOf(pod),
+});
+
+/** As the kubelet adds up the limits of a pod, without its init containers. */
+function limitOf({ storage: { containers } }: StoragePod): number | undefined {
+  const limits = containers.map(({ limit }) => limit?.bytes);
+  return limits.length === 0 || limits.includes(undefined)
+    ? undefined
+    : limits.reduce<number>((all, bytes = 0) => all + bytes, 0);
+}
+
+const namespaceOf = (
+  { name, pods, bytes, classes }: NamespaceUse,
+  history: UsageHistory,
+): NonNullable<NodeUsage['namespaces']>[number] => ({
+  name,
+  pods,
+  bytes,
+  layersBytes: classes.layers,
+  volumesBytes: classes.volumes,
+  logsBytes: classes.logs,
+  growthBytesPerHour: namespaceGrowth(name, history),
+});
+
+const imageOf = ({
+  unusedSinceMs,
+  ...image
+}: ImageInventory['listed'][number]): NonNullable<NodeUsage['images']>[number] => ({
+  ...image,
+  unusedSince: unusedSinceMs === undefined ? undefined : metaTime(new Date(unusedSinceMs)),
+});
+
+function restOf({ total, listed }: ImageInventory): NodeUsage['otherImages'] {
+  const count = total.count - listed.length;
+  const bytes = total.bytes - listed.reduce((all, one) => all + one.bytes, 0);
+  return count === 0 ? undefined : { count, bytes };
+}

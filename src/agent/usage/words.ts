@@ -1,0 +1,49 @@
+import { shortSizeText } from '../../runtime/text/size-text.ts';
+import type { DiskUse } from './facts.ts';
+import type { DiskForecast, Grower } from './forecast.ts';
+
+/** When a disk is full, what collection gives back, and what grows fastest; undefined = it does not fill, or this is unknown. */
+export function explainForecast(
+  { name, collectableBytes = 0 }: Pick<DiskUse, 'name' | 'collectableBytes'>,
+  { bytesPerHour, fullSeconds, fullAfterCollectionSeconds, growers }: DiskForecast,
+): string | undefined {
+  if (fullSeconds === undefined || bytesPerHour === undefined) return undefined;
+  const rate = `${shortSizeText(Math.round(bytesPerHour))}/h`;
+  const [first] = growers;
+  return [
+    `At ${rate}, ${name} is full in ${aboutText(fullSeconds)}${afterText(collectableBytes, fullAfterCollectionSeconds)}.`,
+    ...(first === undefined ? [] : [growerText(first)]),
+  ].join(' ');
+}
+
+function afterText(collectableBytes: number, seconds: number | undefined): string {
+  if (seconds === undefined) return '';
+  if (seconds === Infinity) return ', but unused images grow, and collection removes them';
+  if (collectableBytes < 1) return '; nothing can be collected';
+  return `; collection gives back ${shortSizeText(Math.round(collectableBytes))}, then in ${aboutText(seconds)}`;
+}
+
+const names: Readonly<Record<Grower['what'], string>> = {
+  layers: 'Writable layers',
+  volumes: 'EmptyDirs',
+  logs: 'Logs',
+  images: 'Images',
+  orphans: 'Directories of deleted pods',
+  other: 'Files outside of pods and images',
+};
+
+function growerText({ what, namespace, bytesPerHour }: Grower): string {
+  const whose = namespace === undefined ? '' : ` of namespace ${namespace}`;
+  return `${names[what]}${whose} grow ${shortSizeText(Math.round(bytesPerHour))}/h.`;
+}
+
+const [minute, hour, day] = [60, 3600, 86_400];
+/** Beyond it a forecast from 15 minutes means nothing. */
+const longest = 365 * day;
+
+/** A time in the largest unit of which there are at least two. */
+function aboutText(seconds: number): string {
+  if (seconds > longest) return 'more than a year';
+  if (seconds >= 2 * day) return `${Math.round(seconds / day)} days`;
+  return seconds >= 2 * hour ? `${Math.round(seconds / hour)} h` : `${Math.round(seconds / minute)} min`;
+}

@@ -1,0 +1,266 @@
+import fc from 'fast-check';
+import { Registry } from 'prom-client';
+import { describe, expect, test } from 'vitest';
+import { fitStatus, type NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
+import { UsageManager, type UsageDeps } from '../../../../src/agent/usage/manager.ts';
+import { usageMetrics } from '../../../../src/agent/usage/metrics.ts';
+import { FakeClock } from '../../../fakes/clock.ts';
+import { FakeRecorder } from '../../../fakes/cluster.ts';
+import { RecordingLogger } from '../../../fakes/recording-logger.ts';
+import { container, emptyDir, storagePod, usage, type Used } from '../localstorage/builders.ts';
+import { containers, disk, gib, images } from '../report/builders.ts';
+
+const never = new AbortController().signal;
+const minuteMs = 60_000;
+
+/** A node whose disk of 100 GiB is half full; 10 GiB of it are images, half of them in use. */
+function node(over: Partial<UsageDeps> = {}) {
+  const clock = new FakeClock();
+  const recorder = new FakeRecorder();
+  const registry = new Registry();
+  const log = new RecordingLogger();
+  const size = { usedBytes: 10 * gib };
+  const manager = new UsageManager({
+    kubelet: () => Promise.resolve(usage({})),
+    nodeDisk: () => Promise.resolve(disk(50, size)),
+    imageDisk: () => Promise.resolve(disk(50, size)),
+    pods: () => [],
+    images: () => images(),
+    containers: () => ({ ...containers, logs: { bytes: 0, removableBytes: 0 } }),
+    freedBytes: () => 0,
+    node: () => ({ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'u' }),
+    ...{ recorder, clock, log, metrics: usageMetrics(registry), ...over },
+  });
+  const measure = async (): Promise<NonNullable<NodeGCReportStatus['usage']>> => {
+    await manager.measure(never);
+    return fitStatus({ usage: manager.usage }).usage ?? {};
+  };
+  /** One measurement a minute. */
+  const during = async (minutes: number, before: (minute: number) => void) => {
+    for (let i = 0; i < minutes; i += 1) {
+      before(i);
+      await manager.measure(never);
+      clock.advance(minuteMs);
+    }
+    return fitStatus({ usage: manager.usage }).usage ?? {};
+  };
+  return { manager, clock, recorder, registry, log, measure, during };
+}
+
+const pods = [
+  storagePod('db', { emptyDirs: [emptyDir('data'), emptyDir('shm', undefined, true)] }),
+  storagePod('api', { containers: [container('main', '2Gi')] }, { namespace: 'shop' }),
+];
+const used: Readonly<Record<string, Used>> = {
+  db: { volumes: { data: 3072, shm: 9999 }, containers: { main: { layer: 1024, logs: 512 } } },
+  api: { containers: { main: { layer: 512 } } },
+};
+const measuredPods = { pods: () => pods, kubelet: () => Promise.resolve(usage(used)) };
+
+describe('what uses a disk', () => {
+  test('one file system: the classes add up to the used bytes', async () => {
+    const { fileSystems, podCount, pods: listed, namespaces } = await node(measuredPods).measure();
+    const layersBytes = 1.5 * gib;
+    expect(fileSystems).toEqual([
+      {
+        name: 'nodefs',
+        capacityBytes: 100 * gib,
+        availableBytes: 50 * gib,
+        usedBytes: 50 * gib,
+        imagesInUseBytes: (10 * gib - layersBytes) / 2,
+        imagesUnusedBytes: (10 * gib - layersBytes) / 2,
+        layersBytes,
+        volumesBytes: 3 * gib,
+        logsBytes: 0,
+        otherBytes: 37 * gib,
+        collectableBytes: Math.trunc((3 * (10 * gib - layersBytes)) / 10),
+      },
+    ]);
+    expect(podCount).toBe(2);
+    expect(listed).toEqual([
+      {
+        ...{ namespace: 'web', name: 'db', uid: 'uid-db', bytes: 4.5 * gib },
+        ...{ layersBytes: gib, volumesBytes: 3 * gib, logsBytes: gib / 2 },
+      },
+      {
+        ...{ namespace: 'shop', name: 'api', uid: 'uid-api', bytes: gib / 2, limitBytes: 2 * gib },
+        ...{ layersBytes: gib / 2, volumesBytes: 0, logsBytes: 0 },
+      },
+    ]);
+    expect(namespaces?.map(({ name, pods: count, bytes }) => [name, count, bytes])).toEqual([
+      ['web', 1, 4.5 * gib],
+      ['shop', 1, gib / 2],
+    ]);
+  });
+
+  test('two file systems: images and layers have their own', async () => {
+    const imageDisk = () => Promise.resolve(disk(20, { device: 2, usedBytes: 10 * gib }));
+    const { fileSystems } = await node({ ...measuredPods, imageDisk }).measure();
+    expect(fileSystems?.map(({ name, usedBytes, otherBytes }) => [name, usedBytes, otherBytes])).toEqual([
+      ['nodefs', 50 * gib, 47 * gib],
+      ['imagefs', 20 * gib, 10 * gib],
+    ]);
+    expect(fileSystems?.[0]).not.toHaveProperty('layersBytes');
+    expect(fileSystems?.[1]).not.toHaveProperty('logsBytes');
+  });
+
+  test('no kubelet: what pods use is unknown, not 0, and so is the rest', async () => {
+    const kubelet = () => Promise.reject(new Error('connect ECONNREFUSED'));
+    const { unknown, fileSystems, ...rest } = await node({ pods: () => pods, kubelet }).measure();
+    expect(unknown).toBe('usage of the pods: connect ECONNREFUSED');
+    for (const field of ['layersBytes', 'volumesBytes', 'otherBytes'])
+      expect(fileSystems?.[0]).not.toHaveProperty(field);
+    expect(rest).not.toHaveProperty('pods');
+    expect(rest).not.toHaveProperty('namespaces');
+  });
+
+  test.each([
+    ['the disk of the kubelet', { nodeDisk: () => Promise.reject(new Error('EIO')) }, ['imagefs']],
+    ['the disk of images', { imageDisk: () => Promise.reject(new Error('EIO')) }, ['nodefs']],
+  ] as const)('%s cannot be read', async (what, over, expected) => {
+    const { unknown, fileSystems } = await node(over).measure();
+    expect(unknown).toBe(`${what.replace('the ', '')}: EIO`);
+    expect(fileSystems?.map(({ name }) => name)).toEqual(expected);
+  });
+
+  test('impossible values are named', async () => {
+    const kubelet = () => Promise.resolve(usage({}, { impossible: ['pod web/a (logs of container main)'] }));
+    const { log, measure } = node({ kubelet });
+    expect((await measure()).unknown).toBe('impossible values: pod web/a (logs of container main)');
+    await measure();
+    expect(log.lines).toHaveLength(1);
+  });
+
+  test('more pods and namespaces than a report lists', async () => {
+    const many = Array.from({ length: 70 }, (_, i) => storagePod(`p${i}`, {}, { namespace: `ns-${i}` }));
+    const sizes = many.map(({ name }, i) => [name, { containers: { main: { layer: i + 1 } } }] as const);
+    const kubelet = () => Promise.resolve(usage(Object.fromEntries(sizes)));
+    const found = await node({ pods: () => many, kubelet }).measure();
+    expect(found.pods?.map(({ name }) => name).slice(0, 2)).toEqual(['p69', 'p68']);
+    expect([found.pods?.length, found.podCount, found.namespaces?.length]).toEqual([20, 70, 64]);
+    expect(found.otherNamespaces).toEqual({ count: 6, bytes: (1 + 2 + 3 + 4 + 5 + 6) * 1024 ** 2 });
+  });
+
+  test('the classes of any node add up to its used bytes', async () => {
+    const size = fc.integer({ min: 0, max: 60 });
+    const world = fc.record({ diskGib: size, imagesGib: size, logs: size, layer: size, data: size });
+    await fc.assert(
+      fc.asyncProperty(world, async ({ diskGib, imagesGib, logs, layer, data }) => {
+        const one = disk(diskGib, { usedBytes: imagesGib * gib });
+        const of = { volumes: { data: data * 1024 }, containers: { main: { layer: layer * 1024 } } };
+        const { fileSystems } = await node({
+          pods: () => pods,
+          kubelet: () => Promise.resolve(usage({ db: of })),
+          nodeDisk: () => Promise.resolve(one),
+          imageDisk: () => Promise.resolve(one),
+          containers: () => ({ ...containers, logs: { bytes: logs * gib, removableBytes: 0 } }),
+        }).measure();
+        const { usedBytes = 0, ...rest } = fileSystems?.[0] ?? {};
+        const classes = Object.entries(rest).filter(
+          ([key]) => !/^(capacity|available|collectable|name)/.test(key),
+        );
+        const total = classes.reduce((all, [, value]) => all + Number(value), 0);
+        expect(Math.abs(total - usedBytes)).toBeLessThan(10);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+/** A disk of 100 GiB that is half full, and so many bytes more. */
+const halfFullAnd = (bytes: number, usedBytes = 10 * gib) =>
+  disk(0, { availableBytes: Math.round(50 * gib - bytes), usedBytes });
+
+/** A disk that grows by `perMinute` bytes, written by the logs of one pod. */
+function filling(perMinute: (minute: number) => number, over: Partial<UsageDeps> = {}) {
+  let grown = 0;
+  const size = () => Promise.resolve(halfFullAnd(grown));
+  const all = node({
+    pods: () => pods,
+    kubelet: () => Promise.resolve(usage({ api: { containers: { main: { logs: grown / 1024 ** 2 } } } })),
+    nodeDisk: size,
+    imageDisk: size,
+    containers: () => ({ ...containers, logs: { bytes: grown, removableBytes: 0 } }),
+    ...over,
+  });
+  const during = (minutes: number) =>
+    all.during(minutes, (minute) => {
+      grown += perMinute(minute);
+    });
+  return { ...all, during };
+}
+
+const perMinute = gib / 30;
+
+describe('when a disk is full', () => {
+  test('at the present growth, and after collection', async () => {
+    const { during, recorder, registry } = filling(() => perMinute);
+    const { forecast, fileSystems, namespaces } = await during(10);
+    expect(forecast).toBe(
+      'At 2.0 GiB/h, nodefs is full in 25 h; collection gives back 3.0 GiB, then in 26 h. Logs of namespace shop grow 2.0 GiB/h.',
+    );
+    expect(fileSystems?.[0]).toMatchObject({
+      fullTime: '2026-01-16T12:59:00Z',
+      fullAfterCollectionTime: '2026-01-16T14:29:00Z',
+    });
+    expect(namespaces?.find(({ name }) => name === 'shop')?.growthBytesPerHour).toBeCloseTo(2 * gib, -6);
+    expect(recorder.events).toEqual([]);
+    expect(await registry.metrics()).toMatch(/^dustpan_node_full_after_collection_seconds 9\d{4}/m);
+  });
+
+  test('one Event within a day, and none again for six hours', async () => {
+    const { during, recorder } = filling((minute) => (minute < 300 ? 2 * perMinute : 0));
+    await during(300);
+    expect(recorder.events.map(({ reason }) => reason)).toEqual(['DiskFillsDespiteCollection']);
+  });
+
+  test('is not known in the first minutes, nor if nothing grows', async () => {
+    const first = await filling(() => perMinute).during(3);
+    expect(first.fileSystems?.[0]).not.toHaveProperty('fullTime');
+    const { forecast, fileSystems } = await filling(() => 0).during(30);
+    expect(forecast).toBeUndefined();
+    expect(fileSystems?.[0]).not.toHaveProperty('fullTime');
+  });
+
+  test('is not shown after forecasts that were wrong by more than half', async () => {
+    const burst = filling((minute) => (minute % 60 < 12 ? perMinute : 0));
+    const { fileSystems } = await burst.during(60 * 6 + 8);
+    expect(fileSystems?.[0]?.forecastErrorPercent).toBeGreaterThan(50);
+    expect(fileSystems?.[0]).not.toHaveProperty('fullTime');
+  });
+
+  test('the error of right forecasts is small', async () => {
+    const { fileSystems } = await filling(() => perMinute).during(90);
+    expect(fileSystems?.[0]?.forecastErrorPercent).toBeLessThan(5);
+  });
+
+  test('is never, if only unused images grow', async () => {
+    let grown = 0;
+    const size = () => Promise.resolve(halfFullAnd(grown * gib, (10 + grown) * gib));
+    const total = () => ({ count: 10, bytes: (10 + grown) * gib });
+    const { during } = node({
+      nodeDisk: size,
+      imageDisk: size,
+      images: () => images({ total: total(), inUse: { count: 1, bytes: 5 * gib }, collectable: total() }),
+    });
+    const { forecast, fileSystems } = await during(10, () => (grown += 1 / 30));
+    expect(forecast).toContain('is full in 25 h, but unused images grow, and collection removes them.');
+    expect(fileSystems?.[0]).not.toHaveProperty('fullAfterCollectionTime');
+  });
+
+  test('is forgotten after a jump of the clock', async () => {
+    const { during, clock, measure } = filling(() => perMinute);
+    await during(10);
+    clock.stepWall(3_600_000);
+    expect(await measure()).not.toHaveProperty('forecast');
+  });
+});
+
+test('metrics have the classes and the namespaces', async () => {
+  const { registry, measure } = node(measuredPods);
+  await measure();
+  const text = await registry.metrics();
+  expect(text).toContain(`dustpan_disk_used_bytes{class="volumes"} ${3 * gib}`);
+  expect(text).toContain(`dustpan_namespace_disk_used_bytes{namespace="web"} ${4.5 * gib}`);
+  expect(text).not.toContain('\ndustpan_node_full_after_collection_seconds ');
+});
