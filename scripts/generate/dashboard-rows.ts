@@ -2,11 +2,12 @@ import { healthPanels } from './dashboard-health.ts';
 import { containersPanels, imagesPanels } from './dashboard-images.ts';
 import type { Row } from './dashboard-panel.ts';
 import { overviewPanels, podsPanels } from './dashboard-pods.ts';
-import { pressurePanels, storagePanels } from './dashboard-storage.ts';
+import { diskPanels, pressurePanels, storagePanels } from './dashboard-storage.ts';
 
 /** The rows of the dashboard, with their panels in reading order. */
 export const dashboardRows: readonly Row[] = [
   { title: 'Overview', panels: overviewPanels },
+  { title: 'Disks', panels: diskPanels },
   { title: 'Pods', panels: podsPanels },
   { title: 'Images', panels: imagesPanels },
   { title: 'Containers and logs', panels: containersPanels },

@@ -118,3 +118,36 @@ export const storagePanels: readonly Panel[] = [
     ...one(`max by (node) (dustpan_local_storage_usage_age_seconds{${agent}})`, '{{node}}'),
   },
 ];
+
+export const diskPanels: readonly Panel[] = [
+  {
+    ...{
+      title: 'What uses the disks',
+      unit: 'bytes',
+      stacked: true,
+      description: 'On the selected nodes; the classes add up to what df shows as used.',
+    },
+    ...one(`sum by (class) (dustpan_disk_used_bytes{${agent}})`, '{{class}}'),
+  },
+  {
+    ...{
+      title: 'Namespaces that use most',
+      unit: 'bytes',
+      stacked: true,
+      description: 'Writable layers, emptyDirs and logs of their pods.',
+    },
+    ...one(
+      `topk(10, sum by (exported_namespace) (dustpan_namespace_disk_used_bytes{${agent}}))`,
+      '{{exported_namespace}}',
+    ),
+  },
+  {
+    ...{
+      title: 'Time until a disk is full, after collection',
+      unit: 's',
+      description:
+        'At the growth of the last 15 minutes, if everything collectable is removed by then; the ten nodes that are full first.',
+    },
+    ...one(`bottomk(10, min by (node) (dustpan_node_full_after_collection_seconds{${agent}}))`, '{{node}}'),
+  },
+];

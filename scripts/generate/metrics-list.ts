@@ -4,6 +4,7 @@ import { imageGcMetrics } from '../../src/agent/imagegc/metrics.ts';
 import { reportMetrics, showOrphans } from '../../src/agent/report/metrics.ts';
 import { localStorageMetrics, podStorageMetrics } from '../../src/agent/localstorage/metrics.ts';
 import { nodePressureMetrics } from '../../src/agent/nodepressure/metrics.ts';
+import { usageMetrics } from '../../src/agent/usage/metrics.ts';
 import { agentMetrics } from '../../src/commands/agent/metrics.ts';
 import { controllerMetrics } from '../../src/commands/controller/metrics.ts';
 import { evictionMetrics } from '../../src/controllers/eviction/metrics.ts';
@@ -29,6 +30,7 @@ const registrations: Readonly<Record<Component, Readonly<Record<string, (registr
     'src/agent/localstorage/metrics.ts': showNoStorage,
     'src/agent/nodepressure/metrics.ts': (registry) => nodePressureMetrics(registry),
     'src/agent/report/metrics.ts': showNothingLeft,
+    'src/agent/usage/metrics.ts': (registry) => usageMetrics(registry),
     'src/commands/agent/metrics.ts': (registry) => agentMetrics(registry),
     'src/runtime/serving/process-metrics.ts': showProcess,
   },

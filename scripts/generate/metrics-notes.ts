@@ -1,3 +1,4 @@
+import { usageClasses } from '../../src/agent/usage/facts.ts';
 import { nodeSignals } from '../../src/api/node-pressure.ts';
 import type { RuntimeOperation } from '../../src/commands/agent/runtime-calls.ts';
 import { upstreamReason } from '../../src/controllers/podgc/metrics.ts';
@@ -25,9 +26,10 @@ const methods = codes(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
 /** Labels without preset values. */
 export const openLabels: Readonly<Record<string, string>> = {
+  class: codes(usageClasses),
   code: 'HTTP status, or `<error>`',
   host: 'host and port of the API server',
-  loop: 'controller: `eviction`, `podgc`, `policystatus`; agent: `containergc`, `imagegc`, `localstorage`, `nodepressure`, `report`, `runtime`',
+  loop: 'controller: `eviction`, `podgc`, `policystatus`; agent: `containergc`, `imagegc`, `localstorage`, `nodepressure`, `report`, `runtime`, `usage`',
   method: methods,
   namespace: 'namespace of the pod',
   operation_type: codes(Object.keys(operations)),

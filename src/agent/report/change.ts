@@ -43,12 +43,13 @@ const isBeforeFirstPass = ({ conditions = [] }: NodeGCReportStatus): boolean =>
   conditions.some(({ type, reason }) => type === 'Degraded' && reason === 'NoPassYet');
 
 /** State that a reader may wait for. Times alone are no change. */
-function stateOf({ agentVersion, policy, runtime, conditions = [] }: NodeGCReportStatus): string {
+function stateOf({ agentVersion, policy, runtime, usage, conditions = [] }: NodeGCReportStatus): string {
   const { name, uid, observedGeneration, mode } = policy ?? {};
   return JSON.stringify([
     agentVersion,
     [name, uid, observedGeneration, mode],
     [runtime?.name, runtime?.version],
+    [usage === undefined, usage?.pods === undefined],
     conditions.map(({ type, status, reason }) => [type, status, reason]),
   ]);
 }
@@ -150,9 +151,9 @@ type Listed = NonNullable<
 >[number];
 const keyOf = ({ pod, signal, subject = '' }: Listed): string => `${pod.uid}/${signal}/${subject}`;
 
-/** Whether a figure of the usage has moved by more than 5 % of itself and 1 % of the smallest disk (256 MiB, if that is less), or something else is unknown. */
+/** Whether a figure of the usage has moved by more than 5 % of itself and 1 % of the smallest disk (256 MiB, if that is less), or something becomes unknown or known. */
 function usageDiffers(previous: Usage, next: Usage): boolean {
-  if (previous?.unknown !== next?.unknown) return true;
+  if ((previous?.unknown === undefined) !== (next?.unknown === undefined)) return true;
   const smallest = Math.min(...(next?.fileSystems ?? []).map(({ capacityBytes }) => capacityBytes));
   const atLeast = Math.min(noise.bytes.atLeast, smallest / 100);
   const [before, after] = [figuresOf(previous), figuresOf(next)];

@@ -76,8 +76,9 @@ export class UsageManager {
     ]);
     if (kubelet !== undefined && kubelet.impossible.length > 0)
       unknown.push(`impossible values: ${kubelet.impossible.join(', ')}`);
-    this.#forgetAfterJump();
     const facts = { kubelet, nodeDisk, imageDisk, pods: pods(), images: images(), containers: containers() };
+    if (facts.pods === undefined) unknown.push('pods of the node: not known yet');
+    this.#forgetAfterJump();
     const measured = measureUsage({ ...facts, now: clock.now() });
     this.#history = observeUsage(this.#history, measured, freedBytes());
     const plan = planUsage({ measured, history: this.#history, images: facts.images, unknown });

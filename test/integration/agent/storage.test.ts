@@ -67,6 +67,8 @@ test('warns once for each level, requests the eviction of a pod over its limit, 
     'over 95',
     'high 80',
   ]);
+  await until('the usage is reported', () => bed.report()?.usage?.pods?.[0]?.name === 'over');
+  expect(bed.report()?.usage?.namespaces).toMatchObject([{ name: 'default', pods: 3, bytes: 215 * mib }]);
   use({ high: 97, over: 20, small: 10 });
   await until('the next level', () => warnings() === 3);
   await until('the request is withdrawn', () => requested().length === 0);
@@ -88,6 +90,7 @@ test('a kubelet that refuses: Degraded, no eviction requested, and another attem
   const message = bed.report()?.conditions?.find(({ type }) => type === 'Degraded')?.message;
   expect(message).toMatch(/^localstorage failed: .*needs the verb get on nodes\/stats/);
   expect(requested()).toEqual([]);
+  await until('the usage is unknown', () => /nodes\/stats/.test(bed.report()?.usage?.unknown ?? ''));
   kubelet.tokens.set(bed.api.token, 'stats');
   await until('a request', () => requested().join() === 'over');
   expect(await agent.stop()).toBe(0);

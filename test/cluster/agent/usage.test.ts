@@ -1,0 +1,116 @@
+// @bed node diskMB=2048 loop
+import { execFileSync } from 'node:child_process';
+import { statfsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { NodeGCReport } from '../../../src/api/gen/nodegcreport.gen.ts';
+import type { NodeUsage } from '../../../src/api/report/node-pass.ts';
+import { createOverruns, print, write } from '../local-storage/pods.ts';
+import { busyboxImage } from '../node/image.ts';
+import type { Cluster } from '../servers/cluster.ts';
+import type { DustpanProcess } from '../servers/dustpan-process.ts';
+import { kubectl } from '../servers/kubectl.ts';
+import { waitUntil } from '../servers/waiting.ts';
+import { startAgent } from './agent.ts';
+import { archiveOf, startQuietNode } from './environment.ts';
+
+const mebi = 1024 * 1024;
+const kubeletRoot = '/var/lib/kubelet';
+let cluster: Cluster;
+let agent: DustpanProcess;
+
+beforeAll(async () => {
+  const { archive } = await archiveOf([busyboxImage]);
+  cluster = await startQuietNode({
+    images: [{ archive }],
+    kubelet: { config: { volumeStatsAggPeriod: '2s' } },
+  });
+  await createOverruns(cluster, {
+    writer: { emptyDirs: { data: '' }, main: { script: `${write('/data/x', 120)}; ${write('/layer', 80)}` } },
+    logger: { main: { script: print(40) } },
+  });
+  // No policy.
+  agent = await startAgent(cluster, { args: ['--local-storage-period=2s', '--container-gc-period=5s'] });
+});
+
+afterAll(async () => {
+  await agent.stop();
+  await cluster.stop();
+});
+
+/** A shell script that has written so many MiB for each second that has passed, however busy the machine is. */
+const fillOnTime = (folder: string, mebiPerSecond: number): string =>
+  `start=$(date +%s); n=0; while :; do due=$((($(date +%s)-start)*${mebiPerSecond})); [ $due -gt $n ] && dd if=/dev/zero of=${folder}/$due bs=1048576 count=$((due-n)) 2>/dev/null; n=$due; sleep 1; done`;
+
+async function reported(): Promise<NodeUsage> {
+  const list = await kubectl(cluster, ['get', 'nodegcreports', '-o', 'json']);
+  const { items } = JSON.parse(list) as { readonly items: readonly NodeGCReport[] };
+  return items[0]?.status?.usage ?? {};
+}
+
+/** As `du` counts, in bytes. */
+const du = (path: string): number =>
+  Number(execFileSync('sh', ['-c', `du -scB1 ${path} | tail -1 | cut -f1`], { encoding: 'utf8' }));
+
+const isNear = (bytes: number | undefined, expected: number): boolean =>
+  bytes !== undefined && Math.abs(bytes - expected) <= 0.05 * expected;
+
+const dfUsed = (): number => {
+  const { bsize, blocks, bfree } = statfsSync(kubeletRoot);
+  return (blocks - bfree) * bsize;
+};
+
+const snapshots = '/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs/snapshots';
+
+test('a minute later the report has what du and df show, without a policy', async () => {
+  const sizes = () => ({
+    used: dfUsed(),
+    data: du(`${kubeletRoot}/pods/*/volumes/kubernetes.io~empty-dir/data`),
+    layer: du(`$(dirname ${snapshots}/*/fs/layer)`),
+    logs: du('/var/log/pods/default_logger_*'),
+  });
+  await waitUntil('the pods to have written', () =>
+    Promise.resolve(sizes().data > 119 * mebi && sizes().layer > 79 * mebi && sizes().logs > 39 * mebi),
+  );
+  const of = ({ pods = [] }: NodeUsage, one: string) => pods.find(({ name }) => name === one);
+  await waitUntil('the report to agree', async () => {
+    const usage = await reported();
+    const { used, data, layer, logs } = sizes();
+    return (
+      isNear(usage.fileSystems?.[0]?.usedBytes, used) &&
+      isNear(of(usage, 'writer')?.volumesBytes, data) &&
+      isNear(of(usage, 'writer')?.layersBytes, layer) &&
+      isNear(of(usage, 'logger')?.logsBytes, logs)
+    );
+  });
+  const { fileSystems = [], namespaces = [], images = [] } = await reported();
+  const [disk] = fileSystems;
+  const classes = ['imagesInUse', 'imagesUnused', 'layers', 'volumes', 'logs', 'orphans', 'other'] as const;
+  const total = classes.reduce((all, one) => all + (disk?.[`${one}Bytes`] ?? 0), 0);
+  expect(Math.abs(total - (disk?.usedBytes ?? NaN))).toBeLessThan(classes.length);
+  expect(disk?.otherBytes).toBeLessThan(total / 2);
+  expect(namespaces).toMatchObject([{ name: 'default', pods: 2 }]);
+  expect(images.map(({ name, inUse }) => [name, inUse])).toContainEqual([busyboxImage.ref, true]);
+});
+
+test('the disk is full when the report says so', async () => {
+  await createOverruns(cluster, {
+    filler: { emptyDirs: { data: '' }, main: { script: fillOnTime('/data', 3) } },
+  });
+  let predicted = NaN;
+  await waitUntil(
+    'a forecast',
+    async () => {
+      const { fileSystems = [] } = await reported();
+      predicted = Date.parse(fileSystems[0]?.fullTime ?? '');
+      return !Number.isNaN(predicted);
+    },
+    { timeout: 420_000, interval: 1_000 },
+  );
+  const predictedAt = Date.now();
+  const { forecast } = await reported();
+  expect(forecast).toContain('EmptyDirs of namespace default grow');
+  while (statfsSync(kubeletRoot).bavail > 0 && Date.now() < predictedAt + 600_000) await sleep(500);
+  const took = Date.now() - predictedAt;
+  expect(Math.abs(predicted - predictedAt - took)).toBeLessThan(0.2 * took);
+}, 1_200_000);
