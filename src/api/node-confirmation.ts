@@ -9,6 +9,3 @@ export interface NodeConfirmation {
   /** How far our clock is ahead of the server's; 0 if the server sends no date. */
   readonly clockSkewMs: number;
 }
-
-/** Rejects if any part cannot be read. */
-export type ConfirmNode = (signal: AbortSignal) => Promise<NodeConfirmation>;

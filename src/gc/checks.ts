@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ConfirmNode, NodeConfirmation } from '../api/node-confirmation.ts';
+import type { NodeConfirmation } from '../api/node-confirmation.ts';
 import { isSamePolicy, type NodeGovernance } from '../api/policy/node-governance.ts';
 import { hasKeepLabel } from '../api/policy/matching.ts';
 import type { Policy } from '../api/policy/policy.ts';
@@ -166,8 +166,7 @@ export const stopFor = (error: Error): Stop => ({ kind: 'stop', why: errorLine(e
 
 export type ConfirmedNode<D> = Confirmed<D, NodeConfirmation>;
 
-interface NodeCheckDeps extends Pick<ConfirmedOptions<NodeConfirmation>, 'clock'> {
-  readonly confirm: ConfirmNode;
+interface NodeCheckDeps extends Pick<ConfirmedOptions<NodeConfirmation>, 'clock' | 'confirm'> {
   /** The policy of the plan. */
   readonly policy: Policy;
 }

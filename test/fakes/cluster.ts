@@ -1,10 +1,12 @@
 import type { ClusterActions, DeletedPod } from '../../src/kube/actions/cluster.ts';
+import type { LivePolicies, LiveReads } from '../../src/kube/actions/live-reads.ts';
 import type { NamespaceFacts, NodeFacts, PodFacts } from '../../src/kube/cache/objects.ts';
 import type { EventSpec, Recorder } from '../../src/kube/events/recorder.ts';
 import type { Store } from '../../src/kube/cache/reflector.ts';
+import { livePolicies } from './evictions.ts';
 
 /** A cluster in memory: set pods and nodes, run a pass, read the remaining ones. Its maps are the caches' contents. */
-export class FakeCluster implements ClusterActions {
+export class FakeCluster implements ClusterActions, Pick<LiveReads, 'policies' | 'node' | 'namespace'> {
   readonly pods = new Map<string, PodFacts>();
   readonly nodes = new Map<string, NodeFacts>();
   /** Nodes the API server knows although the cache does not. */
@@ -29,13 +31,15 @@ export class FakeCluster implements ClusterActions {
     return [...this.pods.values()].map(({ name }) => name).sort();
   }
 
-  async getNode(name: string): Promise<NodeFacts | undefined> {
+  policies = (): Promise<LivePolicies> => Promise.resolve(livePolicies());
+
+  async node(name: string): Promise<NodeFacts | undefined> {
     await this.#request('get', name);
     return [...this.nodes.values(), ...this.unseenNodes.values()].find((node) => node.name === name);
   }
 
   /** All namespaces exist without labels. */
-  getNamespace(name: string): Promise<NamespaceFacts | undefined> {
+  namespace(name: string): Promise<NamespaceFacts | undefined> {
     this.namespaceReads.push(name);
     return Promise.resolve({ uid: `uid-${name}`, name, resourceVersion: '1', labels: {} });
   }

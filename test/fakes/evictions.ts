@@ -1,6 +1,7 @@
+import { PolicySet } from '../../src/api/policy/policy-set.ts';
 import type { EvictionOutcome, PodEvictions } from '../../src/kube/actions/eviction.ts';
+import type { LivePod, LivePolicies, LiveReads, PodName } from '../../src/kube/actions/live-reads.ts';
 import type { NamespaceFacts } from '../../src/kube/cache/objects.ts';
-import type { LivePod, PodName } from '../../src/kube/actions/live-pod.ts';
 
 /** A live pod on node-1. `name` may be `namespace/name`. */
 export function livePod(name: string, over: Partial<LivePod> = {}): LivePod {
@@ -14,8 +15,23 @@ export function livePod(name: string, over: Partial<LivePod> = {}): LivePod {
   };
 }
 
+interface LiveOptions {
+  /** Whether they are those of the plan: an empty set. */
+  readonly same?: boolean;
+  readonly clockSkewMs?: number;
+}
+
+/** The policies that the API server has. */
+export function livePolicies({ same = true, clockSkewMs = 0 }: LiveOptions = {}): LivePolicies {
+  const policies = new PolicySet();
+  if (!same) policies.update([]);
+  return { policies, clockSkewMs };
+}
+
+type Reads = Pick<LiveReads, 'policies' | 'namespace' | 'pod' | 'mayEvict'>;
+
 /** An API server in memory: evicted pods are terminating; requests are recorded. */
-export class FakeEvictions implements PodEvictions {
+export class FakeEvictions implements PodEvictions, Reads {
   readonly pods = new Map<string, LivePod>();
   /** `get a`, `evict a grace 5`, `delete a`. */
   readonly requests: string[] = [];
@@ -42,12 +58,14 @@ export class FakeEvictions implements PodEvictions {
     return this.requests.filter((request) => /^(evict|delete) /.test(request));
   }
 
-  async readPodLive(pod: PodName): Promise<LivePod | undefined> {
+  policies = (): Promise<LivePolicies> => Promise.resolve(livePolicies());
+
+  async pod(pod: PodName): Promise<LivePod | undefined> {
     return this.#serve('get', pod.name, () => this.pods.get(keyOf(pod)));
   }
 
   /** All namespaces exist without labels. */
-  getNamespace(name: string): Promise<NamespaceFacts | undefined> {
+  namespace(name: string): Promise<NamespaceFacts | undefined> {
     return Promise.resolve({ uid: `uid-${name}`, name, resourceVersion: '1', labels: {} });
   }
 

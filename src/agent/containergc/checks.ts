@@ -1,6 +1,4 @@
-import type { ConfirmNode } from '../../api/node-confirmation.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
-import type { PodRef } from '../../api/pod-ref.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import type { ContainerRuntime, RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
 import {
@@ -13,24 +11,20 @@ import {
 } from '../../gc/checks.ts';
 import type { Check } from '../../gc/execute.ts';
 import { LiveQuery } from '../../gc/live.ts';
+import type { LiveNode, PodState } from '../../kube/actions/live-reads.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Moment } from '../../runtime/scheduling/jump.ts';
 import type { ContainerGcFacts, ContainerRemoval } from './facts.ts';
 import { podThatMustBeGone, recheck } from './recheck.ts';
 
-/** The API server's response about a pod, not a cache's. */
-export type PodAnswer = 'gone' | 'exists' | 'unknown';
-
 export interface ContainerCheckDeps {
   readonly runtime: Pick<ContainerRuntime, 'checkReady' | 'listContainers' | 'listSandboxes'>;
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   /** The pods of this node in the cache; undefined = unknown. */
   readonly pods: () => ContainerGcFacts['pods'];
-  /** Queries the API server: by name if it is known, else all pods of the node; a mirror pod counts by its annotation. */
-  readonly podGone: (pod: PodRef, signal: AbortSignal) => Promise<PodAnswer>;
   readonly governance: () => NodeGovernance;
-  readonly confirm: ConfirmNode;
+  readonly live: Pick<LiveNode, 'confirm' | 'podState'>;
   readonly log: Pick<Logger, 'warn'>;
 }
 
@@ -54,14 +48,18 @@ export interface ContainerChecks {
   /** Conditions that must hold right before a removal, in this order. */
   readonly checks: readonly Checked[];
   readonly node: ConfirmedNode<ContainerRemoval>;
-  readonly pods: LiveQuery<ContainerRemoval, PodAnswer>;
+  readonly pods: LiveQuery<ContainerRemoval, PodState>;
   readonly listing: LiveQuery<ContainerRemoval, Listed | Error>;
 }
 
 export function containerChecks(deps: ContainerCheckDeps, { policy, began }: PlanBasis): ContainerChecks {
-  const { runtime, clock, governance, confirm } = deps;
-  const node = confirmedNode<ContainerRemoval>({ confirm, policy, clock });
-  const pods = new LiveQuery<ContainerRemoval, PodAnswer>({
+  const { runtime, clock, governance } = deps;
+  const node = confirmedNode<ContainerRemoval>({
+    confirm: (signal) => deps.live.confirm(signal),
+    policy,
+    clock,
+  });
+  const pods = new LiveQuery<ContainerRemoval, PodState>({
     clock,
     key: (removal) => podThatMustBeGone(removal)?.uid,
     query: (removal, signal) => readPod(removal, deps, signal),
@@ -86,13 +84,13 @@ export function containerChecks(deps: ContainerCheckDeps, { policy, began }: Pla
 
 async function readPod(
   removal: ContainerRemoval,
-  { podGone, log }: ContainerCheckDeps,
+  { live, log }: ContainerCheckDeps,
   signal: AbortSignal,
-): Promise<PodAnswer> {
+): Promise<PodState> {
   const pod = podThatMustBeGone(removal);
   if (pod === undefined) return 'unknown';
   try {
-    return await podGone(pod, signal);
+    return await live.podState(pod, signal);
   } catch (err) {
     if (!signal.aborted) log.warn({ pod, err }, 'reading pod failed');
     return 'unknown';

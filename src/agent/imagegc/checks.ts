@@ -1,4 +1,3 @@
-import type { ConfirmNode } from '../../api/node-confirmation.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
 import {
@@ -11,6 +10,7 @@ import {
 } from '../../gc/checks.ts';
 import type { Check } from '../../gc/execute.ts';
 import { LiveQuery } from '../../gc/live.ts';
+import type { LiveNode } from '../../kube/actions/live-reads.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { Moment } from '../../runtime/scheduling/jump.ts';
 import type { ImageGcFacts, ImageRemoval } from './facts.ts';
@@ -19,7 +19,7 @@ import { recheckImage } from './plan.ts';
 export interface ImageCheckDeps {
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   readonly governance: () => NodeGovernance;
-  readonly confirm: ConfirmNode;
+  readonly live: Pick<LiveNode, 'confirm'>;
   /** Lists images and containers, then reads the pods from the cache. */
   readonly observe: (signal: AbortSignal) => Promise<Omit<ImageGcFacts, 'disk'>>;
 }
@@ -34,11 +34,11 @@ export interface PlanBasis {
 
 /** Conditions that must hold right before an image is removed. */
 export function imageChecks(
-  { clock, governance, confirm, observe }: ImageCheckDeps,
+  { clock, governance, live, observe }: ImageCheckDeps,
   { policy, rule, now, began }: PlanBasis,
 ): { readonly checks: readonly Check<ImageRemoval>[]; readonly node: ConfirmedNode<ImageRemoval> } {
   const unchanged = nodeUnchanged<ImageRemoval>({ governance, clock, policy, began });
-  const node = confirmedNode<ImageRemoval>({ confirm, policy, clock });
+  const node = confirmedNode<ImageRemoval>({ confirm: (signal) => live.confirm(signal), policy, clock });
   // Listed again for each image: a container may have been created since the last listing.
   const listing = new LiveQuery<ImageRemoval, Omit<ImageGcFacts, 'disk'> | Error>({
     clock,

@@ -4,7 +4,6 @@ import {
   type ReclaimResult,
   type Relief,
 } from '../../api/node-pressure.ts';
-import type { ConfirmNode } from '../../api/node-confirmation.ts';
 import { nodeRule, reliefBy, type NodeGovernance, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { HeldImages, ImageDisk, ImageInventory, NodePod, OnPass } from '../../api/report/node-pass.ts';
 import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
@@ -15,6 +14,7 @@ import type { AgentState } from '../../node/disk/state-format.ts';
 import { showPlan, type UnitMetrics } from '../../gc/metrics.ts';
 import { passReport, type Reporting } from '../../gc/pass.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
+import type { LiveNode } from '../../kube/actions/live-reads.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
@@ -53,7 +53,7 @@ export interface ImageGcDeps {
   readonly pods: () => readonly NodePod[] | undefined;
   readonly governance: () => NodeGovernance;
   /** Called only before a removal. */
-  readonly confirm: ConfirmNode;
+  readonly live: Pick<LiveNode, 'confirm'>;
   /** This node, for its Events; undefined = unknown: no Events. */
   readonly node: () => ObjectRef | undefined;
   readonly state: Pick<StateFile, 'read' | 'write'>;

@@ -2,21 +2,29 @@ import { rankPolicies } from './matching.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from './policy.ts';
 import { parsePolicy } from './policy-spec.ts';
 
+/** Highest priority first. */
+export type RankedPolicies = readonly (Policy | InvalidPolicy)[];
+
 /** The policies as last seen, parsed and ranked. The array changes only if a spec or a hold changes, so that a pass can detect it. */
 export class PolicySet {
-  #ranked: readonly (Policy | InvalidPolicy)[] = [];
+  #ranked: RankedPolicies = [];
   #fingerprint = '';
   #statuses: ReadonlyMap<string, unknown> = new Map();
   /** Each object is parsed once: an event of one policy must not parse all others again. */
   #known: ReadonlyMap<StoredObject, Known> = new Map();
 
-  get ranked(): readonly (Policy | InvalidPolicy)[] {
+  get ranked(): RankedPolicies {
     return this.#ranked;
   }
 
   /** Equal for sets with the same specs and ended holds, whatever their statuses are. */
   get fingerprint(): string {
     return this.#fingerprint;
+  }
+
+  /** The name of each policy and its status as stored, unchecked. */
+  get statuses(): readonly { readonly name: string; readonly status: unknown }[] {
+    return this.#ranked.map(({ name, uid }) => ({ name, status: this.#statuses.get(uid) }));
   }
 
   /** `status` as stored, unchecked; undefined if there is none. */

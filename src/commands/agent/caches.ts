@@ -1,11 +1,10 @@
 import type { StoragePod } from '../../api/local-storage.ts';
 import { governNode, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import { PolicySet } from '../../api/policy/policy-set.ts';
-import { policiesPath } from '../../kube/actions/live-policies.ts';
 import { nodePodsResource } from '../../kube/cache/node-pods.ts';
 import type { Identified, NodeFacts } from '../../kube/cache/objects.ts';
 import { Reflector, type ReflectorDeps } from '../../kube/cache/reflector.ts';
-import { jsonResource, nodesResource, type Resource } from '../../kube/cache/resources.ts';
+import { nodesResource, policiesResource, type Resource } from '../../kube/cache/resources.ts';
 import { Edge } from '../../runtime/scheduling/edge.ts';
 import type { Check } from '../../runtime/serving/health.ts';
 import { Governor } from './governor.ts';
@@ -33,7 +32,7 @@ interface AgentCachesDeps extends Omit<ReflectorDeps<Identified>, 'resource' | '
 export function agentCaches(deps: AgentCachesDeps): AgentCaches {
   const { nodeName, onNews } = deps;
   const policySet = new PolicySet();
-  const policies = watched(deps, jsonResource({ name: 'gcpolicies', path: policiesPath }), () => {
+  const policies = watched(deps, policiesResource(), () => {
     const isNews = policySet.update([...policies.items.values()].map(({ object }) => object));
     update(isNews);
   });

@@ -23,7 +23,7 @@ import type {
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import { NodeReports } from '../../kube/actions/node-report.ts';
 import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
-import { podLookup } from '../../kube/actions/pod-lookup.ts';
+import { LiveNode } from '../../kube/actions/live-reads.ts';
 import {
   imageDisk,
   statFsReader,
@@ -41,7 +41,6 @@ import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { AgentCaches } from './caches.ts';
 import type { AgentConfig } from './command.ts';
-import { nodeConfirmation } from './confirmation.ts';
 import type { Passes } from './loops.ts';
 import type { AgentMetrics } from './metrics.ts';
 import type { RuntimeWatch } from './runtime.ts';
@@ -80,10 +79,11 @@ interface AgentUnitsDeps {
 
 /** Builds the units of the agent; the report observes every pass. */
 export function buildAgentUnits(deps: AgentUnitsDeps): Omit<Passes, 'runtime'> {
-  const { config, runtime, onPass } = deps;
+  const { config, cluster, runtime, onPass } = deps;
   const { podLogs, containerLogs, kubeletRoot } = config.directories;
   const statFs = statFsReader();
   const place: Place = {
+    live: new LiveNode({ transport: cluster.transport, clock, nodeName: config.nodeName }),
     logs: new LocalLogs({ pods: podLogs, containers: containerLogs }),
     imageDisk: (signal) => imageDisk({ runtime, statFs }, signal),
     nodeDisk: (signal) => statFs(kubeletRoot, signal),
@@ -153,8 +153,9 @@ function kubeletOf({ config, cluster, runtime, log }: AgentUnitsDeps, statFs: St
   };
 }
 
-/** Files and disks of the node. */
+/** Files and disks of the node, and what the API server knows of it. */
 interface Place {
+  readonly live: LiveNode;
   readonly logs: LocalLogs;
   readonly imageDisk: (signal: AbortSignal) => Promise<MountedImageDisk>;
   readonly nodeDisk: (signal: AbortSignal) => Promise<FileSystemStats>;
@@ -172,10 +173,10 @@ interface Inventories {
 
 function containerGc(
   deps: AgentUnitsDeps,
-  { logs }: Place,
+  { logs, live }: Place,
   onPass: ContainerGcDeps['onPass'],
 ): ContainerGcManager {
-  const { config, cluster, registry, metrics, log, runtime, caches, recorder, onProgress } = deps;
+  const { config, registry, metrics, log, runtime, caches, recorder, onProgress } = deps;
   return new ContainerGcManager({
     runtime,
     logs,
@@ -186,8 +187,7 @@ function containerGc(
     orphans: new OrphanFinder({ roots: orphanRoots(config.directories) }),
     pods: caches.pods,
     governance: caches.governance,
-    podGone: podLookup(cluster.transport, config.nodeName),
-    confirm: nodeConfirmation({ transport: cluster.transport, clock, nodeName: config.nodeName }),
+    live,
     node: () => nodeRef(caches),
     metrics: metrics.units,
     own: containerGcMetrics(registry),
@@ -204,10 +204,10 @@ function nodeRef({ node }: Pick<AgentCaches, 'node'>): ObjectRef | undefined {
 
 function imageGc(
   deps: AgentUnitsDeps,
-  { logs, imageDisk: disk }: Place,
+  { logs, imageDisk: disk, live }: Place,
   onPass: ImageGcDeps['onPass'],
 ): ImageGcManager {
-  const { config, cluster, registry, metrics, log, runtime, caches, recorder, state, onProgress } = deps;
+  const { registry, metrics, log, runtime, caches, recorder, state, onProgress } = deps;
   return new ImageGcManager({
     runtime,
     disk,
@@ -219,7 +219,7 @@ function imageGc(
     pods: caches.pods,
     governance: caches.governance,
     node: () => nodeRef(caches),
-    confirm: nodeConfirmation({ transport: cluster.transport, clock, nodeName: config.nodeName }),
+    live,
     logBytes: async (signal) => {
       const { entries } = await logs.list(signal);
       return entries.reduce((sum, { bytes, target }) => sum + (target === undefined ? bytes : 0), 0);

@@ -9,16 +9,15 @@ import type {
   RawFacts,
   ReplicaSetFacts,
 } from '../../kube/cache/objects.ts';
-import { policiesPath } from '../../kube/actions/live-policies.ts';
 import { nodeReportsResource, type NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import { PolicyOperator, type PolicyEvent } from '../../kube/cache/operator.ts';
 import { Reflector, type ReflectorDeps, type Store } from '../../kube/cache/reflector.ts';
 import {
   jobsResource,
-  jsonResource,
   namespacesResource,
   nodesResource,
   podsResource,
+  policiesResource,
   replicaSetsResource,
   type Resource,
 } from '../../kube/cache/resources.ts';
@@ -134,7 +133,7 @@ function watchedPolicies(
   reflect: Reflect,
 ): { readonly policies: Reflector<RawFacts>; readonly operator: PolicyOperator } {
   let notify: () => void = () => undefined;
-  const policies = reflect(jsonResource({ name: 'gcpolicies', path: policiesPath }), () => {
+  const policies = reflect(policiesResource(), () => {
     notify();
   });
   const operator = new PolicyOperator({

@@ -1,5 +1,5 @@
 import { errorLine } from '../../runtime/errors.ts';
-import { policiesPath } from '../../kube/actions/live-policies.ts';
+import { policiesPath } from '../../kube/cache/resources.ts';
 import { ApiError, type KubeRequest, type KubeTransport } from '../../kube/http/transport.ts';
 
 /** A list that the controller must be able to read. */

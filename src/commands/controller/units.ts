@@ -6,15 +6,13 @@ import { PolicyStatusController } from '../../controllers/policystatus/controlle
 import { policyStatusMetrics } from '../../controllers/policystatus/metrics.ts';
 import { readStatus } from '../../controllers/policystatus/plan.ts';
 import type { Registry } from 'prom-client';
-import { PolicySet } from '../../api/policy/policy-set.ts';
+import type { PolicySet } from '../../api/policy/policy-set.ts';
 import type { UnitMetrics } from '../../gc/metrics.ts';
 import { openBreakersIn } from '../../gc/open-breaker.ts';
-import type { Confirmation, PolicyView } from '../../api/policy/policy-view.ts';
 import { inForceIn } from '../../gc/hold.ts';
-import type { StoredStatuses } from '../../gc/reported.ts';
-import { readPolicies } from '../../kube/actions/live-policies.ts';
 import { clusterActions } from '../../kube/actions/cluster.ts';
 import { podEvictions } from '../../kube/actions/eviction.ts';
+import { LiveReads } from '../../kube/actions/live-reads.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import type { Heartbeat } from '../../runtime/scheduling/heartbeat.ts';
@@ -52,11 +50,12 @@ export interface Units {
 export function buildUnits(deps: UnitDeps): Units {
   const statusWake = new Wake();
   const status = policyStatus(deps);
-  const podGc = podGcOf(deps, (reports) => {
+  const live = new LiveReads(deps.cluster.acts, clock);
+  const podGc = podGcOf(deps, live, (reports) => {
     status.observe(reports);
     statusWake.trigger();
   });
-  return { podGc, eviction: evictionOf(deps), status, statusWake };
+  return { podGc, eviction: evictionOf(deps, live), status, statusWake };
 }
 
 function policyStatus(deps: UnitDeps): PolicyStatusController {
@@ -79,12 +78,15 @@ function policyStatus(deps: UnitDeps): PolicyStatusController {
   });
 }
 
-function evictionOf(deps: UnitDeps): EvictionController {
-  const { cluster, registry, metrics, recorder, caches, holdsLease, hasPredecessor, log } = deps;
+function evictionOf(
+  { cluster, registry, metrics, recorder, policySet, caches, holdsLease, hasPredecessor, log }: UnitDeps,
+  live: LiveReads,
+): EvictionController {
   return new EvictionController({
     ...caches,
-    policies: livePolicies(deps),
-    evictions: podEvictions(cluster.acts),
+    live,
+    policySet,
+    evictions: podEvictions(cluster.acts, live),
     holdsLease,
     hasPredecessor,
     recorder,
@@ -95,7 +97,7 @@ function evictionOf(deps: UnitDeps): EvictionController {
   });
 }
 
-function podGcOf(deps: UnitDeps, onPass: PodGcDeps['onPass']): PodGcController {
+function podGcOf(deps: UnitDeps, live: LiveReads, onPass: PodGcDeps['onPass']): PodGcController {
   const {
     config,
     cluster,
@@ -111,7 +113,8 @@ function podGcOf(deps: UnitDeps, onPass: PodGcDeps['onPass']): PodGcController {
   } = deps;
   return new PodGcController({
     ...caches,
-    policies: livePolicies(deps),
+    live,
+    policySet,
     cluster: clusterActions(cluster.acts),
     holdsLease,
     recorder,
@@ -121,8 +124,8 @@ function podGcOf(deps: UnitDeps, onPass: PodGcDeps['onPass']): PodGcController {
     own: podGcMetrics(registry),
     log: log.named('podgc'),
     periodMs: config.podGcPeriodMs,
-    openBreakers: () => openBreakersIn(statusesOf(policySet)),
-    storedInForce: () => inForceIn(statusesOf(policySet)),
+    openBreakers: () => openBreakersIn(policySet.statuses),
+    storedInForce: () => inForceIn(policySet.statuses),
     maxDeletesPerSecond: config.maxDeleteQps,
     onStale: () => {
       wake.trigger();
@@ -131,35 +134,4 @@ function podGcOf(deps: UnitDeps, onPass: PodGcDeps['onPass']): PodGcController {
       heartbeat.beat();
     },
   });
-}
-
-const statusesOf = (policies: PolicySet): StoredStatuses =>
-  policies.ranked.map(({ name, uid }) => ({ name, status: policies.storedStatus(uid) }));
-
-function livePolicies(deps: UnitDeps): PolicyView {
-  const { policySet, caches } = deps;
-  return {
-    get synced() {
-      return caches.policies.synced;
-    },
-    get ranked() {
-      return policySet.ranked;
-    },
-    confirm: (ranked, signal) => confirm(deps, ranked, signal),
-  };
-}
-
-/** Whether the API server still has the policies of the plan; the watch may not have shown a recent change yet. */
-async function confirm(
-  { cluster, policySet }: UnitDeps,
-  ranked: PolicySet['ranked'],
-  signal: AbortSignal,
-): Promise<Confirmation> {
-  const { objects, serverTime } = await readPolicies(cluster.acts, signal);
-  const live = new PolicySet();
-  live.update(objects);
-  return {
-    same: policySet.ranked === ranked && live.fingerprint === policySet.fingerprint,
-    clockSkewMs: serverTime === undefined ? 0 : clock.now().getTime() - serverTime.getTime(),
-  };
 }

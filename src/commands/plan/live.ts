@@ -1,10 +1,9 @@
-import { needsUsageOf, podLabelKeys, rankPolicies } from '../../api/policy/matching.ts';
+import { needsUsageOf, podLabelKeys } from '../../api/policy/matching.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
-import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { readList } from '../../kube/cache/list-watch.ts';
 import { inForceIn } from '../../gc/hold.ts';
 import { openBreakersIn } from '../../gc/open-breaker.ts';
-import { readPolicies } from '../../kube/actions/live-policies.ts';
+import { LiveReads } from '../../kube/actions/live-reads.ts';
 import { nodeReportsResource } from '../../kube/cache/node-report-facts.ts';
 import { parseJson } from '../../kube/codec/json.ts';
 import type { Identified, NamespaceFacts, PodFacts } from '../../kube/cache/objects.ts';
@@ -200,14 +199,10 @@ class ClusterReader {
   }
 
   async #inForce(): Promise<readonly (Policy | InvalidPolicy)[]> {
-    const { objects } = await readPolicies(this.#cluster.transport, this.#signal);
-    const policies = objects.map((object) => ({
-      policy: parsePolicy(object).policy,
-      status: object['status'],
-    }));
-    const statuses = policies.map(({ policy, status }) => ({ name: policy.name, status }));
+    const { policies } = await new LiveReads(this.#cluster.transport, clock).policies(this.#signal);
+    const { ranked, statuses } = policies;
     this.#reported = { openBreakers: openBreakersIn(statuses), inForce: inForceIn(statuses) };
-    return rankPolicies(policies.map(({ policy }) => policy));
+    return ranked;
   }
 
   async #list<T extends Identified>(resource: Resource<T>): Promise<ByUid<T>> {

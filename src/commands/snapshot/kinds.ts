@@ -1,5 +1,4 @@
-import { policiesPath } from '../../kube/actions/live-policies.ts';
-import { reportsPath } from '../../kube/actions/node-report.ts';
+import { policiesPath, reportsPath } from '../../kube/cache/resources.ts';
 import type { SnapshotKind } from './objects.ts';
 
 /** One file of a snapshot and where its objects come from. */

@@ -1,10 +1,8 @@
 import type { GCPolicy } from '../../api/gen/gcpolicy.gen.ts';
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
 import { listPages } from '../../kube/cache/list-watch.ts';
-import { policiesPath } from '../../kube/actions/live-policies.ts';
-import { reportsPath } from '../../kube/actions/node-report.ts';
 import type { RawFacts } from '../../kube/cache/objects.ts';
-import { jsonResource, type Resource } from '../../kube/cache/resources.ts';
+import { jsonResource, policiesResource, reportsPath, type Resource } from '../../kube/cache/resources.ts';
 import { ApiError, type KubeTransport } from '../../kube/http/transport.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
@@ -68,7 +66,7 @@ interface Status {
 }
 
 const resources = {
-  policies: jsonResource({ name: 'gcpolicies', path: policiesPath }),
+  policies: policiesResource(),
   reports: jsonResource({ name: 'nodegcreports', path: reportsPath }),
 };
 

@@ -1,13 +1,12 @@
 import { isFinished } from '../../api/pod-phase.ts';
 import { isCritical } from '../../api/critical-pod.ts';
 import { hasKeepLabel } from '../../api/policy/matching.ts';
-import type { Confirmation } from '../../api/policy/policy-view.ts';
+import type { PolicySet, RankedPolicies } from '../../api/policy/policy-set.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
 import { Confirmed, namespaceUnchanged, stopIf } from '../../gc/checks.ts';
 import type { Check, Objection } from '../../gc/execute.ts';
 import { LiveQuery } from '../../gc/live.ts';
-import type { PodEvictions } from '../../kube/actions/eviction.ts';
-import type { LivePod } from '../../kube/actions/live-pod.ts';
+import type { LivePod, LivePolicies, LiveReads } from '../../kube/actions/live-reads.ts';
 import type { NamespaceFacts } from '../../kube/cache/objects.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
@@ -18,13 +17,14 @@ import { isFresh } from './plan.ts';
 export interface EvictionCheckDeps {
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   readonly log: Pick<Logger, 'warn'>;
-  readonly evictions: Pick<PodEvictions, 'readPodLive' | 'getNamespace' | 'mayEvict'>;
+  readonly live: Pick<LiveReads, 'policies' | 'namespace' | 'pod' | 'mayEvict'>;
   /** The cached namespaces, with which a request is decided again. */
   readonly namespaces: Store<NamespaceFacts>;
   /** Why the pass must end, by the state of this process: its lease, the policies, the caches. */
   readonly stopReason: () => string | undefined;
-  /** Reads the policies live and compares them with those of the plan. */
-  readonly confirm: (signal: AbortSignal) => Promise<Confirmation>;
+  readonly policySet: Pick<PolicySet, 'ranked' | 'fingerprint'>;
+  /** The policies of the plan. */
+  readonly ranked: RankedPolicies;
   /** The decision by the caches now; undefined = the node does not request the eviction any more. */
   readonly decideAgain: (eviction: PodEviction) => EvictionDecision | undefined;
 }
@@ -44,12 +44,12 @@ export interface EvictionChecks {
 
 /** The conditions that must hold right before a pod is evicted. */
 export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
-  const { clock, log, evictions, namespaces, stopReason, confirm, decideAgain } = deps;
-  const confirmed = new Confirmed<PodEviction, Confirmation>({
+  const { clock, log, live, namespaces, policySet, ranked, stopReason, decideAgain } = deps;
+  const confirmed = new Confirmed<PodEviction, LivePolicies>({
     clock,
-    confirm,
+    confirm: (signal) => live.policies(signal),
     unreadable,
-    isSame: ({ same }) => same,
+    isSame: (now) => policySet.ranked === ranked && policySet.fingerprint === now.policies.fingerprint,
   });
   const pods = livePods(deps);
   const podUnchanged: Check<PodEviction> = {
@@ -79,7 +79,7 @@ export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
     namespaceUnchanged<PodEviction>({
       clock,
       log,
-      read: (name, signal) => evictions.getNamespace(name, signal),
+      read: (name, signal) => live.namespace(name, signal),
       known: (name) => [...namespaces.items.values()].find((one) => one.name === name),
     }),
     podUnchanged,
@@ -96,19 +96,19 @@ export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
   }
 }
 
-const livePods = ({ clock, evictions }: EvictionCheckDeps): LiveQuery<PodEviction, LivePod | undefined> =>
+const livePods = ({ clock, live }: EvictionCheckDeps): LiveQuery<PodEviction, LivePod | undefined> =>
   new LiveQuery({
     clock,
     key: ({ target }) => target.uid,
-    query: ({ target }, signal) => evictions.readPodLive(target, signal),
+    query: ({ target }, signal) => live.pod(target, signal),
   });
 
 /** A DELETE needs no right to evict, but it must not replace an eviction that is not allowed (ADR 0033). */
-function mayEvict({ clock, evictions }: EvictionCheckDeps): Check<PodEviction> {
+function mayEvict({ clock, live }: EvictionCheckDeps): Check<PodEviction> {
   const right = new LiveQuery<PodEviction, boolean>({
     clock,
     key: ({ target }) => (target.rule.respectPodDisruptionBudgets ? undefined : target.namespace),
-    query: ({ target }, signal) => evictions.mayEvict(target.namespace, signal),
+    query: ({ target }, signal) => live.mayEvict(target.namespace, signal),
   });
   return {
     name: 'mayEvict',

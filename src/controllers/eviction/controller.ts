@@ -1,5 +1,5 @@
 import { isPressureRequest } from '../../api/local-storage.ts';
-import type { PolicyView, RankedPolicies } from '../../api/policy/policy-view.ts';
+import type { RankedPolicies } from '../../api/policy/policy-set.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import type { NamespaceFacts, NodeFacts, PodFacts } from '../../kube/cache/objects.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
@@ -30,14 +30,14 @@ import { planSlowed, planStopped } from './slowed.ts';
 
 export interface EvictionDeps extends Pick<
   EvictionActDeps,
-  'evictions' | 'recorder' | 'clock' | 'metrics' | 'own' | 'log'
+  'evictions' | 'live' | 'policySet' | 'recorder' | 'clock' | 'metrics' | 'own' | 'log'
 > {
   /** The reports of the agents; synced only while the watch works. */
   readonly nodeReports: Store<NodeReportFacts>;
   readonly pods: Store<PodFacts>;
   readonly nodes: Store<NodeFacts>;
   readonly namespaces: Store<NamespaceFacts>;
-  readonly policies: PolicyView;
+  readonly policies: Pick<Store<unknown>, 'synced'>;
   /** True only while this process is sure to hold the lease. */
   readonly holdsLease: () => boolean;
   /** Whether another process has led before this one. */
@@ -62,7 +62,7 @@ export class EvictionController {
 
   /** One pass; without requests it only reads the reports. Keeps every pod unless all caches are complete. */
   async reconcile(signal: AbortSignal): Promise<void> {
-    const { nodeReports, policies, pods, clock, own, hasPredecessor } = this.#deps;
+    const { nodeReports, policySet, pods, clock, own, hasPredecessor } = this.#deps;
     if (!this.#isLeading) this.#memory = newMemory(momentOf(clock), hasPredecessor());
     this.#isLeading = true;
     this.#reportOverdue();
@@ -74,7 +74,7 @@ export class EvictionController {
     const monotonicMs = clock.monotonicMs();
     this.#memory = forgetOthers(this.#memory, { reports, pods: pods.items, monotonicMs });
     this.#replicas = replicasOf({ reports, pods: pods.items });
-    const { ranked } = policies;
+    const { ranked } = policySet;
     const decisions = this.#decide(reports, ranked);
     showDecisions(this.#deps, decisions);
     this.#reportSlowed(decisions);
@@ -171,7 +171,7 @@ export class EvictionController {
     return {
       ...this.#deps,
       stopReason: () => this.#stopReason(ranked),
-      confirm: (signal) => this.#deps.policies.confirm(ranked, signal),
+      ranked,
       decideAgain: (eviction) => this.#decideAgain(eviction, ranked),
       wasDeferred: (uid, reason) => triesBefore(this.#memory, uid, reason) > 0,
       onResult: (target, result) => {
@@ -181,9 +181,9 @@ export class EvictionController {
   }
 
   #stopReason(ranked: RankedPolicies): string | undefined {
-    const { policies, holdsLease } = this.#deps;
+    const { policySet, holdsLease } = this.#deps;
     if (!holdsLease()) return 'the lease is not held';
-    if (policies.ranked !== ranked) return 'policies have changed';
+    if (policySet.ranked !== ranked) return 'policies have changed';
     return this.#seesAll() ? undefined : 'the caches are not current';
   }
 

@@ -1,5 +1,5 @@
 import { shortageText, type PressureUse } from '../../gc/reasons/eviction-words.ts';
-import type { LivePod } from '../../kube/actions/live-pod.ts';
+import type { LivePod } from '../../kube/actions/live-reads.ts';
 import type { NodeFacts, OwnerRef } from '../../kube/cache/objects.ts';
 import { isCut } from '../../runtime/bounds.ts';
 import type { EventSpec, ObjectRef } from '../../kube/events/recorder.ts';

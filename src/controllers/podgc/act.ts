@@ -1,4 +1,4 @@
-import type { RankedPolicies } from '../../api/policy/policy-view.ts';
+import type { RankedPolicies } from '../../api/policy/policy-set.ts';
 import type { PodDeleteReason } from '../../api/reasons.ts';
 import type { Outcome } from '../../gc/decision.ts';
 import { isHopeless, mayBeFulfilled, statusOf } from '../../gc/api-failures.ts';

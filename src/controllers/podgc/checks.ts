@@ -1,10 +1,10 @@
 import { hasKeepLabel } from '../../api/policy/matching.ts';
-import type { Confirmation, PolicyView, RankedPolicies } from '../../api/policy/policy-view.ts';
+import type { PolicySet, RankedPolicies } from '../../api/policy/policy-set.ts';
 import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
 import { clocksAgree, Confirmed, fewWarnings, namespaceUnchanged, stopIf } from '../../gc/checks.ts';
 import type { Check } from '../../gc/execute.ts';
 import { LiveQuery } from '../../gc/live.ts';
-import type { ClusterActions } from '../../kube/actions/cluster.ts';
+import type { LivePolicies, LiveReads } from '../../kube/actions/live-reads.ts';
 import type { NamespaceFacts, NodeFacts } from '../../kube/cache/objects.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
@@ -14,10 +14,11 @@ import type { PodDeletion } from './facts.ts';
 import { isOutOfService } from './nodes.ts';
 
 export interface PodCheckDeps {
-  readonly policies: PolicyView;
+  readonly policies: Pick<Store<unknown>, 'synced'>;
+  readonly policySet: Pick<PolicySet, 'ranked' | 'fingerprint'>;
   readonly nodes: Store<NodeFacts>;
   readonly namespaces: Store<NamespaceFacts>;
-  readonly cluster: Pick<ClusterActions, 'getNode' | 'getNamespace'>;
+  readonly live: Pick<LiveReads, 'policies' | 'node' | 'namespace'>;
   /** True only while this process is sure to hold the lease. */
   readonly holdsLease: () => boolean;
   readonly clock: Pick<Clock, 'monotonicMs'>;
@@ -39,18 +40,18 @@ export const maxPlanAgeMs = 60_000;
 
 /** The conditions that must hold right before a pod is marked or deleted. `ranked`: the policies of the plan. */
 export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks {
-  const { policies, namespaces, cluster, holdsLease, clock, log } = deps;
+  const { policies, policySet, namespaces, live, holdsLease, clock, log } = deps;
   const planned = new Map([...namespaces.items.values()].map((one) => [one.name, one]));
   const startedAtMs = clock.monotonicMs();
   const isStale = (): boolean =>
-    policies.ranked !== ranked ||
+    policySet.ranked !== ranked ||
     !policies.synced ||
     !namespaces.synced ||
     clock.monotonicMs() - startedAtMs >= maxPlanAgeMs;
-  const confirmed = new Confirmed<PodDeletion, Confirmation>({
+  const confirmed = new Confirmed<PodDeletion, LivePolicies>({
     clock,
-    confirm: (signal) => policies.confirm(ranked, signal),
-    isSame: ({ same }) => same,
+    confirm: (signal) => live.policies(signal),
+    isSame: (now) => policySet.ranked === ranked && policySet.fingerprint === now.policies.fingerprint,
     unreadable: (cause) => ({
       kind: 'stop',
       why: `policies cannot be read: ${errorLine(cause)}`,
@@ -67,7 +68,7 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
     namespaceUnchanged({
       clock,
       log,
-      read: (name, signal) => cluster.getNamespace(name, signal),
+      read: (name, signal) => live.namespace(name, signal),
       known: (name) => planned.get(name),
     }),
     {
@@ -80,14 +81,14 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
 }
 
 /** Re-checks the node of an orphan, or of a pod on a node out of service: one GET for all its pods. */
-function nodeStillGone({ cluster, clock, log }: PodCheckDeps): Check<PodDeletion> {
+function nodeStillGone({ live: reads, clock, log }: PodCheckDeps): Check<PodDeletion> {
   const warn = fewWarnings(log);
   const live = new LiveQuery<PodDeletion, LiveNode>({
     clock,
     key: ({ reason, target }) => (dependsOnNode(reason) ? target.node : undefined),
     query: async ({ target: { node = '' } }, signal) => {
       try {
-        return { node: await cluster.getNode(node, signal) };
+        return { node: await reads.node(node, signal) };
       } catch (err) {
         warn({ node, err }, 'reading node failed');
         return 'unreadable';

@@ -1,6 +1,6 @@
 import { podLabelKeys } from '../../api/policy/matching.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
-import type { RankedPolicies } from '../../api/policy/policy-view.ts';
+import type { RankedPolicies } from '../../api/policy/policy-set.ts';
 import { podKeepReasons } from '../../api/reasons.ts';
 import { isOfObject } from '../../gc/api-failures.ts';
 import { FailureMemory } from '../../gc/failures.ts';
@@ -65,8 +65,8 @@ export class PodGcController {
 
   /** One pass: observe, plan, act. Keeps every pod unless all caches are complete. */
   async reconcile(signal: AbortSignal): Promise<void> {
-    const { policies, clock, metrics, own, recorder, log } = this.#deps;
-    const { ranked } = policies;
+    const { policySet, clock, metrics, own, recorder, log } = this.#deps;
+    const { ranked } = policySet;
     if (!this.#seesAll(ranked)) return;
 
     const [monotonicMs, now] = [clock.monotonicMs(), clock.now()];

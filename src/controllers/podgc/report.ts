@@ -1,6 +1,6 @@
 import type { PolicyPassReport, ReportedHold } from '../../api/report/pass-report.ts';
 import { isFinished } from '../../api/pod-phase.ts';
-import type { RankedPolicies } from '../../api/policy/policy-view.ts';
+import type { RankedPolicies } from '../../api/policy/policy-set.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import type { Reason } from '../../api/reasons.ts';
 import type { Outcome } from '../../gc/decision.ts';

@@ -1,28 +1,20 @@
 import { metaTime } from '../../runtime/text/rfc3339.ts';
 import type { V1Pod, V1PodCondition } from '@kubernetes/client-node';
-import type { NamespaceFacts, NodeFacts, PodFacts } from '../cache/objects.ts';
-import { parseJson } from '../codec/json.ts';
+import type { PodFacts } from '../cache/objects.ts';
 import { acceptMetadata } from '../http/media-types.ts';
-import { nodeCodec } from '../cache/resources.ts';
 import {
   ApiError,
   isConflict,
   isNotFound,
-  unlessMissing,
   type KubeRequest,
   type KubeResponse,
   type KubeTransport,
 } from '../http/transport.ts';
 import type { OnWire } from '../codec/wire.ts';
-import { readNamespaceLive } from './live-namespace.ts';
 import { actionTimeoutMs, deletePodRequest, podPath } from './pod-requests.ts';
 
 /** The actions of the controller on the cluster. Each is one request with its precondition. */
 export interface ClusterActions {
-  /** Reads a node live, never from a cache; undefined if it does not exist. */
-  getNode(name: string, signal: AbortSignal): Promise<NodeFacts | undefined>;
-  /** Reads a namespace live, never from a cache; undefined if it does not exist. */
-  getNamespace(name: string, signal: AbortSignal): Promise<NamespaceFacts | undefined>;
   /**
    * DELETE with grace period 0 and the preconditions uid and resourceVersion, if one is given.
    * `gone`: NotFound. `changed`: 409, the pod is no longer the one that was decided about.
@@ -57,13 +49,6 @@ export interface DisruptionTarget {
 /** The actions as requests to an API server. */
 export function clusterActions(transport: Pick<KubeTransport, 'send'>): ClusterActions {
   return {
-    getNode: async (name, signal) => {
-      const path = `/api/v1/nodes/${encodeURIComponent(name)}`;
-      const request = { method: 'GET', path, timeoutMs: actionTimeoutMs, retries: 0 } as const;
-      const response = await unlessMissing(transport.send(request, signal));
-      return response && nodeCodec().fromJson(parseJson(response.body));
-    },
-    getNamespace: (name, signal) => readNamespaceLive(transport, name, signal),
     deletePod: async (pod, signal) => {
       try {
         const response = await unlessMoved(transport.send(deletePodRequest(pod, 0), signal));

@@ -1,13 +1,6 @@
-import type {
-  V1Eviction,
-  V1SelfSubjectAccessReview,
-  V1SubjectAccessReviewStatus,
-} from '@kubernetes/client-node';
+import type { V1Eviction } from '@kubernetes/client-node';
 import { ConnectionError } from '../http/connection-errors.ts';
-import { asObject, parseJson, type Unchecked } from '../codec/json.ts';
-import type { NamespaceFacts } from '../cache/objects.ts';
-import { readNamespaceLive } from './live-namespace.ts';
-import { readPodLive, type LivePod, type PodName } from './live-pod.ts';
+import type { LivePod, LiveReads, PodName } from './live-reads.ts';
 import { actionTimeoutMs, deletePodRequest, gracePeriod, podPath } from './pod-requests.ts';
 import { ApiError, isConflict, isNotFound, type KubeRequest, type KubeTransport } from '../http/transport.ts';
 import type { OnWire } from '../codec/wire.ts';
@@ -34,12 +27,6 @@ type Transport = Pick<KubeTransport, 'send'>;
 
 /** Evictions, each one request with its precondition. Every other error is thrown. */
 export interface PodEvictions {
-  /** Reads a pod live, never from a cache; undefined if it does not exist. */
-  readPodLive(pod: PodName, signal: AbortSignal): Promise<LivePod | undefined>;
-  /** Reads a namespace live, never from a cache; undefined if it does not exist. */
-  getNamespace(name: string, signal: AbortSignal): Promise<NamespaceFacts | undefined>;
-  /** Whether this process has the right to create pods/eviction in the namespace. */
-  mayEvict(namespace: string, signal: AbortSignal): Promise<boolean>;
   /** Respects disruption budgets: pods/eviction with the UID as precondition. `graceSeconds` undefined = the pod's own. */
   evictPod(
     pod: PodName & Pick<LivePod, 'uid'>,
@@ -54,34 +41,14 @@ export interface PodEvictions {
   ): Promise<EvictionOutcome>;
 }
 
-export function podEvictions(transport: Transport): PodEvictions {
+export function podEvictions(transport: Transport, live: Pick<LiveReads, 'pod'>): PodEvictions {
   return {
-    readPodLive: (pod, signal) => readPodLive(transport, pod, signal),
-    getNamespace: (name, signal) => readNamespaceLive(transport, name, signal),
-    mayEvict: (namespace, signal) => mayEvict(transport, namespace, signal),
     evictPod: (pod, graceSeconds, signal) =>
       twice((isRepeated) => outcomeOf(transport.send(evictRequest(pod, graceSeconds), signal), isRepeated)),
     // The transport itself repeats a DELETE after a broken connection.
     deletePod: (pod, graceSeconds, signal) =>
-      outcomeOf(deletePod(transport, pod, { graceSeconds, signal }), false),
+      outcomeOf(deletePod({ transport, live }, pod, { graceSeconds, signal }), false),
   };
-}
-
-async function mayEvict(transport: Transport, namespace: string, signal: AbortSignal): Promise<boolean> {
-  const body = {
-    apiVersion: 'authorization.k8s.io/v1',
-    kind: 'SelfSubjectAccessReview',
-    spec: { resourceAttributes: { namespace, verb: 'create', resource: 'pods', subresource: 'eviction' } },
-  } satisfies OnWire<V1SelfSubjectAccessReview>;
-  const path = `/apis/${body.apiVersion}/selfsubjectaccessreviews`;
-  try {
-    const response = await transport.send({ method: 'POST', path, timeoutMs: actionTimeoutMs, body }, signal);
-    const { status }: Unchecked<V1SelfSubjectAccessReview> = asObject(parseJson(response.body));
-    const { allowed }: Unchecked<V1SubjectAccessReviewStatus> = asObject(status);
-    return allowed === true;
-  } catch (cause) {
-    throw new Error('checking the right to evict', { cause });
-  }
 }
 
 interface Deletion {
@@ -91,7 +58,7 @@ interface Deletion {
 
 /** If the first attempt has marked the pod for deletion, the precondition of the second fails: that conflict is a success. */
 async function deletePod(
-  transport: Transport,
+  { transport, live }: { readonly transport: Transport; readonly live: Pick<LiveReads, 'pod'> },
   pod: PodName & Pick<LivePod, 'uid' | 'resourceVersion'>,
   { graceSeconds, signal }: Deletion,
 ): Promise<void> {
@@ -99,8 +66,8 @@ async function deletePod(
     await transport.send(deletePodRequest(pod, graceSeconds), signal);
   } catch (err) {
     if (!(err instanceof ApiError && err.resent && isConflict(err))) throw err;
-    const live = await readPodLive(transport, pod, signal);
-    if (live?.uid === pod.uid && !live.isTerminating) throw err;
+    const found = await live.pod(pod, signal);
+    if (found?.uid === pod.uid && !found.isTerminating) throw err;
   }
 }
 

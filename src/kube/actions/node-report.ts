@@ -3,13 +3,13 @@ import type { NodeGCReport, NodeGCReportStatus } from '../../api/gen/nodegcrepor
 import { isObject } from '../../api/json.ts';
 import { parseJson } from '../codec/json.ts';
 import type { NodeFacts } from '../cache/objects.ts';
+import { reportsPath } from '../cache/resources.ts';
 import { patchStatus } from './status-patch.ts';
 import { ApiError, isConflict, isNotFound, type KubeTransport } from '../http/transport.ts';
 
 /** The Node object of the agent. Its report has the same name and is deleted with it. */
 export type ReportingNode = Pick<NodeFacts, 'name' | 'uid'>;
 
-export const reportsPath = '/apis/gc.dustpan.dev/v1alpha1/nodegcreports';
 const pathOf = ({ name }: ReportingNode): string => `${reportsPath}/${encodeURIComponent(name)}`;
 
 /** The stored status, and the Node that owns the report. */

@@ -22,8 +22,7 @@ import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { asObject, asObjects, asText, numberFromJson, type Unchecked } from '../codec/json.ts';
 import { MalformedError } from '../codec/frames.ts';
 import type { Identified } from './objects.ts';
-import { reportsPath } from '../actions/node-report.ts';
-import { inJson, type Resource } from './resources.ts';
+import { inJson, reportsPath, type Resource } from './resources.ts';
 
 /** The controller's facts of a node's report: some hundred bytes of up to 50 KB. A missing number counts as 0. */
 export interface NodeReportFacts extends Identified {

@@ -11,8 +11,7 @@ import type { RemovedKind, RemovedObject } from '../../api/report/node-pass.ts';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { asObject, asObjects, asText, numberFromJson, type Unchecked } from '../codec/json.ts';
 import type { Identified } from './objects.ts';
-import { reportsPath } from '../actions/node-report.ts';
-import { inJson, type Resource } from './resources.ts';
+import { inJson, reportsPath, type Resource } from './resources.ts';
 
 /** The objects that the agent of a node removed last, by its report. */
 interface RemovedOnNode extends Identified {

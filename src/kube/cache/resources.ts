@@ -34,6 +34,9 @@ import type {
 import type { PodTraits } from './pod-record.ts';
 import { SharedValues } from '../codec/shared-values.ts';
 
+export const policiesPath = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
+export const reportsPath = '/apis/gc.dustpan.dev/v1alpha1/nodegcreports';
+
 /** A collection of the API and the codec of its objects. */
 export interface Resource<T> {
   /** The plural, for logs and metrics, e.g. `pods`. */
@@ -90,6 +93,9 @@ export const jsonResource = (collection: JsonCollection): Resource<RawFacts> =>
     const facts = rawFacts(asObject(json));
     return sameState(known, facts) ?? facts;
   });
+
+export const policiesResource = (): Resource<RawFacts> =>
+  jsonResource({ name: 'gcpolicies', path: policiesPath });
 
 /** A kind that is read as JSON and may not be installed, as a custom resource. */
 export function inJson<T>(

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { clusterActions } from '../../../src/kube/actions/cluster.ts';
+import { LiveReads } from '../../../src/kube/actions/live-reads.ts';
 import { patchStatus } from '../../../src/kube/actions/status-patch.ts';
+import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import { startEnvironment } from './environment.ts';
 import { contractTransport } from './objects.ts';
 import { policyManifest } from '../../manifests.ts';
@@ -10,6 +12,7 @@ const { signal } = new AbortController();
 
 const { server, transport, objects } = await startEnvironment();
 const actions = clusterActions(transport);
+const live = new LiveReads(transport, systemClock);
 
 const isGone = (name: string): Promise<boolean> =>
   objects.readPod(name).then(
@@ -147,7 +150,7 @@ describe('markPodFailed', () => {
   });
 });
 
-describe('getNode', () => {
+describe('a live node', () => {
   test('reads labels, readiness and taints', async () => {
     const name = `node-${randomUUID().slice(0, 8)}`;
     const metadata = { name, labels: { zone: 'a' } };
@@ -155,12 +158,12 @@ describe('getNode', () => {
     const status = { conditions: [{ type: 'Ready', status: 'True' }] };
     const body = { apiVersion: 'v1', kind: 'Node', metadata, spec, status };
     await objects.request({ method: 'POST', path: '/api/v1/nodes', body });
-    const node = await actions.getNode(name, signal);
+    const node = await live.node(name, signal);
     expect(node).toMatchObject({ name, ready: true, labels: { zone: 'a' } });
     expect(node?.taintKeys).toContain('example.com/t');
     expect(node?.uid).toMatch(/^[0-9a-f-]{36}$/);
     await objects.request({ method: 'DELETE', path: `/api/v1/nodes/${name}` });
-    expect(await actions.getNode(name, signal)).toBeUndefined();
+    expect(await live.node(name, signal)).toBeUndefined();
   });
 });
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { LivePod } from '../../../src/kube/actions/live-pod.ts';
+import type { LivePod } from '../../../src/kube/actions/live-reads.ts';
 import { Objects } from './objects.ts';
 
 interface Budget {

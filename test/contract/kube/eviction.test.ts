@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { podEvictions } from '../../../src/kube/actions/eviction.ts';
+import { LiveReads } from '../../../src/kube/actions/live-reads.ts';
+import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import { isReal } from '../project.ts';
 import { startEnvironment } from './environment.ts';
 import { Budgets } from './eviction-objects.ts';
@@ -11,7 +13,8 @@ const { signal } = new AbortController();
 const { transport } = await startEnvironment({
   kcm: { controllers: 'disruption-controller,serviceaccount-controller' },
 });
-const evictions = podEvictions(transport);
+const live = new LiveReads(transport, systemClock);
+const evictions = podEvictions(transport, live);
 const objects = new Budgets(transport, isReal);
 await objects.start();
 
@@ -19,26 +22,26 @@ const graceOf = async (name: string): Promise<unknown> =>
   ((await objects.readPod(name)).metadata as { deletionGracePeriodSeconds?: number })
     .deletionGracePeriodSeconds;
 
-describe('readPodLive', () => {
-  test('reads every reason against an eviction', async () => {
+describe('a live pod', () => {
+  test('has every reason against an eviction', async () => {
     const pod = await objects.runningPod('live');
     await objects.patchPod(pod.name, {
       metadata: {
         annotations: { 'kubernetes.io/config.source': 'file', 'kubernetes.io/config.hash': 'abc' },
       },
     });
-    const live = await evictions.readPodLive(pod, signal);
+    const found = await live.pod(pod, signal);
     const { namespace, name, uid } = pod;
-    expect(live).toMatchObject({
+    expect(found).toMatchObject({
       ...{ namespace, name, uid, labels: { app: 'live' }, nodeName: 'no-such-node', phase: 'Running' },
       ...{ isTerminating: false, configHash: undefined, controller: undefined },
     });
-    expect(live?.resourceVersion).not.toBe(pod.resourceVersion);
+    expect(found?.resourceVersion).not.toBe(pod.resourceVersion);
   });
 
-  test('returns undefined for a missing pod', async () => {
+  test('is undefined if it is missing', async () => {
     const pod = { namespace: objects.namespace, name: 'none' };
-    expect(await evictions.readPodLive(pod, signal)).toBeUndefined();
+    expect(await live.pod(pod, signal)).toBeUndefined();
   });
 });
 
@@ -47,7 +50,7 @@ describe.each(['evictPod', 'deletePod'] as const)('%s', (act) => {
     const pod = await objects.runningPod();
     expect(await evictions[act](pod, undefined, signal)).toEqual({ kind: 'evicted' });
     expect(await graceOf(pod.name)).toBe(30);
-    expect(await evictions.readPodLive(pod, signal)).toMatchObject({
+    expect(await live.pod(pod, signal)).toMatchObject({
       phase: 'Running',
       isTerminating: true,
     });
@@ -62,7 +65,7 @@ describe.each(['evictPod', 'deletePod'] as const)('%s', (act) => {
   test('a grace period of 0 deletes the pod at once', async () => {
     const pod = await objects.runningPod();
     expect(await evictions[act](pod, 0, signal)).toEqual({ kind: 'evicted' });
-    expect(await evictions.readPodLive(pod, signal)).toBeUndefined();
+    expect(await live.pod(pod, signal)).toBeUndefined();
     expect(await evictions[act](pod, 0, signal)).toEqual({ kind: 'gone' });
   });
 

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { NodeGCReport, NodeGCReportStatus } from '../../../src/api/gen/nodegcreport.gen.ts';
 import { nodePodsResource } from '../../../src/kube/cache/node-pods.ts';
-import { podLookup } from '../../../src/kube/actions/pod-lookup.ts';
+import { LiveNode } from '../../../src/kube/actions/live-reads.ts';
 import { nodeReportsResource } from '../../../src/kube/cache/node-report-facts.ts';
 import { NodeReports, type ReportingNode } from '../../../src/kube/actions/node-report.ts';
 import { decodeList } from '../../../src/kube/codec/decode.ts';
 import { planReport } from '../../../src/agent/report/plan.ts';
 import type { KubeRequest } from '../../../src/kube/http/transport.ts';
+import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import { now } from '../../builders.ts';
 import { facts } from '../../unit/agent/report/builders.ts';
 import { startEnvironment } from './environment.ts';
@@ -112,12 +113,13 @@ test('the pods of a node, with the images they refer to', async () => {
 
 test('reports whether a pod still exists', async () => {
   const { metadata } = await objects.createPod();
-  const lookup = podLookup(transport, 'node-1');
-  expect(await lookup(metadata, signal)).toBe('exists');
-  expect(await lookup({ ...metadata, uid: randomUUID() }, signal)).toBe('gone');
+  const node = new LiveNode({ transport, clock: systemClock, nodeName: 'node-1' });
+  expect(await node.podState(metadata, signal)).toBe('exists');
+  expect(await node.podState({ ...metadata, uid: randomUUID() }, signal)).toBe('gone');
   await objects.removePod(metadata.name);
-  expect(await lookup(metadata, signal)).toBe('gone');
+  expect(await node.podState(metadata, signal)).toBe('gone');
   const stranger = await contractTransport(server, 'nobody');
-  expect(await podLookup(stranger, 'node-1')(metadata, signal)).toBe('unknown');
+  const asStranger = new LiveNode({ transport: stranger, clock: systemClock, nodeName: 'node-1' });
+  expect(await asStranger.podState(metadata, signal)).toBe('unknown');
   stranger.close();
 });

@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { podEvictions } from '../../../src/kube/actions/eviction.ts';
+import { LiveReads } from '../../../src/kube/actions/live-reads.ts';
 import { AccessReviews, type Access } from '../../../src/kube/auth/access-reviews.ts';
 import type { KubeTransport } from '../../../src/kube/http/transport.ts';
+import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { startEnvironment } from './environment.ts';
 import { contractTransport } from './objects.ts';
@@ -64,7 +65,7 @@ describe('access to /metrics', () => {
 
 describe('the right to evict', () => {
   const mayEvict = async (token: string): Promise<boolean> =>
-    podEvictions(await transportOf(token)).mayEvict('default', signal);
+    new LiveReads(await transportOf(token), systemClock).mayEvict('default', signal);
 
   test.each([
     ['evictor', true],

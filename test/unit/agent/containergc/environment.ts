@@ -9,10 +9,10 @@ import type {
 } from '../../../../src/api/report/node-pass.ts';
 import type { NodeKeepReason } from '../../../../src/api/reasons.ts';
 import type { ContainerGcPolicy, Policy } from '../../../../src/api/policy/policy.ts';
-import type { PodAnswer } from '../../../../src/agent/containergc/checks.ts';
 import { ContainerGcManager, type ContainerGcDeps } from '../../../../src/agent/containergc/manager.ts';
 import { containerGcMetrics, containerGcReasons } from '../../../../src/agent/containergc/metrics.ts';
 import { startMetrics, unitMetrics } from '../../../../src/gc/metrics.ts';
+import type { PodState } from '../../../../src/kube/actions/live-reads.ts';
 import type { RuntimeContainer } from '../../../../src/cri/runtime.ts';
 import type { NodeLogs } from '../../../../src/node/logs/logs.ts';
 import type { LogEntry, LogListing } from '../../../../src/node/logs/list.ts';
@@ -174,7 +174,7 @@ export class Node {
   pods: ReturnType<ContainerGcDeps['pods']> = [];
   governance: NodeGovernance;
   /** The API server's responses about single pods by UID; any other pod is gone. */
-  readonly podResponses = new Map<string, PodAnswer | Error>();
+  readonly podResponses = new Map<string, PodState | Error>();
   /** Requests for single pods so far. */
   readonly podRequests: string[] = [];
   /** How the response of the API server differs from the caches. */
@@ -202,9 +202,8 @@ export class Node {
       metrics,
       own: containerGcMetrics(this.registry),
       pods: () => this.pods,
-      podGone: (pod) => this.#podGone(pod),
       governance: () => this.governance,
-      confirm: () => this.#confirm(),
+      live: { confirm: () => this.#confirm(), podState: (pod) => this.#podState(pod) },
       node: () =>
         this.hasNode ? { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' } : undefined,
       onProgress: () => (this.progress += 1),
@@ -246,7 +245,7 @@ export class Node {
     return this.log.lines.filter(({ level }) => level === 'warn');
   }
 
-  #podGone({ uid, namespace = '', name = '' }: PodRef): Promise<PodAnswer> {
+  #podState({ uid, namespace = '', name = '' }: PodRef): Promise<PodState> {
     this.podRequests.push(`${namespace}/${name} ${uid}`);
     const response = this.podResponses.get(uid) ?? 'gone';
     return response instanceof Error ? Promise.reject(response) : Promise.resolve(response);

@@ -193,7 +193,7 @@ export class Node {
         this.diskError === undefined ? Promise.resolve(this.disk) : Promise.reject(this.diskError),
       pods: () => this.pods,
       governance: () => this.governance,
-      confirm: () => this.#confirm(),
+      live: { confirm: () => this.#confirm() },
       node: () =>
         this.hasNode ? { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' } : undefined,
       logBytes: () => Promise.resolve(70),

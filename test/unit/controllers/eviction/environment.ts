@@ -3,16 +3,15 @@ import type { EvictionRequest } from '../../../../src/api/local-storage.ts';
 import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import { EvictionController, type EvictionDeps } from '../../../../src/controllers/eviction/controller.ts';
 import type { EvictionKeepReason } from '../../../../src/api/reasons.ts';
-import type { Confirmation } from '../../../../src/api/policy/policy-view.ts';
 import { evictionMetrics, evictionUnitReasons } from '../../../../src/controllers/eviction/metrics.ts';
 import { startMetrics, unitMetrics } from '../../../../src/gc/metrics.ts';
-import type { LivePod } from '../../../../src/kube/actions/live-pod.ts';
+import type { LivePod } from '../../../../src/kube/actions/live-reads.ts';
 import type { NodeReportFacts } from '../../../../src/kube/cache/node-report-facts.ts';
 import type { NamespaceFacts, NodeFacts, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { node, pod } from '../../../builders.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { FakeRecorder } from '../../../fakes/cluster.ts';
-import { FakeEvictions, livePod } from '../../../fakes/evictions.ts';
+import { FakeEvictions, livePod, livePolicies } from '../../../fakes/evictions.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import { evictionRequest, byUid, evictPolicy, namespace } from './builders.ts';
 import { report } from '../policystatus/builders.ts';
@@ -37,7 +36,7 @@ export class EvictionEnvironment {
   readonly policies = {
     synced: true,
     ranked: [evictPolicy()] as readonly (Policy | InvalidPolicy)[],
-    confirm: (): Promise<Confirmation> => Promise.resolve({ same: true, clockSkewMs: 0 }),
+    fingerprint: '',
   };
   leads = true;
   /** Whether another process has led before. */
@@ -61,7 +60,8 @@ export class EvictionEnvironment {
     startMetrics(units, 'eviction', evictionUnitReasons);
     this.#deps = {
       ...{ nodeReports: this.nodeReports, pods: this.pods, nodes: this.nodes, namespaces: this.namespaces },
-      ...{ policies: this.policies, evictions: this.evictions, holdsLease: () => this.leads },
+      ...{ policies: this.policies, policySet: this.policies, evictions: this.evictions },
+      ...{ live: this.evictions, holdsLease: () => this.leads },
       hasPredecessor: () => this.hasPredecessor,
       ...{ recorder: this.recorder, clock: this.clock, log: this.log },
       metrics: units,
@@ -93,8 +93,8 @@ export class EvictionEnvironment {
   }
 
   /** Sets the response to reading the policies live. */
-  confirm(over: Partial<Confirmation>): this {
-    this.policies.confirm = () => Promise.resolve({ same: true, clockSkewMs: 0, ...over });
+  confirm(over: Parameters<typeof livePolicies>[0]): this {
+    this.evictions.policies = () => Promise.resolve(livePolicies(over));
     return this;
   }
 

@@ -202,7 +202,7 @@ test.each([
 ])('policies that cannot be read $name prevent evictions, and the pass fails', async ({ requests }) => {
   const env = new EvictionEnvironment(livePod('a'));
   const fail = (): void => {
-    env.policies.confirm = () => Promise.reject(new Error('down'));
+    env.evictions.policies = () => Promise.reject(new Error('down'));
   };
   env.evictions.onRequest = () => {
     env.clock.advance(5_000);
@@ -223,7 +223,7 @@ test.each([
 ])('evicts no pod of a namespace that $name, by a live read', async ({ labels, reason }) => {
   const env = new EvictionEnvironment(livePod('a'));
   const live = { uid: 'uid-default', name: 'default', resourceVersion: '2', labels };
-  Object.assign(env.evictions, { getNamespace: () => Promise.resolve(live) });
+  Object.assign(env.evictions, { namespace: () => Promise.resolve(live) });
   await env.pass();
   expect(env.evictions.acts).toEqual([]);
   expect(await env.skipped(reason)).toBe(1);
@@ -233,7 +233,7 @@ test('evicts a pod of a namespace with the labels of the cache', async () => {
   const env = new EvictionEnvironment(livePod('a'));
   const labelled = namespace('default', { a: 'b' });
   env.namespaces.items = byUid(namespace('other'), labelled);
-  Object.assign(env.evictions, { getNamespace: () => Promise.resolve(labelled) });
+  Object.assign(env.evictions, { namespace: () => Promise.resolve(labelled) });
   await env.pass();
   expect(env.evictions.acts).toHaveLength(1);
 });

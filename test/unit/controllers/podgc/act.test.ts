@@ -161,7 +161,7 @@ describe('an orphan whose deletion failed after its mark, for half a minute', ()
       if (!isBack) cluster.nodes.delete('uid-back');
       expect(clock.monotonicMs()).toBe(70_000);
       policies.ranked = [{ ...orphanPolicy, mode: 'DryRun' }];
-      policies.confirm = () => Promise.reject(new Error('server down'));
+      cluster.policies = () => Promise.reject(new Error('server down'));
       cluster.requests.length = 0;
       await expect(pass()).rejects.toThrow('1 of 1 failed');
       expect(cluster.requests).toEqual(['delete orphan']);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { FakeCluster, storeOf } from '../../../fakes/cluster.ts';
+import { livePolicies } from '../../../fakes/evictions.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import { minutesAgo, node, pod, policy, terminatedRule } from '../../../builders.ts';
 import {
@@ -26,15 +27,15 @@ async function skipped({ metrics }: Environment): Promise<unknown[]> {
 
 describe('live policies', () => {
   test('that differ from those of the plan prevent every deletion, without a failure', async () => {
-    const { cluster, policies, pass } = environmentOf(many(20), expireAll());
-    policies.confirm = () => Promise.resolve({ same: false, clockSkewMs: 0 });
+    const { cluster, pass } = environmentOf(many(20), expireAll());
+    cluster.policies = () => Promise.resolve(livePolicies({ same: false }));
     await pass();
     expect(cluster.requests).toEqual([]);
   });
 
   test('that cannot be read prevent every deletion, and the pass fails', async () => {
-    const { cluster, policies, pass, reports } = environmentOf(many(20), expireAll());
-    policies.confirm = unreadable;
+    const { cluster, pass, reports } = environmentOf(many(20), expireAll());
+    cluster.policies = unreadable;
     await expect(pass()).rejects.toMatchObject({
       message: 'confirming policies',
       cause: { message: 'server down' },
@@ -48,7 +49,7 @@ describe('live policies', () => {
     const { cluster, reports } = made;
     const sent = inTheMiddle(made, () => {
       made.clock.advance(5_000);
-      made.policies.confirm = unreadable;
+      made.cluster.policies = unreadable;
     });
     await expect(made.pass()).rejects.toThrow('confirming policies');
     expect(cluster.requests).toHaveLength(sent());
@@ -59,11 +60,11 @@ describe('live policies', () => {
 
 describe('the live node of an orphan', () => {
   test('is read once more if the policies were read slowly, and keeps the pod if it is back', async () => {
-    const { cluster, clock, policies, pass } = await afterQuarantine();
-    policies.confirm = () => {
+    const { cluster, clock, pass } = await afterQuarantine();
+    cluster.policies = () => {
       clock.advance(5_000);
       cluster.unseenNodes.set('uid-back', node('node-gone'));
-      return Promise.resolve({ same: true, clockSkewMs: 0 });
+      return Promise.resolve(livePolicies());
     };
     await pass();
     expect(cluster.requests).toEqual(['get node-gone', 'get node-gone']);
@@ -99,7 +100,7 @@ describe('the live namespace', () => {
     },
   ])('that $name keeps its pods', async ({ read, reason = 'NamespaceUnknown' }) => {
     const made = environmentOf(many(2), expireAll());
-    Object.assign(made.cluster, { getNamespace: () => Promise.resolve().then(() => read()) });
+    Object.assign(made.cluster, { namespace: () => Promise.resolve().then(() => read()) });
     await made.pass();
     expect(made.cluster.podNames).toEqual(['p0000', 'p0001']);
     expect(await skipped(made)).toEqual([reason]);
@@ -109,7 +110,7 @@ describe('the live namespace', () => {
     const made = environmentOf(many(2), expireAll());
     const labelled = { ...other, labels: { env: 'prod' } };
     made.namespaces.set(labelled.uid, labelled);
-    Object.assign(made.cluster, { getNamespace: () => Promise.resolve(labelled) });
+    Object.assign(made.cluster, { namespace: () => Promise.resolve(labelled) });
     await made.pass();
     expect(made.cluster.podNames).toEqual([]);
   });
@@ -130,7 +131,7 @@ test.each([
   { name: 'cannot be read', live: new Error('server down'), kept: ['NodeUnknown'] },
 ])('a node out of service that $name, by a live read, keeps its pods: $kept', async ({ live, kept }) => {
   const cluster = new FakeCluster([pod('stuck', { phase: 'Running', deletionAtMs: 1 })], [outOfServiceNode]);
-  cluster.getNode = () => (live instanceof Error ? Promise.reject(live) : Promise.resolve(live));
+  cluster.node = () => (live instanceof Error ? Promise.reject(live) : Promise.resolve(live));
   const made = environmentOf(cluster, policy({ pods: { outOfService: true } }));
   await made.pass();
   expect(await skipped(made)).toEqual(kept);
@@ -231,7 +232,7 @@ describe('namespaces and nodes that cannot be read live', () => {
       name: 'namespaces',
       reason: 'NamespaceUnknown',
       message: 'reading namespace failed',
-      fail: ({ cluster }) => (cluster.getNamespace = unreadable),
+      fail: ({ cluster }) => (cluster.namespace = unreadable),
     },
     {
       name: 'nodes',
@@ -272,7 +273,7 @@ test('with a skewed clock no ttl is judged, but thresholds are', async () => {
     both,
     { log },
   );
-  made.policies.confirm = () => Promise.resolve({ same: true, clockSkewMs: -3_600_000 });
+  made.cluster.policies = () => Promise.resolve(livePolicies({ clockSkewMs: -3_600_000 }));
   await made.pass();
   expect(made.cluster.podNames.toSorted()).toEqual(['fresh-3', 'p0000', 'p0001', 'p0002']);
   expect(await made.registry.metrics()).toContain(

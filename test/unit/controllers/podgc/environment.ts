@@ -35,7 +35,7 @@ export interface Environment {
   readonly policies: {
     synced: boolean;
     ranked: readonly (Policy | InvalidPolicy)[];
-    confirm: PodGcDeps['policies']['confirm'];
+    fingerprint: string;
   };
   readonly reports: PolicyPassReport[];
   readonly pass: (signal?: AbortSignal) => Promise<void>;
@@ -56,8 +56,7 @@ export function environmentOf(
   const metrics = unitMetrics(registry);
   startMetrics(metrics, 'podgc', podGcReasons);
   const policies: Environment['policies'] = {
-    ...{ synced: true, ranked: [governing] },
-    confirm: () => Promise.resolve({ same: true, clockSkewMs: 0 }),
+    ...{ synced: true, ranked: [governing], fingerprint: '' },
   };
   const reports: PolicyPassReport[] = [];
   const byDefault = { uid: 'uid-default', name: 'default', resourceVersion: '1', labels: {} };
@@ -68,7 +67,17 @@ export function environmentOf(
     namespaces: storeOf(namespaces),
     jobs: () => storeOf(new Map()),
     replicaSets: () => storeOf(new Map()),
-    ...{ policies, cluster, recorder, clock, metrics, own: podGcMetrics(registry), log: silentLogger },
+    ...{
+      policies,
+      policySet: policies,
+      cluster,
+      live: cluster,
+      recorder,
+      clock,
+      metrics,
+      own: podGcMetrics(registry),
+      log: silentLogger,
+    },
     holdsLease: () => true,
     periodMs: 20_000,
     openBreakers: () => new Map(),

@@ -3,6 +3,7 @@ import type { PodGcDeps } from '../../../../src/controllers/podgc/controller.ts'
 import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { FakeCluster } from '../../../fakes/cluster.ts';
 import { recording } from '../../../fakes/event-recording.ts';
+import { livePolicies } from '../../../fakes/evictions.ts';
 import { led } from '../../../fakes/lease-candidate.ts';
 import { settled } from '../../../fakes/settling-clock.ts';
 import { node, owner, pod, policy, terminatedRule } from '../../../builders.ts';
@@ -172,13 +173,13 @@ test.each([-3_600_000, 3_600_000])(
 test.each([-3_600_000, 3_600_000])('while the wall clock is off by %d ms, no ttl is judged', async (ms) => {
   const hour = policy({ pods: { terminated: terminatedRule({ ttlAfterFinishedMs: 3_600_000 }) } });
   const old = pod('old', { createdAtMs: 0, finishedAtMs: 0 });
-  const { cluster, clock, policies, pass } = environmentOf([old], hour);
+  const { cluster, clock, pass } = environmentOf([old], hour);
   clock.stepWall(ms);
-  policies.confirm = () => Promise.resolve({ same: true, clockSkewMs: ms });
+  cluster.policies = () => Promise.resolve(livePolicies({ clockSkewMs: ms }));
   await pass();
   expect(cluster.podNames).toEqual(['old']);
   clock.stepWall(-ms);
-  policies.confirm = () => Promise.resolve({ same: true, clockSkewMs: 0 });
+  cluster.policies = () => Promise.resolve(livePolicies());
   await pass();
   expect(cluster.podNames).toEqual([]);
 });

@@ -1,49 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { ConnectionError } from '../../../../src/kube/http/connection-errors.ts';
 import { podEvictions, type EvictionOutcome } from '../../../../src/kube/actions/eviction.ts';
+import { LiveReads } from '../../../../src/kube/actions/live-reads.ts';
 import { ApiError, type KubeRequest } from '../../../../src/kube/http/transport.ts';
+import { systemClock } from '../../../../src/runtime/scheduling/clock.ts';
 import { FakeTransport } from '../../../fakes/transport.ts';
 
 const { signal } = new AbortController();
 const pod = { namespace: 'a', name: 'b', uid: 'u', resourceVersion: '7' };
 const over = (send: (request: KubeRequest) => unknown) => {
   const transport = new FakeTransport({ send });
-  return { transport, evictions: podEvictions(transport) };
+  return { transport, evictions: podEvictions(transport, new LiveReads(transport, systemClock)) };
 };
 const refusing = (facts: ConstructorParameters<typeof ApiError>[1], message = 'no') =>
   over(() => {
     throw new ApiError(message, facts);
   }).evictions;
-
-describe('the right to evict', () => {
-  const responding = (status: unknown) => over(() => ({ status })).evictions;
-
-  test('is checked in the namespace of the pod', async () => {
-    const { transport, evictions } = over(() => ({ status: { allowed: true } }));
-    expect(await evictions.mayEvict('a', signal)).toBe(true);
-    const resourceAttributes = { namespace: 'a', verb: 'create', resource: 'pods', subresource: 'eviction' };
-    expect(transport.requests).toMatchObject([
-      {
-        path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
-        body: { spec: { resourceAttributes } },
-      },
-    ]);
-  });
-
-  test.each([{ allowed: false }, {}, { allowed: 'true' }, undefined])(
-    'is missing with the status %o',
-    async (status) => {
-      expect(await responding(status).mayEvict('a', signal)).toBe(false);
-    },
-  );
-
-  test('is unknown if the API server rejects the review', async () => {
-    await expect(refusing({ status: 403 }).mayEvict('a', signal)).rejects.toMatchObject({
-      message: 'checking the right to evict',
-      cause: { message: 'no' },
-    });
-  });
-});
 
 test.each<{
   name: string;
@@ -168,60 +140,5 @@ describe('an eviction whose response was lost', () => {
     });
     await expect(evictions.evictPod(pod, undefined, signal)).rejects.toThrow('expired');
     expect(transport.requests).toHaveLength(1);
-  });
-});
-
-describe('the live pod', () => {
-  test('has the facts to verify before an eviction', async () => {
-    const metadata = {
-      ...{ ...pod, labels: { app: 'x' }, deletionTimestamp: '2026-01-01T00:00:00Z' },
-      annotations: { 'kubernetes.io/config.source': 'file', 'kubernetes.io/config.hash': 'abc' },
-      ownerReferences: [
-        { apiVersion: 'v1', kind: 'Other', name: 'o', uid: '1' },
-        { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 's', uid: '2', controller: true },
-      ],
-    };
-    const spec = { nodeName: 'node-1', priority: 2_000_001_000 };
-    const { transport, evictions } = over(() => ({ metadata, spec, status: { phase: 'Running' } }));
-    expect(await evictions.readPodLive(pod, signal)).toEqual({
-      ...{ ...pod, labels: { app: 'x' }, nodeName: 'node-1', phase: 'Running', isTerminating: true },
-      ...{ priority: 2_000_001_000, configHash: undefined },
-      controller: { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 's', uid: '2' },
-    });
-    expect(transport.requests).toMatchObject([
-      { method: 'GET', path: '/api/v1/namespaces/a/pods/b', timeoutMs: 15_000 },
-    ]);
-  });
-
-  test('is not read after an abort, which is not an error', async () => {
-    const reason = new Error('stopping');
-    const { evictions } = over(() => ({}));
-    await expect(evictions.readPodLive(pod, AbortSignal.abort(reason))).rejects.toBe(reason);
-  });
-
-  test('mirrors a static pod if its Node owns it', async () => {
-    const metadata = {
-      ...{ ...pod, annotations: { 'kubernetes.io/config.mirror': 'abc' } },
-      ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: '2', controller: true }],
-    };
-    const { evictions } = over(() => ({ metadata, spec: { nodeName: 'node-1' } }));
-    expect(await evictions.readPodLive(pod, signal)).toMatchObject({ configHash: 'abc' });
-  });
-
-  test('may have only its UID', async () => {
-    const { evictions } = over(() => ({ metadata: { uid: 'u' } }));
-    expect(await evictions.readPodLive(pod, signal)).toEqual({
-      ...{ uid: 'u', namespace: '', name: '', resourceVersion: '', labels: {}, phase: '' },
-      ...{ controller: undefined, nodeName: undefined, isTerminating: false, priority: undefined },
-      configHash: undefined,
-    });
-  });
-
-  test('is missing only if the API server reports NotFound', async () => {
-    const missing = refusing({ status: 404, reason: 'NotFound' });
-    expect(await missing.readPodLive(pod, signal)).toBeUndefined();
-    await expect(refusing({ status: 404 }).readPodLive(pod, signal)).rejects.toThrow('reading pod');
-    await expect(refusing({ status: 403 }).readPodLive(pod, signal)).rejects.toThrow('reading pod');
-    await expect(over(() => 'nonsense').evictions.readPodLive(pod, signal)).rejects.toThrow('reading pod');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { liveNode } from '../../../../src/kube/actions/live-node.ts';
+import { LiveNode } from '../../../../src/kube/actions/live-reads.ts';
 import { ApiError, type KubeRequest } from '../../../../src/kube/http/transport.ts';
 import { ManualClock, until } from '../../../fakes/manual-clock.ts';
 import { settled } from '../../../fakes/settling-clock.ts';
@@ -17,7 +17,11 @@ const node = {
 };
 
 type Responses = Readonly<Record<string, () => unknown>>;
-const policies = { '/apis/gc.dustpan.dev/v1alpha1/gcpolicies': () => ({ items: [{ metadata: {} }] }) };
+const policy = {
+  metadata: { name: 'default', uid: 'p1' },
+  spec: { mode: 'Enforce', nodes: { nodeSelector: {}, imageGC: {} } },
+};
+const policies = { '/apis/gc.dustpan.dev/v1alpha1/gcpolicies': () => ({ items: [policy] }) };
 const all: Responses = {
   ...policies,
   '/api/v1/nodes': () => ({ kind: 'NodeList', metadata: meta, items: [node] }),
@@ -35,21 +39,19 @@ function server(responses: Responses): FakeTransport {
 }
 
 const read = (transport: FakeTransport, signal = never, clock = new ManualClock()) =>
-  liveNode({ transport, clock, nodeName: 'node-1' })(signal);
+  new LiveNode({ transport, clock, nodeName: 'node-1' }).confirm(signal);
 
 test('reads policies, the node with its labels and the pods bound to it, each in one request', async () => {
   const transport = server(all);
   const clock = new ManualClock();
   const live = await read(transport, never, clock);
   expect(clock.sleeping).toEqual([]);
-  expect(live.policies.serverTime).toBeUndefined();
   expect(transport.requests[0]).toMatchObject({ timeoutMs: 10_000 });
-  expect(live.node?.labels).toEqual({ 'gc.dustpan.dev/keep': 'true' });
+  expect(live.governance).toMatchObject({ kind: 'keep', reason: 'KeepMarked' });
   expect(live.pods.map(({ uid, images }) => [uid, images])).toEqual([
     ['uid-x', ['main:1']],
     ['uid-y', ['main:1']],
   ]);
-  expect(live.policies.objects).toHaveLength(1);
   expect(transport.requests.map(({ path, query }) => [path, query])).toEqual([
     ['/apis/gc.dustpan.dev/v1alpha1/gcpolicies', undefined],
     ['/api/v1/nodes', { fieldSelector: 'metadata.name=node-1' }],
@@ -57,15 +59,17 @@ test('reads policies, the node with its labels and the pods bound to it, each in
   ]);
 });
 
-test('returns the node of that name alone', async () => {
+test('judges the node of that name alone', async () => {
   const other = { metadata: { name: 'node-2', uid: 'n2', resourceVersion: '4' } };
   const both = () => ({ kind: 'NodeList', metadata: meta, items: [other, node] });
-  expect((await read(server({ ...all, '/api/v1/nodes': both }))).node?.uid).toBe('n1');
+  const { governance } = await read(server({ ...all, '/api/v1/nodes': both }));
+  expect(governance).toMatchObject({ reason: 'KeepMarked' });
 });
 
-test('returns undefined for a missing node', async () => {
+test('notices a missing node', async () => {
   const none = () => ({ kind: 'NodeList', metadata: meta, items: [] });
-  expect((await read(server({ ...all, '/api/v1/nodes': none }))).node).toBeUndefined();
+  const { governance } = await read(server({ ...all, '/api/v1/nodes': none }));
+  expect(governance).toMatchObject({ reason: 'NodeUnknown' });
 });
 
 const refused = (): never => {

@@ -13,7 +13,7 @@ import { ReplicaSet } from '../../../../src/kube/gen/apps.ts';
 import { Job } from '../../../../src/kube/gen/batch.ts';
 import { Namespace, Node, Pod } from '../../../../src/kube/gen/core.ts';
 import { NodePod } from '../../../../src/kube/gen/node_pod.ts';
-import { readPodLive } from '../../../../src/kube/actions/live-pod.ts';
+import { LiveReads } from '../../../../src/kube/actions/live-reads.ts';
 import { nodePodCodec } from '../../../../src/kube/cache/node-pods.ts';
 import { nodeReportsResource } from '../../../../src/kube/cache/node-report-facts.ts';
 import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
@@ -26,6 +26,7 @@ import {
   replicaSetCodec,
 } from '../../../../src/kube/cache/resources.ts';
 import { bounds, isCut } from '../../../../src/runtime/bounds.ts';
+import { systemClock } from '../../../../src/runtime/scheduling/clock.ts';
 import { FakeTransport } from '../../../fakes/transport.ts';
 import { pod, plain } from './decode.fixtures.ts';
 
@@ -198,7 +199,7 @@ describe('other kinds', () => {
   test('keeps little of a live pod', async () => {
     const body = pod({}, { ownerReferences: [owner({ name: long() })], labels: { app: long() } });
     const transport = new FakeTransport({ send: () => body });
-    const live = await readPodLive(transport, { namespace: 'a', name: 'p' }, never);
+    const live = await new LiveReads(transport, systemClock).pod({ namespace: 'a', name: 'p' }, never);
     expect(live?.controller?.name).toSatisfy(isCut);
     expect(sizeOf(live)).toBeLessThan(6_000);
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nodeConfirmation } from '../../../../src/commands/agent/confirmation.ts';
+import { LiveNode } from '../../../../src/kube/actions/live-reads.ts';
 import type { KubeResponse } from '../../../../src/kube/http/transport.ts';
 import { ManualClock } from '../../../fakes/manual-clock.ts';
 import { FakeTransport } from '../../../fakes/transport.ts';
@@ -40,7 +40,7 @@ class Server extends FakeTransport {
 }
 
 const confirm = (served: Served) =>
-  nodeConfirmation({ transport: new Server(served), clock: new ManualClock(), nodeName: 'node-1' })(
+  new LiveNode({ transport: new Server(served), clock: new ManualClock(), nodeName: 'node-1' }).confirm(
     new AbortController().signal,
   );
 

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { podLookup } from '../../../../src/kube/actions/pod-lookup.ts';
+import { LiveNode } from '../../../../src/kube/actions/live-reads.ts';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
+import { systemClock as clock } from '../../../../src/runtime/scheduling/clock.ts';
 import { FakeTransport } from '../../../fakes/transport.ts';
 
 const never = new AbortController().signal;
+const on = (transport: FakeTransport, nodeName = 'node-1') => new LiveNode({ transport, clock, nodeName });
 const named = { uid: 'u1', namespace: 'shop', name: 'web' };
 const unnamed = { uid: 'u1', namespace: undefined, name: undefined };
 const annotations = {
@@ -50,13 +52,13 @@ describe.each([
   ])('$name: $expected', async ({ metadata, expected }) => {
     const pod = { metadata: { name: 'web', ...metadata }, spec: { nodeName: 'node-1' } };
     const transport = new FakeTransport({ send: () => pod, stream: () => [JSON.stringify(listOf([pod]))] });
-    expect(await podLookup(transport, 'node-1')(remains, never)).toBe(expected);
+    expect(await on(transport).podState(remains, never)).toBe(expected);
   });
 
   test('throws the reason of an abort', async () => {
     const stream = rejection(403, 'Forbidden');
     const stopped = AbortSignal.abort(new Error('stopping'));
-    await expect(podLookup(new FakeTransport({ stream }), 'n')(remains, stopped)).rejects.toThrow('stopping');
+    await expect(on(new FakeTransport({ stream })).podState(remains, stopped)).rejects.toThrow('stopping');
   });
 });
 
@@ -69,7 +71,7 @@ test.each([
   { name: 'a response that is not JSON', send: () => Buffer.from('<html>'), expected: 'unknown' },
 ])('by name, $name: $expected', async ({ send, expected }) => {
   const transport = new FakeTransport({ send });
-  expect(await podLookup(transport, 'node-1')(named, never)).toBe(expected);
+  expect(await on(transport).podState(named, never)).toBe(expected);
   expect(transport.requests[0]).toMatchObject({
     path: '/api/v1/namespaces/shop/pods/web',
     timeoutMs: 10_000,
@@ -78,7 +80,7 @@ test.each([
 
 test('by UID if only the namespace is known', async () => {
   const transport = new FakeTransport({ stream: () => [JSON.stringify(listOf([]))] });
-  expect(await podLookup(transport, 'n')({ ...unnamed, namespace: 'shop' }, never)).toBe('gone');
+  expect(await on(transport, 'n').podState({ ...unnamed, namespace: 'shop' }, never)).toBe('gone');
   expect(transport.requests.map(({ path }) => path)).toEqual(['/api/v1/pods']);
 });
 
@@ -93,6 +95,6 @@ test.each([
   { name: 'a missing right', stream: rejection(403, 'Forbidden'), expected: 'unknown' },
 ])('by UID, $name: $expected', async ({ stream, expected }) => {
   const transport = new FakeTransport({ stream });
-  expect(await podLookup(transport, 'n')(unnamed, never)).toBe(expected);
+  expect(await on(transport, 'n').podState(unnamed, never)).toBe(expected);
   expect(transport.requests).toMatchObject([{ query: { fieldSelector: 'spec.nodeName=n' } }]);
 });

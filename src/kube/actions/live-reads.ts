@@ -1,0 +1,241 @@
+import type {
+  V1ObjectMeta,
+  V1Pod,
+  V1PodSpec,
+  V1PodStatus,
+  V1SelfSubjectAccessReview,
+  V1SubjectAccessReviewStatus,
+} from '@kubernetes/client-node';
+import type { NodeConfirmation } from '../../api/node-confirmation.ts';
+import type { PodRef } from '../../api/pod-ref.ts';
+import { governNode } from '../../api/policy/node-governance.ts';
+import { PolicySet } from '../../api/policy/policy-set.ts';
+import type { Clock } from '../../runtime/scheduling/clock.ts';
+import { readAll } from '../cache/list-watch.ts';
+import { nodePodsResource, type NodePodFacts } from '../cache/node-pods.ts';
+import type { NamespaceFacts, NodeFacts, OwnerRef } from '../cache/objects.ts';
+import { controllerOf, mirroredUid } from '../cache/owner-references.ts';
+import { namespaceCodec, nodeCodec, nodesResource, policiesPath, type Resource } from '../cache/resources.ts';
+import {
+  asObject,
+  asObjects,
+  asText,
+  numberFromJson,
+  ownersFromJson,
+  parseJson,
+  textsFromJson,
+  type Unchecked,
+} from '../codec/json.ts';
+import type { OnWire } from '../codec/wire.ts';
+import { deadlineAfter } from '../http/abort.ts';
+import { acceptMetadata } from '../http/media-types.ts';
+import { unlessMissing, type KubeTransport } from '../http/transport.ts';
+import { actionTimeoutMs, podPath } from './pod-requests.ts';
+
+/** The policies that the API server has. */
+export interface LivePolicies {
+  readonly policies: PolicySet;
+  /** How far our clock is ahead of the API server's; 0 if it sends no date. */
+  readonly clockSkewMs: number;
+}
+
+/** The facts of a pod that are verified right before its eviction. */
+export interface LivePod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly controller: OwnerRef | undefined;
+  /** undefined = not bound to a node. */
+  readonly nodeName: string | undefined;
+  readonly phase: string;
+  readonly isTerminating: boolean;
+  readonly priority: number | undefined;
+  /** The UID of the static pod that this pod mirrors. */
+  readonly configHash: string | undefined;
+}
+
+export type PodName = Pick<LivePod, 'namespace' | 'name'>;
+
+/** `unknown`: the API server did not respond, so the pod must count as existing. */
+export type PodState = 'gone' | 'exists' | 'unknown';
+
+/** The caller waits for it right before a removal: one request, or all of them together. */
+const timeoutMs = 10_000;
+
+/** Reads objects right before a deletion or an eviction, never from a cache. undefined = the object does not exist. */
+export class LiveReads {
+  readonly #transport: Pick<KubeTransport, 'send'>;
+  readonly #clock: Pick<Clock, 'now'>;
+
+  constructor(transport: Pick<KubeTransport, 'send'>, clock: Pick<Clock, 'now'>) {
+    this.#transport = transport;
+    this.#clock = clock;
+  }
+
+  async policies(signal: AbortSignal): Promise<LivePolicies> {
+    const { policies, serverTime } = await readPolicies(this.#transport, signal);
+    return { policies, clockSkewMs: skewMs(this.#clock, serverTime) };
+  }
+
+  async node(name: string, signal: AbortSignal): Promise<NodeFacts | undefined> {
+    const node = await this.#get(`/api/v1/nodes/${encodeURIComponent(name)}`, signal);
+    return node && nodeCodec().fromJson(node);
+  }
+
+  async namespace(name: string, signal: AbortSignal): Promise<NamespaceFacts | undefined> {
+    const namespace = await this.#get(`/api/v1/namespaces/${encodeURIComponent(name)}`, signal);
+    return namespace && namespaceCodec().fromJson(namespace);
+  }
+
+  async pod(name: PodName, signal: AbortSignal): Promise<LivePod | undefined> {
+    try {
+      const pod = await this.#get(podPath(name), signal);
+      return pod && livePodOf(asObject(pod));
+    } catch (cause) {
+      signal.throwIfAborted();
+      throw new Error('reading pod', { cause });
+    }
+  }
+
+  /** Whether this process has the right to create pods/eviction in the namespace. */
+  async mayEvict(namespace: string, signal: AbortSignal): Promise<boolean> {
+    const body = {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SelfSubjectAccessReview',
+      spec: { resourceAttributes: { namespace, verb: 'create', resource: 'pods', subresource: 'eviction' } },
+    } satisfies OnWire<V1SelfSubjectAccessReview>;
+    const path = `/apis/${body.apiVersion}/selfsubjectaccessreviews`;
+    try {
+      const request = { method: 'POST', path, timeoutMs: actionTimeoutMs, body } as const;
+      const response = await this.#transport.send(request, signal);
+      const { status }: Unchecked<V1SelfSubjectAccessReview> = asObject(parseJson(response.body));
+      const { allowed }: Unchecked<V1SubjectAccessReviewStatus> = asObject(status);
+      return allowed === true;
+    } catch (cause) {
+      throw new Error('checking the right to evict', { cause });
+    }
+  }
+
+  async #get(path: string, signal: AbortSignal): Promise<object | undefined> {
+    const request = { method: 'GET', path, timeoutMs: actionTimeoutMs, retries: 0 } as const;
+    const response = await unlessMissing(this.#transport.send(request, signal));
+    return response && asObject(parseJson(response.body));
+  }
+}
+
+interface LiveNodeDeps {
+  readonly transport: Pick<KubeTransport, 'send' | 'stream'>;
+  readonly clock: Clock;
+  readonly nodeName: string;
+}
+
+/** Reads the agent's own node and its pods right before a removal, never from a cache. */
+export class LiveNode {
+  readonly #deps: LiveNodeDeps;
+  readonly #node: Resource<NodeFacts>;
+  readonly #pods: Resource<NodePodFacts>;
+
+  constructor(deps: LiveNodeDeps) {
+    this.#deps = deps;
+    this.#node = nodesResource({ name: deps.nodeName });
+    this.#pods = nodePodsResource(deps.nodeName);
+  }
+
+  /** Reads policies, node and pods at once. Rejects if any part cannot be read completely: a watch may be dead for minutes before that is noticed. */
+  async confirm(signal: AbortSignal): Promise<NodeConfirmation> {
+    const { transport, clock, nodeName } = this.#deps;
+    const late = (): Error => new Error(`no response of the API server within ${timeoutMs / 1000} s`);
+    const deadline = deadlineAfter(clock, timeoutMs, late, signal);
+    try {
+      const [{ policies, serverTime }, nodes, pods] = await Promise.all([
+        readPolicies(transport, deadline.signal),
+        readAll(transport, this.#node, deadline.signal),
+        readAll(transport, this.#pods, deadline.signal),
+      ]);
+      const node = nodes.find(({ name }) => name === nodeName);
+      return { governance: governNode(policies.ranked, node), pods, clockSkewMs: skewMs(clock, serverTime) };
+    } finally {
+      deadline.stop();
+    }
+  }
+
+  /**
+   * Whether a pod of the node still exists: by its name, or among all pods of the node if only the UID is known. A static pod has the UID of its
+   * manifest, not of its mirror.
+   */
+  async podState({ uid, namespace, name }: PodRef, signal: AbortSignal): Promise<PodState> {
+    try {
+      const isNamed = namespace !== undefined && name !== undefined;
+      return await (isNamed ? this.#byName({ namespace, name }, uid, signal) : this.#byUid(uid, signal));
+    } catch {
+      signal.throwIfAborted();
+      return 'unknown';
+    }
+  }
+
+  async #byName(pod: PodName, wanted: string, signal: AbortSignal): Promise<PodState> {
+    const { transport, nodeName } = this.#deps;
+    const path = podPath(pod);
+    const request = { method: 'GET', path, accept: acceptMetadata, timeoutMs, retries: 1 } as const;
+    const response = await unlessMissing(transport.send(request, signal));
+    if (response === undefined) return 'gone';
+    const { metadata }: Unchecked<V1Pod> = asObject(parseJson(response.body));
+    const { uid, annotations, ownerReferences }: Unchecked<V1ObjectMeta> = asObject(metadata);
+    if (asText(uid) === '') return 'unknown';
+    const controller = controllerOf(ownersFromJson(ownerReferences));
+    const mirrored = mirroredUid({ annotations: asObject(annotations), controller, nodeName });
+    return uid === wanted || mirrored === wanted ? 'exists' : 'gone';
+  }
+
+  /** Reads the list pod by pod: the metadata of a hundred pods may be 140 MB. */
+  async #byUid(wanted: string, signal: AbortSignal): Promise<PodState> {
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const pods = await readAll(this.#deps.transport, this.#pods, deadline);
+    return pods.some(({ uid, configHash }) => uid === wanted || configHash === wanted) ? 'exists' : 'gone';
+  }
+}
+
+/** All policies, and the time of the API server's clock; undefined if it sends no date. */
+async function readPolicies(
+  transport: Pick<KubeTransport, 'send'>,
+  signal: AbortSignal,
+): Promise<{ readonly policies: PolicySet; readonly serverTime: Date | undefined }> {
+  const request = { method: 'GET', path: policiesPath, timeoutMs, retries: 1 } as const;
+  const { body, headers } = await transport.send(request, signal);
+  const list = asObject(parseJson(body));
+  if (!Array.isArray(list['items'])) throw new Error('reading policies: the response is not a list');
+  if (asText(asObject(list['metadata'])['continue']) !== '')
+    throw new Error('reading policies: the response is not the whole list');
+  const policies = new PolicySet();
+  policies.update(asObjects(list['items']));
+  const sent = Date.parse(asText(headers['date']));
+  return { policies, serverTime: Number.isNaN(sent) ? undefined : new Date(sent) };
+}
+
+const skewMs = (clock: Pick<Clock, 'now'>, serverTime: Date | undefined): number =>
+  serverTime === undefined ? 0 : clock.now().getTime() - serverTime.getTime();
+
+function livePodOf(pod: Unchecked<V1Pod>): LivePod {
+  const meta: Unchecked<V1ObjectMeta> = asObject(pod.metadata);
+  const spec: Unchecked<V1PodSpec> = asObject(pod.spec);
+  const { phase }: Unchecked<V1PodStatus> = asObject(pod.status);
+  const controller = controllerOf(ownersFromJson(meta.ownerReferences));
+  const nodeName = typeof spec.nodeName === 'string' ? spec.nodeName : undefined;
+  const uid = asText(meta.uid);
+  if (uid === '') throw new Error('the response is not a pod');
+  return {
+    namespace: asText(meta.namespace),
+    name: asText(meta.name),
+    uid,
+    resourceVersion: asText(meta.resourceVersion),
+    labels: textsFromJson(meta.labels),
+    controller,
+    nodeName,
+    phase: asText(phase),
+    isTerminating: asText(meta.deletionTimestamp) !== '',
+    priority: numberFromJson(spec.priority),
+    configHash: mirroredUid({ annotations: asObject(meta.annotations), controller, nodeName }),
+  };
+}
