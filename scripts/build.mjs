@@ -14,7 +14,7 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const revision = gitRevision();
 /**
  * The policy operator's library loads all of client-node and an HTTP client, and its constructor opens a kubeconfig and a queue: 21 MiB of
- * memory. src/kube/cache/operator.ts overrides everything that would use them, so the bundle replaces them by stubs.
+ * memory. src/kube/actions/operator.ts overrides everything that would use them, so the bundle replaces them by stubs.
  */
 const frameOnly = {
   name: 'frame-only',

@@ -1,5 +1,5 @@
 import type { RawFacts } from '../../src/kube/cache/objects.ts';
-import type { WatchedStore } from '../../src/kube/cache/operator.ts';
+import type { WatchedStore } from '../../src/kube/actions/operator.ts';
 
 /** A collection of policies as a reflector shows it, changed by hand. */
 export class PolicyFeed implements WatchedStore {

@@ -10,7 +10,7 @@ import type {
   ReplicaSetFacts,
 } from '../../kube/cache/objects.ts';
 import { nodeReportsResource, type NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
-import { PolicyOperator, type PolicyEvent } from '../../kube/cache/operator.ts';
+import { PolicyOperator, type PolicyEvent } from '../../kube/actions/operator.ts';
 import { Reflector, type ReflectorDeps, type Store } from '../../kube/cache/reflector.ts';
 import {
   jobsResource,

@@ -1,4 +1,4 @@
-import type { RequestHeaders } from './credentials.ts';
+import type { RequestHeaders } from '../http/endpoint.ts';
 
 /** Whom the API server shall take us for; the fields of a kubeconfig's user, or kubectl's flags. */
 export interface Impersonation {

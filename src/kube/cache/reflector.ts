@@ -6,6 +6,7 @@ import { Backoff, reflectorBackoff } from '../http/backoff.ts';
 import type { Codec } from '../codec/list.ts';
 import type { WatchEvent } from '../codec/decode.ts';
 import { MalformedError } from '../codec/frames.ts';
+import { errorOf } from '../http/response-error.ts';
 import { readList, SilentWatchError, watchEvents, type Source } from './list-watch.ts';
 import type { Identified } from './objects.ts';
 import { ApiError, isExpired, isThrottled } from '../http/transport.ts';
@@ -194,7 +195,7 @@ export class Reflector<T extends Identified> implements Store<T> {
 
   /** Returns whether the view changed. */
   #apply(event: WatchEvent<T>): boolean {
-    if (event.type === 'ERROR') return this.#throwWatchError(event.error);
+    if (event.type === 'ERROR') return this.#throwWatchError(errorOf(event.status));
     this.#resumeAt = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.resourceVersion;
     if (event.type === 'BOOKMARK') {
       this.#getsBookmarks = true;

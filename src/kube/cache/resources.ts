@@ -1,6 +1,4 @@
 import type { V1ObjectMeta } from '@kubernetes/client-node';
-import { jobFacts, namespaceFacts, nodeFacts, podFacts, replicaSetFacts } from '../codec/facts.ts';
-import type { Keep, ReadAnnotation } from '../codec/facts.ts';
 import {
   asObject,
   asText,
@@ -21,6 +19,15 @@ import { Job } from '../gen/batch.ts';
 import { Annotated } from '../gen/meta.ts';
 import { Namespace, Node, Pod } from '../gen/core.ts';
 import { acceptJson, acceptProtobuf } from '../http/media-types.ts';
+import {
+  jobFacts,
+  namespaceFacts,
+  nodeFacts,
+  podFacts,
+  replicaSetFacts,
+  type Keep,
+  type ReadAnnotation,
+} from './facts.ts';
 import type {
   Identified,
   JobFacts,

@@ -1,15 +1,13 @@
 import type { V1WatchEvent } from '@kubernetes/client-node';
-import { asObject, asText, parseJson, type Unchecked } from './json.ts';
+import { asObject, asText, parseJson, statusFromJson, type Unchecked } from './json.ts';
 import { ListDecoder, type Codec, type Page } from './list.ts';
-import { errorOf, statusFromJson, unwrap } from './status.ts';
-import { MalformedError } from './frames.ts';
+import { MalformedError, unwrap } from './frames.ts';
 import { Bookmark, Status, WatchEvent as WireEvent } from '../gen/meta.ts';
-import type { ApiError } from '../http/transport.ts';
 
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string }
-  | { readonly type: 'ERROR'; readonly error: ApiError };
+  | { readonly type: 'ERROR'; readonly status: Status };
 
 /** Reads the response to a list while it arrives. */
 export async function decodeList<T>(chunks: AsyncIterable<Buffer>, codec: Codec<T>): Promise<Page<T>> {
@@ -48,7 +46,7 @@ function protobufEvent<T>(frame: Uint8Array, codec: Codec<T>): WatchEvent<T> {
     case 'BOOKMARK':
       return bookmark(Bookmark.decode(raw).metadata);
     case 'ERROR':
-      return { type, error: errorOf(Status.decode(raw)) };
+      return { type, status: Status.decode(raw) };
     default:
       throw new MalformedError(`unknown watch event ${type}`);
   }
@@ -63,7 +61,7 @@ function jsonEvent<T>({ type, object }: Unchecked<V1WatchEvent>, codec: Codec<T>
     case 'BOOKMARK':
       return bookmark(asObject(asObject(object)['metadata']));
     case 'ERROR':
-      return { type, error: errorOf(statusFromJson(object)) };
+      return { type, status: statusFromJson(object) };
     default:
       throw new MalformedError(`unknown watch event ${asText(type)}`);
   }

@@ -1,8 +1,23 @@
+import { Unknown } from '../gen/meta.ts';
 import { HeldBytes } from './held-bytes.ts';
 
 /** The server broke the wire format. Nothing after this point of the stream can be trusted. */
 export class MalformedError extends Error {
   override readonly name = 'MalformedError';
+}
+
+const magic = Buffer.from('k8s\0');
+export const magicBytes = magic.length;
+
+/** Whether `body` begins with the magic bytes of a protobuf response of the API server. */
+export function isProtobuf(body: Uint8Array): boolean {
+  return magic.every((byte, i) => body[i] === byte);
+}
+
+/** Opens the envelope of a protobuf response. */
+export function unwrap(body: Uint8Array): Unknown {
+  if (!isProtobuf(body)) throw new MalformedError('no protobuf envelope');
+  return Unknown.decode(body.subarray(magic.length));
 }
 
 /** Far above etcd's limit for one object (1.5 MiB), far below the memory limits of the components. */

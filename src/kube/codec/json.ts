@@ -15,13 +15,16 @@ import type {
   V1PodSpec,
   V1PodStatus,
   V1ReplicaSet,
+  V1Status,
+  V1StatusCause,
+  V1StatusDetails,
 } from '@kubernetes/client-node';
 import { isObject } from '../../api/json.ts';
 import { bounded, bounds } from '../../runtime/bounds.ts';
 import type { ReplicaSet } from '../gen/apps.ts';
 import type { Job } from '../gen/batch.ts';
 import type { ContainerStatus, Namespace, Node, Pod, PodStatus } from '../gen/core.ts';
-import type { ObjectMeta, OwnerReference, Time } from '../gen/meta.ts';
+import { Status, type ObjectMeta, type OwnerReference, type Time } from '../gen/meta.ts';
 
 /** A JSON object with the field names of T. No value is checked yet. */
 export type Unchecked<T> = { readonly [K in keyof T]?: unknown };
@@ -64,6 +67,25 @@ export function jobFromJson(json: unknown): Job {
 export function replicaSetFromJson(json: unknown): ReplicaSet {
   const { metadata }: Unchecked<V1ReplicaSet> = asObject(json);
   return { metadata: metaFromJson(metadata) };
+}
+
+/** Reads the JSON form of a metav1.Status. */
+export function statusFromJson(json: unknown): Status {
+  const { status, message, reason, code, details }: Unchecked<V1Status> = asObject(json);
+  const { causes, retryAfterSeconds }: Unchecked<V1StatusDetails> = asObject(details);
+  return Status.fromPartial({
+    status: asText(status),
+    message: asText(message),
+    reason: asText(reason),
+    code: Number(code ?? 0),
+    details: {
+      causes: asObjects(causes).map((cause: Unchecked<V1StatusCause>) => ({
+        reason: asText(cause.reason),
+        message: asText(cause.message),
+      })),
+      retryAfterSeconds: Number(retryAfterSeconds ?? 0),
+    },
+  });
 }
 
 /** Parses JSON in a slice of a buffer. */

@@ -1,7 +1,6 @@
 import { isObject } from '../../api/json.ts';
 import { asList, asObject, asText, parseJson } from './json.ts';
-import { isProtobuf, magicBytes } from './status.ts';
-import { MalformedError } from './frames.ts';
+import { isProtobuf, magicBytes, MalformedError } from './frames.ts';
 import { ListMeta, TypeMeta } from '../gen/meta.ts';
 import { HeldBytes } from './held-bytes.ts';
 import { JsonItems } from './json-items.ts';

@@ -1,5 +1,5 @@
-import { errorOf, statusFromJson } from '../codec/status.ts';
-import { parseJson } from '../codec/json.ts';
+import { parseJson, statusFromJson } from '../codec/json.ts';
+import { errorOf } from '../http/response-error.ts';
 
 /** The result of a command in a container. */
 export interface ExecResult {

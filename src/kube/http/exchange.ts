@@ -4,7 +4,7 @@ import type { Mutex } from '../../runtime/scheduling/mutex.ts';
 import { onAbort, type Deadline } from './abort.ts';
 import { connectionError } from './connection-errors.ts';
 import { acceptJson } from './media-types.ts';
-import type { RequestHeaders } from '../auth/credentials.ts';
+import type { RequestHeaders } from './endpoint.ts';
 import type { KubeRequest, KubeResponse } from './transport.ts';
 
 /** One attempt to send a request. */

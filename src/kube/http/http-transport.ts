@@ -2,7 +2,7 @@ import { systemClock as realTime, type Clock } from '../../runtime/scheduling/cl
 import { Mutex } from '../../runtime/scheduling/mutex.ts';
 import { deadlineAfter, untilAborted, type Deadline } from './abort.ts';
 import { ConnectionError, credentialsTimeout, timeoutError } from './connection-errors.ts';
-import type { Credentials, Endpoint, RequestHeaders } from '../auth/credentials.ts';
+import type { Credentials, Endpoint, RequestHeaders } from './endpoint.ts';
 import { openExchange, type Attempt, type Exchange } from './exchange.ts';
 import { ConnectionPool } from './pool.ts';
 import { retrying } from './retry.ts';

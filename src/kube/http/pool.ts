@@ -1,7 +1,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { checkServerIdentity, createSecureContext, type PeerCertificate } from 'node:tls';
-import type { Endpoint, TlsMaterial } from '../auth/credentials.ts';
+import type { Endpoint, TlsMaterial } from './endpoint.ts';
 
 /** Idle connections are closed after this time; Go's HTTP server closes them after about 90 s. */
 const idleMs = 60_000;

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import { parseJson } from '../codec/json.ts';
-import { errorOf, isProtobuf, statusFromJson, unwrap } from '../codec/status.ts';
+import { isProtobuf, unwrap } from '../codec/frames.ts';
+import { parseJson, statusFromJson } from '../codec/json.ts';
 import { Status } from '../gen/meta.ts';
 import { ApiError, type KubeRequest, type KubeResponse } from './transport.ts';
 
@@ -17,6 +17,20 @@ export function responseError(request: KubeRequest, { status, headers, body }: K
     serverMessage: message,
     retryAfterMs: retryAfterMs(headers['retry-after']) ?? reported?.retryAfterMs,
     isStatus: reported !== undefined,
+  });
+}
+
+/** Converts a metav1.Status to the error it describes. */
+export function errorOf(status: Status): ApiError {
+  const { code, message, reason, details } = status;
+  const seconds = details?.retryAfterSeconds ?? 0;
+  return new ApiError(message, {
+    status: code,
+    reason,
+    causes: (details?.causes ?? []).map((cause) => cause.reason),
+    explanations: (details?.causes ?? []).map((cause) => cause.message),
+    retryAfterMs: seconds > 0 ? seconds * 1000 : undefined,
+    isStatus: true,
   });
 }
 

@@ -1,12 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
-import type {
-  ClusterConnection,
-  Credentials,
-  Endpoint,
-  RequestHeaders,
-  TlsMaterial,
-} from '../../kube/auth/credentials.ts';
+import type { ClusterConnection } from '../../kube/auth/credentials.ts';
+import type { Credentials, Endpoint, RequestHeaders, TlsMaterial } from '../../kube/http/endpoint.ts';
 import { KubeletError, withoutCa } from './error.ts';
 
 /** How to verify the kubelet's serving certificate: not at all, by `caFile`, or else by the cluster's CA or `ownFile`. */

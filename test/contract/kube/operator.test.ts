@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { PolicyOperator } from '../../../src/kube/cache/operator.ts';
+import { PolicyOperator } from '../../../src/kube/actions/operator.ts';
 import { Reflector } from '../../../src/kube/cache/reflector.ts';
 import { jsonResource } from '../../../src/kube/cache/resources.ts';
 import { systemClock } from '../../../src/runtime/scheduling/clock.ts';

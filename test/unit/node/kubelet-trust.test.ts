@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { ClusterConnection, TlsMaterial } from '../../../src/kube/auth/credentials.ts';
+import type { ClusterConnection } from '../../../src/kube/auth/credentials.ts';
+import type { TlsMaterial } from '../../../src/kube/http/endpoint.ts';
 import { KubeletCredentials } from '../../../src/node/kubelet/trust.ts';
 import { file, temporaryDirectory } from './directory.ts';
 

@@ -110,7 +110,7 @@ describe('watch events', () => {
     });
     expect(decodeOne(wire.error({ code: 410, reason: 'Expired', message: 'too old' }))).toMatchObject({
       type: 'ERROR',
-      error: { status: 410, reason: 'Expired', message: 'too old' },
+      status: { code: 410, reason: 'Expired', message: 'too old' },
     });
   });
 

@@ -1,5 +1,6 @@
 import { afterEach } from 'vitest';
-import { tokenCredentials, type Credentials } from '../../../../src/kube/auth/credentials.ts';
+import { tokenCredentials } from '../../../../src/kube/auth/credentials.ts';
+import type { Credentials } from '../../../../src/kube/http/endpoint.ts';
 import {
   createTransport,
   type ApiCall,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { tokenCredentials, type Credentials } from '../../../../src/kube/auth/credentials.ts';
+import { tokenCredentials } from '../../../../src/kube/auth/credentials.ts';
+import type { Credentials } from '../../../../src/kube/http/endpoint.ts';
 import { createTransport } from '../../../../src/kube/http/http-transport.ts';
 import { startTransport, get, methods, never } from './start-transport.ts';
 import { ok, refuse, statusJson, type Respond } from './fault-server.ts';

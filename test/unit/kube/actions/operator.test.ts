@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { PolicyOperator } from '../../../../src/kube/cache/operator.ts';
-import type { PolicyEvent } from '../../../../src/kube/cache/operator.ts';
+import { PolicyOperator } from '../../../../src/kube/actions/operator.ts';
+import type { PolicyEvent } from '../../../../src/kube/actions/operator.ts';
 import { settled } from '../../../fakes/settling-clock.ts';
 import { PolicyFeed, storedPolicy } from '../../../fakes/policy-feed.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';

@@ -2,9 +2,9 @@ import module, { ResourceEventType } from '@dot-i/k8s-operator';
 import type { ResourceEvent, ResourceMeta } from '@dot-i/k8s-operator';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { onAbort } from '../http/abort.ts';
-import type { RawFacts } from './objects.ts';
-import type { Store } from './reflector.ts';
-import { patchStatus } from '../actions/status-patch.ts';
+import type { RawFacts } from '../cache/objects.ts';
+import type { Store } from '../cache/reflector.ts';
+import { patchStatus } from './status-patch.ts';
 import type { KubeTransport } from '../http/transport.ts';
 
 /** A change of a policy. Several changes while an event is handled are reported as one. */

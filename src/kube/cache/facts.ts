@@ -13,9 +13,9 @@ import {
   PodStatus,
 } from '../gen/core.ts';
 import { type ObjectMeta, type Time } from '../gen/meta.ts';
-import { controllerOf } from '../cache/owner-references.ts';
-import { MalformedError } from './frames.ts';
-import { PodRecord, type PodTraits } from '../cache/pod-record.ts';
+import { controllerOf } from './owner-references.ts';
+import { MalformedError } from '../codec/frames.ts';
+import { PodRecord, type PodTraits } from './pod-record.ts';
 import type {
   JobFacts,
   LabelKeys,
@@ -23,8 +23,8 @@ import type {
   NodeFacts,
   PodFacts,
   ReplicaSetFacts,
-} from '../cache/objects.ts';
-import type { SharedValues } from './shared-values.ts';
+} from './objects.ts';
+import type { SharedValues } from '../codec/shared-values.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
