@@ -1,26 +1,25 @@
 import { usageClasses } from '../../src/agent/usage/facts.ts';
 import { nodeSignals } from '../../src/api/node-pressure.ts';
-import type { RuntimeOperation } from '../../src/commands/agent/runtime-calls.ts';
 import { upstreamReason } from '../../src/controllers/podgc/metrics.ts';
 import { code, codes } from './markdown.ts';
 
-const operations: Readonly<Record<RuntimeOperation, true>> = {
-  version: true,
-  status: true,
-  list_images: true,
-  image_status: true,
-  remove_image: true,
-  image_fs_info: true,
-  list_containers: true,
-  container_status: true,
-  stop_container: true,
-  remove_container: true,
-  list_podsandbox: true,
-  podsandbox_status: true,
-  stop_podsandbox: true,
-  remove_podsandbox: true,
-  list_container_stats: true,
-};
+const operations = [
+  'version',
+  'status',
+  'list_images',
+  'image_status',
+  'remove_image',
+  'image_fs_info',
+  'list_containers',
+  'container_status',
+  'stop_container',
+  'remove_container',
+  'list_podsandbox',
+  'podsandbox_status',
+  'stop_podsandbox',
+  'remove_podsandbox',
+  'list_container_stats',
+];
 
 const methods = codes(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
@@ -32,7 +31,7 @@ export const openLabels: Readonly<Record<string, string>> = {
   loop: 'controller: `eviction`, `podgc`, `policystatus`; agent: `containergc`, `imagegc`, `localstorage`, `nodepressure`, `report`, `runtime`, `usage`',
   method: methods,
   namespace: 'namespace of the pod',
-  operation_type: codes(Object.keys(operations)),
+  operation_type: codes(operations),
   pod: 'name of the pod',
   policy: 'name of the GCPolicy',
   reason: `${codes(Object.values(upstreamReason))} ([table](reasons.md#reasons-in-upstreams-words))`,

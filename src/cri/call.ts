@@ -1,6 +1,6 @@
-import { setMaxListeners } from 'node:events';
 import type { Client } from '@grpc/grpc-js';
-import { timerMs } from '../runtime/scheduling/clock.ts';
+import { deadlineAfter, onAbort } from '../runtime/scheduling/abort.ts';
+import { systemClock } from '../runtime/scheduling/clock.ts';
 
 /** A method as the generated definitions describe it. */
 export interface Method<Request, Response> {
@@ -35,7 +35,7 @@ export function send<Request, Response>(
 ): Promise<void> {
   signal.throwIfAborted();
   // Not gRPC's own deadline: it uses the wall clock, which somebody may set while the agent runs.
-  const deadline = AbortSignal.timeout(timerMs(deadlineMs));
+  const deadline = deadlineAfter(systemClock, deadlineMs, () => new DeadlinePassed(), signal);
   return new Promise((resolve, reject) => {
     // Both kinds of response have the same form on the wire.
     const call = client.makeServerStreamRequest<Request, Response>(
@@ -44,23 +44,19 @@ export function send<Request, Response>(
       (bytes) => method.responseType.decode(bytes),
       request,
     );
-    const removeListeners = (): void => {
-      for (const remove of listeners) remove();
+    const stop = (): void => {
+      forget();
+      deadline.stop();
     };
     const fail = (err: unknown): void => {
-      removeListeners();
+      stop();
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the owner of a signal chooses its reason
       reject(err);
       call.cancel();
     };
-    const listeners = [
-      onAbort(signal, () => {
-        fail(signal.reason);
-      }),
-      onAbort(deadline, () => {
-        fail(new DeadlinePassed());
-      }),
-    ];
+    const forget = onAbort(deadline.signal, () => {
+      fail(deadline.signal.reason);
+    });
     call.on('data', (message: Response) => {
       try {
         receive(message);
@@ -71,18 +67,8 @@ export function send<Request, Response>(
     call.on('error', fail);
     // After an error the promise is settled already.
     call.on('end', () => {
-      removeListeners();
+      stop();
       resolve();
     });
   });
-}
-
-/** Returns a function that removes the listener. */
-function onAbort(signal: AbortSignal, listener: () => void): () => void {
-  // A pass has dozens of calls in progress on one signal; Node would warn of a leak.
-  setMaxListeners(0, signal);
-  signal.addEventListener('abort', listener, { once: true });
-  return () => {
-    signal.removeEventListener('abort', listener);
-  };
 }

@@ -1,7 +1,7 @@
 import { BoundedReader } from '../runtime/bounded-reader.ts';
 import type { Method } from './call.ts';
 import { CriConnection } from './connection.ts';
-import type { CriCall } from './connection.ts';
+import type { CriCall, OnCall } from './connection.ts';
 import {
   assertReady,
   toContainer,
@@ -37,6 +37,8 @@ interface CriOptions {
   readonly deadlineMs?: number;
   /** Deadline of status queries, which a runtime serves from memory; default 10 s. */
   readonly statusDeadlineMs?: number;
+  /** Called at the end of each call, also of an aborted one. */
+  readonly onCall?: OnCall;
 }
 
 const defaultDeadlineMs = 120_000;
@@ -57,8 +59,8 @@ class CriClient implements ContainerRuntime {
   readonly #deadlineMs: number;
   readonly #statusDeadlineMs: number;
 
-  constructor({ socket, deadlineMs, statusDeadlineMs }: CriOptions) {
-    this.#connection = new CriConnection(socket);
+  constructor({ socket, deadlineMs, statusDeadlineMs, onCall = () => undefined }: CriOptions) {
+    this.#connection = new CriConnection(socket, onCall);
     this.#deadlineMs = deadlineMs ?? defaultDeadlineMs;
     this.#statusDeadlineMs = statusDeadlineMs ?? defaultStatusDeadlineMs;
   }

@@ -1,8 +1,9 @@
 import type { Client } from '@grpc/grpc-js';
 import { send } from './call.ts';
 import type { Method } from './call.ts';
-import { isUnimplemented, runtimeError } from './failure.ts';
+import { isBeingRemoved, isNotFound, isUnimplemented, runtimeError } from './failure.ts';
 import { insecureClient } from './grpc.ts';
+import { systemClock as clock } from '../runtime/scheduling/clock.ts';
 
 /** A service as the generated definitions describe it. */
 interface Service {
@@ -15,6 +16,15 @@ export type CriCall<Request, Response, Result> = readonly [
   Method<Request, Response>,
   (response: Response) => Result,
 ];
+
+/** A finished call. */
+export interface RuntimeCall {
+  readonly operation: string;
+  readonly ok: boolean;
+  readonly seconds: number;
+}
+
+export type OnCall = (call: RuntimeCall) => void;
 
 interface Sent<Request> {
   readonly request: Request;
@@ -44,9 +54,11 @@ const options = {
 export class CriConnection {
   readonly #socket: string;
   readonly #client: Client;
+  readonly #onCall: OnCall;
 
-  constructor(socket: string) {
+  constructor(socket: string, onCall: OnCall) {
     this.#socket = socket;
+    this.#onCall = onCall;
     this.#client = insecureClient(`unix://${socket}`, options);
   }
 
@@ -56,13 +68,11 @@ export class CriConnection {
     sent: Sent<Request>,
     signal: AbortSignal,
   ): Promise<Result> {
-    try {
+    return this.#recorded({ method: call[1].name, deadlineMs: sent.deadlineMs }, signal, async () => {
       const [result] = await this.#results(call, sent, signal);
       if (result === undefined) throw new Error('a response without a message');
       return result.value;
-    } catch (err) {
-      throw await this.#failure(err, { method: call[1].name, deadlineMs: sent.deadlineMs }, signal);
-    }
+    });
   }
 
   /**
@@ -76,15 +86,13 @@ export class CriConnection {
     signal: AbortSignal,
   ): Promise<readonly Item[]> {
     const sent = { request: {}, deadlineMs };
-    try {
+    return this.#recorded({ method: listed[1].name, deadlineMs }, signal, async () => {
       const results = await this.#results(streamed, sent, signal).catch((err: unknown) => {
         if (!isUnimplemented(err)) throw err;
         return this.#results(listed, sent, signal);
       });
       return results.flatMap(({ value }) => value);
-    } catch (err) {
-      throw await this.#failure(err, { method: listed[1].name, deadlineMs }, signal);
-    }
+    });
   }
 
   /** One result for each message of the response. */
@@ -99,20 +107,36 @@ export class CriConnection {
     return results;
   }
 
-  async #failure(
-    err: unknown,
+  /** Reports the end of a call, also of an aborted one. To find nothing, or an object that another client removes now, is no failure. */
+  async #recorded<T>(
     call: { readonly method: string; readonly deadlineMs: number },
     signal: AbortSignal,
-  ): Promise<unknown> {
-    if (signal.aborted) return signal.reason;
-    return await runtimeError(err, {
-      method: call.method,
-      deadlineMs: call.deadlineMs,
-      socket: this.#socket,
-    });
+    run: () => Promise<T>,
+  ): Promise<T> {
+    const startMs = clock.monotonicMs();
+    let ok = false;
+    try {
+      const value = await run();
+      ok = true;
+      return value;
+    } catch (err) {
+      signal.throwIfAborted();
+      ok = isNotFound(err) || isBeingRemoved(err);
+      throw await runtimeError(err, { ...call, socket: this.#socket });
+    } finally {
+      const seconds = (clock.monotonicMs() - startMs) / 1_000;
+      this.#onCall({ operation: operationOf(call.method), ok, seconds });
+    }
   }
 
   close(): void {
     this.#client.close();
   }
 }
+
+/** The kubelet's name of a method in its metrics: `ListPodSandbox` is `list_podsandbox`. */
+const operationOf = (method: string): string =>
+  method
+    .replace('PodSandbox', 'Podsandbox')
+    .replaceAll(/(?!^)[A-Z]/g, (letter) => `_${letter}`)
+    .toLowerCase();

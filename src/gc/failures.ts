@@ -1,3 +1,4 @@
+import { pauseAfter } from '../runtime/scheduling/backoff.ts';
 import type { Outcome } from './decision.ts';
 
 /** What a plan knows about an object whose removal has failed. */
@@ -27,8 +28,7 @@ interface FailureOptions<D> {
   readonly isOfObject: (error: unknown) => boolean;
 }
 
-const firstPauseMs = 20_000;
-const longestPauseMs = 15 * 60_000;
+const pauses = { firstMs: 20_000, longestMs: 15 * 60_000 };
 
 /** Remembers which objects could not be removed: they must not hold up all others. The pause of each doubles with every failure, from 20 s to 15 minutes. */
 export class FailureMemory<D> {
@@ -58,8 +58,7 @@ export class FailureMemory<D> {
       if (outcome.kind !== 'failed') failures.delete(key);
       else if (this.#options.isOfObject(outcome.error)) {
         const times = (failures.get(key)?.times ?? 0) + 1;
-        const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (times - 1));
-        failures.set(key, { times, retryAtMs: monotonicMs + pauseMs });
+        failures.set(key, { times, retryAtMs: monotonicMs + pauseAfter(times - 1, pauses) });
       }
     }
     this.#failures = failures;

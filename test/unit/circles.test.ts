@@ -19,7 +19,10 @@ for (const [path, targets] of imports) {
 }
 
 /** The first path of imports from a file or folder back to itself; undefined = none. */
-function cycleFrom(start: string, edges: ReadonlyMap<string, readonly string[]>): readonly string[] | undefined {
+function cycleFrom(
+  start: string,
+  edges: ReadonlyMap<string, readonly string[]>,
+): readonly string[] | undefined {
   const paths: string[][] = [[start]];
   const seen = new Set<string>();
   for (let path = paths.pop(); path !== undefined; path = paths.pop()) {

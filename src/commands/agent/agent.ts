@@ -18,7 +18,6 @@ import { buildAgentUnits } from './units.ts';
 import { connect, type Connected } from '../cli/connect.ts';
 import { exitCode } from '../cli/exit.ts';
 import { preflight, PreflightError } from '../controller/preflight.ts';
-import { recordedRuntime } from './runtime-calls.ts';
 import { startServers } from '../cli/servers.ts';
 import { stopSignal } from '../cli/system.ts';
 import { revision, version } from '../version/version.ts';
@@ -149,10 +148,14 @@ class Agent {
   async #collect(socket: string, writing: AbortController): Promise<void> {
     const { config, metrics, log } = this.#base;
     const deadlineMs = config.runtimeRequestTimeoutMs;
-    const cri = criRuntime({ socket, deadlineMs, statusDeadlineMs: Math.min(deadlineMs, statusMs) });
-    const counted = recordedRuntime(cri, clock, metrics.runtimeCall);
+    const cri = criRuntime({
+      socket,
+      deadlineMs,
+      statusDeadlineMs: Math.min(deadlineMs, statusMs),
+      onCall: metrics.runtimeCall,
+    });
     const watch = new RuntimeWatch({
-      runtime: counted,
+      runtime: cri,
       socket,
       log,
       onReady: () => {
@@ -160,7 +163,7 @@ class Agent {
       },
     });
     this.#runtimeTrouble = () => watch.check();
-    const units = this.#units(counted, watch);
+    const units = this.#units(cri, watch);
     await this.#untilStopped(
       this.#loops.run({ ...units, runtime: (signal) => watch.probe(signal) }, this.#stop),
     );

@@ -3,14 +3,14 @@ import { containerGcReasons } from '../../agent/containergc/metrics.ts';
 import { imageGcReasons } from '../../agent/imagegc/metrics.ts';
 import { localStorageReasons } from '../../agent/localstorage/metrics.ts';
 import { nodePressureReasons } from '../../agent/nodepressure/metrics.ts';
+import type { OnCall } from '../../cri/connection.ts';
 import { startMetrics, unitMetrics, type UnitMetrics } from '../../gc/metrics.ts';
 import { metricRows } from '../../runtime/serving/metric-rows.ts';
 import { componentMetrics, type ComponentMetrics } from '../cli/process-metrics.ts';
-import type { RuntimeCall } from './runtime-calls.ts';
 
 export interface AgentMetrics extends ComponentMetrics {
   readonly units: UnitMetrics;
-  readonly runtimeCall: (call: RuntimeCall) => void;
+  readonly runtimeCall: OnCall;
 }
 
 /** Metrics of the agent process: those of every component, of all units, and calls of the container runtime. */

@@ -1,4 +1,5 @@
 import { isPressureRequest } from '../../api/local-storage.ts';
+import { pauseAfter } from '../../runtime/scheduling/backoff.ts';
 import type {
   DeferralReason,
   Evicted,
@@ -43,7 +44,7 @@ interface Moment {
 
 /** The memory of a new leader. The one before may just have evicted any pod. */
 export const newMemory = (at: Moment, hasPredecessor: boolean): EvictionMemory =>
-  hasPredecessor ? { ...noMemory, firstPause: pauseAfter(at) } : noMemory;
+  hasPredecessor ? { ...noMemory, firstPause: pauseFrom(at) } : noMemory;
 
 /** A node under pressure loses one pod a minute at most. */
 const pressurePauseMs = 60_000;
@@ -52,7 +53,7 @@ export const vainEvictions = 3;
 /** After that, no measurement from before the eviction is fresh. */
 const rememberedMs = 10 * 60_000;
 
-const pauseAfter = ({ now, monotonicMs }: Moment): Pause => ({
+const pauseFrom = ({ now, monotonicMs }: Moment): Pause => ({
   untilMs: monotonicMs + pressurePauseMs,
   measuredAfterMs: now.getTime(),
 });
@@ -84,7 +85,7 @@ export function remember(
       return { ...memory, deferred };
     case 'deferred': {
       const tries = triesBefore(memory, uid, result.reason) + 1;
-      const pauseMs = Math.max(firstPauseMs * 2 ** (tries - 1), result.retryAfterMs ?? 0);
+      const pauseMs = Math.max(pauseAfter(tries - 1, { firstMs: firstPauseMs }), result.retryAfterMs ?? 0);
       const untilMs = monotonicMs + Math.min(longestPauseMs, pauseMs);
       return { ...memory, deferred: deferred.set(uid, { reason: result.reason, tries, untilMs }) };
     }
@@ -130,7 +131,7 @@ const mayHaveEvicted = (result: Result): boolean =>
 
 function withPause(memory: EvictionMemory, node: string, at: Moment): EvictionMemory {
   const current = [...memory.pauses].filter(([, { untilMs }]) => at.monotonicMs - untilMs < rememberedMs);
-  return { ...memory, pauses: new Map(current).set(node, pauseAfter(at)) };
+  return { ...memory, pauses: new Map(current).set(node, pauseFrom(at)) };
 }
 
 /** How often in a row the pod was deferred for this reason. */

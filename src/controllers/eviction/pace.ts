@@ -1,5 +1,6 @@
 import type { Policy } from '../../api/policy/policy.ts';
 import { isFinished } from '../../api/pod-phase.ts';
+import { pauseAfter } from '../../runtime/scheduling/backoff.ts';
 import type { EvictionFacts, EvictionPace, KnownPod, OwnerPace } from './facts.ts';
 
 const minuteMs = 60_000;
@@ -23,7 +24,7 @@ export const allowanceOf = (replicas: number): number => Math.max(1, Math.floor(
 
 /** Time without an eviction after which the owner may lose pods again: a minute, doubled each time that a replacement was evicted. */
 export const pauseMsOf = ({ strikes }: Pick<OwnerPace, 'strikes'>): number =>
-  Math.min(longestPauseMs, minuteMs * 2 ** strikes);
+  pauseAfter(strikes, { firstMs: minuteMs, longestMs: longestPauseMs });
 
 /** Counts the pods of each owner of a requested pod that are neither finished nor terminating. */
 export function replicasOf({

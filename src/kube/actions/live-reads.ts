@@ -27,7 +27,7 @@ import {
   type Unchecked,
 } from '../codec/json.ts';
 import type { OnWire } from '../codec/wire.ts';
-import { deadlineAfter } from '../http/abort.ts';
+import { deadlineAfter } from '../../runtime/scheduling/abort.ts';
 import { acceptMetadata } from '../http/media-types.ts';
 import { unlessMissing, type KubeTransport } from '../http/transport.ts';
 import { actionTimeoutMs, podPath } from './pod-requests.ts';
@@ -146,19 +146,17 @@ export class LiveNode {
   /** Reads policies, node and pods at once. Rejects if any part cannot be read completely: a watch may be dead for minutes before that is noticed. */
   async confirm(signal: AbortSignal): Promise<NodeConfirmation> {
     const { transport, clock, nodeName } = this.#deps;
-    const late = (): Error => new Error(`no response of the API server within ${timeoutMs / 1000} s`);
-    const deadline = deadlineAfter(clock, timeoutMs, late, signal);
-    try {
-      const [{ policies, serverTime }, nodes, pods] = await Promise.all([
-        readPolicies(transport, deadline.signal),
-        readAll(transport, this.#node, deadline.signal),
-        readAll(transport, this.#pods, deadline.signal),
-      ]);
-      const node = nodes.find(({ name }) => name === nodeName);
-      return { governance: governNode(policies.ranked, node), pods, clockSkewMs: skewMs(clock, serverTime) };
-    } finally {
-      deadline.stop();
-    }
+    const [{ policies, serverTime }, nodes, pods] = await this.#inTime(
+      (inTime) =>
+        Promise.all([
+          readPolicies(transport, inTime),
+          readAll(transport, this.#node, inTime),
+          readAll(transport, this.#pods, inTime),
+        ]),
+      signal,
+    );
+    const node = nodes.find(({ name }) => name === nodeName);
+    return { governance: governNode(policies.ranked, node), pods, clockSkewMs: skewMs(clock, serverTime) };
   }
 
   /**
@@ -191,9 +189,18 @@ export class LiveNode {
 
   /** Reads the list pod by pod: the metadata of a hundred pods may be 140 MB. */
   async #byUid(wanted: string, signal: AbortSignal): Promise<PodState> {
-    const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-    const pods = await readAll(this.#deps.transport, this.#pods, deadline);
+    const pods = await this.#inTime((inTime) => readAll(this.#deps.transport, this.#pods, inTime), signal);
     return pods.some(({ uid, configHash }) => uid === wanted || configHash === wanted) ? 'exists' : 'gone';
+  }
+
+  async #inTime<T>(read: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const late = (): Error => new Error(`no response of the API server within ${timeoutMs / 1000} s`);
+    const deadline = deadlineAfter(this.#deps.clock, timeoutMs, late, signal);
+    try {
+      return await read(deadline.signal);
+    } finally {
+      deadline.stop();
+    }
   }
 }
 

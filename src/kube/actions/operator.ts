@@ -1,7 +1,7 @@
 import module, { ResourceEventType } from '@dot-i/k8s-operator';
 import type { ResourceEvent, ResourceMeta } from '@dot-i/k8s-operator';
 import type { Logger } from '../../runtime/logging/logger.ts';
-import { onAbort } from '../http/abort.ts';
+import { onAbort } from '../../runtime/scheduling/abort.ts';
 import type { RawFacts } from '../cache/objects.ts';
 import type { Store } from '../cache/reflector.ts';
 import { patchStatus } from './status-patch.ts';

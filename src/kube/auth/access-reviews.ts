@@ -8,6 +8,7 @@ import type {
 } from '@kubernetes/client-node';
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
+import { pauseAfter } from '../../runtime/scheduling/backoff.ts';
 import { asObject, asText, parseJson, type Unchecked } from '../codec/json.ts';
 import type { OnWire } from '../codec/wire.ts';
 import { isTransient } from '../http/retry.ts';
@@ -36,8 +37,7 @@ const tokenTtlMs = minute;
 const allowedTtlMs = 5 * minute;
 const deniedTtlMs = minute / 2;
 const tries = 5;
-const firstPauseMs = 500;
-const pauseGrowth = 1.5;
+const pauses = { firstMs: 500, growth: 1.5 };
 const pauseJitter = 0.2;
 
 /** Limit of all attempts of one review, so that a scraper does not wait longer. */
@@ -120,7 +120,7 @@ export class AccessReviews {
         const { status }: Unchecked<Review> = asObject(parseJson(response.body));
         return asObject(status);
       } catch (err) {
-        const pauseMs = firstPauseMs * pauseGrowth ** (attempt - 1) * (1 + pauseJitter * random());
+        const pauseMs = pauseAfter(attempt - 1, pauses) * (1 + pauseJitter * random());
         const isOver = attempt >= tries || clock.monotonicMs() + pauseMs >= deadlineMs;
         if (isOver || !isTransient(err)) throw err;
         await clock.sleep(pauseMs, signal);

@@ -16,14 +16,7 @@ import { type ObjectMeta, type Time } from '../gen/meta.ts';
 import { controllerOf } from './owner-references.ts';
 import { MalformedError } from '../codec/frames.ts';
 import { PodRecord, type PodTraits } from './pod-record.ts';
-import type {
-  JobFacts,
-  LabelKeys,
-  NamespaceFacts,
-  NodeFacts,
-  PodFacts,
-  ReplicaSetFacts,
-} from './objects.ts';
+import type { JobFacts, LabelKeys, NamespaceFacts, NodeFacts, PodFacts, ReplicaSetFacts } from './objects.ts';
 import type { SharedValues } from '../codec/shared-values.ts';
 
 type Labels = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/scheduling/clock.ts';
-import { deadlineAfter } from '../http/abort.ts';
+import { deadlineAfter } from '../../runtime/scheduling/abort.ts';
 import type { Page } from '../codec/list.ts';
 import { decodeList, decodeWatchEvent, type WatchEvent } from '../codec/decode.ts';
 import { FrameSplitter } from '../codec/frames.ts';

@@ -1,3 +1,4 @@
+import { onAbort } from '../../runtime/scheduling/abort.ts';
 import type { Identified } from './objects.ts';
 import type { Reflector, Store } from './reflector.ts';
 
@@ -20,9 +21,7 @@ export class OnDemand<T extends Identified> {
   async run(signal: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#start = resolve;
-      signal.addEventListener('abort', () => {
-        resolve();
-      });
+      onAbort(signal, resolve);
       if (this.#reflector !== undefined) resolve();
     });
     if (!signal.aborted) await this.#reflector?.run(signal);

@@ -1,8 +1,8 @@
 import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Check } from '../../runtime/serving/health.ts';
-import { onAbort, untilAborted } from '../http/abort.ts';
-import { Backoff, reflectorBackoff } from '../http/backoff.ts';
+import { onAbort, untilAborted } from '../../runtime/scheduling/abort.ts';
+import { Backoff, reflectorBackoff } from '../../runtime/scheduling/backoff.ts';
 import type { Codec } from '../codec/list.ts';
 import type { WatchEvent } from '../codec/decode.ts';
 import { MalformedError } from '../codec/frames.ts';

@@ -1,4 +1,4 @@
-import { TokenBucket, type Rate } from '../http/token-bucket.ts';
+import { TokenBucket, type Rate } from '../http/rate-limit.ts';
 
 /** Limit for one object, as upstream: a burst of 25, then one in five minutes. */
 const perObject: Rate = { burst: 25, perMs: 1 / (5 * 60_000) };

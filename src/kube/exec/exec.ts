@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { WebSocket } from 'ws';
 import { timerMs } from '../../runtime/scheduling/clock.ts';
 import type { ClusterConnection } from '../auth/credentials.ts';
-import { onAbort, untilAborted } from '../http/abort.ts';
+import { onAbort, untilAborted } from '../../runtime/scheduling/abort.ts';
 import { connectionError } from '../http/connection-errors.ts';
 import { ConnectionPool } from '../http/pool.ts';
 import { responseError } from '../http/response-error.ts';

@@ -1,7 +1,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Mutex } from '../../runtime/scheduling/mutex.ts';
-import { onAbort, type Deadline } from './abort.ts';
+import { onAbort, type Deadline } from '../../runtime/scheduling/abort.ts';
 import { connectionError } from './connection-errors.ts';
 import { acceptJson } from './media-types.ts';
 import type { RequestHeaders } from './endpoint.ts';

@@ -1,6 +1,6 @@
 import { systemClock as realTime, type Clock } from '../../runtime/scheduling/clock.ts';
 import { Mutex } from '../../runtime/scheduling/mutex.ts';
-import { deadlineAfter, untilAborted, type Deadline } from './abort.ts';
+import { deadlineAfter, untilAborted, type Deadline } from '../../runtime/scheduling/abort.ts';
 import { ConnectionError, credentialsTimeout, timeoutError } from './connection-errors.ts';
 import type { Credentials, Endpoint, RequestHeaders } from './endpoint.ts';
 import { openExchange, type Attempt, type Exchange } from './exchange.ts';

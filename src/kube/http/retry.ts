@@ -1,10 +1,10 @@
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { ConnectionError } from './connection-errors.ts';
-import { Backoff } from './backoff.ts';
+import { Backoff } from '../../runtime/scheduling/backoff.ts';
 import { ApiError, maxRetryAfterMs } from './transport.ts';
 
 /** Half of 0.25 s, doubled up to half of 10 s, each extended by up to its own length. */
-const retryBackoff = { initialMs: 125, maxMs: 5_000, resetAfterMs: Infinity };
+const retryBackoff = { firstMs: 125, longestMs: 5_000, resetAfterMs: Infinity };
 
 interface RetryOptions {
   /** Number of attempts after the first. */

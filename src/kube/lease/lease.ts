@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine, isAbort } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
-import { onAbort } from '../http/abort.ts';
+import { onAbort } from '../../runtime/scheduling/abort.ts';
 import { LeaseClient } from './client.ts';
 import type { LeaseName } from './client.ts';
 import { claimed, holderOf, isHeld, jitterFactor, newLease, observe, released } from './record.ts';

@@ -1,3 +1,5 @@
+import { onAbort } from '../../runtime/scheduling/abort.ts';
+
 /** The deadline of a wait, and its error. */
 interface Deadline {
   readonly deadline: AbortSignal;
@@ -12,14 +14,14 @@ export async function within<T>(
 ): Promise<T> {
   // It may still fail when nobody waits for it any more.
   promise.catch(() => undefined);
-  const finished = new AbortController();
+  const forget: (() => void)[] = [];
   const aborted = (one: AbortSignal, reason: () => Error): Promise<never> =>
     new Promise((_, reject) => {
-      const onAbort = (): void => {
-        reject(reason());
-      };
-      one.addEventListener('abort', onAbort, { signal: finished.signal });
-      if (one.aborted) onAbort();
+      forget.push(
+        onAbort(one, () => {
+          reject(reason());
+        }),
+      );
     });
   try {
     return await Promise.race([
@@ -28,6 +30,6 @@ export async function within<T>(
       aborted(deadline, late),
     ]);
   } finally {
-    finished.abort();
+    for (const each of forget) each();
   }
 }

@@ -1,3 +1,4 @@
+import { pauseAfter } from './backoff.ts';
 import type { Clock } from './clock.ts';
 import { errorLine, isAbort } from '../errors.ts';
 import type { Heartbeat } from './heartbeat.ts';
@@ -113,7 +114,7 @@ async function pause(
 ): Promise<void> {
   const { intervalMs, jitter = 0, minPauseMs = defaultMinPauseMs, clock, random = Math.random } = options;
   const totalMs = intervalMs * (1 + jitter * random());
-  const shortestMs = Math.min(totalMs, minPauseMs * 2 ** failures);
+  const shortestMs = pauseAfter(failures, { firstMs: minPauseMs, longestMs: totalMs });
   await clock.sleep(shortestMs, signal);
   if (!signal.aborted) await wake.sleep(totalMs - shortestMs, clock, signal);
 }

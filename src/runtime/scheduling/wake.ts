@@ -1,3 +1,4 @@
+import { onAbort } from './abort.ts';
 import type { Clock } from './clock.ts';
 
 /** Lets events shorten a loop's pause. Any number of triggers cause one pass; a trigger during a pass causes another. */
@@ -19,14 +20,13 @@ export class Wake {
   async sleep(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
     if (this.#pending || signal.aborted) return;
     const interrupt = new AbortController();
-    // Not AbortSignal.any: the long-lived signal would keep a reference to each pause.
-    const stop = () => {
+    const stop = (): void => {
       interrupt.abort();
     };
     this.#interrupt = stop;
-    signal.addEventListener('abort', stop, { once: true });
+    const forget = onAbort(signal, stop);
     await clock.sleep(ms, interrupt.signal);
-    signal.removeEventListener('abort', stop);
+    forget();
     this.#interrupt = undefined;
   }
 }

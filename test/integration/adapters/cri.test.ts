@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { criRuntime } from '../../../src/cri/client.ts';
+import type { RuntimeCall } from '../../../src/cri/connection.ts';
 import { servesCri } from '../../../src/cri/probe.ts';
 import type { ContainerRuntime } from '../../../src/cri/runtime.ts';
 import { findSocket } from '../../../src/cri/sockets.ts';
@@ -286,6 +287,56 @@ describe('a runtime that streams its lists', () => {
       message: expect.stringMatching(/^ListImages: .*broken off/) as string,
     });
     expect(await runtime.listImages(signal)).toHaveLength(30);
+  });
+});
+
+describe('every finished call', () => {
+  test("is reported under the kubelet's name for it, whatever it found", async () => {
+    const calls: Omit<RuntimeCall, 'seconds'>[] = [];
+    const onCall = ({ seconds, ...call }: RuntimeCall): void => {
+      expect(seconds).toBeGreaterThanOrEqual(0);
+      calls.push(call);
+    };
+    const counted = criRuntime({ socket: sandbox.socket, onCall });
+    await counted.version(signal);
+    await counted.checkReady(signal);
+    await counted.sandboxImage(signal);
+    await counted.listImages(signal);
+    await counted.imageStatus('a', signal);
+    await counted.imageLayers('a', signal);
+    await counted.removeImage('a', signal);
+    await counted.fileSystems(signal);
+    await counted.listContainers(signal);
+    await counted.containerStatus('a', signal);
+    await counted.stopContainer('a', 1, signal);
+    await counted.removeContainer('a', signal);
+    await counted.listSandboxes(signal);
+    await counted.sandboxStatus('a', signal);
+    await counted.stopSandbox('a', signal);
+    await counted.removeSandbox('a', signal);
+    await counted.containerStats(signal);
+    expect(calls).toEqual(
+      [
+        ...['version', 'status', 'status', 'list_images', 'image_status', 'image_status', 'remove_image'],
+        ...['image_fs_info', 'list_containers', 'container_status', 'stop_container', 'remove_container'],
+        ...['list_podsandbox', 'podsandbox_status', 'stop_podsandbox', 'remove_podsandbox'],
+        'list_container_stats',
+      ].map((operation) => ({ operation, ok: true })),
+    );
+    counted.close();
+  });
+
+  test('is reported as a failure if the runtime refuses it, or if it is aborted', async () => {
+    const calls: RuntimeCall[] = [];
+    const counted = criRuntime({ socket: sandbox.socket, onCall: (call) => calls.push(call) });
+    sandbox.faults.next('RemoveImage', { kind: 'fail', code: status.INTERNAL, message: 'refused' });
+    await expect(counted.removeImage('a', signal)).rejects.toThrow('refused');
+    await expect(counted.listImages(AbortSignal.abort(new Error('stopping')))).rejects.toThrow('stopping');
+    expect(calls).toMatchObject([
+      { operation: 'remove_image', ok: false },
+      { operation: 'list_images', ok: false },
+    ]);
+    counted.close();
   });
 });
 

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
 import { RuntimeWatch } from '../../../../src/commands/agent/runtime.ts';
-import { recordedRuntime, type RuntimeCall } from '../../../../src/commands/agent/runtime-calls.ts';
 import { RuntimeError } from '../../../../src/cri/runtime.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import { FakeRuntime } from '../../../fakes/runtime.ts';
-import { SettlingClock } from '../../../fakes/settling-clock.ts';
 
 const never = new AbortController().signal;
 
@@ -56,55 +54,4 @@ test('a shutdown does not make the runtime unavailable', async () => {
   const { watch, log } = watching();
   await expect(watch.probe(AbortSignal.abort())).rejects.toThrow();
   expect(log.lines).toEqual([]);
-});
-
-test('every finished call is reported under the kubelet’s name for it', async () => {
-  const runtime = new FakeRuntime();
-  const clock = new SettlingClock();
-  const calls: RuntimeCall[] = [];
-  const told = recordedRuntime(runtime, clock, (call) => calls.push(call));
-  runtime.fail('removeImage', { target: 'sha256:a' });
-  await told.listImages(never);
-  await expect(told.removeImage('sha256:a', never)).rejects.toThrow('refused');
-  expect(calls).toEqual([
-    { operation: 'list_images', ok: true, seconds: 0 },
-    { operation: 'remove_image', ok: false, seconds: 0 },
-  ]);
-});
-
-test('each call is forwarded unchanged', async () => {
-  const runtime = new FakeRuntime();
-  const told = recordedRuntime(runtime, new SettlingClock(), () => undefined);
-  await told.version(never);
-  await told.checkReady(never);
-  await told.sandboxImage(never);
-  await told.imageStatus('a', never);
-  await told.imageLayers('h', never);
-  await told.fileSystems(never);
-  await told.listContainers(never);
-  await told.containerStatus('b', never);
-  await told.stopContainer('c', 5, never);
-  await told.removeContainer('d', never);
-  await told.listSandboxes(never);
-  await told.sandboxStatus('e', never);
-  await told.stopSandbox('f', never);
-  await told.removeSandbox('g', never);
-  await told.containerStats(never);
-  expect(runtime.calls).toEqual([
-    'version',
-    'checkReady',
-    'sandboxImage',
-    'imageStatus a',
-    'imageLayers h',
-    'fileSystems',
-    'listContainers',
-    'containerStatus b',
-    'stopContainer c',
-    'removeContainer d',
-    'listSandboxes',
-    'sandboxStatus e',
-    'stopSandbox f',
-    'removeSandbox g',
-    'containerStats',
-  ]);
 });

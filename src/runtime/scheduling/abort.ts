@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { Clock } from '../../runtime/scheduling/clock.ts';
+import type { Clock } from './clock.ts';
 
 /** Settles as `promise` does, or rejects with the signal's reason as soon as it aborts: for waits that cannot be cancelled. */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { onAbort } from '../../../../src/kube/http/abort.ts';
+import { onAbort } from '../../../src/runtime/scheduling/abort.ts';
 
 const listenersOf = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 const reason = new Error('stop');
