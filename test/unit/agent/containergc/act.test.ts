@@ -194,13 +194,6 @@ test('a removal that fails during the shutdown is logged and counted', async () 
   );
 });
 
-test('removing a container without a log removes no log', async () => {
-  const node = nodeWithPod(...attempts(2));
-  await node.pass();
-  expect(node.left).toEqual(['c1', 'pod-sandbox']);
-  expect(node.logs.calls).toEqual([]);
-});
-
 /** A pod with two sandboxes that are not ready. */
 function twoSandboxes(): Node {
   const node = new Node();

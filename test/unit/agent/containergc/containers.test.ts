@@ -77,29 +77,6 @@ test.each<Row>([
     kept: ['c1 NewestAttempt'],
   },
   {
-    name: 'without limits all are kept',
-    node: { ...here, containers: attempts(3) },
-    policy: { maxPerPodContainer: undefined },
-    removed: [],
-    kept: ['c0 UnderLimit', 'c1 UnderLimit', 'c2 NewestAttempt', 'pod-sandbox Running'],
-  },
-  {
-    name: 'containers of two names, or of two pods, count separately',
-    node: {
-      pods: [apiPod('pod'), apiPod('b')],
-      sandboxes: [...ready, sandbox('b')],
-      containers: [dead('a', 9), dead('b', 8, { name: 'init' }), dead('c', 7, { pod: 'b' })],
-    },
-    removed: [],
-    kept: [
-      'a NewestAttempt',
-      'b NewestAttempt',
-      'b-sandbox Running',
-      'c NewestAttempt',
-      'pod-sandbox Running',
-    ],
-  },
-  {
     name: 'with equal creation times the later attempt is newer',
     node: { ...here, containers: [dead('z', 5, { attempt: 1 }), dead('a', 5, { attempt: 2 })] },
     removed: ['z DeadContainer'],

@@ -120,11 +120,6 @@ test.each<[name: string, logs: readonly LogEntry[], warnings: readonly string[],
   expect(plan.removals.map(({ target }) => target.kind)).not.toContain('LogFile');
 });
 
-test('a warning does not replace the decision about its container', () => {
-  const { kept } = planOf({ pods: [apiPod('pod')], containers: [main], logs: [live(2000)] }, warnAt(1000));
-  expect(kept.map(({ reason }) => reason)).toEqual(['Running', 'InUse']);
-});
-
 describe('an Event', () => {
   /** The log that a word stands for, such as `2000`, or `2000r` of a rotated one; `-` = no log, `?` = no listing, `ended`. */
   function logsOf(word: string): readonly LogEntry[] | undefined {

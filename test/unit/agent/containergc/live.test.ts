@@ -103,26 +103,6 @@ test.each<{ readonly name: string; readonly change: (node: Node) => void }>([
   },
 );
 
-test('the API server is queried again after 5 s', async () => {
-  const node = await nodeWithRemovals();
-  node.runtime.before = (call) => {
-    if (call !== 'removeContainer') return;
-    node.clock.advance(5_000);
-    node.live = { governance: governed(nodePolicy({}, 'DryRun')) };
-  };
-  await node.pass();
-  expect(node.runtime.changes).toHaveLength(1);
-  expect(node.confirmations).toBe(2);
-});
-
-test('the API server is not queried in mode DryRun', async () => {
-  const node = await nodeWithRemovals();
-  node.governance = governed(nodePolicy({ logs: logsRule() }, 'DryRun'));
-  await node.pass();
-  expect(node.reports.at(-1)).toMatchObject({ result: 'Succeeded' });
-  expect(node.confirmations).toBe(0);
-});
-
 test('a clock that differs from the API server’s keeps objects under a minimum age only', async () => {
   const node = await nodeWithRemovals({ minimumAgeMs: 1_000 });
   node.live = { clockSkewMs: 3_600_000 };
@@ -154,17 +134,6 @@ test.each([
     expect(names.sort()).toEqual(left);
   },
 );
-
-test('a container that is gone when the node is listed again is neither removed nor a failure', async () => {
-  const node = await nodeWithRemovals();
-  node.runtime.before = (call) => {
-    if (call !== 'listContainers' || node.confirmations === 0) return;
-    node.runtime.containers = node.runtime.containers.filter(({ id }) => id !== 'gone-0');
-  };
-  await node.pass();
-  expect(node.changes.filter((change) => change.includes('gone-0'))).toEqual([]);
-  expect(node.reports.at(-1)).toMatchObject({ result: 'Succeeded', errors: 0 });
-});
 
 test('a clock that differs from the API server’s does not matter without a minimum age', async () => {
   const node = await nodeWithRemovals();

@@ -101,19 +101,6 @@ test.each<Row>([
   },
 ])('log directories: $name', checkRow);
 
-test('a removed log directory includes the links into it', () => {
-  const [removal] = planOf({
-    logs: [log(`${gone}/main/1.log`), link('a_default_main-aaaaaa.log', `${gone}/main/0.log`)],
-  }).removals;
-  expect(removal).toMatchObject({
-    target: {
-      links: ['/var/log/containers/a_default_main-aaaaaa.log'],
-      pod: { uid: 'uid-gone', namespace: 'default', name: 'gone' },
-    },
-    bytes: 100,
-  });
-});
-
 test('an empty log directory of a gone pod is removed', () => {
   const facts = factsOf({});
   const directories = [`/var/log/pods/${gone}`];

@@ -235,34 +235,6 @@ test('containers are removed when the logs cannot be listed, and the pass fails'
   expect(node.left).toEqual(['c1', 'pod-sandbox']);
 });
 
-test('a sandbox whose container could not be removed is kept', async () => {
-  const node = nodeWithGonePod();
-  node.runtime.fail('removeContainer');
-  await expect(node.passTwice()).rejects.toThrow('1 of 1 failed');
-  expect(node.left).toEqual(['gone-0', 'gone-sandbox', 'live', 'pod-sandbox']);
-});
-
-test.each([
-  { name: 'container', call: 'containerStatus', left: ['gone-sandbox', 'live', 'pod-sandbox'] },
-  { name: 'sandbox', call: 'sandboxStatus', left: ['live', 'pod-sandbox'] },
-] as const)('a $name that is gone right before its removal is not counted', async ({ name, call, left }) => {
-  const node = nodeWithGonePod();
-  if (name === 'sandbox') node.runtime.containers = [container('live')];
-  await node.pass();
-  changeAt(node.runtime, call, 1, () => {
-    node.runtime.containers = [container('live')];
-    if (name === 'sandbox') node.runtime.sandboxes = [sandbox('pod')];
-  });
-  await node.pass();
-  expect(node.left).toEqual(name === 'sandbox' ? left : ['live', 'pod-sandbox']);
-  expect(
-    node.runtime.changes.filter((change) => change.includes(`gone-${name === 'sandbox' ? 's' : '0'}`)),
-  ).toEqual([]);
-  expect(await node.registry.metrics()).toContain(
-    `dustpan_removed_objects_total{unit="containergc",reason="${name === 'sandbox' ? 'Sandbox' : 'PodGone'}"} 0`,
-  );
-});
-
 test('a link whose log is back right before its removal is kept', async () => {
   const node = new Node(nodePolicy({ logs: logsRule() }));
   node.pods = [apiPod('pod')];

@@ -105,15 +105,6 @@ describe('a plan', () => {
     expect(verdicts({ orphans: found() })).toEqual([]);
   });
 
-  test('removes control groups first, and knows the size of directories', () => {
-    const facts = factsOf({ ...both(), ...seen(2) });
-    const { removals } = planContainerGc(facts, { governance: governedBy(removing), now });
-    expect(removals.map(({ target, bytes }) => [target.kind, bytes])).toEqual([
-      ['PodCgroup', undefined],
-      ['PodDirectory', 10],
-    ]);
-  });
-
   test('removes nothing of other kinds without a rule for them', () => {
     const node = { ...both(), ...seen(2), containers: [dead('a', 60)], sandboxes: [down('pod', 60)] };
     expect(verdicts(node).filter((one) => one.includes('RuleOff'))).toEqual([
@@ -124,16 +115,6 @@ describe('a plan', () => {
 });
 
 describe('sightings', () => {
-  const observe = (over: NodeState, previous: ReadonlyMap<string, number> = new Map()) =>
-    observeGone(previous, factsOf({ ...both(), ...over }), { now }).get(uid);
-
-  test('count the passes in a row in which a pod left something', () => {
-    expect(observe({})).toBe(1);
-    expect(observe({}, new Map([[uid, 1]]))).toBe(2);
-    expect(observe({ orphans: undefined }, new Map([[uid, 1]]))).toBeUndefined();
-    expect(observe({ pods: [{ uid, configHash: undefined }] }, new Map([[uid, 1]]))).toBeUndefined();
-  });
-
   test('count static pods too, so that two passes are reported', () => {
     const orphans = found({ podCgroups: [orphan({ podUid: staticUid })] });
     const once = observeGone(new Map(), factsOf({ orphans }), { now });

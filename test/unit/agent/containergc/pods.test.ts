@@ -22,12 +22,6 @@ const gone = { containers: [dead('g', 60, { pod: 'gone' })], sandboxes: [down('g
 
 test.each<Row>([
   {
-    name: 'absent for two passes: everything is removed',
-    node: { ...gone, sightings: { 'uid-gone': 2 } },
-    given: { assumeGone: false },
-    removed: ['g PodGone', 'gone-sandbox Sandbox'],
-  },
-  {
     name: 'in quarantine the limits apply as for any pod',
     node: { containers: attempts(2, { pod: 'gone' }), sandboxes: [], sightings: { 'uid-gone': 1 } },
     given: { assumeGone: false, periodMs: 300_000 },
@@ -59,19 +53,6 @@ test.each<Row>([
     kept: ['c0 ContainersUnknown', 'c1 ContainersUnknown', 'c2 ContainersUnknown'],
   },
   {
-    name: 'evicted, still in the API: everything is removed, logs too',
-    node: { ...gone, ...goneLogs, pods: [evictedPod('gone')], sightings: { 'uid-gone': 2 } },
-    given: { assumeGone: false },
-    removed: ['g PodGone', 'gone-sandbox Sandbox', 'pods/default_gone_uid-gone OrphanedLogs'],
-  },
-  {
-    name: 'evicted for one pass: waits for the next',
-    node: { ...gone, ...goneLogs, pods: [evictedPod('gone')], sightings: { 'uid-gone': 1 } },
-    given: { assumeGone: false },
-    removed: [],
-    kept: ['g Quarantined 12:01:00', 'gone-sandbox InUse', 'pods/default_gone_uid-gone Quarantined 12:01:00'],
-  },
-  {
     name: 'evicted with the keep label: everything is kept',
     node: { ...gone, ...goneLogs, pods: [evictedPod('gone', { isOptedOut: true })] },
     removed: [],
@@ -86,11 +67,6 @@ test.each<Row>([
     },
     removed: [],
     kept: ['g StaticPod', 'gone-sandbox StaticPod'],
-  },
-  {
-    name: 'deleted, its grace period over, and held by a finalizer: everything is removed',
-    node: { ...gone, ...goneLogs, pods: [deletedPod('gone', 1)] },
-    removed: ['g PodGone', 'gone-sandbox Sandbox', 'pods/default_gone_uid-gone OrphanedLogs'],
   },
   {
     name: 'deleted, its grace period not over: exists',
@@ -170,13 +146,6 @@ const sandboxRows: readonly Row[] = [
     node: { sandboxes: [down('x', 9, { labels: {} }), down('x', 8, { labels: {}, id: 'y' })] },
     removed: [],
     kept: ['x-sandbox NotKubelets', 'y NotKubelets'],
-  },
-  {
-    name: 'switched off',
-    node: { sandboxes: [down('gone', 9)] },
-    policy: { sandboxes: false },
-    removed: [],
-    kept: ['gone-sandbox RuleOff'],
   },
   {
     name: 'containers unknown: every one may be in use',
