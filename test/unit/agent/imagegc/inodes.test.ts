@@ -170,16 +170,6 @@ describe('a pass for inodes', () => {
     expect(event?.note).not.toContain('disk space');
   });
 
-  test('records an Event that names both', async () => {
-    node.otherBytes = 500;
-    node.capacityBytes = 1000;
-    node.inodes = { total: 1000, other: 891, of: () => 1 };
-    await node.pass();
-    expect(node.recorder.events[0]?.note).toMatch(
-      /^Insufficient free disk space .* Insufficient free inodes/,
-    );
-  });
-
   test('does not cost every image when the file system does not show the freed inodes', async () => {
     let other = 0;
     node.inodes = { total: 1000, other: 0, of: () => 100 };

@@ -14,9 +14,6 @@ beforeEach(async () => {
 describe('while the caches are stale', () => {
   test.each<{ name: string; governance: NodeGovernance }>([
     { name: 'the policy is now a dry run', governance: governed({}, { mode: 'DryRun' }) },
-    { name: 'the policy has changed', governance: governed({}, { generation: 2 }) },
-    { name: 'another policy governs the node', governance: governed({}, { uid: 'other' }) },
-    { name: 'a default of the policy has changed', governance: governed({ keep: ['*/a:*'] }) },
     { name: 'the policy has no rule for images', governance: governed(undefined) },
     { name: 'there is no policy', governance: keptBy('NoPolicy') },
     { name: 'the node has the keep label', governance: keptBy('KeepMarked') },

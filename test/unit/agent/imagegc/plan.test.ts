@@ -151,19 +151,6 @@ describe('an image', () => {
     expect(verdicts(planOf(facts(named, { pods: [nodePod('p', ['y:1'])] }))).kept).toEqual({ a: 'BoundPod' });
   });
 
-  test.each([
-    { spec: 'nginx', bound: ['hub', 'quay'] },
-    { spec: 'docker.io/nginx', bound: ['hub'] },
-    { spec: 'quay.io/nginx', bound: ['quay'] },
-  ])('reference $spec in a pending pod protects $bound', ({ spec, bound }) => {
-    const listed = [
-      image('hub', { tags: ['docker.io/library/nginx:latest'] }),
-      image('quay', { tags: ['quay.io/nginx:latest'] }),
-    ];
-    const { kept } = verdicts(planOf(facts(listed, { pods: [nodePod('p', [spec])] })));
-    expect(Object.keys(kept).filter((id) => kept[id] === 'BoundPod')).toEqual(bound);
-  });
-
   test('has the first of several reasons, and the evidence of each', () => {
     const given = facts([image('a', { pinned: true })], {
       containers: [container('a')],

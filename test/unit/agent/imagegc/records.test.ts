@@ -66,15 +66,6 @@ test.each<{
     expected: [old, nowMs],
   },
   {
-    name: 'the image reference may be a repository digest',
-    before: stateOf({ a: [old, undefined] }),
-    over: {
-      images: [image('a', { digests: ['docker.io/library/a@sha256:d'] })],
-      containers: [container('x', { imageId: '', imageRef: 'docker.io/library/a@sha256:d' })],
-    },
-    expected: [old, nowMs],
-  },
-  {
     name: 'a container of another image does not change the record',
     before: stateOf({ a: [old, recent] }),
     over: { containers: [container('b')] },
@@ -106,21 +97,6 @@ test.each<{
   expect(recordOfA(before, over)).toEqual({ firstDetectedMs, lastUsedMs });
 });
 
-test('an image that is no longer listed has no record, so it is new when it is pulled again', () => {
-  const gone = observe(stateOf({ a: [old, old] }), { images: [] }).state;
-  expect(gone.images.size).toBe(0);
-  expect(recordOfA(gone)).toEqual({ firstDetectedMs: nowMs, lastUsedMs: undefined });
-});
-
-test('two entries with one id are one image', () => {
-  const images = [
-    image('a', { tags: ['docker.io/library/x:1'] }),
-    image('a', { tags: ['docker.io/library/y:1'] }),
-  ];
-  const { state } = observe(emptyState, { images, containers: [container('a')] });
-  expect([...state.images]).toEqual([['sha256:a', { firstDetectedMs: nowMs, lastUsedMs: nowMs }]]);
-});
-
 const what = { name: 'docker.io/library/x:1', reason: 'Space', policy: 'default' };
 
 test('the last ten removals are reported, newest first; what an older agent recorded is not', () => {
@@ -135,14 +111,6 @@ test('the last ten removals are reported, newest first; what an older agent reco
   expect(lastRemoved(observe(state).state)).toEqual(reported);
   const nextDay = { now: new Date(nowMs + 25 * hour) };
   expect(lastRemoved(observe(state, nextDay).state)).toEqual([]);
-});
-
-test('a removed image has no record, and one recorded removal', () => {
-  const removed = withoutImage(stateOf({ a: [old, old], b: [old, old] }), 'sha256:a', what, now);
-  expect([...removed.images.keys()]).toEqual(['sha256:b']);
-  expect(withoutImage(removed, 'sha256:a', what, now).removed).toEqual([
-    { digest: 'sha256:a', atMs: nowMs, what },
-  ]);
 });
 
 test('at most 1000 removals are recorded', () => {
@@ -175,12 +143,6 @@ test.each([
   expect(repulls(removed)(image('a'), recordAt(undefined, now))).toBe(expected);
   const { repulled } = observe(stateOf({}, removed));
   expect(repulled.map(({ id }) => id)).toEqual(expected ? ['sha256:a'] : []);
-});
-
-test('a repull is counted once', () => {
-  const first = observe(stateOf({}, [{ digest: 'sha256:a', atMs: recent }]));
-  expect(first.repulled).toHaveLength(1);
-  expect(observe(first.state).repulled).toHaveLength(0);
 });
 
 test.each(['sha256:d', 'docker.io/library/a@sha256:d'])(

@@ -99,14 +99,6 @@ describe('the plan for a demand', () => {
     const plan = planImageGc(unknown, { governance: governedBy(imageRule()), now, demands: [demand(1)] });
     expect([...plan.reclaim.values(), plan.removals.length]).toEqual(['MoreLeft', 0]);
   });
-
-  test('says why the others are kept', () => {
-    expect(planFor([demand(500)]).kept.map(({ reason }) => reason)).toEqual([
-      'TargetMet',
-      'TargetMet',
-      'TargetMet',
-    ]);
-  });
 });
 
 const governs = (
