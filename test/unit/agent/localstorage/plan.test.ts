@@ -174,10 +174,6 @@ test.each<{ readonly name: string; readonly pod: NonNullable<PlanRow['pod']>; re
   expect(verdicts(planOf({ storage: scratch, used: overVolume, pod }))).toEqual([expected]);
 });
 
-test('a critical pod that is not measured is CriticalPod', () => {
-  expect(verdicts(planOf({ storage: scratch, pod: { configHash: 'abc' } }))).toEqual([critical]);
-});
-
 test('an eviction has the limit and the usage', () => {
   expect(planOf({ storage: scratch, used: overVolume }).evictions[0]?.target.excess).toEqual({
     ...{ signal: 'emptydirfs.limit', subject: 'tmp', isDefault: false, evictAtPercent: 100 },
@@ -230,33 +226,10 @@ describe('many pods', () => {
   const planBy = (storage: Parameters<typeof governedBy>[0], over: object = {}): LocalStoragePlan =>
     planLocalStorage({ pods, usage: used, ...over }, { governance: governedBy(storage), now });
 
-  test('keep their order', () => {
-    const storage = storagePolicy({ warnAtPercent: [] });
-    const plan = planBy(storage);
-    expect(verdicts(plan)).toEqual([
-      'Evict scratch emptydirfs.limit tmp',
-      'Evict logger ephemeralpodfs.limit',
-      'Keep fine UnderLimit',
-      'Keep critical CriticalPod',
-    ]);
-    expect(plan.warnings).toEqual([]);
-    const reversed = planBy(storage, { pods: pods.toReversed() });
-    expect(reversed.evictions.map(({ target }) => target.name)).toEqual(['logger', 'scratch']);
-  });
-
   test('a static pod is measured under the UID that its mirror pod carries', () => {
     const mirror = storagePod('kube-proxy', scratch, { configHash: 'uid-static' });
     const { warnings } = planBy(storagePolicy(), { pods: [mirror], usage: usage({ static: overVolume }) });
     expect(warnings.map(({ target }) => target.name)).toEqual(['kube-proxy']);
-  });
-
-  test('without statistics every pod is kept', () => {
-    expect(verdicts(planBy(storagePolicy(), { usage: undefined }))).toEqual([
-      'Keep scratch UsageUnknown',
-      'Keep logger UsageUnknown',
-      'Keep fine UsageUnknown',
-      'Keep critical CriticalPod',
-    ]);
   });
 
   test('without pods the plan is empty', () => {

@@ -6,11 +6,6 @@ const tmp80 = 'emptydirfs.limit tmp 80';
 const tmp95 = 'emptydirfs.limit tmp 95';
 
 test.each<PlanRow & { readonly name: string; readonly expected: readonly string[] }>([
-  { name: 'below the lowest level', used: { volumes: { tmp: 79 } }, expected: [] },
-  { name: 'exactly the lowest level', used: { volumes: { tmp: 80 } }, expected: [] },
-  { name: 'above the lowest level', used: { volumes: { tmp: 81 } }, expected: [tmp80] },
-  { name: 'above two levels: the higher one', used: { volumes: { tmp: 96 } }, expected: [tmp95] },
-  { name: 'a pod to evict: a budget may delay its eviction', used: overVolume, expected: [tmp95] },
   {
     name: 'one for each limit',
     storage: { ...scratch, containers: [container('main', '100Mi')] },
@@ -21,7 +16,6 @@ test.each<PlanRow & { readonly name: string; readonly expected: readonly string[
   { name: 'none for a pod with the keep label', pod: { isOptedOut: true }, used: overVolume, expected: [] },
   { name: 'none for a finished pod', pod: { phase: 'Failed' }, used: overVolume, expected: [] },
   { name: 'none for a deleted pod', pod: { deletionAtMs: minutesAgo(1) }, used: overVolume, expected: [] },
-  { name: 'none without levels', used: overVolume, policy: { warnAtPercent: [] }, expected: [] },
   {
     name: 'none by a stale measurement',
     used: { ...overVolume, atMs: minutesAgo(6) },
