@@ -21,11 +21,6 @@ test.each<Row>([
     ...{ deleted: [], kept: allHeld },
   },
   {
-    name: 'until the hold has passed',
-    ...{ policies: [expireHeld()], pods: three, inForceForMs: new Map([['default', 300_000]]) },
-    deleted: ['a Expired', 'b Expired', 'c Expired'],
-  },
-  {
     name: 'pods of another policy are deleted meanwhile',
     policies: [
       expireHeld(),
@@ -47,11 +42,6 @@ test.each<Row>([
       }),
     ],
     ...{ pods: three, inForceForMs: isNew, deleted: [], kept: allHeld },
-  },
-  {
-    name: 'a policy in mode DryRun counts as ever',
-    ...{ policies: [expireHeld({ mode: 'DryRun' })], pods: three, inForceForMs: isNew },
-    deleted: ['a Expired', 'b Expired', 'c Expired'],
   },
   {
     name: 'running pods count as governed: half of all may go at once',

@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { byDeletionOrder, Line } from '../../../../src/controllers/podgc/order.ts';
-import { explainPod } from '../../../../src/controllers/podgc/words.ts';
-import { finalizerHeld, pod } from '../../../builders.ts';
+import { pod } from '../../../builders.ts';
 import { property } from '../../../property.ts';
-import { aged, planFor, terminated } from './rows.ts';
 
 /** Few ages, few names: many ties. */
 const somePod = fc
@@ -52,15 +50,4 @@ test('orders evicted pods first, then by second of creation, name and namespace'
   ];
   const names = pods.toSorted(byDeletionOrder).map(({ namespace, name }) => `${namespace}/${name}`);
   expect(names).toEqual(['x/evicted', 'x/old', 'x/a', 'y/a', 'x/b', 'x/succeeded']);
-});
-
-test('the reason of a kept pod has its place among the pods that can be deleted', () => {
-  const pods = [aged('x/second', 7), aged('x/held', 9, finalizerHeld), aged('x/first', 8)];
-  const plan = planFor({ pods }, terminated({ threshold: 10, perNamespaceThreshold: 5 }));
-  const [second, held, first] = [...plan.kept].map((one) => explainPod(one, plan).detail);
-  const more = '(1 more cannot be deleted now; it does not count)';
-  const counts = `This policy governs 2 finished pods ${more}, and the threshold is 10; this one would be the `;
-  expect(first).toContain(`${counts}1st to be deleted.`);
-  expect(second).toContain(`${counts}2nd to be deleted.`);
-  expect(held).toMatch(/^It was deleted at .* and waits only for its finalizers: example.com\/backup.$/);
 });

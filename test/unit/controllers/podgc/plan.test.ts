@@ -135,20 +135,6 @@ const rows: readonly Row[] = [
     policies: [expire, invalid(-1)],
     deleted: ['a Expired'],
   },
-  {
-    name: 'a pod whose namespace is not known yet is kept',
-    pods: [aged('a', 9)],
-    namespaces: new Map(),
-    policies: [expire],
-    deleted: [],
-    kept: ['a NamespaceUnknown'],
-  },
-  {
-    name: 'mode DryRun decides the same',
-    pods: [aged('a', 9)],
-    policies: [{ ...expire, mode: 'DryRun' }],
-    deleted: ['a Expired'],
-  },
 ];
 
 test.each(rows)('$name', checkRow);

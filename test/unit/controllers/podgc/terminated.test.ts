@@ -1,6 +1,6 @@
 import { test } from 'vitest';
 import type { OwnerRef } from '../../../../src/kube/cache/objects.ts';
-import { finalizerHeld, minutesAgo, owner, policy, terminating } from '../../../builders.ts';
+import { finalizerHeld, minutesAgo, owner, terminating } from '../../../builders.ts';
 import { checkRow, type Row, aged, evicted, terminated } from './rows.ts';
 
 const job = { controller: owner('Job', 'j') } as const;
@@ -92,13 +92,6 @@ const thresholds: readonly Row[] = [
     pods: [aged('x/1', 9)],
     policies: [terminated({ perNamespaceThreshold: 0 })],
     deleted: [],
-  },
-  {
-    name: 'keeps finished pods without the rule',
-    pods: [aged('a', 9)],
-    policies: [policy({ pods: { outOfService: true } })],
-    deleted: [],
-    kept: ['a RuleOff'],
   },
 ];
 
