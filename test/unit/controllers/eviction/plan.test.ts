@@ -186,14 +186,6 @@ test.each([
   ]);
 });
 
-test('budgets and grace are those of the policy, never of the request', () => {
-  const rule = { respectPodDisruptionBudgets: false, gracePeriodSeconds: 7 };
-  const policies = [evictPolicy(rule), evictPolicy({}, { name: 'z' })];
-  expect(planned(requesting({ gracePeriodSeconds: 0 }), policies)).toMatchObject([
-    { verdict: 'Evict', policy: { name: 'default' }, target: { rule } },
-  ]);
-});
-
 test('a node cannot request the pods of another node', () => {
   const reports = ['node-1', 'node-2'].map((name) => reportOf(name, evictionRequest('a')));
   const decided = planned({ reports }).map((one) => `${one.target.node} ${verdictOf(one)}`);
