@@ -199,16 +199,6 @@ describe('help', () => {
     }
     await expect(texts.join('\n')).toMatchFileSnapshot('./__snapshots__/help.txt');
   });
-
-  test('lists every option of a command with its variable', async () => {
-    for (const command of all) {
-      const out = (await ranHere([command.name(), '--help'])).out.replaceAll(/\s+/g, ' ');
-      for (const { long = '', envVar = '' } of command.options) {
-        expect(out).toContain(long);
-        expect(out).toContain(`env: ${envVar})`);
-      }
-    }
-  });
 });
 
 describe('version', () => {

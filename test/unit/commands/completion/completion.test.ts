@@ -125,14 +125,4 @@ describe('the real commands', () => {
     const out = await completedBy(name, '--');
     for (const { long = '' } of options) expect(out).toMatch(new RegExp(`^${long}\t.+$`, 'm'));
   });
-
-  test.each([
-    { line: ['plan', '-o', ''], expected: 'table\nwide\njson\nyaml\nname\n:4\n' },
-    { line: ['controller', '--log-format='], expected: 'json\ntext\n:4\n' },
-    { line: ['snapshot', ''], expected: ':16\n' },
-    { line: ['agent', '--cri-socket='], expected: ':0\n' },
-    { line: ['completion', ''], expected: 'bash\nzsh\nfish\n:4\n' },
-  ])('$line', async ({ line, expected }) => {
-    expect(await completedBy(...line)).toBe(expected);
-  });
 });

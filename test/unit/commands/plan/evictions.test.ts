@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { EvictionRequest } from '../../../../src/api/local-storage.ts';
 import type { NodeReportFacts } from '../../../../src/kube/cache/node-report-facts.ts';
-import { node, now, pod } from '../../../builders.ts';
+import { node, pod } from '../../../builders.ts';
 import {
   evictionRequest,
   evictPolicy,
@@ -43,14 +43,4 @@ test('evictions for node pressure are decided as by the controller, one at a tim
   expect(lines(pressed, 'nodepressure')).toEqual(['1 b Evict nodefs.available', '- a Keep PacingLimit']);
   const kept = { ...pressed, nodes: [node('node-1', { labels: keepMark })] };
   expect(lines(kept, 'nodepressure')).toEqual(['- b Keep KeepMarked', '- a Keep KeepMarked']);
-});
-
-test('keeps a pod whose eviction the controller would refuse, with its reason', () => {
-  const stale = evictionRequest('a', { observedAtMs: now.getTime() - 7 * 60_000 });
-  const refused = scene({ reports: [reportOf('node-1', stale)] });
-  expect(lines(refused)).toEqual(['- a Keep RequestStale']);
-});
-
-test('a report without requests leads to no decision', () => {
-  expect(lines(scene({ reports: [reportOf('node-1')] }))).toEqual([]);
 });

@@ -102,15 +102,6 @@ describe('a plan from a snapshot', () => {
     expect(lines({ ...by(), ...crowded({ a: writes(90) }, young) })[0]).toBe('1 a Evict nodefs.available');
   });
 
-  test('memory is only warned about', () => {
-    const memory = diskReading({ signal: 'memory.available', available: 100 * mib, capacity: 8000 * mib });
-    const rule = { thresholds: thresholds({ 'nodefs.available': '15%', 'memory.available': '500Mi' }) };
-    expect(lines({ ...by(rule), ...crowded({ a: writes(90) }, memory) })).toEqual([
-      '- node-1 Warn memory.available',
-      '- a Keep NoPressure',
-    ]);
-  });
-
   test('a node without measurements evicts nobody', () => {
     expect(lines({ ...by(), ...one, part: { ...one.part, usage: undefined } })).toEqual([
       '- a Keep NoPressure',

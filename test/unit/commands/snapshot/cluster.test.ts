@@ -103,10 +103,6 @@ test('of a namespace, writes the namespace alone', async () => {
   ]);
 });
 
-test('lists pods before the objects that they refer to', () => {
-  expect(snapshotLists[0]?.name).toBe('pods');
-});
-
 test('leaves out a forbidden kind, and writes no objects of a dustpan kind that is not installed; one warning each', async () => {
   const forbidden =
     'pods is forbidden: User "u" cannot list resource "pods" in API group "" at the cluster scope';

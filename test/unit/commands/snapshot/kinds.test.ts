@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listsOf, snapshotLists, type SnapshotPods } from '../../../../src/commands/snapshot/kinds.ts';
+import { listsOf, type SnapshotPods } from '../../../../src/commands/snapshot/kinds.ts';
 
 const requests = (pods: Partial<SnapshotPods>): readonly string[] =>
   listsOf({ namespace: undefined, selector: undefined, ...pods }).map(
@@ -30,10 +30,4 @@ test.each([
   },
 ])('the requests of a snapshot: $name', ({ pods, paths }) => {
   expect(requests(pods)).toEqual(paths);
-});
-
-test('only the namespace is one object', () => {
-  const single = listsOf({ namespace: 'team', selector: undefined }).filter(({ isOne }) => isOne);
-  expect(single.map(({ name }) => name)).toEqual(['namespaces']);
-  expect(snapshotLists.some(({ isOne }) => isOne)).toBe(false);
 });

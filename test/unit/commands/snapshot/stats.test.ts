@@ -7,17 +7,6 @@ const measured = {
   ...{ usedBytes: 300, inodesUsed: 3 },
 };
 
-test('the image file system has the values that were measured here, the others those of the kubelet', () => {
-  const disk = { capacityBytes: 900, availableBytes: 1 };
-  const summary = { node: { fs: disk, runtime: { imageFs: disk, containerFs: disk } }, pods: [] };
-  const answer = Buffer.from(JSON.stringify(summary));
-  const { usedBytes, inodesUsed, ...values } = measured;
-  expect(withDisk(pickedSummary(answer), { imageFs: measured, fs: undefined })).toEqual({
-    node: { fs: disk, runtime: { imageFs: { ...values, usedBytes, inodesUsed }, containerFs: values } },
-    pods: [],
-  });
-});
-
 test('a summary without pods means that there are none', () => {
   expect(pickedSummary(Buffer.from('{"node":{}}'))).toEqual({ node: {}, pods: [] });
 });
