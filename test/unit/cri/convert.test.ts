@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   assertReady,
-  byteCount,
   NotReady,
-  sandboxState,
   toContainer,
   toContainerStatus,
   toFileSystems,
@@ -13,20 +11,8 @@ import {
   toSandboxImage,
   toStats,
 } from '../../../src/cri/convert.ts';
-import { BoundedReader } from '../../../src/runtime/bounded-reader.ts';
-import { bounded, bounds, isCut } from '../../../src/runtime/bounds.ts';
+import { isCut } from '../../../src/runtime/bounds.ts';
 import * as wire from '../../../src/cri/gen/cri.ts';
-
-const ns = 1_789_000_000_123_456_789n;
-
-test.each([
-  { number: 0, state: 'Ready' },
-  { number: 1, state: 'NotReady' },
-  { number: 2, state: 'Ready' },
-  { number: -1, state: 'Ready' },
-])('the sandbox state $number is $state: an unknown one is kept', ({ number, state }) => {
-  expect(sandboxState(number)).toBe(state);
-});
 
 describe('a runtime', () => {
   const response = (...conditions: Partial<wire.RuntimeCondition>[]): wire.StatusResponse =>
@@ -75,16 +61,6 @@ describe('a runtime', () => {
     { config: 'null', image: undefined },
   ])('whose configuration is $config makes sandboxes from $image', ({ config, image }) => {
     expect(toSandboxImage(wire.StatusResponse.fromPartial({ info: { config } }))).toBe(image);
-  });
-});
-
-describe('sizes', () => {
-  test.each([0n, 1n, BigInt(Number.MAX_SAFE_INTEGER)])('%d is exact', (bytes) => {
-    expect(byteCount(bytes)).toBe(Number(bytes));
-  });
-
-  test.each([BigInt(Number.MAX_SAFE_INTEGER) + 1n, 2n ** 64n - 1n, -1n])('%d is unknown', (bytes) => {
-    expect(byteCount(bytes)).toBeUndefined();
   });
 });
 
@@ -179,21 +155,6 @@ describe('labels and annotations', () => {
 test('reads only mounts of images', () => {
   const mounts = [{}, { image: { image: 'sha256:a' } }, { image: { image: '' } }];
   expect(toContainerStatus(wire.ContainerStatus.fromPartial({ mounts })).mountedImages).toEqual(['sha256:a']);
-});
-
-test('cuts long texts of a list', () => {
-  const tags = ['short', 'ä/–"\n', 'x'.repeat(250_000)];
-  const bytes = wire.Image.encode(wire.Image.fromPartial({ id: 'a', repoTags: tags })).finish();
-  const { repoTags } = wire.Image.decode(new BoundedReader(bytes));
-  expect(repoTags).toEqual(tags.map((tag) => bounded(tag, bounds.text)));
-  expect(() => wire.Image.decode(new BoundedReader(bytes.subarray(0, -1)))).toThrow(RangeError);
-});
-
-test('times are exact to the nanosecond after a round trip', () => {
-  const bytes = wire.Container.encode(wire.Container.fromPartial({ createdAt: ns })).finish();
-  expect(toContainer(wire.Container.decode(bytes)).createdAtNs).toBe(ns);
-  expect(toSandbox(wire.PodSandbox.fromPartial({ createdAt: ns })).createdAtNs).toBe(ns);
-  expect(toContainerStatus(wire.ContainerStatus.fromPartial({ finishedAt: ns })).finishedAtNs).toBe(ns);
 });
 
 describe('layers of an image', () => {

@@ -48,17 +48,6 @@ function server(stored?: Stored) {
 const owners = [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n1' }];
 const ours = (over: object = {}): Stored => ({ metadata: { ownerReferences: owners }, ...over });
 
-test('creates a missing report, owned by its Node', async () => {
-  const { state, verbs, reports } = server();
-  expect(await reports.write(node, status, never)).toBe('written');
-  expect(state.stored).toEqual({
-    apiVersion: 'gc.dustpan.dev/v1alpha1',
-    kind: 'NodeGCReport',
-    metadata: { name: 'node-1', ownerReferences: owners },
-  });
-  expect(verbs).toEqual(['GET', 'POST', 'PATCH status']);
-});
-
 test('reads a report whose creation is a conflict', async () => {
   const { state, verbs, reports } = server();
   state.existsAtCreation = true;
