@@ -8,9 +8,8 @@ export class RunningProcess {
   stdout = '';
   stderr = '';
 
-  /** Without `uid`, as the user who runs the test. */
-  constructor(args: readonly string[], uid?: number) {
-    this.#child = spawn(process.execPath, [...asUser(uid), ...args], {
+  constructor(args: readonly string[]) {
+    this.#child = spawn(process.execPath, args, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'] },
     });
@@ -42,11 +41,4 @@ export class RunningProcess {
     if (this.isRunning) this.kill('SIGTERM');
     return this.#ended;
   }
-}
-
-/** Node changes the user after its start: another user may not be able to run the Node of a checkout in a private directory. */
-function asUser(uid: number | undefined): readonly string[] {
-  if (uid === undefined) return [];
-  const change = `process.setgroups([]); process.setgid(${uid}); process.setuid(${uid})`;
-  return [`--import=data:text/javascript,${encodeURIComponent(change)}`];
 }

@@ -13,18 +13,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { setTimeout as delay } from 'node:timers/promises';
 import { newAuthority, type Certified } from '../certificate.ts';
 import type { ContractServer } from '../contract/server.ts';
 import { ApiServer, failed, ofStatus, type ApiResponse } from './api/api-server.ts';
 import type { DirectStore } from './api/direct-store.ts';
-import { badRequest, Failure, Throttled } from './api/failure.ts';
+import { badRequest, Failure } from './api/failure.ts';
 import { serveExec, type SandboxExec } from './api/exec.ts';
 import { Faults, type Fault, type Refusal } from './api/faults.ts';
 import { asObject, type JsonObject } from './api/json.ts';
 import { attributesOf, type ApiRequest } from './api/request.ts';
 import { authenticate, authorize, review, type SandboxUser } from './api/users.ts';
-import type { WatchSink } from './api/watch.ts';
 
 export interface SandboxOptions {
   /** false = start without dustpan's CRDs, until `installCrds`. */
@@ -146,9 +144,9 @@ async function serve(front: Front, incoming: IncomingMessage, response: ServerRe
     await applyFault(fault);
     const contentType = headers['content-type'] ?? '';
     const call = { method, url, accept, contentType, body: jsonOf(bytes) };
-    send(front, response, { result: respond(front, token, call), fault });
+    send(front, response, respond(front, token, call));
   } catch (err) {
-    send(front, response, { result: failed(err, accept), fault });
+    send(front, response, failed(err, accept));
   }
 }
 
@@ -170,22 +168,15 @@ function jsonOf(bytes: Buffer): JsonObject | undefined {
 
 async function applyFault(fault: Fault | undefined): Promise<void> {
   switch (fault?.kind) {
-    case 'delay':
-      await delay(fault.ms);
-      return;
     case 'hang':
       // Ends when the client closes the connection, or the server stops.
       await new Promise<never>(() => undefined);
       return;
     case 'hold':
       await fault.until;
-      await applyFault(fault.then);
       return;
     case 'status':
       throw refusal(fault);
-    case 'throttle':
-      throw new Throttled(fault.retryAfterSeconds);
-    case 'cut':
     case undefined:
   }
 }
@@ -195,40 +186,23 @@ function refusal({ status, reason = '', message, retryAfterSeconds }: Refusal): 
   return new Failure(message ?? `sandbox fault: ${status}`, { code: status, reason, ...details });
 }
 
-function send(
-  { api }: Front,
-  response: ServerResponse,
-  { result, fault }: { readonly result: ApiResponse; readonly fault: Fault | undefined },
-): void {
+function send({ api }: Front, response: ServerResponse, result: ApiResponse): void {
   const { status, type, retryAfterSeconds, body } = result;
   const retryAfter = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
   response.writeHead(status, { 'content-type': type, ...retryAfter }).flushHeaders();
-  const sink = cutSink(response, fault?.kind === 'cut' ? fault.afterBytes : Infinity);
   if (typeof body !== 'function') {
-    sink.write(body);
-    sink.end();
+    response.end(body);
     return;
   }
-  const watch = body(sink);
+  const watch = body({
+    write: (chunk) => {
+      if (!response.destroyed) response.write(chunk);
+    },
+    end: () => {
+      response.end();
+    },
+  });
   response.once('close', () => {
     api.forget(watch);
   });
-}
-
-/** Writes the body of a response; breaks the connection after `limit` bytes. */
-function cutSink(response: ServerResponse, limit: number): WatchSink {
-  let left = limit;
-  return {
-    write: (chunk) => {
-      if (left <= 0 || response.destroyed) return;
-      const piece = chunk.subarray(0, left);
-      left -= piece.length;
-      response.write(piece, () => {
-        if (left <= 0) response.destroy();
-      });
-    },
-    end: () => {
-      if (left > 0) response.end();
-    },
-  };
 }

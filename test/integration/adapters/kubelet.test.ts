@@ -226,12 +226,6 @@ describe('reports in one line', () => {
     expect(await dataBytes()).toBe(1_000_000);
   });
 
-  test('an unknown token, after a second read', async () => {
-    sandbox.tokens.clear();
-    expect(await messages()).toMatchObject({ failure: 'denied' });
-    expect(sandbox.requests).toHaveLength(2);
-  });
-
   test('a missing right, without a second request', async () => {
     sandbox.tokens.set('good', 'nothing');
     expect(await messages()).toMatchObject({ failure: 'denied' });

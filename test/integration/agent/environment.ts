@@ -68,7 +68,7 @@ export class AgentEnvironment implements AsyncDisposable {
 
   startAgent(
     args: readonly string[] = [],
-    { kubeconfig = this.api.kubeconfigFile, uid }: AgentOptions = {},
+    { kubeconfig = this.api.kubeconfigFile }: { readonly kubeconfig?: string } = {},
   ): RunningAgent {
     const flags = [
       `--node-name=${nodeName}`,
@@ -83,7 +83,7 @@ export class AgentEnvironment implements AsyncDisposable {
       '--metrics-bind-address=127.0.0.1:0',
       '--health-probe-bind-address=127.0.0.1:0',
     ];
-    const agent = new RunningAgent([...flags, ...args], uid);
+    const agent = new RunningAgent([...flags, ...args]);
     this.agents.push(agent);
     this.#onFailed(() => {
       process.stderr.write(`${agent.stdout}${agent.stderr}`);
@@ -130,16 +130,10 @@ export class AgentEnvironment implements AsyncDisposable {
   }
 }
 
-interface AgentOptions {
-  readonly kubeconfig?: string;
-  /** Who runs it; default: who runs the test. */
-  readonly uid?: number;
-}
-
 /** An agent with the Node flags of its memory budget. */
 export class RunningAgent extends RunningDustpan {
-  constructor(args: readonly string[], uid?: number) {
-    super([...memoryFlags.split(' '), built.main, 'agent', ...args], uid);
+  constructor(args: readonly string[]) {
+    super([...memoryFlags.split(' '), built.main, 'agent', ...args]);
   }
 }
 

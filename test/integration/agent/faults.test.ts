@@ -1,8 +1,7 @@
-import { chmodSync, chownSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { expect, test as sequential, type TestContext } from 'vitest';
 import { AgentEnvironment, nodesPolicy, type RunningAgent } from './environment.ts';
-import { built, until } from '../built.ts';
+import { until } from '../built.ts';
 
 // They wait for deadlines and back-offs, each on a node of its own.
 const test = sequential.concurrent;
@@ -55,23 +54,6 @@ test('waits for a missing socket: one log line, not ready, alive', async (contex
   await until('no longer degraded', () => bed.condition('Degraded') === 'False AsPlanned');
   expect(agent.timesLogged(away)).toBe(1);
   expect(agent.stdout).not.toContain('    at ');
-});
-
-test('a socket without permission: the log names the reason', async (context) => {
-  context.skip(process.getuid?.() !== 0, 'only root can give files to another user');
-  await using bed = await open(context);
-  await bed.startCri();
-  const nobody = 65_534;
-  const kubeconfig = bed.path('kubeconfig');
-  copyFileSync(bed.api.kubeconfigFile, kubeconfig);
-  chmodSync(bed.path('cri.sock'), 0o600);
-  chmodSync(dirname(dirname(built.main)), 0o755);
-  chmodSync(bed.root, 0o755);
-  for (const own of [kubeconfig, bed.path('state')]) chownSync(own, nobody, nobody);
-  const agent = bed.startAgent([], { kubeconfig, uid: nobody });
-  await until('it is logged', () => agent.timesLogged(away) === 1);
-  expect(agent.stdout).toMatch(/cri\.sock cannot be opened: permission denied/);
-  expect(agent.isRunning).toBe(true);
 });
 
 test('a runtime that is not ready counts as unavailable, until it is ready', async (context) => {
@@ -143,17 +125,4 @@ test('a state directory that cannot be made: logged, not ready, nothing that nee
   expect(agent.lines.some(({ level, msg }) => level === 'warn' && msg.includes('state'))).toBe(true);
   expect(isThere(bed)).toBe(true);
   expect(await isAlive(agent)).toBe(true);
-});
-
-test('a broken state file: logged, restarted, nothing is removed early', async (context) => {
-  await using bed = await open(context);
-  mkdirSync(bed.path('broken'));
-  writeFileSync(`${bed.path('broken')}/state.json`, '{"version":1,"images":');
-  const cri = await bed.startCri();
-  cri.runtime.addImage({ tags: [unused] });
-  bed.api.store.apply(collectImages('30m'));
-  const agent = bed.startAgent(['--v=4', `--state-dir=${bed.path('broken')}`]);
-  await until('it is logged', () => agent.timesLogged('state file cannot be used, starting over') === 1);
-  await until('passes were made', () => agent.timesLogged('planned pass') >= 4);
-  expect(isThere(bed)).toBe(true);
 });

@@ -35,7 +35,7 @@ export class ControllerEnvironment implements AsyncDisposable {
   readonly api: Sandbox;
   readonly #running: RunningController[] = [];
 
-  protected constructor(api: Sandbox) {
+  private constructor(api: Sandbox) {
     this.api = api;
   }
 

@@ -1,108 +1,66 @@
-import { expect, test as sequential } from 'vitest';
-import { type RunningController, until } from '../built.ts';
-import { EvictionEnvironment, powerless } from './eviction-environment.ts';
+import { expect, test } from 'vitest';
+import { until } from '../built.ts';
+import { ControllerEnvironment, podOn } from './environment.ts';
+import { policyManifest } from '../../manifests.ts';
 
-// They wait for passes and Events, each in an environment of its own.
-const test = sequential.concurrent;
+const nodeName = 'node-1';
+const statefulSet = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'uid', controller: true };
 
-const keptFor = (controller: RunningController, name: string): unknown =>
-  controller.lines
-    .filter(({ pod, kept }) => (pod as { name: string } | undefined)?.name === name && kept !== undefined)
-    .at(-1)?.['kept'];
+test('reports a blocking budget, evicts a pod that its node requests once it allows, and reports that', async () => {
+  await using environment = await ControllerEnvironment.open();
+  const { store } = environment.api;
+  const nodes = { nodeSelector: {}, localStorageEviction: { gracePeriodSeconds: 5 } };
+  const { name, uid, generation } = store.apply(
+    policyManifest('default', { mode: 'Enforce', nodes }),
+  ).metadata;
 
-test('evicts a pod that its node requests, with its own grace period, and reports it', async () => {
-  await using environment = await EvictionEnvironment.evicting('Enforce');
-  environment.pod('web-0');
-  const controller = environment.start();
-  environment.report('node-1', { name: 'web-0' });
-  await environment.untilTerminating('web-0');
-  expect(environment.requestsFor('web-0')).toEqual(['GET web-0', 'POST eviction']);
-  expect(environment.graceOf('web-0')).toBe(30);
-  await until('it is reported', () => environment.eventsAbout('Evicted').length === 2);
-  expect(environment.eventsAbout('Evicted')).toEqual(['Pod/web-0', 'StatefulSet/web']);
-  expect(controller.messages).toContain('evicted pod');
-});
+  const running = podOn(nodeName, 'web-0', 'Running');
+  const metadata = { ...running.metadata, labels: { app: 'web' }, ownerReferences: [statefulSet] };
+  const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+  const pod = store.apply({ ...running, metadata, status });
 
-test('reports a blocking budget, and evicts once it allows', async () => {
-  await using environment = await EvictionEnvironment.evicting('Enforce', { gracePeriodSeconds: 5 });
-  environment.pod('web-0');
-  environment.budget(0);
-  environment.report('node-1', { name: 'web-0' });
-  environment.start();
-  await until('it is reported', () => environment.eventsAbout('EvictionBlocked').length === 1);
-  expect(environment.eventsAbout('EvictionBlocked')).toEqual(['Pod/web-0']);
-  expect(environment.isTerminating('web-0')).toBe(false);
-  environment.budget(1);
-  await environment.untilTerminating('web-0');
-  expect(environment.graceOf('web-0')).toBe(5);
-});
-
-test('a policy that ignores budgets deletes the pod', async () => {
-  const rule = { respectPodDisruptionBudgets: false };
-  await using environment = await EvictionEnvironment.evicting('Enforce', rule);
-  environment.pod('web-0');
-  environment.budget(0);
-  environment.report('node-1', { name: 'web-0' });
-  environment.start();
-  await environment.untilTerminating('web-0');
-  expect(environment.requestsFor('web-0')).toEqual(['GET web-0', 'DELETE web-0']);
-});
-
-test.for([
-  { rule: {}, writes: ['POST eviction'] },
-  { rule: { respectPodDisruptionBudgets: false }, writes: [] },
-])(
-  'without the right to evict, a pod is neither evicted nor deleted, whatever the policy says about budgets: $rule',
-  async ({ rule, writes }) => {
-    await using environment = await EvictionEnvironment.evicting('Enforce', rule);
-    environment.pod('web-0');
-    environment.report('node-1', { name: 'web-0' });
-    const controller = environment.start(environment.api.kubeconfigOf(powerless));
-    await until('reported', () => environment.eventsAbout('EvictionBlocked').length === 1);
-    expect(keptFor(controller, 'web-0')).toBe('EvictionForbidden');
-    const requests = environment.requestsFor('web-0');
-    expect(requests.filter((request) => !request.startsWith('GET'))).toEqual(writes);
-    expect(environment.isTerminating('web-0')).toBe(false);
-  },
-);
-
-test('DryRun evicts nothing; Enforce does, once the node has requested it under Enforce', async () => {
-  await using environment = await EvictionEnvironment.evicting('DryRun');
-  environment.pod('web-0');
-  environment.report('node-1', { name: 'web-0' });
-  const controller = environment.start();
-  await until('judged', () => keptFor(controller, 'web-0') === 'PolicyChanged');
-  expect(environment.requestsFor('web-0')).toEqual([]);
-  environment.policy('Enforce');
-  environment.report('node-1', { name: 'web-0' });
-  await environment.untilTerminating('web-0');
-});
-
-test('keeps pods that a node requests in vain', async () => {
-  await using environment = await EvictionEnvironment.evicting('Enforce');
-  const node = { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid', controller: true };
-  const mirror = { annotations: { 'kubernetes.io/config.mirror': 'abc' }, ownerReferences: [node] };
-  environment.pod('critical', { owner: 'critical', priority: 2_000_000_000 });
-  environment.pod('mirror', { metadata: mirror });
-  environment.pod('marked', { owner: 'marked', labels: { 'gc.dustpan.dev/keep': 'true' } });
-  environment.pod('elsewhere', { owner: 'elsewhere', nodeName: 'node-2' });
-  environment.pod('namesake', { owner: 'namesake' });
-  environment.pod('stale', { owner: 'stale' });
-  environment.pod('last', { owner: 'last' });
-  environment.report(
-    'node-1',
-    ...['critical', 'mirror', 'marked', 'elsewhere'].map((name) => ({ name })),
-    { name: 'namesake', uid: 'uid-of-an-earlier-pod' },
-    { name: 'stale', observedMs: Date.now() - 7 * 60_000 },
-    { name: 'last' },
-  );
-  const controller = environment.start();
-  await environment.untilTerminating('last');
-  const expected = {
-    ...{ critical: 'CriticalPod', mirror: 'CriticalPod', marked: 'KeepMarked' },
-    ...{ elsewhere: 'PodMoved', namesake: 'PodGone', stale: 'RequestStale' },
+  const budget = (disruptionsAllowed: number): void => {
+    const counts = { currentHealthy: 2 + disruptionsAllowed, desiredHealthy: 2, expectedPods: 2 };
+    store.apply({
+      ...{ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' },
+      metadata: { name: 'web', namespace: 'default' },
+      spec: { minAvailable: 2, selector: { matchLabels: { app: 'web' } } },
+      status: { observedGeneration: 9, disruptionsAllowed, ...counts },
+    });
   };
-  for (const [name, reason] of Object.entries(expected))
-    await until(`${name} is judged`, () => keptFor(controller, name) === reason);
-  expect(environment.writes.map(({ path }) => path.split('/').at(-2))).toEqual(['last']);
+  const now = new Date().toISOString();
+  const requested = {
+    pod: { namespace: 'default', name: 'web-0', uid: pod.metadata.uid },
+    ...{ signal: 'emptydirfs.limit', subject: 'cache', limitBytes: 1_000_000 },
+    ...{ observedBytes: 1_000_001, observedTime: now },
+  };
+  store.apply({
+    ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'NodeGCReport', metadata: { name: nodeName } },
+    status: {
+      reportTime: now,
+      policy: { name, uid, observedGeneration: generation, mode: 'Enforce' },
+      ...{ evictionRequestCount: 1, evictionRequests: [requested] },
+    },
+  });
+  const live = (): unknown => store.get('Pod', 'web-0')?.metadata.deletionGracePeriodSeconds;
+  /** The objects that Events of this reason are about, in order of names. */
+  const eventsAbout = (reason: string): readonly string[] =>
+    store
+      .list('Event')
+      .filter((event) => event['reason'] === reason)
+      .map(({ regarding }) => regarding as Record<string, string>)
+      .map(({ kind, name: about }) => `${kind}/${about}`)
+      .sort();
+
+  budget(0);
+  const controller = environment.start();
+  await until('it is reported', () => eventsAbout('EvictionBlocked').length === 1);
+  expect(eventsAbout('EvictionBlocked')).toEqual(['Pod/web-0']);
+  expect(live()).toBeUndefined();
+  budget(1);
+  await until('the pod is evicted', () => live() === 5);
+  await until('it is reported', () => eventsAbout('Evicted').length === 2);
+  expect(eventsAbout('Evicted')).toEqual(['Pod/web-0', 'StatefulSet/web']);
+  expect(controller.messages).toContain('evicted pod');
+  expect(environment.writes.every(({ path }) => path.endsWith('/web-0/eviction'))).toBe(true);
 });

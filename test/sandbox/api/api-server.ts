@@ -11,7 +11,7 @@ import {
   type Form,
 } from './encode.ts';
 import { evict } from './evict.ts';
-import { Failure, notFound, PageNotFound, Throttled } from './failure.ts';
+import { Failure, notFound, PageNotFound } from './failure.ts';
 import type { JsonObject, KubeObject } from './json.ts';
 import { list } from './list.ts';
 import { callOf, type ApiRequest, type Call } from './request.ts';
@@ -66,12 +66,6 @@ export class ApiServer {
   /** Expires older revisions and continue tokens. */
   compact(): void {
     this.#store.compact();
-  }
-
-  /** Compacts, and ends open watches with a 410. */
-  expireWatches(): void {
-    this.compact();
-    for (const watch of this.#watches) watch.expire();
   }
 
   /** Sends a bookmark of a new revision to every watch. */
@@ -155,10 +149,6 @@ export const ofStatus = (status: number, body: JsonObject, encoding: Encoding): 
 export function failed(err: unknown, accept: string): ApiResponse {
   if (err instanceof PageNotFound)
     return { status: 404, type: 'text/plain; charset=utf-8', body: Buffer.from('404 page not found\n') };
-  if (err instanceof Throttled) {
-    const { message, retryAfterSeconds } = err;
-    return { status: 429, type: 'text/plain; charset=utf-8', retryAfterSeconds, body: Buffer.from(message) };
-  }
   const failure =
     err instanceof Failure ? err : new Failure(String(err), { code: 500, reason: 'InternalError' });
   const encoding = accept.startsWith('application/vnd.kubernetes.protobuf') ? 'protobuf' : 'json';

@@ -33,17 +33,6 @@ export class PageNotFound extends Error {
   override readonly name = 'PageNotFound';
 }
 
-/** Priority and fairness rejects the request. The real server responds in plain text. */
-export class Throttled extends Error {
-  override readonly name = 'Throttled';
-  readonly retryAfterSeconds: number;
-
-  constructor(retryAfterSeconds: number) {
-    super('Too many requests, please try again later.');
-    this.retryAfterSeconds = retryAfterSeconds;
-  }
-}
-
 /** A problem of one field. */
 export interface StatusCause {
   readonly reason: string;

@@ -9,24 +9,13 @@ export interface Refusal {
   readonly retryAfterSeconds?: number;
 }
 
-/** Priority and fairness rejects the request, with text instead of a Status. */
-interface Throttling {
-  readonly kind: 'throttle';
-  readonly retryAfterSeconds: number;
-}
-
 /** A fault of one request. */
 export type Fault =
   | Refusal
-  | Throttling
-  /** Serves or refuses the request once the promise has resolved. */
-  | { readonly kind: 'hold'; readonly until: Promise<void>; readonly then?: Refusal | Throttling }
-  /** Serves the request after a delay. */
-  | { readonly kind: 'delay'; readonly ms: number }
+  /** Serves the request once the promise has resolved. */
+  | { readonly kind: 'hold'; readonly until: Promise<void> }
   /** Sends no response. */
-  | { readonly kind: 'hang' }
-  /** Breaks the connection after so many bytes of the body. */
-  | { readonly kind: 'cut'; readonly afterBytes: number };
+  | { readonly kind: 'hang' };
 
 /** Faults of coming requests; the first planned one that matches is used. */
 export class PlannedFaults<Request, F> {
@@ -68,10 +57,5 @@ export class Faults extends PlannedFaults<SandboxRequest, Fault> {
   /** Ends open watches, like a server that shuts down. */
   closeWatches(): void {
     this.#api.closeWatches();
-  }
-
-  /** Ends open watches with a 410 and expires older revisions and continue tokens. */
-  expireWatches(): void {
-    this.#api.expireWatches();
   }
 }

@@ -60,11 +60,6 @@ export class Watch {
     this.#send('BOOKMARK', object as unknown as KubeObject);
   }
 
-  /** Ends the watch with a 410, like a server that has compacted its history. */
-  expire(): void {
-    this.fail(tooOld(0, this.#call.store.revision));
-  }
-
   /** Ends the watch with an ERROR in the stream. */
   fail({ status }: Failure): void {
     this.#sink.write(encodeErrorEvent(status, this.#form.media.encoding));
