@@ -59,35 +59,3 @@ test('statistics without pods: their usage is not known, and none is evicted', a
   );
   expect(stdout).toContain('Nothing would be removed.');
 });
-
-test('plan lists evictions by node, and why explains one with its values', async () => {
-  const { stdout } = await dustpan(['plan', ...input.args]);
-  expect(stdout).toContain(
-    'localstorage on node-1: 2 to remove (emptydirfs.limit 1,\n  ephemeralpodfs.limit 1):',
-  );
-  expect(stdout).toMatch(/^1 +Evict +emptydirfs\.limit +web\/scratch$/m);
-  const why = await dustpan(['why', ...input.args, 'pod', 'web/scratch']);
-  expect(why.stderr).toBe('');
-  const text = why.stdout.replaceAll(/\s+/g, ' ');
-  expect(text).toContain('Pod web/scratch (node node-1) will be evicted by localstorage: emptydirfs.limit');
-  expect(text).toContain(
-    'Why Usage of EmptyDir volume "tmp" exceeds the limit "100Mi". It uses 130 MiB, 130 % of the limit 100Mi. Policy GCPolicy nodes (Enforce) Field nodes.localStorageEviction.evictAtPercent=100 When Now, in the next pass of the agent: it requests the eviction, the controller verifies and evicts. Kept by Less data in the volume',
-  );
-});
-
-test('plan and why distinguish a warning from an eviction', async () => {
-  input.write('policy.json', {
-    ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'GCPolicy', metadata: { name: 'nodes' } },
-    spec: { mode: 'DryRun', nodes: { localStorageEviction: { warnAtPercent: [4] } } },
-  });
-  const { stdout } = await dustpan(['plan', ...input.args]);
-  expect(stdout).toMatch(/^localstorage on node-1: \d+ warnings \(/m);
-  expect(stdout).toContain('localstorage on node-1: 2 to remove (');
-  const why = await dustpan(['why', ...input.args, 'pod', 'web/fine']);
-  const text = why.stdout.replaceAll(/\s+/g, ' ');
-  expect(text).toContain('Pod web/fine (node node-1) is warned about by localstorage: ephemeralpodfs.limit');
-  expect(text).toContain(
-    'When Once for this level, by an Event, in mode DryRun as well. Ends when The pod uses less',
-  );
-  expect(text).toContain('It is kept by localstorage: UnderLimit');
-});

@@ -226,23 +226,6 @@ describe('on a node', () => {
     expect(readdirSync(fixture.root).filter((name) => name.startsWith('snapshot'))).toEqual([]);
   });
 
-  test('a kubelet that does not respond: the usage of pods is not known, everything else is', async () => {
-    kubelet.faults.push({ kind: 'status', status: 503 }, { kind: 'status', status: 503 });
-    const { code, stderr } = await fixture.snapshot(...snapshotOptions());
-    expect({ code, lines: stderr.trim().split('\n') }).toEqual({
-      code: 0,
-      lines: [expect.stringMatching(/the kubelet responds to .* 503; stats\.json lacks the usage of pods$/)],
-    });
-    const live = await planned([`--kubeconfig=${fixture.api.kubeconfigFile}`, ...onNode(), ...at]);
-    for (const { notes } of [live, await planOfSnapshot()])
-      expect(notes).toContain(
-        `Node ${nodeName}: the local storage usage of its pods is not known: no pod is evicted or warned about.`,
-      );
-    expect(live.notes.join()).toContain('503');
-    const kept = (await planOfSnapshot()).decisions.filter(({ unit }) => unit === 'localstorage');
-    expect(kept.map(({ verdict, reason }) => `${verdict} ${reason}`)).toEqual(['Keep UsageUnknown']);
-  });
-
   test('sends no request to the kubelet when no policy has a rule for local storage', async () => {
     fixture.api.store.apply(nodesPolicy('Enforce', { imageGC: {} }));
     const plan = await planned([`--kubeconfig=${fixture.api.kubeconfigFile}`, ...onNode(), ...at]);

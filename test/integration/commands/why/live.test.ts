@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { CriSandbox } from '../../../sandbox/cri/server.ts';
 import { startSandbox, type Sandbox } from '../../../sandbox/server.ts';
 import { policy as policyOf, fillCluster as fill } from '../../controller/environment.ts';
-import { dustpan, policy, inputOfEachTest } from '../plan/fixture.ts';
+import { dustpan, inputOfEachTest } from '../plan/fixture.ts';
 
 /** Without line ends and columns. */
 const flat = (table: string): string => table.replaceAll(/\s+/g, ' ');
@@ -224,29 +224,5 @@ test('says that the reports cannot be read, and which right is missing', async (
   expect(code).toBe(1);
   expect(stderr).toMatch(
     /^dustpan: containers are known only on their node: [^\n]+; the reports of nodes cannot be read: [^\n]+\n$/,
-  );
-});
-
-test('explains images and containers on their node', async () => {
-  cri = await input.startCri();
-  input.write(
-    'policy.json',
-    policy('mine', { mode: 'Enforce', nodes: { imageGC: {}, containerGC: { maxPerPodContainer: 0 } } }),
-  );
-  const { sandbox, containers } = cri.runtime.runPod({
-    name: 'web',
-    containers: [{ name: 'main', image: 'registry.example.com/app:v1' }],
-  });
-  const id = containers[0]?.id ?? '';
-  cri.runtime.exit(id);
-  cri.runtime.exit(
-    cri.runtime.addContainer(sandbox.id, { name: 'main', image: 'registry.example.com/app:v1' }).id,
-  );
-  const node = [`--policy=${input.path('policy.json')}`, ...input.nodeFlags];
-  const dead = await why('container', `containerd://${id}`, ...node);
-  expect(dead.stdout).toMatch(/will be removed by\s+containergc:\s+DeadContainer/);
-  const image = await why('image', 'registry.example.com/app:v1', ...node);
-  expect(image.stdout.replaceAll(/\s+/g, ' ')).toMatch(
-    /is kept by imagegc: InUse Why Container main of pod [^ ]*web \(Exited\) was created from it\./,
   );
 });

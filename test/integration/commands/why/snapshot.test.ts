@@ -141,24 +141,6 @@ describe('an object that dustpan removed', () => {
     reason: 'Age',
   };
 
-  test.each([
-    { words: ['container', 'cccc'], object: { kind: 'Container', id: container.id, node: 'node-1' } },
-    { words: ['container', 'cccc', '--node=node-1'], object: { kind: 'Container', node: 'node-1' } },
-    { words: ['image', 'old:1'], object: { kind: 'Image', id: image.id, node: 'node-2' } },
-  ])('is explained by the reports: $words', async ({ words, object }) => {
-    input.use('dead-containers');
-    input.write(
-      'snapshot/nodegcreports.json',
-      list('NodeGCReport', [
-        report('node-1', { containers: { lastRemoved: [container] } }),
-        report('node-2', { images: { lastRemoved: [image] } }),
-      ]),
-    );
-    const { explanations, removed: records } = await explained(...words);
-    expect(explanations).toEqual([]);
-    expect(records).toMatchObject([{ verdict: 'Remove', object, at: removed.time }]);
-  });
-
   test('is explained with a note where its node was not read', async () => {
     input.use('dead-containers');
     const reports = [report('node-1', { containers: { lastRemoved: [container] } })];
@@ -183,25 +165,6 @@ describe('an object that dustpan removed', () => {
 });
 
 describe('a missing object is one line and exit code 1', () => {
-  test.each([
-    {
-      args: ['pod', 'batch/report-9'],
-      message: 'there is no pod batch/report-9, or not any more; did you mean batch/report-1?',
-    },
-    {
-      args: ['pod', 'report-1'],
-      message: 'there is no pod default/report-1, or not any more; there is batch/report-1',
-    },
-    {
-      args: ['image', 'nginx'],
-      message:
-        'no node was read: a snapshot contains the objects on a node only if it was taken there, with --cri-socket',
-    },
-  ])('$args', async ({ args, message }) => {
-    input.use('terminated-over-threshold');
-    expect(await why(...args)).toEqual({ code: 1, stdout: '', stderr: `dustpan: ${message}\n` });
-  });
-
   test('without pods.json', async () => {
     input.use('terminated-over-threshold');
     input.drop('snapshot/pods.json');
