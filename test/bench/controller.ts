@@ -5,10 +5,12 @@ import { repositoryRoot } from '../cluster/repository.ts';
 import type { Cluster } from '../cluster/servers/cluster.ts';
 import { dustpanUser, mountServiceAccount, startDustpan } from '../cluster/controller/dustpan.ts';
 import type { DustpanProcess } from '../cluster/servers/dustpan-process.ts';
+import { apply } from '../cluster/servers/kubectl.ts';
 import { statusOf } from '../cluster/servers/probe.ts';
+import { waitUntil } from '../cluster/servers/waiting.ts';
 import { policyManifest, unheldPods } from '../manifests.ts';
 import { controllerEnv } from './controller-flags.ts';
-import { until, usageOf, type Usage } from './process.ts';
+import { usageOf, type Usage } from './process.ts';
 
 /** Starts the controller as in a pod: with a service account and no more rights than it needs. */
 export async function startController(cluster: Cluster, nodeFlags: string): Promise<DustpanProcess> {
@@ -19,9 +21,7 @@ export async function startController(cluster: Cluster, nodeFlags: string): Prom
 
 /** Writes the only policy of the bench. */
 export async function applyPolicy(cluster: Cluster, spec: object): Promise<void> {
-  const policy = JSON.stringify(policyManifest('bench', spec));
-  const { code, stderr } = await cluster.run('kubectl', ['apply', '-f', '-'], policy);
-  if (code !== 0) throw new Error(`writing the policy: ${stderr}`);
+  await apply(cluster, policyManifest('bench', spec));
 }
 
 /** Pod garbage collection with this threshold and every other rule on. */
@@ -78,17 +78,18 @@ function metric(exposition: string, name: string): number {
   return [...samples].reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
-const startTimeoutMs = 300_000;
+const start = { timeout: 300_000 };
 
 /** Waits for the first pass; until the caches are full it only sends the probes of a kubelet, which cost less than a scrape. */
 export async function firstPass(dustpan: DustpanProcess): Promise<Scrape> {
   const isReady = async (): Promise<boolean> => (await statusOf(`${dustpan.healthUrl}/readyz`)) === 200;
-  await until('the controller is ready', startTimeoutMs, isReady);
+  await waitUntil('the controller is ready', isReady, start);
   let last = await scrape(dustpan);
-  await until('the first pass', startTimeoutMs, async () => {
+  const hasPassed = async (): Promise<boolean> => {
     last = await scrape(dustpan);
     return last.passes > 0;
-  });
+  };
+  await waitUntil('the first pass', hasPassed, start);
   return last;
 }
 

@@ -50,16 +50,3 @@ export async function sampled<T, S>(
   const [result, samples] = await Promise.all([running, sample()]);
   return { result, samples };
 }
-
-/** Polls until the condition holds; rejects after the timeout. */
-export async function until(
-  what: string,
-  timeoutMs: number,
-  isSo: () => boolean | Promise<boolean>,
-): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`waited ${timeoutMs} ms for this: ${what}`);
-    await sleep(250);
-  }
-}

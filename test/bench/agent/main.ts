@@ -5,8 +5,9 @@ import { agentUser, startAgent } from '../../cluster/agent/agent.ts';
 import type { DustpanProcess } from '../../cluster/servers/dustpan-process.ts';
 import { kubectl } from '../../cluster/servers/kubectl.ts';
 import type { AuditEvent } from '../../cluster/servers/audit.ts';
+import { waitUntil } from '../../cluster/servers/waiting.ts';
 import { benchInJail, besidePeer, median, progress, row, type Result } from '../bench.ts';
-import { sampled, until, usageOf, type Usage } from '../process.ts';
+import { sampled, usageOf, type Usage } from '../process.ts';
 import { applyNodePolicy, startFullNode, type FullNode } from './node.ts';
 
 const { values: options } = scriptOptions({
@@ -16,8 +17,6 @@ const { values: options } = scriptOptions({
     containers: { type: 'string', default: '250' },
     /** How long the agent is observed at rest; its image passes are 5 min apart. */
     minutes: { type: 'string', default: '6' },
-    /** For the agent's Node; by default the flags that its help recommends. */
-    'node-flags': { type: 'string', default: memoryFlags },
   },
 });
 const [images, containers, minutes] = [options.images, options.containers, options.minutes].map(Number) as [
@@ -28,7 +27,7 @@ const [images, containers, minutes] = [options.images, options.containers, optio
 /** As far apart as the scrapes of a Prometheus. */
 const scrapeSeconds = 15;
 const settleMs = 20_000;
-const timeoutMs = 600_000;
+const patience = { timeout: 600_000 };
 
 /** The agent with nothing to do, and the kubelet at the same time. */
 interface Rest {
@@ -77,12 +76,13 @@ async function measureCleaning(node: FullNode): Promise<Usage> {
   progress('Enforce');
   await using agent = await start(node);
   await applyNodePolicy(node, 'Enforce');
-  await until('everything removable is gone', timeoutMs, async () => {
+  const isClean = async (): Promise<boolean> => {
     const metrics = await agent.metrics();
     const removed = metrics.get('dustpan_image_garbage_collected_total{reason="age"}') ?? 0;
     const dead = metrics.get('dustpan_removed_objects_total{unit="containergc",reason="DeadContainer"}') ?? 0;
     return removed >= node.removable.images && dead >= node.removable.containers;
-  });
+  };
+  await waitUntil('everything removable is gone', isClean, patience);
   await sleep(settleMs);
   return usageOf(agent.pid);
 }
@@ -96,15 +96,16 @@ async function start({ cluster, env }: FullNode): Promise<DustpanProcess> {
     // A kubeconfig would load the library that reads it, which no pod needs.
     args: ['--kubeconfig='],
     env: { ...env, [name]: value, KUBECONFIG: '' },
-    nodeFlags: options['node-flags'].split(' '),
+    nodeFlags: memoryFlags.split(' '),
   });
   await agent.ready();
-  await until('the first pass of each unit', timeoutMs, async () => {
+  const hasPassed = async (): Promise<boolean> => {
     const metrics = await agent.metrics();
     const passes = (unit: string): number =>
       metrics.get(`dustpan_loop_passes_total{loop="${unit}",result="success"}`) ?? 0;
     return units.every((unit) => passes(unit) > 0);
-  });
+  };
+  await waitUntil('the first pass of each unit', hasPassed, patience);
   return agent;
 }
 
@@ -157,7 +158,7 @@ await benchInJail(['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'], async () =>
   const cleaning = await measureCleaning(node);
   return {
     title: `agent, ${images} images, ${containers} containers`,
-    conditions: [`Kubernetes ${versions}`, `agent: \`${memoryEnvironment} ${options['node-flags']}\``],
+    conditions: [`Kubernetes ${versions}`, `agent: \`${memoryEnvironment} ${memoryFlags}\``],
     columns: besidePeer('kubelet'),
     rows: rows(rest, cleaning),
   } satisfies Result;

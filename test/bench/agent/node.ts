@@ -1,10 +1,10 @@
 import { agentUser } from '../../cluster/agent/agent.ts';
 import { applyPolicy, archiveOf, listContainers, startQuietNode } from '../../cluster/agent/environment.ts';
 import type { Cluster } from '../../cluster/servers/cluster.ts';
-import { kubectl } from '../../cluster/servers/kubectl.ts';
+import { create } from '../../cluster/servers/kubectl.ts';
+import { waitUntil } from '../../cluster/servers/waiting.ts';
 import { mountServiceAccount } from '../../cluster/controller/dustpan.ts';
 import { busyboxImage, tinyImages } from '../../cluster/node/image.ts';
-import { until } from '../process.ts';
 
 /** A real node, full of images and containers, whose kubelet collects nothing. */
 export interface FullNode {
@@ -44,19 +44,18 @@ export async function applyNodePolicy({ cluster }: FullNode, mode: 'DryRun' | 'E
 
 const containersPerPod = 10;
 const isRunning = (pod: number): boolean => pod % 5 === 0;
-const fillTimeoutMs = 300_000;
 
 /** Resolves with the number of dead containers. */
 async function fill(cluster: Cluster, containers: number): Promise<number> {
   const items = Array.from({ length: containers / containersPerPod }, (_, i) => podManifest(i));
-  const pods = { apiVersion: 'v1', kind: 'List', items };
-  await kubectl(cluster, ['create', '-f', '-'], JSON.stringify(pods));
+  await create(cluster, ...items);
   const running = items.filter((_, i) => isRunning(i)).length * containersPerPod;
-  await until(`the node has ${containers} containers`, fillTimeoutMs, async () => {
+  const isFull = async (): Promise<boolean> => {
     const states = (await listContainers(cluster)).map(({ state }) => state);
     const count = (wanted: string): number => states.filter((state) => state === wanted).length;
     return count('CONTAINER_RUNNING') === running && count('CONTAINER_EXITED') === containers - running;
-  });
+  };
+  await waitUntil(`the node has ${containers} containers`, isFull, { timeout: 300_000 });
   return containers - running;
 }
 

@@ -10,8 +10,8 @@ import { createTransport, type ApiCall, type HttpTransport } from '../../../src/
 import { systemClock as clock } from '../../../src/runtime/scheduling/clock.ts';
 import { agentUser } from '../../cluster/agent/agent.ts';
 import type { Cluster } from '../../cluster/servers/cluster.ts';
+import { waitUntil } from '../../cluster/servers/waiting.ts';
 import { silentLogger as log } from '../../fakes/logger.ts';
-import { until } from '../process.ts';
 import { simulatedNode, simulatedPass } from './simulated-node.ts';
 import type { Tally } from './tally.ts';
 
@@ -28,7 +28,6 @@ interface FleetOptions {
 /** The defaults of the flags. */
 const config = { imageGcPeriodMs: 300_000, containerGcPeriodMs: 60_000, localStoragePeriodMs: 10_000 };
 const limits = { qps: 5, burst: 10 };
-const watchTimeoutMs = 300_000;
 
 /** Agents in one process: each with the real loops, report and caches, on a simulated node. */
 export class Fleet {
@@ -52,7 +51,7 @@ export class Fleet {
   async watch(): Promise<void> {
     const { watchers, nodes } = this.#options;
     for (const [index, { name }] of nodes.slice(0, watchers).entries()) this.#openWatches(name, index);
-    await until('all agents have listed', watchTimeoutMs, () => this.synced === watchers);
+    await waitUntil('all agents have listed', () => this.synced === watchers, { timeout: 300_000 });
   }
 
   /** Agents whose three watches work. */

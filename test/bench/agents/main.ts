@@ -3,12 +3,12 @@ import type { ReportingNode } from '../../../src/kube/actions/node-report.ts';
 import { agentUser } from '../../cluster/agent/agent.ts';
 import { dustpanUser } from '../../cluster/controller/dustpan.ts';
 import { etcdEntry } from '../../cluster/servers/etcd-objects.ts';
+import { waitUntil } from '../../cluster/servers/waiting.ts';
 import { mergePatch, sendAll } from '../api-client.ts';
 import { benchInJail, progress, thousands, type Result } from '../bench.ts';
 import { nodeFlagsFor } from '../controller-flags.ts';
 import { applyPolicy, startController } from '../controller.ts';
 import { readyNode } from '../pods/bench-pods.ts';
-import { until } from '../process.ts';
 import { settled, startServers, type Servers } from '../servers.ts';
 import { Fleet } from './fleet.ts';
 import { columns, measurePhase } from './phase.ts';
@@ -34,8 +34,8 @@ const watchers = Math.max(1, Math.min(agents, Number(options.watchers)));
 /** Agents that start together start within 60 s; reports after news are spread over a minute, too. */
 const spreadSeconds = 70;
 const outageSeconds = 150;
-const recoveryTimeoutMs = 120_000;
-const reportTimeoutMs = 300_000;
+const recovery = { timeout: 120_000 };
+const reporting = { timeout: 300_000 };
 
 type Phase = Parameters<typeof measurePhase>[1];
 
@@ -56,7 +56,7 @@ async function measure({ servers, fleet, nodes, phase }: Course): Promise<Result
     await phase(`${thousands(watchers)} agents open three watches each`, 30, () => fleet.watch()),
     await phase('all agents start in one second, for the first time', spreadSeconds, start),
   ];
-  await until('every agent has reported', reportTimeoutMs, () => hasReports(servers, agents));
+  await waitUntil('every agent has reported', () => hasReports(servers, agents), reporting);
   await fleet.stop();
   const patchesPerSecond = await ageReports(servers, nodes);
   await settled(cluster);
@@ -86,10 +86,10 @@ async function outage({
     outageSeconds,
     async () => {
       await cluster.kill('api');
-      await until('no watch works', recoveryTimeoutMs, () => fleet.synced === 0);
+      await waitUntil('no watch works', () => fleet.synced === 0, recovery);
       await cluster.start('api');
       const startedMs = performance.now();
-      await until('all watches work', recoveryTimeoutMs, () => fleet.synced === watchers);
+      await waitUntil('all watches work', () => fleet.synced === watchers, recovery);
       recoverySeconds = (performance.now() - startedMs) / 1_000;
     },
   );

@@ -26,12 +26,10 @@ const { values: options } = scriptOptions({
     pods: { type: 'string', default: '20000' },
     /** How often dustpan works off the backlog; 0 measures only its start and its rest. */
     rounds: { type: 'string', default: '3' },
-    /** For dustpan's Node; by default the flags that the chart recommends for this number of pods. */
-    'node-flags': { type: 'string' },
   },
 });
 const [pods, rounds] = [Number(options.pods), Number(options.rounds)];
-const nodeFlags = options['node-flags'] ?? nodeFlagsFor(pods);
+const nodeFlags = nodeFlagsFor(pods);
 /** With fewer deletes, it is chance whether the API server collects its own garbage meanwhile, which costs as much as 6 000 deletes. */
 const due = Math.floor(pods / 5);
 /** As many as dustpan has (src/controllers/podgc/act.ts). */

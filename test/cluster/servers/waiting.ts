@@ -7,7 +7,7 @@ export const eventually = { timeout: 180_000, interval: 200 };
 export async function waitUntil(
   description: string,
   holds: () => boolean | Promise<boolean>,
-  { timeout, interval } = eventually,
+  { timeout = eventually.timeout, interval = eventually.interval } = {},
 ): Promise<void> {
   const deadline = performance.now() + timeout;
   while (!(await holds())) {
