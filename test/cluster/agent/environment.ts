@@ -8,6 +8,7 @@ import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { startCluster, type Cluster, type ClusterOptions } from '../servers/cluster.ts';
 import { crictl, runContainer, runSandbox } from '../node/crictl.ts';
 import { images, type BuiltImage, type ImageSpec } from '../node/image.ts';
+import { eventsOn } from '../servers/events.ts';
 import { kubectl, create, apply } from '../servers/kubectl.ts';
 import { waitUntil } from '../servers/waiting.ts';
 import { policyManifest, unheldNodes } from '../../manifests.ts';
@@ -228,22 +229,9 @@ export async function condition(cluster: Cluster, type: string): Promise<string 
   return found && `${found.status} ${found.reason}`;
 }
 
-interface NodeEvent {
-  readonly reason: string;
-  readonly note: string;
-  readonly type: string;
-  readonly reportingController: string;
-  readonly regarding: { readonly kind: string; readonly name: string };
-}
-
 /** The agent's Events on the Node. */
-export async function agentEvents(cluster: Cluster): Promise<readonly NodeEvent[]> {
-  const list = await kubectl(cluster, ['get', 'events.v1.events.k8s.io', '-n', 'default', '-o', 'json']);
-  const { items } = JSON.parse(list) as { items: NodeEvent[] };
-  const isOurs = ({ reportingController, regarding }: NodeEvent): boolean =>
-    reportingController === 'gc.dustpan.dev/agent' && regarding.kind === 'Node';
-  return items.filter(isOurs);
-}
+export const agentEvents = async (cluster: Cluster): ReturnType<typeof eventsOn> =>
+  (await eventsOn(cluster, 'Node')).filter(({ reportingController: by }) => by === 'gc.dustpan.dev/agent');
 
 /** One series, 0 when it is not there. */
 export async function metric(agent: DustpanProcess, series: string): Promise<number> {

@@ -7,7 +7,7 @@ import { dustpanImage } from '../../../scripts/image/dustpan-image.ts';
 import { chartDirectory } from './chart.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { runCommand, type CommandResult } from '../servers/command.ts';
-import { apply } from '../servers/kubectl.ts';
+import { apply, helm, kubectl } from '../servers/kubectl.ts';
 import { eventually } from '../servers/waiting.ts';
 import { busyboxImage, image } from '../node/image.ts';
 import type { PlanDocument } from '../../../src/commands/plan/document.ts';
@@ -51,11 +51,7 @@ const rights: readonly object[] = [
   },
 ];
 
-async function run(...[program, ...args]: readonly ['kubectl' | 'helm', ...string[]]): Promise<string> {
-  const { code, stdout, stderr } = await cluster.run(program, args);
-  if (code !== 0) throw new Error(`${program} ${args.join(' ')}: ${stderr}${stdout}`);
-  return stdout;
-}
+const see = (...args: readonly string[]): Promise<string> => kubectl(cluster, args);
 
 beforeAll(async () => {
   const archive = join(dir, 'dustpan.tar');
@@ -110,29 +106,20 @@ describe('the commands of Getting started', () => {
 
   test('install both components', async () => {
     const ready = '-o=jsonpath={.items[*].status.containerStatuses[*].ready}';
-    expect(await run('kubectl', 'get', 'pods', '--namespace', namespace, ready)).toBe('true true');
+    expect(await see('get', 'pods', '--namespace', namespace, ready)).toBe('true true');
   });
-});
-
-test('the agent writes the report of its node with its own token', async () => {
-  const of = async (path: string): Promise<string> =>
-    (await cluster.run('kubectl', ['get', 'nodegcreport', cluster.node.name, `-o=jsonpath={${path}}`]))
-      .stdout;
-  // The first report may wait for a minute: agents that start together must not write together.
-  await expect.poll(() => of('.status.reportTime'), { timeout: 150_000 }).not.toBe('');
-  expect(await of('.status.runtime.name')).toBe('containerd');
 });
 
 test('the types in the admission policies pass the check of the API server', async () => {
   const checked =
     '-o=jsonpath={range .items[*]}{.status.observedGeneration} {.status.typeChecking}{"\\n"}{end}';
   await expect
-    .poll(() => run('kubectl', 'get', 'validatingadmissionpolicies', checked), { timeout: 90_000 })
+    .poll(() => see('get', 'validatingadmissionpolicies', checked), { timeout: 90_000 })
     .toBe('1 {}\n1 {}\n');
 });
 
 test('the agent misses no mount, right or flag', async () => {
-  const log = await run('kubectl', 'logs', 'daemonset/dustpan-agent', '--namespace', namespace);
+  const log = await see('logs', 'daemonset/dustpan-agent', '--namespace', namespace);
   const lines = log.split('\n').filter((line) => line.startsWith('{'));
   const logged = lines.map((line) => JSON.parse(line) as { readonly level: string; readonly msg: string });
   expect(logged.map(({ msg }) => msg)).toContain('container runtime answers');
@@ -173,22 +160,6 @@ describe('through the agents', () => {
     expect(stdout).toContain('GCPolicy nodes (DryRun: nothing is removed)');
   });
 
-  test('a container of the node is explained', async () => {
-    const path = '-o=jsonpath={.items[0].status.containerStatuses[0].containerID}';
-    const selector = '--selector=app.kubernetes.io/component=agent';
-    const { stdout: id } = await cluster.run('kubectl', [
-      'get',
-      'pods',
-      '--namespace',
-      namespace,
-      selector,
-      path,
-    ]);
-    const { code, stdout } = await dustpan('operator', 'why', 'container', id, `--node=${cluster.node.name}`);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^Container agent of pod dustpan-system\/[^:]* is kept by\s+containergc:\s/);
-  });
-
   test('the plan of all nodes lists their images, each with its verdict', async () => {
     const { code, stdout, stderr } = await dustpan('operator', 'plan', '--nodes', '--kept', '-o', 'json');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -209,28 +180,20 @@ describe('through the agents', () => {
       /^dustpan: node [^\n]* was not read: [^\n]*User "viewer" cannot [^\n]*pods\/exec[^\n]*\n$/,
     );
   });
-
-  test('an unknown node is refused with the nearest name', async () => {
-    const { code, stderr } = await dustpan('operator', 'plan', `--node=${cluster.node.name}x`);
-    expect({ code, stderr }).toEqual({
-      code: 2,
-      stderr: `dustpan: --node: there is no node ${cluster.node.name}x; did you mean ${cluster.node.name}?\n`,
-    });
-  });
 });
 
 test('helm test passes', async () => {
-  const output = await run('helm', 'test', 'dustpan', '--namespace', namespace, '--logs', '--timeout=300s');
+  const output = await helm(cluster, 'test', 'dustpan', '--namespace', namespace, '--logs', '--timeout=300s');
   expect(output).toContain('controller: 1 ready');
   expect(output).toContain('agent: 1 ready');
 });
 
 test('helm upgrade to two replicas: one becomes leader', async () => {
   const values = ['--set=controller.replicas=2,log.verbosity=4', '--wait', '--timeout=300s'];
-  await run('helm', 'upgrade', 'dustpan', chartDirectory, '--namespace', namespace, ...values);
+  await helm(cluster, 'upgrade', 'dustpan', chartDirectory, '--namespace', namespace, ...values);
   // The old leader has released the Lease; a new one acquires it at its next attempt.
   const lease = ['get', 'lease', 'dustpan-controller', '--namespace', namespace] as const;
-  const holder = (): Promise<string> => run('kubectl', ...lease, '-o=jsonpath={.spec.holderIdentity}');
+  const holder = (): Promise<string> => see(...lease, '-o=jsonpath={.spec.holderIdentity}');
   await expect.poll(holder, { timeout: 90_000 }).toContain('dustpan-controller-');
 });
 
@@ -249,14 +212,22 @@ describe('with metrics.secure', () => {
     });`;
 
   beforeAll(async () => {
-    await run('kubectl', 'create', 'serviceaccount', 'scraper', '--namespace', namespace);
+    await see('create', 'serviceaccount', 'scraper', '--namespace', namespace);
     const secure = `--set-json=metrics.secure=${JSON.stringify({ enabled: true, readers: [reader] })}`;
     const waited = ['--wait', '--timeout=300s'];
-    await run('helm', 'upgrade', 'dustpan', chartDirectory, '--namespace', namespace, secure, ...waited);
+    await helm(cluster, 'upgrade', 'dustpan', chartDirectory, '--namespace', namespace, secure, ...waited);
   });
 
   test('helm test passes', async () => {
-    const output = await run('helm', 'test', 'dustpan', '--namespace', namespace, '--logs', '--timeout=300s');
+    const output = await helm(
+      cluster,
+      'test',
+      'dustpan',
+      '--namespace',
+      namespace,
+      '--logs',
+      '--timeout=300s',
+    );
     expect(output).toContain('agent: 1 ready');
   });
 
@@ -266,9 +237,9 @@ describe('with metrics.secure', () => {
       const service = `${workload.split('/')[1] ?? ''}-metrics.${namespace}.svc`;
       const node = ['exec', workload, '--namespace', namespace, '--', '/nodejs/bin/node', '--eval', scrape];
       const statusWith = async (token: string): Promise<string> =>
-        (await run('kubectl', ...node, service, token)).trim();
+        (await see(...node, service, token)).trim();
       const tokenOf = async (account: string): Promise<string> =>
-        (await run('kubectl', 'create', 'token', account, '--namespace', namespace)).trim();
+        (await see('create', 'token', account, '--namespace', namespace)).trim();
       const tokens = [await tokenOf('scraper'), await tokenOf('default'), ''];
       // One after the other: each is a Node of its own within the pod's limit of memory.
       const statuses = async (): Promise<readonly string[]> => {

@@ -1,27 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chartDirectory, manifestsOf, template, type RenderOptions } from './chart.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
-import type { CommandResult } from '../servers/command.ts';
 import { policyManifest } from '../../manifests.ts';
+import { create, helm, kubectl } from '../servers/kubectl.ts';
 import { ourKindsListed } from '../servers/resources.ts';
 import { waitUntil } from '../servers/waiting.ts';
 
+const apply = ['apply', '--dry-run=server', '--validate=strict', '-f', '-'];
 let cluster: Cluster;
-
-const kubectl = async (args: readonly string[], input?: unknown): Promise<CommandResult> =>
-  await cluster.run('kubectl', args, typeof input === 'string' ? input : JSON.stringify(input ?? ''));
-
-async function done(args: readonly string[], input?: unknown): Promise<string> {
-  const { code, stdout, stderr } = await kubectl(args, input);
-  if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`);
-  return stdout;
-}
-
-async function helm(...args: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await cluster.run('helm', args);
-  if (code !== 0) throw new Error(`helm ${args.join(' ')}: ${stderr}${stdout}`);
-  return stdout;
-}
 
 beforeAll(async () => {
   cluster = await startCluster({ parts: ['etcd', 'api'] });
@@ -33,23 +19,22 @@ afterAll(async () => {
 
 describe('the API server with strict validation', () => {
   beforeAll(async () => {
-    await done(['create', 'namespace', 'rendered']);
-    const items = [
+    await kubectl(cluster, ['create', 'namespace', 'rendered']);
+    const kinds = [
       ...['ServiceMonitor', 'PodMonitor', 'PrometheusRule'].map((kind) =>
         foreignKind('monitoring.coreos.com', kind),
       ),
       foreignKind('cert-manager.io', 'Certificate'),
     ];
-    await done(['create', '-f', '-'], { apiVersion: 'v1', kind: 'List', items });
-    await done(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s']);
+    await create(cluster, ...kinds);
+    await kubectl(cluster, ['wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s']);
     // It may serve them a moment before it lists them.
     for (const name of ['podmonitors.monitoring', 'prometheusrules.monitoring', 'certificates.cert-manager'])
       await waitUntil(`${name} is listed`, async () =>
-        (await done(['api-resources', '-o', 'name'])).includes(name),
+        (await kubectl(cluster, ['api-resources', '-o', 'name'])).includes(name),
       );
   });
 
-  const apply = ['apply', '--dry-run=server', '--validate=strict', '-f', '-'];
   const everything = ['everything-values.yaml'];
   // Their kind is among the manifests.
   const noPolicies = { 'policies.renderMode': 'skipIfMissing' };
@@ -69,7 +54,7 @@ describe('the API server with strict validation', () => {
   ])('accepts the chart $name', async ({ options }) => {
     const rendered = await template({ ...options, namespace: 'rendered' });
     expect(rendered.code).toBe(0);
-    const { code, stdout, stderr } = await kubectl(apply, rendered.stdout);
+    const { code, stdout, stderr } = await cluster.run('kubectl', apply, rendered.stdout);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.trim().split('\n')).toHaveLength(manifestsOf(rendered.stdout).length);
   });
@@ -106,7 +91,7 @@ describe('a release without values', () => {
   let notes: string;
 
   beforeAll(async () => {
-    notes = await helm('install', ...release, '--create-namespace');
+    notes = await helm(cluster, 'install', ...release, '--create-namespace');
     await ourKindsListed(cluster);
   });
 
@@ -123,29 +108,23 @@ describe('a release without values', () => {
     const text =
       /^kubectl apply -f - <<'POLICY'\n(?<policy>[\s\S]*?)\nPOLICY\n/m.exec(notes)?.groups?.['policy'] ?? '';
     expect(text).toMatch(/^apiVersion: /);
-    await done(['apply', '--dry-run=server', '--validate=strict', '-f', '-'], text);
+    await kubectl(cluster, apply, text);
   });
 
   test('has policies of its own once their kind is there', async () => {
     const { stdout } = await template({ values: ['everything-values.yaml'], namespace });
     const policies = manifestsOf(stdout).filter(({ kind }) => kind === 'GCPolicy');
     expect(policies).toHaveLength(1);
-    await done(['apply', '--dry-run=server', '--validate=strict', '-f', '-'], policies[0]);
+    await kubectl(cluster, apply, JSON.stringify(policies[0]));
   });
 
   test('lets viewers read policies and editors write them', async () => {
     const as = async (role: string, verb: string): Promise<string> => {
       const user = `some-${role}`;
-      await kubectl([
-        'create',
-        'clusterrolebinding',
-        user,
-        `--clusterrole=dustpan-system-${role}`,
-        `--user=${user}`,
-      ]);
-      return (
-        await kubectl(['auth', 'can-i', verb, 'gcpolicies.gc.dustpan.dev', `--as=${user}`])
-      ).stdout.trim();
+      const binding = [user, `--clusterrole=dustpan-system-${role}`, `--user=${user}`];
+      await cluster.run('kubectl', ['create', 'clusterrolebinding', ...binding]);
+      const question = ['auth', 'can-i', verb, 'gcpolicies.gc.dustpan.dev', `--as=${user}`];
+      return (await cluster.run('kubectl', question)).stdout.trim();
     };
     // A new binding takes effect after a moment.
     await expect
@@ -157,22 +136,27 @@ describe('a release without values', () => {
   });
 
   test('keeps policies and reports over an upgrade, and uses kinds that the cluster has got since', async () => {
-    await done(['create', '-f', '-'], policy);
-    await done(['create', '-f', '-'], report);
+    await create(cluster, policy, report);
     await helm(
+      cluster,
       'upgrade',
       ...release,
       '--set=metrics.serviceMonitor.enabled=true,controller.replicas=2,log.verbosity=4',
     );
-    await done(['get', 'gcpolicy/default', 'nodegcreport/node-b']);
-    await done(['get', 'servicemonitor/dustpan-controller', '--namespace', namespace]);
+    await kubectl(cluster, ['get', 'gcpolicy/default', 'nodegcreport/node-b']);
+    await kubectl(cluster, ['get', 'servicemonitor/dustpan-controller', '--namespace', namespace]);
   });
 
   test('keeps a certificate that helm made over upgrades', async () => {
     const secret = ['get', 'secret', 'dustpan-metrics-tls', '--namespace', namespace, '-o=jsonpath={.data}'];
     const upgrade = async (verbosity: number): Promise<string> => {
-      await helm('upgrade', ...release, `--set=metrics.secure.enabled=true,log.verbosity=${verbosity}`);
-      return await done(secret);
+      await helm(
+        cluster,
+        'upgrade',
+        ...release,
+        `--set=metrics.secure.enabled=true,log.verbosity=${verbosity}`,
+      );
+      return await kubectl(cluster, secret);
     };
     const first = await upgrade(2);
     expect(Object.keys(JSON.parse(first) as object).sort()).toEqual(['ca.crt', 'tls.crt', 'tls.key']);
@@ -180,8 +164,8 @@ describe('a release without values', () => {
   });
 
   test('can be installed again over the policies and the reports that an uninstall leaves', async () => {
-    await helm('uninstall', 'dustpan', '--namespace', namespace);
-    await helm('install', ...release);
-    await done(['get', 'gcpolicy/default', 'nodegcreport/node-b']);
+    await helm(cluster, 'uninstall', 'dustpan', '--namespace', namespace);
+    await helm(cluster, 'install', ...release);
+    await kubectl(cluster, ['get', 'gcpolicy/default', 'nodegcreport/node-b']);
   });
 });

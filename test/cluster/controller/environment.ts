@@ -195,19 +195,3 @@ export async function writeReport(cluster: Cluster, requests: readonly object[])
   const patch = ['--type=merge', '--subresource=status', '-p', JSON.stringify({ status })];
   await kubectl(cluster, ['patch', 'nodegcreport', 'node-1', ...patch]);
 }
-
-interface EventList {
-  readonly items: readonly {
-    readonly reason: string;
-    readonly note: string;
-    readonly eventTime: string;
-    readonly regarding: { readonly kind: string; readonly name: string };
-  }[];
-}
-
-/** The Events on objects of this kind that have this reason. */
-export async function eventsOn(cluster: Cluster, kind: string, reason: string): Promise<EventList['items']> {
-  const list = await kubectl(cluster, ['get', 'events.v1.events.k8s.io', '-n', 'default', '-o', 'json']);
-  const { items } = JSON.parse(list) as EventList;
-  return items.filter((event) => event.reason === reason && event.regarding.kind === kind);
-}

@@ -2,10 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { policyManifest } from '../../manifests.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
+import { eventsOn } from '../servers/events.ts';
 import { apply, create, kubectl } from '../servers/kubectl.ts';
 import { eventually, waitUntil } from '../servers/waiting.ts';
 import { dustpanUser, startController } from './dustpan.ts';
-import { eventsOn, writeReport } from './environment.ts';
+import { writeReport } from './environment.ts';
 
 const replicas = 20;
 /** A tenth of them. */
@@ -148,7 +149,8 @@ test('a Deployment whose pods all exceed a new default limit loses a tenth of th
     times.length,
   );
 
-  const slowed = await eventsOn(cluster, 'ReplicaSet', 'EvictionsSlowed');
+  const events = await eventsOn(cluster, 'ReplicaSet');
+  const slowed = events.filter(({ reason }) => reason === 'EvictionsSlowed');
   expect(slowed).toHaveLength(1);
   expect(slowed[0]).toMatchObject({
     regarding: { name: expect.stringMatching(/^web-/) as string },

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from '../servers/cluster.ts';
 import { busyboxImage } from '../node/image.ts';
-import { create, kubectl } from '../servers/kubectl.ts';
+import { eventsOn } from '../servers/events.ts';
+import { create } from '../servers/kubectl.ts';
 
 /** A container that writes, and then waits to be ended. */
 interface Writer {
@@ -100,21 +101,11 @@ export interface PodEvent {
   readonly by: string;
 }
 
-interface EventList {
-  readonly items: readonly {
-    readonly reason: string;
-    readonly note?: string;
-    readonly reportingController: string;
-    readonly regarding: { readonly kind: string; readonly name: string };
-  }[];
-}
-
 /** All Events on pods that have this reason. */
 export async function podEvents(cluster: Cluster, reason: string): Promise<readonly PodEvent[]> {
-  const list = await kubectl(cluster, ['get', 'events.v1.events.k8s.io', '-n', 'default', '-o', 'json']);
-  return (JSON.parse(list) as EventList).items
-    .filter((event) => event.regarding.kind === 'Pod' && event.reason === reason)
-    .map(({ regarding, note = '', reportingController: by }) => ({ pod: regarding.name, reason, note, by }));
+  return (await eventsOn(cluster, 'Pod'))
+    .filter((event) => event.reason === reason)
+    .map(({ regarding, note, reportingController: by }) => ({ pod: regarding.name, reason, note, by }));
 }
 
 /** Reads until the value has not changed for so long; returns the last value, also after the timeout. */

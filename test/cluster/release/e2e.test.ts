@@ -30,7 +30,7 @@ import { busyboxImage, image, images } from '../node/image.ts';
 import { createOverruns } from '../local-storage/pods.ts';
 import { accessesOf, rbacDifferences, type Access, type Grant } from './rbac-usage.ts';
 import { repositoryRoot } from '../repository.ts';
-import { apply, kubectl } from '../servers/kubectl.ts';
+import { apply, helm, kubectl } from '../servers/kubectl.ts';
 import { eventually, waitUntil } from '../servers/waiting.ts';
 
 /** One life of a release on a real node, in the order of its tests: installed, followed, upgraded, uninstalled. */
@@ -58,16 +58,10 @@ afterAll(async () => {
 
 const see = (...args: readonly string[]): Promise<string> => kubectl(cluster, args);
 
-async function helm(...args: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await cluster.run('helm', args);
-  if (code !== 0) throw new Error(`helm ${args.join(' ')}: ${stderr}${stdout}`);
-  return stdout;
-}
-
 const release = ['--namespace', namespace, '--wait', '--timeout=300s'];
 
 const upgrade = (chart: string, ...args: readonly string[]): Promise<string> =>
-  helm('upgrade', 'dustpan', chart, ...release, '--reuse-values', ...args);
+  helm(cluster, 'upgrade', 'dustpan', chart, ...release, '--reuse-values', ...args);
 
 const sets = (values: Readonly<Record<string, unknown>>): readonly string[] =>
   Object.entries(values).map(([path, value]) => `--set-json=${path}=${JSON.stringify(value)}`);
@@ -81,7 +75,7 @@ const events = (reason: string): Promise<string> =>
 describe('installed, with dry-run policies', () => {
   beforeAll(async () => {
     const args = [...release, '--create-namespace', ...sets(releaseValues)];
-    await helm('install', 'dustpan', chartDirectory, ...args);
+    await helm(cluster, 'install', 'dustpan', chartDirectory, ...args);
     await see('apply', '-f', join(repositoryRoot(), 'examples'));
     await apply(cluster, ...workloads);
     await createOverruns(cluster, { greedy });
@@ -227,7 +221,7 @@ describe('upgraded', () => {
     const before = await see(...kept);
     const annotations = { 'example.com/by': 'e2e' };
     await upgrade(chart, ...sets({ 'crds.annotations': annotations }));
-    expect(await helm('list', '--namespace', namespace)).toContain('dustpan-0.9.9');
+    expect(await helm(cluster, 'list', '--namespace', namespace)).toContain('dustpan-0.9.9');
     expect(await see(...kept)).toBe(before);
     expect(await see('get', 'crds', '-o=jsonpath={.items[*].metadata.annotations.example\\.com/by}')).toBe(
       'e2e e2e',
@@ -262,7 +256,7 @@ describe('uninstalled', () => {
   test('is removed at once, and leaves the CRDs, the policies and its Lease', async () => {
     const policies = await see('get', 'gcpolicies', '-o', 'name');
     const start = performance.now();
-    await helm('uninstall', 'dustpan', ...release);
+    await helm(cluster, 'uninstall', 'dustpan', ...release);
     await waitUntil(
       'no pod is left',
       async () => (await see('get', 'pods', '-n', namespace, '-o', 'name')) === '',

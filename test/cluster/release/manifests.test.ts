@@ -3,7 +3,6 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { imageLayout } from '../../../scripts/image/layout.ts';
 import { readManifests } from '../../../scripts/manifests/plain.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { repositoryRoot } from '../repository.ts';
@@ -69,43 +68,6 @@ describe('install.yaml', () => {
     expect(readFileSync(join(again, 'install.yaml'), 'utf8')).toBe(text());
     rmSync(again, { recursive: true });
     expect(text()).not.toMatch(/helm\.sh|managed-by: Helm/);
-  });
-
-  test('contains the admission policies that pin an agent to its node', () => {
-    expect(text().match(/^kind: ValidatingAdmissionPolicy$/gm)).toHaveLength(2);
-  });
-});
-
-interface Workload {
-  readonly template: {
-    readonly spec: {
-      readonly securityContext?: object;
-      readonly containers: readonly {
-        readonly command?: readonly string[];
-        readonly args: readonly string[];
-        readonly securityContext: Readonly<Record<string, unknown>>;
-      }[];
-    };
-  };
-}
-
-describe('the chart uses the image as it is built', () => {
-  const pod = (kind: string): Workload['template']['spec'] => {
-    const all = readManifests(readFileSync(join(out, 'install.yaml'), 'utf8'));
-    return (all.find((one) => one.kind === kind)?.spec as Workload).template.spec;
-  };
-
-  test("runs the controller as the image's user, with its entry point", () => {
-    const { containers, securityContext } = pod('Deployment');
-    const [controller] = containers;
-    const [node, main] = imageLayout.entrypoint;
-    const command = controller?.command ?? imageLayout.entrypoint;
-    expect([command.at(0), command.at(-1)]).toEqual([node, main]);
-    expect(controller?.args[0]).toBe('controller');
-    expect({ ...securityContext, ...controller?.securityContext }).toMatchObject({
-      runAsNonRoot: true,
-      runAsUser: Number(imageLayout.user.split(':')[0]),
-    });
   });
 });
 

@@ -2,12 +2,19 @@ import type { Cluster } from './cluster.ts';
 
 type Kubectl = Pick<Cluster, 'run'>;
 
-/** Runs kubectl as an administrator and returns its output; throws with its message when it fails. */
-export async function kubectl(cluster: Kubectl, args: readonly string[], input?: string): Promise<string> {
-  const { code, stdout, stderr } = await cluster.run('kubectl', args, input);
-  if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr.trim()}`);
+async function output(cluster: Kubectl, ...ran: Parameters<Kubectl['run']>): Promise<string> {
+  const { code, stdout, stderr } = await cluster.run(...ran);
+  if (code !== 0) throw new Error(`${ran[0]} ${ran[1].join(' ')}: ${`${stderr}${stdout}`.trim()}`);
   return stdout;
 }
+
+/** Runs kubectl as an administrator and returns its output; throws with its message when it fails. */
+export const kubectl = (cluster: Kubectl, args: readonly string[], input?: string): Promise<string> =>
+  output(cluster, 'kubectl', args, input);
+
+/** The same with helm. */
+export const helm = (cluster: Kubectl, ...args: readonly string[]): Promise<string> =>
+  output(cluster, 'helm', args);
 
 const listOf = (items: readonly object[]): string =>
   JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
