@@ -40,7 +40,7 @@ export interface Grower {
 /** Growth is that of the last 15 minutes; undefined = unknown, or it does not grow. */
 export interface DiskForecast {
   readonly bytesPerHour: number | undefined;
-  /** Seconds until no byte is available; undefined = never, or unknown, or the forecasts of this disk are wrong. */
+  /** Seconds until no byte is available; undefined = not within a week, or unknown, or the forecasts of this disk are wrong. */
   readonly fullSeconds: number | undefined;
   /** The same, when everything collectable is removed by then; Infinity = collection keeps up with the growth. */
   readonly fullAfterCollectionSeconds: number | undefined;
@@ -53,6 +53,8 @@ export interface DiskForecast {
 const hourMs = 60 * 60_000;
 const predictEveryMs = 5 * 60_000;
 const scoresLastMs = 24 * hourMs;
+/** What 15 minutes tell about a later time means nothing: a busy node always grows a little. */
+const horizonSeconds = 7 * 86_400;
 /** A forecast that was wrong by more is not shown. */
 const maxErrorPercent = 50;
 
@@ -138,11 +140,13 @@ export function forecastOf(
 ): DiskForecast {
   const bytesPerHour = perHour(trends.get(`${disk.name}/used`));
   const error = median(scores.get(disk.name)?.errors.map(({ percent }) => percent) ?? []);
-  const isShown = bytesPerHour !== undefined && (error === undefined || error <= maxErrorPercent);
+  const fullSeconds = bytesPerHour === undefined ? Infinity : secondsUntil(disk.availableBytes, bytesPerHour);
+  const isShown = fullSeconds <= horizonSeconds && (error === undefined || error <= maxErrorPercent);
   return {
     bytesPerHour,
-    fullSeconds: isShown ? secondsUntil(disk.availableBytes, bytesPerHour) : undefined,
-    fullAfterCollectionSeconds: isShown ? afterCollection(disk, bytesPerHour, trends) : undefined,
+    fullSeconds: isShown ? fullSeconds : undefined,
+    fullAfterCollectionSeconds:
+      isShown && bytesPerHour !== undefined ? afterCollection(disk, bytesPerHour, trends) : undefined,
     errorPercent: error,
     growers: bytesPerHour === undefined ? [] : growersOf(disk, trends, measured),
   };
