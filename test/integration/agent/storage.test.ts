@@ -90,7 +90,7 @@ test('a kubelet that refuses: Degraded, no eviction requested, and another attem
   const message = bed.report()?.conditions?.find(({ type }) => type === 'Degraded')?.message;
   expect(message).toMatch(/^localstorage failed: .*needs the verb get on nodes\/stats/);
   expect(requested()).toEqual([]);
-  await until('the usage is unknown', () => /nodes\/stats/.test(bed.report()?.usage?.unknown ?? ''));
+  await until('the usage is unknown', () => (bed.report()?.usage?.unknown ?? '').includes('nodes/stats'));
   kubelet.tokens.set(bed.api.token, 'stats');
   await until('a request', () => requested().join() === 'over');
   expect(await agent.stop()).toBe(0);
