@@ -2,6 +2,7 @@ import type { GCPolicy, GCPolicyStatusCondition } from '../../api/gen/gcpolicy.g
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
 import { invalidPolicyText } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
+import { isStale, staleMinutes } from '../../api/report/stale.ts';
 
 /** One problem, with every object that has it. */
 export interface Trouble {
@@ -119,18 +120,14 @@ function unseen({ metadata, status }: GCPolicy, now: Date): readonly Found[] {
   return [{ severity: 'Silent', reason: 'NotObserved', message, since }];
 }
 
-/** Three times the 5 min after which an agent reports; the controller uses the same limit. */
-const staleMinutes = 15;
-
 function ofNode({ metadata, status }: NodeGCReport, now: Date): readonly Found[] {
   const since = status?.reportTime ?? metadata?.creationTimestamp;
-  const isStale = since !== undefined && now.getTime() - Date.parse(since) > staleMinutes * 60_000;
   const message = `The agent has not reported for more than ${staleMinutes} minutes: is it running?`;
   return [
     ...found('NodeDegraded', conditionOf(status?.conditions, 'Degraded', 'True')),
     ...found('AtRisk', conditionOf(status?.conditions, 'PressureAhead', 'True')),
     ...found('AtRisk', conditionOf(status?.conditions, 'KeepListAtRisk', 'True')),
-    ...(isStale ? [{ severity: 'Silent', reason: 'Stale', message, since } as const] : []),
+    ...(isStale(since, now) ? [{ severity: 'Silent', reason: 'Stale', message, since } as const] : []),
   ];
 }
 

@@ -1,0 +1,21 @@
+import { readList } from '../../kube/cache/list-watch.ts';
+import type { Resource } from '../../kube/cache/resources.ts';
+import type { KubeTransport } from '../../kube/http/transport.ts';
+import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
+
+/** All objects of a collection. `pageSize`: a page of them is held in memory. */
+export async function listObjects<T>(
+  { transport, resource, pageSize }: ListOf<T>,
+  signal: AbortSignal,
+): Promise<readonly T[]> {
+  const source = { transport, clock, random: Math.random, resource, pageSize };
+  const add = (items: T[], item: T): void => void items.push(item);
+  const { list } = await readList(source, { begin: (): T[] => [], add }, signal);
+  return list;
+}
+
+interface ListOf<T> {
+  readonly transport: KubeTransport;
+  readonly resource: Resource<T>;
+  readonly pageSize: number;
+}

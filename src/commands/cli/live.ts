@@ -1,0 +1,123 @@
+import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
+import { errorLine } from '../../runtime/errors.ts';
+import { usingCluster, type Connected } from './connect.ts';
+import type { PersonConnection } from './connection.ts';
+import { problemLine } from './exit.ts';
+import { formatted, type OutputFormat } from './output.ts';
+import { stopSignal, type System } from './system.ts';
+
+/** A result that a command reads from the cluster and prints: once, or again after each change. */
+interface Live<S, V extends object> {
+  readonly read: (cluster: Connected, signal: AbortSignal) => Promise<S>;
+  /** The value of -o json. It has no ages: a change of ages alone is not printed without a terminal. */
+  readonly viewOf: (state: S, now: Date) => V;
+  readonly linesOf: (view: V, screen: Screen) => readonly string[];
+  /** For standard error; undefined = none. */
+  readonly warningOf?: (state: S) => string | undefined;
+}
+
+/** Where lines are printed. */
+export interface Screen {
+  readonly now: Date;
+  /** Characters of a line of the terminal; undefined = not a terminal. */
+  readonly width: number | undefined;
+}
+
+interface LiveConfig {
+  readonly kube: PersonConnection;
+  readonly watch: boolean;
+  readonly output: OutputFormat;
+}
+
+/** Prints the result, with `watch` again after each change until SIGINT. Resolves with the last one; undefined = stopped before the first. */
+export async function showLive<S, V extends object>(
+  live: Live<S, V>,
+  config: LiveConfig,
+  system: System,
+): Promise<V | undefined> {
+  const signal = stopSignal(() => undefined);
+  const printer = new Printer(live, config, system);
+  try {
+    await usingCluster(config.kube, async (cluster) => {
+      await printer.print(await live.read(cluster, signal));
+      // In a large cluster a read takes seconds: the pauses keep the load of the API server low.
+      for (let pauseMs = pollMs; config.watch && !signal.aborted;) {
+        await clock.sleep(pauseMs, signal);
+        const startMs = clock.monotonicMs();
+        const next = await live.read(cluster, signal).catch(warned(system, signal));
+        if (next !== undefined) await printer.print(next);
+        pauseMs = Math.max(pollMs, 10 * (clock.monotonicMs() - startMs));
+      }
+    });
+  } catch (err) {
+    if (!signal.aborted) throw err;
+  }
+  return printer.view;
+}
+
+/** The default of procps' `watch`. */
+const pollMs = 2_000;
+
+const warned =
+  ({ stderr }: System, signal: AbortSignal) =>
+  (err: unknown): undefined => {
+    signal.throwIfAborted();
+    stderr(problemLine(`warning: the values may be stale: ${errorLine(err)}`));
+  };
+
+/** Clears the screen and moves the cursor to its upper left corner. */
+const clearScreen = '\u001b[2J\u001b[H';
+const separators = { table: '\n', json: '', yaml: '---\n' };
+
+/** Prints each result that differs from the last one: in place on a terminal, else below it. */
+class Printer<S, V extends object> {
+  readonly #live: Live<S, V>;
+  readonly #config: LiveConfig;
+  readonly #system: System;
+  #shown = '';
+  #view: V | undefined;
+
+  constructor(live: Live<S, V>, config: LiveConfig, system: System) {
+    this.#live = live;
+    this.#config = config;
+    this.#system = system;
+  }
+
+  /** The last result. */
+  get view(): V | undefined {
+    return this.#view;
+  }
+
+  async print(state: S): Promise<void> {
+    const { viewOf, linesOf, warningOf } = this.#live;
+    const { output, watch } = this.#config;
+    const { stdout, stderr } = this.#system;
+    const now = clock.now();
+    const view = viewOf(state, now);
+    this.#view = view;
+    const { isInPlace, rows, width } = terminalOf(this.#config);
+    const text = await formatted(output, view, () => {
+      const lines = linesOf(view, { now, width }).slice(0, rows);
+      return lines.map((line) => `${line}\n`).join('');
+    });
+    const current = isInPlace || !watch ? text : JSON.stringify(view);
+    if (current === this.#shown) return;
+    const before = this.#shown === '' ? '' : separators[output];
+    this.#shown = current;
+    stdout((isInPlace ? clearScreen : before) + text);
+    const warning = warningOf?.(state);
+    if (warning !== undefined) stderr(problemLine(`warning: ${warning}`));
+  }
+}
+
+/** `rows` undefined = all lines may be printed. */
+function terminalOf({ output, watch }: LiveConfig) {
+  const { isTTY, columns, rows } = process.stdout;
+  const isInPlace = isTTY && watch && output === 'table';
+  return {
+    isInPlace,
+    // More lines would scroll the first ones, which matter most, out of view.
+    rows: isInPlace ? Math.max(2, rows - 1) : undefined,
+    width: isTTY ? Math.max(40, columns) : undefined,
+  };
+}
