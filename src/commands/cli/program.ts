@@ -12,6 +12,7 @@ import { reportCommand } from '../report/command.ts';
 import { snapshotCommand } from '../snapshot/command.ts';
 import { statusCommand } from '../status/command.ts';
 import type { System } from './system.ts';
+import { topCommand } from '../top/command.ts';
 import { versionCommand, versionLine } from '../version/command.ts';
 import { whyCommand } from '../why/command.ts';
 
@@ -26,6 +27,7 @@ export const commandsOf = (system: System): readonly CommandUnknownOpts[] => [
   whyCommand(system, async () => (await import('../why/why.ts')).runWhy),
   reportCommand(system, async () => (await import('../report/report.ts')).runReport),
   statusCommand(system, async () => (await import('../status/status.ts')).runStatus),
+  topCommand(system, async () => (await import('../top/top.ts')).runTop),
   snapshotCommand(system, async () => (await import('../snapshot/snapshot.ts')).runSnapshot),
   completionCommand(system),
   versionCommand(system),

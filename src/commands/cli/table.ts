@@ -151,3 +151,14 @@ export function spanText(given: number): string {
   const span = spans.find((one) => ms >= one.ms);
   return span === undefined ? `${Math.floor(ms / 1000)}s` : `${Math.floor(ms / span.ms)}${span.name}`;
 }
+
+/** The span in the largest unit of which there are at least two: `31h`, `95m`; more than a year is `>1y`. */
+export function longSpanText(ms: number): string {
+  if (ms > longestMs) return '>1y';
+  const span = spans.find((one) => ms >= 2 * one.ms);
+  return span === undefined
+    ? `${Math.max(1, Math.round(ms / 60_000))}m`
+    : `${Math.round(ms / span.ms)}${span.name}`;
+}
+
+const longestMs = 365 * 86_400_000;

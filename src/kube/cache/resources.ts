@@ -18,7 +18,7 @@ import { ReplicaSet } from '../gen/apps.ts';
 import { Job } from '../gen/batch.ts';
 import { Annotated } from '../gen/meta.ts';
 import { Namespace, Node, Pod } from '../gen/core.ts';
-import { acceptJson, acceptProtobuf } from '../http/media-types.ts';
+import { acceptJson, acceptMetadataList, acceptProtobuf } from '../http/media-types.ts';
 import {
   jobFacts,
   namespaceFacts,
@@ -103,6 +103,30 @@ export const jsonResource = (collection: JsonCollection): Resource<RawFacts> =>
 
 export const policiesResource = (): Resource<RawFacts> =>
   jsonResource({ name: 'gcpolicies', path: policiesPath });
+
+/** The metadata of objects of any kind, those that `selector` selects. A custom resource may not be installed. */
+export function metadataResource(collection: {
+  readonly name: string;
+  readonly path: string;
+  /** In the syntax of `kubectl get -l`. */
+  readonly selector?: string | undefined;
+}): Resource<Identified> {
+  const { name, path, selector } = collection;
+  const query = selector === undefined ? {} : { labelSelector: selector };
+  return { ...inJson({ name, path, query }, identifiedFromJson), accept: acceptMetadataList };
+}
+
+function identifiedFromJson(json: unknown): Identified {
+  const { uid, name, namespace, resourceVersion }: Unchecked<V1ObjectMeta> = asObject(
+    asObject(json)['metadata'],
+  );
+  return {
+    uid: asText(uid),
+    name: asText(name),
+    namespace: asText(namespace) || undefined,
+    resourceVersion: asText(resourceVersion),
+  };
+}
 
 /** A kind that is read as JSON and may not be installed, as a custom resource. */
 export function inJson<T>(

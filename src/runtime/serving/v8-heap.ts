@@ -17,3 +17,11 @@ export function collectYoungAlone(): void {
 export function letHeapDouble(isFilling: boolean): void {
   setFlagsFromString(`--heap-growing-percent=${isFilling ? 100 : 0}`);
 }
+
+/**
+ * Keeps the young generation at a megabyte instead of 16 and more: while most objects that are read are kept, each of its collections copies
+ * what it holds, and its pages stay in memory.
+ */
+export function keepYoungSmall(): void {
+  setFlagsFromString('--semi-space-growth-factor=1');
+}

@@ -10,6 +10,12 @@ export function shortSizeText(bytes: number): string {
 export const shortQuantityText = (bytes: number): string =>
   shortSizeText(bytes).replace(' ', '').replace('B', '');
 
+/** Bytes in the form of a Kubernetes Quantity, in at most six characters: `1.5Gi`, `133Gi`. */
+export function compactQuantityText(bytes: number): string {
+  const value = bytes / 1024 ** powerOf(bytes);
+  return value < 99.95 ? shortQuantityText(bytes) : shortQuantityText(bytes).replace(/\.\d/, '');
+}
+
 /** Bytes in kubectl's binary units, with three digits: `1.50 GiB`. */
 export function sizeText(bytes: number): string {
   const power = powerOf(bytes);

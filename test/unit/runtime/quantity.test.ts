@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseQuantity, quantityText } from '../../../src/runtime/text/quantity.ts';
-import { sizeText } from '../../../src/runtime/text/size-text.ts';
+import { compactQuantityText, sizeText } from '../../../src/runtime/text/size-text.ts';
 import { property } from '../../property.ts';
 
 test.each([
@@ -81,4 +81,15 @@ test.each([
   [5 * 1024 ** 4, '5.00 TiB'],
 ] as const)('%d bytes in a sentence are %s', (bytes, text) => {
   expect(sizeText(bytes)).toBe(text);
+});
+
+test.each([
+  [0, '0'],
+  [1023, '1023'],
+  [1.5 * 2 ** 30, '1.5Gi'],
+  [99.9 * 2 ** 30, '99.9Gi'],
+  [133.3 * 2 ** 30, '133Gi'],
+  [1000.6 * 2 ** 20, '1000Mi'],
+])('%d bytes are %s in a table', (bytes, text) => {
+  expect(compactQuantityText(bytes)).toBe(text);
 });

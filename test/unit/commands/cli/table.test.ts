@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { columns, fitted, wrapped, type Column } from '../../../../src/commands/cli/table.ts';
+import { columns, fitted, longSpanText, wrapped, type Column } from '../../../../src/commands/cli/table.ts';
 
 interface Row {
   readonly count: number;
@@ -102,4 +102,19 @@ test('any text fits any size, and keeps its start and its end', () => {
 test('a sentence is broken between words, a long word is not broken', () => {
   expect(wrapped('aaa bbb ccc', 7, '  ')).toEqual(['aaa bbb', '  ccc']);
   expect(wrapped('aaaaaaaaaa b', 5, '')).toEqual(['aaaaaaaaaa', 'b']);
+});
+
+const minuteMs = 60_000;
+test.each([
+  [1, '1m'],
+  [minuteMs, '1m'],
+  [2 * minuteMs - 1, '2m'],
+  [119 * minuteMs, '119m'],
+  [120 * minuteMs, '2h'],
+  [47 * 60 * minuteMs, '47h'],
+  [48 * 60 * minuteMs, '2d'],
+  [365 * 24 * 60 * minuteMs, '365d'],
+  [366 * 24 * 60 * minuteMs, '>1y'],
+])('the time until %d ms later is %s', (ms, text) => {
+  expect(longSpanText(ms)).toBe(text);
 });

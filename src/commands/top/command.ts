@@ -1,0 +1,165 @@
+import { Argument } from '@commander-js/extra-typings';
+import { set } from '../cli/config.ts';
+import { personConnection, withConnection, type PersonConnection } from '../cli/connection.ts';
+import { UsageError } from '../cli/exit.ts';
+import { choice, LenientCommand, list, notObjectName, onOff, text } from '../cli/option.ts';
+import { colorOption, hasColours } from '../cli/output.ts';
+import type { Load, System } from '../cli/system.ts';
+import { podFilterOf, withPodFilter } from '../plan/command.ts';
+
+const about = `Shows what uses the disks of the nodes, when they will be full at the present growth (FULL IN), and when if everything collectable is removed by then (AFTER GC). Reads only the reports of the agents: needs no policy, and only the right to list nodegcreports; with the right to list nodes, nodes without an agent are shown, too. UNUSED is the size of unused images; "-" is unknown, no growth, or later than in a week; "≥" is a lower bound, because a report lists the largest 20 pods, 64 namespaces and 64 images of its node; "!" marks values older than 15 minutes. Sizes of images are those of the runtime, which counts a layer that images share in each of them. Lines above the table name what is unknown.
+
+Examples:
+  # the nodes, the fullest first, and when they will be full
+  dustpan top nodes
+
+  # which team fills a node, and until when?
+  dustpan top namespaces --node=node-7
+
+  # the pods of a namespace, by their logs
+  dustpan top pods -n batch --sort-by=logs
+
+  # what the cluster would gain without each image
+  dustpan top images --sort-by=gain -o wide`;
+
+/** The kinds of objects that `dustpan top` lists. */
+const topKinds = ['nodes', 'namespaces', 'pods', 'images'] as const;
+export type TopKind = (typeof topKinds)[number];
+
+/** kubectl's other names. */
+const aliases: ReadonlyMap<string, TopKind> = new Map([
+  ['node', 'nodes'],
+  ['no', 'nodes'],
+  ['namespace', 'namespaces'],
+  ['ns', 'namespaces'],
+  ['pod', 'pods'],
+  ['po', 'pods'],
+  ['image', 'images'],
+]);
+
+/** Values of `--sort-by`; the first is the default. Sizes and numbers: largest first; names and times: first one first. */
+const sortFields = {
+  nodes: ['percent', 'bytes', 'growth', 'full', 'full-after-collection', 'age', 'name'],
+  namespaces: ['bytes', 'layers', 'volumes', 'logs', 'growth', 'pods', 'nodes', 'age', 'name'],
+  pods: ['bytes', 'layers', 'volumes', 'logs', 'percent', 'node', 'age', 'name'],
+  images: ['bytes', 'size', 'gain', 'nodes', 'unused-since', 'name'],
+} as const satisfies Readonly<Record<TopKind, readonly string[]>>;
+export type SortField<K extends TopKind> = (typeof sortFields)[K][number];
+
+const topFormats = {
+  help: 'Output format. wide adds columns; name prints what kubectl, and of images dustpan why, takes as arguments.',
+  names: ['table', 'wide', 'json', 'yaml', 'name'],
+} as const;
+
+/** What to list. */
+export interface TopQuestion {
+  readonly kind: TopKind;
+  /** One of `sortFields`. */
+  readonly sortBy: string;
+  /** For namespaces and pods; undefined = all. */
+  readonly namespace: string | undefined;
+  /** For pods: the namespace of the kubeconfig's context. */
+  readonly isCurrentNamespace: boolean;
+  /** undefined = all. */
+  readonly nodes: readonly string[] | undefined;
+  /** Labels of nodes, namespaces or pods. */
+  readonly selector: string | undefined;
+}
+
+export interface TopConfig {
+  readonly kube: PersonConnection;
+  readonly question: TopQuestion;
+  readonly watch: boolean;
+  readonly output: (typeof topFormats.names)[number];
+  readonly colours: boolean;
+}
+
+/** Offers the kinds for completion. Not by `choices`: that would refuse kubectl's other names. */
+function kindArgument() {
+  const argument = new Argument('<KIND>', 'What to list: nodes, namespaces, pods or images.');
+  argument.argChoices = [...topKinds];
+  return argument;
+}
+
+/** Collects names, separated by commas. */
+const names = (given: string, before: readonly string[] | undefined): readonly string[] =>
+  list(given.replaceAll(',', '\n'), before);
+
+const sortHelp = topKinds.map((kind) => `${kind} ${sortFields[kind].join(', ')}`).join('; ');
+
+const topOptions = () =>
+  withConnection(
+    withPodFilter(
+      new LenientCommand('top')
+        .summary('shows what uses the disks of the nodes, and when they will be full')
+        .description(about)
+        .addArgument(kindArgument())
+        .option(
+          '--sort-by <FIELD>',
+          `Sort by this field, the largest first, unknown values last. For ${sortHelp}. Not set: the first of these.`,
+          text(),
+        )
+        .option(
+          '--node <NODES>',
+          'Only what is on these nodes, and when they will be full. Comma-separated; can be repeated.',
+          names,
+        ),
+      {
+        namespace:
+          "For namespaces and pods: only this namespace. Not set: for pods without --node that of the kubeconfig's context, else all.",
+        allNamespaces: 'For pods: of all namespaces.',
+        selector:
+          "Select by labels, such as app=web,tier!=cache or 'env in (dev,test)': nodes, namespaces or pods; for images their nodes.",
+      },
+    )
+      .option('-w, --watch [true|false]', 'Show it again after each change, until Ctrl-C.', onOff, false)
+      .addOption(colorOption())
+      .addOption(choice('-o, --output <FORMAT>', topFormats.help, topFormats.names)),
+  );
+
+export const topCommand = (system: System, load: Load<[TopConfig, System]>) =>
+  topOptions().action(async (word, options) => {
+    const kind = kindOf(word);
+    const { namespace } = podFilterOf(options, 'top');
+    if (namespace !== undefined && (kind === 'nodes' || kind === 'images'))
+      throw new UsageError([`top: ${kind} have no namespace: -n is for namespaces and pods`]);
+    const isAnywhere = options.allNamespaces || options.node !== undefined;
+    const run = await load();
+    system.exitCode = await run(
+      {
+        kube: personConnection(options, system.env, 'top'),
+        question: {
+          kind,
+          sortBy: sortField(kind, options.sortBy),
+          namespace,
+          isCurrentNamespace: kind === 'pods' && namespace === undefined && !isAnywhere,
+          nodes: nodesOf(options.node),
+          selector: options.selector,
+        },
+        watch: options.watch,
+        output: options.output,
+        colours: hasColours(options.color, set(system.env['NO_COLOR'])),
+      },
+      system,
+    );
+  });
+
+function kindOf(word: string): TopKind {
+  const kind = topKinds.find((one) => one === word) ?? aliases.get(word);
+  if (kind !== undefined) return kind;
+  throw new UsageError([`top: ${JSON.stringify(word)} is not listed; use ${topKinds.join(', ')}`]);
+}
+
+function sortField(kind: TopKind, field: string | undefined): string {
+  const known: readonly string[] = sortFields[kind];
+  if (field === undefined || known.includes(field)) return field ?? sortFields[kind][0];
+  throw new UsageError([
+    `top: ${kind} cannot be sorted by ${JSON.stringify(field)}; use ${known.join(', ')}`,
+  ]);
+}
+
+function nodesOf(given: readonly string[] | undefined): readonly string[] | undefined {
+  const wrong = given?.find((name) => notObjectName(name) !== undefined);
+  if (wrong === undefined) return given;
+  throw new UsageError([`top: --node ${JSON.stringify(wrong)} is not the name of a node`]);
+}

@@ -1,0 +1,65 @@
+import type { SortField } from './command.ts';
+import type { TopFacts, TopNode } from './facts.ts';
+import { earlierFirst, sumOf, timesOf, type SortValues } from './order.ts';
+
+/** A namespace in `-o json`, on the nodes in question; what is unknown is absent. */
+export interface NamespaceRow {
+  readonly name: string;
+  /** Nodes on which it is listed. */
+  readonly nodes: number;
+  readonly pods: number;
+  readonly bytes: number;
+  readonly layersBytes: number | undefined;
+  readonly volumesBytes: number | undefined;
+  readonly logsBytes: number | undefined;
+  /** Absent if unknown, or if nothing grows. */
+  readonly growthBytesPerHour: number | undefined;
+  /** Whether a node may have more of it: one that lists no namespaces, or not all. */
+  readonly lowerBound: boolean;
+  /** The earliest of its nodes. */
+  readonly measuredTime: string | undefined;
+  /** Whether the values of a node are older than 15 minutes. */
+  readonly stale: boolean;
+}
+
+export function namespaceRows(
+  nodes: readonly TopNode[],
+  { namespace, selected }: Pick<TopFacts, 'namespace' | 'selected'>,
+): readonly NamespaceRow[] {
+  const parts = nodes.flatMap(({ usage, stale }) =>
+    (usage?.namespaces ?? [])
+      .filter(({ name }) => name === (namespace ?? name) && (selected?.has(name) ?? true))
+      .map((one) => ({ ...one, measuredTime: usage?.measuredTime, stale })),
+  );
+  const incomplete = nodes
+    .filter(({ usage }) => usage?.namespaces === undefined || usage.otherNamespaces !== undefined)
+    .map(({ usage }) => new Set(usage?.namespaces?.map(({ name }) => name)));
+  return [...Map.groupBy(parts, ({ name }) => name)].map(([name, group]) => {
+    const growth = group.reduce((all, { growthBytesPerHour = 0 }) => all + growthBytesPerHour, 0);
+    return {
+      name,
+      nodes: group.length,
+      pods: group.reduce((all, { pods }) => all + pods, 0),
+      bytes: group.reduce((all, { bytes }) => all + bytes, 0),
+      layersBytes: sumOf(group.map(({ layersBytes }) => layersBytes)),
+      volumesBytes: sumOf(group.map(({ volumesBytes }) => volumesBytes)),
+      logsBytes: sumOf(group.map(({ logsBytes }) => logsBytes)),
+      growthBytesPerHour: growth > 0 ? growth : undefined,
+      lowerBound: incomplete.some((listed) => !listed.has(name)),
+      measuredTime: timesOf(group.map(({ measuredTime }) => measuredTime))[0],
+      stale: group.some(({ stale }) => stale),
+    };
+  });
+}
+
+export const namespaceSort: SortValues<SortField<'namespaces'>, NamespaceRow> = {
+  bytes: ({ bytes }) => bytes,
+  layers: ({ layersBytes }) => layersBytes,
+  volumes: ({ volumesBytes }) => volumesBytes,
+  logs: ({ logsBytes }) => logsBytes,
+  growth: ({ growthBytesPerHour }) => growthBytesPerHour,
+  pods: ({ pods }) => pods,
+  nodes: ({ nodes }) => nodes,
+  age: ({ measuredTime }) => earlierFirst(measuredTime),
+  name: ({ name }) => name,
+};
