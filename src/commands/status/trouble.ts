@@ -2,7 +2,7 @@ import type { GCPolicy, GCPolicyStatusCondition } from '../../api/gen/gcpolicy.g
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
 import { invalidPolicyText } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
-import { isStale, staleMinutes } from '../../api/report/stale.ts';
+import { isStale, staleMinutes } from '../../api/report/fresh.ts';
 
 /** One problem, with every object that has it. */
 export interface Trouble {

@@ -2,7 +2,7 @@ import type {
   NodeGCReportStatusUsage,
   NodeGCReportStatusUsageNamespace,
 } from '../../api/gen/nodegcreport.gen.ts';
-import { isStale } from '../../api/report/stale.ts';
+import { isStale } from '../../api/report/fresh.ts';
 import type { ReportedUsage } from '../../kube/cache/node-usage.ts';
 import type { TopQuestion } from './command.ts';
 

@@ -1,4 +1,4 @@
-import { staleMinutes } from '../../api/report/stale.ts';
+import { staleMinutes } from '../../api/report/fresh.ts';
 import { isAhead, type TopFacts, type TopNode } from './facts.ts';
 
 /** Something that is unknown. */

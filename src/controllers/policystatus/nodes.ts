@@ -1,5 +1,6 @@
 import { nodeMatcher } from '../../api/policy/matching.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
+import { isFresh } from '../../api/report/fresh.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import type { NodeFacts } from '../../kube/cache/objects.ts';
 
@@ -27,16 +28,14 @@ interface ObservedNodes {
   readonly reports: Iterable<NodeReportFacts>;
 }
 
-/** An agent reports every 5 min; after three missed reports its node counts as not reporting. */
-const staleMs = 15 * 60_000;
-
 /** Adds up the reports of the nodes that each policy governs, by UID of the policy; only for policies with rules for nodes. */
 export function rollUpNodes(
   ranked: readonly (Policy | InvalidPolicy)[],
   { nodes, reports }: ObservedNodes,
   now: Date,
 ): ReadonlyMap<string, NodeRollup> {
-  const byNode = new Map([...reports].filter((one) => isFresh(one, now)).map((one) => [one.name, one]));
+  const fresh = [...reports].filter(({ reportedAtMs }) => isFresh(reportedAtMs, now));
+  const byNode = new Map(fresh.map((one) => [one.name, one]));
   const rollups = new Map<string, NodeRollup>();
   for (const policy of ranked)
     if (!isInvalid(policy) && policy.nodes !== undefined) rollups.set(policy.uid, none);
@@ -49,9 +48,6 @@ export function rollUpNodes(
   }
   return rollups;
 }
-
-const isFresh = ({ reportedAtMs }: NodeReportFacts, now: Date): boolean =>
-  reportedAtMs !== undefined && now.getTime() - reportedAtMs <= staleMs;
 
 const none: NodeRollup = {
   desired: 0,
