@@ -110,6 +110,7 @@ export const nodesRules = (over: Partial<NodesPolicy> = {}): NodesPolicy => ({
   orphans: undefined,
   localStorageEviction: undefined,
   nodePressure: undefined,
+  namespaceBudgets: [],
   ...over,
 });
 
@@ -131,7 +132,7 @@ export const policy = (
   };
 };
 
-type Block = Exclude<keyof NodesPolicy, 'nodeSelector' | 'excludeNamespaces'>;
+type Block = Exclude<keyof NodesPolicy, 'nodeSelector' | 'excludeNamespaces' | 'namespaceBudgets'>;
 
 /** A rule for nodes with the defaults of the CRD. */
 export function defaultsOf<B extends Block>(block: B): NonNullable<NodesPolicy[B]> {

@@ -7,6 +7,7 @@ import { nodePressureMetrics } from '../../src/agent/nodepressure/metrics.ts';
 import { usageMetrics } from '../../src/agent/usage/metrics.ts';
 import { agentMetrics } from '../../src/commands/agent/metrics.ts';
 import { controllerMetrics } from '../../src/commands/controller/metrics.ts';
+import { budgetMetrics } from '../../src/controllers/budgets/metrics.ts';
 import { evictionMetrics } from '../../src/controllers/eviction/metrics.ts';
 import { podGcMetrics } from '../../src/controllers/podgc/metrics.ts';
 import { policyStatusMetrics } from '../../src/controllers/policystatus/metrics.ts';
@@ -20,6 +21,7 @@ const registrations: Readonly<Record<Component, Readonly<Record<string, (registr
   controller: {
     'src/controllers/podgc/metrics.ts': (registry) => podGcMetrics(registry),
     'src/controllers/eviction/metrics.ts': (registry) => evictionMetrics(registry),
+    'src/controllers/budgets/metrics.ts': (registry) => budgetMetrics(registry),
     'src/controllers/policystatus/metrics.ts': (registry) => policyStatusMetrics(registry),
     'src/commands/controller/metrics.ts': (registry) => controllerMetrics(registry, 'dustpan-controller'),
     'src/runtime/serving/process-metrics.ts': showProcess,

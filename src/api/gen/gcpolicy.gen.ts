@@ -240,7 +240,7 @@ export interface GCPolicySpecPodsSafety {
 export interface GCPolicySpecNodes {
   nodeSelector?: GCPolicySpecNodesNodeSelector | undefined;
   /**
-   * Names of namespaces whose pods this policy neither evicts nor warns about, for local storage or node pressure; the pods.excludeNamespaces of the same policy count too. Default: none.
+   * Names of namespaces whose pods this policy neither evicts nor warns about, for local storage, node pressure or namespaceBudgets; the pods.excludeNamespaces of the same policy count too. Default: none.
    *
    * Items: The name of a namespace.
    */
@@ -250,6 +250,10 @@ export interface GCPolicySpecNodes {
   orphans?: GCPolicySpecNodesOrphans | undefined;
   localStorageEviction?: GCPolicySpecNodesLocalStorageEviction | undefined;
   nodePressure?: GCPolicySpecNodesNodePressure | undefined;
+  /**
+   * Budgets of local storage for namespaces. When a namespace exceeds one, the controller warns, in mode DryRun too: by an Event in the namespace, the condition BudgetsExceeded of this policy, and a metric. It deletes and evicts nothing. The first entry that selects a namespace applies to it; none applies to excludeNamespaces. An excess ends below 90 % of the budget. Default: none.
+   */
+  namespaceBudgets?: GCPolicySpecNodesNamespaceBudget[] | undefined;
 }
 /**
  * Selects by labels the nodes that this policy governs. Empty (the default) selects all.
@@ -541,6 +545,57 @@ export interface GCPolicySpecNodesNodePressureMinimumReclaim {
   'imagefs.inodesFree'?: string | undefined;
 }
 /**
+ * The budgets of the namespaces that namespaceSelector selects. Usage is that of writable layers, emptyDir volumes on disk and logs of pods, on the nodes that this policy governs. The controller adds up reports of at most 15 minutes. The usage of a namespace is unknown on other nodes, and on nodes where it is not one of the 64 largest: an excess neither begins nor ends by unknown usage.
+ */
+export interface GCPolicySpecNodesNamespaceBudget {
+  namespaceSelector: GCPolicySpecNodesNamespaceBudgetNamespaceSelector;
+  /**
+   * Size, such as 20Gi, that the pods of a namespace may use on one node. Empty (the default) means no budget per node.
+   */
+  perNode?: string | undefined;
+  /**
+   * Size, such as 200Gi, that the pods of a namespace may use on all nodes that this policy governs. Empty (the default) means no such budget.
+   */
+  cluster?: string | undefined;
+}
+/**
+ * Selects namespaces by labels. It must not be empty. To select all, require that the label kubernetes.io/metadata.name exists.
+ */
+export interface GCPolicySpecNodesNamespaceBudgetNamespaceSelector {
+  /**
+   * Labels that must all have exactly these values.
+   */
+  matchLabels?: {
+    /**
+     * The value of the label. Null means the empty value, as in other Kubernetes kinds.
+     */
+    [k: string]: string;
+  };
+  /**
+   * Requirements that must all be met.
+   */
+  matchExpressions?: GCPolicySpecNodesNamespaceBudgetNamespaceSelectorMatchExpression[] | undefined;
+}
+/**
+ * One requirement on one label.
+ */
+export interface GCPolicySpecNodesNamespaceBudgetNamespaceSelectorMatchExpression {
+  /**
+   * The key of the label.
+   */
+  key: string;
+  /**
+   * In and NotIn compare the label with the values. Exists and DoesNotExist check only whether the label is present. NotIn also matches an object without the label.
+   */
+  operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+  /**
+   * Values that In and NotIn compare with. Must be empty with Exists and DoesNotExist.
+   *
+   * Items: A value of the label.
+   */
+  values?: string[] | undefined;
+}
+/**
  * State of the policy. The controller writes it.
  */
 export interface GCPolicyStatus {
@@ -553,7 +608,7 @@ export interface GCPolicyStatus {
    */
   lastPassTime?: string | undefined;
   /**
-   * Conditions: Ready (accepted and not degraded), Accepted (the spec is valid), Enforcing (mode Enforce is in effect), Holding (a large deletion by a new generation waits), Degraded (a problem limits the policy).
+   * Conditions: Ready (accepted and not degraded), Accepted (the spec is valid), Enforcing (mode Enforce is in effect), Holding (a large deletion by a new generation waits), Degraded (a problem limits the policy), BudgetsExceeded (a namespace exceeds its budget; absent without namespaceBudgets).
    */
   conditions?: GCPolicyStatusCondition[] | undefined;
   hold?: GCPolicyStatusHold | undefined;

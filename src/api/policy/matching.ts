@@ -174,6 +174,10 @@ export const hasStorageRule = (policies: readonly AnyPolicy[] = []): boolean =>
 export const hasPressureRule = (policies: readonly AnyPolicy[] = []): boolean =>
   policies.some((policy) => !isInvalid(policy) && policy.nodes?.nodePressure !== undefined);
 
+/** Whether any valid policy has budgets of namespaces. */
+export const hasNamespaceBudgets = (policies: readonly AnyPolicy[]): boolean =>
+  policies.some((policy) => !isInvalid(policy) && (policy.nodes?.namespaceBudgets.length ?? 0) > 0);
+
 /** Whether a plan needs the usage of nodes and their pods. */
 export const needsUsageOf = (policies: readonly AnyPolicy[] = []): boolean =>
   hasStorageRule(policies) || hasPressureRule(policies);

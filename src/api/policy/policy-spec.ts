@@ -94,6 +94,10 @@ function nodesOf(nodes: SpecNodes, excludedByPods: readonly string[] = []): Node
     orphans: nodes.orphans,
     localStorageEviction: nodes.localStorageEviction && localStorageOf(nodes.localStorageEviction),
     nodePressure: nodes.nodePressure && nodePressureOf(nodes.nodePressure),
+    namespaceBudgets: nodes.namespaceBudgets.map(({ namespaceSelector, ...budget }) => ({
+      ...budget,
+      namespaceSelector: selectorOf(namespaceSelector),
+    })),
   };
 }
 

@@ -5,6 +5,7 @@ import type {
   SpecNodesImageGCInodes,
   SpecNodesLocalStorageEviction,
   SpecNodesLocalStorageEvictionDefaultLimits,
+  SpecNodesNamespaceBudget,
   SpecNodesNodePressure,
   SpecNodesOrphans,
   SpecPodsOrphaned,
@@ -65,6 +66,8 @@ export interface NodesPolicy {
   readonly orphans: OrphansPolicy | undefined;
   readonly localStorageEviction: LocalStoragePolicy | undefined;
   readonly nodePressure: NodePressurePolicy | undefined;
+  /** The first whose selector matches a namespace applies to it. */
+  readonly namespaceBudgets: readonly NamespaceBudget[];
 }
 
 type HoldFields = 'holdAbove' | 'holdForMs';
@@ -135,6 +138,11 @@ export interface NodePressurePolicy extends Omit<
   readonly minimumReclaim: SignalThresholds;
   /** undefined = no forecast. */
   readonly forecastMs: number | undefined;
+}
+
+/** Warnings about namespaces; undefined = no budget of this kind. At least one is given. */
+export interface NamespaceBudget extends Omit<SpecNodesNamespaceBudget, 'namespaceSelector'> {
+  readonly namespaceSelector: LabelSelector;
 }
 
 /** metav1.LabelSelector: all of matchLabels and all of matchExpressions; the empty one selects everything. */

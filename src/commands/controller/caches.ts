@@ -1,4 +1,4 @@
-import { podLabelKeys } from '../../api/policy/matching.ts';
+import { hasNamespaceBudgets, podLabelKeys } from '../../api/policy/matching.ts';
 import type { PolicySet } from '../../api/policy/policy-set.ts';
 import type { PodStore } from '../../controllers/podgc/controller.ts';
 import type {
@@ -23,6 +23,7 @@ import {
 } from '../../kube/cache/resources.ts';
 import { OnDemand } from '../../kube/cache/on-demand.ts';
 import { PodCache } from '../../kube/cache/pod-cache.ts';
+import { ReportCache } from '../../kube/cache/report-cache.ts';
 import { Edge } from '../../runtime/scheduling/edge.ts';
 import type { Check } from '../../runtime/serving/health.ts';
 
@@ -32,7 +33,7 @@ export interface Caches {
   readonly namespaces: Store<NamespaceFacts>;
   readonly policies: Store<RawFacts>;
   /** The reports of the agents; nothing waits for them, as their kind may not be installed. */
-  readonly nodeReports: Store<NodeReportFacts>;
+  readonly nodeReports: ReportCache;
   readonly jobs: () => Store<JobFacts>;
   readonly replicaSets: () => Store<ReplicaSetFacts>;
   /** Patches the status of a policy; does nothing if the policy is gone. */
@@ -51,9 +52,11 @@ interface CacheDeps extends Omit<ReflectorDeps<Identified>, 'resource' | 'onChan
   readonly onPolicy: (event: PolicyEvent) => void;
   /** Called when a report changed, if any report requests an eviction. */
   readonly onEvictionRequests: () => void;
+  /** Called when the reports are complete, at the start and after each new list that `keepUsage` requires. */
+  readonly onReports: () => void;
 }
 
-/** The watches of the controller. Pods are listed when the policies are known, which determine the labels to keep. */
+/** The watches of the controller. Pods and reports are listed when the policies are known, which determine what to keep of them. */
 export function controllerCaches(deps: CacheDeps): Caches {
   const reflect = reflecting(deps);
   const ready: Edge = new Edge(
@@ -75,9 +78,17 @@ export function controllerCaches(deps: CacheDeps): Caches {
   );
   const nodes = reflect(nodesResource(), checkReady);
   const namespaces = reflect(namespacesResource(), checkReady);
-  const nodeReports: Reflector<NodeReportFacts> = reflect(nodeReportsResource(), () => {
-    if (requestsEviction(nodeReports.items.values())) deps.onEvictionRequests();
-  });
+  const reported: Edge = new Edge(() => nodeReports.synced, deps.onReports);
+  const nodeReports: ReportCache = new ReportCache(
+    (keepsUsage) =>
+      reflect(nodeReportsResource(keepsUsage), () => {
+        reported.check();
+        if (requestsEviction(nodeReports.items.values())) deps.onEvictionRequests();
+      }),
+    () => {
+      reported.check();
+    },
+  );
   const jobs = new OnDemand(() => reflect(jobsResource()));
   const replicaSets = new OnDemand(() => reflect(replicaSetsResource()));
   return {
@@ -96,8 +107,9 @@ export function controllerCaches(deps: CacheDeps): Caches {
       namespaces.check('namespaces'),
     ],
     run: async (signal) => {
-      const always = [operator, nodes, namespaces, nodeReports].map((one) => one.run(signal));
-      const later = [jobs.run(signal), replicaSets.run(signal), runPods({ policies, pods }, deps, signal)];
+      const always = [operator, nodes, namespaces].map((one) => one.run(signal));
+      const byPolicies = runByPolicies({ policies, pods, nodeReports }, deps, signal);
+      const later = [jobs.run(signal), replicaSets.run(signal), byPolicies];
       await Promise.all([...always, ...later]);
     },
   };
@@ -155,8 +167,12 @@ function watchedPolicies(
 const objectsOf = (policies: Store<RawFacts>): RawFacts['object'][] =>
   [...policies.items.values()].map(({ object }) => object);
 
-async function runPods(
-  { policies, pods }: { readonly policies: Reflector<RawFacts>; readonly pods: PodCache },
+async function runByPolicies(
+  {
+    policies,
+    pods,
+    nodeReports,
+  }: Pick<Caches, 'nodeReports'> & { readonly policies: Reflector<RawFacts>; readonly pods: PodCache },
   { policySet, log }: CacheDeps,
   signal: AbortSignal,
 ): Promise<void> {
@@ -165,5 +181,6 @@ async function runPods(
   if (policies.items.size === 0) log.info({}, 'no GCPolicy exists, nothing is collected');
   policySet.update(objectsOf(policies));
   pods.covers(podLabelKeys(policySet.ranked));
-  await pods.reflector.run(signal);
+  nodeReports.keepUsage(hasNamespaceBudgets(policySet.ranked));
+  await Promise.all([pods.reflector.run(signal), nodeReports.reflector.run(signal)]);
 }

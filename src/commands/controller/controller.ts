@@ -63,6 +63,8 @@ const liveAtLeastMs = 5 * 60_000;
 const statusPeriodMs = 10_000;
 /** Without requests a pass costs almost nothing. */
 const evictionPeriodMs = 10_000;
+/** An agent reports a change of the usage at most once a minute. */
+const budgetsPeriodMs = 30_000;
 const lastStatusMs = 3_000;
 
 async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> {
@@ -71,6 +73,7 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
   const policySet = new PolicySet();
   const wake = new Wake();
   const evictionWake = new Wake();
+  const budgetsWake = new Wake();
   const caches = controllerCaches({
     transport: cluster.transport,
     clock,
@@ -82,10 +85,15 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
       letHeapDouble(false);
       wake.trigger();
       evictionWake.trigger();
+      budgetsWake.trigger();
     },
     onPolicy: ({ type, name }) => {
       log.info({ policy: name, change: type }, 'policies changed');
       wake.trigger();
+      budgetsWake.trigger();
+    },
+    onReports: () => {
+      budgetsWake.trigger();
     },
     onEvictionRequests: () => {
       evictionWake.trigger();
@@ -105,7 +113,7 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
     wake,
   });
   const servers = await serve(base, { caches, elector, heartbeat });
-  const lead = leading(base, { units, wake, evictionWake, heartbeat });
+  const lead = leading(base, { units, wake, evictionWake, budgetsWake, heartbeat });
   const background = new AbortController();
   const work = [caches.run(background.signal), recorder.run(background.signal)];
   try {
@@ -123,13 +131,14 @@ interface Loops {
   readonly units: Units;
   readonly wake: Wake;
   readonly evictionWake: Wake;
+  readonly budgetsWake: Wake;
   readonly heartbeat: Heartbeat;
 }
 
 /** The loops of the leader, until the signal aborts. */
 function leading(
   base: Base,
-  { units, wake, evictionWake, heartbeat }: Loops,
+  { units, wake, evictionWake, budgetsWake, heartbeat }: Loops,
 ): (signal: AbortSignal) => Promise<void> {
   const { config, log } = base;
   return async (signal) => {
@@ -142,6 +151,14 @@ function leading(
       loop(
         (pass) => units.eviction.reconcile(pass),
         { clock, log, wake: evictionWake, ...named(base, 'eviction', evictionPeriodMs) },
+        signal,
+      ),
+      loop(
+        () => {
+          units.budgets.reconcile();
+          return Promise.resolve();
+        },
+        { clock, log, wake: budgetsWake, ...named(base, 'budgets', budgetsPeriodMs) },
         signal,
       ),
       loop(

@@ -1,3 +1,5 @@
+import { BudgetController, type BudgetDeps } from '../../controllers/budgets/controller.ts';
+import { budgetMetrics } from '../../controllers/budgets/metrics.ts';
 import { EvictionController } from '../../controllers/eviction/controller.ts';
 import { evictionMetrics } from '../../controllers/eviction/metrics.ts';
 import { PodGcController, type PodGcDeps } from '../../controllers/podgc/controller.ts';
@@ -41,6 +43,7 @@ interface UnitDeps {
 export interface Units {
   readonly podGc: PodGcController;
   readonly eviction: EvictionController;
+  readonly budgets: BudgetController;
   readonly status: PolicyStatusController;
   /** Triggered after each pass of podgc. */
   readonly statusWake: Wake;
@@ -55,7 +58,10 @@ export function buildUnits(deps: UnitDeps): Units {
     status.observe(reports);
     statusWake.trigger();
   });
-  return { podGc, eviction: evictionOf(deps, live), status, statusWake };
+  const budgets = budgetsOf(deps, (reports) => {
+    status.observeBudgets(reports);
+  });
+  return { podGc, eviction: evictionOf(deps, live), budgets, status, statusWake };
 }
 
 function policyStatus(deps: UnitDeps): PolicyStatusController {
@@ -94,6 +100,19 @@ function evictionOf(
     metrics: metrics.units,
     own: evictionMetrics(registry),
     log: log.named('eviction'),
+  });
+}
+
+function budgetsOf(deps: UnitDeps, onPass: BudgetDeps['onPass']): BudgetController {
+  const { registry, recorder, policySet, caches, log } = deps;
+  return new BudgetController({
+    ...caches,
+    policySet,
+    recorder,
+    clock,
+    metrics: budgetMetrics(registry),
+    onPass,
+    log: log.named('budgets'),
   });
 }
 

@@ -94,6 +94,7 @@ function ofPolicy(policy: GCPolicy, now: Date): readonly Found[] {
   return [
     ...found('Refused', refused),
     ...found('PolicyDegraded', conditionOf(conditions, 'Degraded', 'True')),
+    ...found('AtRisk', conditionOf(conditions, 'BudgetsExceeded', 'True')),
     ...found('Held', conditionOf(conditions, 'Holding', 'True')),
     ...unseen(policy, now),
     ...behind(policy, now),

@@ -1,3 +1,4 @@
+import { hasNamespaceBudgets } from '../../api/policy/matching.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import { invalidPolicyText, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { printable } from '../../runtime/text/printable.ts';
@@ -11,7 +12,8 @@ export function claims(facts: StatusFacts, hold: PolicyStatus['hold']): readonly
   const accepted = acceptedClaim(policy);
   const degraded = degradedClaim(facts);
   const enforcing = enforcingClaim(policy, report);
-  return [readyClaim(accepted, degraded), accepted, enforcing, holdingClaim(facts, hold), degraded];
+  const holding = holdingClaim(facts, hold);
+  return [readyClaim(accepted, degraded), accepted, enforcing, holding, degraded, ...budgetsClaim(facts)];
 }
 
 function readyClaim(accepted: Claim, degraded: Claim): Claim {
@@ -96,6 +98,18 @@ function nodeTrouble(nodes: NodeRollup | undefined): Trouble {
   if (nodes === undefined || nodes.degraded === 0) return undefined;
   const message = `${nodes.degraded} of ${nodes.desired} nodes are degraded; see their NodeGCReports`;
   return { reason: 'NodesDegraded', message };
+}
+
+/** Whether a namespace exceeds its budget. Absent without a valid policy with budgets; before the first pass of a controller as it was. */
+function budgetsClaim({ policy, stored, budgets }: StatusFacts): readonly Claim[] {
+  const type = 'BudgetsExceeded';
+  if (!hasNamespaceBudgets([policy])) return [];
+  if (budgets !== undefined) return [{ type, ...budgets }];
+  const before = stored?.conditions.find((condition) => condition.type === type);
+  if (before !== undefined)
+    return [{ type, status: before.status, reason: before.reason, message: before.message }];
+  const message = 'The controller has not compared the usage of namespaces with the budgets yet';
+  return [{ type, status: 'Unknown', reason: 'NotCompared', message }];
 }
 
 /** A policy without rules for pods: only the reports of nodes count. */

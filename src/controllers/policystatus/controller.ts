@@ -1,3 +1,4 @@
+import type { BudgetsReport } from '../../api/report/budgets-report.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
@@ -33,6 +34,7 @@ interface PolicyStatusDeps {
 export class PolicyStatusController {
   readonly #deps: PolicyStatusDeps;
   readonly #memory = new Map<string, Memory>();
+  #budgets: ReadonlyMap<string, BudgetsReport> = new Map();
 
   constructor(deps: PolicyStatusDeps) {
     this.#deps = deps;
@@ -44,6 +46,11 @@ export class PolicyStatusController {
       const known = this.#memory.get(uid);
       this.#memory.set(uid, { ...known, report, deletedSince: (known?.deletedSince ?? 0) + report.deleted });
     }
+  }
+
+  /** Replaces the reports about budgets; the next `reconcile` writes them. */
+  observeBudgets(reports: ReadonlyMap<string, BudgetsReport>): void {
+    this.#budgets = reports;
   }
 
   /** Writes each status that differs from the stored one; the next pass retries a failed write. */
@@ -81,7 +88,8 @@ export class PolicyStatusController {
     // The cache may not show our own last write yet; its deletions must not count twice.
     const stored = newer(memory.written, policies.storedStatus(policy.uid));
     const { report, deletedSince } = memory;
-    const planned = planStatus({ policy, stored, report, deletedSince, nodes }, clock.now());
+    const budgets = this.#budgets.get(policy.uid);
+    const planned = planStatus({ policy, stored, report, deletedSince, nodes, budgets }, clock.now());
     const waitMs = writeAfterMs(planned, stored);
     const waitedMs = clock.monotonicMs() - (memory.writtenAtMs ?? -Infinity);
     if (waitMs !== undefined && waitedMs >= waitMs)

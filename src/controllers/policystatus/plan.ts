@@ -71,7 +71,7 @@ const isHold = (value: unknown): value is StatusHold => parseInForce(value) !== 
 
 /** Every agent watches the policies, so a status is written at most this often, unless the status of a condition changes. */
 const regularMs = 30_000;
-/** For sums over nodes, which always change a little. */
+/** For sums over nodes and the usage of namespaces, which always change a little. */
 const sumsMs = 5 * 60_000;
 
 /**
@@ -93,14 +93,17 @@ const statuses = ({ observedGeneration, conditions, hold }: PolicyStatus): strin
   ]);
 
 function substance({ conditions, pods, nodes }: PolicyStatus): string {
-  const claimed = conditions.map(({ type, status, reason, message }) => [type, status, reason, message]);
+  const claimed = conditions.map(({ type, status, reason, message }) =>
+    type === 'BudgetsExceeded' ? [type, status, reason] : [type, status, reason, message],
+  );
   const { desired, upToDate, degraded, keepListAtRisk, holding } = nodes ?? {};
   const { storageWarnings, evictionRequests } = nodes ?? {};
   const ofNodes = [desired, upToDate, degraded, keepListAtRisk, holding, storageWarnings, evictionRequests];
   return JSON.stringify([claimed, sorted(pods), ofNodes]);
 }
 
-const sums = ({ nodes }: PolicyStatus): string => JSON.stringify(sorted(nodes));
+const sums = ({ conditions, nodes }: PolicyStatus): string =>
+  JSON.stringify([conditions.map(({ message }) => message), sorted(nodes)]);
 const sorted = (counts: object | null | undefined): unknown => Object.entries(counts ?? {}).sort();
 
 const podRollup = (report: PolicyPassReport, deletedTotal: number): PodRollup => ({

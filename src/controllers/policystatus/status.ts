@@ -1,3 +1,4 @@
+import type { BudgetsReport } from '../../api/report/budgets-report.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import type { NodeRollup } from './nodes.ts';
@@ -22,6 +23,8 @@ export interface StatusFacts {
   readonly deletedSince: number;
   /** undefined = not known, or the policy has no rules for nodes. */
   readonly nodes?: NodeRollup | undefined;
+  /** undefined = not judged yet, or the policy has no budgets. */
+  readonly budgets?: BudgetsReport | undefined;
 }
 
 /** The fields of a GCPolicy's status that the controller writes. */

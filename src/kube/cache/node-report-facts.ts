@@ -10,6 +10,10 @@ import type {
   NodeGCReportStatusImagesRemovable,
   NodeGCReportStatusPolicy,
   NodeGCReportStatusUnit,
+  NodeGCReportStatusUsage,
+  NodeGCReportStatusUsageNamespace,
+  NodeGCReportStatusUsageOtherNamespaces,
+  NodeGCReportStatusUsagePod,
 } from '../../api/gen/nodegcreport.gen.ts';
 import {
   isLimitRequest,
@@ -21,6 +25,7 @@ import { bounded, bounds } from '../../runtime/bounds.ts';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { asObject, asObjects, asText, numberFromJson, type Unchecked } from '../codec/json.ts';
 import { MalformedError } from '../codec/frames.ts';
+import { SharedValues } from '../codec/shared-values.ts';
 import type { Identified } from './objects.ts';
 import { inJson, reportsPath, type Resource } from './resources.ts';
 
@@ -45,26 +50,44 @@ export interface NodeReportFacts extends Identified {
   readonly evictionRequests: number;
   /** The listed ones, in the order of the report. The same array as long as their content is the same. */
   readonly requests: readonly EvictionRequest[];
+  /** The last known usage; undefined = unknown, or not kept. Up to 7 KB of a node with many namespaces. */
+  readonly usage?: ReportedUsage | undefined;
 }
 
-/** The reports of all nodes. The kind may be missing. */
-export const nodeReportsResource = (): Resource<NodeReportFacts> =>
-  inJson({ name: 'nodegcreports', path: reportsPath }, (json, known) => {
+/** What the namespaces of a node use. */
+export interface ReportedUsage {
+  readonly measuredAtMs: number;
+  /** The largest. */
+  readonly namespaces: readonly { readonly name: string; readonly bytes: number }[];
+  /** Every namespace that is not listed uses at most this much; 0 = all are listed. */
+  readonly unlistedAtMostBytes: number;
+  /** The largest of the node. */
+  readonly pods: readonly { readonly namespace: string; readonly name: string; readonly bytes: number }[];
+}
+
+/** The reports of all nodes. The kind may be missing. `keepsUsage` is evaluated for each object: relist after a change. */
+export function nodeReportsResource(keepsUsage = (): boolean => false): Resource<NodeReportFacts> {
+  const readUsage = usageReader();
+  return inJson({ name: 'nodegcreports', path: reportsPath }, (json, known) => {
     const { metadata, status: stored }: Unchecked<NodeGCReport> = asObject(json);
     const meta: Unchecked<V1ObjectMeta> = asObject(metadata);
     const uid = asText(meta.uid);
     const resourceVersion = asText(meta.resourceVersion);
     if (uid === '') throw new MalformedError('report without metadata.uid');
     const before = known?.get(uid);
-    if (before?.resourceVersion === resourceVersion) return before;
+    const isUsageKept = keepsUsage();
+    if (before?.resourceVersion === resourceVersion && (!isUsageKept || before.usage !== undefined))
+      return before;
     const status: Unchecked<NodeGCReportStatus> = asObject(stored);
     const requests = requestsOf(status.evictionRequests, before?.requests);
-    return { uid, name: asText(meta.name), resourceVersion, ...countsOf(status), requests };
+    const facts = { uid, name: asText(meta.name), resourceVersion, ...countsOf(status), requests };
+    return isUsageKept ? { ...facts, usage: readUsage(status, before?.usage) } : facts;
   });
+}
 
 function countsOf(
   status: Unchecked<NodeGCReportStatus>,
-): Omit<NodeReportFacts, keyof Identified | 'requests'> {
+): Omit<NodeReportFacts, keyof Identified | 'requests' | 'usage'> {
   const reportedAtMs = Date.parse(asText(status.reportTime));
   const policy: Unchecked<NodeGCReportStatusPolicy> = asObject(status.policy);
   const images: Unchecked<NodeGCReportStatusImages> = asObject(status.images);
@@ -138,6 +161,41 @@ function shortageOf(json: unknown): EvictionRequest['shortage'] {
   const shortage: Unchecked<NodeGCReportStatusEvictionRequestShortage> = asObject(json);
   const [available, threshold] = [countOf(shortage.available), countOf(shortage.threshold)];
   return available === undefined || threshold === undefined ? undefined : { available, threshold };
+}
+
+/** Bounds of the lists in crds/. */
+const maxNamespaces = 64;
+const maxPods = 20;
+
+/** Returns a function that reads the usage in a report; `before` if the report has none: the agent could not measure it. */
+function usageReader() {
+  const names = new SharedValues<string>();
+  const nameOf = (value: unknown): string => names.share(bounded(asText(value), bounds.label));
+  return (
+    { usage: json, reportTime }: Unchecked<NodeGCReportStatus>,
+    before: ReportedUsage | undefined,
+  ): ReportedUsage | undefined => {
+    const usage: Unchecked<NodeGCReportStatusUsage> = asObject(json);
+    const times = [usage.measuredTime, reportTime].flatMap((time) => parseRfc3339(asText(time)) ?? []);
+    if (!Array.isArray(usage.namespaces) || times.length === 0) return before;
+    const listed: readonly Unchecked<NodeGCReportStatusUsageNamespace>[] = asObjects(usage.namespaces);
+    const rest: Unchecked<NodeGCReportStatusUsageOtherNamespaces> = asObject(usage.otherNamespaces);
+    const namespaces = listed.slice(0, maxNamespaces).flatMap((one) => {
+      const bytes = countOf(one.bytes);
+      return bytes === undefined ? [] : [{ name: nameOf(one.name), bytes }];
+    });
+    const pods: readonly Unchecked<NodeGCReportStatusUsagePod>[] = asObjects(usage.pods);
+    return {
+      measuredAtMs: Math.min(...times),
+      namespaces,
+      unlistedAtMostBytes: Math.min(countOf(rest.bytes) ?? 0, ...namespaces.map(({ bytes }) => bytes)),
+      pods: pods.slice(0, maxPods).flatMap((one) => {
+        const bytes = countOf(one.bytes);
+        const name = bounded(asText(one.name), bounds.name);
+        return bytes === undefined ? [] : [{ namespace: nameOf(one.namespace), name, bytes }];
+      }),
+    };
+  };
 }
 
 const countOf = (value: unknown): number | undefined =>

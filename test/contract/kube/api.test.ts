@@ -183,9 +183,12 @@ describe('events', () => {
   });
   const node = { kind: 'Node', apiVersion: 'v1', name: 'n', uid: 'u' };
 
-  test('accepts a note of 1024 bytes, and Events of a Node in the default namespace', async () => {
+  test('accepts a note of 1024 bytes, Events of a Node in the default namespace, and Events of a namespace in it', async () => {
     await post(events(), event({ note: 'é'.repeat(512) }));
     await post(events('default'), event({ regarding: node }, 'default'));
+    const { namespace } = objects;
+    const regarding = { kind: 'Namespace', apiVersion: 'v1', name: namespace, namespace, uid: 'u' };
+    await post(events(), event({ regarding }));
   });
 
   test.each([

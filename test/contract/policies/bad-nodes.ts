@@ -1,11 +1,54 @@
 import { rowsOf, type BadRow } from './rows.ts';
 
 const ages = (...maximumAgeByImage: readonly object[]): object => ({ maximumAgeByImage });
+/** A budget of some namespaces, and before it a correct one. */
+const budget = (over: object): object => ({
+  namespaceBudgets: [
+    { namespaceSelector: large, perNode: '1Gi' },
+    { namespaceSelector: large, ...over },
+  ],
+});
+const large = { matchLabels: { tier: 'large' } };
 
 /** Policies that are wrong about nodes. */
 export const badForNodes: readonly BadRow[] = [
   ...rowsOf('nodes', [
     ['a pattern as an excluded namespace', { excludeNamespaces: ['kube-*'] }, 'excludeNamespaces[0]'],
+    ['a budget without sizes', budget({}), 'namespaceBudgets[1]'],
+    ['a budget with two empty sizes', budget({ perNode: '', cluster: '' }), 'namespaceBudgets[1]'],
+    ['a budget of 0 per node', budget({ perNode: '0' }), 'namespaceBudgets[1].perNode'],
+    ['a budget of 0 for all nodes', budget({ cluster: '0.0Gi' }), 'namespaceBudgets[1].cluster'],
+    ['a negative budget per node', budget({ perNode: '-1Gi' }), 'namespaceBudgets[1].perNode'],
+    ['a negative budget for all nodes', budget({ cluster: '-1' }), 'namespaceBudgets[1].cluster'],
+    ['a budget in percent', budget({ perNode: '20%' }), 'namespaceBudgets[1].perNode'],
+    ['a budget as a number', budget({ cluster: 1024 }), 'namespaceBudgets[1].cluster'],
+    [
+      'a budget without a selector',
+      { namespaceBudgets: [{ perNode: '1Gi' }] },
+      'namespaceBudgets[0].namespaceSelector',
+    ],
+    [
+      'a budget with an empty selector',
+      budget({ perNode: '1Gi', namespaceSelector: {} }),
+      'namespaceBudgets[1].namespaceSelector',
+    ],
+    [
+      'a budget with a selector of two empty lists',
+      budget({ perNode: '1Gi', namespaceSelector: { matchLabels: {}, matchExpressions: [] } }),
+      'namespaceBudgets[1].namespaceSelector',
+    ],
+    [
+      'a budget with a wrong selector',
+      budget({ perNode: '1Gi', namespaceSelector: { matchLabels: { '-': 'a' } } }),
+      'namespaceBudgets[1].namespaceSelector.matchLabels',
+    ],
+    [
+      'too many budgets',
+      {
+        namespaceBudgets: Array.from({ length: 17 }, () => ({ namespaceSelector: large, perNode: '1Gi' })),
+      },
+      'namespaceBudgets',
+    ],
   ]),
   ...rowsOf('nodes.imageGC', [
     ['a high threshold over 100', { highThresholdPercent: 101 }, 'highThresholdPercent'],

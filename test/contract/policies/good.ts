@@ -38,8 +38,11 @@ const evictionDefaults = {
 const storedForPods = (pods: object): object => ({ ...general, pods: { ...podDefaults, ...pods } });
 const storedForNodes = (nodes: object): object => ({
   ...general,
-  nodes: { nodeSelector: {}, excludeNamespaces: [], ...nodes },
+  nodes: { nodeSelector: {}, excludeNamespaces: [], namespaceBudgets: [], ...nodes },
 });
+const everyNamespace = {
+  matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'Exists' }],
+};
 const containerDefaults = { minimumAge: '0s', maxPerPodContainer: 1, maxContainers: -1, sandboxes: true };
 
 const everyPodField = {
@@ -167,6 +170,25 @@ export const goodPolicies: readonly GoodPolicy[] = [
     stored: storedForNodes({
       excludeNamespaces: ['kube-system'],
       localStorageEviction: { ...evictionDefaults, maxEvictionsPerMinute: 1000 },
+    }),
+  },
+  {
+    name: 'budgets of namespaces: per node, of all nodes and both, of some namespaces or all',
+    spec: {
+      nodes: {
+        namespaceBudgets: [
+          { namespaceSelector: everyPodField.namespaceSelector, perNode: '20Gi', cluster: '200Gi' },
+          { namespaceSelector: everyNamespace, perNode: '0.5' },
+          { namespaceSelector: everyNamespace, perNode: null, cluster: '1.5T' },
+        ],
+      },
+    },
+    stored: storedForNodes({
+      namespaceBudgets: [
+        { namespaceSelector: everyPodField.namespaceSelector, perNode: '20Gi', cluster: '200Gi' },
+        { namespaceSelector: everyNamespace, perNode: '0.5', cluster: '' },
+        { namespaceSelector: everyNamespace, perNode: '', cluster: '1.5T' },
+      ],
     }),
   },
   {

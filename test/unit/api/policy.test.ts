@@ -55,6 +55,10 @@ test('converts times, bytes and lists', () => {
         gracePeriodSeconds: 0,
         defaultLimits: { emptyDir: '10Gi' },
       },
+      namespaceBudgets: [
+        { namespaceSelector: { matchLabels: { team: 'a' } }, perNode: '20Gi' },
+        { namespaceSelector: { matchExpressions: [{ key: 'team', operator: 'Exists' }] }, cluster: '1.5Ti' },
+      ],
     },
   };
   expect(parsePolicy(policyOf('p', spec)).policy).toMatchObject({
@@ -78,6 +82,21 @@ test('converts times, bytes and lists', () => {
         gracePeriodSeconds: 1,
         defaultLimits: { emptyDirBytes: 10 * 2 ** 30 },
       },
+      namespaceBudgets: [
+        {
+          namespaceSelector: { matchLabels: { team: 'a' }, matchExpressions: [] },
+          perNodeBytes: 20 * 2 ** 30,
+          clusterBytes: undefined,
+        },
+        {
+          namespaceSelector: {
+            matchLabels: {},
+            matchExpressions: [{ key: 'team', operator: 'Exists', values: [] }],
+          },
+          perNodeBytes: undefined,
+          clusterBytes: 1.5 * 2 ** 40,
+        },
+      ],
     },
   });
 });

@@ -30,6 +30,7 @@ test.each([
   { file: 'src/commands/status/trouble.ts', part: 'Problems that only status finds', some: 'NodesBehind' },
   { file: 'src/controllers/policystatus/claims.ts', part: 'Conditions of a GCPolicy', some: 'Tripped' },
   { file: 'src/controllers/policystatus/hold.ts', part: 'Conditions of a GCPolicy', some: 'NodesHolding' },
+  { file: 'src/controllers/budgets/words.ts', part: 'Conditions of a GCPolicy', some: 'UsageUnknown' },
   { file: 'src/agent/report/conditions.ts', part: 'Conditions of a NodeGCReport', some: 'ThresholdAhead' },
   {
     file: 'src/agent/report/keep-list-risk.ts',

@@ -42,6 +42,11 @@ describe('problems', () => {
       expected: ['GCPolicy a: Holding'],
     },
     {
+      name: 'namespaces that exceed their budgets',
+      policies: [policy('a', { conditions: [condition('BudgetsExceeded', 'True', { reason: 'Over' })] })],
+      expected: ['GCPolicy a: Over'],
+    },
+    {
       name: 'a node that will be short of disk space, after one whose agent fails',
       reports: [
         report('short', { conditions: [short] }),

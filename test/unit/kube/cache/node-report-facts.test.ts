@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { nodeReportsResource } from '../../../../src/kube/cache/node-report-facts.ts';
 
 const request = {
@@ -115,4 +115,80 @@ test.each([
   const facts = codec.fromJson(report);
   expect(facts).toEqual({ uid: 'r1', name: 'node-1', resourceVersion: '5', ...expected });
   expect(codec.fromJson(report, new Map([['r1', facts]]))).toBe(facts);
+});
+
+describe('the usage of namespaces and pods', () => {
+  const kept = nodeReportsResource(() => true).codec;
+  const [measuredTime, reportTime] = ['2026-01-01T00:00:00Z', '2026-01-01T00:00:05Z'];
+  const usage = {
+    measuredTime,
+    namespaces: [{ name: 'team-a', pods: 2, bytes: 30, logsBytes: 30 }],
+    pods: [{ namespace: 'team-a', name: 'ci-0', uid: 'u', bytes: 20 }],
+  };
+  const using = (changed: object, resourceVersion = '5') => ({
+    metadata: { ...stored.metadata, resourceVersion },
+    status: { reportTime, usage: { ...usage, ...changed } },
+  });
+  const read = {
+    measuredAtMs: Date.parse(measuredTime),
+    namespaces: [{ name: 'team-a', bytes: 30 }],
+    unlistedAtMostBytes: 0,
+    pods: [{ namespace: 'team-a', name: 'ci-0', bytes: 20 }],
+  };
+
+  test('is kept only if it is needed', () => {
+    expect(codec.fromJson(using({})).usage).toBeUndefined();
+    expect(kept.fromJson(using({})).usage).toEqual(read);
+  });
+
+  test('is read again from the same version, if it was not kept before', () => {
+    const before = new Map([['r1', codec.fromJson(using({}))]]);
+    const after = kept.fromJson(using({}), before);
+    expect(after.usage).toEqual(read);
+    expect(kept.fromJson(using({}), new Map([['r1', after]]))).toBe(after);
+  });
+
+  test('remains while the agent cannot measure it', () => {
+    const before = new Map([['r1', kept.fromJson(using({}))]]);
+    const unmeasured = using({ namespaces: undefined, pods: undefined, measuredTime: reportTime }, '6');
+    expect(kept.fromJson(unmeasured, before).usage).toEqual(read);
+    expect(kept.fromJson(unmeasured).usage).toBeUndefined();
+  });
+
+  test.each([
+    { name: 'no time of the measurement', over: { measuredTime: 'x' }, expected: Date.parse(reportTime) },
+    {
+      name: 'a later measurement',
+      over: { measuredTime: '2027-01-01T00:00:00Z' },
+      expected: Date.parse(reportTime),
+    },
+  ])('is as old as the report with $name', ({ over, expected }) => {
+    expect(kept.fromJson(using(over)).usage?.measuredAtMs).toBe(expected);
+  });
+
+  test.each([
+    { name: 'all of their bytes', rest: 20, expected: 20 },
+    { name: 'as much as the smallest that is listed', rest: 200, expected: 30 },
+    { name: 'nothing, if their size is invalid', rest: -1, expected: 0 },
+  ])('unlisted namespaces use at most $name', ({ rest, expected }) => {
+    const facts = kept.fromJson(using({ otherNamespaces: { count: 2, bytes: rest } }));
+    expect(facts.usage?.unlistedAtMostBytes).toBe(expected);
+  });
+
+  test('has no invalid sizes, and no more entries than an agent lists', () => {
+    const bad = [{ name: 'a', bytes: -1 }, { name: 'b' }, 7];
+    const many = Array.from({ length: 100 }, (_, i) => ({ namespace: `n${i}`, name: `n${i}`, bytes: i }));
+    expect(kept.fromJson(using({ namespaces: bad, pods: bad })).usage).toMatchObject({
+      namespaces: [],
+      pods: [],
+    });
+    const { namespaces, pods } = kept.fromJson(using({ namespaces: many, pods: many })).usage ?? {};
+    expect([namespaces?.length, pods?.length]).toEqual([64, 20]);
+    expect(kept.fromJson(using({ pods: 'x' })).usage?.pods).toEqual([]);
+  });
+
+  test('is unknown without any time', () => {
+    const { status, metadata } = using({ measuredTime: undefined });
+    expect(kept.fromJson({ metadata, status: { ...status, reportTime: undefined } }).usage).toBeUndefined();
+  });
 });

@@ -198,6 +198,13 @@ describe('other kinds', () => {
     expect(sizeOf(nodeReportsResource().codec.fromJson({ metadata, status }))).toBeLessThan(1_000);
   });
 
+  test('keeps little of the usage in a report of 1.4 MB', () => {
+    const many = Array.from({ length: 500 }, () => ({ namespace: long(), name: long(), bytes: 1 }));
+    const usage = { measuredTime: '2026-01-01T00:00:00Z', namespaces: many, pods: many };
+    const { codec } = nodeReportsResource(() => true);
+    expect(sizeOf(codec.fromJson({ metadata, status: { usage } }))).toBeLessThan(20_000);
+  });
+
   test('keeps little of a live pod', async () => {
     const body = pod({}, { ownerReferences: [owner({ name: long() })], labels: { app: long() } });
     const transport = new FakeTransport({ send: () => body });

@@ -1,0 +1,77 @@
+import type { BudgetsReport } from '../../api/report/budgets-report.ts';
+import { hasNamespaceBudgets } from '../../api/policy/matching.ts';
+import type { PolicySet } from '../../api/policy/policy-set.ts';
+import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
+import type { NamespaceFacts, NodeFacts } from '../../kube/cache/objects.ts';
+import type { Store } from '../../kube/cache/reflector.ts';
+import type { Recorder } from '../../kube/events/recorder.ts';
+import type { Clock } from '../../runtime/scheduling/clock.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
+import { namespaceOverBudget } from './events.ts';
+import { noMemory, type BudgetMemory, type BudgetPlan } from './facts.ts';
+import { showBudgets, type BudgetMetrics } from './metrics.ts';
+import { planBudgets } from './plan.ts';
+
+/** The reports of the agents. */
+interface UsageStore extends Store<NodeReportFacts> {
+  /** Returns whether the reports have the usage, if it is needed. */
+  keepUsage(isNeeded: boolean): boolean;
+}
+
+export interface BudgetDeps {
+  readonly nodeReports: UsageStore;
+  readonly namespaces: Store<NamespaceFacts>;
+  readonly nodes: Store<NodeFacts>;
+  readonly policies: Pick<Store<unknown>, 'synced'>;
+  readonly policySet: Pick<PolicySet, 'ranked'>;
+  readonly recorder: Recorder;
+  readonly clock: Clock;
+  readonly metrics: BudgetMetrics;
+  /** Called after each pass, by UID of the policy. */
+  readonly onPass: (reports: ReadonlyMap<string, BudgetsReport>) => void;
+  readonly log: Logger;
+}
+
+/** Warns about namespaces that exceed a budget of local storage. It removes and evicts nothing. */
+export class BudgetController {
+  readonly #deps: BudgetDeps;
+  #memory: BudgetMemory = noMemory;
+
+  constructor(deps: BudgetDeps) {
+    this.#deps = deps;
+  }
+
+  /** One pass. While a cache that budgets need is not complete, all remains as it was. */
+  reconcile(): void {
+    const { nodeReports, nodes, namespaces, policies, policySet, clock, metrics, onPass } = this.#deps;
+    if (!policies.synced) return;
+    const { ranked } = policySet;
+    const hasBudgets = hasNamespaceBudgets(ranked);
+    const hasUsage = nodeReports.keepUsage(hasBudgets);
+    const isComplete = hasUsage && [nodeReports, nodes, namespaces].every(({ synced }) => synced);
+    if (hasBudgets && !isComplete) return;
+    const facts = {
+      policies: ranked,
+      nodes: nodes.items.values(),
+      namespaces: namespaces.items.values(),
+      reports: nodeReports.items.values(),
+      memory: this.#memory,
+    };
+    const plan = planBudgets(facts, clock.now());
+    showBudgets(metrics, plan);
+    this.#warn(plan);
+    this.#memory = plan.memory;
+    onPass(plan.reports);
+  }
+
+  #warn({ warnings }: Pick<BudgetPlan, 'warnings'>): void {
+    const { recorder, log } = this.#deps;
+    for (const warning of warnings) {
+      const event = namespaceOverBudget(warning);
+      recorder.record(event);
+      const { policy, namespace, scope } = warning.use;
+      const fields = { policy: policy.name, namespace: namespace.name, scope, note: event.note };
+      log.info(fields, 'namespace exceeds its budget');
+    }
+  }
+}

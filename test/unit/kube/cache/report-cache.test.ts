@@ -1,0 +1,48 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { nodeReportsResource } from '../../../../src/kube/cache/node-report-facts.ts';
+import { Reflector } from '../../../../src/kube/cache/reflector.ts';
+import { ReportCache } from '../../../../src/kube/cache/report-cache.ts';
+import { FakeApi } from '../../../fakes/api.ts';
+import { silentLogger } from '../../../fakes/logger.ts';
+import { ManualClock, until } from '../../../fakes/manual-clock.ts';
+
+const report = {
+  apiVersion: 'gc.dustpan.dev/v1alpha1',
+  kind: 'NodeGCReport',
+  metadata: { name: 'node-1' },
+  status: {
+    usage: { measuredTime: '2026-01-01T00:00:00Z', namespaces: [{ name: 'team-a', pods: 1, bytes: 9 }] },
+  },
+};
+
+test('lists the reports again when their usage is needed', async () => {
+  const api = new FakeApi();
+  await api.server.registry.install('crds');
+  api.objects.apply(report);
+  const stop = new AbortController();
+  onTestFinished(() => {
+    stop.abort();
+  });
+  let relists = 0;
+  const cache = new ReportCache(
+    (keepsUsage) =>
+      new Reflector({
+        ...{ transport: api, clock: new ManualClock(), log: silentLogger, random: () => 0 },
+        resource: nodeReportsResource(keepsUsage),
+      }),
+    () => (relists += 1),
+  );
+  const bytes = (): readonly (number | undefined)[] =>
+    [...cache.items.values()].map(({ usage }) => usage?.namespaces[0]?.bytes);
+  void cache.reflector.run(stop.signal);
+  await until(() => cache.synced);
+  expect([cache.keepUsage(false), bytes()]).toEqual([true, [undefined]]);
+
+  expect(cache.keepUsage(true)).toBe(false);
+  expect([cache.synced, relists]).toEqual([false, 1]);
+  await until(() => cache.synced);
+  expect([cache.keepUsage(true), bytes()]).toEqual([true, [9]]);
+
+  expect(cache.keepUsage(false)).toBe(true);
+  expect([cache.synced, relists]).toEqual([true, 1]);
+});
