@@ -548,7 +548,7 @@ export interface GCPolicySpecNodesNodePressureMinimumReclaim {
  * The budgets of the namespaces that namespaceSelector selects. Usage is that of writable layers, emptyDir volumes on disk and logs of pods, on the nodes that this policy governs. The controller adds up reports of at most 15 minutes. The usage of a namespace is unknown on other nodes, and on nodes where it is not one of the 64 largest: an excess neither begins nor ends by unknown usage.
  */
 export interface GCPolicySpecNodesNamespaceBudget {
-  namespaceSelector: GCPolicySpecNodesNamespaceBudgetNamespaceSelector;
+  namespaceSelector?: GCPolicySpecNodesNamespaceBudgetNamespaceSelector | undefined;
   /**
    * Size, such as 20Gi, that the pods of a namespace may use on one node. Empty (the default) means no budget per node.
    */
@@ -559,7 +559,7 @@ export interface GCPolicySpecNodesNamespaceBudget {
   cluster?: string | undefined;
 }
 /**
- * Selects namespaces by labels. It must not be empty. To select all, require that the label kubernetes.io/metadata.name exists.
+ * Selects namespaces by labels. Empty (the default) selects all.
  */
 export interface GCPolicySpecNodesNamespaceBudgetNamespaceSelector {
   /**

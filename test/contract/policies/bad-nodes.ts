@@ -23,21 +23,6 @@ export const badForNodes: readonly BadRow[] = [
     ['a budget in percent', budget({ perNode: '20%' }), 'namespaceBudgets[1].perNode'],
     ['a budget as a number', budget({ cluster: 1024 }), 'namespaceBudgets[1].cluster'],
     [
-      'a budget without a selector',
-      { namespaceBudgets: [{ perNode: '1Gi' }] },
-      'namespaceBudgets[0].namespaceSelector',
-    ],
-    [
-      'a budget with an empty selector',
-      budget({ perNode: '1Gi', namespaceSelector: {} }),
-      'namespaceBudgets[1].namespaceSelector',
-    ],
-    [
-      'a budget with a selector of two empty lists',
-      budget({ perNode: '1Gi', namespaceSelector: { matchLabels: {}, matchExpressions: [] } }),
-      'namespaceBudgets[1].namespaceSelector',
-    ],
-    [
       'a budget with a wrong selector',
       budget({ perNode: '1Gi', namespaceSelector: { matchLabels: { '-': 'a' } } }),
       'namespaceBudgets[1].namespaceSelector.matchLabels',

@@ -40,9 +40,6 @@ const storedForNodes = (nodes: object): object => ({
   ...general,
   nodes: { nodeSelector: {}, excludeNamespaces: [], namespaceBudgets: [], ...nodes },
 });
-const everyNamespace = {
-  matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'Exists' }],
-};
 const containerDefaults = { minimumAge: '0s', maxPerPodContainer: 1, maxContainers: -1, sandboxes: true };
 
 const everyPodField = {
@@ -178,16 +175,16 @@ export const goodPolicies: readonly GoodPolicy[] = [
       nodes: {
         namespaceBudgets: [
           { namespaceSelector: everyPodField.namespaceSelector, perNode: '20Gi', cluster: '200Gi' },
-          { namespaceSelector: everyNamespace, perNode: '0.5' },
-          { namespaceSelector: everyNamespace, perNode: null, cluster: '1.5T' },
+          { namespaceSelector: {}, perNode: '0.5' },
+          { perNode: null, cluster: '1.5T' },
         ],
       },
     },
     stored: storedForNodes({
       namespaceBudgets: [
         { namespaceSelector: everyPodField.namespaceSelector, perNode: '20Gi', cluster: '200Gi' },
-        { namespaceSelector: everyNamespace, perNode: '0.5', cluster: '' },
-        { namespaceSelector: everyNamespace, perNode: '', cluster: '1.5T' },
+        { namespaceSelector: {}, perNode: '0.5', cluster: '' },
+        { namespaceSelector: {}, perNode: '', cluster: '1.5T' },
       ],
     }),
   },
