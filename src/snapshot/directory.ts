@@ -12,7 +12,7 @@ import { InputError } from './input-error.ts';
 import { kinds, readObjects, readPods } from './kube-objects.ts';
 import { readNodeFolder } from './node-folder.ts';
 import { readPolicyFiles, readSnapshotPolicies } from './policies.ts';
-import { kindMissingNote, partText, type ByUid, type PlanFacts } from './plan-facts.ts';
+import { kindMissingNote, partText, reportedBy, type ByUid, type PlanFacts } from './plan-facts.ts';
 
 interface SnapshotSource {
   readonly directory: string;
@@ -69,7 +69,7 @@ export async function readSnapshot(source: SnapshotSource): Promise<PlanFacts> {
     jobs: await ifThere('jobs', (file) => readObjects(file, kinds.jobs, onProgress)),
     replicaSets: await ifThere('replicasets', (file) => readObjects(file, kinds.replicasets, onProgress)),
     parts: read.map(({ part }) => part),
-    reports: [...(reports?.values() ?? [])].filter(({ name }) => !folders.includes(name)),
+    ...reportedBy([...(reports?.values() ?? [])], folders),
     takenAt: record.takenAt,
     part: record.part,
     notes: [

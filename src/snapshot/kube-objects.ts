@@ -1,6 +1,6 @@
 import { nodePodCodec, type NodePodFacts } from '../kube/cache/node-pods.ts';
 import type { Codec } from '../kube/codec/list.ts';
-import { nodeReportsResource } from '../kube/cache/node-report-facts.ts';
+import { reportsWithUsage } from '../kube/cache/reports-with-usage.ts';
 import type { Identified, PodFacts } from '../kube/cache/objects.ts';
 import { jobCodec, namespaceCodec, nodeCodec, podCodec, replicaSetCodec } from '../kube/cache/resources.ts';
 import { errorLine } from '../runtime/errors.ts';
@@ -20,7 +20,7 @@ export const kinds = {
   namespaces: { kind: 'Namespace', codec: namespaceCodec },
   jobs: { kind: 'Job', codec: jobCodec },
   replicasets: { kind: 'ReplicaSet', codec: replicaSetCodec },
-  nodegcreports: { kind: 'NodeGCReport', codec: () => nodeReportsResource().codec },
+  nodegcreports: { kind: 'NodeGCReport', codec: () => reportsWithUsage().codec },
 } as const;
 
 /** The objects of one file, by UID. */

@@ -5,7 +5,9 @@ import type { InForceByName } from '../gc/hold.ts';
 import type { OpenBreakers } from '../gc/open-breaker.ts';
 import type { RuntimeContainer, RuntimeImage, RuntimeSandbox } from '../cri/runtime.ts';
 import type { NodeReportFacts } from '../kube/cache/node-report-facts.ts';
+import type { ReportedUsage } from '../kube/cache/node-usage.ts';
 import type { NodePodFacts } from '../kube/cache/node-pods.ts';
+import type { ReportWithUsage } from '../kube/cache/reports-with-usage.ts';
 import type {
   JobFacts,
   NamespaceFacts,
@@ -38,6 +40,8 @@ export interface PlanFacts {
   readonly parts: readonly NodePart[];
   /** The reports of other nodes. */
   readonly reports: readonly NodeReportFacts[];
+  /** What uses the disks, by all reports. */
+  readonly usage?: readonly ReportedUsage[];
   /** How to read the objects of those nodes too, in one sentence; undefined = nothing can be added. */
   readonly moreNodes?: string | undefined;
   /** Nodes that were requested and could not be read, and why. */
@@ -49,6 +53,15 @@ export interface PlanFacts {
   /** Problems while reading, one sentence each. */
   readonly notes: readonly string[];
 }
+
+/** The facts of all reports; those of nodes that were read are replaced by what was read. */
+export const reportedBy = (
+  reports: readonly ReportWithUsage[],
+  read: readonly string[],
+): Required<Pick<PlanFacts, 'reports' | 'usage'>> => ({
+  reports: reports.filter(({ name }) => !read.includes(name)),
+  usage: reports.map(({ usage }) => usage),
+});
 
 export interface UnreadNode {
   readonly name: string;

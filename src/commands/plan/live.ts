@@ -4,7 +4,7 @@ import { readList } from '../../kube/cache/list-watch.ts';
 import { inForceIn } from '../../gc/hold.ts';
 import { openBreakersIn } from '../../gc/open-breaker.ts';
 import { LiveReads } from '../../kube/actions/live-reads.ts';
-import { nodeReportsResource } from '../../kube/cache/node-report-facts.ts';
+import { reportsWithUsage } from '../../kube/cache/reports-with-usage.ts';
 import { parseJson } from '../../kube/codec/json.ts';
 import type { Identified, NamespaceFacts, PodFacts } from '../../kube/cache/objects.ts';
 import {
@@ -22,7 +22,13 @@ import { errorLine } from '../../runtime/errors.ts';
 import { nearestNames } from '../../runtime/text/nearest.ts';
 import type { OnProgress } from '../../snapshot/files.ts';
 import { readPolicyFiles } from '../../snapshot/policies.ts';
-import { kindMissingNote, type ByUid, type PlanFacts, type PodPart } from '../../snapshot/plan-facts.ts';
+import {
+  kindMissingNote,
+  reportedBy,
+  type ByUid,
+  type PlanFacts,
+  type PodPart,
+} from '../../snapshot/plan-facts.ts';
 import { usingCluster, type Connected } from '../cli/connect.ts';
 import { readThroughAgents } from '../agent-pod/read.ts';
 import { UsageError } from '../cli/exit.ts';
@@ -100,7 +106,7 @@ class ClusterReader {
         ? await this.#list(namespacesResource())
         : await this.#ownNamespace(this.#part.namespace);
     const { needsJobs, needsReplicaSets } = needsOf(all);
-    const reports = (await this.#listIfAllowed(nodeReportsResource())) ?? new Map<string, never>();
+    const reports = (await this.#listIfAllowed(reportsWithUsage())) ?? new Map<string, never>();
     return {
       policies,
       replaced,
@@ -114,7 +120,10 @@ class ClusterReader {
       parts,
       unread,
       part: this.#part,
-      reports: [...reports.values()].filter(({ name }) => !parts.some((one) => one.name === name)),
+      ...reportedBy(
+        [...reports.values()],
+        parts.map(({ name }) => name),
+      ),
       notes: this.#notes,
     };
   }

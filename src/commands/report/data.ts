@@ -3,6 +3,7 @@ import type { Decision, PlanDocument } from '../plan/document.ts';
 import { objectKey } from '../plan/changes.ts';
 import type { IsShown } from '../plan/filter.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
+import { usageData, type UsageData } from './usage.ts';
 
 /** What happens to the objects of one policy, namespace, node or reason. */
 export interface Share {
@@ -45,6 +46,8 @@ interface DueDay {
 /** The figures of a report; its table has the decisions of the plan. */
 export interface ReportData {
   readonly total: Share;
+  /** undefined = no node has a report. */
+  readonly usage: UsageData | undefined;
   readonly byPolicy: readonly Share[];
   readonly byNamespace: readonly Share[];
   readonly byNode: readonly Share[];
@@ -68,6 +71,7 @@ export function reportData(
 ): ReportData {
   return {
     total: shareOf('', decisions),
+    usage: usageData(facts, new Date(generatedAt)),
     byPolicy: shares(decisions, ({ policy }) => policy ?? 'no policy'),
     byNamespace: shares(decisions, namespaceOf),
     byNode: shares(decisions, ({ object }) => object.node ?? undefined),

@@ -6,7 +6,9 @@ import type { Changes, Decision, PlanDocument } from '../plan/document.ts';
 import { objectText } from '../plan/table.ts';
 import { decisionsInPiece } from '../plan/text.ts';
 import { fateOf, usedShare, type DiskUse, type Large, type ReportData, type Share } from './data.ts';
+import { html, tableOf } from './markup.ts';
 import { page, type Row } from './page.ts';
+import { usageSection, usageStyle } from './usage-html.ts';
 
 /** The report as one HTML page, piece by piece. It loads nothing, and its content security policy allows no other script. */
 export function* reportHtml(plan: PlanDocument, data: ReportData): Generator<string> {
@@ -44,11 +46,6 @@ ${tableOfObjects}
 
 const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
 
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-/** Names come from the cluster: they may contain markup and invisible characters. */
-const html = (text: string): string => printable(text).replaceAll(/[&<>"]/g, (char) => escapes[char] ?? '');
-
 /** JSON that cannot end the script element that contains it. */
 const json = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c');
 
@@ -67,6 +64,7 @@ const sections = (plan: PlanDocument, data: ReportData): readonly string[] => [
   list('Limits of this plan', plan.notes),
   list('Policies', plan.policies.map(policyText)),
   plan.changes === undefined ? '' : changesSection(plan.changes),
+  data.usage === undefined ? '' : usageSection(data.usage),
   `<div class="pair">${shareTable('By policy', data.byPolicy)}${shareTable('By reason', data.byReason)}</div>`,
   `<div class="pair">${shareTable('By namespace', data.byNamespace)}${shareTable('By node', data.byNode)}</div>`,
   `<div class="pair">${diskTable(data.disks)}${dueTable(data)}</div>`,
@@ -105,28 +103,6 @@ function changesSection({ more, less, modes }: Changes): string {
   return `<section><h2>Compared with the policies in force</h2><p>${counts}</p>${modes.map((one) => `<p>${html(modeChangeText(one))}</p>`).join('')}</section>${table}`;
 }
 
-/** Rows of a table of figures: the rest is in the table of objects. */
-const maxRows = 20;
-
-/** Text cells first, then as many numbers as `numbers`. Empty without rows. */
-function tableOf(
-  title: string,
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
-  numbers = 0,
-): string {
-  if (rows.length === 0) return '';
-  const isNumber = (i: number): boolean => i >= head.length - numbers;
-  const cell = (text: string, i: number): string =>
-    `<td${isNumber(i) ? ' class="number"' : ''}>${text.startsWith('<meter') ? text : html(text)}</td>`;
-  const heads = head.map((text, i) =>
-    text === '' ? '<td></td>' : `<th scope="col"${isNumber(i) ? ' class="number"' : ''}>${text}</th>`,
-  );
-  const more = rows.length - maxRows;
-  const body = rows.slice(0, maxRows).map((row) => `<tr>${row.map(cell).join('')}</tr>`);
-  return `<section><h2>${title}</h2><table><thead><tr>${heads.join('')}</tr></thead><tbody>${body.join('')}</tbody></table>${more > 0 ? `<p>And ${more} more.</p>` : ''}</section>`;
-}
-
 const shareTable = (title: string, shares: readonly Share[]): string =>
   tableOf(
     title,
@@ -150,7 +126,9 @@ const diskTable = (disks: readonly DiskUse[]): string =>
       const label = html(`${disk.name} of ${disk.node}, ${disk.unit} used`);
       return [
         ...[disk.node, disk.unit === 'inodes' ? `${disk.name}, inodes` : disk.name],
-        `<meter min="0" max="100" low="80" high="90" optimum="0" value="${percent}" aria-label="${label}"></meter>`,
+        {
+          markup: `<meter min="0" max="100" low="80" high="90" optimum="0" value="${percent}" aria-label="${label}"></meter>`,
+        },
         ...[`${percent} %`, disk.unit === 'inodes' ? String(disk.capacity) : shortSizeText(disk.capacity)],
       ];
     }),
@@ -199,8 +177,8 @@ h1 { font-size: 1.7rem; margin: 0; } h2 { font-size: 1.1rem; margin: 1.6rem 0 .5
 .pair { display: grid; gap: 0 2rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 28rem), 1fr)); } .pair > * { min-width: 0; }
 table { border-collapse: collapse; width: 100%; } th, td { border-bottom: 1px solid var(--line); overflow-wrap: anywhere; padding: .3rem .5rem; text-align: left; vertical-align: top; }
 th { color: var(--soft); font-weight: 600; overflow-wrap: normal; } .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; } meter { width: 6rem; }
-.controls { align-items: center; display: flex; flex-wrap: wrap; gap: .8rem; margin-bottom: .6rem; } input { min-width: 16rem; } input, select, button { font: inherit; padding: .25rem .6rem; }
+${usageStyle}.controls { align-items: center; display: flex; flex-wrap: wrap; gap: .8rem; margin-bottom: .6rem; } input { min-width: 16rem; } input, select, button { font: inherit; padding: .25rem .6rem; }
 .objects td { font-size: .87rem; } .objects p { color: var(--soft); margin: .15rem 0 0; } .object { min-width: 20rem; } .fate { font-weight: 600; } .remove { color: var(--red); } .warn, .wait { color: var(--amber); }
-@media (max-width: 60rem) { .objects { overflow-x: auto; } }
+@media (max-width: 60rem) { .objects { overflow-x: auto; } } @media (max-width: 34rem) { body { padding: .6rem; } section:not(.objects) :is(th, td) { font-size: .87rem; padding: .3rem .15rem; } }
 @media print { :root { color-scheme: light; } body { background: #fff; color: #000; max-width: none; padding: 0; } .controls input, .controls select, .controls button, .controls label { display: none; } tr { break-inside: avoid; } .objects { overflow: visible; } .object { min-width: 0; } }
 `;

@@ -4,6 +4,16 @@ import { modeChangeText } from '../plan/changes.ts';
 import type { Changes, Decision, PlanDocument } from '../plan/document.ts';
 import { objectText } from '../plan/table.ts';
 import { usedShare, type ReportData, type Share } from './data.ts';
+import type { UsageBar, UsageData } from './usage.ts';
+import {
+  afterText,
+  diskName,
+  fullText,
+  growthText,
+  partNames,
+  percentText,
+  usedParts,
+} from './usage-words.ts';
 
 /** Rows of a table: GitHub accepts 65 536 characters in one comment. */
 const maxRows = 20;
@@ -17,6 +27,7 @@ export function reportMarkdown(plan: PlanDocument, data: ReportData): string {
     bullets(plan.notes),
     bullets(plan.policies.map(({ name, mode, planned }) => `${name}, in mode ${mode}: ${planned} removals.`)),
     plan.changes === undefined ? '' : changesPart(plan.changes),
+    ...(data.usage === undefined ? [] : usageParts(data.usage)),
     sharesPart('policy', data.byPolicy),
     sharesPart('reason', data.byReason),
     sharesPart('namespace', data.byNamespace),
@@ -74,6 +85,45 @@ const sharesPart = (what: string, shares: readonly Share[]): string =>
       bytes === 0 ? '' : shortSizeText(bytes),
     ]),
   );
+
+function usageParts({ disks, namespaces, curves, unknown }: UsageData): readonly string[] {
+  const columns = usedParts(disks);
+  const sizes = ({ parts }: UsageBar): readonly string[] =>
+    columns.map((column) => {
+      const found = parts.find(({ part }) => part === column);
+      return found === undefined ? '' : shortSizeText(found.bytes);
+    });
+  return [
+    table(
+      'What uses the disks',
+      ['Node', 'Disk', 'Used', ...columns.map((part) => partNames[part])],
+      disks.map((one) => [code(one.node), diskName(one), percentText(one.usedPercent), ...sizes(one)]),
+    ),
+    bullets(unknown),
+    table(
+      'Largest namespaces',
+      ['Namespace', 'Size', 'Nodes', 'Growth'],
+      namespaces.map((one) => [
+        code(one.name),
+        shortSizeText(one.bytes),
+        String(one.nodes),
+        growthText(one.growthBytesPerHour),
+      ]),
+    ),
+    table(
+      'Until the disks are full',
+      ['Node', 'Disk', 'Used', 'Growth', 'Full', 'After collection'],
+      curves.map((one) => [
+        code(one.node),
+        one.name,
+        percentText(one.usedPercent),
+        growthText(one.growthBytesPerHour),
+        fullText(one.fullInMs),
+        afterText(one.afterCollection),
+      ]),
+    ),
+  ];
+}
 
 const diskRow = (disk: ReportData['disks'][number]): readonly string[] => [
   code(disk.node),

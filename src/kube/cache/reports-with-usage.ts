@@ -1,0 +1,59 @@
+import type {
+  NodeGCReportStatusUsage,
+  NodeGCReportStatusUsageFileSystem,
+  NodeGCReportStatusUsageNamespace,
+} from '../../api/gen/nodegcreport.gen.ts';
+import { isObject } from '../../api/json.ts';
+import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
+import { asText } from '../codec/json.ts';
+import { nodeReportsResource, type NodeReportFacts } from './node-report-facts.ts';
+import { reportedUsage, type ReportedUsage } from './node-usage.ts';
+import { inJson, reportsPath, type Resource } from './resources.ts';
+
+export interface ReportWithUsage extends NodeReportFacts {
+  readonly usage: ReportedUsage;
+}
+
+/** The reports of all nodes, for a command that ends: the controller has no memory for the usage. */
+export function reportsWithUsage(): Resource<ReportWithUsage> {
+  const { codec } = nodeReportsResource();
+  return inJson({ name: 'nodegcreports', path: reportsPath }, (json) => {
+    const { usage, ...reported } = reportedUsage(json);
+    return { ...codec.fromJson(json), usage: { ...reported, usage: usage && possible(usage) } };
+  });
+}
+
+/** Keeps what a page needs. No server has validated a file of a snapshot: usage without a time, or a list with an impossible value, is unknown. */
+function possible(usage: NodeGCReportStatusUsage): NodeGCReportStatusUsage | undefined {
+  const { measuredTime, unknown, fileSystems, namespaces, otherNamespaces } = usage;
+  if (!isTime(measuredTime)) return undefined;
+  return {
+    measuredTime,
+    unknown: asText(unknown) || undefined,
+    fileSystems: isListOf(fileSystems, isFileSystem) ? fileSystems : undefined,
+    namespaces: isListOf(namespaces, isNamespace) ? namespaces : undefined,
+    otherNamespaces,
+  };
+}
+
+const isTime = (value: unknown): value is string => parseRfc3339(asText(value)) !== undefined;
+
+const isListOf = <T>(value: unknown, isItem: (item: unknown) => item is T): value is T[] =>
+  Array.isArray(value) && value.every(isItem);
+
+const isFileSystem = (value: unknown): value is NodeGCReportStatusUsageFileSystem =>
+  isObject(value) &&
+  (value['name'] === 'nodefs' || value['name'] === 'imagefs') &&
+  areSizes(value, ['availableBytes', 'capacityBytes', 'usedBytes']) &&
+  value['capacityBytes'] !== 0;
+
+const isNamespace = (value: unknown): value is NodeGCReportStatusUsageNamespace =>
+  isObject(value) && asText(value['name']) !== '' && areSizes(value, ['bytes']);
+
+/** Whether all sizes and times are possible, and these sizes are there. A field of a newer agent may be anything. */
+const areSizes = (value: Readonly<Record<string, unknown>>, required: readonly string[]): boolean =>
+  required.every((field) => field in value) &&
+  Object.entries(value).every(([field, one]) => {
+    if (field.endsWith('Time')) return isTime(one);
+    return !/bytes/i.test(field) || (Number.isSafeInteger(one) && Number(one) >= 0);
+  });

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { reportsWithUsage } from '../../../../src/kube/cache/reports-with-usage.ts';
+
+const { codec } = reportsWithUsage();
+const measuredTime = '2026-01-15T11:59:00Z';
+const disk = { name: 'nodefs', capacityBytes: 100, availableBytes: 40, usedBytes: 60, logsBytes: 5 };
+const namespace = { name: 'web', pods: 2, bytes: 30 };
+const read = (usage: unknown) =>
+  codec.fromJson({
+    metadata: { name: 'node-1', uid: 'r1', resourceVersion: '1' },
+    status: { reportTime: measuredTime, usage },
+  });
+
+test('reads the facts of the controller, and the usage without pods and images', () => {
+  const known = { measuredTime, fileSystems: [disk], namespaces: [namespace], otherNamespaces: { count: 1 } };
+  expect(read({ ...known, unknown: 'images: no response', pods: [{}], images: [{}] })).toMatchObject({
+    name: 'node-1',
+    reportedAtMs: Date.parse(measuredTime),
+    usage: { node: 'node-1', usage: { ...known, unknown: 'images: no response' } },
+  });
+});
+
+test('a report of an older agent has no usage', () => {
+  expect(read(undefined).usage).toEqual({ node: 'node-1', reportTime: measuredTime, usage: undefined });
+});
+
+test.each([
+  { name: 'no time', usage: { fileSystems: [disk] } },
+  { name: 'a time that is none', usage: { measuredTime: 'now', fileSystems: [disk] } },
+  { name: 'no object', usage: [disk] },
+])('without a time the usage is unknown: $name', ({ usage }) => {
+  expect(read(usage).usage.usage).toBeUndefined();
+});
+
+test.each([
+  { name: 'no list', fileSystems: { 0: disk } },
+  { name: 'no object', fileSystems: [disk, null] },
+  { name: 'markup as a name', fileSystems: [{ ...disk, name: '<b>nodefs</b>' }] },
+  { name: 'no size', fileSystems: [{ name: 'nodefs', capacityBytes: 100, usedBytes: 60 }] },
+  { name: 'a text as a size', fileSystems: [{ ...disk, usedBytes: '60' }] },
+  { name: 'a negative size', fileSystems: [{ ...disk, logsBytes: -1 }] },
+  { name: 'a size that is no number', fileSystems: [{ ...disk, logsBytes: NaN }] },
+  { name: 'an infinite size', fileSystems: [{ ...disk, availableBytes: Infinity }] },
+  { name: 'an empty file system', fileSystems: [{ ...disk, capacityBytes: 0 }] },
+  { name: 'impossible growth', fileSystems: [{ ...disk, growthBytesPerHour: [1] }] },
+  { name: 'a time that is none', fileSystems: [{ ...disk, fullTime: '<script>' }] },
+])('with an impossible value the file systems are unknown: $name', ({ fileSystems }) => {
+  expect(read({ measuredTime, fileSystems, namespaces: [namespace] }).usage.usage).toMatchObject({
+    fileSystems: undefined,
+    namespaces: [namespace],
+  });
+});
+
+test.each([
+  { name: 'no list', namespaces: 'web' },
+  { name: 'no object', namespaces: ['web'] },
+  { name: 'no name', namespaces: [{ pods: 1, bytes: 1 }] },
+  { name: 'no size', namespaces: [{ name: 'web', pods: 1 }] },
+  { name: 'a negative size', namespaces: [namespace, { ...namespace, bytes: -1 }] },
+])('with an impossible value the namespaces are unknown: $name', ({ namespaces }) => {
+  expect(read({ measuredTime, fileSystems: [disk], namespaces }).usage.usage).toMatchObject({
+    fileSystems: [disk],
+    namespaces: undefined,
+  });
+});
+
+test('a field of a newer agent does no harm', () => {
+  const newer = { ...disk, mountpoint: '/var', snapshotter: { name: 'zfs' } };
+  expect(read({ measuredTime, fileSystems: [newer] }).usage.usage?.fileSystems).toEqual([newer]);
+});
