@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import axe from 'axe-core';
@@ -10,13 +10,17 @@ import { reportData } from '../../src/commands/report/data.ts';
 import { reportHtml } from '../../src/commands/report/html.ts';
 import { decision, plan } from '../unit/commands/plan/builders.ts';
 import { dustpan, inputOfEachTest } from '../integration/commands/plan/fixture.ts';
+import { writeCluster } from './cluster.ts';
 
 const input = inputOfEachTest('image-disk-full');
 let browser: Browser;
 let directory: string;
+let cluster: string;
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'dustpan-report-'));
+  cluster = join(directory, 'cluster');
+  writeCluster(cluster);
   browser = await chromium.launch({
     executablePath: await sparticuz.executablePath(),
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
@@ -59,10 +63,15 @@ const pod = (name: string, over: Partial<Decision> = {}): Decision =>
     ...over,
   });
 const rows = (page: Page) => page.locator('#rows tr');
+const isTooWide = (page: Page) =>
+  page.evaluate<boolean>('document.documentElement.scrollWidth > document.documentElement.clientWidth');
 
 describe.each(['light', 'dark'] as const)('the page of a snapshot in %s', (scheme) => {
-  test('has no error, asks for nothing, and is accessible', async () => {
-    const { code, stdout } = await dustpan(['report', ...input.args]);
+  test.each([
+    { name: 'one node', args: () => input.args },
+    { name: '40 nodes', args: () => [`--snapshot=${cluster}`] },
+  ])('has no error, asks for nothing, and is accessible: $name', async ({ args }) => {
+    const { code, stdout } = await dustpan(['report', ...args()]);
     expect(code).toBe(0);
     const { page, problems } = await opened([stdout], scheme);
     await expect.poll(() => rows(page).count()).toBeGreaterThan(5);
@@ -110,14 +119,63 @@ test('a hostile name is a name', async () => {
   expect(problems).toEqual([]);
 });
 
+test('the usage of 40 nodes fits a phone and a wide screen', async () => {
+  const { stdout } = await dustpan(['report', `--snapshot=${cluster}`]);
+  const { page } = await opened([stdout]);
+  for (const width of [360, 900, 1600]) {
+    await page.setViewportSize({ width, height: 800 });
+    expect(await isTooWide(page)).toBe(false);
+    const bar = await page.locator('.bar').first().boundingBox();
+    expect(bar?.width).toBeGreaterThan(150);
+  }
+  expect(await page.locator('.bar').count()).toBe(20);
+  expect(await page.locator('figure').count()).toBe(4);
+  expect(await page.locator('.note').allTextContents()).toEqual([
+    'web-12: the report has no usage of disks.',
+    'data-05: the values are older than 15 minutes.',
+  ]);
+});
+
+interface Reports {
+  readonly items: readonly {
+    readonly metadata: object;
+    readonly status: { readonly usage?: { readonly fileSystems: object[]; readonly namespaces: object[] } };
+  }[];
+}
+
+test('a hostile report in a snapshot is neither markup nor a value', async () => {
+  const file = join(cluster, 'nodegcreports.json');
+  const stored = readFileSync(file, 'utf8');
+  const hostile = '<img src=x onerror=alert(1)>';
+  const { items } = JSON.parse(stored) as Reports;
+  const [first, second, third] = items.flatMap(({ status }) => status.usage ?? []);
+  first?.fileSystems.push({
+    name: hostile,
+    capacityBytes: '"><script>',
+    availableBytes: -1,
+    usedBytes: 1e400,
+  });
+  second?.namespaces.push({ name: hostile, pods: 1, bytes: 2 ** 45 });
+  Object.assign(third ?? {}, { unknown: hostile });
+  writeFileSync(file, JSON.stringify({ kind: 'List', items }));
+  const { stdout } = await dustpan(['report', `--snapshot=${cluster}`]);
+  writeFileSync(file, stored);
+  const { page, problems } = await opened([stdout]);
+  expect(await page.locator('img').count()).toBe(0);
+  expect(await page.locator('.note').allTextContents()).toEqual([
+    'web-01, web-12: the report has no usage of disks.',
+    `web-03: unknown: ${hostile}.`,
+    'data-05: the values are older than 15 minutes.',
+  ]);
+  expect(await page.getByText(hostile, { exact: true }).count()).toBe(1);
+  expect(problems).toEqual([]);
+});
+
 test('on paper nothing is cut, and nothing asks to be clicked', async () => {
   const { page } = await opened(pageOf(plan({ decisions: [pod('x'.repeat(200))] })));
   await page.emulateMedia({ media: 'print' });
   expect(await page.locator('#search').isVisible()).toBe(false);
-  const isWider = await page.evaluate<boolean>(
-    'document.documentElement.scrollWidth > document.documentElement.clientWidth',
-  );
-  expect(isWider).toBe(false);
+  expect(await isTooWide(page)).toBe(false);
 });
 
 test('--kept=false leaves out kept objects, and counts them', async () => {
