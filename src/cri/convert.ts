@@ -23,10 +23,10 @@ const containerStates = new Map<number, ContainerState>([
 const containerState = (state: number): ContainerState => containerStates.get(state) ?? 'Unknown';
 
 /** An unknown number is Ready: dustpan never removes a ready sandbox. */
-export const sandboxState = (state: number): SandboxState => (state === 1 ? 'NotReady' : 'Ready');
+const sandboxState = (state: number): SandboxState => (state === 1 ? 'NotReady' : 'Ready');
 
 /** undefined beyond 2^53: no disk is that large, and a negative number is reported so. One wrong size must not cost a whole list. */
-export const byteCount = (value: bigint): number | undefined =>
+const byteCount = (value: bigint): number | undefined =>
   value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER) ? undefined : Number(value);
 
 export function toImage(image: wire.Image): RuntimeImage {

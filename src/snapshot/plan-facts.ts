@@ -60,7 +60,7 @@ export const reportedBy = (
   read: readonly string[],
 ): Required<Pick<PlanFacts, 'reports' | 'usage'>> => ({
   reports: reports.filter(({ name }) => !read.includes(name)),
-  usage: reports.map(({ usage }) => usage),
+  usage: reports.map(({ reported }) => reported),
 });
 
 export interface UnreadNode {

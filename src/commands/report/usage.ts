@@ -2,7 +2,7 @@ import type {
   NodeGCReportStatusUsage,
   NodeGCReportStatusUsageFileSystem,
 } from '../../api/gen/nodegcreport.gen.ts';
-import { isStale, staleMinutes } from '../../api/report/stale.ts';
+import { isStale, staleMinutes } from '../../api/report/fresh.ts';
 import type { ReportedUsage } from '../../kube/cache/node-usage.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import { firstOf } from '../cli/table.ts';

@@ -1,7 +1,7 @@
 import type { BudgetsReport } from '../../api/report/budgets-report.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import type { RankedPolicies } from '../../api/policy/policy-set.ts';
-import type { NodeReportFacts, ReportedUsage } from '../../kube/cache/node-report-facts.ts';
+import type { NodeReportFacts, NamespacesUsage } from '../../kube/cache/node-report-facts.ts';
 import type { NamespaceFacts, NodeFacts } from '../../kube/cache/objects.ts';
 
 /** One node, or all nodes that the policy governs. */
@@ -40,7 +40,7 @@ export interface BudgetUse {
 /** An Event that is due, with the largest known pods of the namespace. */
 export interface BudgetWarning {
   readonly use: BudgetUse;
-  readonly pods: ReportedUsage['pods'];
+  readonly pods: NamespacesUsage['pods'];
 }
 
 /** The excesses that had their Event and have not ended: policy, scope, namespace and size. */

@@ -2,7 +2,7 @@ import { hasNamespaceBudgets, nodeMatcher } from '../../api/policy/matching.ts';
 import { isInvalid, type NamespaceBudget, type NodesPolicy, type Policy } from '../../api/policy/policy.ts';
 import { SelectorIndex } from '../../api/policy/selector-index.ts';
 import { isFresh } from '../../api/report/fresh.ts';
-import type { ReportedUsage } from '../../kube/cache/node-report-facts.ts';
+import type { NamespacesUsage } from '../../kube/cache/node-report-facts.ts';
 import type { BudgetFacts, BudgetNamespace } from './facts.ts';
 
 /** The usage of the namespaces with a budget, on the nodes of a policy. */
@@ -16,9 +16,9 @@ export interface PolicyTally {
 export interface Reading {
   readonly node: string;
   /** As last reported, however long ago; undefined = never. */
-  readonly last: ReportedUsage | undefined;
+  readonly last: NamespacesUsage | undefined;
   /** The same if it is recent; undefined = unknown now. */
-  readonly recent: ReportedUsage | undefined;
+  readonly recent: NamespacesUsage | undefined;
 }
 
 export interface NamespaceTally {

@@ -51,11 +51,11 @@ export interface NodeReportFacts extends Identified {
   /** The listed ones, in the order of the report. The same array as long as their content is the same. */
   readonly requests: readonly EvictionRequest[];
   /** The last known usage; undefined = unknown, or not kept. Up to 7 KB of a node with many namespaces. */
-  readonly usage?: ReportedUsage | undefined;
+  readonly usage?: NamespacesUsage | undefined;
 }
 
 /** What the namespaces of a node use. */
-export interface ReportedUsage {
+export interface NamespacesUsage {
   readonly measuredAtMs: number;
   /** The largest. */
   readonly namespaces: readonly { readonly name: string; readonly bytes: number }[];
@@ -173,8 +173,8 @@ function usageReader() {
   const nameOf = (value: unknown): string => names.share(bounded(asText(value), bounds.label));
   return (
     { usage: json, reportTime }: Unchecked<NodeGCReportStatus>,
-    before: ReportedUsage | undefined,
-  ): ReportedUsage | undefined => {
+    before: NamespacesUsage | undefined,
+  ): NamespacesUsage | undefined => {
     const usage: Unchecked<NodeGCReportStatusUsage> = asObject(json);
     const times = [usage.measuredTime, reportTime].flatMap((time) => parseRfc3339(asText(time)) ?? []);
     if (!Array.isArray(usage.namespaces) || times.length === 0) return before;

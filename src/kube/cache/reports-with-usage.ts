@@ -11,7 +11,7 @@ import { reportedUsage, type ReportedUsage } from './node-usage.ts';
 import { inJson, reportsPath, type Resource } from './resources.ts';
 
 export interface ReportWithUsage extends NodeReportFacts {
-  readonly usage: ReportedUsage;
+  readonly reported: ReportedUsage;
 }
 
 /** The reports of all nodes, for a command that ends: the controller has no memory for the usage. */
@@ -19,7 +19,7 @@ export function reportsWithUsage(): Resource<ReportWithUsage> {
   const { codec } = nodeReportsResource();
   return inJson({ name: 'nodegcreports', path: reportsPath }, (json) => {
     const { usage, ...reported } = reportedUsage(json);
-    return { ...codec.fromJson(json), usage: { ...reported, usage: usage && possible(usage) } };
+    return { ...codec.fromJson(json), reported: { ...reported, usage: usage && possible(usage) } };
   });
 }
 

@@ -1,6 +1,6 @@
 import type { NamespaceBudget, NodesPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import type { BudgetNamespace, UsageReport } from '../../../../src/controllers/budgets/facts.ts';
-import type { ReportedUsage } from '../../../../src/kube/cache/node-report-facts.ts';
+import type { NamespacesUsage } from '../../../../src/kube/cache/node-report-facts.ts';
 import { everything, nodesRules, now, policy } from '../../../builders.ts';
 
 export const gib = 2 ** 30;
@@ -47,7 +47,7 @@ export const usageReport = (
     readonly ageMinutes?: number;
     readonly unlistedAtMost?: number;
   } = {},
-): UsageReport & { readonly usage: ReportedUsage } => ({
+): UsageReport & { readonly usage: NamespacesUsage } => ({
   name,
   usage: {
     measuredAtMs: now.getTime() - ageMinutes * 60_000,

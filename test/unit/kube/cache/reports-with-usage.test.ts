@@ -21,7 +21,7 @@ test('reads the facts of the controller, and the usage without pods and images',
 });
 
 test('a report of an older agent has no usage', () => {
-  expect(read(undefined).usage).toEqual({ node: 'node-1', reportTime: measuredTime, usage: undefined });
+  expect(read(undefined).reported).toEqual({ node: 'node-1', reportTime: measuredTime, usage: undefined });
 });
 
 test.each([
@@ -29,7 +29,7 @@ test.each([
   { name: 'a time that is none', usage: { measuredTime: 'now', fileSystems: [disk] } },
   { name: 'no object', usage: [disk] },
 ])('without a time the usage is unknown: $name', ({ usage }) => {
-  expect(read(usage).usage.usage).toBeUndefined();
+  expect(read(usage).reported.usage).toBeUndefined();
 });
 
 test.each([
@@ -45,7 +45,7 @@ test.each([
   { name: 'impossible growth', fileSystems: [{ ...disk, growthBytesPerHour: [1] }] },
   { name: 'a time that is none', fileSystems: [{ ...disk, fullTime: '<script>' }] },
 ])('with an impossible value the file systems are unknown: $name', ({ fileSystems }) => {
-  expect(read({ measuredTime, fileSystems, namespaces: [namespace] }).usage.usage).toMatchObject({
+  expect(read({ measuredTime, fileSystems, namespaces: [namespace] }).reported.usage).toMatchObject({
     fileSystems: undefined,
     namespaces: [namespace],
   });
@@ -58,7 +58,7 @@ test.each([
   { name: 'no size', namespaces: [{ name: 'web', pods: 1 }] },
   { name: 'a negative size', namespaces: [namespace, { ...namespace, bytes: -1 }] },
 ])('with an impossible value the namespaces are unknown: $name', ({ namespaces }) => {
-  expect(read({ measuredTime, fileSystems: [disk], namespaces }).usage.usage).toMatchObject({
+  expect(read({ measuredTime, fileSystems: [disk], namespaces }).reported.usage).toMatchObject({
     fileSystems: [disk],
     namespaces: undefined,
   });
@@ -66,5 +66,5 @@ test.each([
 
 test('a field of a newer agent does no harm', () => {
   const newer = { ...disk, mountpoint: '/var', snapshotter: { name: 'zfs' } };
-  expect(read({ measuredTime, fileSystems: [newer] }).usage.usage?.fileSystems).toEqual([newer]);
+  expect(read({ measuredTime, fileSystems: [newer] }).reported.usage?.fileSystems).toEqual([newer]);
 });
