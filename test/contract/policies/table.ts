@@ -9,13 +9,6 @@ interface BadPolicy {
   readonly field: string;
 }
 
-/** A GCPolicy that the API server must accept, and its stored form. */
-export interface GoodPolicy {
-  readonly name: string;
-  readonly spec: object;
-  readonly stored: object;
-}
-
 export const badPolicies: readonly BadPolicy[] = [...badForPods, ...badForNodes].map(
   ([name, spec, field]) => ({
     name,

@@ -235,10 +235,8 @@ describe('an invalid policy selects', () => {
   });
 });
 
-test.each(goodPolicies)('accepts $name', ({ spec, stored }) => {
-  const fromStored = parsePolicy(policyOf('p', stored));
-  expect(fromStored.kind).toBe('valid');
-  expect(parsePolicy(policyOf('p', spec))).toEqual(fromStored);
+test.each(goodPolicies)('accepts %s', (_name, spec) => {
+  expect(parsePolicy(policyOf('p', spec))).toMatchObject({ kind: 'valid' });
 });
 
 test('a policy without a name is invalid', () => {

@@ -16,7 +16,7 @@ test('reads the facts of the controller, and the usage without pods and images',
   expect(read({ ...known, unknown: 'images: no response', pods: [{}], images: [{}] })).toMatchObject({
     name: 'node-1',
     reportedAtMs: Date.parse(measuredTime),
-    usage: { node: 'node-1', usage: { ...known, unknown: 'images: no response' } },
+    reported: { node: 'node-1', usage: { ...known, unknown: 'images: no response' } },
   });
 });
 
