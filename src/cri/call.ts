@@ -34,8 +34,6 @@ export function send<Request, Response>(
   signal: AbortSignal,
 ): Promise<void> {
   signal.throwIfAborted();
-  // Not gRPC's own deadline: it uses the wall clock, which somebody may set while the agent runs.
-  const deadline = deadlineAfter(systemClock, deadlineMs, () => new DeadlinePassed(), signal);
   return new Promise((resolve, reject) => {
     // Both kinds of response have the same form on the wire.
     const call = client.makeServerStreamRequest<Request, Response>(
@@ -44,6 +42,8 @@ export function send<Request, Response>(
       (bytes) => method.responseType.decode(bytes),
       request,
     );
+    // Not gRPC's own deadline: it uses the wall clock, which somebody may set while the agent runs.
+    const deadline = deadlineAfter(systemClock, deadlineMs, () => new DeadlinePassed(), signal);
     const stop = (): void => {
       forget();
       deadline.stop();

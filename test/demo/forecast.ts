@@ -5,6 +5,7 @@ import type { KubeletSandbox } from '../sandbox/kubelet/server.ts';
 import type { SummaryPod } from '../sandbox/kubelet/summary.ts';
 import { policiesPath, timeoutMs, type Context } from './context.ts';
 import { nodeName } from './node/objects.ts';
+import { top } from './program.ts';
 import { bar, bold, dim, green } from './screen.ts';
 
 const gib = 1024 ** 3;
@@ -18,7 +19,7 @@ const readings = [
 ] as const;
 const noteWidth = 76;
 
-/** Shows a disk that fills: the agent reports when the thresholds will be crossed and the largest consumers. Resolves after that. */
+/** Shows a disk that fills: the agent reports when the thresholds will be crossed and the largest consumers, `top` the pods. Resolves after that. */
 export async function forecastPart(context: Context): Promise<boolean> {
   const { screen, send, kubelet } = context;
   if (kubelet === undefined) return true;
@@ -43,15 +44,32 @@ export async function forecastPart(context: Context): Promise<boolean> {
   const event = `NodePressureAhead on node ${nodeName}: ${note}`;
   for (const line of wrapped(event, noteWidth, '    ')) screen.print(`  ${line}`);
   screen.print(green('nothing is removed yet; at 15 % the agent removes dead containers and images'));
+  screen.print();
+  const args = ['pods', `--node=${nodeName}`];
+  screen.print(`${bold('what uses the disk')}  ${dim(`dustpan top ${args.join(' ')}`)}`);
+  for (const line of await usage(context, args)) screen.print(`  ${line}`);
   return true;
 }
 
-/** A pod that is left by the part before, now with large logs. */
+/** The lines of `dustpan top`, once the agent has reported the usage. */
+async function usage({ env }: Context, args: readonly string[]): Promise<readonly string[]> {
+  const deadlineMs = Date.now() + timeoutMs;
+  for (;;) {
+    const lines = await top(args, env);
+    if (lines.some((line) => line.includes(loggerName) && line.includes('40.0 GiB'))) return lines;
+    if (Date.now() > deadlineMs) throw new Error('the agent does not report what uses the disk');
+    await sleep(500);
+  }
+}
+
+/** A pod that is left by the part before. */
+const loggerName = 'cache-small';
+
+/** The pod, now with large logs. */
 async function logger({ send }: Context): Promise<SummaryPod> {
-  const name = 'cache-small';
-  const { metadata } = await send('GET', `/api/v1/namespaces/web/pods/${name}`);
+  const { metadata } = await send('GET', `/api/v1/namespaces/web/pods/${loggerName}`);
   const { uid } = metadata as { readonly uid: string };
-  return { uid, namespace: 'web', name, containers: [{ name: 'main', logs: 40 * gib }] };
+  return { uid, namespace: 'web', name: loggerName, containers: [{ name: 'main', logs: 40 * gib }] };
 }
 
 function measure(kubelet: KubeletSandbox, reading: (typeof readings)[number], startMs: number): void {

@@ -91,4 +91,12 @@ export async function plan(env: Environment): Promise<Plan> {
   };
 }
 
+/** The lines that the built `dustpan top` prints. */
+export async function top(args: readonly string[], env: Environment): Promise<readonly string[]> {
+  const { stdout } = await promisify(execFile)(process.execPath, [main, 'top', ...args], {
+    env: { ...process.env, ...env },
+  });
+  return stdout.trimEnd().split('\n');
+}
+
 export const reasonsOf = (decisions: readonly Decision[]): string[] => decisions.map(({ reason }) => reason);

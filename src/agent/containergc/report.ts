@@ -97,7 +97,7 @@ export function inventoryOf(facts: ContainerGcFacts, plan: ContainerGcPlan): Con
   return {
     containers: { total: facts.containers?.length ?? 0, removable: count('Container') },
     sandboxes: { total: facts.sandboxes?.length ?? 0, removable: count('Sandbox') },
-    logs: {
+    logs: facts.logs && {
       bytes: logBytesOf(facts),
       removableBytes: removals.reduce((sum, { target, bytes = 0 }) => sum + (isLog(target) ? bytes : 0), 0),
     },

@@ -176,9 +176,9 @@ function figuresOf({ fileSystems = [], pods = [], namespaces = [], images = [] }
         : [],
     );
   return new Map([
-    ...fileSystems.flatMap((one) => sizes(one.name, one)),
-    ...pods.flatMap((one) => sizes(one.uid, one)),
-    ...namespaces.flatMap((one) => sizes(one.name, one)),
-    ...images.flatMap((one) => sizes(one.id, one)),
+    ...fileSystems.flatMap((one) => sizes(`disk ${one.name}`, one)),
+    ...pods.flatMap((one) => sizes(`pod ${one.uid}`, one)),
+    ...namespaces.flatMap((one) => sizes(`namespace ${one.name}`, one)),
+    ...images.flatMap((one) => sizes(`image ${one.id}`, one)),
   ]);
 }

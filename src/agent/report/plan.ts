@@ -42,7 +42,8 @@ export function planReport(
     logs: containers?.logs,
     orphans: orphans === undefined && snapshots === undefined ? undefined : orphansOf(facts),
     units: unitsOf(facts),
-    usage: facts.usage,
+    // After a restart the agent has not measured yet; the time in it tells its age.
+    usage: facts.usage ?? previous?.usage,
     largestOffenders: offenders.toSorted(bySize),
   });
 }

@@ -1,4 +1,4 @@
-import { observeTrend, steadyGrowthPerMinute, type Trend } from '../../gc/growth.ts';
+import { observeTrend, steadyGrowthPerMinute, windowMs, type Trend } from '../../gc/growth.ts';
 import { podClasses, type DiskUse, type MeasuredUsage, type PodClass, type UsageClass } from './facts.ts';
 
 /** The namespaces that a report lists. */
@@ -6,7 +6,7 @@ export const maxNamespaces = 64;
 
 /** Remembered between measurements. */
 export interface UsageHistory {
-  /** Keyed by disk and class, or by namespace and class. */
+  /** Keyed by disk and what is measured, or by namespace and class. */
   readonly trends: ReadonlyMap<string, Trend>;
   /** Keyed by disk. */
   readonly scores: ReadonlyMap<string, Scores>;
@@ -58,7 +58,7 @@ const horizonSeconds = 7 * 86_400;
 /** A forecast that was wrong by more is not shown. */
 const maxErrorPercent = 50;
 
-/** Adds a measurement. Compares the forecasts of an hour ago with it. */
+/** Adds a measurement; what is unknown in it keeps its history for a while. Compares the forecasts of an hour ago with it. */
 export function observeUsage(
   before: UsageHistory,
   measured: MeasuredUsage,
@@ -66,29 +66,39 @@ export function observeUsage(
 ): UsageHistory {
   const atMs = measured.at.getTime();
   const sizes = [
-    ...measured.disks.flatMap(({ name, usedBytes, classes }) => [
-      [`${name}/used`, usedBytes] as const,
-      ...[...classes].map(([one, bytes]) => [`${name}/${one}`, bytes] as const),
-    ]),
+    ...measured.disks.flatMap(sizesOf),
     ...measured.namespaces
       .slice(0, maxNamespaces)
       .flatMap(({ name, classes }) =>
         podClasses.map((one) => [namespaceKey(name, one), classes[one]] as const),
       ),
   ];
-  const trends = new Map(
-    sizes.map(([key, bytes]) => [key, observeTrend(before.trends.get(key), { atMs, bytes })] as const),
-  );
-  const scores = new Map(
-    measured.disks.map((disk) => {
-      const bytesPerHour = perHour(trends.get(`${disk.name}/used`));
-      return [
-        disk.name,
-        scored(before.scores.get(disk.name), { disk, atMs, bytesPerHour, freedBytes }),
-      ] as const;
-    }),
-  );
+  const trends = new Map([...before.trends].filter(([, { latest }]) => atMs - latest.atMs <= windowMs));
+  for (const [key, bytes] of sizes) trends.set(key, observeTrend(before.trends.get(key), { atMs, bytes }));
+  const scores = new Map(before.scores);
+  for (const disk of measured.disks) {
+    const bytesPerHour = perHour(trends.get(`${disk.name}/used`));
+    scores.set(disk.name, scored(before.scores.get(disk.name), { disk, atMs, bytesPerHour, freedBytes }));
+  }
   return { trends, scores };
+}
+
+/** Sizes of a disk, by their keys. Images count together: at the end of a pod they only become unused. */
+function sizesOf({
+  name,
+  usedBytes,
+  classes,
+  collectableBytes,
+}: DiskUse): readonly (readonly [string, number])[] {
+  const [inUse, unused] = [classes.get('images-in-use'), classes.get('images-unused')];
+  const known = [
+    ['used', usedBytes],
+    ['collectable', collectableBytes],
+    ['images', inUse === undefined || unused === undefined ? undefined : inUse + unused],
+    ['orphans', classes.get('orphans')],
+    ['other', classes.get('other')],
+  ] as const;
+  return known.flatMap(([what, bytes]) => (bytes === undefined ? [] : [[`${name}/${what}`, bytes] as const]));
 }
 
 const namespaceKey = (name: string, one: PodClass): string => `namespace/${name}/${one}`;
@@ -154,14 +164,15 @@ export function forecastOf(
 
 const secondsUntil = (bytes: number, bytesPerHour: number): number => (3600 * bytes) / bytesPerHour;
 
-/** New unused images are collected, too. */
+/** New images that nothing uses are collected, too. */
 function afterCollection(
   { name, availableBytes, collectableBytes }: DiskUse,
   bytesPerHour: number,
   trends: UsageHistory['trends'],
 ): number | undefined {
   if (collectableBytes === undefined) return undefined;
-  const lasting = bytesPerHour - (perHour(trends.get(`${name}/images-unused`)) ?? 0);
+  const growthOf = (what: string): number => perHour(trends.get(`${name}/${what}`)) ?? 0;
+  const lasting = bytesPerHour - Math.min(growthOf('images'), growthOf('collectable'));
   return lasting <= 0 ? Infinity : secondsUntil(availableBytes + collectableBytes, lasting);
 }
 
@@ -179,12 +190,11 @@ function growersOf(
       bytesPerHour: perHour(trends.get(namespaceKey(name, what))) ?? 0,
     })),
   );
-  const of = (one: UsageClass): number => perHour(trends.get(`${disk}/${one}`)) ?? 0;
-  const others = [
-    { what: 'images', namespace: undefined, bytesPerHour: of('images-in-use') + of('images-unused') },
-    { what: 'orphans', namespace: undefined, bytesPerHour: of('orphans') },
-    { what: 'other', namespace: undefined, bytesPerHour: of('other') },
-  ] as const;
+  const others = (['images', 'orphans', 'other'] as const).map((what) => ({
+    what,
+    namespace: undefined,
+    bytesPerHour: perHour(trends.get(`${disk}/${what}`)) ?? 0,
+  }));
   return [...ofPods, ...others]
     .filter(({ bytesPerHour }) => bytesPerHour > 0)
     .toSorted((a, b) => b.bytesPerHour - a.bytesPerHour);

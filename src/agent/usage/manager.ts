@@ -5,6 +5,7 @@ import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesyst
 import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
+import { withoutNumbers } from '../../runtime/scheduling/loop.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import { diskFillsDespiteCollection } from './events.ts';
 import { noHistory, observeUsage, type UsageHistory } from './forecast.ts';
@@ -44,7 +45,7 @@ export class UsageManager {
   #began: Moment | undefined;
   #usage: NodeUsage | undefined;
   #warnedMs: number | undefined;
-  /** What could not be read in the last pass. */
+  /** What could not be read in the last pass, without its numbers. */
   #unknown = '';
 
   constructor(deps: UsageDeps) {
@@ -78,8 +79,13 @@ export class UsageManager {
       unknown.push(`impossible values: ${kubelet.impossible.join(', ')}`);
     const facts = { kubelet, nodeDisk, imageDisk, pods: pods(), images: images(), containers: containers() };
     if (facts.pods === undefined) unknown.push('pods of the node: not known yet');
+    if (facts.images === undefined) unknown.push('images: not listed in the last pass of imagegc');
+    if (facts.containers?.logs === undefined)
+      unknown.push('logs: not listed in the last pass of containergc');
     this.#forgetAfterJump();
     const measured = measureUsage({ ...facts, now: clock.now() });
+    if (kubelet !== undefined && facts.pods !== undefined && measured.pods === undefined)
+      unknown.push('usage of the pods: the kubelet has not measured most of them yet');
     this.#history = observeUsage(this.#history, measured, freedBytes());
     const plan = planUsage({ measured, history: this.#history, images: facts.images, unknown });
     showUsage(metrics, { measured, plan });
@@ -107,8 +113,9 @@ export class UsageManager {
   }
 
   #logUnknown(unknown: string): void {
-    if (unknown !== '' && unknown !== this.#unknown)
+    const cause = withoutNumbers(unknown);
+    if (cause !== '' && cause !== this.#unknown)
       this.#deps.log.warn({ unknown }, 'the usage of the node is known in part');
-    this.#unknown = unknown;
+    this.#unknown = cause;
   }
 }

@@ -1,5 +1,6 @@
 import { isSameFileSystem } from '../../api/file-system.ts';
 import { usageOfPod, type StoragePod, type StorageUsage } from '../../api/local-storage.ts';
+import { isFinished } from '../../api/pod-phase.ts';
 import type { FileSystemStats } from '../../node/disk/filesystem.ts';
 import {
   podClasses,
@@ -18,9 +19,12 @@ export function measureUsage(facts: UsageFacts): MeasuredUsage {
   return { at: facts.now, disks: disksOf(facts, pods), pods, namespaces: namespaceUses(pods ?? []) };
 }
 
-/** undefined = the pods or their usage are not known. */
+/** undefined = the pods or their usage are not known: after its start the kubelet has measured few of them. */
 function podUses({ kubelet, pods }: UsageFacts): readonly PodUse[] | undefined {
   if (kubelet === undefined || pods === undefined) return undefined;
+  const running = pods.filter((pod) => !isFinished(pod));
+  const unmeasured = running.filter((pod) => usageOfPod(kubelet, pod) === undefined).length;
+  if (unmeasured > running.length / 2) return undefined;
   return pods.flatMap((pod) => podUse(pod, kubelet)).toSorted((a, b) => b.bytes - a.bytes);
 }
 
@@ -49,19 +53,40 @@ function namespaceUses(pods: readonly PodUse[]): readonly NamespaceUse[] {
     .toSorted((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
 }
 
-/** Nothing for a file system that could not be read. */
+/** Nothing for a file system that could not be read, or if nobody knows whether it is that of the kubelet. */
 function disksOf(facts: UsageFacts, pods: readonly PodUse[] | undefined): readonly DiskUse[] {
   const { nodeDisk, imageDisk } = facts;
   const ofPods = podTotals(pods);
-  const images = imageParts(facts, ofPods.layers);
   const own = kubeletParts(facts, ofPods);
-  const layers: Parts = { classes: [['layers', ofPods.layers]], collectableBytes: 0 };
-  if (nodeDisk === undefined)
-    return imageDisk === undefined ? [] : [diskUse('imagefs', imageDisk, [images, layers])];
-  if (imageDisk === undefined || isSameFileSystem(nodeDisk, imageDisk))
-    return [diskUse('nodefs', nodeDisk, [images, layers, own])];
-  return [diskUse('nodefs', nodeDisk, [own]), diskUse('imagefs', imageDisk, [images, layers])];
+  const images = [imageParts(facts, ofPods.layers), layerParts(ofPods.layers)];
+  switch (isDedicated(facts)) {
+    case true:
+      return [
+        ...(nodeDisk === undefined ? [] : [diskUse('nodefs', nodeDisk, [own])]),
+        ...(imageDisk === undefined ? [] : [diskUse('imagefs', imageDisk, images)]),
+      ];
+    case false: {
+      const disk = nodeDisk ?? imageDisk;
+      return disk === undefined ? [] : [diskUse('nodefs', disk, [...images, own])];
+    }
+    case undefined: {
+      const unknown = [imageParts({ imageDisk, images: undefined }, undefined), layerParts(undefined)];
+      return nodeDisk === undefined ? [] : [diskUse('nodefs', nodeDisk, [...unknown, own])];
+    }
+  }
 }
+
+/** Whether images and layers have another file system than the kubelet; undefined = unknown. */
+function isDedicated({ nodeDisk, imageDisk, kubelet }: UsageFacts): boolean | undefined {
+  return nodeDisk === undefined || imageDisk === undefined
+    ? kubelet?.dedicatedImageFs
+    : !isSameFileSystem(nodeDisk, imageDisk);
+}
+
+const layerParts = (layers: number | undefined): Parts => ({
+  classes: [['layers', layers]],
+  collectableBytes: 0,
+});
 
 const podTotals = (pods: readonly PodUse[] | undefined): Readonly<Record<PodClass, number | undefined>> => {
   const [layers, volumes, logs] = podClasses.map(
@@ -80,8 +105,11 @@ interface Parts {
  * Images by what the runtime uses for unpacked layers, without writable ones; the size of each image is its compressed size, or counts shared layers
  * several times, so sizes of images only divide the total.
  */
-function imageParts({ images, imageDisk }: UsageFacts, layers: number | undefined): Parts {
-  if (images === undefined)
+function imageParts(
+  { images, imageDisk }: Pick<UsageFacts, 'images' | 'imageDisk'>,
+  layers: number | undefined,
+): Parts {
+  if (images === undefined || imageDisk === undefined)
     return {
       classes: [
         ['images-in-use', undefined],
@@ -90,7 +118,7 @@ function imageParts({ images, imageDisk }: UsageFacts, layers: number | undefine
       collectableBytes: undefined,
     };
   const { total, inUse, collectable } = images;
-  const unpacked = (imageDisk?.usedBytes ?? 0) - (layers ?? 0);
+  const unpacked = imageDisk.usedBytes - (layers ?? 0);
   const scale = unpacked > 0 && total.bytes > 0 ? unpacked / total.bytes : 1;
   return {
     classes: [
@@ -110,28 +138,29 @@ function kubeletParts({ containers }: UsageFacts, ofPods: ReturnType<typeof podT
       ['logs', logs === undefined ? ofPods.logs : Math.max(0, logs.bytes - orphanedLogs)],
       ['orphans', orphans && orphanedLogs + (orphans.podDirectories?.bytes ?? 0)],
     ],
-    collectableBytes: logs?.removableBytes ?? 0,
+    collectableBytes: logs?.removableBytes,
   };
 }
 
-/** What the known classes do not use is `other`, if all are known. Sizes that are larger than the used bytes together are scaled down. */
+/** What the known classes do not use is `other`, if all are known: then whole bytes add up to the used ones. Sizes that are larger than the used bytes together are scaled down. */
 function diskUse(name: DiskUse['name'], disk: FileSystemStats, parts: readonly Parts[]): DiskUse {
   const { capacityBytes, availableBytes, freeBytes = availableBytes } = disk;
   const usedBytes = Math.max(0, capacityBytes - freeBytes);
   const all = parts.flatMap(({ classes }) => classes);
-  const known = all.flatMap(([one, bytes]) => (bytes === undefined ? [] : [[one, bytes] as const]));
-  const total = sum(known.map(([, bytes]) => bytes));
+  const sizes = all.flatMap(([one, bytes]) => (bytes === undefined ? [] : [[one, bytes] as const]));
+  const total = sum(sizes.map(([, bytes]) => bytes));
   const scale = total > usedBytes ? usedBytes / total : 1;
+  const known = sizes.map(([one, bytes]) => [one, Math.floor(bytes * scale)] as const);
   // Where orphans were not searched, they are few, and count as other.
   const isComplete = all.every(([one, bytes]) => bytes !== undefined || one === 'orphans');
-  const other = isComplete ? ([['other', Math.max(0, usedBytes - total)]] as const) : [];
+  const other = isComplete ? ([['other', usedBytes - sum(known.map(([, bytes]) => bytes))]] as const) : [];
   const collectable = parts.map(({ collectableBytes }) => collectableBytes);
   return {
     name,
     capacityBytes,
     availableBytes,
     usedBytes,
-    classes: new Map([...known.map(([one, bytes]) => [one, bytes * scale] as const), ...other]),
+    classes: new Map([...known, ...other]),
     collectableBytes: collectable.includes(undefined)
       ? undefined
       : sum(collectable.map((bytes = 0) => bytes)) * scale,

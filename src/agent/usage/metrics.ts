@@ -45,7 +45,6 @@ export function showUsage(
   metrics.namespaces.reset();
   for (const { name, bytes } of measured.namespaces.slice(0, maxNamespaces))
     metrics.namespaces.set({ namespace: name }, bytes);
-  metrics.fullAfterCollection.reset();
   if (plan.fullFirst === undefined) metrics.fullAfterCollection.remove();
   else metrics.fullAfterCollection.set(plan.fullFirst.seconds);
 }

@@ -36,9 +36,11 @@ export function planUsage({ measured, history, images, unknown }: Given): UsageP
       return note === undefined ? [] : [{ note, seconds, fullSeconds }];
     })
     .toSorted((a, b) => a.fullSeconds - b.fullSeconds);
-  const [first] = filling.flatMap(({ note, seconds }) =>
-    seconds === undefined || seconds === Infinity ? [] : [{ note, seconds }],
-  );
+  const [first] = filling
+    .flatMap(({ note, seconds }) =>
+      seconds === undefined || seconds === Infinity ? [] : [{ note, seconds }],
+    )
+    .toSorted((a, b) => a.seconds - b.seconds);
   const rest = namespaces.slice(maxNamespaces);
   const listed = images?.listed ?? [];
   return {

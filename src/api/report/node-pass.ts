@@ -185,7 +185,8 @@ export type OrphanInventory = Readonly<Record<OrphanPlace, OrphanCount | undefin
 export interface ContainerInventory {
   readonly containers: { readonly total: number; readonly removable: number };
   readonly sandboxes: { readonly total: number; readonly removable: number };
-  readonly logs: { readonly bytes: number; readonly removableBytes: number };
+  /** undefined = they could not be listed. */
+  readonly logs: { readonly bytes: number; readonly removableBytes: number } | undefined;
   /** undefined = not searched in this pass. */
   readonly orphans: OrphanInventory | undefined;
   /** Largest first, at most ten. */

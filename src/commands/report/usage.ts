@@ -75,6 +75,7 @@ export function usageData({ usage = [], nodes }: PlanFacts, now: Date): UsageDat
     (report.usage?.fileSystems ?? []).map((disk) => ({
       node: report.node,
       stale: isStale(report.usage?.measuredTime, now),
+      measuredTime: report.usage?.measuredTime,
       disk,
     })),
   );
@@ -91,6 +92,7 @@ const byText = (a: string, b: string): number => (a < b ? -1 : 1);
 interface DiskOfNode {
   readonly node: string;
   readonly stale: boolean;
+  readonly measuredTime: string | undefined;
   readonly disk: NodeGCReportStatusUsageFileSystem;
 }
 
@@ -137,7 +139,9 @@ function namespacesOf(usage: readonly ReportedUsage[]): readonly NamespaceUse[] 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 /** Stale values tell nothing about the time until a disk is full. */
-function curveOf({ node, stale, disk }: DiskOfNode, now: Date): Curve | undefined {
+function curveOf({ node, stale, measuredTime = '', disk }: DiskOfNode, now: Date): Curve | undefined {
+  // The clock of the node may be ahead.
+  const from = new Date(Math.max(now.getTime(), Date.parse(measuredTime) || 0));
   const { name, growthBytesPerHour, fullTime } = disk;
   if (stale || fullTime === undefined) return undefined;
   return {
@@ -145,8 +149,8 @@ function curveOf({ node, stale, disk }: DiskOfNode, now: Date): Curve | undefine
     name,
     usedPercent: percentUsed(disk),
     growthBytesPerHour,
-    fullInMs: msUntil(fullTime, now),
-    afterCollection: afterCollection(disk, now),
+    fullInMs: msUntil(fullTime, from),
+    afterCollection: afterCollection(disk, from),
   };
 }
 
@@ -163,6 +167,7 @@ function afterCollection(disk: NodeGCReportStatusUsageFileSystem, now: Date): Af
 }
 
 const maxNames = 3;
+const maxSentences = 10;
 
 function unknownIn(usage: readonly ReportedUsage[], nodes: readonly string[], now: Date): readonly string[] {
   const reporting = new Set(usage.map(({ node }) => node));
@@ -171,10 +176,13 @@ function unknownIn(usage: readonly ReportedUsage[], nodes: readonly string[], no
     ...silent.map((node) => ({ node, what: 'there is no report.' })),
     ...usage.flatMap((report) => unknownOf(report.usage, now).map((what) => ({ node: report.node, what }))),
   ];
-  return [...Map.groupBy(found, ({ what }) => what)].map(([what, list]) => {
+  const groups = [...Map.groupBy(found, ({ what }) => what)].toSorted((a, b) => b[1].length - a[1].length);
+  const sentences = groups.slice(0, maxSentences).map(([what, list]) => {
     const names = list.map(({ node }) => node).toSorted();
     return `${firstOf(names, maxNames)}: ${what}`;
   });
+  const more = groups.length - sentences.length;
+  return more === 0 ? sentences : [...sentences, `And ${more} more.`];
 }
 
 function unknownOf(usage: ReportedUsage['usage'], now: Date): readonly string[] {

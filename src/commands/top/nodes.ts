@@ -53,7 +53,9 @@ function fileSystemRow(disk: NodeGCReportStatusUsageFileSystem): FileSystemRow {
   return {
     ...disk,
     usedPercent:
-      capacityBytes === 0 ? undefined : Math.round((100 * (capacityBytes - availableBytes)) / capacityBytes),
+      capacityBytes === 0
+        ? undefined
+        : Math.max(0, Math.round((100 * (capacityBytes - availableBytes)) / capacityBytes)),
     collectionKeepsUp: hasForecast ? fullAfterCollectionTime === undefined : undefined,
   };
 }

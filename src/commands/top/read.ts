@@ -96,7 +96,7 @@ async function listSelected(
   signal: AbortSignal,
 ): Promise<ReadonlySet<string> | undefined> {
   if (selector === undefined) return undefined;
-  const scope = namespace === undefined ? '' : `/namespaces/${namespace}`;
+  const scope = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
   const [name, path] = {
     nodes: ['nodes', nodesPath] as const,
     images: ['nodes', nodesPath] as const,

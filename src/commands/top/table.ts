@@ -1,4 +1,3 @@
-import { printable } from '../../runtime/text/printable.ts';
 import { compactQuantityText } from '../../runtime/text/size-text.ts';
 import type { Screen } from '../cli/live.ts';
 import {
@@ -24,12 +23,18 @@ interface TopScreen extends Screen {
   readonly isWide: boolean;
 }
 
+const maxNotes = 5;
+
 /** The rows for people, between what is unknown and when disks are full. */
 export function topTable(view: TopView, screen: TopScreen): readonly string[] {
   const { width = 80, colours } = screen;
-  const notes = view.notes.flatMap(({ nodes, message }) =>
-    paragraph(`! ${nodes.length === 0 ? '' : `${firstOf(nodes, 3)}: `}${message}`, width),
-  );
+  const more = view.notes.length - maxNotes;
+  const notes = [
+    ...view.notes
+      .slice(0, maxNotes)
+      .map(({ nodes, message }) => `${nodes.length === 0 ? '' : `${firstOf(nodes, 3)}: `}${message}`),
+    ...(more > 0 ? [`And ${more} more; -o json has all.`] : []),
+  ].flatMap((note) => paragraph(`! ${note}`, width));
   const sections = [
     colours ? notes.map(red) : notes,
     view.forecasts.flatMap((one) => paragraph(forecastText(one, screen), width)),
@@ -51,8 +56,11 @@ function forecastText(
     : `${node} (${age}): no disk is full within a week, or the growth is unknown.`;
 }
 
-/** For `-o name`: the arguments by which kubectl, and for images `dustpan why`, name each row. */
-export const nameLines = (view: TopView): readonly string[] => namesOf(view).map(printable);
+/** For `-o name`: the arguments by which kubectl, and for images `dustpan why`, name each row. Not of names that no object can have: a shell may read them as options. */
+export const nameLines = (view: TopView): readonly string[] =>
+  namesOf(view).filter((line) => plainName.test(line));
+
+const plainName = /^[a-z]+\/[A-Za-z0-9][A-Za-z0-9:._@/-]*( (-n |--node=)[a-z0-9][a-z0-9.-]*)?$/;
 
 function namesOf(view: TopView): readonly string[] {
   switch (view.kind) {
@@ -91,8 +99,10 @@ function linesOf<T>(
 }
 
 function restLines(view: TopView): readonly string[] {
-  if (view.kind === 'TopNodes' || view.rest.count <= 0) return [];
+  if (view.kind === 'TopNodes' || view.rest.count === 0) return [];
   const { count, bytes } = view.rest;
+  if (count === undefined)
+    return ['and perhaps more: on some of these nodes the namespace is not among the largest'];
   if (bytes === undefined)
     return [`and ${count} more of the selected pods, which are not among the largest of these nodes`];
   const what = { TopNamespaces: 'namespace', TopPods: 'pod', TopImages: 'image' }[view.kind];

@@ -25,7 +25,8 @@ type TopRows =
 
 /** The smaller objects that reports have no room for; a namespace or an image counts once for each node. */
 interface Rest {
-  readonly count: number;
+  /** Absent if unknown. */
+  readonly count: number | undefined;
   /** Absent if unknown. */
   readonly bytes: number | undefined;
 }
@@ -59,7 +60,9 @@ function rowsOf(
     case 'nodes':
       return { kind: 'TopNodes', items: sortedBy(nodes.map(nodeRow), nodeSort, sortBy) };
     case 'namespaces': {
-      const rest = added(usages.map(({ otherNamespaces }) => otherNamespaces));
+      // Nobody knows which of the others a filter selects.
+      const isFiltered = facts.namespace !== undefined || facts.selected !== undefined;
+      const rest = added(isFiltered ? [] : usages.map(({ otherNamespaces }) => otherNamespaces));
       const items = sortedBy(namespaceRows(nodes, facts), namespaceSort, sortBy);
       return { kind: 'TopNamespaces', items, rest };
     }
@@ -91,7 +94,10 @@ function restOfPods(
   usages: readonly NodeGCReportStatusUsage[],
   { namespace, selected }: Pick<TopFacts, 'namespace' | 'selected'>,
 ): Rest {
-  if (selected !== undefined) return { count: selected.size - items.length, bytes: undefined };
+  if (selected !== undefined) return { count: Math.max(0, selected.size - items.length), bytes: undefined };
+  const isListed = (one: NodeGCReportStatusUsage): boolean =>
+    one.otherNamespaces === undefined || (one.namespaces ?? []).some(({ name }) => name === namespace);
+  if (namespace !== undefined && !usages.every(isListed)) return { count: undefined, bytes: undefined };
   const all = added(usages.map((usage) => measuredPods(usage, namespace)));
   const listed = added(items);
   return {

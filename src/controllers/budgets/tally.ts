@@ -15,7 +15,7 @@ export interface PolicyTally {
 /** The usage of a governed node. */
 export interface Reading {
   readonly node: string;
-  /** As last reported, however long ago; undefined = never. */
+  /** As last reported within a day; undefined = unknown. */
   readonly last: NamespacesUsage | undefined;
   /** The same if it is recent; undefined = unknown now. */
   readonly recent: NamespacesUsage | undefined;
@@ -26,7 +26,7 @@ export interface NamespaceTally {
   readonly budget: NamespaceBudget;
   /** By recent reports alone. */
   readonly recent: Sum;
-  /** By the last report of every node, however old, with the most that is possible on nodes that do not list the namespace. */
+  /** By the last report of every node within a day, with the most that is possible on nodes that do not list the namespace. */
   readonly possible: Pick<Sum, 'bytes' | 'mostBytes'>;
 }
 
@@ -55,12 +55,19 @@ export function tallyUsage(
   return policies.flatMap((policy) => {
     if (isInvalid(policy) || policy.nodes === undefined || !hasNamespaceBudgets([policy])) return [];
     const readings = (governed.get(policy.uid) ?? []).map(({ name }) => {
-      const last = usages.get(name);
+      const usage = usages.get(name);
+      const last = isPast(usage?.measuredAtMs, now) ? undefined : usage;
       return { node: name, last, recent: isFresh(last?.measuredAtMs, now) ? last : undefined };
     });
     return [{ policy, readings, namespaces: tallied(budgeted(policy.nodes, existing), readings) }];
   });
 }
+
+const dayMs = 24 * 60 * 60_000;
+
+/** Whether nobody knows any more what was measured then: an agent that was removed does not report that an excess has ended. */
+const isPast = (atMs: number | undefined, now: Date): boolean =>
+  atMs !== undefined && now.getTime() - atMs > dayMs;
 
 type Budgeted = Pick<NamespaceTally, 'namespace' | 'budget'>;
 

@@ -101,7 +101,7 @@ function logRecovery({ name, log, quietRepeats = false }: LoopOptions, { failure
 }
 
 /** Two causes that differ only in a number, e.g. a duration, are the same. */
-const withoutNumbers = (line: string): string => line.replaceAll(/\d[\d.]*/g, '0');
+export const withoutNumbers = (line: string): string => line.replaceAll(/\d[\d.]*/g, '0');
 
 /** An abort of any other signal is a failure. */
 const isShutdown = (err: unknown, signal: AbortSignal): boolean =>

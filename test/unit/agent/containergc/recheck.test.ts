@@ -228,7 +228,7 @@ describe('a node', () => {
     const nothing = { total: 0, removable: 0 };
     const plan = { rule: undefined, ends: new Map(), removals: [], kept: [], warnings: [] };
     expect(inventoryOf(unknown, plan)).toEqual({
-      ...{ containers: nothing, sandboxes: nothing, logs: { bytes: 0, removableBytes: 0 }, offenders: [] },
+      ...{ containers: nothing, sandboxes: nothing, logs: undefined, offenders: [] },
       orphans: undefined,
     });
     const subject = { target: containerTarget(old), policy: undefined };

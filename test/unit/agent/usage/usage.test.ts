@@ -115,12 +115,51 @@ describe('what uses a disk', () => {
   });
 
   test.each([
-    ['the disk of the kubelet', { nodeDisk: () => Promise.reject(new Error('EIO')) }, ['imagefs']],
+    ['the disk of the kubelet', { nodeDisk: () => Promise.reject(new Error('EIO')) }, ['nodefs']],
     ['the disk of images', { imageDisk: () => Promise.reject(new Error('EIO')) }, ['nodefs']],
   ] as const)('%s cannot be read', async (what, over, expected) => {
     const { unknown, fileSystems } = await node(over).measure();
     expect(unknown).toBe(`${what.replace('the ', '')}: EIO`);
     expect(fileSystems?.map(({ name }) => name)).toEqual(expected);
+  });
+
+  test.each([
+    ['a shared file system', false, ['nodefs']],
+    ['file systems of their own', true, ['imagefs']],
+  ])(
+    'the disk of the kubelet cannot be read: the kubelet knows that images have %s',
+    async (_, dedicatedImageFs, expected) => {
+      const { fileSystems } = await node({
+        nodeDisk: () => Promise.reject(new Error('EIO')),
+        kubelet: () => Promise.resolve(usage({}, { dedicatedImageFs })),
+      }).measure();
+      expect(fileSystems?.map(({ name }) => name)).toEqual(expected);
+    },
+  );
+
+  test('nobody knows the file system of images: they are unknown, and so is the rest', async () => {
+    const broken = () => Promise.reject(new Error('EIO'));
+    const { fileSystems } = await node({ ...measuredPods, imageDisk: broken, kubelet: broken }).measure();
+    expect(fileSystems?.map(({ name }) => name)).toEqual(['nodefs']);
+    for (const field of ['imagesInUseBytes', 'layersBytes', 'otherBytes', 'collectableBytes'])
+      expect(fileSystems?.[0]).not.toHaveProperty(field);
+  });
+
+  test('logs and images that the agent could not list are unknown', async () => {
+    const over = { images: () => undefined, containers: () => ({ ...containers, logs: undefined }) };
+    const { unknown, fileSystems } = await node({ ...measuredPods, ...over }).measure();
+    expect(unknown).toBe(
+      'images: not listed in the last pass of imagegc; logs: not listed in the last pass of containergc',
+    );
+    expect(fileSystems?.[0]).toHaveProperty('logsBytes', gib / 2);
+    expect(fileSystems?.[0]).not.toHaveProperty('collectableBytes');
+  });
+
+  test('after its start the kubelet has measured no pods: their usage is unknown, not 0', async () => {
+    const { unknown, ...rest } = await node({ pods: () => pods }).measure();
+    expect(unknown).toBe('usage of the pods: the kubelet has not measured most of them yet');
+    expect(rest).not.toHaveProperty('pods');
+    expect(rest).not.toHaveProperty('namespaces');
   });
 
   test('impossible values are named', async () => {
@@ -151,6 +190,8 @@ describe('what uses a disk', () => {
         const { fileSystems } = await node({
           pods: () => pods,
           kubelet: () => Promise.resolve(usage({ db: of })),
+          images: () =>
+            images({ inUse: { count: 1, bytes: imagesGib * 3 }, total: { count: 9, bytes: 7 * gib } }),
           nodeDisk: () => Promise.resolve(one),
           imageDisk: () => Promise.resolve(one),
           containers: () => ({ ...containers, logs: { bytes: logs * gib, removableBytes: 0 } }),
@@ -160,7 +201,7 @@ describe('what uses a disk', () => {
           ([key]) => !/^(capacity|available|collectable|name)/.test(key),
         );
         const total = classes.reduce((all, [, value]) => all + Number(value), 0);
-        expect(Math.abs(total - usedBytes)).toBeLessThan(10);
+        expect(total).toBe(usedBytes);
       }),
       { numRuns: 200 },
     );
@@ -236,18 +277,55 @@ describe('when a disk is full', () => {
     expect(fileSystems?.[0]?.forecastErrorPercent).toBeLessThan(5);
   });
 
-  test('is never, if only unused images grow', async () => {
+  /** A disk that grows by 2 GiB of unused images an hour. */
+  const pulling = (isCollectable: boolean) => {
     let grown = 0;
     const size = () => Promise.resolve(halfFullAnd(grown * gib, (10 + grown) * gib));
     const total = () => ({ count: 10, bytes: (10 + grown) * gib });
     const { during } = node({
       nodeDisk: size,
       imageDisk: size,
-      images: () => images({ total: total(), inUse: { count: 1, bytes: 5 * gib }, collectable: total() }),
+      images: () => {
+        const collectable = isCollectable ? total() : { count: 0, bytes: 0 };
+        return images({ total: total(), inUse: { count: 1, bytes: 5 * gib }, collectable });
+      },
     });
-    const { forecast, fileSystems } = await during(10, () => (grown += 1 / 30));
+    return during(10, () => (grown += 1 / 30));
+  };
+
+  test('is never, if only unused images grow', async () => {
+    const { forecast, fileSystems } = await pulling(true);
     expect(forecast).toContain('is full in 25 h, but unused images grow, and collection removes them.');
     expect(fileSystems?.[0]).not.toHaveProperty('fullAfterCollectionTime');
+  });
+
+  test('collection removes no images of a keep list', async () => {
+    const { forecast, fileSystems } = await pulling(false);
+    expect(forecast).toBe(
+      'At 2.0 GiB/h, nodefs is full in 25 h; nothing can be collected. Images grow 2.0 GiB/h.',
+    );
+    expect(fileSystems?.[0]).toHaveProperty('fullAfterCollectionTime');
+  });
+
+  test('the Event and the metric are about the disk that is full first after collection', async () => {
+    let grown = 0;
+    const { during, recorder } = node({
+      nodeDisk: () => Promise.resolve(disk(50, { availableBytes: (10 - 2 * grown) * gib })),
+      imageDisk: () =>
+        Promise.resolve(disk(50, { device: 2, usedBytes: 50 * gib, availableBytes: (8 - 2 * grown) * gib })),
+      images: () => images({ collectable: { count: 10, bytes: 10 * gib } }),
+    });
+    const { forecast } = await during(10, () => (grown += 1 / 30));
+    expect(forecast).toContain('imagefs is full in');
+    expect(recorder.events.map(({ note }) => note)).toEqual([expect.stringContaining('nodefs is full in')]);
+  });
+
+  test('is still known after a minute without a response of the kubelet', async () => {
+    let minute = 0;
+    const logs = () => usage({ api: { containers: { main: { logs: minute * 100 } } } });
+    const kubelet = () => (minute === 10 ? Promise.reject(new Error('ETIMEDOUT')) : Promise.resolve(logs()));
+    const { namespaces } = await node({ pods: () => pods, kubelet }).during(12, (now) => (minute = now));
+    expect(namespaces?.find(({ name }) => name === 'shop')?.growthBytesPerHour).toBeGreaterThan(0);
   });
 
   test('is forgotten after a jump of the clock', async () => {

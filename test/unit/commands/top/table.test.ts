@@ -39,7 +39,10 @@ const cluster = facts(
     reported('node-2', twoDisks),
     withoutUsage('node-3'),
     reported('node-4', { ...busyUsage(60), measuredTime: inMinutes(-200) }),
-    reported('node-5', { measuredTime: inMinutes(90), fileSystems: [disk(10)] }),
+    reported('node-5', {
+      measuredTime: inMinutes(10),
+      fileSystems: [disk(10, { availableBytes: 999 * gib })],
+    }),
     reported('node-6', {
       measuredTime: inMinutes(-1),
       unknown: 'pods: the kubelet responded with status 403',

@@ -226,6 +226,13 @@ describe('a second pass', () => {
   });
 
   test.each([
+    {
+      name: 'nobody has reported for a day that it has not',
+      reports: [
+        usageReport('n1', { 'team-a': 25 }, { ageMinutes: 25 * 60 }),
+        usageReport('n2', { 'team-a': 1 }),
+      ],
+    },
     { name: 'the node is gone', reports: [usageReport('n2', { 'team-a': 1 })] },
     { name: 'no report lists the namespace, and all are complete', reports: [usageReport('n1', {})] },
     {
