@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { V1Pod } from '@kubernetes/client-node';
 import type { NodeGCReport } from '../../src/api/gen/nodegcreport.gen.ts';
 import { wrapped } from '../../src/commands/cli/table.ts';
 import type { KubeletSandbox } from '../sandbox/kubelet/server.ts';
@@ -8,7 +9,7 @@ import { nodeName } from './node/objects.ts';
 import { top } from './program.ts';
 import { bar, bold, dim, green } from './screen.ts';
 
-const gib = 1024 ** 3;
+const [mib, gib] = [1024 ** 2, 1024 ** 3];
 const capacity = 100 * gib;
 /** Measurements, the first three a minute apart; the agent reads them within a few seconds. */
 const readings = [
@@ -31,7 +32,7 @@ export async function forecastPart(context: Context): Promise<boolean> {
   screen.print(dim(`    '{"spec":{"nodes":`));
   screen.print(dim(`    ${JSON.stringify(rule)}}}'`));
   kubelet.configz = { kubeletconfig: { evictionHard: { 'nodefs.available': '10%' } } };
-  kubelet.pods = [await logger(context)];
+  kubelet.pods = await summaryPods(context);
   const startMs = Date.now();
   for (const [i, reading] of readings.entries()) {
     measure(kubelet, reading, startMs);
@@ -56,7 +57,7 @@ async function usage({ env }: Context, args: readonly string[]): Promise<readonl
   const deadlineMs = Date.now() + timeoutMs;
   for (;;) {
     const lines = await top(args, env);
-    if (lines.some((line) => line.includes(loggerName) && line.includes('40.0 GiB'))) return lines;
+    if (lines.some((line) => line.includes(loggerName) && line.includes('40.0Gi'))) return lines;
     if (Date.now() > deadlineMs) throw new Error('the agent does not report what uses the disk');
     await sleep(500);
   }
@@ -65,11 +66,15 @@ async function usage({ env }: Context, args: readonly string[]): Promise<readonl
 /** A pod that is left by the part before. */
 const loggerName = 'cache-small';
 
-/** The pod, now with large logs. */
-async function logger({ send }: Context): Promise<SummaryPod> {
-  const { metadata } = await send('GET', `/api/v1/namespaces/web/pods/${loggerName}`);
-  const { uid } = metadata as { readonly uid: string };
-  return { uid, namespace: 'web', name: loggerName, containers: [{ name: 'main', logs: 40 * gib }] };
+/** The pods of the node, one of them now with large logs. */
+async function summaryPods({ send }: Context): Promise<readonly SummaryPod[]> {
+  const { items } = await send('GET', '/api/v1/pods');
+  return (items as readonly V1Pod[])
+    .filter(({ spec }) => spec?.nodeName === nodeName)
+    .map(({ metadata: { uid = '', namespace = '', name = '' } = {} }) => ({
+      ...{ uid, namespace, name },
+      containers: [{ name: 'main', layer: 8 * mib, logs: name === loggerName ? 40 * gib : 2 * mib }],
+    }));
 }
 
 function measure(kubelet: KubeletSandbox, reading: (typeof readings)[number], startMs: number): void {

@@ -42,11 +42,16 @@ export function planReport(
     logs: containers?.logs,
     orphans: orphans === undefined && snapshots === undefined ? undefined : orphansOf(facts),
     units: unitsOf(facts),
-    // After a restart the agent has not measured yet; the time in it tells its age.
-    usage: facts.usage ?? previous?.usage,
+    usage: usageOf(facts, previous),
     largestOffenders: offenders.toSorted(bySize),
   });
 }
+
+/** After a restart the agent has not measured yet: the last usage has its own time. */
+const usageOf = (
+  { usage }: ReportFacts,
+  previous: NodeGCReportStatus | undefined,
+): NodeGCReportStatus['usage'] => usage ?? previous?.usage;
 
 /** Decides the part of the status about the policy, local storage and node pressure. */
 export const planStorage = (facts: StorageFacts, now: Date): NodeGCReportStatus =>

@@ -197,3 +197,7 @@ function dueOf(decisions: readonly Decision[], now: Date): readonly DueDay[] {
     }))
     .toSorted((a, b) => (a.day < b.day ? -1 : 1));
 }
+
+/** How many removals a policy plans, for people. */
+export const policyText = ({ name, mode, planned }: PlanDocument['policies'][number]): string =>
+  `${name}, in mode ${mode}: ${planned} ${planned === 1 ? 'removal' : 'removals'}${mode === 'DryRun' ? ', none is carried out' : ''}.`;

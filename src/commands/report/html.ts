@@ -5,7 +5,15 @@ import { modeChangeText } from '../plan/changes.ts';
 import type { Changes, Decision, PlanDocument } from '../plan/document.ts';
 import { objectText } from '../plan/table.ts';
 import { decisionsInPiece } from '../plan/text.ts';
-import { fateOf, usedShare, type DiskUse, type Large, type ReportData, type Share } from './data.ts';
+import {
+  fateOf,
+  policyText,
+  usedShare,
+  type DiskUse,
+  type Large,
+  type ReportData,
+  type Share,
+} from './data.ts';
 import { html, tableOf } from './markup.ts';
 import { page, type Row } from './page.ts';
 import { usageSection, usageStyle } from './usage-html.ts';
@@ -70,9 +78,6 @@ const sections = (plan: PlanDocument, data: ReportData): readonly string[] => [
   `<div class="pair">${diskTable(data.disks)}${dueTable(data)}</div>`,
   `<div class="pair">${largeTable('Largest images', 'Image', data.images)}${largeTable('Largest logs', 'Pod directory', data.logs)}</div>`,
 ];
-
-const policyText = ({ name, mode, planned }: PlanDocument['policies'][number]): string =>
-  `${name}, in mode ${mode}: ${planned} ${planned === 1 ? 'removal' : 'removals'}${mode === 'DryRun' ? ', none is carried out' : ''}.`;
 
 function tiles({ remove, bytes, warn, waiting, keep }: Share): string {
   const tile = (count: number | string, what: string): string =>

@@ -3,7 +3,7 @@ import { shortSizeText } from '../../runtime/text/size-text.ts';
 import { modeChangeText } from '../plan/changes.ts';
 import type { Changes, Decision, PlanDocument } from '../plan/document.ts';
 import { objectText } from '../plan/table.ts';
-import { usedShare, type ReportData, type Share } from './data.ts';
+import { policyText, usedShare, type ReportData, type Share } from './data.ts';
 import type { UsageBar, UsageData } from './usage.ts';
 import {
   afterText,
@@ -25,7 +25,7 @@ export function reportMarkdown(plan: PlanDocument, data: ReportData): string {
   const parts = [
     `## What dustpan would remove\n\nPlanned for ${plan.generatedAt}: **${remove} to remove** (${shortSizeText(bytes)} on nodes), ${warn} warnings, ${waiting} wait for time, ${keep} kept.`,
     bullets(plan.notes),
-    bullets(plan.policies.map(({ name, mode, planned }) => `${name}, in mode ${mode}: ${planned} removals.`)),
+    bullets(plan.policies.map(policyText)),
     plan.changes === undefined ? '' : changesPart(plan.changes),
     ...(data.usage === undefined ? [] : usageParts(data.usage)),
     sharesPart('policy', data.byPolicy),

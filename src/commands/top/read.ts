@@ -1,5 +1,4 @@
 import type { NodeGCReportStatusUsage } from '../../api/gen/nodegcreport.gen.ts';
-
 import { reportedUsage, type ReportedUsage } from '../../kube/cache/node-usage.ts';
 import type { Identified } from '../../kube/cache/objects.ts';
 import { inJson, metadataResource, reportsPath, type Resource } from '../../kube/cache/resources.ts';
@@ -8,6 +7,7 @@ import { nearestNames } from '../../runtime/text/nearest.ts';
 import type { Connected } from '../cli/connect.ts';
 import { UsageError } from '../cli/exit.ts';
 import { listObjects } from '../cli/list-objects.ts';
+import { noNamespace } from '../plan/filter.ts';
 import type { TopKind, TopQuestion } from './command.ts';
 import { fastest, largest, type TopFacts } from './facts.ts';
 
@@ -24,9 +24,12 @@ export async function readTop(
   const namespace = isCurrentNamespace ? (connection.namespace ?? 'default') : question.namespace;
   const [reports, nodes, selected] = await Promise.all([
     listReports(transport, question, signal),
-    nodeNames(transport, signal),
+    namesOf(transport, kindOfNodes, signal),
     listSelected(transport, { ...question, namespace }, signal),
   ]);
+  const isKnown = reports.some(({ usage }) => usage?.namespaces?.some(({ name }) => name === namespace));
+  if (question.namespace !== undefined && !isKnown)
+    await refuseUnknownNamespace(question.namespace, transport, signal);
   refuseUnknownNodes(question.nodes ?? [], new Set([...reports.map(({ node }) => node), ...(nodes ?? [])]));
   return { reports, nodes, selected, namespace };
 }
@@ -47,7 +50,8 @@ async function listReports(
   } catch (cause) {
     if (isNotFound(cause))
       throw new Error('the kind NodeGCReport is not installed in the cluster: is dustpan?');
-    throw new Error('listing nodegcreports, which a role of a namespace cannot allow', { cause });
+    const scope = isDenied(cause) ? ', which a role of a namespace cannot allow' : '';
+    throw new Error(`listing nodegcreports${scope}`, { cause });
   }
 }
 
@@ -74,20 +78,22 @@ function partOf(usage: NodeGCReportStatusUsage, kind: TopKind): NodeGCReportStat
 }
 
 /** undefined = they may not be listed. */
-async function nodeNames(
+async function namesOf(
   transport: KubeTransport,
+  { name, path }: { readonly name: string; readonly path: string },
   signal: AbortSignal,
 ): Promise<ReadonlySet<string> | undefined> {
   try {
-    const nodes = await listMetadata(transport, metadataResource({ name: 'nodes', path: nodesPath }), signal);
-    return new Set(nodes.map(({ name }) => name));
-  } catch (err) {
-    if (isDenied(err)) return undefined;
-    throw new Error('listing nodes', { cause: err });
+    const objects = await listMetadata(transport, metadataResource({ name, path }), signal);
+    return new Set(objects.map((one) => one.name));
+  } catch (cause) {
+    if (isDenied(cause)) return undefined;
+    throw new Error(`listing ${name}`, { cause });
   }
 }
 
-const nodesPath = '/api/v1/nodes';
+const kindOfNodes = { name: 'nodes', path: '/api/v1/nodes' };
+const kindOfNamespaces = { name: 'namespaces', path: '/api/v1/namespaces' };
 
 /** undefined = no selector is given. */
 async function listSelected(
@@ -97,11 +103,11 @@ async function listSelected(
 ): Promise<ReadonlySet<string> | undefined> {
   if (selector === undefined) return undefined;
   const scope = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
-  const [name, path] = {
-    nodes: ['nodes', nodesPath] as const,
-    images: ['nodes', nodesPath] as const,
-    namespaces: ['namespaces', '/api/v1/namespaces'] as const,
-    pods: ['pods', `/api/v1${scope}/pods`] as const,
+  const { name, path } = {
+    nodes: kindOfNodes,
+    images: kindOfNodes,
+    namespaces: kindOfNamespaces,
+    pods: { name: 'pods', path: `/api/v1${scope}/pods` },
   }[kind];
   try {
     const objects = await listMetadata(transport, metadataResource({ name, path, selector }), signal);
@@ -116,6 +122,16 @@ const listMetadata = (
   resource: Resource<Identified>,
   signal: AbortSignal,
 ): Promise<readonly Identified[]> => listObjects({ transport, resource, pageSize: 500 }, signal);
+
+/** Nothing if namespaces may not be listed. */
+async function refuseUnknownNamespace(
+  namespace: string,
+  transport: KubeTransport,
+  signal: AbortSignal,
+): Promise<void> {
+  const known = await namesOf(transport, kindOfNamespaces, signal);
+  if (known !== undefined && !known.has(namespace)) throw noNamespace(namespace, [...known]);
+}
 
 function refuseUnknownNodes(names: readonly string[], known: ReadonlySet<string>): void {
   const wrong = names.filter((name) => !known.has(name));

@@ -46,14 +46,14 @@ export function topTable(view: TopView, screen: TopScreen): readonly string[] {
 }
 
 function forecastText(
-  { node, forecast, ...measured }: TopView['forecasts'][number],
+  { node, forecast, growthBytesPerHour, ...measured }: TopView['forecasts'][number],
   { now }: Screen,
 ): string {
   const age = agedText(measured, now);
   if (forecast !== undefined) return `${node} (${age}): ${forecast}`;
   return measured.measuredTime === undefined
     ? `${node}: when its disks are full is unknown.`
-    : `${node} (${age}): no disk is full within a week, or the growth is unknown.`;
+    : `${node} (${age}): ${growthBytesPerHour === undefined ? 'nothing grows, or the growth is not known yet' : 'no disk is full within a week'}.`;
 }
 
 /** For `-o name`: the arguments by which kubectl, and for images `dustpan why`, name each row. Not of names that no object can have: a shell may read them as options. */
@@ -76,7 +76,8 @@ function namesOf(view: TopView): readonly string[] {
 }
 
 function tableOf(view: TopView, screen: TopScreen): readonly string[] {
-  if (view.items.length === 0) return ['No rows.'];
+  if (view.items.length === 0)
+    return [view.kind === 'TopPods' ? 'No pods are listed. -A lists those of all namespaces.' : 'No rows.'];
   switch (view.kind) {
     case 'TopNodes':
       return linesOf(nodeLayout(screen, view.items), view.items.flatMap(disksOf), screen);

@@ -38,6 +38,8 @@ interface TopForecast {
   readonly stale: boolean;
   /** Absent if unknown, or if no disk is full within a week. */
   readonly forecast: string | undefined;
+  /** The growth of the fullest disk that grows; absent if none is known to grow. */
+  readonly growthBytesPerHour: number | undefined;
 }
 
 export function topView(facts: TopFacts, question: TopQuestion, now: Date): TopView {
@@ -125,7 +127,13 @@ function forecastsOf(
   { kind, nodes: names }: Pick<TopQuestion, 'kind' | 'nodes'>,
 ): readonly TopForecast[] {
   const forecasts = sortedBy(nodes.map(nodeRow), nodeSort, 'full').map(
-    ({ name, measuredTime, stale, forecast }) => ({ node: name, measuredTime, stale, forecast }),
+    ({ name, measuredTime, stale, forecast, fileSystems }) => ({
+      node: name,
+      measuredTime,
+      stale,
+      forecast,
+      growthBytesPerHour: fileSystems.flatMap((disk) => disk.growthBytesPerHour ?? [])[0],
+    }),
   );
   if (names !== undefined) return forecasts;
   const current = forecasts.filter(({ forecast, stale }) => forecast !== undefined && !stale);

@@ -40,7 +40,13 @@ afterAll(async () => {
 
 /** A shell script that has written so many MiB for each second that has passed, however busy the machine is. */
 const fillOnTime = (folder: string, mebiPerSecond: number): string =>
-  `start=$(date +%s); n=0; while :; do due=$((($(date +%s)-start)*${mebiPerSecond})); [ $due -gt $n ] && dd if=/dev/zero of=${folder}/$due bs=1048576 count=$((due-n)) 2>/dev/null; n=$due; sleep 1; done`;
+  [
+    'now() { read up idle </proc/uptime; now=${up%.*}; }',
+    'now; start=$now; n=0',
+    `while :; do now; due=$(((now-start)*${mebiPerSecond}))`,
+    `[ $due -gt $n ] && dd if=/dev/zero of=${folder}/$due bs=1048576 count=$((due-n)) 2>/dev/null`,
+    'n=$due; sleep 1; done',
+  ].join('; ');
 
 async function reported(): Promise<NodeUsage> {
   const list = await kubectl(cluster, ['get', 'nodegcreports', '-o', 'json']);

@@ -24,7 +24,7 @@ test('has this layout', () => {
   expect(text.split('\n').slice(0, 17)).toEqual([
     ...['## What dustpan would remove', ''],
     'Planned for 2026-01-15T12:00:00Z: **1 to remove** (0 B on nodes), 0 warnings, 0 wait for time, 0 kept.',
-    ...['', '- Nodes are not known.', '', '- p, in mode Enforce: 1 removals.', ''],
+    ...['', '- Nodes are not known.', '', '- p, in mode Enforce: 1 removal.', ''],
     ...['Compared with the policies in force: **1 more removals, 0 fewer**.', ''],
     ...['- GCPolicy p changes from mode DryRun to Enforce.', '', '### Changes', ''],
     ...['| Change | Object | Reason |', '| --- | --- | --- |', '| more | `app:1 a` | Space |'],
