@@ -29,6 +29,7 @@ const mayBeEmpty: Readonly<Record<string, string>> = {
   'Orphaned resources of deleted pods: {{kind}}':
     'the agent searches every ten minutes; a kind that it cannot count has no series',
   'Bytes of orphaned resources of deleted pods: {{kind}}': 'likewise',
+  'Time until a disk is full, after collection: {{node}}': 'a disk that does not grow is never full',
   'Time until a threshold is crossed: {{node}} {{signal}}': 'a signal that does not grow crosses none',
 };
 

@@ -103,7 +103,9 @@ export class DustpanProcess implements AsyncDisposable {
 
   /** Every series by its name with labels as Prometheus writes them, e.g. `a_total{reason="space"}`. */
   async metrics(): Promise<ReadonlyMap<string, number>> {
-    const lines = (await (await fetch(this.metricsUrl)).text()).split('\n');
+    // A connection that is kept may be closed by the server while the next request is sent.
+    const response = await fetch(this.metricsUrl, { headers: { connection: 'close' } });
+    const lines = (await response.text()).split('\n');
     const samples = lines.filter((line) => line !== '' && !line.startsWith('#'));
     return new Map(
       samples.map((line) => {

@@ -88,7 +88,8 @@ function rangeOf(prefix: string): { key: string; range_end: string } {
 }
 
 async function call<Response>(url: string, path: string, body: object): Promise<Response> {
-  const response = await fetch(`${url}/v3/${path}`, { method: 'POST', body: JSON.stringify(body) });
+  const headers = { connection: 'close' };
+  const response = await fetch(`${url}/v3/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
   const text = await response.text();
   if (!response.ok) throw new Error(`etcd ${path}: ${response.status} ${text}`);
   return JSON.parse(text) as Response;

@@ -309,7 +309,11 @@ describe('pods', () => {
   test.each([
     { name: 'all', more: {}, expected: { count: 5, bytes: 2 * gib } },
     { name: 'a namespace', more: { namespace: 'a' }, expected: { count: 1, bytes: 0 } },
-    { name: 'a namespace that is not listed', more: { namespace: 'c' }, expected: { count: undefined, bytes: undefined } },
+    {
+      name: 'a namespace that is not listed',
+      more: { namespace: 'c' },
+      expected: { count: undefined, bytes: undefined },
+    },
     {
       name: 'selected ones, whose sizes are unknown',
       more: { selected: new Set(['uid-p', 'uid-gone']) },
