@@ -12,13 +12,23 @@ const shown = [...readFileSync('README.md', 'utf8').matchAll(/^```\n\$ dustpan (
   ([, command = '', output = '']) => ({ command, output }),
 );
 
-test('README shows a plan and an explanation', () => {
-  expect(shown.map(({ command }) => command.split(' ')[0])).toEqual(['plan', 'why']);
+test('README shows a plan, the usage of a node, and an explanation', () => {
+  expect(shown.map(({ command }) => command.split(' ')[0])).toEqual(['plan', 'top', 'why']);
 });
 
-test.each(shown)('README shows the output of `dustpan $command`', async ({ command, output }) => {
-  // Of a snapshot: what the policy would do, instead of what it will do.
-  const words = output.replace('agents will make', 'agents would make');
-  const { stdout } = await dustpan([...command.split(' '), ...offline, '--now=2026-01-15T12:00:00Z']);
-  expect(missingLines(words, stdout)).toEqual([]);
+test('README shows a table of `dustpan top`', () => {
+  const tables = readFileSync('test/unit/commands/top/__snapshots__/top.txt', 'utf8');
+  const output = shown.find(({ command }) => command.startsWith('top '))?.output ?? 'none';
+  expect(missingLines(output, tables)).toEqual([]);
 });
+
+// `top` has no snapshot directories.
+test.each(shown.filter(({ command }) => !command.startsWith('top ')))(
+  'README shows the output of `dustpan $command`',
+  async ({ command, output }) => {
+    // Of a snapshot: what the policy would do, instead of what it will do.
+    const words = output.replace('agents will make', 'agents would make');
+    const { stdout } = await dustpan([...command.split(' '), ...offline, '--now=2026-01-15T12:00:00Z']);
+    expect(missingLines(words, stdout)).toEqual([]);
+  },
+);

@@ -77,7 +77,14 @@ const tables = {
     narrow,
   ),
   'top nodes, without a report': topTable(viewOf('nodes', facts([])), piped),
-  'top namespaces --node': topTable(viewOf('namespaces', facts([reported('node-1')]), ofNode), terminal),
+  'top namespaces --node, as in README': topTable(
+    viewOf('namespaces', facts([reported('node-1')]), ofNode),
+    piped,
+  ),
+  'top namespaces --node, on a terminal': topTable(
+    viewOf('namespaces', facts([reported('node-1')]), ofNode),
+    terminal,
+  ),
   'top namespaces, more than a report has': topTable(viewOf('namespaces', bounded), wide),
   'top namespaces --node, without usage': topTable(
     viewOf('namespaces', facts([withoutUsage('node-1')]), ofNode),
