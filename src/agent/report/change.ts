@@ -151,12 +151,12 @@ type Listed = NonNullable<
 >[number];
 const keyOf = ({ pod, signal, subject = '' }: Listed): string => `${pod.uid}/${signal}/${subject}`;
 
-/** Whether a figure of the usage has moved by more than 5 % of itself and 1 % of the smallest disk (256 MiB, if that is less), or something becomes unknown or known. */
+/** Whether a size in the usage has changed by more than 5 % of itself and 1 % of the smallest disk (256 MiB, if that is less), or something becomes unknown or known. */
 function usageDiffers(previous: Usage, next: Usage): boolean {
   if ((previous?.unknown === undefined) !== (next?.unknown === undefined)) return true;
   const smallest = Math.min(...(next?.fileSystems ?? []).map(({ capacityBytes }) => capacityBytes));
   const atLeast = Math.min(noise.bytes.atLeast, smallest / 100);
-  const [before, after] = [figuresOf(previous), figuresOf(next)];
+  const [before, after] = [sizesOf(previous), sizesOf(next)];
   return [...new Set([...before.keys(), ...after.keys()])].some((name) => {
     const [was, is] = [before.get(name) ?? 0, after.get(name) ?? 0];
     return Math.abs(is - was) > Math.max(atLeast, usagePart * Math.max(was, is));
@@ -168,7 +168,7 @@ const usagePart = 0.05;
 type Usage = NodeGCReportStatus['usage'];
 
 /** Bytes by what uses them. */
-function figuresOf({ fileSystems = [], pods = [], namespaces = [], images = [] }: NonNullable<Usage> = {}) {
+function sizesOf({ fileSystems = [], pods = [], namespaces = [], images = [] }: NonNullable<Usage> = {}) {
   const sizes = (name: string, one: object) =>
     Object.entries(one).flatMap(([key, value]) =>
       typeof value === 'number' && key !== 'growthBytesPerHour' && /bytes$/i.test(key)

@@ -618,7 +618,7 @@ export interface NodeGCReportStatusOrphansSnapshots {
  */
 export interface NodeGCReportStatusUsage {
   /**
-   * Time at which the agent read the usage of the pods; if that failed, of the disks.
+   * Time of the measurement. Sizes of images and logs are those of the last passes before it.
    */
   measuredTime?: string | undefined;
   /**
@@ -626,7 +626,7 @@ export interface NodeGCReportStatusUsage {
    */
   unknown?: string | undefined;
   /**
-   * When the fullest disk is full, and what fills it, in one line. Absent if unknown, or if nothing grows.
+   * When the disk that is full first will be full, and what fills it, in one line. Absent if unknown, if nothing grows, or if no disk is full within a week.
    */
   forecast?: string | undefined;
   /**
