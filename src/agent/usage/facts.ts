@@ -6,6 +6,8 @@ import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesyst
 export interface UsageFacts {
   readonly kubelet: StorageUsage | undefined;
   readonly pods: readonly StoragePod[] | undefined;
+  /** Earlier measurements by the UID of the pod: after its start the kubelet measures one pod after the other. */
+  readonly measuredBefore: ReadonlyMap<string, PodUse>;
   /** The file system of the kubelet's root directory. */
   readonly nodeDisk: FileSystemStats | undefined;
   readonly imageDisk: MountedImageDisk | undefined;

@@ -8,6 +8,7 @@ import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { withoutNumbers } from '../../runtime/scheduling/loop.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import { diskFillsDespiteCollection } from './events.ts';
+import type { PodUse } from './facts.ts';
 import { noHistory, observeUsage, type UsageHistory } from './forecast.ts';
 import { measureUsage } from './measure.ts';
 import { showUsage, type UsageMetrics } from './metrics.ts';
@@ -45,8 +46,10 @@ export class UsageManager {
   #began: Moment | undefined;
   #usage: NodeUsage | undefined;
   #warnedMs: number | undefined;
+  /** Pods by their UIDs. */
+  #measured: ReadonlyMap<string, PodUse> = new Map();
   /** What could not be read in the last pass, without its numbers. */
-  #unknown = '';
+  #failed = '';
 
   constructor(deps: UsageDeps) {
     this.#deps = deps;
@@ -77,21 +80,31 @@ export class UsageManager {
     ]);
     if (kubelet !== undefined && kubelet.impossible.length > 0)
       unknown.push(`impossible values: ${kubelet.impossible.join(', ')}`);
-    const facts = { kubelet, nodeDisk, imageDisk, pods: pods(), images: images(), containers: containers() };
+    const facts = {
+      kubelet,
+      nodeDisk,
+      imageDisk,
+      pods: pods(),
+      measuredBefore: this.#measured,
+      images: images(),
+      containers: containers(),
+    };
+    const failed = unknown.join('; ');
     if (facts.pods === undefined) unknown.push('pods of the node: not known yet');
     if (facts.images === undefined) unknown.push('images: not listed in the last pass of imagegc');
     if (facts.containers?.logs === undefined)
       unknown.push('logs: not listed in the last pass of containergc');
     this.#forgetAfterJump();
     const measured = measureUsage({ ...facts, now: clock.now() });
-    if (kubelet !== undefined && facts.pods !== undefined && measured.pods === undefined)
-      unknown.push('usage of the pods: the kubelet has not measured most of them yet');
+    if (measured.pods !== undefined) this.#measured = new Map(measured.pods.map((one) => [one.pod.uid, one]));
+    else if (kubelet !== undefined && facts.pods !== undefined)
+      unknown.push('usage of the pods: not measured yet by the kubelet');
     this.#history = observeUsage(this.#history, measured, freedBytes());
     const plan = planUsage({ measured, history: this.#history, images: facts.images, unknown });
     showUsage(metrics, { measured, plan });
     this.#usage = plan.usage;
     this.#warn(plan);
-    this.#logUnknown(unknown.join('; '));
+    this.#logFailed(failed);
   }
 
   /** After a jump of the clock nobody knows how fast something grew. */
@@ -112,10 +125,10 @@ export class UsageManager {
     log.info({ note: fullFirst.note }, 'a disk fills despite collection');
   }
 
-  #logUnknown(unknown: string): void {
+  #logFailed(unknown: string): void {
     const cause = withoutNumbers(unknown);
-    if (cause !== '' && cause !== this.#unknown)
+    if (cause !== '' && cause !== this.#failed)
       this.#deps.log.warn({ unknown }, 'the usage of the node is known in part');
-    this.#unknown = cause;
+    this.#failed = cause;
   }
 }

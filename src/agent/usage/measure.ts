@@ -19,27 +19,29 @@ export function measureUsage(facts: UsageFacts): MeasuredUsage {
   return { at: facts.now, disks: disksOf(facts, pods), pods, namespaces: namespaceUses(pods ?? []) };
 }
 
-/** undefined = the pods or their usage are not known: after its start the kubelet has measured few of them. */
-function podUses({ kubelet, pods }: UsageFacts): readonly PodUse[] | undefined {
+/** undefined = the pods are not known, or none of the running ones is measured. */
+function podUses({ kubelet, pods, measuredBefore }: UsageFacts): readonly PodUse[] | undefined {
   if (kubelet === undefined || pods === undefined) return undefined;
   const running = pods.filter((pod) => !isFinished(pod));
-  const unmeasured = running.filter((pod) => usageOfPod(kubelet, pod) === undefined).length;
-  if (unmeasured > running.length / 2) return undefined;
-  return pods.flatMap((pod) => podUse(pod, kubelet)).toSorted((a, b) => b.bytes - a.bytes);
+  const measured = running.flatMap((pod) => podUse(pod, kubelet) ?? measuredBefore.get(pod.uid) ?? []);
+  if (running.length > 0 && measured.length === 0) return undefined;
+  const finished = pods.filter((pod) => isFinished(pod)).flatMap((pod) => podUse(pod, kubelet) ?? []);
+  return [...measured, ...finished].toSorted((a, b) => b.bytes - a.bytes);
 }
 
-/** Nothing for a pod that is not measured. */
-function podUse(pod: StoragePod, kubelet: StorageUsage): readonly PodUse[] {
+/** undefined = the pod, or one of its emptyDirs, is not measured. */
+function podUse(pod: StoragePod, kubelet: StorageUsage): PodUse | undefined {
   const usage = usageOfPod(kubelet, pod);
-  if (usage === undefined) return [];
+  if (usage === undefined) return undefined;
   const { containers, volumes } = usage;
   const onDisk = pod.storage.emptyDirs.filter(({ isMemory }) => !isMemory);
+  if (!onDisk.every(({ name }) => volumes.has(name))) return undefined;
   const classes = {
     layers: sum(containers.map(({ layer }) => layer?.bytes ?? 0)),
     volumes: sum(onDisk.map(({ name }) => volumes.get(name)?.bytes ?? 0)),
     logs: sum(containers.map(({ logs }) => logs?.bytes ?? 0)),
   };
-  return [{ pod, bytes: sum(Object.values(classes)), classes }];
+  return { pod, bytes: sum(Object.values(classes)), classes };
 }
 
 function namespaceUses(pods: readonly PodUse[]): readonly NamespaceUse[] {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Startable, ClusterOptions } from './cluster.ts';
 import { kubeconfigFile, tokenOf } from './credentials.ts';
@@ -63,7 +64,7 @@ function etcdSpec({ ports }: PartInputs): Spec {
 }
 
 function apiSpec(inputs: PartInputs): Spec {
-  const { ca, ports, options } = inputs;
+  const { dir, ports, options } = inputs;
   const url = `https://127.0.0.1:${ports.api}`;
   return {
     command: 'kube-apiserver',
@@ -92,7 +93,11 @@ function apiSpec(inputs: PartInputs): Spec {
       ...(options.api?.args ?? []),
     ],
     env: options.api?.env ?? {},
-    isReady: async () => (await statusOf(`${url}/readyz`, { ca, token: tokenOf('admin') })) === 200,
+    isReady: async () => {
+      // A test may have renewed it.
+      const ca = await readFile(join(dir, 'pki/ca.crt'), 'utf8');
+      return (await statusOf(`${url}/readyz`, { ca, token: tokenOf('admin') })) === 200;
+    },
   };
 }
 

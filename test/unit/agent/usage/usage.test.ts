@@ -157,9 +157,26 @@ describe('what uses a disk', () => {
 
   test('after its start the kubelet has measured no pods: their usage is unknown, not 0', async () => {
     const { unknown, ...rest } = await node({ pods: () => pods }).measure();
-    expect(unknown).toBe('usage of the pods: the kubelet has not measured most of them yet');
+    expect(unknown).toBe('usage of the pods: not measured yet by the kubelet');
     expect(rest).not.toHaveProperty('pods');
     expect(rest).not.toHaveProperty('namespaces');
+  });
+
+  test('a pod that is not measured again has its last usage as long as it runs', async () => {
+    let now = used;
+    let bound = pods;
+    const kubelet = () => Promise.resolve(usage(now));
+    const { measure, log } = node({ pods: () => bound, kubelet });
+    await measure();
+    now = { api: used['api'] ?? {}, db: { containers: { main: { layer: 1024 } } } };
+    const { namespaces } = await measure();
+    expect(namespaces?.map(({ name, bytes }) => [name, bytes])).toEqual([
+      ['web', 4.5 * gib],
+      ['shop', gib / 2],
+    ]);
+    bound = pods.slice(1);
+    expect((await measure()).namespaces?.map(({ name }) => name)).toEqual(['shop']);
+    expect(log.lines).toEqual([]);
   });
 
   test('impossible values are named', async () => {
