@@ -23,7 +23,8 @@ beforeAll(async () => {
   const { archive } = await archiveOf([busyboxImage]);
   cluster = await startQuietNode({
     images: [{ archive }],
-    kubelet: { config: { volumeStatsAggPeriod: '2s' } },
+    // A rotated log is compressed.
+    kubelet: { config: { volumeStatsAggPeriod: '2s', containerLogMaxSize: '1Gi' } },
   });
   await createOverruns(cluster, {
     writer: { emptyDirs: { data: '' }, main: { script: `${write('/data/x', 120)}; ${write('/layer', 80)}` } },
