@@ -35,10 +35,11 @@ function podUse(pod: StoragePod, kubelet: StorageUsage): PodUse | undefined {
   if (usage === undefined) return undefined;
   const { containers, volumes } = usage;
   const onDisk = pod.storage.emptyDirs.filter(({ isMemory }) => !isMemory);
-  if (!onDisk.every(({ name }) => volumes.has(name))) return undefined;
+  const sizes = onDisk.flatMap(({ name }) => volumes.get(name)?.bytes ?? []);
+  if (sizes.length < onDisk.length) return undefined;
   const classes = {
     layers: sum(containers.map(({ layer }) => layer?.bytes ?? 0)),
-    volumes: sum(onDisk.map(({ name }) => volumes.get(name)?.bytes ?? 0)),
+    volumes: sum(sizes),
     logs: sum(containers.map(({ logs }) => logs?.bytes ?? 0)),
   };
   return { pod, bytes: sum(Object.values(classes)), classes };

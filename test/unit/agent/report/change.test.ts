@@ -257,3 +257,70 @@ describe('warnings of a report that another program wrote', () => {
     expect(storageLevels(missing)).toBe(storageLevels(zero));
   });
 });
+
+describe('the usage of the node', () => {
+  const disk = {
+    name: 'nodefs' as const,
+    capacityBytes: 100 * gib,
+    availableBytes: 50 * gib,
+    usedBytes: 50 * gib,
+  };
+  const one = { namespace: 'a', name: 'p', uid: 'u', bytes: 10 * gib };
+  const namespace = { name: 'nodefs', pods: 1, bytes: 10 * gib, growthBytesPerHour: gib };
+  const usage: NodeGCReportStatus['usage'] = {
+    fileSystems: [disk],
+    pods: [one],
+    namespaces: [namespace],
+    images: [{ id: 'i', bytes: 10 * gib, inUse: true }],
+  };
+
+  test.each([
+    { name: 'the first one', before: undefined, next: usage, expected: true },
+    { name: 'no change', before: usage, next: usage, expected: false },
+    {
+      name: 'something is unknown now',
+      before: usage,
+      next: { ...usage, unknown: 'logs: EIO' },
+      expected: true,
+    },
+    {
+      name: 'a pod that grew by 4 %',
+      before: usage,
+      next: { ...usage, pods: [{ ...one, bytes: 10.4 * gib }] },
+      expected: false,
+    },
+    {
+      name: 'a pod that grew by 6 %',
+      before: usage,
+      next: { ...usage, pods: [{ ...one, bytes: 10.7 * gib }] },
+      expected: true,
+    },
+    {
+      name: 'a new pod',
+      before: usage,
+      next: { ...usage, pods: [one, { ...one, uid: 'v' }] },
+      expected: true,
+    },
+    { name: 'a pod that is gone', before: usage, next: { ...usage, pods: [] }, expected: true },
+    {
+      name: 'a growth alone',
+      before: usage,
+      next: { ...usage, namespaces: [{ ...namespace, growthBytesPerHour: 5 * gib }] },
+      expected: false,
+    },
+    {
+      name: 'the last one, after a restart of the agent',
+      before: usage,
+      next: undefined,
+      expected: false,
+    },
+  ])('$name: written after a minute $expected', ({ before, next, expected }) => {
+    expect(isWritten({ name: '', age: 1, before: { usage: before }, next: { usage: next } })).toBe(expected);
+  });
+
+  test('without disks counts by its size alone', () => {
+    const small = { pods: [{ ...one, bytes: 1024 }] };
+    const next = { usage: { pods: [{ ...one, bytes: 4096 }] } };
+    expect(isWritten({ name: '', age: 1, before: { usage: small }, next })).toBe(false);
+  });
+});

@@ -195,6 +195,9 @@ test('the containers and logs that were removed last are in the report with what
     removedObject('LogDirectory', { ...given, id: '/var/log/pods/u', pod: uidOnly }),
     removedObject('LogLink', { ...given, id: '/var/log/containers/x.log' }),
   ];
+  const unlisted = reported({ containers: undefined, lastRemoved: { images: [], others } });
+  expect(unlisted.containers).not.toHaveProperty('total');
+  expect(unlisted.containers?.lastRemoved).toHaveLength(others.length);
   const status = reported({ lastRemoved: { images: [], others } });
   expect(status.containers).toEqual({
     ...containers.containers,

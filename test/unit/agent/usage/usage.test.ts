@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import { fitStatus, type NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
 import { UsageManager, type UsageDeps } from '../../../../src/agent/usage/manager.ts';
+import { forecastOf, noHistory } from '../../../../src/agent/usage/forecast.ts';
 import { usageMetrics } from '../../../../src/agent/usage/metrics.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { FakeRecorder } from '../../../fakes/cluster.ts';
@@ -136,6 +137,93 @@ describe('what uses a disk', () => {
       expect(fileSystems?.map(({ name }) => name)).toEqual(expected);
     },
   );
+
+  test.each([true, false])(
+    'no disk can be read, dedicated or not (%s): none is listed',
+    async (dedicatedImageFs) => {
+      const broken = () => Promise.reject(new Error('EIO'));
+      const kubelet = () => Promise.resolve(usage({}, { dedicatedImageFs }));
+      const { fileSystems } = await node({ nodeDisk: broken, imageDisk: broken, kubelet }).measure();
+      expect(fileSystems).toEqual([]);
+    },
+  );
+
+  test('nothing can be read: no disk is listed, and each is named', async () => {
+    const broken = () => Promise.reject(new Error('EIO'));
+    const { unknown, fileSystems } = await node({
+      nodeDisk: broken,
+      imageDisk: broken,
+      kubelet: broken,
+    }).measure();
+    expect(unknown).toBe('usage of the pods: EIO; disk of the kubelet: EIO; disk of images: EIO');
+    expect(fileSystems).toEqual([]);
+  });
+
+  test('only the file system of images is not readable, and is another one', async () => {
+    const { fileSystems } = await node({
+      imageDisk: () => Promise.reject(new Error('EIO')),
+      kubelet: () => Promise.resolve(usage({}, { dedicatedImageFs: true })),
+    }).measure();
+    expect(fileSystems?.map(({ name }) => name)).toEqual(['nodefs']);
+  });
+
+  test('orphans are part of what logs and directories use', async () => {
+    const part = { count: 1, bytes: gib, largest: [], isReadOnly: false };
+    const orphans = { podDirectories: part, logDirectories: part, podCgroups: undefined };
+    const logs = { bytes: 3 * gib, removableBytes: gib };
+    const { fileSystems } = await node({ containers: () => ({ ...containers, logs, orphans }) }).measure();
+    expect(fileSystems?.[0]).toMatchObject({ logsBytes: 2 * gib, orphansBytes: 2 * gib });
+    const partly = { ...orphans, podDirectories: undefined };
+    const other = await node({ containers: () => ({ ...containers, logs, orphans: partly }) }).measure();
+    expect(other.fileSystems?.[0]).toMatchObject({ orphansBytes: gib });
+  });
+
+  test('before the first pass of containergc logs are those of running pods', async () => {
+    const { fileSystems } = await node({ ...measuredPods, containers: () => undefined }).measure();
+    expect(fileSystems?.[0]).toHaveProperty('logsBytes', gib / 2);
+  });
+
+  test('finished pods count as far as they are measured; namespaces of one size are in the order of their names', async () => {
+    const names = ['c', 'a', 'b', 'd'];
+    const finished = names.map((name) => storagePod(name, {}, { namespace: name, phase: 'Succeeded' }));
+    const kubelet = () =>
+      Promise.resolve(
+        usage(
+          Object.fromEntries(names.slice(0, 3).map((name) => [name, { containers: { main: { layer: 1 } } }])),
+        ),
+      );
+    const { namespaces } = await node({ pods: () => finished, kubelet }).measure();
+    expect(namespaces?.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+  });
+
+  test('without a history nothing is known about the time', () => {
+    const one = {
+      name: 'nodefs',
+      capacityBytes: 2,
+      availableBytes: 1,
+      usedBytes: 1,
+      classes: new Map(),
+    } as const;
+    const measured = { at: new Date(), disks: [], pods: undefined, namespaces: [] };
+    const forecast = forecastOf({ ...one, collectableBytes: 0 }, noHistory, measured);
+    expect(forecast).toMatchObject({
+      bytesPerHour: undefined,
+      fullSeconds: undefined,
+      errorPercent: undefined,
+    });
+  });
+
+  test('an unused image has the time since when', async () => {
+    const image = { id: 'sha256:a', name: 'a', bytes: gib, inUse: false, isKept: false };
+    const listed = [
+      { ...image, unusedSinceMs: Date.parse('2026-01-15T11:00:00Z') },
+      { ...image, id: 'sha256:b', unusedSinceMs: undefined },
+    ];
+    const total = { count: 2, bytes: 2 * gib };
+    const found = await node({ images: () => images({ listed, total }) }).measure();
+    expect(found).not.toHaveProperty('otherImages');
+    expect(found.images?.map(({ unusedSince }) => unusedSince)).toEqual(['2026-01-15T11:00:00Z', undefined]);
+  });
 
   test('nobody knows the file system of images: they are unknown, and so is the rest', async () => {
     const broken = () => Promise.reject(new Error('EIO'));
@@ -343,6 +431,12 @@ describe('when a disk is full', () => {
     const kubelet = () => (minute === 10 ? Promise.reject(new Error('ETIMEDOUT')) : Promise.resolve(logs()));
     const { namespaces } = await node({ pods: () => pods, kubelet }).during(12, (now) => (minute = now));
     expect(namespaces?.find(({ name }) => name === 'shop')?.growthBytesPerHour).toBeGreaterThan(0);
+  });
+
+  test('what collection gives back is unknown: so is the time after it', async () => {
+    const { forecast, fileSystems } = await filling(() => perMinute, { images: () => undefined }).during(10);
+    expect(forecast).toContain('nodefs is full in 25 h. Logs');
+    expect(fileSystems?.[0]).not.toHaveProperty('fullAfterCollectionTime');
   });
 
   test('is forgotten after a jump of the clock', async () => {
