@@ -12,6 +12,9 @@ export function errorLine(err: unknown): string {
   return err.cause === undefined ? err.message : `${err.message}: ${errorLine(err.cause)}`;
 }
 
+/** Two causes that differ only in a number, e.g. a duration, are the same. */
+export const withoutNumbers = (line: string): string => line.replaceAll(/\d[\d.]*/g, '0');
+
 const fileProblems: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',
   EISDIR: 'is a directory',

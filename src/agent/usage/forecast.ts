@@ -53,7 +53,7 @@ export interface DiskForecast {
 const hourMs = 60 * 60_000;
 const predictEveryMs = 5 * 60_000;
 const scoresLastMs = 24 * hourMs;
-/** What 15 minutes tell about a later time means nothing: a busy node always grows a little. */
+/** Growth of 15 minutes predicts no later time: a busy node always grows a little. */
 const horizonSeconds = 7 * 86_400;
 /** A forecast that was wrong by more is not shown. */
 const maxErrorPercent = 50;
@@ -107,6 +107,9 @@ const perHour = (trend: Trend | undefined): number | undefined => {
   const perMinute = trend && steadyGrowthPerMinute(trend);
   return perMinute === undefined ? undefined : perMinute * 60;
 };
+
+/** 0 = unknown, or it does not grow. */
+const growthOf = (trends: UsageHistory['trends'], key: string): number => perHour(trends.get(key)) ?? 0;
 
 interface Scoring {
   readonly disk: DiskUse;
@@ -171,8 +174,8 @@ function afterCollection(
   trends: UsageHistory['trends'],
 ): number | undefined {
   if (collectableBytes === undefined) return undefined;
-  const growthOf = (what: string): number => perHour(trends.get(`${name}/${what}`)) ?? 0;
-  const lasting = bytesPerHour - Math.min(growthOf('images'), growthOf('collectable'));
+  const collected = Math.min(growthOf(trends, `${name}/images`), growthOf(trends, `${name}/collectable`));
+  const lasting = bytesPerHour - collected;
   return lasting <= 0 ? Infinity : secondsUntil(availableBytes + collectableBytes, lasting);
 }
 
@@ -187,13 +190,13 @@ function growersOf(
     onDisk.map((what) => ({
       what,
       namespace: name,
-      bytesPerHour: perHour(trends.get(namespaceKey(name, what))) ?? 0,
+      bytesPerHour: growthOf(trends, namespaceKey(name, what)),
     })),
   );
   const others = (['images', 'orphans', 'other'] as const).map((what) => ({
     what,
     namespace: undefined,
-    bytesPerHour: perHour(trends.get(`${disk}/${what}`)) ?? 0,
+    bytesPerHour: growthOf(trends, `${disk}/${what}`),
   }));
   return [...ofPods, ...others]
     .filter(({ bytesPerHour }) => bytesPerHour > 0)
@@ -202,7 +205,7 @@ function growersOf(
 
 /** Growth of all pods of a namespace. */
 export function namespaceGrowth(name: string, { trends }: UsageHistory): number | undefined {
-  const grown = podClasses.map((one) => perHour(trends.get(namespaceKey(name, one))) ?? 0);
+  const grown = podClasses.map((one) => growthOf(trends, namespaceKey(name, one)));
   const total = grown.reduce((all, one) => all + one, 0);
   return total > 0 ? total : undefined;
 }

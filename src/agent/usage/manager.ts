@@ -2,10 +2,9 @@ import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
 import type { ContainerInventory, ImageInventory, NodeUsage } from '../../api/report/node-pass.ts';
 import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
-import { errorLine } from '../../runtime/errors.ts';
+import { errorLine, withoutNumbers } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
-import { withoutNumbers } from '../../runtime/scheduling/loop.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import { diskFillsDespiteCollection } from './events.ts';
 import type { PodUse } from './facts.ts';
@@ -107,7 +106,7 @@ export class UsageManager {
     this.#logFailed(failed);
   }
 
-  /** After a jump of the clock nobody knows how fast something grew. */
+  /** After a jump of the clock the growth is unknown. */
   #forgetAfterJump(): void {
     const [before, began] = [this.#began, momentOf(this.#deps.clock)];
     this.#began = began;

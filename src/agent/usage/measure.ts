@@ -56,7 +56,7 @@ function namespaceUses(pods: readonly PodUse[]): readonly NamespaceUse[] {
     .toSorted((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
 }
 
-/** Nothing for a file system that could not be read, or if nobody knows whether it is that of the kubelet. */
+/** Nothing for a file system that could not be read, or if it is unknown whether the kubelet uses it. */
 function disksOf(facts: UsageFacts, pods: readonly PodUse[] | undefined): readonly DiskUse[] {
   const { nodeDisk, imageDisk } = facts;
   const ofPods = podTotals(pods);

@@ -63,7 +63,7 @@ export interface UsageData {
   readonly namespaces: readonly NamespaceUse[];
   /** Disks that are full within a week at their present growth, the first one first: agents make no other forecasts. */
   readonly curves: readonly Curve[];
-  /** What is unknown and of which nodes, one sentence each. */
+  /** One sentence for each unknown value, with its nodes. */
   readonly unknown: readonly string[];
 }
 
@@ -138,7 +138,7 @@ function namespacesOf(usage: readonly ReportedUsage[]): readonly NamespaceUse[] 
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
-/** Stale values tell nothing about the time until a disk is full. */
+/** A stale value does not predict when a disk is full. */
 function curveOf({ node, stale, measuredTime = '', disk }: DiskOfNode, now: Date): Curve | undefined {
   // The clock of the node may be ahead.
   const from = new Date(Math.max(now.getTime(), Date.parse(measuredTime) || 0));

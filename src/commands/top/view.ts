@@ -62,7 +62,7 @@ function rowsOf(
     case 'nodes':
       return { kind: 'TopNodes', items: sortedBy(nodes.map(nodeRow), nodeSort, sortBy) };
     case 'namespaces': {
-      // Nobody knows which of the others a filter selects.
+      // It is unknown which of the others the filter selects.
       const isFiltered = facts.namespace !== undefined || facts.selected !== undefined;
       const rest = added(isFiltered ? [] : usages.map(({ otherNamespaces }) => otherNamespaces));
       const items = sortedBy(namespaceRows(nodes, facts), namespaceSort, sortBy);

@@ -65,7 +65,7 @@ export function tallyUsage(
 
 const dayMs = 24 * 60 * 60_000;
 
-/** Whether nobody knows any more what was measured then: an agent that was removed does not report that an excess has ended. */
+/** Whether the usage counts as unknown: an agent that was removed does not report the end of an excess. */
 const isPast = (atMs: number | undefined, now: Date): boolean =>
   atMs !== undefined && now.getTime() - atMs > dayMs;
 

@@ -1,6 +1,6 @@
 import { pauseAfter } from './backoff.ts';
 import type { Clock } from './clock.ts';
-import { errorLine, isAbort } from '../errors.ts';
+import { errorLine, isAbort, withoutNumbers } from '../errors.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { Logger } from '../logging/logger.ts';
 import { Wake } from './wake.ts';
@@ -99,9 +99,6 @@ function logFailure(
 function logRecovery({ name, log, quietRepeats = false }: LoopOptions, { failures }: Streak): void {
   if (quietRepeats && failures > 0) log.info({ loop: name, failures }, 'passes succeed again');
 }
-
-/** Two causes that differ only in a number, e.g. a duration, are the same. */
-export const withoutNumbers = (line: string): string => line.replaceAll(/\d[\d.]*/g, '0');
 
 /** An abort of any other signal is a failure. */
 const isShutdown = (err: unknown, signal: AbortSignal): boolean =>
