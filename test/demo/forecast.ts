@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { V1Pod } from '@kubernetes/client-node';
 import type { NodeGCReport } from '../../src/api/gen/nodegcreport.gen.ts';
@@ -6,6 +7,7 @@ import type { KubeletSandbox } from '../sandbox/kubelet/server.ts';
 import type { SummaryPod } from '../sandbox/kubelet/summary.ts';
 import { policiesPath, timeoutMs, type Context } from './context.ts';
 import { nodeName } from './node/objects.ts';
+import { agentLog } from './node/setup.ts';
 import { top } from './program.ts';
 import { bar, bold, dim, green } from './screen.ts';
 
@@ -32,13 +34,13 @@ export async function forecastPart(context: Context): Promise<boolean> {
   screen.print(dim(`    '{"spec":{"nodes":`));
   screen.print(dim(`    ${JSON.stringify(rule)}}}'`));
   kubelet.configz = { kubeletconfig: { evictionHard: { 'nodefs.available': '10%' } } };
-  kubelet.pods = await summaryPods(context);
+  kubelet.pods = await summaryPods(context, kubelet.pods);
   const startMs = Date.now();
   for (const [i, reading] of readings.entries()) {
     measure(kubelet, reading, startMs);
     if (i === 0) await send('PATCH', `${policiesPath}/nodes`, { spec: { nodes: rule } });
     screen.frame(lines(reading.usedPercent));
-    await passes(kubelet);
+    await passes(context);
   }
   const note = await foreseen(context);
   screen.lastFrame(lines(readings[3].usedPercent));
@@ -58,7 +60,9 @@ async function usage({ env }: Context, args: readonly string[]): Promise<readonl
   for (;;) {
     const lines = await top(args, env);
     if (lines.some((line) => line.includes(loggerName) && line.includes('40.0Gi'))) return lines;
-    if (Date.now() > deadlineMs) throw new Error('the agent does not report what uses the disk');
+    if (Date.now() > deadlineMs) {
+      throw new Error(`the agent does not report what uses the disk:\n${lines.join('\n')}`);
+    }
     await sleep(500);
   }
 }
@@ -66,13 +70,14 @@ async function usage({ env }: Context, args: readonly string[]): Promise<readonl
 /** A pod that is left by the part before. */
 const loggerName = 'cache-small';
 
-/** The pods of the node, one of them now with large logs. */
-async function summaryPods({ send }: Context): Promise<readonly SummaryPod[]> {
+/** The pods of the node with their volumes as before, one of them now with large logs. */
+async function summaryPods({ send }: Context, before: readonly SummaryPod[]): Promise<readonly SummaryPod[]> {
+  const volumes = new Map(before.map((pod) => [pod.uid, pod.volumes]));
   const { items } = await send('GET', '/api/v1/pods');
   return (items as readonly V1Pod[])
     .filter(({ spec }) => spec?.nodeName === nodeName)
     .map(({ metadata: { uid = '', namespace = '', name = '' } = {} }) => ({
-      ...{ uid, namespace, name },
+      ...{ uid, namespace, name, volumes: volumes.get(uid) ?? {} },
       containers: [{ name: 'main', layer: 8 * mib, logs: name === loggerName ? 40 * gib : 2 * mib }],
     }));
 }
@@ -87,12 +92,15 @@ const lines = (usedPercent: number): string[] => [
   `  disk ${Math.floor(usedPercent)} % ${bar(usedPercent)} the policy acts at 85 %, the kubelet at 90 %`,
 ];
 
-/** Two units read the summary, each once or one for both. */
-async function passes({ requests }: KubeletSandbox): Promise<void> {
-  const before = requests.length;
+/** Two passes: the first may have read the measurement before. */
+async function passes({ directory }: Context): Promise<void> {
+  const done = (): number =>
+    readFileSync(agentLog(directory), 'utf8').match(/"logger":"nodepressure","msg":"planned pass"/g)
+      ?.length ?? 0;
+  const before = done();
   const deadlineMs = Date.now() + timeoutMs;
-  while (requests.length < before + 2) {
-    if (Date.now() > deadlineMs) throw new Error('the agent does not read the kubelet');
+  while (done() < before + 2) {
+    if (Date.now() > deadlineMs) throw new Error('the agent makes no passes for node pressure');
     await sleep(100);
   }
 }

@@ -81,6 +81,8 @@ async function bindPods({ send }: Context): Promise<PodUids> {
   return uids as PodUids;
 }
 
+export const agentLog = (directory: string): string => join(directory, 'agent.log');
+
 /** Starts the agent as a user does, but with a pass each second. */
 export function startAgent({ directory }: Context, { env }: DemoNode): Program {
   return new Program(
@@ -88,7 +90,7 @@ export function startAgent({ directory }: Context, { env }: DemoNode): Program {
       ...['agent', '--container-gc-period=1s', '--image-gc-period=1s', '--local-storage-period=1s', '--v=4'],
       ...['--metrics-bind-address=0', '--health-probe-bind-address=0'],
     ],
-    join(directory, 'agent.log'),
+    agentLog(directory),
     env,
   );
 }
