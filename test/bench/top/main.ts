@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { scriptOptions } from '../../../scripts/arguments.ts';
+import { reportsPath } from '../../../src/kube/cache/resources.ts';
 import { repositoryRoot } from '../../cluster/repository.ts';
-import { startSandbox } from '../../sandbox/server.ts';
-import { median, printResult, progress, row, thousands, withBudget } from '../bench.ts';
+import { mergePatch, sendAll } from '../api-client.ts';
+import { benchInJail, besidePeer, median, progress, row, thousands, type Result } from '../bench.ts';
 import { runMeasured } from '../plan/command.ts';
+import { settled, startServers, type Servers } from '../servers.ts';
 import { usageReport } from './reports.ts';
 
 const { values: options } = scriptOptions({
@@ -18,33 +20,28 @@ const { values: options } = scriptOptions({
 const [nodes, rounds] = [Number(options.nodes), Number(options.rounds)];
 const budget = { seconds: 1, mib: 150 };
 const isJudged = nodes === 1_000;
+const inFlight = 16;
 
-const scratch = mkdtempSync(join(tmpdir(), 'dustpan-bench-top-'));
-const api = await startSandbox();
-try {
+/** Resolves with the bytes of all reports. */
+async function writeReports({ api }: Servers): Promise<number> {
   progress(`writing ${nodes} reports`);
   const now = new Date();
-  let bytes = 0;
-  for (let number = 0; number < nodes; number += 1) {
-    const report = usageReport(number, now);
-    bytes += JSON.stringify(report).length;
-    api.store.apply(report);
-  }
-  await printResult(async () => ({
-    title: `top, ${thousands(nodes)} reports of ${Math.round(bytes / nodes / 1_000)} KB`,
-    conditions: [
-      `median of ${rounds} runs from start to exit, with Node's own flags`,
-      'the API server is the sandbox on the same machine',
-    ],
-    columns: withBudget,
-    rows: await measured(),
-  }));
-} finally {
-  await api.stop();
-  rmSync(scratch, { recursive: true, force: true });
+  const reports = Array.from({ length: nodes }, (_, number) => usageReport(number, now));
+  await sendAll(reports, inFlight, async (report) => {
+    await api.send('POST', reportsPath, { body: report });
+    const body = { status: report['status'] };
+    const path = `${reportsPath}/${report.metadata.name}/status`;
+    await api.send('PATCH', path, { body, contentType: mergePatch });
+  });
+  return reports.reduce((sum, report) => sum + JSON.stringify(report).length, 0);
 }
 
-async function measured(): Promise<string[][]> {
+async function measure({ cluster }: Servers, scratch: string): Promise<string[][]> {
+  const kubeconfig = `--kubeconfig=${cluster.kubeconfig('admin')}`;
+  const main = join(repositoryRoot(), 'dist/main.js');
+  const kubectl = join(process.env['DUSTPAN_BED_BIN'] ?? '', 'kubectl');
+  // The same reports, unchanged.
+  const peer = await medians([kubectl, 'get', 'nodegcreports', '-o', 'json', kubeconfig], scratch);
   const rows: string[][] = [];
   for (const command of [
     ['nodes'],
@@ -53,30 +50,51 @@ async function measured(): Promise<string[][]> {
     ['images'],
     ['nodes', '--node=node-0007'],
   ]) {
+    const { seconds, cpuSeconds, peakMiB } = await medians(
+      [process.execPath, main, 'top', ...command, kubeconfig],
+      scratch,
+    );
     const name = `\`top ${command.join(' ')}\``;
-    progress(name);
-    const main = join(repositoryRoot(), 'dist/main.js');
-    const runs = [];
-    for (let i = 0; i < rounds; i += 1)
-      runs.push(
-        await runMeasured(
-          [process.execPath, main, 'top', ...command, `--kubeconfig=${api.kubeconfigFile}`],
-          scratch,
-        ),
-      );
-    const seconds = median(runs.map((run) => run.seconds));
-    const cpuSeconds = median(runs.map((run) => run.cpuSeconds));
-    const peakMiB = median(runs.map((run) => run.peakMiB));
     rows.push(
       row(`${name}, time`, {
         dustpan: `${seconds.toFixed(2)} s, CPU ${cpuSeconds.toFixed(2)} s`,
+        peer: `${peer.seconds.toFixed(2)} s, CPU ${peer.cpuSeconds.toFixed(2)} s`,
         budget: { text: `${budget.seconds} s`, isMet: isJudged ? seconds < budget.seconds : undefined },
       }),
       row(`${name}, memory, peak`, {
         dustpan: `${peakMiB.toFixed(0)} MiB`,
+        peer: `${peer.peakMiB.toFixed(0)} MiB`,
         budget: { text: `${budget.mib} MiB`, isMet: isJudged ? peakMiB < budget.mib : undefined },
       }),
     );
   }
   return rows;
 }
+
+async function medians(command: readonly string[], scratch: string) {
+  progress(command.slice(1, -1).join(' '));
+  const runs = [];
+  for (let i = 0; i < rounds; i += 1) runs.push(await runMeasured(command, scratch));
+  return {
+    seconds: median(runs.map((run) => run.seconds)),
+    cpuSeconds: median(runs.map((run) => run.cpuSeconds)),
+    peakMiB: median(runs.map((run) => run.peakMiB)),
+  };
+}
+
+await benchInJail(['etcd', 'api'], async () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'dustpan-bench-top-'));
+  await using servers = await startServers([]);
+  try {
+    const bytes = await writeReports(servers);
+    await settled(servers.cluster);
+    return {
+      title: `top, ${thousands(nodes)} reports of ${Math.round(bytes / nodes / 1_000)} KB`,
+      conditions: [servers.version, `median of ${rounds} runs from start to exit, with Node's own flags`],
+      columns: besidePeer('`kubectl get nodegcreports -o json`'),
+      rows: await measure(servers, scratch),
+    } satisfies Result;
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+});
