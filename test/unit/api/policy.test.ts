@@ -4,7 +4,6 @@ import { invalidPolicyText } from '../../../src/api/policy/policy.ts';
 import { parsePolicy } from '../../../src/api/policy/policy-spec.ts';
 import { goodPolicies } from '../../contract/policies/good.ts';
 import { badPolicies, policyOf } from '../../contract/policies/table.ts';
-import { property } from '../../property.ts';
 
 const problemsOf = (spec: unknown): readonly string[] => {
   const { policy } = parsePolicy(policyOf('p', spec));
@@ -243,7 +242,7 @@ test('a policy without a name is invalid', () => {
   expect(parsePolicy({ spec: {} })).toMatchObject({ policy: { problems: ['metadata.name: must be given'] } });
 });
 
-test('never throws, whatever is stored', property, () => {
+test('never throws, whatever is stored', () => {
   const names = 'spec pods nodes terminated podSelector matchLabels matchExpressions ttlByReason keep'.split(
     ' ',
   );

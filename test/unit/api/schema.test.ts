@@ -7,7 +7,6 @@ import { storedSchema } from '../../../scripts/generate/schema.mjs';
 import { schemaChecker } from '../../sandbox/api/schema.ts';
 import { policyOf } from '../../contract/policies/table.ts';
 import { gcPolicyCrd, yamlObject } from './crd.ts';
-import { property } from '../../property.ts';
 
 const check = schemaChecker(gcPolicyCrd);
 
@@ -23,7 +22,7 @@ test.each(readdirSync(new URL('../../../examples', import.meta.url)))(
 describe('parsePolicy and the CRD agree', () => {
   const specs = ofSchema(storedSchema(gcPolicyCrd).properties?.['spec'] ?? { type: 'object' });
 
-  test('on validity and on all defaults', property, () => {
+  test('on validity and on all defaults', () => {
     fc.assert(
       fc.property(specs, (spec) => {
         const { object, problems } = check(policyOf('p', spec));

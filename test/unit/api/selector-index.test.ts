@@ -4,7 +4,6 @@ import { nodeMatcher, podMatcher } from '../../../src/api/policy/matching.ts';
 import type { LabelExpression, LabelSelector } from '../../../src/api/policy/policy.ts';
 import { Positions, SelectorIndex } from '../../../src/api/policy/selector-index.ts';
 import { labelled, nodesRules, policy } from '../../builders.ts';
-import { property } from '../../property.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -42,7 +41,7 @@ function includes(positions: Positions, at: number): boolean {
   return alone.firstIn(positions) === at;
 }
 
-test('finds the selectors that select an object, whatever was searched before', property, () => {
+test('finds the selectors that select an object, whatever was searched before', () => {
   fc.assert(
     fc.property(selectors, fc.array(labels, { maxLength: 5 }), (all, objects) => {
       const index = new SelectorIndex(all);
@@ -54,7 +53,7 @@ test('finds the selectors that select an object, whatever was searched before', 
   );
 });
 
-test('firstIn returns the first position of both sets', property, () => {
+test('firstIn returns the first position of both sets', () => {
   fc.assert(
     fc.property(selectors, labels, labels, (all, one, other) => {
       const first = all.findIndex((each) => selects(each, one) && selects(each, other));

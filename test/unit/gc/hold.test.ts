@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { holdLeftMs, inForceIn } from '../../../src/gc/hold.ts';
 import { now } from '../../builders.ts';
-import { property } from '../../property.ts';
 
 const rule = { above: 100, forMs: 300_000 };
 const enforced = { mode: 'Enforce', generation: 3, skipHoldOf: undefined } as const;
@@ -24,22 +23,18 @@ test.each([
   expect(holdLeftMs({ ...enforced, ...held }, { ...rule, above }, { ...large, ...removal })).toBe(left);
 });
 
-test(
-  'never lasts longer than holdFor, and lets no pass remove more than holdAbove or half before its end',
-  property,
-  () => {
-    const count = fc.integer({ min: 0, max: 1000 });
-    const ms = fc.integer({ min: 0, max: 600_000 });
-    fc.assert(
-      fc.property(fc.tuple(count, count, count, ms, ms), ([above, due, governed, forMs, inForceForMs]) => {
-        const left = holdLeftMs(enforced, { above, forMs }, { due, governed, inForceForMs });
-        if (left !== undefined) expect(inForceForMs + left).toBe(forMs);
-        else if (above > 0 && inForceForMs < forMs)
-          expect(due).toBeLessThanOrEqual(Math.max(above, governed / 2));
-      }),
-    );
-  },
-);
+test('never lasts longer than holdFor, and lets no pass remove more than holdAbove or half before its end', () => {
+  const count = fc.integer({ min: 0, max: 1000 });
+  const ms = fc.integer({ min: 0, max: 600_000 });
+  fc.assert(
+    fc.property(fc.tuple(count, count, count, ms, ms), ([above, due, governed, forMs, inForceForMs]) => {
+      const left = holdLeftMs(enforced, { above, forMs }, { due, governed, inForceForMs });
+      if (left !== undefined) expect(inForceForMs + left).toBe(forMs);
+      else if (above > 0 && inForceForMs < forMs)
+        expect(due).toBeLessThanOrEqual(Math.max(above, governed / 2));
+    }),
+  );
+});
 
 const hold = { generation: 3, since: '2026-01-15T12:00:00Z' };
 

@@ -101,8 +101,6 @@ describe.skipIf(!canMakeGroups())('real control groups (needs root and a writabl
       child.kill('SIGKILL');
       await ended;
     }
-    await expect
-      .poll(async () => (await removePodCgroup(root, at(pod))).kind, { timeout: 10_000 })
-      .toBe('done');
+    await expect.poll(async () => (await removePodCgroup(root, at(pod))).kind).toBe('done');
   });
 });

@@ -4,7 +4,6 @@ import type { Logger } from '../../../src/runtime/logging/logger.ts';
 import { createLogger, type LoggerOptions } from '../../../src/runtime/logging/winston-logger.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { hostile, hostileText, raw } from '../../hostile.ts';
-import { property } from '../../property.ts';
 
 /** The lines that `write` logs, without their line feeds. */
 function linesOf(writeTo: (log: Logger) => void, options: Partial<LoggerOptions> = {}): string[] {
@@ -184,7 +183,7 @@ describe.each(['json', 'text'] as const)('a line as %s', (format) => {
     expect(lineOf(hostile)).toContain(String.raw`\u202e`);
   });
 
-  test('escapes every control character', property, () => {
+  test('escapes every control character', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         expect(lineOf(text)).not.toMatch(raw);
@@ -193,7 +192,7 @@ describe.each(['json', 'text'] as const)('a line as %s', (format) => {
   });
 });
 
-test('escaped JSON keeps its value', property, () => {
+test('escaped JSON keeps its value', () => {
   fc.assert(
     fc.property(hostileText, (value) => {
       expect(fieldsOf({ value })).toHaveProperty('value', value);

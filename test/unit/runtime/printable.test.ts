@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { printable, printableLines } from '../../../src/runtime/text/printable.ts';
 import { hostileText, raw } from '../../hostile.ts';
-import { property } from '../../property.ts';
 
 test.each([
   { name: 'plain text', text: 'default/app-7f', expected: 'default/app-7f' },
@@ -25,7 +24,7 @@ test.each([
 });
 
 describe('any text', () => {
-  test('has no invisible character left, and is not escaped twice', property, () => {
+  test('has no invisible character left, and is not escaped twice', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         const shown = printable(text);
@@ -35,7 +34,7 @@ describe('any text', () => {
     );
   });
 
-  test('as JSON in one line keeps its value', property, () => {
+  test('as JSON in one line keeps its value', () => {
     fc.assert(
       fc.property(hostileText, hostileText, (key, value) => {
         const json = JSON.stringify({ [`k${key}`]: value });
@@ -44,7 +43,7 @@ describe('any text', () => {
     );
   });
 
-  test('keeps only line feeds in `printableLines`', property, () => {
+  test('keeps only line feeds in `printableLines`', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         expect(printableLines(text)).toBe(text.split('\n').map(printable).join('\n'));

@@ -9,7 +9,7 @@ import type { RuntimeContainer, RuntimeSandbox } from '../../../../src/cri/runti
 import { facts, isGone, isNeeded, planned, policies, removedContainers, uidOf } from './arbitraries.ts';
 import { minutesAgo, now } from '../../../builders.ts';
 import { governedBy, keptOf, logsRule, nameOf, removalsOf } from './builders.ts';
-import { property, worlds } from '../../../property.ts';
+import { worlds } from '../../../worlds.ts';
 
 const removedSandboxes = ({ removals }: ContainerGcPlan): RuntimeSandbox[] =>
   removals.flatMap(({ target }) => (target.kind === 'Sandbox' ? [target.sandbox] : []));
@@ -34,48 +34,40 @@ function applied(seen: ContainerGcFacts, plan: ContainerGcPlan): ContainerGcFact
   };
 }
 
-test(
-  'a running container, one that the kubelet did not create and one of a static pod are never removed',
-  property,
-  () => {
-    fc.assert(
-      fc.property(facts, policies, (seen, policy) => {
-        for (const { state, labels } of removedContainers(planned(seen, policy))) {
-          expect(state).not.toBe('Running');
-          const uid = labels['io.kubernetes.pod.uid'] ?? '';
-          expect(['uid-a', 'uid-b', 'uid-c', 'uid-gone']).toContain(uid);
-          if (!isGone(seen, uid)) expect(state).not.toBe('Unknown');
-        }
-      }),
-      worlds,
-    );
-  },
-);
+test('a running container, one that the kubelet did not create and one of a static pod are never removed', () => {
+  fc.assert(
+    fc.property(facts, policies, (seen, policy) => {
+      for (const { state, labels } of removedContainers(planned(seen, policy))) {
+        expect(state).not.toBe('Running');
+        const uid = labels['io.kubernetes.pod.uid'] ?? '';
+        expect(['uid-a', 'uid-b', 'uid-c', 'uid-gone']).toContain(uid);
+        if (!isGone(seen, uid)) expect(state).not.toBe('Unknown');
+      }
+    }),
+    worlds,
+  );
+});
 
-test(
-  'a ready sandbox, one with a kept container, and the newest of an existing pod are never removed',
-  property,
-  () => {
-    fc.assert(
-      fc.property(facts, policies, (seen, policy) => {
-        const plan = planned(seen, policy);
-        const going = new Set(removedContainers(plan).map(({ id }) => id));
-        const used = seen.containers?.filter(({ id }) => !going.has(id)).map(({ sandboxId }) => sandboxId);
-        for (const { id, state, podUid, createdAtNs } of removedSandboxes(plan)) {
-          expect(state).toBe('NotReady');
-          expect(used).not.toContain(id);
-          const newer = seen.sandboxes?.some(
-            (one) => one.podUid === podUid && one.createdAtNs >= createdAtNs && one.id !== id,
-          );
-          expect(newer === true || isGone(seen, podUid)).toBe(true);
-        }
-      }),
-      worlds,
-    );
-  },
-);
+test('a ready sandbox, one with a kept container, and the newest of an existing pod are never removed', () => {
+  fc.assert(
+    fc.property(facts, policies, (seen, policy) => {
+      const plan = planned(seen, policy);
+      const going = new Set(removedContainers(plan).map(({ id }) => id));
+      const used = seen.containers?.filter(({ id }) => !going.has(id)).map(({ sandboxId }) => sandboxId);
+      for (const { id, state, podUid, createdAtNs } of removedSandboxes(plan)) {
+        expect(state).toBe('NotReady');
+        expect(used).not.toContain(id);
+        const newer = seen.sandboxes?.some(
+          (one) => one.podUid === podUid && one.createdAtNs >= createdAtNs && one.id !== id,
+        );
+        expect(newer === true || isGone(seen, podUid)).toBe(true);
+      }
+    }),
+    worlds,
+  );
+});
 
-test('for node pressure a plan only adds dead containers, never one that a pod needs', property, () => {
+test('for node pressure a plan only adds dead containers, never one that a pod needs', () => {
   fc.assert(
     fc.property(facts, policies, (seen, policy) => {
       const demand = { signal: 'nodefs.available', threshold: '15%', wanted: 1 } as const;
@@ -97,7 +89,7 @@ test('for node pressure a plan only adds dead containers, never one that a pod n
   );
 });
 
-test('the order of the lists does not matter', property, () => {
+test('the order of the lists does not matter', () => {
   fc.assert(
     fc.property(facts, policies, fc.integer(), (seen, policy, seed) => {
       const shuffled = <T>(list: readonly T[] | undefined): T[] =>
@@ -117,7 +109,7 @@ test('the order of the lists does not matter', property, () => {
   );
 });
 
-test('a second plan after an executed one removes nothing', property, () => {
+test('a second plan after an executed one removes nothing', () => {
   fc.assert(
     fc.property(facts, policies, (seen, policy) => {
       expect(removalsOf(planned(applied(seen, planned(seen, policy)), policy))).toEqual([]);
@@ -126,39 +118,35 @@ test('a second plan after an executed one removes nothing', property, () => {
   );
 });
 
-test(
-  'every kept container is removed in the pass of its time, and none without a time by time alone',
-  property,
-  () => {
-    fc.assert(
-      fc.property(facts, policies, (seen, policy) => {
-        // A pod whose deletion ends would change the decisions.
-        const pods = seen.pods?.map((pod) => ({ ...pod, deletionAtMs: undefined }));
-        const at = (node: ContainerGcFacts, moment: Date): ContainerGcPlan =>
-          planContainerGc(node, { governance: governedBy(policy), now: moment, assumeGone: true });
-        const plan = at({ ...seen, pods }, now);
-        const announced = plan.kept.flatMap(({ target, eligibleAt }) =>
-          target.kind === 'Container' && eligibleAt !== undefined
-            ? [`${target.id} ${eligibleAt.toISOString()}`]
-            : [],
-        );
-        let node = applied({ ...seen, pods }, plan);
-        const removed: string[] = [];
-        // Ages are whole minutes, up to eight; the longest minimum age is three.
-        for (let minutes = 1; minutes <= 4; minutes += 1) {
-          const moment = new Date(minutesAgo(-minutes));
-          const next = at(node, moment);
-          removed.push(...removedContainers(next).map(({ id }) => `${id} ${moment.toISOString()}`));
-          node = applied(node, next);
-        }
-        expect(removed.sort()).toEqual(announced.sort());
-      }),
-      worlds,
-    );
-  },
-);
+test('every kept container is removed in the pass of its time, and none without a time by time alone', () => {
+  fc.assert(
+    fc.property(facts, policies, (seen, policy) => {
+      // A pod whose deletion ends would change the decisions.
+      const pods = seen.pods?.map((pod) => ({ ...pod, deletionAtMs: undefined }));
+      const at = (node: ContainerGcFacts, moment: Date): ContainerGcPlan =>
+        planContainerGc(node, { governance: governedBy(policy), now: moment, assumeGone: true });
+      const plan = at({ ...seen, pods }, now);
+      const announced = plan.kept.flatMap(({ target, eligibleAt }) =>
+        target.kind === 'Container' && eligibleAt !== undefined
+          ? [`${target.id} ${eligibleAt.toISOString()}`]
+          : [],
+      );
+      let node = applied({ ...seen, pods }, plan);
+      const removed: string[] = [];
+      // Ages are whole minutes, up to eight; the longest minimum age is three.
+      for (let minutes = 1; minutes <= 4; minutes += 1) {
+        const moment = new Date(minutesAgo(-minutes));
+        const next = at(node, moment);
+        removed.push(...removedContainers(next).map(({ id }) => `${id} ${moment.toISOString()}`));
+        node = applied(node, next);
+      }
+      expect(removed.sort()).toEqual(announced.sort());
+    }),
+    worlds,
+  );
+});
 
-test('every container and every sandbox has one decision', property, () => {
+test('every container and every sandbox has one decision', () => {
   fc.assert(
     fc.property(facts, policies, (seen, policy) => {
       const { removals, kept } = planned(seen, policy);
@@ -172,7 +160,7 @@ test('every container and every sandbox has one decision', property, () => {
   );
 });
 
-test('no pod is gone while the pods are unknown', property, () => {
+test('no pod is gone while the pods are unknown', () => {
   fc.assert(
     fc.property(facts, policies, (seen, policy) => {
       const { removals } = planned({ ...seen, pods: undefined }, policy);
@@ -190,35 +178,31 @@ const limitedContainers = (decisions: readonly ContainerDecision[]): RuntimeCont
       : [],
   );
 
-test(
-  'the newest dead attempt of every container of an existing pod is kept under a limit per container of at least one and no total limit',
-  property,
-  () => {
-    fc.assert(
-      fc.property(facts, policies, (seen, policy) => {
-        const limits = {
-          ...policy,
-          maxPerPodContainer: policy.maxPerPodContainer === 0 ? 1 : policy.maxPerPodContainer,
-        };
-        const plan = planned(seen, { ...limits, maxContainers: undefined });
-        for (const one of removedContainers(plan).filter((container) => !isGone(seen, uidOf(container)))) {
-          const newer = plan.kept.some(
-            ({ target, reason }) =>
-              target.kind === 'Container' &&
-              reason === 'NewestAttempt' &&
-              target.pod.uid === one.labels['io.kubernetes.pod.uid'] &&
-              target.name === one.name &&
-              target.container.createdAtNs >= one.createdAtNs,
-          );
-          expect(newer).toBe(true);
-        }
-      }),
-      worlds,
-    );
-  },
-);
+test('the newest dead attempt of every container of an existing pod is kept under a limit per container of at least one and no total limit', () => {
+  fc.assert(
+    fc.property(facts, policies, (seen, policy) => {
+      const limits = {
+        ...policy,
+        maxPerPodContainer: policy.maxPerPodContainer === 0 ? 1 : policy.maxPerPodContainer,
+      };
+      const plan = planned(seen, { ...limits, maxContainers: undefined });
+      for (const one of removedContainers(plan).filter((container) => !isGone(seen, uidOf(container)))) {
+        const newer = plan.kept.some(
+          ({ target, reason }) =>
+            target.kind === 'Container' &&
+            reason === 'NewestAttempt' &&
+            target.pod.uid === one.labels['io.kubernetes.pod.uid'] &&
+            target.name === one.name &&
+            target.container.createdAtNs >= one.createdAtNs,
+        );
+        expect(newer).toBe(true);
+      }
+    }),
+    worlds,
+  );
+});
 
-test('the newest attempt of an unfinished pod is kept whatever the limits', property, () => {
+test('the newest attempt of an unfinished pod is kept whatever the limits', () => {
   fc.assert(
     fc.property(facts, policies, (seen, policy) => {
       const { removals } = planned(seen, policy);
@@ -230,7 +214,7 @@ test('the newest attempt of an unfinished pod is kept whatever the limits', prop
   );
 });
 
-test('a total limit is exceeded only by the newest attempts of unfinished pods', property, () => {
+test('a total limit is exceeded only by the newest attempts of unfinished pods', () => {
   fc.assert(
     fc.property(facts, policies, fc.integer({ min: 0, max: 6 }), (seen, policy, maxContainers) => {
       const limited = limitedContainers(planned(seen, { ...policy, maxContainers }).kept);
@@ -240,7 +224,7 @@ test('a total limit is exceeded only by the newest attempts of unfinished pods',
   );
 });
 
-test('a kept newest attempt makes no other container exceed a limit', property, () => {
+test('a kept newest attempt makes no other container exceed a limit', () => {
   fc.assert(
     fc.property(facts, policies, (seen, policy) => {
       const { removals, kept } = planned(seen, policy);
@@ -252,7 +236,7 @@ test('a kept newest attempt makes no other container exceed a limit', property, 
   );
 });
 
-test('the random nodes are such that each kind of garbage is removed in some of them', property, () => {
+test('the random nodes are such that each kind of garbage is removed in some of them', () => {
   const reasons = fc
     .sample(fc.tuple(facts, policies), worlds.numRuns)
     .flatMap(([seen, policy]) => planned(seen, policy).removals.map(({ reason }) => reason));
@@ -260,7 +244,7 @@ test('the random nodes are such that each kind of garbage is removed in some of 
     expect(reasons.filter((one) => one === reason).length).toBeGreaterThan(worlds.numRuns / 20);
 });
 
-test('warnings change no decision, and each names the log of a running container', property, () => {
+test('warnings change no decision, and each names the log of a running container', () => {
   fc.assert(
     fc.property(facts, policies, (seen, policy) => {
       const silent = planned(seen, { ...policy, logs: logsRule(policy.logs) });

@@ -7,7 +7,7 @@ import type { DiskSpace } from '../../../../src/api/report/node-pass.ts';
 import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
 import { minutesAgo, now } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
-import { property, worlds } from '../../../property.ts';
+import { worlds } from '../../../worlds.ts';
 import { facts, governedBy, imageRule, nameOf, nodePod, verdicts } from './builders.ts';
 
 const minute = 60_000;
@@ -132,99 +132,81 @@ const ruleOf = ({
 const planned = (seen: Node, from: ImageGcFacts = factsOf(seen), policy = ruleOf(seen)): ImageGcPlan =>
   planImageGc(from, { governance: governedBy(policy), now, demands: seen.demands });
 
-test(
-  'an image that is used, mounted, bound, pinned or on the keep list is never a candidate',
-  property,
-  () => {
-    fc.assert(
-      fc.property(node, (seen) => {
-        const bound = seen.bound.flatMap((spec) => meant[spec] ?? []);
-        const perhapsUsed = seen.usesUnlisted ? seen.undigested : [];
-        const held = new Set([
-          ...[...seen.used, ...seen.mounted, ...perhapsUsed, ...bound, ...seen.pinned, ...seen.kept],
-        ]);
-        const { candidates } = planned(seen);
-        expect(candidates.filter(({ target }) => held.has(nameOf(target)))).toEqual([]);
-      }),
-      worlds,
-    );
-  },
-);
+test('an image that is used, mounted, bound, pinned or on the keep list is never a candidate', () => {
+  fc.assert(
+    fc.property(node, (seen) => {
+      const bound = seen.bound.flatMap((spec) => meant[spec] ?? []);
+      const perhapsUsed = seen.usesUnlisted ? seen.undigested : [];
+      const held = new Set([
+        ...[...seen.used, ...seen.mounted, ...perhapsUsed, ...bound, ...seen.pinned, ...seen.kept],
+      ]);
+      const { candidates } = planned(seen);
+      expect(candidates.filter(({ target }) => held.has(nameOf(target)))).toEqual([]);
+    }),
+    worlds,
+  );
+});
 
-test(
-  'an image younger than the minimum age is never a candidate, and none is while pods, their images or containers are unknown',
-  property,
-  () => {
-    fc.assert(
-      fc.property(node, (seen) => {
-        for (const { target } of planned(seen).candidates)
-          expect(target.record.firstDetectedMs).toBeLessThanOrEqual(
-            now.getTime() - ruleOf(seen).minimumAgeMs,
-          );
-        for (const what of ['pods', 'containers'] as const)
-          expect(planned(seen, { ...factsOf(seen), [what]: undefined }).candidates).toEqual([]);
-        const pods = [nodePod('large', [], { images: undefined })];
-        expect(planned(seen, { ...factsOf(seen), pods }).candidates).toEqual([]);
-      }),
-      worlds,
-    );
-  },
-);
+test('an image younger than the minimum age is never a candidate, and none is while pods, their images or containers are unknown', () => {
+  fc.assert(
+    fc.property(node, (seen) => {
+      for (const { target } of planned(seen).candidates)
+        expect(target.record.firstDetectedMs).toBeLessThanOrEqual(now.getTime() - ruleOf(seen).minimumAgeMs);
+      for (const what of ['pods', 'containers'] as const)
+        expect(planned(seen, { ...factsOf(seen), [what]: undefined }).candidates).toEqual([]);
+      const pods = [nodePod('large', [], { images: undefined })];
+      expect(planned(seen, { ...factsOf(seen), pods }).candidates).toEqual([]);
+    }),
+    worlds,
+  );
+});
 
-test(
-  'a pass removes at most maxImagesPerPass images: by age only those too old, for space only as many as needed',
-  property,
-  () => {
-    fc.assert(
-      fc.property(node, (seen) => {
-        const { removals, wantedBytes, wantedInodes, inodesOf: estimate } = planned(seen);
-        const { maxImagesPerPass, maximumAgeMs } = ruleOf(seen);
-        expect(removals.length).toBeLessThanOrEqual(maxImagesPerPass ?? names.length);
-        for (const { target } of removals.filter(({ reason }) => reason === 'Age'))
-          expect(target.record.lastUsedMs ?? target.record.firstDetectedMs).toBeLessThan(
-            now.getTime() - (maximumAgeMs ?? Infinity),
-          );
-        const forSpace = removals
-          .filter(({ reason }) => reason === 'Space')
-          .map((one) => one.target.image.sizeBytes);
-        if (!isCrossed(seen)) expect(forSpace).toEqual([]);
-        const allButTheLast = forSpace.slice(0, -1).reduce((sum, bytes) => sum + bytes, 0);
-        if (forSpace.length > 1)
-          expect(allButTheLast < wantedBytes || estimate(allButTheLast) < wantedInodes).toBe(true);
-      }),
-      worlds,
-    );
-  },
-);
+test('a pass removes at most maxImagesPerPass images: by age only those too old, for space only as many as needed', () => {
+  fc.assert(
+    fc.property(node, (seen) => {
+      const { removals, wantedBytes, wantedInodes, inodesOf: estimate } = planned(seen);
+      const { maxImagesPerPass, maximumAgeMs } = ruleOf(seen);
+      expect(removals.length).toBeLessThanOrEqual(maxImagesPerPass ?? names.length);
+      for (const { target } of removals.filter(({ reason }) => reason === 'Age'))
+        expect(target.record.lastUsedMs ?? target.record.firstDetectedMs).toBeLessThan(
+          now.getTime() - (maximumAgeMs ?? Infinity),
+        );
+      const forSpace = removals
+        .filter(({ reason }) => reason === 'Space')
+        .map((one) => one.target.image.sizeBytes);
+      if (!isCrossed(seen)) expect(forSpace).toEqual([]);
+      const allButTheLast = forSpace.slice(0, -1).reduce((sum, bytes) => sum + bytes, 0);
+      if (forSpace.length > 1)
+        expect(allButTheLast < wantedBytes || estimate(allButTheLast) < wantedInodes).toBe(true);
+    }),
+    worlds,
+  );
+});
 
-test(
-  'for node pressure a plan only adds removals, as many as needed, and knows what they leave',
-  property,
-  () => {
-    fc.assert(
-      fc.property(node, (seen) => {
-        const lines = ({ removals }: ImageGcPlan) =>
-          removals.map(({ target, reason }) => `${target.id} ${reason}`);
-        const plan = planned(seen);
-        const usual = lines(planned({ ...seen, demands: [] }));
-        expect(lines(plan).slice(0, usual.length)).toEqual(usual);
-        const { removals, candidates, reclaim, inodesOf } = plan;
-        const freedBy = (count: number, signal: string): number => {
-          const bytes = removals.slice(0, count).reduce((sum, { target }) => sum + target.image.sizeBytes, 0);
-          return signal.endsWith('.inodesFree') ? inodesOf(bytes) : bytes;
-        };
-        for (const { signal, wanted } of seen.demands) {
-          const last = removals.findLastIndex(({ reason }) => reason === signal);
-          if (last >= 0) expect(freedBy(last, signal)).toBeLessThan(wanted);
-          const isEnough = freedBy(removals.length, signal) >= wanted;
-          expect(reclaim.get(signal) === 'Enough').toBe(isEnough);
-          if (reclaim.get(signal) === 'Exhausted') expect(removals).toHaveLength(candidates.length);
-        }
-      }),
-      worlds,
-    );
-  },
-);
+test('for node pressure a plan only adds removals, as many as needed, and knows what they leave', () => {
+  fc.assert(
+    fc.property(node, (seen) => {
+      const lines = ({ removals }: ImageGcPlan) =>
+        removals.map(({ target, reason }) => `${target.id} ${reason}`);
+      const plan = planned(seen);
+      const usual = lines(planned({ ...seen, demands: [] }));
+      expect(lines(plan).slice(0, usual.length)).toEqual(usual);
+      const { removals, candidates, reclaim, inodesOf } = plan;
+      const freedBy = (count: number, signal: string): number => {
+        const bytes = removals.slice(0, count).reduce((sum, { target }) => sum + target.image.sizeBytes, 0);
+        return signal.endsWith('.inodesFree') ? inodesOf(bytes) : bytes;
+      };
+      for (const { signal, wanted } of seen.demands) {
+        const last = removals.findLastIndex(({ reason }) => reason === signal);
+        if (last >= 0) expect(freedBy(last, signal)).toBeLessThan(wanted);
+        const isEnough = freedBy(removals.length, signal) >= wanted;
+        expect(reclaim.get(signal) === 'Enough').toBe(isEnough);
+        if (reclaim.get(signal) === 'Exhausted') expect(removals).toHaveLength(candidates.length);
+      }
+    }),
+    worlds,
+  );
+});
 
 /** The plan `agoMs` after the first pass under the generation. */
 const plannedAfter = (seen: Node, agoMs: number): ImageGcPlan => {
@@ -233,33 +215,29 @@ const plannedAfter = (seen: Node, agoMs: number): ImageGcPlan => {
   return planned(seen, { ...factsOf(seen), inForce }, rule);
 };
 
-test(
-  'a new generation removes at most holdAbove images or half of the unused ones, or none before holdFor has passed',
-  property,
-  () => {
-    const ago = fc.constantFrom(0, 299_999, 300_000);
-    let heldCount = 0;
-    fc.assert(
-      fc.property(node, ago, (seen, agoMs) => {
-        const [usual, plan] = [planned(seen), plannedAfter(seen, agoMs)];
-        const { due = 0, unused = 0 } = plan.selected ?? {};
-        const isHeld = due > Math.max(1, unused / 2) && agoMs < 300_000;
-        heldCount += Number(isHeld);
-        expect(plan.removals.map(({ target }) => target.id)).toEqual(
-          isHeld ? [] : usual.removals.map(({ target }) => target.id),
-        );
-        const waiting = plan.kept.filter(({ reason }) => reason === 'Holding');
-        expect(waiting).toHaveLength(isHeld ? due : 0);
-        for (const { eligibleAt } of waiting)
-          expect(eligibleAt?.getTime()).toBe(now.getTime() + 300_000 - agoMs);
-        if (isHeld) expect([...plan.reclaim.values()].every((result) => result === 'MoreLeft')).toBe(true);
-        expect(plan.removals.length + plan.kept.length).toBe(usual.removals.length + usual.kept.length);
-      }),
-      worlds,
-    );
-    expect(heldCount).toBeGreaterThan(5);
-  },
-);
+test('a new generation removes at most holdAbove images or half of the unused ones, or none before holdFor has passed', () => {
+  const ago = fc.constantFrom(0, 299_999, 300_000);
+  let heldCount = 0;
+  fc.assert(
+    fc.property(node, ago, (seen, agoMs) => {
+      const [usual, plan] = [planned(seen), plannedAfter(seen, agoMs)];
+      const { due = 0, unused = 0 } = plan.selected ?? {};
+      const isHeld = due > Math.max(1, unused / 2) && agoMs < 300_000;
+      heldCount += Number(isHeld);
+      expect(plan.removals.map(({ target }) => target.id)).toEqual(
+        isHeld ? [] : usual.removals.map(({ target }) => target.id),
+      );
+      const waiting = plan.kept.filter(({ reason }) => reason === 'Holding');
+      expect(waiting).toHaveLength(isHeld ? due : 0);
+      for (const { eligibleAt } of waiting)
+        expect(eligibleAt?.getTime()).toBe(now.getTime() + 300_000 - agoMs);
+      if (isHeld) expect([...plan.reclaim.values()].every((result) => result === 'MoreLeft')).toBe(true);
+      expect(plan.removals.length + plan.kept.length).toBe(usual.removals.length + usual.kept.length);
+    }),
+    worlds,
+  );
+  expect(heldCount).toBeGreaterThan(5);
+});
 
 /** Whether the bytes or the inodes are at a high threshold. */
 function isCrossed(seen: Node): boolean {
@@ -272,30 +250,26 @@ function isCrossed(seen: Node): boolean {
   );
 }
 
-test(
-  'images whose removal has failed are the last of their step, and no candidates during the pause',
-  property,
-  () => {
-    let late = 0;
-    fc.assert(
-      fc.property(node, (seen) => {
-        const { candidates } = planned(seen);
-        const retryOf = (id: string): number | undefined => factsOf(seen).failedBefore?.get(id)?.retryInMs;
-        for (const isAge of [true, false]) {
-          const step = candidates.filter(({ reason }) => (reason === 'Age') === isAge);
-          const retries = step.map(({ target }) => retryOf(target.id));
-          const first = retries.findIndex((one) => one !== undefined);
-          if (first >= 0) expect(new Set(retries.slice(first))).toEqual(new Set([0]));
-          late += Number(first > 0);
-        }
-      }),
-      worlds,
-    );
-    expect(late).toBeGreaterThan(worlds.numRuns / 100);
-  },
-);
+test('images whose removal has failed are the last of their step, and no candidates during the pause', () => {
+  let late = 0;
+  fc.assert(
+    fc.property(node, (seen) => {
+      const { candidates } = planned(seen);
+      const retryOf = (id: string): number | undefined => factsOf(seen).failedBefore?.get(id)?.retryInMs;
+      for (const isAge of [true, false]) {
+        const step = candidates.filter(({ reason }) => (reason === 'Age') === isAge);
+        const retries = step.map(({ target }) => retryOf(target.id));
+        const first = retries.findIndex((one) => one !== undefined);
+        if (first >= 0) expect(new Set(retries.slice(first))).toEqual(new Set([0]));
+        late += Number(first > 0);
+      }
+    }),
+    worlds,
+  );
+  expect(late).toBeGreaterThan(worlds.numRuns / 100);
+});
 
-test('the order of the list does not matter, and each image has one decision', property, () => {
+test('the order of the list does not matter, and each image has one decision', () => {
   const order = fc.shuffledSubarray(names, { minLength: names.length });
   fc.assert(
     fc.property(node, order, (seen, shuffled) => {
@@ -308,7 +282,7 @@ test('the order of the list does not matter, and each image has one decision', p
   );
 });
 
-test('a second plan after an executed one without a limit removes nothing', property, () => {
+test('a second plan after an executed one without a limit removes nothing', () => {
   fc.assert(
     fc.property(node, (seen) => {
       const unlimited = { ...seen, maxImagesPerPass: undefined };
@@ -331,7 +305,7 @@ test('a second plan after an executed one without a limit removes nothing', prop
   );
 });
 
-test('the random nodes include removals by age, for space and for inodes alone', property, () => {
+test('the random nodes include removals by age, for space and for inodes alone', () => {
   // Always the same ones: a share of random ones is below any bound once in a while.
   const plans = fc.sample(node, { numRuns: worlds.numRuns, seed: 1 }).map((seen) => planned(seen));
   const often = worlds.numRuns / 20;

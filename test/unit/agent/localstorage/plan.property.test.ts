@@ -20,7 +20,7 @@ import {
   storagePod,
   storagePolicy,
 } from './builders.ts';
-import { property, worlds } from '../../../property.ts';
+import { worlds } from '../../../worlds.ts';
 
 /** MiB around the limits, so that about half of the usages exceed one. */
 const size = fc.integer({ min: 0, max: 12 });
@@ -159,30 +159,26 @@ const given: fc.Arbitrary<Given & { readonly policy: LocalStoragePolicy }> = fc
   })
   .map(({ evictAtPercent, ...defaultLimits }) => by(storagePolicy({ evictAtPercent, defaultLimits })));
 
-test(
-  'evicts only measured, running or pending pods that are neither kept, deleted nor critical',
-  property,
-  () => {
-    fc.assert(
-      fc.property(cluster, given, (facts, how) => {
-        const { evictions } = planLocalStorage(facts, how);
-        expect(podsOf(facts, evictions)).toHaveLength(evictions.length);
-        for (const pod of podsOf(facts, evictions)) {
-          expect(pod.isOptedOut).toBe(false);
-          expect(pod.namespace).toBe('web');
-          expect(pod.deletionAtMs).toBeUndefined();
-          expect(['Running', 'Pending']).toContain(pod.phase);
-          expect(pod.priority ?? 0).toBeLessThan(2_000_000_000);
-          expect(pod.configHash).toBeUndefined();
-          expect(facts.usage.pods.has(pod.uid)).toBe(true);
-        }
-      }),
-      worlds,
-    );
-  },
-);
+test('evicts only measured, running or pending pods that are neither kept, deleted nor critical', () => {
+  fc.assert(
+    fc.property(cluster, given, (facts, how) => {
+      const { evictions } = planLocalStorage(facts, how);
+      expect(podsOf(facts, evictions)).toHaveLength(evictions.length);
+      for (const pod of podsOf(facts, evictions)) {
+        expect(pod.isOptedOut).toBe(false);
+        expect(pod.namespace).toBe('web');
+        expect(pod.deletionAtMs).toBeUndefined();
+        expect(['Running', 'Pending']).toContain(pod.phase);
+        expect(pod.priority ?? 0).toBeLessThan(2_000_000_000);
+        expect(pod.configHash).toBeUndefined();
+        expect(facts.usage.pods.has(pod.uid)).toBe(true);
+      }
+    }),
+    worlds,
+  );
+});
 
-test('an eviction names a limit of the pod whose usage exceeds evictAtPercent', property, () => {
+test('an eviction names a limit of the pod whose usage exceeds evictAtPercent', () => {
   fc.assert(
     fc.property(cluster, given, (facts, how) => {
       for (const eviction of planLocalStorage(facts, how).evictions) {
@@ -208,43 +204,35 @@ test('an eviction names a limit of the pod whose usage exceeds evictAtPercent', 
   );
 });
 
-test(
-  'no pod is evicted for a value that cannot be, and the others are judged as if it were not there',
-  property,
-  () => {
-    fc.assert(
-      fc.property(cluster, given, (facts, how) => {
-        const plan = planLocalStorage(facts, how);
-        for (const { target } of [...plan.evictions, ...plan.warnings])
-          expect(facts.wrong.has(target.uid)).toBe(false);
-        const pods = facts.pods.filter(({ uid }) => !facts.wrong.has(uid));
-        expect(planLocalStorage({ ...facts, pods }, how).evictions).toEqual(plan.evictions);
-      }),
-      worlds,
-    );
-  },
-);
+test('no pod is evicted for a value that cannot be, and the others are judged as if it were not there', () => {
+  fc.assert(
+    fc.property(cluster, given, (facts, how) => {
+      const plan = planLocalStorage(facts, how);
+      for (const { target } of [...plan.evictions, ...plan.warnings])
+        expect(facts.wrong.has(target.uid)).toBe(false);
+      const pods = facts.pods.filter(({ uid }) => !facts.wrong.has(uid));
+      expect(planLocalStorage({ ...facts, pods }, how).evictions).toEqual(plan.evictions);
+    }),
+    worlds,
+  );
+});
 
-test(
-  'layers count for the limit of a container only where they are on the disk of the kubelet',
-  property,
-  () => {
-    fc.assert(
-      fc.property(cluster, given, (facts, how) => {
-        const { isDedicated, areDevicesKnown, hasSameValues } = facts.disks;
-        const isKnown = areDevicesKnown || !hasSameValues;
-        for (const { reading } of planLocalStorage(facts, how).readings) {
-          if (reading.signal !== 'ephemeralcontainerfs.limit') continue;
-          if (isDedicated && isKnown) expect(reading.usedBytes).toBe(mib);
-          else expect(reading.usedBytes).toBeGreaterThanOrEqual(mib);
-        }
-      }),
-      worlds,
-    );
-  },
-);
+test('layers count for the limit of a container only where they are on the disk of the kubelet', () => {
+  fc.assert(
+    fc.property(cluster, given, (facts, how) => {
+      const { isDedicated, areDevicesKnown, hasSameValues } = facts.disks;
+      const isKnown = areDevicesKnown || !hasSameValues;
+      for (const { reading } of planLocalStorage(facts, how).readings) {
+        if (reading.signal !== 'ephemeralcontainerfs.limit') continue;
+        if (isDedicated && isKnown) expect(reading.usedBytes).toBe(mib);
+        else expect(reading.usedBytes).toBeGreaterThanOrEqual(mib);
+      }
+    }),
+    worlds,
+  );
+});
 
-test('every pod has one verdict, in the order of the pods', property, () => {
+test('every pod has one verdict, in the order of the pods', () => {
   fc.assert(
     fc.property(cluster, given, (facts, how) => {
       const { evictions, kept } = planLocalStorage(facts, how);
@@ -259,7 +247,7 @@ test('every pod has one verdict, in the order of the pods', property, () => {
   );
 });
 
-test('pods in another order get the same verdicts', property, () => {
+test('pods in another order get the same verdicts', () => {
   const lines = (facts: LocalStorageFacts, how: Given): string[] => {
     const { evictions, kept } = planLocalStorage(facts, how);
     return [...evictions, ...kept]
@@ -279,7 +267,7 @@ test('pods in another order get the same verdicts', property, () => {
   );
 });
 
-test('evicts no further pod once the evicted pods are deleted', property, () => {
+test('evicts no further pod once the evicted pods are deleted', () => {
   fc.assert(
     fc.property(cluster, given, (facts, how) => {
       const evicted = new Set(planLocalStorage(facts, how).evictions.map(({ target }) => target.uid));
@@ -292,7 +280,7 @@ test('evicts no further pod once the evicted pods are deleted', property, () => 
   );
 });
 
-test('a lower evictAtPercent evicts every pod that a higher one evicts', property, () => {
+test('a lower evictAtPercent evicts every pod that a higher one evicts', () => {
   fc.assert(
     fc.property(cluster, given, (facts, how) => {
       const evicted = (evictAtPercent: number): string[] =>
@@ -305,7 +293,7 @@ test('a lower evictAtPercent evicts every pod that a higher one evicts', propert
   );
 });
 
-test('the random nodes are such that some pod is evicted in many of them', property, () => {
+test('the random nodes are such that some pod is evicted in many of them', () => {
   const evicting = fc
     .sample(fc.tuple(cluster, given), worlds.numRuns)
     .filter(([facts, how]) => planLocalStorage(facts, how).evictions.length > 0);

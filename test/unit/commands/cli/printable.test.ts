@@ -16,7 +16,6 @@ import { statusView } from '../../../../src/commands/status/view.ts';
 import { whyTable } from '../../../../src/commands/why/table.ts';
 import { ran } from '../../../fakes/command-line.ts';
 import { hostile, hostileText, raw } from '../../../hostile.ts';
-import { property } from '../../../property.ts';
 import { decision } from '../plan/builders.ts';
 import { condition, now, policy, report } from '../status/fixtures.ts';
 
@@ -127,7 +126,7 @@ describe.each(texts)('$name', ({ shown }) => {
     expect(shown(hostile)).toMatch(/\\(u00|x)9b/i);
   });
 
-  test('shows nothing raw, whatever the text', property, () => {
+  test('shows nothing raw, whatever the text', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         expect(values(shown(text))).not.toMatch(raw);
@@ -138,7 +137,7 @@ describe.each(texts)('$name', ({ shown }) => {
 });
 
 describe('data', () => {
-  test('YAML and JSON have every value unchanged', property, () => {
+  test('YAML and JSON have every value unchanged', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         const document: unknown = JSON.parse(JSON.stringify(plan(text)));
@@ -184,7 +183,7 @@ describe('widths are measured after escaping', () => {
     ]);
   });
 
-  test('of a text that is cut', property, () => {
+  test('of a text that is cut', () => {
     fc.assert(
       fc.property(hostileText, fc.integer({ min: 4, max: 40 }), (text, size) => {
         expect(fitted(text, size).length).toBeLessThanOrEqual(size);

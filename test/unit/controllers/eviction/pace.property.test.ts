@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { EvictionOutcome } from '../../../../src/kube/actions/eviction.ts';
 import { node } from '../../../builders.ts';
-import { property } from '../../../property.ts';
 import { pressurePolicy, pressureRequest } from './builders.ts';
 import { ReplacingCluster } from './replacing-cluster.ts';
 
@@ -48,38 +47,34 @@ const mostInAMinute = (evicted: readonly Evicted[]): number =>
     ),
   );
 
-test(
-  'no owner loses more than a tenth of its pods, or one, in any minute, and the cluster no more than the policy allows',
-  property,
-  async () => {
-    let evictions = 0;
-    await fc.assert(
-      fc.asyncProperty(world, async (one) => {
-        const env = clusterOf(one);
-        const step = { exceedsAgain: (owner: string) => one.again.includes(owner as 'a') };
-        const evicted: Evicted[] = [];
-        for (let minute = 0; minute < 30; minute += 1) {
-          if (minute === one.newLeaderAfter) env.lead();
-          const lost = await env.run(1, step);
-          evicted.push(...lost.map(({ name, atMs }) => ({ name, atMs: atMs + minute * minuteMs })));
-        }
-        evictions += evicted.length;
-        expect(mostInAMinute(evicted)).toBeLessThanOrEqual(one.maxEvictionsPerMinute);
-        for (const [owner, lost] of Map.groupBy(evicted, ownerOf)) {
-          const replicas = one.replicas[owners.indexOf(owner as 'a')] ?? 0;
-          expect(mostInAMinute(lost)).toBeLessThanOrEqual(Math.max(1, Math.floor(replicas / 10)));
-          // 0, 1, 3, 7 and 15 min; a new leader begins anew.
-          const most = one.newLeaderAfter === undefined ? 5 : 9;
-          if (replicas === 1) expect(lost.length).toBeLessThanOrEqual(most);
-        }
-      }),
-      { numRuns: 12 },
-    );
-    expect(evictions).toBeGreaterThan(50);
-  },
-);
+test('no owner loses more than a tenth of its pods, or one, in any minute, and the cluster no more than the policy allows', async () => {
+  let evictions = 0;
+  await fc.assert(
+    fc.asyncProperty(world, async (one) => {
+      const env = clusterOf(one);
+      const step = { exceedsAgain: (owner: string) => one.again.includes(owner as 'a') };
+      const evicted: Evicted[] = [];
+      for (let minute = 0; minute < 30; minute += 1) {
+        if (minute === one.newLeaderAfter) env.lead();
+        const lost = await env.run(1, step);
+        evicted.push(...lost.map(({ name, atMs }) => ({ name, atMs: atMs + minute * minuteMs })));
+      }
+      evictions += evicted.length;
+      expect(mostInAMinute(evicted)).toBeLessThanOrEqual(one.maxEvictionsPerMinute);
+      for (const [owner, lost] of Map.groupBy(evicted, ownerOf)) {
+        const replicas = one.replicas[owners.indexOf(owner as 'a')] ?? 0;
+        expect(mostInAMinute(lost)).toBeLessThanOrEqual(Math.max(1, Math.floor(replicas / 10)));
+        // 0, 1, 3, 7 and 15 min; a new leader begins anew.
+        const most = one.newLeaderAfter === undefined ? 5 : 9;
+        if (replicas === 1) expect(lost.length).toBeLessThanOrEqual(most);
+      }
+    }),
+    { numRuns: 12 },
+  );
+  expect(evictions).toBeGreaterThan(50);
+});
 
-test('a pod that no webhook denies is evicted in the end, however many are denied', property, async () => {
+test('a pod that no webhook denies is evicted in the end, however many are denied', async () => {
   await fc.assert(
     fc.asyncProperty(world, async (one) => {
       const env = clusterOf(one);
@@ -94,7 +89,7 @@ test('a pod that no webhook denies is evicted in the end, however many are denie
   );
 });
 
-test('a node whose evicted pods return loses three pods, whatever their owners', property, async () => {
+test('a node whose evicted pods return loses three pods, whatever their owners', async () => {
   await fc.assert(
     fc.asyncProperty(fc.subarray([...owners], { minLength: 1 }), fc.boolean(), async (names, isOneNode) => {
       const nodeOf = (owner: string): string => (isOneNode ? 'node-1' : `node-${owner}`);

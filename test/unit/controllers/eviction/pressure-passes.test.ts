@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { EvictionRequest } from '../../../../src/api/local-storage.ts';
 import { livePod } from '../../../fakes/evictions.ts';
 import { owner } from '../../../builders.ts';
-import { property, worlds } from '../../../property.ts';
+import { worlds } from '../../../worlds.ts';
 import { EvictionEnvironment } from './environment.ts';
 import { evictionRequest, keepLabel, mebibyte, pressurePolicy, pressureRequest } from './builders.ts';
 
@@ -256,31 +256,25 @@ async function evictedIn(env: EvictionEnvironment, { requests, outcome, kept }: 
   return gone.filter((name) => !(name === 'b' && outcome === 'blocks'));
 }
 
-test(
-  'whatever nodes request, each loses one pod a minute at most, its own, and only with a shortage',
-  property,
-  async () => {
-    let evictions = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 12 }), async (steps) => {
-        const env = new EvictionEnvironment(
-          ...names.map((name) => livePod(name, { nodeName: nodeOf(name) })),
-        );
-        for (const name of names) env.updatePod(`uid-${name}`, { nodeName: nodeOf(name) });
-        env.policies.ranked = [pressurePolicy()];
-        const last = new Map<string, number>();
-        for (const one of steps) {
-          prepare(env, one);
-          const atMs = env.clock.monotonicMs();
-          for (const name of await evictedIn(env, one)) {
-            expect(atMs - (last.get(nodeOf(name)) ?? -Infinity)).toBeGreaterThanOrEqual(60_000);
-            last.set(nodeOf(name), atMs);
-            evictions += 1;
-          }
+test('whatever nodes request, each loses one pod a minute at most, its own, and only with a shortage', async () => {
+  let evictions = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 12 }), async (steps) => {
+      const env = new EvictionEnvironment(...names.map((name) => livePod(name, { nodeName: nodeOf(name) })));
+      for (const name of names) env.updatePod(`uid-${name}`, { nodeName: nodeOf(name) });
+      env.policies.ranked = [pressurePolicy()];
+      const last = new Map<string, number>();
+      for (const one of steps) {
+        prepare(env, one);
+        const atMs = env.clock.monotonicMs();
+        for (const name of await evictedIn(env, one)) {
+          expect(atMs - (last.get(nodeOf(name)) ?? -Infinity)).toBeGreaterThanOrEqual(60_000);
+          last.set(nodeOf(name), atMs);
+          evictions += 1;
         }
-      }),
-      worlds,
-    );
-    expect(evictions).toBeGreaterThan(100);
-  },
-);
+      }
+    }),
+    worlds,
+  );
+  expect(evictions).toBeGreaterThan(100);
+});

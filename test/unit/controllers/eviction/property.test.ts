@@ -10,7 +10,7 @@ import type {
 import { noMemory } from '../../../../src/controllers/eviction/memory.ts';
 import { planEvictions } from '../../../../src/controllers/eviction/plan.ts';
 import { everything, labelled, minutesAgo, node, now, pod, selectingAll } from '../../../builders.ts';
-import { property, worlds } from '../../../property.ts';
+import { worlds } from '../../../worlds.ts';
 import {
   evictionRequest,
   byUid,
@@ -183,7 +183,7 @@ const evictions = (seen: EvictionFacts, given: Policies) =>
 const lineOf = (one: EvictionDecision): string =>
   `${one.target.node} ${one.target.uid} ${one.verdict === 'Evict' ? `Evict by ${one.policy.name}` : one.reason}`;
 
-test('evicts only requested pods on the requesting node that nothing forbids to evict', property, () => {
+test('evicts only requested pods on the requesting node that nothing forbids to evict', () => {
   fc.assert(
     fc.property(facts, policies, (seen, given) => {
       for (const { target } of evictions(seen, given)) {
@@ -207,86 +207,72 @@ test('evicts only requested pods on the requesting node that nothing forbids to 
   );
 });
 
-test(
-  'evicts only under the enforced policy that the agent applied, over its limit, by a fresh measurement',
-  property,
-  () => {
-    fc.assert(
-      fc.property(facts, policies, (seen, given) => {
-        for (const { target, policy } of evictions(seen, given)) {
-          const { node: requester, request: requested } = target;
-          const rule = policy.nodes?.localStorageEviction ?? { evictAtPercent: NaN };
-          expect(given.find((one) => 'problems' in one)).toBeUndefined();
-          const isInPool = seen.nodes.get(requester)?.labels['pool'] === 'x';
-          const first = given.find(
-            (one) => 'nodes' in one && (isInPool || one.nodes?.nodeSelector === everything),
-          );
-          expect(policy).toBe(first);
-          expect(policy.mode).toBe('Enforce');
-          const report = seen.reports.find(({ name }) => name === requester);
-          expect(report).toMatchObject({ policyUid: policy.uid, policyGeneration: policy.generation });
-          expect(requested.observedBytes * 100).toBeGreaterThan(requested.limitBytes * rule.evictAtPercent);
-          const ageMs = now.getTime() - requested.observedAtMs;
-          expect(ageMs).toBeLessThanOrEqual(6 * 60_000);
-          expect(ageMs).toBeGreaterThanOrEqual(-60_000);
-        }
-      }),
-      worlds,
-    );
-  },
-);
-
-test(
-  'evicts each requested pod at most once, the most excessive first; every request has one decision',
-  property,
-  () => {
-    fc.assert(
-      fc.property(facts, policies, (seen, given) => {
-        const decisions = decide(seen, given);
-        const requested = seen.reports.flatMap(({ name, requests }) =>
-          requests.map((one) => `${name} ${one.pod.uid}`),
+test('evicts only under the enforced policy that the agent applied, over its limit, by a fresh measurement', () => {
+  fc.assert(
+    fc.property(facts, policies, (seen, given) => {
+      for (const { target, policy } of evictions(seen, given)) {
+        const { node: requester, request: requested } = target;
+        const rule = policy.nodes?.localStorageEviction ?? { evictAtPercent: NaN };
+        expect(given.find((one) => 'problems' in one)).toBeUndefined();
+        const isInPool = seen.nodes.get(requester)?.labels['pool'] === 'x';
+        const first = given.find(
+          (one) => 'nodes' in one && (isInPool || one.nodes?.nodeSelector === everything),
         );
-        expect(decisions.map((one) => `${one.target.node} ${one.target.uid}`).sort()).toEqual(
-          requested.sort(),
-        );
-        const gone = evictions(seen, given).map(({ target }) => target.request);
-        expect(new Set(gone.map(({ pod: { uid } }) => uid)).size).toBe(gone.length);
-        const used = gone.map(({ observedBytes }) => observedBytes);
-        expect(used).toEqual(used.toSorted((a, b) => b - a));
-      }),
-      worlds,
-    );
-  },
-);
+        expect(policy).toBe(first);
+        expect(policy.mode).toBe('Enforce');
+        const report = seen.reports.find(({ name }) => name === requester);
+        expect(report).toMatchObject({ policyUid: policy.uid, policyGeneration: policy.generation });
+        expect(requested.observedBytes * 100).toBeGreaterThan(requested.limitBytes * rule.evictAtPercent);
+        const ageMs = now.getTime() - requested.observedAtMs;
+        expect(ageMs).toBeLessThanOrEqual(6 * 60_000);
+        expect(ageMs).toBeGreaterThanOrEqual(-60_000);
+      }
+    }),
+    worlds,
+  );
+});
 
-test(
-  'the order of reports, requests and caches changes neither decisions nor the order of evictions',
-  property,
-  () => {
-    const shuffled = facts.chain((seen) =>
-      fc
-        .record({
-          reports: fc.shuffledSubarray(
-            seen.reports.map((report) => ({ ...report, requests: report.requests.toReversed() })),
-            { minLength: seen.reports.length },
-          ),
-          pods: fc
-            .shuffledSubarray([...seen.pods], { minLength: seen.pods.size })
-            .map((entries) => new Map(entries)),
-        })
-        .map((other) => ({ seen, other: { ...seen, ...other } })),
-    );
-    fc.assert(
-      fc.property(shuffled, policies, ({ seen, other }, given) => {
-        expect(evictions(other, given).map(lineOf)).toEqual(evictions(seen, given).map(lineOf));
-        expect(decide(other, given).map(lineOf).sort()).toEqual(decide(seen, given).map(lineOf).sort());
-      }),
-      worlds,
-    );
-  },
-);
+test('evicts each requested pod at most once, the most excessive first; every request has one decision', () => {
+  fc.assert(
+    fc.property(facts, policies, (seen, given) => {
+      const decisions = decide(seen, given);
+      const requested = seen.reports.flatMap(({ name, requests }) =>
+        requests.map((one) => `${name} ${one.pod.uid}`),
+      );
+      expect(decisions.map((one) => `${one.target.node} ${one.target.uid}`).sort()).toEqual(requested.sort());
+      const gone = evictions(seen, given).map(({ target }) => target.request);
+      expect(new Set(gone.map(({ pod: { uid } }) => uid)).size).toBe(gone.length);
+      const used = gone.map(({ observedBytes }) => observedBytes);
+      expect(used).toEqual(used.toSorted((a, b) => b - a));
+    }),
+    worlds,
+  );
+});
 
-test('evicts no pod again: remembered, seen terminating, or gone', property, () => {
+test('the order of reports, requests and caches changes neither decisions nor the order of evictions', () => {
+  const shuffled = facts.chain((seen) =>
+    fc
+      .record({
+        reports: fc.shuffledSubarray(
+          seen.reports.map((report) => ({ ...report, requests: report.requests.toReversed() })),
+          { minLength: seen.reports.length },
+        ),
+        pods: fc
+          .shuffledSubarray([...seen.pods], { minLength: seen.pods.size })
+          .map((entries) => new Map(entries)),
+      })
+      .map((other) => ({ seen, other: { ...seen, ...other } })),
+  );
+  fc.assert(
+    fc.property(shuffled, policies, ({ seen, other }, given) => {
+      expect(evictions(other, given).map(lineOf)).toEqual(evictions(seen, given).map(lineOf));
+      expect(decide(other, given).map(lineOf).sort()).toEqual(decide(seen, given).map(lineOf).sort());
+    }),
+    worlds,
+  );
+});
+
+test('evicts no pod again: remembered, seen terminating, or gone', () => {
   fc.assert(
     fc.property(facts, policies, fc.constantFrom('remembered', 'terminating', 'gone'), (seen, given, how) => {
       const uids = new Set(evictions(seen, given).map(({ target }) => target.uid));
@@ -305,7 +291,7 @@ test('evicts no pod again: remembered, seen terminating, or gone', property, () 
   );
 });
 
-test('the random clusters are such that some pod is evicted in many of them', property, () => {
+test('the random clusters are such that some pod is evicted in many of them', () => {
   const samples = fc.sample(fc.tuple(facts, policies), worlds.numRuns);
   const evicting = samples.filter(([seen, given]) => evictions(seen, given).length > 0);
   expect(evicting.length).toBeGreaterThan(worlds.numRuns / 10);

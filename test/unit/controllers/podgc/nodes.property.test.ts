@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import type { PodGcPlan } from '../../../../src/controllers/podgc/facts.ts';
 import { noHold } from '../../../builders.ts';
-import { property, worlds } from '../../../property.ts';
+import { worlds } from '../../../worlds.ts';
 import { facts, given, invented, lineOf, planned } from './arbitraries.ts';
 
-test('deletes no orphan while the circuit breaker is open', property, () => {
+test('deletes no orphan while the circuit breaker is open', () => {
   fc.assert(
     fc.property(facts, given, (seen, how) => {
       const plan = planned(seen, how);
@@ -29,33 +29,29 @@ test('deletes no orphan while the circuit breaker is open', property, () => {
   );
 });
 
-test(
-  'invented nodes neither change the deletions of other orphans nor open the circuit breaker',
-  property,
-  () => {
-    let orphans = 0;
-    fc.assert(
-      fc.property(facts, invented, given, (seen, made, how) => {
-        const unlimited = { ...how, policies: how.policies.map(withoutLimit) };
-        const missingForMs = new Map([
-          ...seen.missingForMs,
-          ...made.map(({ nodeName = '' }) => [nodeName, 0] as const),
-        ]);
-        const plan = planned(seen, unlimited);
-        const other = planned({ ...seen, pods: [...seen.pods, ...made], missingForMs }, unlimited);
-        const ofNodes = ({ deletions }: PodGcPlan): string[] =>
-          deletions.filter(({ reason }) => reason === 'Orphaned').map(lineOf);
-        expect(ofNodes(other)).toEqual(ofNodes(plan));
-        expect(other.policies.map(({ missingNodes }) => missingNodes)).toEqual(
-          plan.policies.map(({ missingNodes }) => missingNodes),
-        );
-        orphans += ofNodes(plan).length;
-      }),
-      worlds,
-    );
-    expect(orphans).toBeGreaterThan(10);
-  },
-);
+test('invented nodes neither change the deletions of other orphans nor open the circuit breaker', () => {
+  let orphans = 0;
+  fc.assert(
+    fc.property(facts, invented, given, (seen, made, how) => {
+      const unlimited = { ...how, policies: how.policies.map(withoutLimit) };
+      const missingForMs = new Map([
+        ...seen.missingForMs,
+        ...made.map(({ nodeName = '' }) => [nodeName, 0] as const),
+      ]);
+      const plan = planned(seen, unlimited);
+      const other = planned({ ...seen, pods: [...seen.pods, ...made], missingForMs }, unlimited);
+      const ofNodes = ({ deletions }: PodGcPlan): string[] =>
+        deletions.filter(({ reason }) => reason === 'Orphaned').map(lineOf);
+      expect(ofNodes(other)).toEqual(ofNodes(plan));
+      expect(other.policies.map(({ missingNodes }) => missingNodes)).toEqual(
+        plan.policies.map(({ missingNodes }) => missingNodes),
+      );
+      orphans += ofNodes(plan).length;
+    }),
+    worlds,
+  );
+  expect(orphans).toBeGreaterThan(10);
+});
 
 const withoutLimit = (one: Policy | InvalidPolicy): Policy | InvalidPolicy =>
   'problems' in one || one.pods === undefined
@@ -70,7 +66,7 @@ const withoutLimit = (one: Policy | InvalidPolicy): Policy | InvalidPolicy =>
         },
       };
 
-test('without the nodes or the namespaces, no rule that needs them deletes a pod', property, () => {
+test('without the nodes or the namespaces, no rule that needs them deletes a pod', () => {
   fc.assert(
     fc.property(facts, given, (seen, how) => {
       const reasons = planned({ ...seen, nodes: undefined }, how).deletions.map(({ reason }) => reason);
@@ -82,16 +78,12 @@ test('without the nodes or the namespaces, no rule that needs them deletes a pod
   );
 });
 
-test(
-  'the random clusters are such that the circuit breaker is open in some of them, and orphans are deleted in others',
-  property,
-  () => {
-    const plans = fc.sample(fc.tuple(facts, given), worlds.numRuns).map(([seen, how]) => planned(seen, how));
-    const open = plans.filter(({ policies }) =>
-      policies.some(({ trippedPercent }) => trippedPercent !== undefined),
-    );
-    const deleting = plans.filter(({ deletions }) => deletions.some(({ reason }) => reason === 'Orphaned'));
-    expect(open.length).toBeGreaterThan(2);
-    expect(deleting.length).toBeGreaterThan(worlds.numRuns / 10);
-  },
-);
+test('the random clusters are such that the circuit breaker is open in some of them, and orphans are deleted in others', () => {
+  const plans = fc.sample(fc.tuple(facts, given), worlds.numRuns).map(([seen, how]) => planned(seen, how));
+  const open = plans.filter(({ policies }) =>
+    policies.some(({ trippedPercent }) => trippedPercent !== undefined),
+  );
+  const deleting = plans.filter(({ deletions }) => deletions.some(({ reason }) => reason === 'Orphaned'));
+  expect(open.length).toBeGreaterThan(2);
+  expect(deleting.length).toBeGreaterThan(worlds.numRuns / 10);
+});

@@ -9,7 +9,7 @@ import {
 } from '../../../../src/controllers/podgc/facts.ts';
 import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { minutesAgo, noHold, now, owner, pod } from '../../../builders.ts';
-import { property, worlds } from '../../../property.ts';
+import { worlds } from '../../../worlds.ts';
 import {
   facts,
   given,
@@ -21,24 +21,20 @@ import {
   type Seen,
 } from './arbitraries.ts';
 
-test(
-  'deletes only selected pods in known namespaces, without the keep label on pod, namespace or node',
-  property,
-  () => {
-    fc.assert(
-      fc.property(facts, given, (seen, how) => {
-        for (const { target, policy: by } of planned(seen, how).deletions) {
-          const one = target.pod;
-          expect(by.name).toBe(governorOf(one, how));
-          expect(one.labels).not.toHaveProperty(['gc.dustpan.dev/keep']);
-          expect(['default', 'shop']).toContain(one.namespace);
-          expect(one.nodeName).not.toBe('keep');
-        }
-      }),
-      worlds,
-    );
-  },
-);
+test('deletes only selected pods in known namespaces, without the keep label on pod, namespace or node', () => {
+  fc.assert(
+    fc.property(facts, given, (seen, how) => {
+      for (const { target, policy: by } of planned(seen, how).deletions) {
+        const one = target.pod;
+        expect(by.name).toBe(governorOf(one, how));
+        expect(one.labels).not.toHaveProperty(['gc.dustpan.dev/keep']);
+        expect(['default', 'shop']).toContain(one.namespace);
+        expect(one.nodeName).not.toBe('keep');
+      }
+    }),
+    worlds,
+  );
+});
 
 const annotatedMs: Readonly<Record<string, number>> = {
   '0s': 0,
@@ -47,7 +43,7 @@ const annotatedMs: Readonly<Record<string, number>> = {
   '48h': 172_800_000,
 };
 
-test('an annotation adds only deletions of expired pods, which no threshold counts', property, () => {
+test('an annotation adds only deletions of expired pods, which no threshold counts', () => {
   const honoring = (how: Given, honorTTLAnnotation: boolean): Given => ({
     ...how,
     policies: how.policies.map((one) =>
@@ -103,31 +99,27 @@ const grounds: Record<PodDeletion['reason'], (one: PodFacts, by: Policy, seen: S
     by.pods?.unscheduledTerminating === true && nodeName === undefined && deletionAtMs !== undefined,
 };
 
-test(
-  'deletes an unfinished pod only because of its node, and marks it first; the condition of each reason holds',
-  property,
-  () => {
-    fc.assert(
-      fc.property(facts, given, (seen, how) => {
-        for (const { target, reason, policy: by } of planned(seen, how).deletions) {
-          const { pod: one, markFailed } = target;
-          const isAlive = ['Running', 'Pending', 'Unknown'].includes(one.phase);
-          if (isAlive) expect(['Orphaned', 'OutOfService', 'Unscheduled']).toContain(reason);
-          expect(markFailed).toBe(isAlive || one.phase === '');
-          expect(grounds[reason](one, by, seen)).toBe(true);
-        }
-      }),
-      worlds,
-    );
-  },
-);
+test('deletes an unfinished pod only because of its node, and marks it first; the condition of each reason holds', () => {
+  fc.assert(
+    fc.property(facts, given, (seen, how) => {
+      for (const { target, reason, policy: by } of planned(seen, how).deletions) {
+        const { pod: one, markFailed } = target;
+        const isAlive = ['Running', 'Pending', 'Unknown'].includes(one.phase);
+        if (isAlive) expect(['Orphaned', 'OutOfService', 'Unscheduled']).toContain(reason);
+        expect(markFailed).toBe(isAlive || one.phase === '');
+        expect(grounds[reason](one, by, seen)).toBe(true);
+      }
+    }),
+    worlds,
+  );
+});
 
 const count = (deletions: readonly PodDeletion[], planned: PodDeletion['reason']): number =>
   deletions.filter(({ reason }) => reason === planned).length;
 const surplus = (there: number, threshold: number): number =>
   threshold === 0 ? 0 : Math.max(0, there - threshold);
 
-test('never deletes more than thresholds and the limit of a pass allow', property, () => {
+test('never deletes more than thresholds and the limit of a pass allow', () => {
   fc.assert(
     fc.property(facts, given, (seen, how) => {
       const { deletions, policies } = planned(seen, how);
@@ -171,22 +163,18 @@ const byThreshold = ['Terminated', 'TerminatedInNamespace'];
 const ofFinished = [...byThreshold, 'Expired'];
 const ofOwners = ['TerminatedInNamespace', 'Expired'];
 
-test(
-  'does not delete finished pods that their Job has not counted or that only wait for finalizers',
-  property,
-  () => {
-    fc.assert(
-      fc.property(facts, given, (seen, how) => {
-        for (const { target, reason, policy: by } of planned(seen, how).deletions) {
-          const one = target.pod;
-          expect(isHeld(one)).toBe(false);
-          if (ofFinished.includes(reason)) expect(isStuck(one, by, seen)).toBe(false);
-        }
-      }),
-      worlds,
-    );
-  },
-);
+test('does not delete finished pods that their Job has not counted or that only wait for finalizers', () => {
+  fc.assert(
+    fc.property(facts, given, (seen, how) => {
+      for (const { target, reason, policy: by } of planned(seen, how).deletions) {
+        const one = target.pod;
+        expect(isHeld(one)).toBe(false);
+        if (ofFinished.includes(reason)) expect(isStuck(one, by, seen)).toBe(false);
+      }
+    }),
+    worlds,
+  );
+});
 
 /** Pods that are tried last give their place under the limit of a pass to any other. */
 const unfailed = facts.map((seen) => ({ ...seen, failedBefore: new Map() }));
@@ -204,30 +192,26 @@ const withoutOwners = (how: Given): Given => ({
   ),
 });
 
-test(
-  'pods that cannot be deleted cause no other deletion: without them the same finished pods are deleted',
-  property,
-  () => {
-    let stuckCount = 0;
-    fc.assert(
-      fc.property(unfailed, given.map(withoutOwners), (seen, how) => {
-        const policyOf = (one: PodFacts) => how.policies.find(({ name }) => name === governorOf(one, how));
-        const pods = seen.pods.filter((one) => {
-          const by = policyOf(one);
-          return by === undefined || 'problems' in by || !isTerminated(one) || !isStuck(one, by, seen);
-        });
-        stuckCount += seen.pods.length - pods.length;
-        const lines = (known: PodGcFacts): string[] =>
-          planned(known, how)
-            .deletions.filter(({ reason }) => ofFinished.includes(reason))
-            .map(lineOf);
-        expect(lines(seen)).toEqual(lines({ ...seen, pods }));
-      }),
-      worlds,
-    );
-    expect(stuckCount).toBeGreaterThan(worlds.numRuns / 5);
-  },
-);
+test('pods that cannot be deleted cause no other deletion: without them the same finished pods are deleted', () => {
+  let stuckCount = 0;
+  fc.assert(
+    fc.property(unfailed, given.map(withoutOwners), (seen, how) => {
+      const policyOf = (one: PodFacts) => how.policies.find(({ name }) => name === governorOf(one, how));
+      const pods = seen.pods.filter((one) => {
+        const by = policyOf(one);
+        return by === undefined || 'problems' in by || !isTerminated(one) || !isStuck(one, by, seen);
+      });
+      stuckCount += seen.pods.length - pods.length;
+      const lines = (known: PodGcFacts): string[] =>
+        planned(known, how)
+          .deletions.filter(({ reason }) => ofFinished.includes(reason))
+          .map(lineOf);
+      expect(lines(seen)).toEqual(lines({ ...seen, pods }));
+    }),
+    worlds,
+  );
+  expect(stuckCount).toBeGreaterThan(worlds.numRuns / 5);
+});
 
 const withNamespaceLimit = (how: Given): Given => ({
   ...how,
@@ -239,35 +223,31 @@ const withNamespaceLimit = (how: Given): Given => ({
   }),
 });
 
-test(
-  'a flood of finished pods in one namespace with a limit changes no deletion in another one',
-  property,
-  () => {
-    let deletions = 0;
-    const flooded = facts.map((seen) => ({
-      ...seen,
-      namespaces: new Map([...seen.namespaces, ['flood', {}] as const]),
-    }));
-    const floodOf = fc.record({ age: fc.integer({ min: 0, max: 6 }), size: fc.integer({ min: 4, max: 40 }) });
-    fc.assert(
-      fc.property(flooded, floodOf, given.map(withNamespaceLimit), (seen, { age, size }, how) => {
-        const over = { createdAtMs: minutesAgo(60 + age), finishedAtMs: minutesAgo(age) };
-        const flood = Array.from({ length: size }, (_, i) => pod(`flood/p${99 - i}`, over));
-        const elsewhere = (pods: readonly PodFacts[]): string[] =>
-          planned({ ...seen, pods: [...seen.pods, ...pods] }, how)
-            .deletions.filter(({ target }) => target.namespace !== 'flood')
-            .map(lineOf);
-        const few = elsewhere(flood.slice(0, 4));
-        expect(elsewhere(flood)).toEqual(few);
-        deletions += few.length;
-      }),
-      worlds,
-    );
-    expect(deletions).toBeGreaterThan(worlds.numRuns / 5);
-  },
-);
+test('a flood of finished pods in one namespace with a limit changes no deletion in another one', () => {
+  let deletions = 0;
+  const flooded = facts.map((seen) => ({
+    ...seen,
+    namespaces: new Map([...seen.namespaces, ['flood', {}] as const]),
+  }));
+  const floodOf = fc.record({ age: fc.integer({ min: 0, max: 6 }), size: fc.integer({ min: 4, max: 40 }) });
+  fc.assert(
+    fc.property(flooded, floodOf, given.map(withNamespaceLimit), (seen, { age, size }, how) => {
+      const over = { createdAtMs: minutesAgo(60 + age), finishedAtMs: minutesAgo(age) };
+      const flood = Array.from({ length: size }, (_, i) => pod(`flood/p${99 - i}`, over));
+      const elsewhere = (pods: readonly PodFacts[]): string[] =>
+        planned({ ...seen, pods: [...seen.pods, ...pods] }, how)
+          .deletions.filter(({ target }) => target.namespace !== 'flood')
+          .map(lineOf);
+      const few = elsewhere(flood.slice(0, 4));
+      expect(elsewhere(flood)).toEqual(few);
+      deletions += few.length;
+    }),
+    worlds,
+  );
+  expect(deletions).toBeGreaterThan(worlds.numRuns / 5);
+});
 
-test('pods whose deletion has failed are last, and none of them is due during its pause', property, () => {
+test('pods whose deletion has failed are last, and none of them is due during its pause', () => {
   let [late, waiting] = [0, 0];
   fc.assert(
     fc.property(facts, given, (seen, how) => {
@@ -288,7 +268,7 @@ test('pods whose deletion has failed are last, and none of them is due during it
   expect(Math.min(late, waiting)).toBeGreaterThan(worlds.numRuns / 20);
 });
 
-test('pods that wait after a failed deletion do not use up the limit of a pass', property, () => {
+test('pods that wait after a failed deletion do not use up the limit of a pass', () => {
   fc.assert(
     fc.property(facts, given, (seen, how) => {
       const unfailed = planned({ ...seen, failedBefore: new Map() }, how);
@@ -302,94 +282,81 @@ test('pods that wait after a failed deletion do not use up the limit of a pass',
   );
 });
 
-test(
-  'keeps the newest pods of each owner in a namespace, whatever other namespaces name the same UID',
-  property,
-  () => {
-    const ofOneUid = facts.map((seen) => ({
-      ...seen,
-      pods: seen.pods.map((one) => ({ ...one, controller: owner('Job', 'j') })),
-    }));
-    /** One policy for all namespaces. */
-    const oneForAll = given.map((how) => ({
-      ...how,
-      policies: how.policies.filter(({ name }) => name === 'all'),
-    }));
-    fc.assert(
-      fc.property(ofOneUid, oneForAll, (seen, how) => {
-        const plan = planned(seen, how);
-        const reasonOf = new Map(plan.deletions.map(({ target, reason }) => [target.pod, reason]));
-        for (const { policy: by } of plan.policies) {
-          const finished = seen.pods.filter(
-            (one) =>
-              governorOf(one, how) === by.name &&
-              isTerminated(one) &&
-              one.deletionAtMs === undefined &&
-              one.labels['gc.dustpan.dev/keep'] === undefined &&
-              one.nodeName !== 'keep',
-          );
-          const keep = by.pods?.terminated?.keepPerOwner ?? 0;
-          for (const name of ['default', 'shop']) {
-            const pods = finished.filter(({ namespace }) => namespace === name);
-            // The threshold of the cluster ignores the owners.
-            const keptPods = pods.filter((one) => !ofOwners.includes(reasonOf.get(one) ?? ''));
-            expect(keptPods.length).toBeGreaterThanOrEqual(Math.min(keep, pods.length));
-          }
-        }
-      }),
-      worlds,
-    );
-  },
-);
-
-test(
-  'every pod has one decision; the order of the input changes neither decisions nor their order',
-  property,
-  () => {
-    const shuffled = facts.chain((seen) =>
-      fc
-        .shuffledSubarray([...seen.pods], { minLength: seen.pods.length })
-        .map((listed) => ({ seen, other: { ...seen, pods: listed } })),
-    );
-    fc.assert(
-      fc.property(shuffled, given, ({ seen, other }, how) => {
-        const [plan, again] = [planned(seen, how), planned(other, how)];
-        expect(again.deletions.map(lineOf)).toEqual(plan.deletions.map(lineOf));
-        const kept = (made: PodGcPlan): string[] =>
-          [...made.kept].map(
-            ({ target: { uid }, reason, eligibleAt }) =>
-              `${uid} ${reason} ${eligibleAt?.toISOString() ?? ''}`,
-          );
-        expect(kept(again).sort()).toEqual(kept(plan).sort());
-        const decided = [...decisionsOf(plan)].map(({ target: { uid } }) => uid);
-        expect(decided.sort()).toEqual(seen.pods.map(({ uid }) => uid).sort());
-      }),
-      worlds,
-    );
-  },
-);
-
-test(
-  'after a plan is carried out nothing is due, unless a limit, the circuit breaker or a hold kept pods',
-  property,
-  () => {
-    fc.assert(
-      fc.property(facts, given, (seen, how) => {
-        const plan = planned(seen, how);
-        const isCut = [...plan.kept].some(({ reason }) =>
-          ['PacingLimit', 'Holding', 'DeletionFailed'].includes(reason),
+test('keeps the newest pods of each owner in a namespace, whatever other namespaces name the same UID', () => {
+  const ofOneUid = facts.map((seen) => ({
+    ...seen,
+    pods: seen.pods.map((one) => ({ ...one, controller: owner('Job', 'j') })),
+  }));
+  /** One policy for all namespaces. */
+  const oneForAll = given.map((how) => ({
+    ...how,
+    policies: how.policies.filter(({ name }) => name === 'all'),
+  }));
+  fc.assert(
+    fc.property(ofOneUid, oneForAll, (seen, how) => {
+      const plan = planned(seen, how);
+      const reasonOf = new Map(plan.deletions.map(({ target, reason }) => [target.pod, reason]));
+      for (const { policy: by } of plan.policies) {
+        const finished = seen.pods.filter(
+          (one) =>
+            governorOf(one, how) === by.name &&
+            isTerminated(one) &&
+            one.deletionAtMs === undefined &&
+            one.labels['gc.dustpan.dev/keep'] === undefined &&
+            one.nodeName !== 'keep',
         );
-        // A pod that the circuit breaker keeps may show the rule that deletes it earlier.
-        const isOpen = plan.policies.some(({ trippedPercent }) => trippedPercent !== undefined);
-        fc.pre(!isCut && !isOpen);
-        const gone = new Set(plan.deletions.map(({ target }) => target.pod));
-        const after = { ...seen, pods: seen.pods.filter((one) => !gone.has(one)) };
-        expect(planned(after, how).deletions.map(lineOf)).toEqual([]);
-      }),
-      worlds,
-    );
-  },
-);
+        const keep = by.pods?.terminated?.keepPerOwner ?? 0;
+        for (const name of ['default', 'shop']) {
+          const pods = finished.filter(({ namespace }) => namespace === name);
+          // The threshold of the cluster ignores the owners.
+          const keptPods = pods.filter((one) => !ofOwners.includes(reasonOf.get(one) ?? ''));
+          expect(keptPods.length).toBeGreaterThanOrEqual(Math.min(keep, pods.length));
+        }
+      }
+    }),
+    worlds,
+  );
+});
+
+test('every pod has one decision; the order of the input changes neither decisions nor their order', () => {
+  const shuffled = facts.chain((seen) =>
+    fc
+      .shuffledSubarray([...seen.pods], { minLength: seen.pods.length })
+      .map((listed) => ({ seen, other: { ...seen, pods: listed } })),
+  );
+  fc.assert(
+    fc.property(shuffled, given, ({ seen, other }, how) => {
+      const [plan, again] = [planned(seen, how), planned(other, how)];
+      expect(again.deletions.map(lineOf)).toEqual(plan.deletions.map(lineOf));
+      const kept = (made: PodGcPlan): string[] =>
+        [...made.kept].map(
+          ({ target: { uid }, reason, eligibleAt }) => `${uid} ${reason} ${eligibleAt?.toISOString() ?? ''}`,
+        );
+      expect(kept(again).sort()).toEqual(kept(plan).sort());
+      const decided = [...decisionsOf(plan)].map(({ target: { uid } }) => uid);
+      expect(decided.sort()).toEqual(seen.pods.map(({ uid }) => uid).sort());
+    }),
+    worlds,
+  );
+});
+
+test('after a plan is carried out nothing is due, unless a limit, the circuit breaker or a hold kept pods', () => {
+  fc.assert(
+    fc.property(facts, given, (seen, how) => {
+      const plan = planned(seen, how);
+      const isCut = [...plan.kept].some(({ reason }) =>
+        ['PacingLimit', 'Holding', 'DeletionFailed'].includes(reason),
+      );
+      // A pod that the circuit breaker keeps may show the rule that deletes it earlier.
+      const isOpen = plan.policies.some(({ trippedPercent }) => trippedPercent !== undefined);
+      fc.pre(!isCut && !isOpen);
+      const gone = new Set(plan.deletions.map(({ target }) => target.pod));
+      const after = { ...seen, pods: seen.pods.filter((one) => !gone.has(one)) };
+      expect(planned(after, how).deletions.map(lineOf)).toEqual([]);
+    }),
+    worlds,
+  );
+});
 
 /** For how much longer the hold of a policy may last. */
 function newForMs({ mode, pods, name }: Policy, { inForceForMs }: PodGcFacts): number {
@@ -397,32 +364,28 @@ function newForMs({ mode, pods, name }: Policy, { inForceForMs }: PodGcFacts): n
   return pods.hold.forMs - (inForceForMs.get(name) ?? Infinity);
 }
 
-test(
-  'a new generation deletes at most holdAbove pods or half of what it governs, and what waits is due when holdFor has passed',
-  property,
-  () => {
-    let held = 0;
-    fc.assert(
-      fc.property(facts, given, (seen, how) => {
-        const plan = planned(seen, how);
-        for (const { policy: by, governed, selected } of plan.policies) {
-          const leftMs = newForMs(by, seen);
-          if (leftMs <= 0) continue;
-          const deleted = plan.deletions.filter((one) => one.policy === by).length;
-          expect(deleted).toBeLessThanOrEqual(Math.max(by.pods?.hold.above ?? 0, governed / 2));
-          const waiting = [...plan.kept].filter((one) => one.policy === by && one.reason === 'Holding');
-          held += waiting.length;
-          if (waiting.length > 0) expect([deleted, waiting.length]).toEqual([0, selected]);
-          for (const { eligibleAt } of waiting) expect(eligibleAt?.getTime()).toBe(now.getTime() + leftMs);
-        }
-      }),
-      worlds,
-    );
-    expect(held).toBeGreaterThan(3);
-  },
-);
+test('a new generation deletes at most holdAbove pods or half of what it governs, and what waits is due when holdFor has passed', () => {
+  let held = 0;
+  fc.assert(
+    fc.property(facts, given, (seen, how) => {
+      const plan = planned(seen, how);
+      for (const { policy: by, governed, selected } of plan.policies) {
+        const leftMs = newForMs(by, seen);
+        if (leftMs <= 0) continue;
+        const deleted = plan.deletions.filter((one) => one.policy === by).length;
+        expect(deleted).toBeLessThanOrEqual(Math.max(by.pods?.hold.above ?? 0, governed / 2));
+        const waiting = [...plan.kept].filter((one) => one.policy === by && one.reason === 'Holding');
+        held += waiting.length;
+        if (waiting.length > 0) expect([deleted, waiting.length]).toEqual([0, selected]);
+        for (const { eligibleAt } of waiting) expect(eligibleAt?.getTime()).toBe(now.getTime() + leftMs);
+      }
+    }),
+    worlds,
+  );
+  expect(held).toBeGreaterThan(3);
+});
 
-test('the random clusters are such that each rule applies in some of them', property, () => {
+test('the random clusters are such that each rule applies in some of them', () => {
   const reasons = fc
     .sample(fc.tuple(facts, given), worlds.numRuns)
     .flatMap(([seen, how]) => planned(seen, how).deletions.map(({ reason }) => reason));

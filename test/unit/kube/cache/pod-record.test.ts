@@ -4,7 +4,6 @@ import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { PodRecord, type PodTraits } from '../../../../src/kube/cache/pod-record.ts';
 import { SharedValues } from '../../../../src/kube/codec/shared-values.ts';
 import { plain } from '../codec/decode.fixtures.ts';
-import { property } from '../../../property.ts';
 
 /** Up to the year 9999, as metav1.Time. */
 const ms = fc.oneof(
@@ -43,7 +42,7 @@ const pods: fc.Arbitrary<PodFacts> = fc.record({
   finishedAtMs: orUndefined(ms),
 });
 
-test('returns the facts of each pod, whatever pods share its traits', property, () => {
+test('returns the facts of each pod, whatever pods share its traits', () => {
   fc.assert(
     fc.property(fc.array(pods, { maxLength: 30 }), (all) => {
       const traits = new SharedValues<PodTraits>();

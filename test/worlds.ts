@@ -1,5 +1,2 @@
-/** Options of a test that tries hundreds of generated inputs: on a busy machine that takes longer than one example may. */
-export const property = { timeout: 30_000 } as const;
-
 /** How many random worlds each property of a plan is tried on; all of them together are more than 10 000 (test/unit/docs/reliability.test.ts counts). */
 export const worlds = { numRuns: 500 } as const;
