@@ -701,7 +701,7 @@ export interface NodeGCReportStatusUsageFileSystem {
    */
   otherBytes?: number | undefined;
   /**
-   * Unused images that no keep list and no pin protects, and logs that the policy removes.
+   * Unused images that nothing protects, and logs that the policy removes.
    */
   collectableBytes?: number | undefined;
   /**

@@ -50,7 +50,7 @@ export interface ImageInventory {
   readonly pinned: CountAndBytes;
   readonly kept: CountAndBytes;
   readonly removable: CountAndBytes;
-  /** Images that nothing uses and that neither a pin nor a keep list protects. */
+  /** Images that nothing uses or protects. */
   readonly collectable: CountAndBytes;
   /** Largest first, at most 64. */
   readonly listed: readonly ListedImage[];
