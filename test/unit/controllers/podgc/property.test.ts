@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isInvalid, type Policy } from '../../../../src/api/policy/policy.ts';
+import { type Policy } from '../../../../src/api/policy/policy.ts';
 import {
   decisionsOf,
   type PodDeletion,
@@ -19,24 +19,24 @@ import {
   planned,
   type Given,
   type Seen,
+  inEachCluster,
+  unlimited,
+  withRules,
 } from './arbitraries.ts';
 
 test(
   'deletes only selected pods in known namespaces, without the keep label on pod, namespace or node',
   property,
   () => {
-    fc.assert(
-      fc.property(facts, given, (seen, how) => {
-        for (const { target, policy: by } of planned(seen, how).deletions) {
-          const one = target.pod;
-          expect(by.name).toBe(governorOf(one, how));
-          expect(one.labels).not.toHaveProperty(['gc.dustpan.dev/keep']);
-          expect(['default', 'shop']).toContain(one.namespace);
-          expect(one.nodeName).not.toBe('keep');
-        }
-      }),
-      worlds,
-    );
+    inEachCluster((seen, how) => {
+      for (const { target, policy: by } of planned(seen, how).deletions) {
+        const one = target.pod;
+        expect(by.name).toBe(governorOf(one, how));
+        expect(one.labels).not.toHaveProperty(['gc.dustpan.dev/keep']);
+        expect(['default', 'shop']).toContain(one.namespace);
+        expect(one.nodeName).not.toBe('keep');
+      }
+    });
   },
 );
 
@@ -48,18 +48,11 @@ const annotatedMs: Readonly<Record<string, number>> = {
 };
 
 test('an annotation adds only deletions of expired pods, which no threshold counts', property, () => {
-  const honoring = (how: Given, honorTTLAnnotation: boolean): Given => ({
-    ...how,
-    policies: how.policies.map((one) =>
-      isInvalid(one) || one.pods?.terminated === undefined
-        ? one
-        : { ...one, pods: { ...one.pods, terminated: { ...one.pods.terminated, honorTTLAnnotation } } },
-    ),
-  });
-  const unlimited = given.map((how) => ({ ...how, policies: how.policies.map(withoutLimit) }));
+  const honoring = (how: Given, honorTTLAnnotation: boolean): Given =>
+    withRules(how, ({ terminated }) => ({ terminated: terminated && { ...terminated, honorTTLAnnotation } }));
   let added = 0;
-  fc.assert(
-    fc.property(facts, unlimited, (seen, how) => {
+  inEachCluster(
+    (seen, how) => {
       const [on, off] = [planned(seen, honoring(how, true)), planned(seen, honoring(how, false))];
       const byUid = new Map(off.deletions.map((one) => [one.target.uid, one]));
       for (const { target, reason } of on.deletions) {
@@ -69,19 +62,11 @@ test('an annotation adds only deletions of expired pods, which no threshold coun
         expect(Object.keys(annotatedMs)).toContain(target.pod.ttlAnnotation);
       }
       for (const { reason } of byUid.values()) expect(byThreshold).toContain(reason);
-    }),
-    worlds,
+    },
+    { policies: given.map((how) => withRules(how, unlimited)) },
   );
   expect(added).toBeGreaterThan(0);
 });
-
-const withoutLimit = (one: Given['policies'][number]): Given['policies'][number] =>
-  isInvalid(one) || one.pods === undefined
-    ? one
-    : {
-        ...one,
-        pods: { ...one.pods, safety: { ...one.pods.safety, maxDeletesPerPass: 0 }, hold: noHold },
-      };
 
 /** Whether the condition of a reason holds. */
 const grounds: Record<PodDeletion['reason'], (one: PodFacts, by: Policy, seen: Seen) => boolean> = {
@@ -107,18 +92,15 @@ test(
   'deletes an unfinished pod only because of its node, and marks it first; the condition of each reason holds',
   property,
   () => {
-    fc.assert(
-      fc.property(facts, given, (seen, how) => {
-        for (const { target, reason, policy: by } of planned(seen, how).deletions) {
-          const { pod: one, markFailed } = target;
-          const isAlive = ['Running', 'Pending', 'Unknown'].includes(one.phase);
-          if (isAlive) expect(['Orphaned', 'OutOfService', 'Unscheduled']).toContain(reason);
-          expect(markFailed).toBe(isAlive || one.phase === '');
-          expect(grounds[reason](one, by, seen)).toBe(true);
-        }
-      }),
-      worlds,
-    );
+    inEachCluster((seen, how) => {
+      for (const { target, reason, policy: by } of planned(seen, how).deletions) {
+        const { pod: one, markFailed } = target;
+        const isAlive = ['Running', 'Pending', 'Unknown'].includes(one.phase);
+        if (isAlive) expect(['Orphaned', 'OutOfService', 'Unscheduled']).toContain(reason);
+        expect(markFailed).toBe(isAlive || one.phase === '');
+        expect(grounds[reason](one, by, seen)).toBe(true);
+      }
+    });
   },
 );
 
@@ -128,30 +110,25 @@ const surplus = (there: number, threshold: number): number =>
   threshold === 0 ? 0 : Math.max(0, there - threshold);
 
 test('never deletes more than thresholds and the limit of a pass allow', property, () => {
-  fc.assert(
-    fc.property(facts, given, (seen, how) => {
-      const { deletions, policies } = planned(seen, how);
-      for (const { policy: by } of policies) {
-        const mine = deletions.filter((one) => one.policy === by);
-        expect(mine.length).toBeLessThanOrEqual(
-          how.maxDeletesPerPass === 0 ? Infinity : how.maxDeletesPerPass,
+  inEachCluster((seen, how) => {
+    const { deletions, policies } = planned(seen, how);
+    for (const { policy: by } of policies) {
+      const mine = deletions.filter((one) => one.policy === by);
+      expect(mine.length).toBeLessThanOrEqual(how.maxDeletesPerPass === 0 ? Infinity : how.maxDeletesPerPass);
+      const { threshold = 0, perNamespaceThreshold = 0 } = by.pods?.terminated ?? {};
+      const governed = seen.pods.filter(
+        (one) => governorOf(one, how) === by.name && isCounted(one, by, seen),
+      );
+      expect(count(mine, 'Terminated')).toBeLessThanOrEqual(surplus(governed.length, threshold));
+      for (const name of ['default', 'shop']) {
+        const ofNamespace = mine.filter(({ target }) => target.namespace === name);
+        const there = governed.filter((one) => one.namespace === name).length;
+        expect(count(ofNamespace, 'TerminatedInNamespace')).toBeLessThanOrEqual(
+          surplus(there, perNamespaceThreshold),
         );
-        const { threshold = 0, perNamespaceThreshold = 0 } = by.pods?.terminated ?? {};
-        const governed = seen.pods.filter(
-          (one) => governorOf(one, how) === by.name && isCounted(one, by, seen),
-        );
-        expect(count(mine, 'Terminated')).toBeLessThanOrEqual(surplus(governed.length, threshold));
-        for (const name of ['default', 'shop']) {
-          const ofNamespace = mine.filter(({ target }) => target.namespace === name);
-          const there = governed.filter((one) => one.namespace === name).length;
-          expect(count(ofNamespace, 'TerminatedInNamespace')).toBeLessThanOrEqual(
-            surplus(there, perNamespaceThreshold),
-          );
-        }
       }
-    }),
-    worlds,
-  );
+    }
+  });
 });
 
 const isHeld = ({ deletionGracePeriodSeconds, finalizers, phase }: PodFacts): boolean =>
@@ -175,16 +152,13 @@ test(
   'does not delete finished pods that their Job has not counted or that only wait for finalizers',
   property,
   () => {
-    fc.assert(
-      fc.property(facts, given, (seen, how) => {
-        for (const { target, reason, policy: by } of planned(seen, how).deletions) {
-          const one = target.pod;
-          expect(isHeld(one)).toBe(false);
-          if (ofFinished.includes(reason)) expect(isStuck(one, by, seen)).toBe(false);
-        }
-      }),
-      worlds,
-    );
+    inEachCluster((seen, how) => {
+      for (const { target, reason, policy: by } of planned(seen, how).deletions) {
+        const one = target.pod;
+        expect(isHeld(one)).toBe(false);
+        if (ofFinished.includes(reason)) expect(isStuck(one, by, seen)).toBe(false);
+      }
+    });
   },
 );
 
@@ -192,25 +166,20 @@ test(
 const unfailed = facts.map((seen) => ({ ...seen, failedBefore: new Map() }));
 
 /** Held pods may be among the newest of their owner, and a policy governs them too: half of what it governs is never held. */
-const withoutOwners = (how: Given): Given => ({
-  ...how,
-  policies: how.policies.map((one) =>
-    'problems' in one || one.pods?.terminated === undefined
-      ? one
-      : {
-          ...one,
-          pods: { ...one.pods, terminated: { ...one.pods.terminated, keepPerOwner: 0 }, hold: noHold },
-        },
-  ),
-});
+const withoutOwners = given.map((how) =>
+  withRules(how, ({ terminated }) => ({
+    terminated: terminated && { ...terminated, keepPerOwner: 0 },
+    hold: noHold,
+  })),
+);
 
 test(
   'pods that cannot be deleted cause no other deletion: without them the same finished pods are deleted',
   property,
   () => {
     let stuckCount = 0;
-    fc.assert(
-      fc.property(unfailed, given.map(withoutOwners), (seen, how) => {
+    inEachCluster(
+      (seen, how) => {
         const policyOf = (one: PodFacts) => how.policies.find(({ name }) => name === governorOf(one, how));
         const pods = seen.pods.filter((one) => {
           const by = policyOf(one);
@@ -222,22 +191,19 @@ test(
             .deletions.filter(({ reason }) => ofFinished.includes(reason))
             .map(lineOf);
         expect(lines(seen)).toEqual(lines({ ...seen, pods }));
-      }),
-      worlds,
+      },
+      { clusters: unfailed, policies: withoutOwners },
     );
     expect(stuckCount).toBeGreaterThan(worlds.numRuns / 5);
   },
 );
 
-const withNamespaceLimit = (how: Given): Given => ({
-  ...how,
-  policies: how.policies.map(withoutLimit).map((one) => {
-    const terminated = 'problems' in one ? undefined : one.pods?.terminated;
-    if ('problems' in one || one.pods === undefined || terminated === undefined) return one;
-    const { perNamespaceThreshold = 2 } = terminated;
-    return { ...one, pods: { ...one.pods, terminated: { ...terminated, perNamespaceThreshold } } };
-  }),
-});
+const withNamespaceLimit = given.map((how) =>
+  withRules(how, ({ terminated, ...rules }) => ({
+    ...unlimited(rules),
+    terminated: terminated && { ...terminated, perNamespaceThreshold: terminated.perNamespaceThreshold ?? 2 },
+  })),
+);
 
 test(
   'a flood of finished pods in one namespace with a limit changes no deletion in another one',
@@ -250,7 +216,7 @@ test(
     }));
     const floodOf = fc.record({ age: fc.integer({ min: 0, max: 6 }), size: fc.integer({ min: 4, max: 40 }) });
     fc.assert(
-      fc.property(flooded, floodOf, given.map(withNamespaceLimit), (seen, { age, size }, how) => {
+      fc.property(flooded, floodOf, withNamespaceLimit, (seen, { age, size }, how) => {
         const over = { createdAtMs: minutesAgo(60 + age), finishedAtMs: minutesAgo(age) };
         const flood = Array.from({ length: size }, (_, i) => pod(`flood/p${99 - i}`, over));
         const elsewhere = (pods: readonly PodFacts[]): string[] =>
@@ -269,37 +235,31 @@ test(
 
 test('pods whose deletion has failed are last, and none of them is due during its pause', property, () => {
   let [late, waiting] = [0, 0];
-  fc.assert(
-    fc.property(facts, given, (seen, how) => {
-      const plan = planned(seen, how);
-      const retries = plan.deletions.map(({ target: { uid } }) => seen.failedBefore.get(uid)?.retryInMs);
-      const first = retries.findIndex((one) => one !== undefined);
-      if (first >= 0) expect(new Set(retries.slice(first))).toEqual(new Set([0]));
-      late += Number(first > 0);
-      for (const { target, reason, eligibleAt } of plan.kept) {
-        if (reason !== 'DeletionFailed') continue;
-        expect(seen.failedBefore.get(target.uid)?.retryInMs).toBe(1);
-        expect(eligibleAt).toEqual(new Date(now.getTime() + 1));
-        waiting += 1;
-      }
-    }),
-    worlds,
-  );
+  inEachCluster((seen, how) => {
+    const plan = planned(seen, how);
+    const retries = plan.deletions.map(({ target: { uid } }) => seen.failedBefore.get(uid)?.retryInMs);
+    const first = retries.findIndex((one) => one !== undefined);
+    if (first >= 0) expect(new Set(retries.slice(first))).toEqual(new Set([0]));
+    late += Number(first > 0);
+    for (const { target, reason, eligibleAt } of plan.kept) {
+      if (reason !== 'DeletionFailed') continue;
+      expect(seen.failedBefore.get(target.uid)?.retryInMs).toBe(1);
+      expect(eligibleAt).toEqual(new Date(now.getTime() + 1));
+      waiting += 1;
+    }
+  });
   expect(Math.min(late, waiting)).toBeGreaterThan(worlds.numRuns / 20);
 });
 
 test('pods that wait after a failed deletion do not use up the limit of a pass', property, () => {
-  fc.assert(
-    fc.property(facts, given, (seen, how) => {
-      const unfailed = planned({ ...seen, failedBefore: new Map() }, how);
-      const { deletions, kept } = planned(seen, how);
-      const waiting = [...kept].filter(({ reason }) => reason === 'DeletionFailed').length;
-      const paced = [...unfailed.kept].filter(({ reason }) => reason === 'PacingLimit').length;
-      expect(deletions.length).toBeGreaterThanOrEqual(unfailed.deletions.length - waiting);
-      if (paced === 0) expect(deletions.length).toBe(unfailed.deletions.length - waiting);
-    }),
-    worlds,
-  );
+  inEachCluster((seen, how) => {
+    const unfailed = planned({ ...seen, failedBefore: new Map() }, how);
+    const { deletions, kept } = planned(seen, how);
+    const waiting = [...kept].filter(({ reason }) => reason === 'DeletionFailed').length;
+    const paced = [...unfailed.kept].filter(({ reason }) => reason === 'PacingLimit').length;
+    expect(deletions.length).toBeGreaterThanOrEqual(unfailed.deletions.length - waiting);
+    if (paced === 0) expect(deletions.length).toBe(unfailed.deletions.length - waiting);
+  });
 });
 
 test(
@@ -315,8 +275,8 @@ test(
       ...how,
       policies: how.policies.filter(({ name }) => name === 'all'),
     }));
-    fc.assert(
-      fc.property(ofOneUid, oneForAll, (seen, how) => {
+    inEachCluster(
+      (seen, how) => {
         const plan = planned(seen, how);
         const reasonOf = new Map(plan.deletions.map(({ target, reason }) => [target.pod, reason]));
         for (const { policy: by } of plan.policies) {
@@ -336,8 +296,8 @@ test(
             expect(keptPods.length).toBeGreaterThanOrEqual(Math.min(keep, pods.length));
           }
         }
-      }),
-      worlds,
+      },
+      { clusters: ofOneUid, policies: oneForAll },
     );
   },
 );
@@ -373,21 +333,18 @@ test(
   'after a plan is carried out nothing is due, unless a limit, the circuit breaker or a hold kept pods',
   property,
   () => {
-    fc.assert(
-      fc.property(facts, given, (seen, how) => {
-        const plan = planned(seen, how);
-        const isCut = [...plan.kept].some(({ reason }) =>
-          ['PacingLimit', 'Holding', 'DeletionFailed'].includes(reason),
-        );
-        // A pod that the circuit breaker keeps may show the rule that deletes it earlier.
-        const isOpen = plan.policies.some(({ trippedPercent }) => trippedPercent !== undefined);
-        fc.pre(!isCut && !isOpen);
-        const gone = new Set(plan.deletions.map(({ target }) => target.pod));
-        const after = { ...seen, pods: seen.pods.filter((one) => !gone.has(one)) };
-        expect(planned(after, how).deletions.map(lineOf)).toEqual([]);
-      }),
-      worlds,
-    );
+    inEachCluster((seen, how) => {
+      const plan = planned(seen, how);
+      const isCut = [...plan.kept].some(({ reason }) =>
+        ['PacingLimit', 'Holding', 'DeletionFailed'].includes(reason),
+      );
+      // A pod that the circuit breaker keeps may show the rule that deletes it earlier.
+      const isOpen = plan.policies.some(({ trippedPercent }) => trippedPercent !== undefined);
+      fc.pre(!isCut && !isOpen);
+      const gone = new Set(plan.deletions.map(({ target }) => target.pod));
+      const after = { ...seen, pods: seen.pods.filter((one) => !gone.has(one)) };
+      expect(planned(after, how).deletions.map(lineOf)).toEqual([]);
+    });
   },
 );
 
@@ -402,22 +359,19 @@ test(
   property,
   () => {
     let held = 0;
-    fc.assert(
-      fc.property(facts, given, (seen, how) => {
-        const plan = planned(seen, how);
-        for (const { policy: by, governed, selected } of plan.policies) {
-          const leftMs = newForMs(by, seen);
-          if (leftMs <= 0) continue;
-          const deleted = plan.deletions.filter((one) => one.policy === by).length;
-          expect(deleted).toBeLessThanOrEqual(Math.max(by.pods?.hold.above ?? 0, governed / 2));
-          const waiting = [...plan.kept].filter((one) => one.policy === by && one.reason === 'Holding');
-          held += waiting.length;
-          if (waiting.length > 0) expect([deleted, waiting.length]).toEqual([0, selected]);
-          for (const { eligibleAt } of waiting) expect(eligibleAt?.getTime()).toBe(now.getTime() + leftMs);
-        }
-      }),
-      worlds,
-    );
+    inEachCluster((seen, how) => {
+      const plan = planned(seen, how);
+      for (const { policy: by, governed, selected } of plan.policies) {
+        const leftMs = newForMs(by, seen);
+        if (leftMs <= 0) continue;
+        const deleted = plan.deletions.filter((one) => one.policy === by).length;
+        expect(deleted).toBeLessThanOrEqual(Math.max(by.pods?.hold.above ?? 0, governed / 2));
+        const waiting = [...plan.kept].filter((one) => one.policy === by && one.reason === 'Holding');
+        held += waiting.length;
+        if (waiting.length > 0) expect([deleted, waiting.length]).toEqual([0, selected]);
+        for (const { eligibleAt } of waiting) expect(eligibleAt?.getTime()).toBe(now.getTime() + leftMs);
+      }
+    });
     expect(held).toBeGreaterThan(3);
   },
 );
