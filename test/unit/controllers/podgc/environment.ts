@@ -36,7 +36,7 @@ export interface Environment {
   readonly reports: PolicyPassReport[];
   readonly pass: (signal?: AbortSignal) => Promise<void>;
   /** Gives the namespace `default` the keep label. */
-  readonly labelNamespace: () => void;
+  readonly labelNamespace: () => unknown;
 }
 
 /** The controller and a cluster, or the pods of one with node-1. */

@@ -7,6 +7,7 @@ import {
   type PodGcFacts,
   type PodGcPlan,
 } from '../../../../src/controllers/podgc/facts.ts';
+import { podDeleteReasons } from '../../../../src/api/reasons.ts';
 import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { minutesAgo, noHold, now, owner, pod } from '../../../builders.ts';
 import { property, worlds } from '../../../property.ts';
@@ -380,13 +381,6 @@ test('the random clusters are such that each rule applies in some of them', prop
   const reasons = fc
     .sample(fc.tuple(facts, given), worlds.numRuns)
     .flatMap(([seen, how]) => planned(seen, how).deletions.map(({ reason }) => reason));
-  for (const reason of [
-    'Terminated',
-    'TerminatedInNamespace',
-    'Expired',
-    'OutOfService',
-    'Orphaned',
-    'Unscheduled',
-  ])
+  for (const reason of podDeleteReasons)
     expect(reasons.filter((one) => one === reason).length).toBeGreaterThan(3);
 });
