@@ -162,18 +162,6 @@ describe('a missing right', () => {
     await env.pass();
     expect(env.recorder.reasons).toEqual(['EvictionBlocked Pod/a']);
   });
-
-  test('that is granted later lets the eviction succeed', async () => {
-    const env = new EvictionEnvironment(livePod('a'));
-    env.policies.ranked = [ignoring];
-    env.evictions.isAllowed = false;
-    await env.pass();
-    env.evictions.isAllowed = true;
-    env.clock.advance(10_000);
-    await env.pass();
-    expect(env.evictions.requests).toEqual(['get a', 'may evict in default', ...ended]);
-    expect(env.recorder.reasons).toEqual(['EvictionBlocked Pod/a', 'Evicted Pod/a']);
-  });
 });
 
 test('policies that cannot be read prevent evictions, and the pass fails', async () => {
