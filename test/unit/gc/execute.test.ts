@@ -291,29 +291,24 @@ describe('a pass', () => {
     expect(fixture.calls.filter((call) => call.startsWith('remove'))).toEqual([]);
   });
 
-  test('starts no more decisions per second than allowed', async () => {
-    const started: number[] = [];
-    const steps = [
-      (): Promise<StepResult> => {
-        started.push(fixture.clock.monotonicMs());
-        return Promise.resolve({ kind: 'done' });
-      },
-    ];
-    await fixture.run({ execution: { steps, maxPerSecond: 4 } });
-    expect(started).toEqual([0, 250, 500]);
-  });
-
-  test('does not make up for a slow decision by a burst', async () => {
+  test.each([
+    { name: 'starts no more decisions per second than allowed', firstMs: 0, expected: [0, 250, 500, 750] },
+    {
+      name: 'does not make up for a slow one by a burst',
+      firstMs: 1_000,
+      expected: [0, 1_000, 1_250, 1_500],
+    },
+  ])('$name', async ({ firstMs, expected }) => {
     const started: number[] = [];
     const steps = [
       (target: string): Promise<StepResult> => {
         started.push(fixture.clock.monotonicMs());
-        if (target === 'a') fixture.clock.advance(1_000);
+        if (target === 'a') fixture.clock.advance(firstMs);
         return Promise.resolve({ kind: 'done' });
       },
     ];
     await fixture.run({ decisions: ['a', 'b', 'c', 'd'], execution: { steps, maxPerSecond: 4 } });
-    expect(started).toEqual([0, 1_000, 1_250, 1_500]);
+    expect(started).toEqual(expected);
   });
 });
 

@@ -47,10 +47,6 @@ test.each<Row>([
   },
 ])('$name', checkRow);
 
-const held = (generation = 1) => [
-  { generation, since: now, held: { due: 3, until: new Date(now.getTime() + 300_000) } },
-];
-
 test('the first pass that would delete more than holdAbove waits holdFor, with one Event', async () => {
   const { cluster, recorder, clock, pass, reports } = environmentOf(many(3), expireHeld());
   for (const ms of [0, 20_000, 279_999]) {
@@ -58,7 +54,8 @@ test('the first pass that would delete more than holdAbove waits holdFor, with o
     await pass();
   }
   expect(cluster.requests).toEqual([]);
-  expect(reports.slice(0, 1).map((report) => report.hold)).toEqual(held());
+  const held = { due: 3, until: new Date(now.getTime() + 300_000) };
+  expect(reports[0]?.hold).toEqual({ generation: 1, since: now, held });
   expect(reports.at(-1)).toMatchObject({ due: 0, waiting: 3, deleted: 0 });
   expect(recorder.reasons).toEqual(['Holding GCPolicy/default']);
   const [event] = recorder.events;
