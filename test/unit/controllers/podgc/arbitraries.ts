@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { test } from 'vitest';
 import {
   isInvalid,
   type InvalidPolicy,
@@ -22,7 +23,7 @@ import {
   selectingAll,
   terminatedRule,
 } from '../../../builders.ts';
-import { worlds } from '../../../property.ts';
+import { property, worlds } from '../../../property.ts';
 
 export const planned = (seen: PodGcFacts, { policies }: Given): PodGcPlan =>
   planPodGc(seen, { policies, now });
@@ -251,6 +252,13 @@ export function inEachCluster(
   { clusters = facts, policies = given }: { clusters?: typeof facts; policies?: typeof given } = {},
 ): void {
   fc.assert(fc.property(clusters, policies, check), worlds);
+}
+
+/** A test that this holds in random clusters, each under random policies. */
+export function testClusters(title: string, check: (seen: Seen, how: Given) => void): void {
+  test(title, property, () => {
+    inEachCluster(check);
+  });
 }
 
 /** With other rules for pods in each policy. */

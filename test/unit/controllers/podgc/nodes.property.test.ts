@@ -8,29 +8,27 @@ import {
   invented,
   lineOf,
   planned,
-  inEachCluster,
+  testClusters,
   unlimited,
   withRules,
 } from './arbitraries.ts';
 
-test('deletes no orphan while the circuit breaker is open', property, () => {
-  inEachCluster((seen, how) => {
-    const plan = planned(seen, how);
-    const orphans = plan.deletions.filter(({ reason }) => reason === 'Orphaned');
-    // At least the names of former Nodes.
-    const real = orphans.filter(
-      ({ target: { pod: one } }) => one.nodeExisted || seen.seenNodes.has(one.nodeName ?? ''),
-    );
-    const missing = new Set(real.map(({ target: { node } }) => node)).size;
-    for (const { policy: by } of orphans) {
-      const all = missing + (seen.nodes?.size ?? 0);
-      const { maxOrphanedNodesPercent: max = 0 } = by.pods?.safety ?? {};
-      expect(missing).toBeLessThanOrEqual(max === 0 ? 0 : Math.max(1, (all * max) / 100));
-      expect(plan.policies.find(({ policy: one }) => one === by)?.trippedPercent).toBeUndefined();
-      const isOn = (by.pods?.safety.maxOrphanedNodesPercent ?? 0) < 100;
-      if (isOn) expect(seen.leftOpenForMs.get(by.name)).not.toBe(39_999);
-    }
-  });
+testClusters('deletes no orphan while the circuit breaker is open', (seen, how) => {
+  const plan = planned(seen, how);
+  const orphans = plan.deletions.filter(({ reason }) => reason === 'Orphaned');
+  // At least the names of former Nodes.
+  const real = orphans.filter(
+    ({ target: { pod: one } }) => one.nodeExisted || seen.seenNodes.has(one.nodeName ?? ''),
+  );
+  const missing = new Set(real.map(({ target: { node } }) => node)).size;
+  for (const { policy: by } of orphans) {
+    const all = missing + (seen.nodes?.size ?? 0);
+    const { maxOrphanedNodesPercent: max = 0 } = by.pods?.safety ?? {};
+    expect(missing).toBeLessThanOrEqual(max === 0 ? 0 : Math.max(1, (all * max) / 100));
+    expect(plan.policies.find(({ policy: one }) => one === by)?.trippedPercent).toBeUndefined();
+    const isOn = (by.pods?.safety.maxOrphanedNodesPercent ?? 0) < 100;
+    if (isOn) expect(seen.leftOpenForMs.get(by.name)).not.toBe(39_999);
+  }
 });
 
 test(
@@ -61,13 +59,11 @@ test(
   },
 );
 
-test('without the nodes or the namespaces, no rule that needs them deletes a pod', property, () => {
-  inEachCluster((seen, how) => {
-    const reasons = planned({ ...seen, nodes: undefined }, how).deletions.map(({ reason }) => reason);
-    expect(reasons).not.toContain('Orphaned');
-    expect(reasons).not.toContain('OutOfService');
-    expect(planned({ ...seen, namespaces: new Map() }, how).deletions).toEqual([]);
-  });
+testClusters('without the nodes or the namespaces, no rule that needs them deletes a pod', (seen, how) => {
+  const reasons = planned({ ...seen, nodes: undefined }, how).deletions.map(({ reason }) => reason);
+  expect(reasons).not.toContain('Orphaned');
+  expect(reasons).not.toContain('OutOfService');
+  expect(planned({ ...seen, namespaces: new Map() }, how).deletions).toEqual([]);
 });
 
 test(

@@ -21,23 +21,21 @@ import {
   type Given,
   type Seen,
   inEachCluster,
+  testClusters,
   unlimited,
   withRules,
 } from './arbitraries.ts';
 
-test(
+testClusters(
   'deletes only selected pods in known namespaces, without the keep label on pod, namespace or node',
-  property,
-  () => {
-    inEachCluster((seen, how) => {
-      for (const { target, policy: by } of planned(seen, how).deletions) {
-        const one = target.pod;
-        expect(by.name).toBe(governorOf(one, how));
-        expect(one.labels).not.toHaveProperty(['gc.dustpan.dev/keep']);
-        expect(['default', 'shop']).toContain(one.namespace);
-        expect(one.nodeName).not.toBe('keep');
-      }
-    });
+  (seen, how) => {
+    for (const { target, policy: by } of planned(seen, how).deletions) {
+      const one = target.pod;
+      expect(by.name).toBe(governorOf(one, how));
+      expect(one.labels).not.toHaveProperty(['gc.dustpan.dev/keep']);
+      expect(['default', 'shop']).toContain(one.namespace);
+      expect(one.nodeName).not.toBe('keep');
+    }
   },
 );
 
@@ -89,19 +87,16 @@ const grounds: Record<PodDeletion['reason'], (one: PodFacts, by: Policy, seen: S
     by.pods?.unscheduledTerminating === true && nodeName === undefined && deletionAtMs !== undefined,
 };
 
-test(
+testClusters(
   'deletes an unfinished pod only because of its node, and marks it first; the condition of each reason holds',
-  property,
-  () => {
-    inEachCluster((seen, how) => {
-      for (const { target, reason, policy: by } of planned(seen, how).deletions) {
-        const { pod: one, markFailed } = target;
-        const isAlive = ['Running', 'Pending', 'Unknown'].includes(one.phase);
-        if (isAlive) expect(['Orphaned', 'OutOfService', 'Unscheduled']).toContain(reason);
-        expect(markFailed).toBe(isAlive || one.phase === '');
-        expect(grounds[reason](one, by, seen)).toBe(true);
-      }
-    });
+  (seen, how) => {
+    for (const { target, reason, policy: by } of planned(seen, how).deletions) {
+      const { pod: one, markFailed } = target;
+      const isAlive = ['Running', 'Pending', 'Unknown'].includes(one.phase);
+      if (isAlive) expect(['Orphaned', 'OutOfService', 'Unscheduled']).toContain(reason);
+      expect(markFailed).toBe(isAlive || one.phase === '');
+      expect(grounds[reason](one, by, seen)).toBe(true);
+    }
   },
 );
 
@@ -110,26 +105,22 @@ const count = (deletions: readonly PodDeletion[], planned: PodDeletion['reason']
 const surplus = (there: number, threshold: number): number =>
   threshold === 0 ? 0 : Math.max(0, there - threshold);
 
-test('never deletes more than thresholds and the limit of a pass allow', property, () => {
-  inEachCluster((seen, how) => {
-    const { deletions, policies } = planned(seen, how);
-    for (const { policy: by } of policies) {
-      const mine = deletions.filter((one) => one.policy === by);
-      expect(mine.length).toBeLessThanOrEqual(how.maxDeletesPerPass === 0 ? Infinity : how.maxDeletesPerPass);
-      const { threshold = 0, perNamespaceThreshold = 0 } = by.pods?.terminated ?? {};
-      const governed = seen.pods.filter(
-        (one) => governorOf(one, how) === by.name && isCounted(one, by, seen),
+testClusters('never deletes more than thresholds and the limit of a pass allow', (seen, how) => {
+  const { deletions, policies } = planned(seen, how);
+  for (const { policy: by } of policies) {
+    const mine = deletions.filter((one) => one.policy === by);
+    expect(mine.length).toBeLessThanOrEqual(how.maxDeletesPerPass === 0 ? Infinity : how.maxDeletesPerPass);
+    const { threshold = 0, perNamespaceThreshold = 0 } = by.pods?.terminated ?? {};
+    const governed = seen.pods.filter((one) => governorOf(one, how) === by.name && isCounted(one, by, seen));
+    expect(count(mine, 'Terminated')).toBeLessThanOrEqual(surplus(governed.length, threshold));
+    for (const name of ['default', 'shop']) {
+      const ofNamespace = mine.filter(({ target }) => target.namespace === name);
+      const there = governed.filter((one) => one.namespace === name).length;
+      expect(count(ofNamespace, 'TerminatedInNamespace')).toBeLessThanOrEqual(
+        surplus(there, perNamespaceThreshold),
       );
-      expect(count(mine, 'Terminated')).toBeLessThanOrEqual(surplus(governed.length, threshold));
-      for (const name of ['default', 'shop']) {
-        const ofNamespace = mine.filter(({ target }) => target.namespace === name);
-        const there = governed.filter((one) => one.namespace === name).length;
-        expect(count(ofNamespace, 'TerminatedInNamespace')).toBeLessThanOrEqual(
-          surplus(there, perNamespaceThreshold),
-        );
-      }
     }
-  });
+  }
 });
 
 const isHeld = ({ deletionGracePeriodSeconds, finalizers, phase }: PodFacts): boolean =>
@@ -149,17 +140,14 @@ const byThreshold = ['Terminated', 'TerminatedInNamespace'];
 const ofFinished = [...byThreshold, 'Expired'];
 const ofOwners = ['TerminatedInNamespace', 'Expired'];
 
-test(
+testClusters(
   'does not delete finished pods that their Job has not counted or that only wait for finalizers',
-  property,
-  () => {
-    inEachCluster((seen, how) => {
-      for (const { target, reason, policy: by } of planned(seen, how).deletions) {
-        const one = target.pod;
-        expect(isHeld(one)).toBe(false);
-        if (ofFinished.includes(reason)) expect(isStuck(one, by, seen)).toBe(false);
-      }
-    });
+  (seen, how) => {
+    for (const { target, reason, policy: by } of planned(seen, how).deletions) {
+      const one = target.pod;
+      expect(isHeld(one)).toBe(false);
+      if (ofFinished.includes(reason)) expect(isStuck(one, by, seen)).toBe(false);
+    }
   },
 );
 
@@ -252,15 +240,13 @@ test('pods whose deletion has failed are last, and none of them is due during it
   expect(Math.min(late, waiting)).toBeGreaterThan(worlds.numRuns / 20);
 });
 
-test('pods that wait after a failed deletion do not use up the limit of a pass', property, () => {
-  inEachCluster((seen, how) => {
-    const unfailed = planned({ ...seen, failedBefore: new Map() }, how);
-    const { deletions, kept } = planned(seen, how);
-    const waiting = [...kept].filter(({ reason }) => reason === 'DeletionFailed').length;
-    const paced = [...unfailed.kept].filter(({ reason }) => reason === 'PacingLimit').length;
-    expect(deletions.length).toBeGreaterThanOrEqual(unfailed.deletions.length - waiting);
-    if (paced === 0) expect(deletions.length).toBe(unfailed.deletions.length - waiting);
-  });
+testClusters('pods that wait after a failed deletion do not use up the limit of a pass', (seen, how) => {
+  const unfailed = planned({ ...seen, failedBefore: new Map() }, how);
+  const { deletions, kept } = planned(seen, how);
+  const waiting = [...kept].filter(({ reason }) => reason === 'DeletionFailed').length;
+  const paced = [...unfailed.kept].filter(({ reason }) => reason === 'PacingLimit').length;
+  expect(deletions.length).toBeGreaterThanOrEqual(unfailed.deletions.length - waiting);
+  if (paced === 0) expect(deletions.length).toBe(unfailed.deletions.length - waiting);
 });
 
 test(
@@ -330,22 +316,19 @@ test(
   },
 );
 
-test(
+testClusters(
   'after a plan is carried out nothing is due, unless a limit, the circuit breaker or a hold kept pods',
-  property,
-  () => {
-    inEachCluster((seen, how) => {
-      const plan = planned(seen, how);
-      const isCut = [...plan.kept].some(({ reason }) =>
-        ['PacingLimit', 'Holding', 'DeletionFailed'].includes(reason),
-      );
-      // A pod that the circuit breaker keeps may show the rule that deletes it earlier.
-      const isOpen = plan.policies.some(({ trippedPercent }) => trippedPercent !== undefined);
-      fc.pre(!isCut && !isOpen);
-      const gone = new Set(plan.deletions.map(({ target }) => target.pod));
-      const after = { ...seen, pods: seen.pods.filter((one) => !gone.has(one)) };
-      expect(planned(after, how).deletions.map(lineOf)).toEqual([]);
-    });
+  (seen, how) => {
+    const plan = planned(seen, how);
+    const isCut = [...plan.kept].some(({ reason }) =>
+      ['PacingLimit', 'Holding', 'DeletionFailed'].includes(reason),
+    );
+    // A pod that the circuit breaker keeps may show the rule that deletes it earlier.
+    const isOpen = plan.policies.some(({ trippedPercent }) => trippedPercent !== undefined);
+    fc.pre(!isCut && !isOpen);
+    const gone = new Set(plan.deletions.map(({ target }) => target.pod));
+    const after = { ...seen, pods: seen.pods.filter((one) => !gone.has(one)) };
+    expect(planned(after, how).deletions.map(lineOf)).toEqual([]);
   },
 );
 
