@@ -1,18 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test as sequential } from 'vitest';
-import type { SandboxOptions } from '../../sandbox/server.ts';
 import { AgentEnvironment, nodeName, type RunningAgent } from './environment.ts';
 import { built, until } from '../built.ts';
+import { everythingBut, expectOneLine } from '../rights.ts';
 
 // They wait for starts and passes, each on a node of its own.
 const test = sequential.concurrent;
-
-/** One line, no stack. */
-const oneLine = (stderr: string, message: RegExp): void => {
-  expect(stderr).toMatch(message);
-  expect(stderr.trim().split('\n')).toHaveLength(1);
-};
 
 sequential('bad usage is one line and exit code 2; the downward API names the node', () => {
   const { status, stdout, stderr } = spawnSync(
@@ -21,16 +15,7 @@ sequential('bad usage is one line and exit code 2; the downward API names the no
     { env: { PATH: process.env['PATH'], NODE_NAME: 'a' }, encoding: 'utf8' },
   );
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-  oneLine(stderr, /nowhere/);
-});
-
-const everythingBut = (verb: string, resource: string): SandboxOptions => ({
-  users: [
-    {
-      ...{ name: 'dustpan', token: 'dustpan-token' },
-      allow: (asked) => !(asked.isResource && asked.verb === verb && asked.resource === resource),
-    },
-  ],
+  expectOneLine(stderr, /nowhere/);
 });
 
 test.for(['pods', 'nodes', 'gcpolicies'])(
@@ -39,7 +24,7 @@ test.for(['pods', 'nodes', 'gcpolicies'])(
     await using bed = await AgentEnvironment.open(context, everythingBut('list', resource));
     const agent = bed.startAgent([], { kubeconfig: bed.api.kubeconfigOf('dustpan') });
     expect(await agent.ended()).toBe(1);
-    oneLine(agent.stderr, new RegExp(`cannot list resource "${resource}"`));
+    expectOneLine(agent.stderr, new RegExp(`cannot list resource "${resource}"`));
   },
 );
 

@@ -1,21 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test as sequential } from 'vitest';
-import type { SandboxOptions } from '../../sandbox/server.ts';
 import { until } from '../built.ts';
+import { everythingBut, expectOneLine } from '../rights.ts';
 import { ControllerEnvironment, policy } from './environment.ts';
 
 // They wait for starts and passes, each in an environment of its own.
 const test = sequential.concurrent;
-
-/** A user who may do everything but this. */
-const everythingBut = (verb: string, resource: string): SandboxOptions => ({
-  users: [
-    {
-      ...{ name: 'dustpan', token: 'dustpan-token' },
-      allow: (asked) => !(asked.isResource && asked.verb === verb && asked.resource === resource),
-    },
-  ],
-});
 
 /** Five due pods, and a user who lacks a right. */
 async function withoutRight(verb: string, resource: string): Promise<ControllerEnvironment> {
@@ -24,19 +14,13 @@ async function withoutRight(verb: string, resource: string): Promise<ControllerE
   return bed;
 }
 
-/** One line, no stack. */
-const oneLine = (stderr: string, message: RegExp): void => {
-  expect(stderr).toMatch(message);
-  expect(stderr.trim().split('\n')).toHaveLength(1);
-};
-
 test.for(['pods', 'nodes', 'namespaces', 'gcpolicies'])(
   'without the right to list %s: exit 1, one line that names it, nothing deleted',
   async (resource) => {
     await using bed = await withoutRight('list', resource);
     const controller = bed.start(bed.api.kubeconfigOf('dustpan'));
     expect(await controller.ended()).toBe(1);
-    oneLine(controller.stderr, new RegExp(`cannot list resource "${resource}"`));
+    expectOneLine(controller.stderr, new RegExp(`cannot list resource "${resource}"`));
     expect(bed.podCount).toBe(5);
   },
 );
@@ -47,7 +31,7 @@ test('unknown credentials: exit 1, one line', async () => {
   writeFileSync(`${kubeconfigFile}.wrong`, readFileSync(kubeconfigFile, 'utf8').replaceAll(token, 'unknown'));
   const controller = bed.start(`${kubeconfigFile}.wrong`);
   expect(await controller.ended()).toBe(1);
-  oneLine(controller.stderr, /does not accept the credentials/);
+  expectOneLine(controller.stderr, /does not accept the credentials/);
 });
 
 test('without the right to delete pods: one error, Degraded, the pods wait, the process lives', async () => {

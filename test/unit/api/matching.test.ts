@@ -56,142 +56,113 @@ describe('podMatcher', () => {
     ['dev', { stage: 'dev' }],
     ['prod', { stage: 'prod' }],
   ]);
+  const [a, b] = [policy('a'), policy('b')];
   const first = policy('b', { pods: {}, priority: 1 });
-  const inStage = (stage: string, more: Spec = {}): Spec => ({
-    pods: { namespaceSelector: { matchLabels: { stage } }, ...more },
-  });
-  const staged = policy('a', {
-    pods: { namespaceSelector: { matchExpressions: [{ key: 'stage', operator: 'Exists' }] } },
-  });
-  const devFirst = [policy('a', inStage('dev')), policy('b')];
-  const governor = (
-    policies: readonly (Policy | InvalidPolicy)[],
-    namespace: string,
-    labels = {},
-  ): string | undefined => {
-    const found = podMatcher(rankPolicies(policies), namespaces)({ namespace, labels });
-    return found === undefined || found === 'unknown' ? found : found.name;
-  };
+  const ofPods = (name: string, pods: Spec) => policy(name, { pods });
+  const inDev = (more: Spec = {}) =>
+    ofPods('a', { namespaceSelector: { matchLabels: { stage: 'dev' } }, ...more });
+  const staged = { matchExpressions: [{ key: 'stage', operator: 'Exists' }] };
+  const excluding = (name: string, ...excludeNamespaces: readonly string[]) =>
+    ofPods(name, { excludeNamespaces });
+  const ofX = ofPods('a', { podSelector: app('x') });
+  const brokenOf = (value: string) => ofPods('a', { podSelector: app(value), newerField: {} });
+  const brokenExcluding = ofPods('a', { excludeNamespaces: ['dev'], terminated: { threshold: 'few' } });
+  const [x, y] = [{ app: 'x' }, { app: 'y' }];
 
   test.each<{
-    name: string;
-    policies: (Policy | InvalidPolicy)[];
-    at?: string;
-    labels?: Spec;
-    expected: string | undefined;
+    readonly name: string;
+    readonly policies: readonly (Policy | InvalidPolicy)[];
+    readonly at?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly expected?: string;
   }>([
-    { name: 'no policy', policies: [], expected: undefined },
-    { name: 'a policy without rules for pods', policies: [policy('a', { nodes: {} })], expected: undefined },
-    { name: 'the highest priority, even without rules', policies: [policy('a'), first], expected: 'b' },
-    { name: 'the first name among equals', policies: [policy('b'), policy('a')], expected: 'a' },
-    { name: 'its namespace is selected', policies: devFirst, expected: 'a' },
-    { name: 'its namespace is not selected', policies: devFirst, at: 'prod', expected: 'b' },
-    {
-      name: 'its namespace is excluded',
-      policies: [policy('a', { pods: { excludeNamespaces: ['dev'] } })],
-      expected: undefined,
-    },
+    { name: 'no policy', policies: [] },
+    { name: 'a policy without rules for pods', policies: [policy('a', { nodes: {} })] },
+    { name: 'the highest priority, even without rules', policies: [a, first], expected: 'b' },
+    { name: 'the first name among equals', policies: [b, a], expected: 'a' },
+    { name: 'its namespace is selected', policies: [inDev(), b], expected: 'a' },
+    { name: 'its namespace is not selected', policies: [inDev(), b], at: 'prod', expected: 'b' },
+    { name: 'its namespace is excluded', policies: [excluding('a', 'dev')] },
     {
       name: 'its namespace is excluded by several',
-      policies: [
-        policy('a', { pods: { excludeNamespaces: ['dev', 'new'] } }),
-        policy('b', { pods: { excludeNamespaces: ['dev'] } }),
-        policy('c'),
-      ],
+      policies: [excluding('a', 'dev', 'new'), excluding('b', 'dev'), policy('c')],
       expected: 'c',
     },
+    { name: 'its namespace is selected and excluded', policies: [inDev({ excludeNamespaces: ['dev'] })] },
+    { name: 'its labels are selected', policies: [ofX], labels: x, expected: 'a' },
+    { name: 'its labels are not selected', policies: [ofX, b], labels: y, expected: 'b' },
+    { name: 'an invalid policy', policies: [policy('a', broken), b], expected: 'a' },
+    { name: 'an invalid policy that excludes the namespace', policies: [brokenExcluding, b], expected: 'b' },
     {
-      name: 'its namespace is selected and excluded',
-      policies: [policy('a', inStage('dev', { excludeNamespaces: ['dev'] }))],
-      expected: undefined,
-    },
-    {
-      name: 'its labels are selected',
-      policies: [policy('a', { pods: { podSelector: app('x') } })],
-      labels: { app: 'x' },
-      expected: 'a',
-    },
-    {
-      name: 'its labels are not selected',
-      policies: [policy('a', { pods: { podSelector: app('x') } }), policy('b')],
-      labels: { app: 'y' },
+      name: 'an invalid policy without these labels',
+      policies: [brokenOf('y'), b],
+      labels: x,
       expected: 'b',
     },
-    { name: 'an invalid policy', policies: [policy('a', broken), policy('b')], expected: 'a' },
-    {
-      name: 'an invalid policy that excludes the namespace',
-      policies: [
-        policy('a', { pods: { excludeNamespaces: ['dev'], terminated: { threshold: 'few' } } }),
-        policy('b'),
-      ],
-      expected: 'b',
-    },
-    {
-      name: 'an invalid policy that does not select the labels',
-      policies: [policy('a', { pods: { podSelector: app('y'), newerField: {} } }), policy('b')],
-      labels: { app: 'x' },
-      expected: 'b',
-    },
-    {
-      name: 'an invalid policy that selects the labels',
-      policies: [policy('a', { pods: { podSelector: app('x'), newerField: {} } }), policy('b')],
-      labels: { app: 'x' },
-      expected: 'a',
-    },
+    { name: 'an invalid policy with these labels', policies: [brokenOf('x'), b], labels: x, expected: 'a' },
     {
       name: 'an invalid policy for nodes alone',
-      policies: [policy('a', { priority: 9, nodes: { newerField: {} } }), policy('b')],
+      policies: [policy('a', { priority: 9, nodes: { newerField: {} } }), b],
       expected: 'b',
     },
     {
       name: 'an invalid policy for nodes alone, of unreadable mode',
-      policies: [policy('a', { mode: 'Newer', nodes: {} }), policy('b')],
+      policies: [policy('a', { mode: 'Newer', nodes: {} }), b],
       expected: 'a',
     },
     { name: 'an invalid policy of lower priority', policies: [policy('a', broken), first], expected: 'b' },
-    { name: 'an unknown namespace without selector', policies: [policy('a')], at: 'new', expected: 'a' },
-    { name: 'an unknown namespace and a label', policies: devFirst, at: 'new', expected: 'unknown' },
-    { name: 'an unknown namespace and an expression', policies: [staged], at: 'new', expected: 'unknown' },
+    { name: 'an unknown namespace without selector', policies: [a], at: 'new', expected: 'a' },
+    { name: 'an unknown namespace and a label', policies: [inDev(), b], at: 'new', expected: 'unknown' },
+    {
+      name: 'an unknown namespace and an expression',
+      policies: [ofPods('a', { namespaceSelector: staged })],
+      at: 'new',
+      expected: 'unknown',
+    },
     {
       name: 'an unknown namespace and a selector of lower rank',
-      policies: [policy('a'), policy('b', inStage('dev'))],
+      policies: [first, inDev()],
       at: 'new',
-      expected: 'a',
+      expected: 'b',
     },
     {
       name: 'an unknown namespace, but other labels',
-      policies: [policy('a', inStage('dev', { podSelector: app('x') })), policy('b')],
+      policies: [inDev({ podSelector: app('x') }), b],
       at: 'new',
-      labels: { app: 'y' },
+      labels: y,
       expected: 'b',
     },
     {
       name: 'an unknown namespace and selected labels',
-      policies: [policy('a', inStage('dev', { podSelector: app('x') })), policy('b')],
+      policies: [inDev({ podSelector: app('x') }), b],
       at: 'new',
-      labels: { app: 'x' },
+      labels: x,
       expected: 'unknown',
     },
     {
       name: 'an unknown namespace that is excluded by name',
-      policies: [policy('a', inStage('dev', { excludeNamespaces: ['new'] })), policy('b')],
+      policies: [inDev({ excludeNamespaces: ['new'] }), b],
       at: 'new',
       expected: 'b',
     },
   ])('$name: $expected', ({ policies, at = 'dev', labels = {}, expected }) => {
-    expect(governor(policies, at, labels)).toBe(expected);
+    const found = podMatcher(rankPolicies(policies), namespaces)({ namespace: at, labels });
+    expect(typeof found === 'object' ? found.name : found).toBe(expected);
   });
 });
 
+const ofNodes = (name: string, nodes: Spec) => policy(name, { nodes });
+const everyNode = ofNodes('b', {});
+
 test.each<[string, (Policy | InvalidPolicy)[], string | undefined]>([
   ['no rules for nodes', [policy('a')], undefined],
-  ['selected', [policy('a', { nodes: { nodeSelector: app('x') } }), policy('b', { nodes: {} })], 'a'],
-  ['not selected', [policy('a', { nodes: { nodeSelector: app('y') } }), policy('b', { nodes: {} })], 'b'],
-  ['an invalid policy first', [policy('a', { nodes: { nodeSelector: 1 } }), policy('b', { nodes: {} })], 'a'],
-  ['an invalid policy for pods alone first', [policy('a', broken), policy('b', { nodes: {} })], 'b'],
+  ['selected', [ofNodes('a', { nodeSelector: app('x') }), everyNode], 'a'],
+  ['not selected', [ofNodes('a', { nodeSelector: app('y') }), everyNode], 'b'],
+  ['an invalid policy first', [ofNodes('a', { nodeSelector: 1 }), everyNode], 'a'],
+  ['an invalid policy for pods alone first', [policy('a', broken), everyNode], 'b'],
   [
     'an invalid policy for other nodes first',
-    [policy('a', { nodes: { nodeSelector: app('y'), newerField: {} } }), policy('b', { nodes: {} })],
+    [ofNodes('a', { nodeSelector: app('y'), newerField: {} }), everyNode],
     'b',
   ],
 ])('nodeMatcher: %s', (_name, policies, expected) => {
@@ -199,17 +170,17 @@ test.each<[string, (Policy | InvalidPolicy)[], string | undefined]>([
 });
 
 test.each([
-  { value: 'true', is: true },
-  { value: 'True', is: true },
-  { value: 'yes', is: true },
-  { value: '', is: true },
-  { value: 'false', is: false },
-])('the keep label $value opts out: $is', ({ value, is }) => {
-  expect(hasKeepLabel({ labels: { 'gc.dustpan.dev/keep': value } })).toBe(is);
+  { labels: { 'gc.dustpan.dev/keep': 'true' }, is: true },
+  { labels: { 'gc.dustpan.dev/keep': 'True' }, is: true },
+  { labels: { 'gc.dustpan.dev/keep': 'yes' }, is: true },
+  { labels: { 'gc.dustpan.dev/keep': '' }, is: true },
+  { labels: { 'gc.dustpan.dev/keep': 'false' }, is: false },
+  { labels: { keep: 'true' }, is: false },
+])('an object with the labels $labels is opted out: $is', ({ labels, is }) => {
+  expect(hasKeepLabel({ labels })).toBe(is);
 });
 
-test('an object without the keep label, or that is unknown, is not opted out', () => {
-  expect(hasKeepLabel({ labels: { keep: 'true' } })).toBe(false);
+test('an unknown object is not opted out', () => {
   expect(hasKeepLabel(undefined)).toBe(false);
 });
 

@@ -33,21 +33,19 @@ describe('defaults', () => {
 });
 
 test('converts times, bytes and lists', () => {
+  const matchExpressions = [{ key: 'a', operator: 'In', values: ['x', 'y'] }];
+  const evicted = { phase: 'Failed', reason: 'Evicted' };
   const spec = {
     pods: {
-      podSelector: {
-        matchLabels: { team: null },
-        matchExpressions: [{ key: 'a', operator: 'In', values: ['x', 'y'] }],
-      },
+      podSelector: { matchLabels: { team: null }, matchExpressions },
       excludeNamespaces: ['kube-system'],
       terminated: {
         perNamespaceThreshold: 0,
         ttlAfterFinished: '24h',
-        ttlByReason: [{ phase: 'Failed', reason: 'Evicted', messagePattern: '', ttl: '0s' }],
+        ttlByReason: [{ ...evicted, messagePattern: '', ttl: '0s' }],
       },
     },
     nodes: {
-      imageGC: { maximumAge: '1h', maxImagesPerPass: 5 },
       containerGC: { maxContainers: 0, logs: { maxBytesPerPod: '1Ki', warnBytesPerContainer: '1.5Ki' } },
       localStorageEviction: {
         warnAtPercent: [95, 80],
@@ -60,21 +58,18 @@ test('converts times, bytes and lists', () => {
       ],
     },
   };
+  const expression = { key: 'team', operator: 'Exists', values: [] };
   expect(parsePolicy(policyOf('p', spec)).policy).toMatchObject({
     pods: {
-      podSelector: {
-        matchLabels: { team: '' },
-        matchExpressions: [{ key: 'a', operator: 'In', values: ['x', 'y'] }],
-      },
+      podSelector: { matchLabels: { team: '' }, matchExpressions },
       excludeNamespaces: new Set(['kube-system']),
       terminated: {
         perNamespaceThreshold: undefined,
         ttlAfterFinishedMs: 86_400_000,
-        ttlByReason: [{ phase: 'Failed', reason: 'Evicted', messagePattern: undefined, ttlMs: 0 }],
+        ttlByReason: [{ ...evicted, messagePattern: undefined, ttlMs: 0 }],
       },
     },
     nodes: {
-      imageGC: { maximumAgeMs: 3_600_000, maxImagesPerPass: 5 },
       containerGC: { maxContainers: 0, logs: { maxBytesPerPod: 1024, warnBytesPerContainer: 1536 } },
       localStorageEviction: {
         warnAtPercent: [80, 95],
@@ -88,10 +83,7 @@ test('converts times, bytes and lists', () => {
           clusterBytes: undefined,
         },
         {
-          namespaceSelector: {
-            matchLabels: {},
-            matchExpressions: [{ key: 'team', operator: 'Exists', values: [] }],
-          },
+          namespaceSelector: { matchLabels: {}, matchExpressions: [expression] },
           perNodeBytes: undefined,
           clusterBytes: 1.5 * 2 ** 40,
         },
@@ -170,58 +162,59 @@ describe('an invalid policy selects', () => {
   const selectorOfApp = { ...app, matchExpressions: [] };
   const newer = { newerField: 1 };
   const all = {
-    namespaceSelector: everything,
+    ...{ namespaceSelector: everything, podSelector: everything },
     excludeNamespaces: new Set<string>(),
-    podSelector: everything,
   };
+  const none = { pods: undefined, nodes: undefined };
   const every = { pods: all, nodes: { nodeSelector: everything } };
+  const ofApp = { podSelector: app };
+  const laterRules = {
+    ...newer,
+    ...ofApp,
+    namespaceSelector: app,
+    excludeNamespaces: ['a'],
+    terminated: newer,
+  };
+  const podsOfApp = { ...all, podSelector: selectorOfApp };
 
   test.each<[string, unknown, object]>([
-    ['nothing without blocks', { ...newer }, { pods: undefined, nodes: undefined }],
+    ['nothing without blocks', newer, none],
     [
       'no pods without their block',
       { ...newer, nodes: { nodeSelector: app } },
-      { pods: undefined, nodes: { nodeSelector: selectorOfApp } },
+      { ...none, nodes: { nodeSelector: selectorOfApp } },
     ],
     [
       'what its selectors select, although it has fields of a later version',
+      { pods: laterRules },
       {
-        pods: {
-          ...newer,
-          ...{ podSelector: app, namespaceSelector: app, excludeNamespaces: ['a'], terminated: newer },
-        },
-      },
-      {
-        pods: {
-          ...{ podSelector: selectorOfApp, namespaceSelector: selectorOfApp },
-          excludeNamespaces: new Set(['a']),
-        },
-        nodes: undefined,
+        ...none,
+        pods: { ...podsOfApp, namespaceSelector: selectorOfApp, excludeNamespaces: new Set(['a']) },
       },
     ],
     [
       'all that its selectors select, if its exclusions are of a later version',
-      { pods: { podSelector: app, excludeNamespaces: ['openshift-*'] } },
-      { pods: { ...all, podSelector: selectorOfApp }, nodes: undefined },
+      { pods: { ...ofApp, excludeNamespaces: ['openshift-*'] } },
+      { ...none, pods: podsOfApp },
     ],
     [
       'every pod, if a selector cannot be read',
       { pods: { podSelector: { ...app, ...newer }, namespaceSelector: app } },
-      { pods: all, nodes: undefined },
+      { ...none, pods: all },
     ],
-    ['every pod, if the block is no object', { pods: 'all' }, { pods: all, nodes: undefined }],
+    ['every pod, if the block is no object', { pods: 'all' }, { ...none, pods: all }],
     [
       'every node, if the selector cannot be read',
       { nodes: { nodeSelector: 'pool=a', imageGC: {} } },
-      { pods: undefined, nodes: every.nodes },
+      { ...none, nodes: every.nodes },
     ],
-    ['everything, if its mode cannot be read', { mode: 'Newer', pods: { podSelector: app } }, every],
-    ['everything, if its priority cannot be read', { priority: 'high', pods: { podSelector: app } }, every],
+    ['everything, if its mode cannot be read', { mode: 'Newer', pods: ofApp }, every],
+    ['everything, if its priority cannot be read', { priority: 'high', pods: ofApp }, every],
     ['everything, if its spec is missing', undefined, every],
   ])('%s', (_name, spec, selected) => {
     expect(parsePolicy(policyOf('p', spec))).toMatchObject({ kind: 'invalid' });
-    const { pods, nodes } = parsePolicy(policyOf('p', spec)).policy;
-    expect({ pods, nodes }).toEqual(selected);
+    const { policy } = parsePolicy(policyOf('p', spec));
+    expect({ pods: policy.pods, nodes: policy.nodes }).toEqual(selected);
   });
 
   test.each([

@@ -1,16 +1,22 @@
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
   logStop,
   type Check,
   type Execution,
   type Objection,
   type StepResult,
+  type Stop,
 } from '../../../src/gc/execute.ts';
 import { liveMs } from '../../../src/gc/live.ts';
 import { ManualClock } from '../../fakes/manual-clock.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 import { settled } from '../../fakes/settling-clock.ts';
 import { PassFixture, only } from './fixture.ts';
+
+let fixture: PassFixture;
+beforeEach(() => {
+  fixture = new PassFixture();
+});
 
 describe('an objection', () => {
   test.each<{ readonly objection: Objection; readonly calls: readonly string[]; readonly kinds: string[] }>([
@@ -27,7 +33,6 @@ describe('an objection', () => {
       ...{ calls: ['remove a'], kinds: ['a done'] },
     },
   ])('$objection.kind', async ({ objection, calls, kinds }) => {
-    const fixture = new PassFixture();
     const { stopped } = await fixture.run({
       execution: { checks: [{ name: 'any', objection: only('b', objection) }] },
     });
@@ -37,7 +42,6 @@ describe('an objection', () => {
   });
 
   test('of the first check decides, and later checks send no query', async () => {
-    const fixture = new PassFixture();
     const first = fixture.check('first', { objection: () => ({ kind: 'keep', reason: 'InUse' }) });
     const second = fixture.check('second', { objection: () => ({ kind: 'keep', reason: 'Pinned' }) });
     await fixture.run({ decisions: ['a'], execution: { checks: [first, second] } });
@@ -46,7 +50,6 @@ describe('an objection', () => {
   });
 
   test('that arises during a later query stops the action', async () => {
-    const fixture = new PassFixture();
     let isLeader = true;
     const lease: Check<string> = {
       name: 'lease',
@@ -66,7 +69,6 @@ describe('an objection', () => {
 
 describe('an object that needs several requests', () => {
   test('is re-checked before each request', async () => {
-    const fixture = new PassFixture();
     const node = fixture.check('node');
     const mark = fixture.step('mark');
     const slowMark = (target: string): Promise<StepResult> => {
@@ -81,7 +83,6 @@ describe('an object that needs several requests', () => {
   });
 
   test('is kept after the first request if a check objects by then', async () => {
-    const fixture = new PassFixture();
     let hasLabel = false;
     const check: Check<string> = {
       name: 'label',
@@ -100,7 +101,6 @@ describe('an object that needs several requests', () => {
   });
 
   test('is counted once, with the sum of the freed bytes', async () => {
-    const fixture = new PassFixture();
     const steps = [fixture.step('one', () => ({ kind: 'done', freedBytes: 3 })), fixture.step('two')];
     const { outcomes } = await fixture.run({ decisions: ['a'], execution: { steps } });
     expect(outcomes).toEqual([{ kind: 'done', decision: 'a', freedBytes: 3 }]);
@@ -110,25 +110,24 @@ describe('an object that needs several requests', () => {
 describe('failures of the connection', () => {
   /** Fails for `a` and `c`; the result for `b` is this one. */
   const passWith = (between: StepResult | Error, over: Partial<Execution<string>> = {}) => {
-    const fixture = new PassFixture();
     const step = (target: string): Promise<StepResult> => {
       const result = target === 'b' ? between : new Error('500');
       return result instanceof Error ? Promise.reject(result) : Promise.resolve(result);
     };
     const isHopeless = (error: unknown): boolean => error instanceof Error && error.message === '500';
-    return { fixture, pass: fixture.run({ execution: { steps: [step], isHopeless, ...over } }) };
+    return fixture.run({ execution: { steps: [step], isHopeless, ...over } });
   };
   const wouldFail = { kind: 'stop', why: 'the others would fail as well' };
 
   test('in a row stop the pass', async () => {
-    const { fixture, pass } = passWith(new Error('500'));
-    expect((await pass).stopped).toEqual(wouldFail);
+    const { stopped } = await passWith(new Error('500'));
+    expect(stopped).toEqual(wouldFail);
     expect(fixture.kinds).toEqual(['a failed', 'b failed']);
   });
 
   test('stop the pass at once where one is enough', async () => {
-    const { fixture, pass } = passWith({ kind: 'done' }, { giveUpAfter: 1 });
-    expect((await pass).stopped).toEqual(wouldFail);
+    const { stopped } = await passWith({ kind: 'done' }, { giveUpAfter: 1 });
+    expect(stopped).toEqual(wouldFail);
     expect(fixture.kinds).toEqual(['a failed']);
   });
 
@@ -142,73 +141,58 @@ describe('failures of the connection', () => {
     { name: 'that is already gone', result: { kind: 'gone' }, kind: 'gone' },
     { name: 'that fails by itself', result: new Error('denied'), kind: 'failed' },
   ])('with an object $name in between do not stop the pass', async ({ result, kind }) => {
-    const { fixture, pass } = passWith(result);
-    expect((await pass).stopped).toBeUndefined();
+    const { stopped } = await passWith(result);
+    expect(stopped).toBeUndefined();
     expect(fixture.kinds).toEqual(['a failed', `b ${kind}`, 'c failed']);
   });
 
   test('with an object in between that a check keeps stop the pass', async () => {
     const check = { name: 'label', objection: only('b', { kind: 'keep', reason: 'KeepMarked' }) };
-    const { fixture, pass } = passWith({ kind: 'done' }, { checks: [check] });
-    expect((await pass).stopped).toEqual(wouldFail);
+    const { stopped } = await passWith({ kind: 'done' }, { checks: [check] });
+    expect(stopped).toEqual(wouldFail);
     expect(fixture.kinds).toEqual(['a failed', 'b kept', 'c failed']);
   });
 });
 
-test('objects that cannot be removed never stop a pass, however many there are', async () => {
-  const fixture = new PassFixture();
-  const objects = Array.from({ length: 500 }, (_, i) => String(i));
-  const steps = [() => Promise.reject<StepResult>(new Error('denied'))];
-  const { stopped } = await fixture.run({
-    decisions: objects,
-    execution: { steps, isHopeless: () => false },
-  });
-  expect(stopped).toBeUndefined();
-  expect(fixture.outcomes).toHaveLength(500);
-});
+/** The server throttles the first requests for so long. */
+const throttledFor = (...ms: readonly number[]): Execution<string>['steps'] => {
+  const left = [...ms];
+  return [
+    fixture.step('remove', () => {
+      const forMs = left.shift();
+      return forMs === undefined ? { kind: 'done' } : { kind: 'throttled', forMs, error: new Error('429') };
+    }),
+  ];
+};
 
 describe('a server that throttles', () => {
-  const throttling = (fixture: PassFixture, times: number, forMs: number): Execution<string>['steps'] => {
-    let left = times;
-    return [
-      fixture.step('remove', () =>
-        left-- > 0 ? { kind: 'throttled', forMs, error: new Error('429') } : { kind: 'done' },
-      ),
-    ];
-  };
-
   test('gets no request until the pause ends, and then the same request again', async () => {
-    const fixture = new PassFixture();
-    await fixture.run({ decisions: ['a', 'b'], execution: { steps: throttling(fixture, 1, 2_000) } });
+    await fixture.run({ decisions: ['a', 'b'], execution: { steps: throttledFor(2_000) } });
     expect(fixture.calls).toEqual(['remove a', 'remove a', 'remove b']);
     expect(fixture.clock.monotonicMs()).toBe(2_000);
     expect(fixture.kinds).toEqual(['a done', 'b done']);
   });
 
   test('pauses the pass for at most 30 s at a time', async () => {
-    const fixture = new PassFixture();
-    await fixture.run({ decisions: ['a'], execution: { steps: throttling(fixture, 1, 3_600_000) } });
+    await fixture.run({ decisions: ['a'], execution: { steps: throttledFor(3_600_000) } });
     expect(fixture.clock.monotonicMs()).toBe(30_000);
   });
 
   test('is queried again after the pause', async () => {
-    const fixture = new PassFixture();
     const checks = [fixture.check('node')];
-    await fixture.run({ decisions: ['a'], execution: { checks, steps: throttling(fixture, 1, liveMs) } });
+    await fixture.run({ decisions: ['a'], execution: { checks, steps: throttledFor(liveMs) } });
     expect(fixture.calls).toEqual(['query node a', 'remove a', 'query node a', 'remove a']);
   });
 
   test('five times counts as a failure', async () => {
-    const fixture = new PassFixture();
-    await fixture.run({ decisions: ['a', 'b'], execution: { steps: throttling(fixture, 5, 1) } });
+    await fixture.run({ decisions: ['a', 'b'], execution: { steps: throttledFor(1, 1, 1, 1, 1) } });
     expect(fixture.kinds).toEqual(['a failed', 'b done']);
     expect(fixture.outcomes[0]).toMatchObject({ error: new Error('429') });
   });
 
   test('pauses all workers', async () => {
-    const fixture = new PassFixture();
     const clock = new ManualClock();
-    const pass = fixture.run({ execution: { clock, concurrency: 2, steps: throttling(fixture, 1, 1_000) } });
+    const pass = fixture.run({ execution: { clock, concurrency: 2, steps: throttledFor(1_000) } });
     await settled();
     expect(fixture.calls).toEqual(['remove a', 'remove b']);
     clock.advance(1_000);
@@ -218,20 +202,7 @@ describe('a server that throttles', () => {
 });
 
 describe('a pause', () => {
-  const throttledFor = (...ms: readonly number[]): Execution<string>['steps'] => {
-    const left = [...ms];
-    return [
-      (): Promise<StepResult> => {
-        const forMs = left.shift();
-        return Promise.resolve(
-          forMs === undefined ? { kind: 'done' } : { kind: 'throttled', forMs, error: new Error('429') },
-        );
-      },
-    ];
-  };
-
   test('is the longest that the server has requested', async () => {
-    const fixture = new PassFixture();
     const clock = new ManualClock();
     const steps = throttledFor(10_000, 1_000);
     const pass = fixture.run({ decisions: ['a', 'b'], execution: { clock, concurrency: 2, steps } });
@@ -245,7 +216,6 @@ describe('a pause', () => {
   });
 
   test('ends with a shutdown', async () => {
-    const fixture = new PassFixture();
     const stop = new AbortController();
     const execution = { clock: new ManualClock(), steps: throttledFor(10_000) };
     const pass = fixture.run({ execution, signal: stop.signal });
@@ -257,13 +227,11 @@ describe('a pause', () => {
 
 describe('a pass', () => {
   test('ends when its target is met, before the next decision', async () => {
-    const fixture = new PassFixture();
     await fixture.run({ execution: { enough: (target) => target === 'c' } });
     expect(fixture.calls).toEqual(['remove a', 'remove b']);
   });
 
   test('executes as many decisions at a time as allowed, in order', async () => {
-    const fixture = new PassFixture();
     const waiting = new Map<string, () => void>();
     const steps = [
       (target: string) =>
@@ -287,7 +255,6 @@ describe('a pass', () => {
   });
 
   test('awaits sent requests after a stop, and starts nothing more', async () => {
-    const fixture = new PassFixture();
     const stop = new AbortController();
     const remove = fixture.step('remove');
     const steps = [
@@ -302,7 +269,6 @@ describe('a pass', () => {
   });
 
   test('does nothing after a shutdown during the last check', async () => {
-    const fixture = new PassFixture();
     const stop = new AbortController();
     const stopping: Check<string> = {
       name: 'stopping',
@@ -316,7 +282,6 @@ describe('a pass', () => {
   });
 
   test('that another worker has stopped does nothing more, even with fresh responses', async () => {
-    const fixture = new PassFixture();
     const slow = fixture.check('node');
     const stopping: Check<string> = {
       name: 'stopping',
@@ -326,46 +291,36 @@ describe('a pass', () => {
     expect(fixture.calls.filter((call) => call.startsWith('remove'))).toEqual([]);
   });
 
-  test('starts no more decisions per second than allowed', async () => {
-    const fixture = new PassFixture();
-    const started: number[] = [];
-    const steps = [
-      (): Promise<StepResult> => {
-        started.push(fixture.clock.monotonicMs());
-        return Promise.resolve({ kind: 'done' });
-      },
-    ];
-    await fixture.run({ execution: { steps, maxPerSecond: 4 } });
-    expect(started).toEqual([0, 250, 500]);
-  });
-
-  test('does not make up for a slow decision by a burst', async () => {
-    const fixture = new PassFixture();
+  test.each([
+    { name: 'starts no more decisions per second than allowed', firstMs: 0, expected: [0, 250, 500, 750] },
+    {
+      name: 'does not make up for a slow one by a burst',
+      firstMs: 1_000,
+      expected: [0, 1_000, 1_250, 1_500],
+    },
+  ])('$name', async ({ firstMs, expected }) => {
     const started: number[] = [];
     const steps = [
       (target: string): Promise<StepResult> => {
         started.push(fixture.clock.monotonicMs());
-        if (target === 'a') fixture.clock.advance(1_000);
+        if (target === 'a') fixture.clock.advance(firstMs);
         return Promise.resolve({ kind: 'done' });
       },
     ];
     await fixture.run({ decisions: ['a', 'b', 'c', 'd'], execution: { steps, maxPerSecond: 4 } });
-    expect(started).toEqual([0, 1_000, 1_250, 1_500]);
+    expect(started).toEqual(expected);
   });
 });
 
-test.each([
+test.each<{ readonly stopped: Stop; readonly level?: string }>([
   { stopped: { kind: 'stop', why: 'shutting down' }, level: 'info' },
   { stopped: { kind: 'stop', why: 'no response', unknown: true }, level: 'warn' },
-] as const)('an early end is logged: $stopped.why, $level', ({ stopped, level }) => {
+  // The loop of the pass logs what the caller throws.
+  { stopped: { kind: 'stop', why: 'no response', error: new Error('no response') } },
+])('an early end is logged: $stopped.why, $level', ({ stopped, level }) => {
   const log = new RecordingLogger();
   logStop(log, stopped);
   logStop(log, undefined);
-  expect(log.lines).toMatchObject([{ level, message: 'pass ended early', fields: { why: stopped.why } }]);
-});
-
-test('the error of a failed pass is not logged here: its loop logs what the caller throws', () => {
-  const log = new RecordingLogger();
-  logStop(log, { kind: 'stop', why: 'no response', error: new Error('no response') });
-  expect(log.lines).toEqual([]);
+  const line = { level, message: 'pass ended early', fields: { why: stopped.why } };
+  expect(log.lines).toMatchObject(level === undefined ? [] : [line]);
 });

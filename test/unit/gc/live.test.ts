@@ -1,18 +1,21 @@
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Check, Objection, StepResult } from '../../../src/gc/execute.ts';
 import { LiveQuery, liveMs } from '../../../src/gc/live.ts';
 import { PassFixture } from './fixture.ts';
 
+let fixture: PassFixture;
+beforeEach(() => {
+  fixture = new PassFixture();
+});
+
 describe('a response', () => {
   test('that is one millisecond below the maximum age is fresh', async () => {
-    const fixture = new PassFixture();
     const slow = fixture.check('slow', { takesMs: () => liveMs - 1 });
     await fixture.run({ decisions: ['a'], execution: { checks: [slow] } });
     expect(fixture.calls).toEqual(['query slow a', 'remove a']);
   });
 
   test('that is stale three times in a row stops the pass', async () => {
-    const fixture = new PassFixture();
     const slow = fixture.check('slow', { takesMs: () => liveMs });
     const { stopped } = await fixture.run({ execution: { checks: [slow] } });
     expect(fixture.calls).toEqual(['query slow a', 'query slow a', 'query slow a']);
@@ -21,7 +24,6 @@ describe('a response', () => {
   });
 
   test('that is stale three times in a row only keeps the object if its check has `whenSlow`', async () => {
-    const fixture = new PassFixture();
     const slow = fixture.check('slow', { takesMs: () => liveMs });
     const whenSlow: Objection = { kind: 'keep', reason: 'NodeUnknown' };
     await fixture.run({ decisions: ['a', 'b'], execution: { checks: [{ ...slow, whenSlow }] } });
@@ -29,7 +31,6 @@ describe('a response', () => {
   });
 
   test('is shared by decisions of one key for 5 s from the request', async () => {
-    const fixture = new PassFixture();
     const shared = fixture.check('policies', { shared: true });
     const step = fixture.step('remove');
     const slowly = (target: string): Promise<StepResult> => {
@@ -47,14 +48,12 @@ describe('a response', () => {
   });
 
   test('serves at most `maxDecisions` decisions', async () => {
-    const fixture = new PassFixture();
     const listing = fixture.check('listing', { shared: true, maxDecisions: 2 });
     await fixture.run({ execution: { checks: [listing] } });
     expect(fixture.calls).toEqual(['query listing a', 'remove a', 'remove b', 'query listing c', 'remove c']);
   });
 
   test('serves the next step of its decision too', async () => {
-    const fixture = new PassFixture();
     const checks = [fixture.check('listing', { shared: true, maxDecisions: 1 })];
     const steps = [fixture.step('stop'), fixture.step('remove')];
     await fixture.run({ decisions: ['a'], execution: { checks, steps } });
@@ -62,7 +61,6 @@ describe('a response', () => {
   });
 
   test('that is an error fails the decision, and is shared as well', async () => {
-    const fixture = new PassFixture();
     const live = new LiveQuery<string, never>({
       clock: fixture.clock,
       query: (target) => {
@@ -79,7 +77,6 @@ describe('a response', () => {
   });
 
   test('is queried again after a pause of the process between the last response and the action', async () => {
-    const fixture = new PassFixture();
     let paused = false;
     const node = fixture.check('node');
     // The last step before the action that a test can pause is a check without a query.
@@ -96,7 +93,6 @@ describe('a response', () => {
   });
 
   test('is not awaited after a shutdown, and nothing is removed', async () => {
-    const fixture = new PassFixture();
     const stop = new AbortController();
     const live = new LiveQuery<string, never>({
       clock: fixture.clock,

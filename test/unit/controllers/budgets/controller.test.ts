@@ -30,9 +30,7 @@ class Environment {
   readonly namespaces = { items: new Map<string, NamespaceFacts>(), synced: true };
   readonly nodes = { items: new Map<string, NodeFacts>([['n1', node('node-1')]]), synced: true };
   readonly policies = { synced: true };
-  readonly policySet = {
-    ranked: [budgetPolicy([budget({ perNode: 20 })])] as readonly Policy[],
-  };
+  readonly policySet = { ranked: [budgetPolicy([budget({ perNode: 20 })])] as readonly Policy[] };
   readonly passes: ReadonlyMap<string, BudgetsReport>[] = [];
   readonly controller = new BudgetController({
     nodeReports: this.nodeReports,

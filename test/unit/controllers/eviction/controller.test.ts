@@ -103,13 +103,6 @@ describe('sends no request', () => {
     { name: 'while policies are not synced', change: (env) => (env.policies.synced = false) },
     { name: 'if the live policies differ', change: (env) => env.confirm({ same: false }) },
     { name: 'in mode DryRun', change: dryRun },
-    {
-      name: 'if the report is from another node',
-      change: (env) => {
-        env.nodeReports.items.clear();
-        env.requestFrom('node-2', evictionRequest('a'));
-      },
-    },
   ])('$name', async ({ change }) => {
     const env = new EvictionEnvironment(livePod('a'));
     change(env);
@@ -148,13 +141,6 @@ describe('keeps the pod if, while it is read,', () => {
     { name: 'the controller is stopped', change: (env) => env.stop() },
     { name: 'the policy changes to DryRun', change: dryRun },
     { name: 'the watch of reports breaks', change: (env) => (env.nodeReports.synced = false) },
-    {
-      name: 'live policies change during a slow read',
-      change: (env) => {
-        env.clock.advance(5_000);
-        env.confirm({ same: false });
-      },
-    },
     { name: 'the node withdraws its request', reason: 'RequestStale', change: (env) => env.request() },
     {
       name: 'the namespace gets the keep label',

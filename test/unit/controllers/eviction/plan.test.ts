@@ -186,12 +186,6 @@ test.each([
   ]);
 });
 
-test('a node cannot request the pods of another node', () => {
-  const reports = ['node-1', 'node-2'].map((name) => reportOf(name, evictionRequest('a')));
-  const decided = planned({ reports }).map((one) => `${one.target.node} ${verdictOf(one)}`);
-  expect(decided.sort()).toEqual(['node-1 a Evict', 'node-2 a PodMoved']);
-});
-
 test('a pod with two requests is evicted once, and the freshest of equal measurements counts', () => {
   const old = { observedAtMs: minutesAgo(6) - 1 };
   expect(verdicts(requesting(old, {}))).toEqual(['a Evict']);

@@ -55,22 +55,6 @@ describe('an eviction for node pressure', () => {
     });
   });
 
-  test('waits for a minute after a leader began: the one before may just have evicted', async () => {
-    const env = new EvictionEnvironment(livePod('a'));
-    env.hasPredecessor = true;
-    env.policies.ranked = [pressurePolicy()];
-    env.clock.advance(3_600_000);
-    env.request(measured(env, 'a'));
-    await env.pass();
-    later(env, 59_999, 'a');
-    await env.pass();
-    expect(env.evictions.requests).toEqual([]);
-    expect(await env.kept('PacingLimit')).toBe(1);
-    later(env, 1, 'a');
-    await env.pass();
-    expect(env.evictions.acts).toEqual(['evict a']);
-  });
-
   test('is the first in the order of the report; the next waits for a minute and a new measurement', async () => {
     const env = await pressed(['b'], ['a'], ['c']);
     await env.pass();
@@ -197,14 +181,6 @@ describe('keeps the pod if, while it is read,', () => {
     expect(env.evictions.acts).toEqual([]);
     expect(await env.skipped(reason)).toBe(1);
   });
-});
-
-test('a request for a limit that becomes one for pressure is evicted by neither', async () => {
-  const env = await pressed(['a']);
-  env.request(evictionRequest('a', { observedAtMs: env.clock.now().getTime() }));
-  env.evictions.onRequest = () => env.request(measured(env, 'a'));
-  await env.pass();
-  expect(env.evictions.acts).toEqual([]);
 });
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f'];

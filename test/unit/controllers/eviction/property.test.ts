@@ -180,74 +180,75 @@ const decide = (seen: EvictionFacts, given: Policies): readonly EvictionDecision
   planEvictions(seen, { policies: given, now, monotonicMs });
 const evictions = (seen: EvictionFacts, given: Policies) =>
   decide(seen, given).flatMap((one) => (one.verdict === 'Evict' ? [one] : []));
+/** A test that this holds in random clusters, each under random policies. */
+function testClusters(title: string, check: (seen: EvictionFacts, given: Policies) => void): void {
+  test(title, () => {
+    fc.assert(fc.property(facts, policies, check), worlds);
+  });
+}
+
 const lineOf = (one: EvictionDecision): string =>
   `${one.target.node} ${one.target.uid} ${one.verdict === 'Evict' ? `Evict by ${one.policy.name}` : one.reason}`;
 
-test('evicts only requested pods on the requesting node that nothing forbids to evict', () => {
-  fc.assert(
-    fc.property(facts, policies, (seen, given) => {
-      for (const { target } of evictions(seen, given)) {
-        const { node: requester, request: requested } = target;
-        const found = seen.pods.get(requested.pod.uid);
-        expect(found).toMatchObject({
-          ...requested.pod,
-          nodeName: requester,
-          labels: {},
-          deletionAtMs: undefined,
-        });
-        expect(['Pending', 'Running', 'Unknown']).toContain(found?.phase);
-        expect(seen.namespaces.get(requested.pod.namespace)?.labels).toEqual({});
-        expect(seen.nodes.get(requester)?.labels).not.toHaveProperty(['gc.dustpan.dev/keep']);
-        expect(seen.memory.critical.has(requested.pod.uid)).toBe(false);
-        expect(seen.memory.evicted.has(requested.pod.uid)).toBe(false);
-        expect(seen.memory.deferred.get(requested.pod.uid)?.untilMs ?? 0).toBeLessThanOrEqual(monotonicMs);
-      }
-    }),
-    worlds,
-  );
-});
+testClusters(
+  'evicts only requested pods on the requesting node that nothing forbids to evict',
+  (seen, given) => {
+    for (const { target } of evictions(seen, given)) {
+      const { node: requester, request: requested } = target;
+      const found = seen.pods.get(requested.pod.uid);
+      expect(found).toMatchObject({
+        ...requested.pod,
+        nodeName: requester,
+        labels: {},
+        deletionAtMs: undefined,
+      });
+      expect(['Pending', 'Running', 'Unknown']).toContain(found?.phase);
+      expect(seen.namespaces.get(requested.pod.namespace)?.labels).toEqual({});
+      expect(seen.nodes.get(requester)?.labels).not.toHaveProperty(['gc.dustpan.dev/keep']);
+      expect(seen.memory.critical.has(requested.pod.uid)).toBe(false);
+      expect(seen.memory.evicted.has(requested.pod.uid)).toBe(false);
+      expect(seen.memory.deferred.get(requested.pod.uid)?.untilMs ?? 0).toBeLessThanOrEqual(monotonicMs);
+    }
+  },
+);
 
-test('evicts only under the enforced policy that the agent applied, over its limit, by a fresh measurement', () => {
-  fc.assert(
-    fc.property(facts, policies, (seen, given) => {
-      for (const { target, policy } of evictions(seen, given)) {
-        const { node: requester, request: requested } = target;
-        const rule = policy.nodes?.localStorageEviction ?? { evictAtPercent: NaN };
-        expect(given.find((one) => 'problems' in one)).toBeUndefined();
-        const isInPool = seen.nodes.get(requester)?.labels['pool'] === 'x';
-        const first = given.find(
-          (one) => 'nodes' in one && (isInPool || one.nodes?.nodeSelector === everything),
-        );
-        expect(policy).toBe(first);
-        expect(policy.mode).toBe('Enforce');
-        const report = seen.reports.find(({ name }) => name === requester);
-        expect(report).toMatchObject({ policyUid: policy.uid, policyGeneration: policy.generation });
-        expect(requested.observedBytes * 100).toBeGreaterThan(requested.limitBytes * rule.evictAtPercent);
-        const ageMs = now.getTime() - requested.observedAtMs;
-        expect(ageMs).toBeLessThanOrEqual(6 * 60_000);
-        expect(ageMs).toBeGreaterThanOrEqual(-60_000);
-      }
-    }),
-    worlds,
-  );
-});
-
-test('evicts each requested pod at most once, the most excessive first; every request has one decision', () => {
-  fc.assert(
-    fc.property(facts, policies, (seen, given) => {
-      const decisions = decide(seen, given);
-      const requested = seen.reports.flatMap(({ name, requests }) =>
-        requests.map((one) => `${name} ${one.pod.uid}`),
+testClusters(
+  'evicts only under the enforced policy that the agent applied, over its limit, by a fresh measurement',
+  (seen, given) => {
+    for (const { target, policy } of evictions(seen, given)) {
+      const { node: requester, request: requested } = target;
+      const rule = policy.nodes?.localStorageEviction ?? { evictAtPercent: NaN };
+      expect(given.find((one) => 'problems' in one)).toBeUndefined();
+      const isInPool = seen.nodes.get(requester)?.labels['pool'] === 'x';
+      const first = given.find(
+        (one) => 'nodes' in one && (isInPool || one.nodes?.nodeSelector === everything),
       );
-      expect(decisions.map((one) => `${one.target.node} ${one.target.uid}`).sort()).toEqual(requested.sort());
-      const gone = evictions(seen, given).map(({ target }) => target.request);
-      expect(new Set(gone.map(({ pod: { uid } }) => uid)).size).toBe(gone.length);
-      const used = gone.map(({ observedBytes }) => observedBytes);
-      expect(used).toEqual(used.toSorted((a, b) => b - a));
-    }),
-    worlds,
-  );
-});
+      expect(policy).toBe(first);
+      expect(policy.mode).toBe('Enforce');
+      const report = seen.reports.find(({ name }) => name === requester);
+      expect(report).toMatchObject({ policyUid: policy.uid, policyGeneration: policy.generation });
+      expect(requested.observedBytes * 100).toBeGreaterThan(requested.limitBytes * rule.evictAtPercent);
+      const ageMs = now.getTime() - requested.observedAtMs;
+      expect(ageMs).toBeLessThanOrEqual(6 * 60_000);
+      expect(ageMs).toBeGreaterThanOrEqual(-60_000);
+    }
+  },
+);
+
+testClusters(
+  'evicts each requested pod at most once, the most excessive first; every request has one decision',
+  (seen, given) => {
+    const decisions = decide(seen, given);
+    const requested = seen.reports.flatMap(({ name, requests }) =>
+      requests.map((one) => `${name} ${one.pod.uid}`),
+    );
+    expect(decisions.map((one) => `${one.target.node} ${one.target.uid}`).sort()).toEqual(requested.sort());
+    const gone = evictions(seen, given).map(({ target }) => target.request);
+    expect(new Set(gone.map(({ pod: { uid } }) => uid)).size).toBe(gone.length);
+    const used = gone.map(({ observedBytes }) => observedBytes);
+    expect(used).toEqual(used.toSorted((a, b) => b - a));
+  },
+);
 
 test('the order of reports, requests and caches changes neither decisions nor the order of evictions', () => {
   const shuffled = facts.chain((seen) =>

@@ -35,9 +35,7 @@ const vetoes: readonly { name: string; change: (made: Environment) => unknown }[
   { name: 'the policy is deleted', change: ({ policies }) => (policies.ranked = []) },
   {
     name: 'the namespace gets the keep label',
-    change: ({ labelNamespace }) => {
-      labelNamespace();
-    },
+    change: ({ labelNamespace }) => labelNamespace(),
   },
   {
     name: 'its node returns',

@@ -1,5 +1,11 @@
 import fc from 'fast-check';
-import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts';
+import { test } from 'vitest';
+import {
+  isInvalid,
+  type InvalidPolicy,
+  type PodsPolicy,
+  type Policy,
+} from '../../../../src/api/policy/policy.ts';
 import { rankPolicies } from '../../../../src/api/policy/matching.ts';
 import type { PodDeletion, PodGcFacts, PodGcPlan } from '../../../../src/controllers/podgc/facts.ts';
 import { planPodGc } from '../../../../src/controllers/podgc/plan.ts';
@@ -17,6 +23,7 @@ import {
   selectingAll,
   terminatedRule,
 } from '../../../builders.ts';
+import { worlds } from '../../../worlds.ts';
 
 export const planned = (seen: PodGcFacts, { policies }: Given): PodGcPlan =>
   planPodGc(seen, { policies, now });
@@ -238,6 +245,35 @@ export const given: fc.Arbitrary<Given> = fc
       ]),
     };
   });
+
+/** Checks random clusters, each under random policies. */
+export function inEachCluster(
+  check: (seen: Seen, how: Given) => void,
+  { clusters = facts, policies = given }: { clusters?: typeof facts; policies?: typeof given } = {},
+): void {
+  fc.assert(fc.property(clusters, policies, check), worlds);
+}
+
+/** A test that this holds in random clusters, each under random policies. */
+export function testClusters(title: string, check: (seen: Seen, how: Given) => void): void {
+  test(title, () => {
+    inEachCluster(check);
+  });
+}
+
+/** With other rules for pods in each policy. */
+export const withRules = (how: Given, change: (rules: PodsPolicy) => Partial<PodsPolicy>): Given => ({
+  ...how,
+  policies: how.policies.map((one) =>
+    isInvalid(one) || one.pods === undefined ? one : { ...one, pods: { ...one.pods, ...change(one.pods) } },
+  ),
+});
+
+/** Without limits of a pass, of which each deletion takes a place from others. */
+export const unlimited = ({ safety }: Pick<PodsPolicy, 'safety'>): Partial<PodsPolicy> => ({
+  safety: { ...safety, maxDeletesPerPass: 0 },
+  hold: noHold,
+});
 
 /** The first policy that selects the pod, found without the code under test. */
 export function governorOf(one: PodFacts, { policies }: Given): string | undefined {

@@ -1,18 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
-import { FakeCluster, storeOf } from '../../../fakes/cluster.ts';
+import { FakeCluster } from '../../../fakes/cluster.ts';
 import { livePolicies } from '../../../fakes/evictions.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import { minutesAgo, node, pod, policy, terminatedRule } from '../../../builders.ts';
 import {
-  afterQuarantine,
   environmentOf,
   expireAll,
   inTheMiddle,
   keepLabel,
   many,
   orphan,
-  orphanPolicy,
   type Environment,
 } from './environment.ts';
 import { outOfServiceNode } from './rows.ts';
@@ -43,33 +41,9 @@ describe('live policies', () => {
     expect(cluster.requests).toEqual([]);
     expect(reports).toMatchObject([{ deleted: 0, failed: 0 }]);
   });
-
-  test('that cannot be read in the middle of a pass end it: it reports its deletions and fails', async () => {
-    const made = environmentOf(many(500), expireAll());
-    const { cluster, reports } = made;
-    const sent = inTheMiddle(made, () => {
-      made.clock.advance(5_000);
-      made.cluster.policies = unreadable;
-    });
-    await expect(made.pass()).rejects.toThrow('confirming policies');
-    expect(cluster.requests).toHaveLength(sent());
-    expect(500 - cluster.podNames.length).toBe(sent());
-    expect(reports.at(-1)?.deleted).toBe(sent());
-  });
 });
 
 describe('the live node of an orphan', () => {
-  test('is read once more if the policies were read slowly, and keeps the pod if it is back', async () => {
-    const { cluster, clock, pass } = await afterQuarantine();
-    cluster.policies = () => {
-      clock.advance(5_000);
-      cluster.unseenNodes.set('uid-back', node('node-gone'));
-      return Promise.resolve(livePolicies());
-    };
-    await pass();
-    expect(cluster.requests).toEqual(['get node-gone', 'get node-gone']);
-  });
-
   test('counts as unknown if reading it takes too long, and the other pods are deleted', async () => {
     const both = policy({
       pods: { orphaned: { quarantineMs: 0 }, terminated: terminatedRule({ ttlAfterFinishedMs: 0 }) },
@@ -88,19 +62,13 @@ describe('the live node of an orphan', () => {
 describe('the live namespace', () => {
   const other = { uid: 'uid-default', name: 'default', resourceVersion: '2' };
 
-  test.each<{ readonly name: string; readonly read: () => unknown; readonly reason?: string }>([
-    { name: 'has the keep label', read: () => ({ ...other, labels: keepLabel }), reason: 'KeepMarked' },
-    { name: 'has other labels than in the plan', read: () => ({ ...other, labels: { env: 'prod' } }) },
-    { name: 'does not exist', read: () => undefined },
-    {
-      name: 'cannot be read',
-      read: () => {
-        throw new Error('server down');
-      },
-    },
-  ])('that $name keeps its pods', async ({ read, reason = 'NamespaceUnknown' }) => {
+  test.each([
+    { name: 'has the keep label', live: { ...other, labels: keepLabel }, reason: 'KeepMarked' },
+    { name: 'has other labels than in the plan', live: { ...other, labels: { env: 'prod' } } },
+    { name: 'does not exist', live: undefined },
+  ])('that $name keeps its pods', async ({ live, reason = 'NamespaceUnknown' }) => {
     const made = environmentOf(many(2), expireAll());
-    Object.assign(made.cluster, { namespace: () => Promise.resolve().then(() => read()) });
+    made.cluster.namespace = () => Promise.resolve(live);
     await made.pass();
     expect(made.cluster.podNames).toEqual(['p0000', 'p0001']);
     expect(await skipped(made)).toEqual([reason]);
@@ -110,16 +78,9 @@ describe('the live namespace', () => {
     const made = environmentOf(many(2), expireAll());
     const labelled = { ...other, labels: { env: 'prod' } };
     made.namespaces.set(labelled.uid, labelled);
-    Object.assign(made.cluster, { namespace: () => Promise.resolve(labelled) });
+    made.cluster.namespace = () => Promise.resolve(labelled);
     await made.pass();
     expect(made.cluster.podNames).toEqual([]);
-  });
-
-  test('is read once for all its pods', async () => {
-    const { cluster, pass } = environmentOf(many(20), expireAll());
-    await pass();
-    expect(cluster.podNames).toEqual([]);
-    expect(cluster.namespaceReads).toEqual(['default']);
   });
 });
 
@@ -140,22 +101,6 @@ test.each([
   expect([...cluster.failed]).toEqual(kept.length > 0 ? [] : [['stuck', undefined]]);
 });
 
-test('a quarantine does not continue while nodes are not synced', async () => {
-  const cluster = new FakeCluster([orphan], [node('node-1')]);
-  const nodes = { ...storeOf(cluster.nodes), synced: true };
-  const { clock, pass } = environmentOf(cluster, orphanPolicy, { nodes });
-  await pass();
-  nodes.synced = false;
-  clock.advance(3_600_000);
-  await pass();
-  nodes.synced = true;
-  await pass();
-  expect(cluster.requests).toEqual([]);
-  clock.advance(40_000);
-  await pass();
-  expect(cluster.podNames).toEqual([]);
-});
-
 /** What a controller is connected to, and changes in the middle of a pass. */
 interface Switches {
   readonly made: Environment;
@@ -166,9 +111,7 @@ interface Switches {
 test.each<{ name: string; change: (all: Switches) => unknown; stale?: number; kept?: string }>([
   {
     name: 'a new keep label on the namespace',
-    change: ({ made }) => {
-      made.labelNamespace();
-    },
+    change: ({ made }) => made.labelNamespace(),
     stale: 0,
     kept: 'KeepMarked',
   },
@@ -220,69 +163,60 @@ test.each<{ name: string; change: (all: Switches) => unknown; stale?: number; ke
   expect(staleCount).toBe(stale);
 });
 
-describe('namespaces and nodes that cannot be read live', () => {
-  /** Twenty pods, each in its own namespace and orphaned by its own node. */
-  const scattered = many(20, { phase: 'Running' }).map((one, i) => ({
-    ...{ ...one, namespace: `n-${i}`, nodeName: `gone-${i}` },
-  }));
-  const orphans = policy({ pods: { orphaned: { quarantineMs: 0 } } });
-
-  test.each<{ name: string; reason: string; message: string; fail: (made: Environment) => void }>([
-    {
-      name: 'namespaces',
-      reason: 'NamespaceUnknown',
-      message: 'reading namespace failed',
-      fail: ({ cluster }) => (cluster.namespace = unreadable),
-    },
-    {
-      name: 'nodes',
-      reason: 'NodeUnknown',
-      message: 'reading node failed',
-      fail: ({ cluster }) => {
-        cluster.fault((verb) => (verb === 'get' ? new Error('server down') : undefined));
-      },
-    },
-  ])('keep their pods ($name): the report counts them, and a few lines say so', async (row) => {
+test.each([
+  { read: 'namespace', reason: 'NamespaceUnknown' },
+  { read: 'node', reason: 'NodeUnknown' },
+] as const)(
+  'a $read that cannot be read live keeps its pods: the report counts them, and a few lines say so',
+  async ({ read, reason }) => {
     const log = new RecordingLogger();
-    const made = environmentOf(scattered, orphans, { log });
-    for (const { namespace: name } of scattered)
+    // Each is in its own namespace, and orphaned by its own node.
+    const pods = many(20, { phase: 'Running' }).map((one, i) => ({
+      ...one,
+      namespace: `n-${i}`,
+      nodeName: `gone-${i}`,
+    }));
+    const made = environmentOf(pods, policy({ pods: { orphaned: { quarantineMs: 0 } } }), { log });
+    for (const { namespace: name } of pods)
       made.namespaces.set(name, { uid: name, name, resourceVersion: '1', labels: {} });
-    row.fail(made);
+    made.cluster[read] = unreadable;
     await made.pass();
     expect(made.cluster.podNames).toHaveLength(20);
-    expect(await skipped(made)).toEqual([row.reason]);
+    expect(await skipped(made)).toEqual([reason]);
     expect(made.reports.at(-1)).toMatchObject({ due: 20, deleted: 0, failed: 0, unverified: 20 });
-    const lines = log.lines.filter(({ message }) => message === row.message);
-    expect(lines).toHaveLength(10);
-  });
-});
+    expect(log.lines.filter(({ message }) => message === `reading ${read} failed`)).toHaveLength(10);
+  },
+);
 
-test('with a skewed clock no ttl is judged, but thresholds are', async () => {
-  const both = policy({
-    pods: { terminated: terminatedRule({ threshold: 1, ttlAfterFinishedMs: 600_000 }) },
-  });
-  const log = new RecordingLogger();
-  const fresh = { finishedAtMs: minutesAgo(5) };
-  const made = environmentOf(
-    [
-      ...many(3, { finishedAtMs: minutesAgo(60) }),
-      pod('fresh-1', fresh),
-      pod('fresh-2', fresh),
-      pod('fresh-3', fresh),
-    ],
-    both,
-    { log },
-  );
-  made.cluster.policies = () => Promise.resolve(livePolicies({ clockSkewMs: -3_600_000 }));
-  await made.pass();
-  expect(made.cluster.podNames.toSorted()).toEqual(['fresh-3', 'p0000', 'p0001', 'p0002']);
-  expect(await made.registry.metrics()).toContain(
-    'dustpan_skipped_objects_total{unit="podgc",reason="ClockUnsure"} 3',
-  );
-  expect(made.reports.at(-1)).toMatchObject({ deleted: 2, failed: 0, clockUnsure: 3 });
-  const warnings = log.lines.filter(({ level }) => level === 'warn');
-  expect(warnings.map(({ fields }) => fields)).toEqual([{ aheadSeconds: -3_600 }]);
-});
+test.each([-3_600_000, 3_600_000])(
+  'with a clock that is off by %d ms no ttl is judged, but thresholds are',
+  async (clockSkewMs) => {
+    const both = policy({
+      pods: { terminated: terminatedRule({ threshold: 1, ttlAfterFinishedMs: 600_000 }) },
+    });
+    const log = new RecordingLogger();
+    const fresh = { finishedAtMs: minutesAgo(5) };
+    const made = environmentOf(
+      [
+        ...many(3, { finishedAtMs: minutesAgo(60) }),
+        pod('fresh-1', fresh),
+        pod('fresh-2', fresh),
+        pod('fresh-3', fresh),
+      ],
+      both,
+      { log },
+    );
+    made.cluster.policies = () => Promise.resolve(livePolicies({ clockSkewMs }));
+    await made.pass();
+    expect(made.cluster.podNames.toSorted()).toEqual(['fresh-3', 'p0000', 'p0001', 'p0002']);
+    expect(await made.registry.metrics()).toContain(
+      'dustpan_skipped_objects_total{unit="podgc",reason="ClockUnsure"} 3',
+    );
+    expect(made.reports.at(-1)).toMatchObject({ deleted: 2, failed: 0, clockUnsure: 3 });
+    const warnings = log.lines.filter(({ level }) => level === 'warn');
+    expect(warnings.map(({ fields }) => fields)).toEqual([{ aheadSeconds: clockSkewMs / 1000 }]);
+  },
+);
 
 describe('pods that cannot be deleted', () => {
   /** A webhook responds with a Status. */

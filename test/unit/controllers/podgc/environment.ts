@@ -32,15 +32,11 @@ export interface Environment {
   readonly clock: FakeClock;
   readonly metrics: PodGcDeps['metrics'];
   readonly registry: Registry;
-  readonly policies: {
-    synced: boolean;
-    ranked: readonly (Policy | InvalidPolicy)[];
-    fingerprint: string;
-  };
+  readonly policies: { synced: boolean; ranked: readonly (Policy | InvalidPolicy)[]; fingerprint: string };
   readonly reports: PolicyPassReport[];
   readonly pass: (signal?: AbortSignal) => Promise<void>;
   /** Gives the namespace `default` the keep label. */
-  readonly labelNamespace: () => void;
+  readonly labelNamespace: () => unknown;
 }
 
 /** The controller and a cluster, or the pods of one with node-1. */
@@ -55,9 +51,7 @@ export function environmentOf(
   const clock = new FakeClock();
   const metrics = unitMetrics(registry);
   startMetrics(metrics, 'podgc', podGcReasons);
-  const policies: Environment['policies'] = {
-    ...{ synced: true, ranked: [governing], fingerprint: '' },
-  };
+  const policies: Environment['policies'] = { ...{ synced: true, ranked: [governing], fingerprint: '' } };
   const reports: PolicyPassReport[] = [];
   const byDefault = { uid: 'uid-default', name: 'default', resourceVersion: '1', labels: {} };
   const namespaces = new Map<string, NamespaceFacts>([[byDefault.uid, byDefault]]);

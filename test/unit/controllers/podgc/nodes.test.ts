@@ -185,35 +185,10 @@ const rows: readonly Row[] = [
     deleted: ['a Orphaned'],
   },
   {
-    name: 'does not delete an orphan again that only waits for its finalizers',
-    pods: [orphan('a', { phase: 'Failed', ...finalizerHeld })],
-    policies: [orphaned()],
-    deleted: [],
-    kept: ['a FinalizerHeld'],
-  },
-  {
     name: 'marks and deletes an orphan that has not finished, with or without finalizers',
     pods: [orphan('a', finalizerHeld)],
     policies: [orphaned()],
     deleted: ['a Orphaned mark'],
-  },
-  {
-    name: 'keeps an orphan whose own policy has no orphan rule',
-    pods: [orphan('a', ofX), orphan('b')],
-    policies: [
-      orphaned(),
-      policy({ name: 'high', priority: 5, pods: { podSelector: labelled('app', 'x') } }),
-    ],
-    deleted: ['b Orphaned mark'],
-    kept: ['a NotTerminated'],
-  },
-  {
-    name: 'keeps pods on a node out of service, and unbound ones, under a policy without these rules',
-    pods: [stuck(), pod('b', { phase: 'Pending', ...terminating, nodeName: undefined })],
-    nodes: [outOfServiceNode],
-    policies: [policy()],
-    deleted: [],
-    kept: ['a NotTerminated', 'b NotTerminated'],
   },
   {
     name: 'out of service: deletes terminating pods on a node that is tainted and not ready',

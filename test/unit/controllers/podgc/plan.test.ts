@@ -103,13 +103,6 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    name: 'keeps every pod without a policy for pods',
-    pods: [aged('a', 9)],
-    policies: [policy({ pods: undefined })],
-    deleted: [],
-    kept: ['a NoPolicy'],
-  },
-  {
     name: 'the policy of higher priority governs, and a threshold counts only the pods of its policy',
     pods: [aged('a', 9, ofX), aged('b', 8, ofX), aged('c', 7), aged('d', 6)],
     policies: [terminated({ threshold: 1 }), high(terminatedRule({ threshold: 2 }))],
@@ -128,12 +121,6 @@ const rows: readonly Row[] = [
     policies: [expire, invalid(undefined)],
     deleted: [],
     kept: ['a InvalidPolicy'],
-  },
-  {
-    name: 'an invalid policy of lower priority keeps no pod that another policy governs',
-    pods: [aged('a', 9)],
-    policies: [expire, invalid(-1)],
-    deleted: ['a Expired'],
   },
 ];
 

@@ -42,6 +42,12 @@ const keptBy = ({ kept }: PodGcPlan): string[] =>
     [name, reason, eligibleAt?.toISOString().slice(11, 19)].filter(Boolean).join(' '),
   );
 
+/** The decision about a pod of a small cluster: `Orphaned mark`, `TooYoung 12:05:00`. */
+export function verdictOf(one: PodFacts, governing: Policy, given: Omit<Facts, 'pods'> = {}): string {
+  const plan = planFor({ pods: [one], ...given }, governing);
+  return [...deletedBy(plan), ...keptBy(plan)].map((line) => line.replace(`${one.name} `, '')).join();
+}
+
 export const aged = (name: string, minutes: number, over: Partial<PodFacts> = {}): PodFacts =>
   pod(name, { createdAtMs: minutesAgo(minutes), finishedAtMs: minutesAgo(minutes), ...over });
 export const evicted = { phase: 'Failed', reason: 'Evicted' } as const;
@@ -53,9 +59,7 @@ export const outOfServiceNode = node('node-1', {
 export const terminated = (over: Parameters<typeof terminatedRule>[0]): Policy =>
   policy({ pods: { terminated: terminatedRule(over) } });
 export const orphaned = (quarantineMs = 40_000, maxOrphanedNodesPercent = 100): Policy =>
-  policy({
-    pods: { orphaned: { quarantineMs }, safety: { maxDeletesPerPass: 0, maxOrphanedNodesPercent } },
-  });
+  policy({ pods: { orphaned: { quarantineMs }, safety: { maxDeletesPerPass: 0, maxOrphanedNodesPercent } } });
 
 export interface Row extends Facts {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { test } from 'vitest';
 import type { OwnerRef } from '../../../../src/kube/cache/objects.ts';
-import { finalizerHeld, minutesAgo, owner, terminating } from '../../../builders.ts';
+import { finalizerHeld, owner, terminating } from '../../../builders.ts';
 import { checkRow, type Row, aged, evicted, terminated } from './rows.ts';
 
 const job = { controller: owner('Job', 'j') } as const;
@@ -68,19 +68,6 @@ const thresholds: readonly Row[] = [
     kept: ['5 UnderThreshold', '6 UnderThreshold'],
   },
   {
-    name: 'a flood in one namespace deletes no older pod of another one, under a ttl',
-    pods: [
-      ...[
-        aged('shop/1', 9, { finishedAtMs: minutesAgo(1) }),
-        aged('shop/2', 8, { finishedAtMs: minutesAgo(1) }),
-      ],
-      ...[aged('flood/3', 7), aged('flood/4', 6), aged('flood/5', 5)],
-    ],
-    policies: [terminated({ threshold: 2, ttlAfterFinishedMs: 120_000 })],
-    deleted: ['3 Expired', '4 Expired', '5 Expired'],
-    kept: ['1 TooYoung 12:01:00', '2 TooYoung 12:01:00'],
-  },
-  {
     name: 'the threshold per namespace counts the pods that the ttl leaves',
     pods: [aged('1', 9), aged('2', 8), aged('3', 1), aged('4', 1)],
     policies: [terminated({ perNamespaceThreshold: 2, ttlAfterFinishedMs: 120_000 })],
@@ -119,13 +106,6 @@ const held: readonly Row[] = [
     policies: [terminated({ threshold: 2, perNamespaceThreshold: 2, protectUnfinishedJobs: true })],
     deleted: [],
     kept: [`1 ${reason}`, `2 ${reason}`, `3 ${reason}`, 'a UnderThreshold', 'b UnderThreshold'],
-  })),
-  ...stuck.map(({ reason, over }) => ({
-    name: `${reason} pods cause no deletion of other pods in their own namespace`,
-    pods: [aged('x/1', 9, over), aged('x/2', 9, over), aged('x/a', 5), aged('x/b', 4), aged('y/c', 5)],
-    policies: [terminated({ perNamespaceThreshold: 1, protectUnfinishedJobs: true })],
-    deleted: ['a TerminatedInNamespace'],
-    kept: [`1 ${reason}`, `2 ${reason}`, 'b UnderThreshold', 'c UnderThreshold'],
   })),
   {
     name: 'protectUnfinishedJobs keeps pods of running and of unknown Jobs',
@@ -170,12 +150,6 @@ const owners: readonly Row[] = [
     policies: [expireButOne],
     deleted: ['old-set Expired', 'alone Expired'],
     kept: ['new-set KeptForOwner', 'other KeptForOwner'],
-  },
-  {
-    name: 'the threshold deletes even the newest pod of an owner',
-    pods: [aged('a', 9, job), aged('b', 5)],
-    policies: [terminated({ threshold: 1, keepPerOwner: 1 })],
-    deleted: ['a Terminated'],
   },
   {
     name: 'keepPerOwner has no effect with a threshold alone',
@@ -249,13 +223,6 @@ const owners: readonly Row[] = [
     policies: [expireButOne],
     deleted: ['old Expired'],
     kept: ['new KeptForOwner'],
-  },
-  {
-    name: 'owners with one UID in two namespaces are two owners',
-    pods: [aged('shop/old', 9, job), aged('shop/new', 5, job), aged('tenant/newer', 1, job)],
-    policies: [expireButOne],
-    deleted: ['old Expired'],
-    kept: ['new KeptForOwner', 'newer KeptForOwner'],
   },
 ];
 

@@ -1,0 +1,268 @@
+import { describe, expect, test } from 'vitest';
+import type { BudgetsReport } from '../../../../src/api/report/budgets-report.ts';
+import type { PolicyPassReport } from '../../../../src/api/report/pass-report.ts';
+import { rollUpNodes } from '../../../../src/controllers/policystatus/nodes.ts';
+import { planStatus, readStatus, writeAfterMs } from '../../../../src/controllers/policystatus/plan.ts';
+import type { PolicyStatus, StatusFacts } from '../../../../src/controllers/policystatus/status.ts';
+import { openBreakersIn } from '../../../../src/gc/open-breaker.ts';
+import { node, nodesRules, now, policy } from '../../../builders.ts';
+import { hostile, raw } from '../../../hostile.ts';
+import { budget } from '../budgets/builders.ts';
+import { broken, conditions, nodesPolicy, passReport, report as nodeReport } from './builders.ts';
+
+/** The status of an enforced policy of which nothing is stored or reported but this. */
+const statusOf = (over: Partial<StatusFacts> = {}, at = now): PolicyStatus =>
+  planStatus({ policy: policy(), stored: undefined, report: undefined, deletedSince: 0, ...over }, at);
+const conditionOf = ({ conditions: all }: PolicyStatus, type: string) => all.find((one) => one.type === type);
+
+const dryRun = policy({ mode: 'DryRun' });
+const ofNodes = nodesPolicy('default');
+const noNodes = rollUpNodes([ofNodes], { nodes: [], reports: [] }, now).get('uid-default');
+
+describe('the conditions', () => {
+  /** The conditions but Holding. */
+  const allOf = (ready: string, accepted: string, enforcing: string, degraded: string): string[] => [
+    ...[`Ready=${ready}`, `Accepted=${accepted}`, `Enforcing=${enforcing}`, `Degraded=${degraded}`],
+  ];
+  const degraded = (name: string, reason: string, over: Partial<PolicyPassReport>) => ({
+    ...{ name, facts: { report: passReport(over) } },
+    expected: allOf(`False ${reason}`, 'True Valid', 'True ModeEnforce', `True ${reason}`),
+  });
+  const invalid = 'False InvalidPolicy';
+
+  test.each<{ readonly name: string; readonly facts: Partial<StatusFacts>; readonly expected: string[] }>([
+    {
+      name: 'enforcing, as planned',
+      facts: { report: passReport() },
+      expected: allOf('True AsPlanned', 'True Valid', 'True ModeEnforce', 'False AsPlanned'),
+    },
+    {
+      name: 'DryRun',
+      facts: { policy: dryRun, report: passReport({ deleted: 0 }) },
+      expected: allOf('True AsPlanned', 'True Valid', 'False ModeDryRun', 'False AsPlanned'),
+    },
+    degraded('circuit breaker open', 'Tripped', { missingNodes: 4, trippedPercent: 40 }),
+    degraded('failed deletions', 'DeletesFailed', { failed: 2 }),
+    degraded('namespaces cannot be read', 'NotVerified', { deleted: 0, unverified: 2 }),
+    degraded('clocks differ', 'ClockUnsure', { deleted: 0, clockUnsure: 2 }),
+    {
+      name: 'before the first pass',
+      facts: {},
+      expected: allOf('True AsPlanned', 'True Valid', 'True ModeEnforce', 'Unknown NoPassYet'),
+    },
+    {
+      name: 'invalid',
+      facts: { policy: broken },
+      expected: allOf(invalid, invalid, invalid, 'Unknown NoPassYet'),
+    },
+  ])('$name', ({ facts, expected }) => {
+    const status = statusOf(facts);
+    expect(conditions(status).filter((one) => !one.startsWith('Holding='))).toEqual(expected);
+    expect(status.observedGeneration).toBe((facts.policy ?? policy()).generation);
+  });
+
+  test('have a lastTransitionTime that changes only with the status', () => {
+    const stored = statusOf({ report: passReport() });
+    const second = statusOf({ stored, report: passReport({ failed: 1 }) }, new Date(now.getTime() + 60_000));
+    const moved = second.conditions.filter((one) => one.lastTransitionTime === '2026-01-15T12:01:00Z');
+    expect(moved.map(({ type }) => type)).toEqual(['Ready', 'Degraded']);
+  });
+});
+
+describe('before the first pass of a controller that has just started', () => {
+  const open = statusOf({ report: passReport({ missingNodes: 5, trippedPercent: 50 }) });
+  const observed = { nodes: [node('node-1')], reports: [nodeReport('node-1', { degraded: true })] };
+  const nodes = rollUpNodes([ofNodes], observed, now).get('uid-default');
+
+  test('an open circuit breaker remains in the status, with its message', () => {
+    const later = statusOf({ policy: policy({ generation: 9 }), stored: open, nodes });
+    expect(conditions(later)).toEqual(conditions(open));
+    expect(conditionOf(later, 'Degraded')?.message).toContain('Nodes missing: 5');
+    expect([...openBreakersIn([{ name: 'default', status: later }])]).toEqual([['default', 5]]);
+  });
+
+  test.each([
+    { name: 'of a policy without rules for pods', of: ofNodes },
+    { name: 'of an invalid policy', of: broken },
+  ])('one $name does not', ({ of }) => {
+    expect(conditionOf(statusOf({ policy: of, stored: open }), 'Degraded')?.reason).not.toBe('Tripped');
+  });
+
+  test('no other trouble does', () => {
+    const failed = statusOf({ report: passReport({ failed: 1 }) });
+    expect(conditions(statusOf({ stored: failed })).at(-1)).toContain('Unknown NoPassYet');
+  });
+});
+
+describe('a hold', () => {
+  const inForce = (generation: number, held?: { due: number }) => ({
+    ...{ generation, since: now },
+    held: held && { ...held, until: new Date(now.getTime() + 300_000) },
+  });
+  const nine = inForce(1, { due: 9 });
+  const holding = passReport({ hold: nine });
+
+  test.each([
+    { name: 'a deletion that waits', hold: nine, expected: 'True Holding' },
+    { name: 'none that waits', hold: inForce(1), expected: 'False NothingHeld' },
+    { name: 'a pass under another generation', hold: inForce(7, { due: 9 }), expected: 'Unknown NoPassYet' },
+    { name: 'no pass yet', expected: 'Unknown NoPassYet' },
+    { name: 'mode DryRun', of: dryRun, hold: nine, expected: 'False ModeDryRun' },
+    { name: 'an invalid policy', of: broken, expected: 'False InvalidPolicy' },
+    { name: 'nodes that hold', of: ofNodes, nodes: 2, expected: 'True NodesHolding' },
+    { name: 'nodes that do not', of: ofNodes, nodes: 0, expected: 'False NothingHeld' },
+    { name: 'nodes that are not known', of: ofNodes, expected: 'False NothingHeld' },
+  ])('the condition Holding: $name', ({ of = policy(), hold, nodes, expected }) => {
+    const rollup = noNodes && nodes !== undefined ? { ...noNodes, desired: 3, holding: nodes } : undefined;
+    const status = statusOf({ policy: of, report: hold && passReport({ hold }), nodes: rollup });
+    expect(conditions(status)).toContain(`Holding=${expected}`);
+  });
+
+  test('has its numbers, its end and both commands; they remain after a restart', () => {
+    const first = statusOf({ report: holding });
+    expect(first.hold).toEqual({
+      ...{ generation: 1, since: '2026-01-15T12:00:00Z', due: 9, until: '2026-01-15T12:05:00Z' },
+    });
+    expect(conditionOf(first, 'Holding')?.message).toBe(
+      'Generation 1 would delete 9 of the 10 pods that it governs; dustpan waits until 2026-01-15T12:05:00Z. ' +
+        'To go on now: kubectl annotate gcpolicy default --overwrite gc.dustpan.dev/skip-hold=1. ' +
+        `To take it back: kubectl patch gcpolicy default --type=merge -p '{"spec":{"mode":"DryRun"}}'`,
+    );
+    const restarted = statusOf({ stored: readStatus(first) });
+    expect(restarted.hold).toEqual(first.hold);
+    expect(conditionOf(restarted, 'Holding')).toEqual(conditionOf(first, 'Holding'));
+  });
+
+  test('is still shown if the stored status has no counts', () => {
+    const { observedGeneration, conditions: before, hold } = statusOf({ report: holding });
+    const stored = { observedGeneration, conditions: before, hold };
+    expect(conditions(statusOf({ stored }))).toContain('Holding=True Holding');
+  });
+
+  test('that ends, and mode DryRun, delete the stored values', () => {
+    const stored = statusOf({ report: holding });
+    const over = statusOf({ stored, report: passReport({ hold: inForce(1) }) });
+    expect(over.hold).toMatchObject({ generation: 1, due: null, until: null });
+    expect(statusOf({ policy: dryRun, report: passReport(), stored }).hold).toBeNull();
+    expect(statusOf({ policy: dryRun, report: passReport() })).not.toHaveProperty('hold');
+  });
+});
+
+describe('the condition BudgetsExceeded', () => {
+  const namespaceBudgets = [budget({ perNode: 20 })];
+  const withBudgets = policy({ pods: undefined, nodes: nodesRules({ namespaceBudgets }) });
+  const budgets: BudgetsReport = { status: 'True', reason: 'NamespaceOverBudget', message: 'team-a' };
+  const stored = statusOf({ policy: withBudgets, budgets });
+  const exceeded = ['BudgetsExceeded=True NamespaceOverBudget'];
+
+  test.each<{ readonly name: string; readonly facts: Partial<StatusFacts>; readonly expected: string[] }>([
+    { name: 'the last pass', facts: { budgets }, expected: exceeded },
+    { name: 'no pass yet', facts: {}, expected: ['BudgetsExceeded=Unknown NotCompared'] },
+    { name: 'no pass of this controller: as it was', facts: { stored }, expected: exceeded },
+    {
+      name: 'a policy without budgets, which had some',
+      facts: { policy: policy({ nodes: nodesRules() }), stored },
+      expected: [],
+    },
+    { name: 'a policy without rules for nodes', facts: { policy: policy() }, expected: [] },
+    { name: 'an invalid policy', facts: { policy: broken, budgets }, expected: [] },
+  ])('$name', ({ facts, expected }) => {
+    const made = conditions(statusOf({ policy: withBudgets, ...facts }));
+    expect(made.filter((one) => one.startsWith('BudgetsExceeded'))).toEqual(expected);
+  });
+
+  test.each<{ readonly name: string; readonly over: Partial<BudgetsReport>; readonly afterMs?: number }>([
+    { name: 'another status at once', over: { status: 'False' }, afterMs: 0 },
+    { name: 'another reason after 30 s', over: { reason: 'Other' }, afterMs: 30_000 },
+    { name: 'another message, which has sizes, after 5 min', over: { message: 'team-b' }, afterMs: 300_000 },
+    { name: 'nothing if nothing changed', over: {} },
+  ])('is written: $name', ({ over, afterMs }) => {
+    const next = statusOf({ policy: withBudgets, budgets: { ...budgets, ...over } });
+    expect(writeAfterMs(next, stored)).toBe(afterMs);
+  });
+});
+
+describe('a stored status', () => {
+  const condition = {
+    ...{ type: 'Ready', status: 'True', reason: 'AsPlanned', message: 'The agent applies the policy' },
+    ...{ lastTransitionTime: '2026-01-01T00:00:00Z', observedGeneration: 1 },
+  };
+  const pods = {
+    ...{ governed: 3, terminated: 2, due: 1, waiting: 0, held: 0, missingNodes: 0 },
+    ...{ errorsLastPass: 0, deletedTotal: 7 },
+  };
+  const bare = { observedGeneration: 1, lastPassTime: '2026-01-01T00:00:00Z', pods, nodes: noNodes };
+  const stored = { ...bare, conditions: [condition] };
+  const uncounted = { observedGeneration: 1, conditions: [condition] };
+
+  test.each<{ readonly name: string; readonly given: unknown; readonly read: unknown }>([
+    { name: 'a status that we wrote', given: stored, read: stored },
+    ...[undefined, null, 'x', {}, { observedGeneration: 'one' }].map((given) => ({
+      ...{ name: `nothing from ${JSON.stringify(given)}`, given, read: undefined },
+    })),
+    { name: 'a status without conditions', given: bare, read: { ...bare, conditions: [] } },
+    {
+      name: 'only valid conditions',
+      given: { ...stored, conditions: [condition, 'Ready', null, { ...condition, status: true }] },
+      read: stored,
+    },
+    {
+      name: 'only valid counts',
+      given: { ...stored, lastPassTime: 7, pods: { deletedTotal: '7' }, nodes: { desired: null } },
+      read: uncounted,
+    },
+    {
+      name: 'only counts that are objects',
+      given: { ...stored, lastPassTime: null, pods: 7, nodes: null },
+      read: uncounted,
+    },
+  ])('is read: $name', ({ given, read }) => {
+    expect(readStatus(given)).toEqual(read);
+  });
+
+  test('has the values of the last pass, which remain until the first pass after a restart', () => {
+    const restarted = statusOf({ policy: dryRun, stored: readStatus(stored) });
+    expect(restarted).toMatchObject({ lastPassTime: '2026-01-01T00:00:00Z', pods });
+    const first = statusOf({ policy: dryRun });
+    expect(first).not.toHaveProperty('lastPassTime');
+    expect(first).not.toHaveProperty('pods');
+    expect(conditionOf(first, 'Enforcing')?.message).toBe('Mode DryRun: dustpan removes nothing');
+  });
+});
+
+describe('the size of a status', () => {
+  /** Every agent watches the policies, so one status is sent to 5 000 nodes. */
+  const mostBytes = 8 * 1024;
+  const bytesOf = (facts: Partial<StatusFacts>): number => Buffer.byteLength(JSON.stringify(statusOf(facts)));
+  const large = 2 ** 50;
+
+  test('is small when 5 000 nodes are degraded', () => {
+    const names = Array.from({ length: 5_000 }, (_, i) => `node-${i}`);
+    const removable = { imagesRemovable: large, imageBytesRemovable: large, containersRemovable: large };
+    const observed = {
+      nodes: names.map((name) => node(name)),
+      reports: names.map((name) => nodeReport(name, { degraded: true, ...removable })),
+    };
+    const nodes = rollUpNodes([ofNodes], observed, now).get('uid-default');
+    expect(nodes).toMatchObject({ desired: 5_000, degraded: 5_000 });
+    const report = {
+      ...{ at: now, governed: large, terminated: large, due: large, waiting: large, held: large },
+      ...{ deleted: large, failed: large, clockUnsure: large, unverified: large, missingNodes: large },
+      trippedPercent: 100 / 3,
+      hold: { generation: large, since: now, held: { due: large, until: now } },
+    };
+    expect(bytesOf({ policy: ofNodes, report, deletedSince: large, nodes })).toBeLessThan(mostBytes);
+  });
+
+  test('is small when a policy has 5 MB of problems', () => {
+    const problems = Array.from({ length: 50_000 }, (_, i) => `${i}: `.padEnd(100, 'x'));
+    expect(bytesOf({ policy: { ...broken, problems } })).toBeLessThan(mostBytes);
+  });
+});
+
+test('control characters in the name of a field are escaped', () => {
+  const status = statusOf({ policy: { ...broken, problems: [`spec.${hostile}: unknown field`] } });
+  const accepted = conditionOf(status, 'Accepted')?.message ?? '';
+  expect(accepted).toContain(String.raw`spec.a\u001b[2Jb\nERROR forged\u009b2J`);
+  expect(accepted).not.toMatch(raw);
+});
