@@ -69,14 +69,11 @@ async function send(cluster: object, variables: ConnectionSources['proxies'] = {
   }
 }
 
-test('requests go through the HTTP proxy of a proxy-url, on one connection, with TLS to the server', async () => {
-  const { url, requested } = await proxy(startConnectProxy(portOf(server)));
-  expect(await send({ 'proxy-url': url })).toBe(200);
-  expect(requested).toEqual([`${host}:6443`]);
-});
-
-test('requests go through a SOCKS5 proxy, which looks up the name', async () => {
-  const { url, requested } = await proxy(startSocksProxy(portOf(server)));
+test.each([
+  ['the HTTP proxy of a proxy-url, on one connection, with TLS to the server', startConnectProxy],
+  ['a SOCKS5 proxy, which looks up the name', startSocksProxy],
+])('requests go through %s', async (_name, startProxy) => {
+  const { url, requested } = await proxy(startProxy(portOf(server)));
   expect(await send({ 'proxy-url': url })).toBe(200);
   expect(requested).toEqual([`${host}:6443`]);
 });
@@ -100,22 +97,18 @@ test.each([
   expect(new Set(requested)).toEqual(new Set([new URL(address).host]));
 });
 
-test('the certificate is verified for an IPv6 address behind a proxy', async () => {
-  const { url } = await proxy(startConnectProxy(portOf(server)));
-  const other = { server: 'https://[fd00::2]:6443', 'proxy-url': url };
-  await expect(send(other)).rejects.toThrow(/through the proxy .*fd00::2 is not in the cert/);
-});
-
 test('HTTPS_PROXY is used, with its user and password', async () => {
   const { url, requested } = await proxy(startConnectProxy(portOf(server), 'me:secret'));
   expect(await send({}, { httpsProxy: url.replace('//', '//me:secret@') })).toBe(200);
   expect(requested).toEqual([`${host}:6443`]);
 });
 
-test('the proxy does not weaken the check of the certificate', async () => {
+test.each([
+  ['a name', { 'tls-server-name': 'other.test' }, /through the proxy .*does not match certificate/],
+  ['an IPv6 address', { server: 'https://[fd00::2]:6443' }, /through the proxy .*fd00::2 is not in the cert/],
+])('the proxy does not weaken the check of the certificate for %s', async (_name, cluster, problem) => {
   const { url } = await proxy(startConnectProxy(portOf(server)));
-  const other = { 'tls-server-name': 'other.test', 'proxy-url': url };
-  await expect(send(other)).rejects.toThrow(/through the proxy .*does not match certificate/);
+  await expect(send({ ...cluster, 'proxy-url': url })).rejects.toThrow(problem);
 });
 
 test('an error names the proxy, without its password', async () => {

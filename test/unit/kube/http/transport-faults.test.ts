@@ -11,12 +11,12 @@ const half: Respond = (response) => {
   response.writeHead(200, { 'content-length': '100' }).write('half', () => response.socket?.destroy());
 };
 
+const hungCredentials = { headers: () => new Promise<never>(() => undefined), refresh: () => undefined };
+
 describe('retries', () => {
   test('of a GET wait for Retry-After of a 429', async () => {
-    const { server, transport, clock } = await startTransport([
-      refuse(429, '', { 'retry-after': '7' }),
-      ok(),
-    ]);
+    const busy = refuse(429, '', { 'retry-after': '7' });
+    const { server, transport, clock } = await startTransport([busy, ok()]);
     await transport.send(get, never);
     expect(server.seen).toHaveLength(2);
     expect(clock.monotonicMs()).toBe(7000);
@@ -34,11 +34,10 @@ describe('retries', () => {
     { name: 'a broken connection', response: reset, error: { code: 'ECONNRESET' } },
   ])('repeat a DELETE after $name only if requested', async ({ response, error }) => {
     const { server, transport } = await startTransport([response]);
-    await expect(transport.send({ ...get, method: 'DELETE' }, never)).rejects.toMatchObject(error);
+    const request = { ...get, method: 'DELETE' } as const;
+    await expect(transport.send(request, never)).rejects.toMatchObject(error);
     expect(server.seen).toHaveLength(1);
-    await expect(transport.send({ ...get, method: 'DELETE', retries: 2 }, never)).rejects.toMatchObject(
-      error,
-    );
+    await expect(transport.send({ ...request, retries: 2 }, never)).rejects.toMatchObject(error);
     expect(server.seen).toHaveLength(4);
   });
 
@@ -67,8 +66,7 @@ test.each([
   { name: 'a response', send: true },
   { name: 'a list', send: false },
 ])('the deadline of $name covers credentials that are never read', async ({ send }) => {
-  const hung = { headers: () => new Promise<never>(() => undefined), refresh: () => undefined };
-  const { server, transport } = await startTransport([], hung);
+  const { server, transport } = await startTransport([], hungCredentials);
   const request = { ...get, timeoutMs: 20, retries: 0 };
   const sent = send
     ? transport.send(request, never)
@@ -76,6 +74,16 @@ test.each([
   await expect(sent).rejects.toThrow('the credentials could not be read within 0.02 s');
   expect(server.seen).toEqual([]);
 });
+
+/** A transport whose server responds with the path, and remembers its end of each connection. */
+async function remembering() {
+  const sockets: Socket[] = [];
+  const respond: Respond = (response, request) => {
+    sockets.push(request.socket);
+    ok({ path: request.url })(response, request);
+  };
+  return { sockets, ...(await startTransport([respond])) };
+}
 
 describe('an idle connection that the server has closed', () => {
   test.each(methods)('is replaced for a %s, which the server most likely never received', async (method) => {
@@ -96,31 +104,20 @@ describe('an idle connection that the server has closed', () => {
   });
 
   test.each([...methods, 'POST'] as const)('is not used for a %s', async (method) => {
-    const sockets: Socket[] = [];
-    const { server, transport } = await startTransport([
-      (response, request) => {
-        sockets.push(request.socket);
-        ok()(response, request);
-      },
-    ]);
+    const { server, transport, sockets } = await remembering();
     await transport.send(get, never);
-    const [first] = sockets;
-    if (first === undefined) throw new Error('nothing was sent');
-    first.end();
-    await once(first, 'close');
+    for (const socket of sockets) {
+      socket.end();
+      await once(socket, 'close');
+    }
     await transport.send({ ...get, method, retries: 0 }, never);
     expect(server.connections.size).toBe(2);
   });
 
   test('may deliver an unrequested response, which is discarded', async () => {
-    const sockets: Socket[] = [];
-    const { transport } = await startTransport([
-      (response, request) => {
-        sockets.push(request.socket);
-        ok({ path: request.url })(response, request);
-      },
-    ]);
+    const { transport, sockets } = await remembering();
     await transport.send(get, never);
+    expect(sockets).toHaveLength(1);
     for (const socket of sockets)
       await new Promise((sent) =>
         socket.write('HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n', sent),
@@ -208,8 +205,7 @@ describe.each(methods)('deadline and abort of a %s', (method) => {
   });
 
   test('an abort ends the wait for credentials', async () => {
-    const auth = { headers: () => new Promise<never>(() => undefined), refresh: () => undefined };
-    const { transport } = await startTransport([ok()], auth);
+    const { transport } = await startTransport([ok()], hungCredentials);
     const controller = new AbortController();
     const sending = transport.send(request, controller.signal);
     controller.abort(abortReason);
@@ -232,10 +228,9 @@ describe.each(methods)('deadline and abort of a %s', (method) => {
     const { transport } = await startTransport([ok(), refuse(404), reset]);
     const { signal } = new AbortController();
     await transport.send(request, signal);
+    const once = { ...get, method: method === 'GET' ? 'POST' : method } as const;
     for (const error of [{ status: 404 }, { code: 'ECONNRESET' }])
-      await expect(
-        transport.send({ ...get, method: method === 'GET' ? 'POST' : method }, signal),
-      ).rejects.toMatchObject(error);
+      await expect(transport.send(once, signal)).rejects.toMatchObject(error);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 

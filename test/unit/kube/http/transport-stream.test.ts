@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { startTransport, get, never } from './start-transport.ts';
-import { refuse, statusJson } from './fault-server.ts';
+import { refuse, statusJson, type Respond } from './fault-server.ts';
 
 describe('a stream', () => {
   async function collect(stream: AsyncIterable<Buffer>): Promise<string> {
@@ -12,14 +12,15 @@ describe('a stream', () => {
     return text;
   }
 
-  test('ends when the server ends it', async () => {
-    const { transport } = await startTransport([
+  test('requests no compression, and ends when the server ends it', async () => {
+    const { transport, server } = await startTransport([
       (response) => {
         response.write('one ');
         setImmediate(() => response.end('two'));
       },
     ]);
     expect(await collect(transport.stream(get, never))).toBe('one two');
+    expect(server.seen.map(({ headers }) => headers['accept-encoding'])).toEqual(['identity']);
   });
 
   test('throws the rejection of the server', async () => {
@@ -31,11 +32,10 @@ describe('a stream', () => {
   });
 
   test('begins with an empty chunk when the server has accepted, before it sends anything', async () => {
-    const { transport } = await startTransport([
-      (response) => {
-        response.flushHeaders();
-      },
-    ]);
+    const accepting: Respond = (response) => {
+      response.flushHeaders();
+    };
+    const { transport } = await startTransport([accepting]);
     for await (const chunk of transport.stream(get, never)) {
       expect(chunk).toHaveLength(0);
       break;
@@ -79,12 +79,6 @@ describe('a stream', () => {
     while (begun === '') begun += String((await slow.next()).value);
     expect(await collect(transport.stream(get, never))).toBe(texts[1]);
     expect(begun + (await collect({ [Symbol.asyncIterator]: () => slow }))).toBe(texts[0]);
-  });
-
-  test('requests no compression', async () => {
-    const { transport, server } = await startTransport([(response) => response.end('one')]);
-    await collect(transport.stream(get, never));
-    expect(server.seen.map(({ headers }) => headers['accept-encoding'])).toEqual(['identity']);
   });
 
   test('throws the reason of an abort', async () => {
