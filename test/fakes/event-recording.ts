@@ -29,11 +29,6 @@ class EventServer extends FakeApi {
     return this.requests.map(({ method }) => method);
   }
 
-  /** Deletes all Events, as their TTL does. */
-  expireAll(): void {
-    for (const { metadata } of this.events) this.objects.delete('Event', metadata.name, metadata.namespace);
-  }
-
   override send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
     const [, namespace] = /\/namespaces\/([^/]+)/.exec(request.path) ?? [];
     if (namespace !== undefined) this.objects.ensureNamespace(namespace);

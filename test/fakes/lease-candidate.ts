@@ -46,10 +46,6 @@ export class LeaseServer {
     });
   }
 
-  remove(): void {
-    this.#api.objects.delete('Lease', place.name, place.namespace);
-  }
-
   /** A connection to this server, with faults of its own. */
   connect(): LeaseConnection {
     return new LeaseConnection(this.#api, this.requests);

@@ -10,29 +10,23 @@ import { apiWith, names, pause, pod, refused, start, startWatching, stateOf } fr
 const gone = new ApiError('too old', { status: 410, reason: 'Expired' });
 
 describe('faults', () => {
+  const inStream = (api: FakeApi): void => {
+    api.sendError(410, 'Expired');
+  };
+  const asResponse = (api: FakeApi): void => {
+    api.fail('watch', gone);
+    api.endWatches();
+  };
+  const afterCompaction = (api: FakeApi): void => {
+    api.endWatches();
+    api.objects.apply(pod('z'));
+    api.server.compact();
+  };
   test.each([
-    {
-      name: 'in the stream',
-      break: (api: FakeApi) => {
-        api.sendError(410, 'Expired');
-      },
-    },
-    {
-      name: 'as the response',
-      break: (api: FakeApi) => {
-        api.fail('watch', gone);
-        api.endWatches();
-      },
-    },
-    {
-      name: 'after a compaction',
-      break: (api: FakeApi) => {
-        api.endWatches();
-        api.objects.apply(pod('z'));
-        api.server.compact();
-      },
-    },
-  ])('410 $name: a list at once after progress', async ({ break: breakIt }) => {
+    ['in the stream', inStream],
+    ['as the response', asResponse],
+    ['after a compaction', afterCompaction],
+  ])('410 %s: a list at once after progress', async (_name, breakIt) => {
     const api = apiWith('a');
     const { clock } = await startWatching(api);
     api.server.bookmark();
@@ -137,26 +131,19 @@ describe('faults', () => {
     }
     api.endWatches(refused);
     expect(await pause(clock)).toBe(800);
-    expect(stateOf(reflector)).toMatchObject({
-      state: 'failing',
-      lastError: 'connection refused',
-      synced: false,
-    });
+    const failing = { state: 'failing', lastError: 'connection refused', synced: false };
+    expect(stateOf(reflector)).toMatchObject(failing);
   });
 
-  test('waits for Retry-After of a 429', async () => {
+  test.each([
+    { name: 'for Retry-After of a 429', retryAfterMs: 17_000, waitMs: 17_000 },
+    { name: 'a minute at most, whatever Retry-After a server sends', retryAfterMs: 2 ** 31, waitMs: 60_000 },
+  ])('waits $name', async ({ retryAfterMs, waitMs }) => {
     const api = apiWith('a');
-    api.fail('list', new ApiError('too many requests', { status: 429, retryAfterMs: 17_000 }));
-    const { clock } = start(api);
-    expect(await pause(clock)).toBe(17_000);
-  });
-
-  test('waits a minute at most, whatever Retry-After a server sends', async () => {
-    const api = apiWith('a');
-    api.fail('list', new ApiError('too many requests', { status: 429, retryAfterMs: 2 ** 31 }));
-    const { clock } = start(api);
-    await until(() => clock.sleeping.length === 1);
-    expect(clock.sleeping).toEqual([60_000]);
+    api.fail('list', new ApiError('too many requests', { status: 429, retryAfterMs }));
+    const { clock, reflector } = start(api);
+    await until(() => reflector.state === 'failing' && clock.sleeping.length === 1);
+    expect(clock.sleeping).toEqual([waitMs]);
   });
 
   test('resumes a broken watch without a list', async () => {
@@ -175,12 +162,12 @@ describe('faults', () => {
   });
 
   test.each([
-    { name: 'too large', facts: { status: 504, reason: 'Timeout', causes: ['ResourceVersionTooLarge'] } },
-    { name: 'bad request', facts: { status: 400, reason: 'BadRequest' } },
-    { name: 'invalid', facts: { status: 422, reason: 'Invalid' } },
+    ['too large', { status: 504, reason: 'Timeout', causes: ['ResourceVersionTooLarge'] }],
+    ['bad request', { status: 400, reason: 'BadRequest' }],
+    ['invalid', { status: 422, reason: 'Invalid' }],
   ])(
-    'lists if the server rejects the resourceVersion, its store may be a backup: $name',
-    async ({ facts }) => {
+    'lists if the server rejects the resourceVersion, its store may be a backup: %s',
+    async (_name, facts) => {
       const api = apiWith('a');
       api.fail('watch', new ApiError('no', facts));
       const { clock } = start(api);
@@ -203,9 +190,7 @@ describe('faults', () => {
 
   test('warns once of a repeated rejection, with the message of the server', async () => {
     const api = apiWith('a');
-    const forbidden = new ApiError('pods is forbidden: User "x" cannot list resource "pods"', {
-      status: 403,
-    });
+    const forbidden = new ApiError('pods is forbidden', { status: 403 });
     api.fail('list', forbidden, 3);
     const warnings: object[] = [];
     const log: Logger = { ...silentLogger, warn: (fields) => warnings.push(fields), named: () => log };
@@ -224,16 +209,13 @@ describe('a silent watch', () => {
   test('without headers fails after 60 s, and each list makes it current for a minute at most', async () => {
     const api = apiWith('a');
     const failed: string[] = [];
+    const nothing = (): void => undefined;
     const { reflector, clock } = start(api, {
       transport: {
         send: () => Promise.reject(refused),
         stream: (request, signal) => (isWatch(request) ? silence(signal) : api.stream(request, signal)),
       },
-      metrics: {
-        listed: () => undefined,
-        watchStarted: () => undefined,
-        failed: (resource) => failed.push(resource),
-      },
+      metrics: { listed: nothing, watchStarted: nothing, failed: (resource) => failed.push(resource) },
     });
     for (const wait of [800, 1600]) {
       await until(() => reflector.state === 'synced' && clock.sleeping.includes(60_000));
