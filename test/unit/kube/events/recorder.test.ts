@@ -62,11 +62,7 @@ test('occurrences during the first request are one patch after it', async () => 
   const { recorder, server } = recording();
   let respond = (): void => undefined;
   server.before = (request) =>
-    request.method === 'POST'
-      ? new Promise((resolve) => {
-          respond = resolve;
-        })
-      : undefined;
+    request.method === 'POST' ? new Promise((resolve) => (respond = resolve)) : undefined;
   recorder.record(webEvent());
   await settled();
   for (let i = 0; i < 4; i += 1) recorder.record(webEvent());
