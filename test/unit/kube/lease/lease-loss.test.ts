@@ -70,9 +70,7 @@ test('work that ends after the deadline ends with a lost lease', async () => {
 test('the deadline begins when the renewal is sent, not with its response', async () => {
   const { clock, leader } = await led();
   let respond = (): void => undefined;
-  leader.connection.answersAfter = new Promise((resolve) => {
-    respond = resolve;
-  });
+  leader.connection.answersAfter = new Promise((resolve) => (respond = resolve));
   await pass(clock, 5_000);
   respond();
   leader.connection.answersAfter = undefined;
