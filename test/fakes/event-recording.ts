@@ -76,6 +76,17 @@ export function recording({ instance = 'pod-1', started = true } = {}): Recordin
   return { recorder, server, clock, log, dropped, sent, stop };
 }
 
+/** A recorder that has recorded this Event, and written it. */
+export async function recorded(
+  change: Parameters<typeof webEvent>[0] = {},
+  options: Parameters<typeof recording>[0] = {},
+): Promise<Recording> {
+  const made = recording(options);
+  made.recorder.record(webEvent(change));
+  await settled();
+  return made;
+}
+
 /** An Event about the Deployment `web`, or another name. */
 export function webEvent(change: Partial<EventSpec> & { readonly name?: string } = {}): EventSpec {
   const { name = 'web', ...spec } = change;

@@ -59,11 +59,7 @@ test.each([
     overrides: { cluster: 'west' },
     is: { server: west, namespace: 'a', headers: ann },
   },
-  {
-    name: 'a user: cluster and namespace stay',
-    overrides: { user: 'bob' },
-    is: { ...east, headers: bob },
-  },
+  { name: 'a user: cluster and namespace stay', overrides: { user: 'bob' }, is: { ...east, headers: bob } },
   {
     name: 'a server: the name for TLS was that of the other',
     overrides: { server: 'https://s.test' },

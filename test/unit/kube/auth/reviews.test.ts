@@ -45,6 +45,14 @@ function reviewing(state: Partial<ServerState> = {}) {
   return { clock, transport, check, sent, users, failures };
 }
 
+/** Checks of access over this transport. */
+function checkingBy(send: (request: KubeRequest) => unknown, clock = new FakeClock()) {
+  const transport = new FakeTransport({ send });
+  const reviews = new AccessReviews({ transport, clock, random: () => 0 });
+  const check = (token: string, signal = never) => reviews.check(`Bearer ${token}`, '/metrics', signal);
+  return { transport, check };
+}
+
 const refusal = (status: number): ApiError => new ApiError('no', { status });
 
 test('requests the user of the token, then the right to get the path', async () => {
@@ -94,12 +102,9 @@ test.each([
   ['denied', { allowed: true, denied: true }],
   ['undecided', {}],
 ])('%s is forbidden', async (_, status) => {
-  const transport = new FakeTransport({
-    send: ({ path }) =>
-      path === tokens ? { status: { authenticated: true, user: { username: 'x' } } } : { status },
-  });
-  const reviews = new AccessReviews({ transport, clock: new FakeClock(), random: () => 0 });
-  expect(await reviews.check('Bearer t', '/metrics', never)).toBe('forbidden');
+  const user = { authenticated: true, user: { username: 'x' } };
+  const { check } = checkingBy(({ path }) => ({ status: path === tokens ? user : status }));
+  expect(await check('t')).toBe('forbidden');
 });
 
 describe('remembers', () => {
@@ -200,29 +205,25 @@ describe('a failed review', () => {
 
   test('has ten seconds for all attempts', async () => {
     const clock = new FakeClock();
-    const transport = new FakeTransport({
-      send: ({ timeoutMs = 0 }) => {
-        clock.advance(Math.min(timeoutMs, 6_000));
-        throw refusal(504);
-      },
-    });
-    const reviews = new AccessReviews({ transport, clock, random: () => 0 });
-    await expect(reviews.check('Bearer t', '/metrics', never)).rejects.toThrow('making a TokenReview');
+    const { check, transport } = checkingBy(({ timeoutMs = 0 }) => {
+      clock.advance(Math.min(timeoutMs, 6_000));
+      throw refusal(504);
+    }, clock);
+    await expect(check('t')).rejects.toThrow('making a TokenReview');
     expect(transport.requests.map(({ timeoutMs }) => timeoutMs)).toEqual([10_000, 3_500]);
   });
 
   test('is one of at most 16 concurrent reviews', async () => {
     const responses: (() => void)[] = [];
-    const transport = new FakeTransport({
-      send: () =>
+    const checking = checkingBy(
+      () =>
         new Promise((resolve) => {
           responses.push(() => {
             resolve({ status: {} });
           });
         }),
-    });
-    const reviews = new AccessReviews({ transport, clock: new FakeClock(), random: () => 0 });
-    const check = (i: number): Promise<Access> => reviews.check(`Bearer ${i}`, '/metrics', never);
+    );
+    const check = (i: number): Promise<Access> => checking.check(`${i}`);
     const waiting = Array.from({ length: 16 }, (_, i) => check(i));
     await expect(check(16)).rejects.toThrow('too many reviews of access at once');
     for (const respond of responses) respond();
@@ -235,13 +236,10 @@ describe('a failed review', () => {
 
 test('sends nothing more after an abort', async () => {
   const gone = new AbortController();
-  const transport = new FakeTransport({
-    send: () => {
-      gone.abort();
-      throw refusal(500);
-    },
+  const { check, transport } = checkingBy(() => {
+    gone.abort();
+    throw refusal(500);
   });
-  const reviews = new AccessReviews({ transport, clock: new FakeClock(), random: () => 0 });
-  await expect(reviews.check('Bearer t', '/metrics', gone.signal)).rejects.toThrow();
+  await expect(check('t', gone.signal)).rejects.toThrow();
   expect(transport.requests).toHaveLength(1);
 });

@@ -102,7 +102,11 @@ function protobuf(): Buffer {
     controller,
   ]);
   const meta = [
-    ...[field(1, 'web'), field(3, 'shop'), field(5, 'u1'), field(6, '7'), field(9, time)],
+    field(1, 'web'),
+    field(3, 'shop'),
+    field(5, 'u1'),
+    field(6, '7'),
+    field(9, time),
     ...entries(11, metadata.labels),
     ...entries(12, metadata.annotations),
     field(13, owner),

@@ -27,8 +27,7 @@ describe('faults', () => {
     ['as the response', asResponse],
     ['after a compaction', afterCompaction],
   ])('410 %s: a list at once after progress', async (_name, breakIt) => {
-    const api = apiWith('a');
-    const { clock } = await startWatching(api);
+    const { api, clock } = await startWatching(apiWith('a'));
     api.server.bookmark();
     clock.advance(1000);
     breakIt(api);
@@ -38,8 +37,7 @@ describe('faults', () => {
   });
 
   test('410 of a restored server: a list at once, although nothing has changed since the last', async () => {
-    const api = apiWith('a');
-    const { clock } = await startWatching(api);
+    const { api, clock } = await startWatching(apiWith('a'));
     api.fail('watch', refused, 2);
     api.fail('watch', gone);
     api.endWatches(refused);
@@ -53,8 +51,7 @@ describe('faults', () => {
   });
 
   test('410 for every list: waits before the second', async () => {
-    const api = apiWith('a');
-    const { clock } = await startWatching(api);
+    const { api, clock } = await startWatching(apiWith('a'));
     api.objects.apply(pod('b'));
     api.fail('list', gone, 3);
     api.sendError(410, 'Expired');
@@ -63,8 +60,7 @@ describe('faults', () => {
   });
 
   test('lists after an error in the stream, but not after a 429', async () => {
-    const api = apiWith('a');
-    const { clock } = await startWatching(api);
+    const { api, clock } = await startWatching(apiWith('a'));
     api.sendError(429, 'TooManyRequests');
     clock.advance(await pause(clock));
     await until(() => api.watching === 1);
@@ -76,8 +72,7 @@ describe('faults', () => {
   });
 
   test('waits after a watch that delivers only a bookmark and ends', async () => {
-    const api = apiWith('a');
-    const { clock } = await startWatching(api);
+    const { api, clock } = await startWatching(apiWith('a'));
     api.server.bookmark();
     api.endWatches();
     expect(await pause(clock)).toBe(800);
@@ -147,8 +142,7 @@ describe('faults', () => {
   });
 
   test('resumes a broken watch without a list', async () => {
-    const api = apiWith('a');
-    const { clock, reflector } = await startWatching(api);
+    const { api, clock, reflector } = await startWatching(apiWith('a'));
     api.endWatches(refused);
     api.fail('watch', new ApiError('busy', { status: 503 }));
     expect(await pause(clock)).toBe(800);
@@ -179,8 +173,7 @@ describe('faults', () => {
   );
 
   test('replaces the view by a new list after a malformed frame', async () => {
-    const api = apiWith('a');
-    const { clock, reflector } = await startWatching(api);
+    const { api, clock, reflector } = await startWatching(apiWith('a'));
     api.sendRaw(Buffer.from([0, 0, 0, 3, 1, 2, 3]));
     await until(() => reflector.state === 'failing');
     expect(reflector.isComplete).toBe(true);
@@ -232,8 +225,7 @@ describe('a silent watch', () => {
   });
 
   test('fails 110 s after the last bytes, and what was lost is listed', async () => {
-    const api = apiWith('a');
-    const { reflector, clock } = await startWatching(api);
+    const { api, reflector, clock } = await startWatching(apiWith('a'));
     clock.advance(50_000);
     api.server.bookmark();
     await settled();
@@ -255,8 +247,7 @@ describe('a silent watch', () => {
   });
 
   test('is ended by the server after a minute until bookmarks have shown that it sends them, and after a failure again', async () => {
-    const api = apiWith('a');
-    const { clock } = await startWatching(api);
+    const { api, clock } = await startWatching(apiWith('a'));
     api.server.bookmark();
     await settled();
     clock.advance(59_000);

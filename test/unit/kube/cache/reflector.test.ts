@@ -10,8 +10,7 @@ import { apiWith, names, pause, pod, refused, start, startWatching, stateOf } fr
 
 describe('the requests', () => {
   test('the list is consistent, the watch continues where it ended, both with the selector', async () => {
-    const api = apiWith('a');
-    await startWatching(api, {
+    const { api } = await startWatching(apiWith('a'), {
       resource: podsResource({ labelKeys: () => 'all', nodeName: 'n' }),
       random: () => 0.5,
     });
@@ -33,8 +32,7 @@ describe('the requests', () => {
   });
 
   test('a watch that the server ends is resumed at once at the last event or bookmark', async () => {
-    const api = apiWith('a');
-    const { clock } = await startWatching(api);
+    const { api, clock } = await startWatching(apiWith('a'));
     api.objects.apply(pod('b'));
     api.server.bookmark();
     clock.advance(59_000);
@@ -46,8 +44,7 @@ describe('the requests', () => {
 });
 
 test('unchanged objects of a new list are reused', async () => {
-  const api = apiWith('a');
-  const { reflector } = await startWatching(api);
+  const { api, reflector } = await startWatching(apiWith('a'));
   const before = reflector.items.get('uid-a');
   api.server.bookmark();
   api.sendError(410, 'Gone');
@@ -71,8 +68,7 @@ const added = json({ type: 'ADDED', object: pod('b', { resourceVersion: '2' }) }
 
 describe('a change of the view', () => {
   test('is reported after each batch, bookmarks are not', async () => {
-    const api = apiWith('a');
-    const { reflector, changes } = await startWatching(api);
+    const { api, reflector, changes } = await startWatching(apiWith('a'));
     api.objects.apply(pod('b'));
     await until(() => reflector.items.size === 2);
     await until(() => changes.length === 2);
@@ -114,8 +110,7 @@ describe('relist', () => {
   });
 
   test('during a list restarts it', async () => {
-    const api = apiWith('a', 'b', 'c');
-    const { reflector } = start(api);
+    const { api, reflector } = start(apiWith('a', 'b', 'c'));
     api.before = ({ query }) => {
       if (query?.['continue'] !== undefined && api.lists.length === 2) reflector.relist('test');
     };
@@ -144,8 +139,7 @@ describe('relist', () => {
 
 describe('stopping', () => {
   test('ends run', async () => {
-    const api = apiWith('a');
-    const { done, clock, stop } = await startWatching(api);
+    const { api, done, clock, stop } = await startWatching(apiWith('a'));
     stop.abort();
     await done;
     expect(api.watching).toBe(0);
@@ -209,8 +203,7 @@ describe('a kind that is not installed', () => {
   });
 
   test('keeps the objects of a built-in kind after a 404', async () => {
-    const api = apiWith('a');
-    const { reflector, clock } = await startWatching(api);
+    const { api, reflector, clock } = await startWatching(apiWith('a'));
     api.fail('watch', notFound);
     clock.advance(1000);
     api.endWatches();

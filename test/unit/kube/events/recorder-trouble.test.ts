@@ -1,18 +1,16 @@
+import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
-import { minutes, recording, webEvent } from '../../../fakes/event-recording.ts';
+import { minutes, recorded, recording, webEvent } from '../../../fakes/event-recording.ts';
 import { settled } from '../../../fakes/settling-clock.ts';
 
 const broken = (): never => {
   throw new Error('connect ECONNREFUSED');
 };
 const hang = (): Promise<void> => new Promise(() => undefined);
-const untilAborted = (_: unknown, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    signal.addEventListener('abort', () => {
-      resolve();
-    });
-  });
+const untilAborted = async (_: unknown, signal: AbortSignal): Promise<void> => {
+  await once(signal, 'abort');
+};
 
 test('an Event is retried after a broken connection and does not delay others', async () => {
   const { recorder, server, clock, dropped } = recording();
@@ -164,9 +162,7 @@ test('a shutdown writes queued and delayed Events and the last counts', async ()
 });
 
 test('a shutdown writes occurrences that were counted during a write', async () => {
-  const { recorder, server, stop } = recording();
-  recorder.record(webEvent());
-  await settled();
+  const { recorder, server, stop } = await recorded();
   let respond = (): void => undefined;
   const response = new Promise<void>((resolve) => (respond = resolve));
   server.after = () => response;

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { loadClusterConnection, type ConnectionSources } from '../../../../src/kube/auth/load.ts';
 import { createTransport } from '../../../../src/kube/http/http-transport.ts';
 import { newAuthority } from '../../../certificate.ts';
@@ -19,7 +19,6 @@ const authority = newAuthority('ca', [`DNS:${host}`, 'IP:fd00::1']);
 let dir: string;
 let server: Server;
 let plain: ReturnType<typeof createHttpServer>;
-const proxies: LoopbackProxy[] = [];
 
 const portOf = (one: { address(): unknown }) => (): number => (one.address() as AddressInfo).port;
 
@@ -33,17 +32,16 @@ beforeAll(async () => {
     await once(one, 'listening');
   }
 });
-afterEach(async () => {
-  for (const proxy of proxies.splice(0)) await proxy.stop();
-});
 afterAll(async () => {
   for (const one of [server, plain]) one.close();
   await rm(dir, { recursive: true });
 });
 
+/** A proxy, stopped after the test. */
 async function proxy(starting: Promise<LoopbackProxy>): Promise<LoopbackProxy> {
-  proxies.push(await starting);
-  return starting;
+  const started = await starting;
+  onTestFinished(() => started.stop());
+  return started;
 }
 
 /** Sends two requests one after the other, and returns the status of the last. */

@@ -23,7 +23,7 @@ describe('retries', () => {
   });
 
   test('of a GET stop after four', async () => {
-    const { server, transport } = await startTransport([refuse(500)]);
+    const { server, transport } = await startTransport(refuse(500));
     await expect(transport.send(get, never)).rejects.toMatchObject({ status: 500 });
     expect(server.seen).toHaveLength(5);
   });
@@ -33,7 +33,7 @@ describe('retries', () => {
     { name: 'a 500', response: refuse(500), error: { status: 500 } },
     { name: 'a broken connection', response: reset, error: { code: 'ECONNRESET' } },
   ])('repeat a DELETE after $name only if requested', async ({ response, error }) => {
-    const { server, transport } = await startTransport([response]);
+    const { server, transport } = await startTransport(response);
     const request = { ...get, method: 'DELETE' } as const;
     await expect(transport.send(request, never)).rejects.toMatchObject(error);
     expect(server.seen).toHaveLength(1);
@@ -56,7 +56,7 @@ describe('retries', () => {
   });
 
   test('do not wait for a Retry-After of an hour', async () => {
-    const { transport, clock } = await startTransport([refuse(429, '', { 'retry-after': '3600' })]);
+    const { transport, clock } = await startTransport(refuse(429, '', { 'retry-after': '3600' }));
     await expect(transport.send(get, never)).rejects.toMatchObject({ status: 429, retryAfterMs: 60_000 });
     expect(clock.monotonicMs()).toBe(0);
   });
@@ -82,7 +82,7 @@ async function remembering() {
     sockets.push(request.socket);
     ok({ path: request.url })(response, request);
   };
-  return { sockets, ...(await startTransport([respond])) };
+  return { sockets, ...(await startTransport(respond)) };
 }
 
 describe('an idle connection that the server has closed', () => {
@@ -96,10 +96,11 @@ describe('an idle connection that the server has closed', () => {
   });
 
   test.each(methods)('is not replaced for a %s after half a response', async (method) => {
-    const { server, transport } = await startTransport([ok(), half, ok()]);
+    const { server, transport, url } = await startTransport([ok(), half, ok()]);
     const request = { ...get, method, retries: 0 };
     await transport.send(request, never);
-    await expect(transport.send(request, never)).rejects.toMatchObject({ name: 'ConnectionError' });
+    const problem = { name: 'ConnectionError', message: expect.stringContaining(url) as string };
+    await expect(transport.send(request, never)).rejects.toMatchObject(problem);
     expect(server.seen).toHaveLength(2);
   });
 
@@ -182,14 +183,14 @@ describe.each(methods)('deadline and abort of a %s', (method) => {
   ];
 
   test.each(slow)('$name: the deadline ends it', async ({ response }) => {
-    const { transport, url } = await startTransport([response]);
+    const { transport, url } = await startTransport(response);
     await expect(transport.send({ ...request, timeoutMs: 50 }, never)).rejects.toThrow(
       `the API server ${url} did not respond to ${method} /api/v1/pods within 0.05 s`,
     );
   });
 
   test.each(slow)('$name: an abort ends it with its reason', async ({ response }) => {
-    const { transport } = await startTransport([response]);
+    const { transport } = await startTransport(response);
     const controller = new AbortController();
     const sending = transport.send(request, AbortSignal.any([controller.signal]));
     setImmediate(() => {
@@ -199,13 +200,13 @@ describe.each(methods)('deadline and abort of a %s', (method) => {
   });
 
   test('nothing is sent for an aborted signal', async () => {
-    const { server, transport } = await startTransport([ok()]);
+    const { server, transport } = await startTransport(ok());
     await expect(transport.send(request, AbortSignal.abort(abortReason))).rejects.toBe(abortReason);
     expect(server.seen).toHaveLength(0);
   });
 
   test('an abort ends the wait for credentials', async () => {
-    const { transport } = await startTransport([ok()], hungCredentials);
+    const { transport } = await startTransport(ok(), hungCredentials);
     const controller = new AbortController();
     const sending = transport.send(request, controller.signal);
     controller.abort(abortReason);
@@ -213,7 +214,7 @@ describe.each(methods)('deadline and abort of a %s', (method) => {
   });
 
   test('many requests on one signal cause no leak warning', async () => {
-    const { transport } = await startTransport([ok()]);
+    const { transport } = await startTransport(ok());
     const warnings: Error[] = [];
     const note = (warning: Error): number => warnings.push(warning);
     process.on('warning', note);
@@ -235,15 +236,10 @@ describe.each(methods)('deadline and abort of a %s', (method) => {
   });
 
   test('a stream leaves no listener on its signal', async () => {
-    const { transport } = await startTransport([ok()]);
+    const { transport } = await startTransport(ok());
     const { signal } = new AbortController();
     for await (const chunk of transport.stream(request, signal)) expect(chunk).toBeInstanceOf(Buffer);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
-  });
-
-  test('an incomplete response is a connection error', async () => {
-    const { transport, url } = await startTransport([half]);
-    await expect(transport.send(request, never)).rejects.toThrow(`cannot reach the API server ${url}`);
   });
 
   test('an absurdly long response is rejected', async () => {
@@ -255,7 +251,7 @@ describe.each(methods)('deadline and abort of a %s', (method) => {
       response.on('drain', pour);
       pour();
     };
-    const { transport } = await startTransport([flood]);
+    const { transport } = await startTransport(flood);
     await expect(transport.send(request, never)).rejects.toThrow(
       `the response to ${method} /api/v1/pods is longer than 67108864 bytes`,
     );

@@ -13,18 +13,16 @@ describe('a stream', () => {
   }
 
   test('requests no compression, and ends when the server ends it', async () => {
-    const { transport, server } = await startTransport([
-      (response) => {
-        response.write('one ');
-        setImmediate(() => response.end('two'));
-      },
-    ]);
+    const { transport, server } = await startTransport((response) => {
+      response.write('one ');
+      setImmediate(() => response.end('two'));
+    });
     expect(await collect(transport.stream(get, never))).toBe('one two');
     expect(server.seen.map(({ headers }) => headers['accept-encoding'])).toEqual(['identity']);
   });
 
   test('throws the rejection of the server', async () => {
-    const { transport } = await startTransport([refuse(410, statusJson('too old', 'Expired'))]);
+    const { transport } = await startTransport(refuse(410, statusJson('too old', 'Expired')));
     await expect(collect(transport.stream(get, never))).rejects.toMatchObject({
       status: 410,
       reason: 'Expired',
@@ -35,7 +33,7 @@ describe('a stream', () => {
     const accepting: Respond = (response) => {
       response.flushHeaders();
     };
-    const { transport } = await startTransport([accepting]);
+    const { transport } = await startTransport(accepting);
     for await (const chunk of transport.stream(get, never)) {
       expect(chunk).toHaveLength(0);
       break;
@@ -43,11 +41,9 @@ describe('a stream', () => {
   });
 
   test('throws if the connection breaks', async () => {
-    const { transport, url } = await startTransport([
-      (response) => {
-        response.write('one', () => response.socket?.destroy());
-      },
-    ]);
+    const { transport, url } = await startTransport((response) => {
+      response.write('one', () => response.socket?.destroy());
+    });
     await expect(collect(transport.stream(get, never))).rejects.toThrow(`cannot reach the API server ${url}`);
   });
 
@@ -55,11 +51,9 @@ describe('a stream', () => {
     const part = randomBytes(1_000_000);
     // Together longer than the limit of a body that is held whole.
     const parts = 70;
-    const { transport } = await startTransport([
-      (response) => {
-        Readable.from(Array.from({ length: parts }, () => part)).pipe(response);
-      },
-    ]);
+    const { transport } = await startTransport((response) => {
+      Readable.from(Array.from({ length: parts }, () => part)).pipe(response);
+    });
     const [sum, sums] = [createHash('sha256'), createHash('sha256')];
     let longest = 0;
     for await (const chunk of transport.stream(get, never)) {
@@ -82,7 +76,7 @@ describe('a stream', () => {
   });
 
   test('throws the reason of an abort', async () => {
-    const { transport } = await startTransport([(response) => response.write('one')]);
+    const { transport } = await startTransport((response) => response.write('one'));
     const controller = new AbortController();
     const reason = new Error('enough');
     const reading = (async () => {
@@ -97,12 +91,10 @@ describe('a stream', () => {
 
   test('closes its connection when the reader stops', async () => {
     let closed: Promise<unknown> | undefined;
-    const { transport } = await startTransport([
-      (response) => {
-        closed = once(response, 'close');
-        response.write('one');
-      },
-    ]);
+    const { transport } = await startTransport((response) => {
+      closed = once(response, 'close');
+      response.write('one');
+    });
     for await (const chunk of transport.stream(get, never)) {
       if (chunk.length === 0) continue;
       expect(chunk.toString()).toBe('one');
@@ -114,19 +106,17 @@ describe('a stream', () => {
   test('applies backpressure to the server while nobody reads', async () => {
     const chunk = Buffer.alloc(256 * 1024);
     let writtenBytes = 0;
-    const { transport } = await startTransport([
-      (response) => {
-        const pour = (): void => {
-          let more = true;
-          while (more && writtenBytes < 256 * 1024 * 1024) {
-            more = response.write(chunk);
-            writtenBytes += chunk.length;
-          }
-        };
-        response.on('drain', pour);
-        pour();
-      },
-    ]);
+    const { transport } = await startTransport((response) => {
+      const pour = (): void => {
+        let more = true;
+        while (more && writtenBytes < 256 * 1024 * 1024) {
+          more = response.write(chunk);
+          writtenBytes += chunk.length;
+        }
+      };
+      response.on('drain', pour);
+      pour();
+    });
     const stream = transport.stream(get, never)[Symbol.asyncIterator]();
     await stream.next();
     for (let before = -1; before !== writtenBytes;) {

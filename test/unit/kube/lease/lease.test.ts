@@ -75,10 +75,7 @@ test.each<{ name: string; spec: Parameters<LeaseServer['overwrite']>[0] | undefi
 });
 
 test('a stopped leader renews until its work has ended, then releases the lease at once', async () => {
-  const server = new LeaseServer();
-  const clock = new SettlingClock();
-  const leader = candidate('a', server, { clock, obedient: false });
-  await settled();
+  const { server, clock, leader } = await led({ obedient: false });
   leader.stop();
   await pass(clock, 30_000);
   expect(leader.work()?.aborted).toBe(true);
