@@ -18,8 +18,6 @@ interface Planned {
 export class FakeApi implements KubeTransport {
   readonly server: ApiServer;
   readonly requests: KubeRequest[] = [];
-  /** The server responds in JSON even to requests for protobuf. */
-  jsonOnly = false;
   /** Runs before the server acts: throws, or delays. */
   before: (request: KubeRequest, signal: AbortSignal) => Promise<void> | void = () => undefined;
   /** Runs between the server's action and its response. */
@@ -133,7 +131,7 @@ export class FakeApi implements KubeTransport {
     return {
       method,
       url: new URL(`${path}?${new URLSearchParams(query).toString()}`, 'http://sandbox'),
-      accept: this.jsonOnly ? 'application/json' : (accept ?? 'application/json'),
+      accept: accept ?? 'application/json',
       contentType: contentType ?? 'application/json',
       // The same as over the network.
       body: body === undefined ? undefined : asObject(JSON.parse(JSON.stringify(body))),

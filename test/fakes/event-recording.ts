@@ -29,11 +29,6 @@ class EventServer extends FakeApi {
     return this.requests.map(({ method }) => method);
   }
 
-  /** Deletes all Events, as their TTL does. */
-  expireAll(): void {
-    for (const { metadata } of this.events) this.objects.delete('Event', metadata.name, metadata.namespace);
-  }
-
   override send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
     const [, namespace] = /\/namespaces\/([^/]+)/.exec(request.path) ?? [];
     if (namespace !== undefined) this.objects.ensureNamespace(namespace);
@@ -79,6 +74,17 @@ export function recording({ instance = 'pod-1', started = true } = {}): Recordin
     await ended;
   };
   return { recorder, server, clock, log, dropped, sent, stop };
+}
+
+/** A recorder that has recorded this Event, and written it. */
+export async function recorded(
+  change: Parameters<typeof webEvent>[0] = {},
+  options: Parameters<typeof recording>[0] = {},
+): Promise<Recording> {
+  const made = recording(options);
+  made.recorder.record(webEvent(change));
+  await settled();
+  return made;
 }
 
 /** An Event about the Deployment `web`, or another name. */

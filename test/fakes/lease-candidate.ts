@@ -46,10 +46,6 @@ export class LeaseServer {
     });
   }
 
-  remove(): void {
-    this.#api.objects.delete('Lease', place.name, place.namespace);
-  }
-
   /** A connection to this server, with faults of its own. */
   connect(): LeaseConnection {
     return new LeaseConnection(this.#api, this.requests);
@@ -174,10 +170,12 @@ export async function pass(clock: SettlingClock, ms: number): Promise<void> {
 }
 
 /** A leader, alone so far. */
-export async function led(): Promise<{ server: LeaseServer; clock: SettlingClock; leader: Candidate }> {
+export async function led(
+  options: Partial<Parameters<typeof candidate>[2]> = {},
+): Promise<{ server: LeaseServer; clock: SettlingClock; leader: Candidate }> {
   const server = new LeaseServer();
   const clock = new SettlingClock();
-  const leader = candidate('a', server, { clock });
+  const leader = candidate('a', server, { clock, ...options });
   await settled();
   return { server, clock, leader };
 }

@@ -8,6 +8,7 @@ import {
 interface FakeAnswers {
   /** The response: a Buffer unchanged, anything else as JSON; may throw an ApiError. */
   readonly send?: (request: KubeRequest, signal: AbortSignal) => unknown;
+  readonly headers?: KubeResponse['headers'];
   /** The chunks of a streamed response. */
   readonly stream?: (
     request: KubeRequest,
@@ -32,7 +33,7 @@ export class FakeTransport implements KubeTransport {
     const answer = await this.#answers.send?.(request, signal);
     signal.throwIfAborted();
     const body = Buffer.isBuffer(answer) ? answer : Buffer.from(JSON.stringify(answer ?? {}));
-    return { status: 200, headers: {}, body };
+    return { status: 200, headers: this.#answers.headers ?? {}, body };
   }
 
   async *stream(request: KubeRequest, signal: AbortSignal): AsyncGenerator<Buffer> {

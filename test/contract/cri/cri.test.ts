@@ -1,5 +1,5 @@
 // @bed node
-import { afterAll } from 'vitest';
+import { afterAll, describe } from 'vitest';
 import { isReal } from '../project.ts';
 import { startContainerd } from './containerd.ts';
 import { containerSuite } from './containers.ts';
@@ -14,8 +14,16 @@ const target = await (isReal ? startContainerd() : startRuntimeSandbox());
 const environment = new CriEnvironment(target, await target.image(['bed.test/app:1']));
 afterAll(() => environment.stop());
 
-imageSuite(environment);
-pullSuite(environment);
-containerSuite(environment);
-sandboxSuite(environment);
-faultSuite(environment);
+describe('images', () => {
+  imageSuite(environment);
+  pullSuite(environment);
+});
+describe('containers', () => {
+  containerSuite(environment);
+});
+describe('sandboxes', () => {
+  sandboxSuite(environment);
+});
+describe('faults', () => {
+  faultSuite(environment);
+});

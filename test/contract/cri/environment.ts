@@ -1,8 +1,7 @@
-import { vi, expect } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { criRuntime } from '../../../src/cri/client.ts';
 import type { ContainerRuntime, RuntimeContainer, RuntimeSandbox } from '../../../src/cri/runtime.ts';
-import { KubeletSide } from './kubelet-side.ts';
-import type { TestImage, ContainerChoice, RuntimeUnderTest } from './kubelet-side.ts';
+import { KubeletSide, type ContainerChoice, type RuntimeUnderTest, type TestImage } from './kubelet-side.ts';
 import { soon } from '../project.ts';
 
 /** containerd measures its snapshots every ten seconds. */
@@ -46,12 +45,13 @@ export class CriEnvironment {
     }, soon);
   }
 
-  /** A sandbox with one container, which does not run yet. */
+  /** A sandbox with one container, which does not run yet. Both are removed after the test. */
   async pod(
     name: string,
     choice: Partial<ContainerChoice> = {},
   ): Promise<{ sandboxId: string; containerId: string }> {
     const sandboxId = await this.kubelet.runPod({ name });
+    onTestFinished(() => this.runtime.removeSandbox(sandboxId, this.signal));
     const wanted = { name: 'main', image: this.app.id, ...choice };
     return { sandboxId, containerId: await this.kubelet.create({ name }, sandboxId, wanted) };
   }

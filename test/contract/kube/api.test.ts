@@ -6,7 +6,6 @@ import { startEnvironment } from './environment.ts';
 import { policyManifest } from '../../manifests.ts';
 
 const policies = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
-const merge = 'application/merge-patch+json';
 const time = '2026-01-01T00:00:00.000000Z';
 
 interface Obj {
@@ -37,13 +36,12 @@ const pods = (): string => `/api/v1/namespaces/${objects.namespace}/pods`;
 const events = (namespace = objects.namespace): string =>
   `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
 const leases = (): string => `/apis/coordination.k8s.io/v1/namespaces/${objects.namespace}/leases`;
-const request = async (sent: KubeRequest): Promise<Obj> =>
-  JSON.parse((await objects.request(sent)).toString()) as Obj;
-const get = (path: string, query: Readonly<Record<string, string>> = {}): Promise<Obj> =>
-  request({ method: 'GET', path, query });
-const post = (path: string, body: unknown): Promise<Obj> => request({ method: 'POST', path, body });
-const patch = (path: string, body: unknown): Promise<Obj> =>
-  request({ method: 'PATCH', path, body, contentType: merge });
+const objectOf = (bytes: Buffer): Obj => JSON.parse(bytes.toString()) as Obj;
+const request = async (sent: KubeRequest): Promise<Obj> => objectOf(await objects.request(sent));
+type Query = Readonly<Record<string, string>>;
+const get = (path: string, query: Query = {}): Promise<Obj> => request({ method: 'GET', path, query });
+const post = async (path: string, body: object): Promise<Obj> => objectOf(await objects.post(path, body));
+const patch = async (path: string, body: object): Promise<Obj> => objectOf(await objects.patch(path, body));
 const names = ({ items = [] }: Obj): readonly string[] => items.map(({ metadata }) => metadata.name);
 const refusal = async (refused: Promise<unknown>): Promise<ApiError> => {
   const err: unknown = await refused.catch((thrown: unknown) => thrown);
@@ -52,11 +50,7 @@ const refusal = async (refused: Promise<unknown>): Promise<ApiError> => {
 };
 
 /** The first events of a watch in JSON. */
-async function watch(
-  path: string,
-  count: number,
-  query: Readonly<Record<string, string>>,
-): Promise<readonly Event[]> {
+async function watch(path: string, count: number, query: Query): Promise<readonly Event[]> {
   let text = '';
   const whole = { watch: 'true', timeoutSeconds: '30', ...query };
   for await (const chunk of transport.stream({ method: 'GET', path, query: whole }, signal)) {
@@ -96,8 +90,7 @@ describe('lists', () => {
     await objects.createPod();
     expect(names(await get(pods(), { fieldSelector: `spec.nodeName=${nodeName}` }))).toEqual([name]);
     expect(names(await get(pods(), { fieldSelector: `metadata.name=${name}` }))).toEqual([name]);
-    const refused = refusal(get(pods(), { fieldSelector: 'spec.nosuch=1' }));
-    expect(await refused).toMatchObject({ status: 400 });
+    expect(await refusal(get(pods(), { fieldSelector: 'spec.nosuch=1' }))).toMatchObject({ status: 400 });
   });
 });
 
@@ -105,11 +98,8 @@ describe('watches', () => {
   test('a pod that is deleted without grace is terminating first, then deleted', async () => {
     const { metadata } = await objects.createPod();
     await objects.removePod(metadata.name);
-    const { resourceVersion } = metadata;
-    const seen = await watch(pods(), 2, {
-      resourceVersion,
-      fieldSelector: `metadata.name=${metadata.name}`,
-    });
+    const { name, resourceVersion } = metadata;
+    const seen = await watch(pods(), 2, { resourceVersion, fieldSelector: `metadata.name=${name}` });
     expect(seen).toMatchObject([
       { type: 'MODIFIED', object: { metadata: { deletionGracePeriodSeconds: 0 } } },
       { type: 'DELETED', object: { metadata: { uid: metadata.uid } } },
@@ -120,10 +110,8 @@ describe('watches', () => {
 
   test('an expired version is an error in the stream', async () => {
     const [error] = await watch(policies, 1, { resourceVersion: '1' });
-    expect(error).toMatchObject({
-      type: 'ERROR',
-      object: { kind: 'Status', code: 410, reason: 'Expired' },
-    });
+    const object = { kind: 'Status', code: 410, reason: 'Expired' };
+    expect(error).toMatchObject({ type: 'ERROR', object });
   });
 });
 
@@ -207,8 +195,7 @@ describe('events', () => {
     const { name } = (await post(events(), event())).metadata;
     const series = { count: 2, lastObservedTime: time };
     expect(await patch(`${events()}/${name}`, { series })).toMatchObject({ series });
-    const refused = refusal(patch(`${events()}/${name}`, { note: 'other' }));
-    expect(await refused).toMatchObject({ status: 422 });
+    expect(await refusal(patch(`${events()}/${name}`, { note: 'other' }))).toMatchObject({ status: 422 });
   });
 });
 
@@ -232,8 +219,10 @@ describe('leases', () => {
     expect(await refusal(put(name, lease(name)))).toMatchObject({ status: 422 });
   });
 
-  test('a duration of zero is refused', async () => {
-    const refused = refusal(post(leases(), lease(unique('lease'), { leaseDurationSeconds: 0 })));
-    expect(await refused).toMatchObject({ status: 422 });
+  test.each([
+    { name: 'a duration of zero', fields: { leaseDurationSeconds: 0 }, status: 422 },
+    { name: 'a time of milliseconds', fields: { renewTime: '2026-01-01T00:00:00.000Z' }, status: 400 },
+  ])('$name is refused', async ({ fields, status }) => {
+    expect(await refusal(post(leases(), lease(unique('lease'), fields)))).toMatchObject({ status });
   });
 });

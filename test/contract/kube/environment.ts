@@ -36,10 +36,7 @@ export async function startEnvironment(options: EnvironmentOptions = {}): Promis
 }
 
 async function startReal({ kcm, users = [] }: EnvironmentOptions): Promise<TestServer> {
-  const cluster = await startCrdCluster({
-    users,
-    ...(kcm && { parts: ['etcd', 'api', 'kcm'], kcm }),
-  });
+  const cluster = await startCrdCluster({ users, ...(kcm && { parts: ['etcd', 'api', 'kcm'], kcm }) });
   return { ...contractServer(cluster), tokenOf: (user) => cluster.token(user) };
 }
 

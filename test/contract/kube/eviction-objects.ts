@@ -26,12 +26,8 @@ export class Budgets extends Objects {
     const { namespace, name, uid } = metadata;
     await this.patchPod(name, { metadata: { labels: { app } } });
     const conditions = [{ type: 'Ready', status: 'True' }];
-    await this.request({
-      method: 'PATCH',
-      path: `/api/v1/namespaces/${namespace}/pods/${name}/status`,
-      contentType: 'application/merge-patch+json',
-      body: { status: { phase: 'Running', conditions } },
-    });
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`;
+    await this.patch(path, { status: { phase: 'Running', conditions } });
     const { resourceVersion } = (await this.readPod(name)).metadata;
     return { namespace, name, uid, resourceVersion, app };
   }
@@ -44,14 +40,14 @@ export class Budgets extends Objects {
     const name = `budget-${randomUUID().slice(0, 8)}`;
     const spec = { minAvailable, selector: { matchLabels: { app } } };
     const body = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name }, spec };
-    await this.request({ method: 'POST', path: this.#path(), body });
+    await this.post(this.#path(), body);
     await this.#settled(name, healthy);
     return name;
   }
 
   /** Lowers the budget's minimum; resolves when the server has counted it. */
   async relax(name: string, minAvailable: number): Promise<void> {
-    await this.#patch(this.#path(name), { spec: { minAvailable } });
+    await this.patch(this.#path(name), { spec: { minAvailable } });
     await this.#settled(name, 1);
   }
 
@@ -61,7 +57,7 @@ export class Budgets extends Objects {
     const counts = { currentHealthy: healthy, desiredHealthy: spec.minAvailable, expectedPods: healthy };
     if (!this.#hasController) {
       const status = { observedGeneration: metadata.generation, disruptionsAllowed: allowed, ...counts };
-      await this.#patch(`${this.#path(name)}/status`, { status });
+      await this.patch(`${this.#path(name)}/status`, { status });
     }
     const deadline = Date.now() + 90_000;
     for (;;) {
@@ -75,10 +71,6 @@ export class Budgets extends Objects {
 
   async #read(name: string): Promise<Budget> {
     return JSON.parse((await this.request({ method: 'GET', path: this.#path(name) })).toString()) as Budget;
-  }
-
-  async #patch(path: string, body: object): Promise<void> {
-    await this.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
   }
 
   #path(name?: string): string {

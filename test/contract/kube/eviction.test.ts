@@ -25,11 +25,8 @@ const graceOf = async (name: string): Promise<unknown> =>
 describe('a live pod', () => {
   test('has every reason against an eviction', async () => {
     const pod = await objects.runningPod('live');
-    await objects.patchPod(pod.name, {
-      metadata: {
-        annotations: { 'kubernetes.io/config.source': 'file', 'kubernetes.io/config.hash': 'abc' },
-      },
-    });
+    const annotations = { 'kubernetes.io/config.source': 'file', 'kubernetes.io/config.hash': 'abc' };
+    await objects.patchPod(pod.name, { metadata: { annotations } });
     const found = await live.pod(pod, signal);
     const { namespace, name, uid } = pod;
     expect(found).toMatchObject({
@@ -50,10 +47,7 @@ describe.each(['evictPod', 'deletePod'] as const)('%s', (act) => {
     const pod = await objects.runningPod();
     expect(await evictions[act](pod, undefined, signal)).toEqual({ kind: 'evicted' });
     expect(await graceOf(pod.name)).toBe(30);
-    expect(await live.pod(pod, signal)).toMatchObject({
-      phase: 'Running',
-      isTerminating: true,
-    });
+    expect(await live.pod(pod, signal)).toMatchObject({ phase: 'Running', isTerminating: true });
   });
 
   test('uses a requested grace period', async () => {
@@ -129,7 +123,7 @@ test('two budgets over one pod are a misconfiguration', async () => {
 // The last one: its namespace is the suite's.
 test('a namespace that is being deleted refuses evictions', async () => {
   const pod = await objects.runningPod();
-  await objects.request({ method: 'DELETE', path: `/api/v1/namespaces/${objects.namespace}` });
+  await objects.delete(`/api/v1/namespaces/${objects.namespace}`);
   expect(await evictions.evictPod(pod, undefined, signal)).toEqual({ kind: 'terminating' });
   expect(await evictions.deletePod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { policyManifest } from '../../manifests.ts';
 import { startEnvironment } from './environment.ts';
 
 const { objects } = await startEnvironment();
@@ -31,26 +32,16 @@ test('kubectl finds the policies and their short name among the served APIs', as
 });
 
 test('kubectl get prints the columns of the custom resource, from a list and for one object', async () => {
-  await objects.request({
-    ...{ method: 'POST', path: `${gc}/gcpolicies` },
-    body: {
-      ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'GCPolicy', metadata: { name: 'columns' } },
-      spec: { mode: 'Enforce', priority: 7 },
-    },
-  });
-  await objects.request({
-    ...{ method: 'PATCH', path: `${gc}/gcpolicies/columns/status` },
-    contentType: 'application/merge-patch+json',
-    body: {
-      status: {
-        observedGeneration: 1,
-        conditions: ['Ready', 'Accepted'].map((type) => ({
-          ...{ type, status: 'True', reason: type, message: '' },
-          lastTransitionTime: '2026-01-01T00:00:00Z',
-        })),
-      },
-    },
-  });
+  await objects.post(`${gc}/gcpolicies`, policyManifest('columns', { mode: 'Enforce', priority: 7 }));
+  const conditions = ['Ready', 'Accepted'].map((type) => ({
+    type,
+    status: 'True',
+    reason: type,
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  }));
+  const status = { observedGeneration: 1, conditions };
+  await objects.patch(`${gc}/gcpolicies/columns/status`, { status });
   const one = (await read(`${gc}/gcpolicies/columns`, tableType)) as Table;
   expect(one.kind).toBe('Table');
   const heads = 'Name Mode Priority Accepted Degraded Nodes Desired Due Deleted Reason Age'.split(' ');
@@ -79,18 +70,10 @@ test('kubectl apply finds that the server validates the fields of a policy', asy
     readonly paths: Readonly<Record<string, { readonly serverRelativeURL: string }>>;
   };
   const { pathname } = new URL(paths[gc.slice(1)]?.serverRelativeURL ?? '', 'http://server');
-  expect(await read(pathname)).toMatchObject({
-    paths: {
-      [`${gc}/gcpolicies/{name}`]: {
-        patch: {
-          parameters: expect.arrayContaining([
-            expect.objectContaining({ name: 'fieldValidation', in: 'query' }),
-          ]) as unknown,
-          'x-kubernetes-group-version-kind': {
-            ...{ group: 'gc.dustpan.dev', version: 'v1alpha1', kind: 'GCPolicy' },
-          },
-        },
-      },
-    },
-  });
+  const parameter = expect.objectContaining({ name: 'fieldValidation', in: 'query' }) as unknown;
+  const patch = {
+    parameters: expect.arrayContaining([parameter]) as unknown,
+    'x-kubernetes-group-version-kind': { group: 'gc.dustpan.dev', version: 'v1alpha1', kind: 'GCPolicy' },
+  };
+  expect(await read(pathname)).toMatchObject({ paths: { [`${gc}/gcpolicies/{name}`]: { patch } } });
 });

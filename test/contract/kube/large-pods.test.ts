@@ -14,25 +14,6 @@ const { signal } = new AbortController();
 const { transport, objects } = await startEnvironment();
 
 test.each([{ form: podsResource({ labelKeys: () => 'all' }).accept }, { form: 'application/json' }])(
-  'a pod with 200 KB of annotations is listed and watched, and the annotations are dropped: $form',
-  async ({ form }) => {
-    const { metadata } = await objects.createPod({ annotations: { large: 'x'.repeat(200_000) } });
-    const reflector = reflect(transport, { ...podsResource({ labelKeys: () => 'all' }), accept: form });
-    await reflector.whenComplete(signal);
-    expect(reflector.items.get(metadata.uid)).toMatchObject({ name: metadata.name, phase: 'Pending' });
-    await objects.labelPod(metadata.name);
-    await vi.waitFor(() => {
-      expect(reflector.items.get(metadata.uid)?.labels).toHaveProperty('touched');
-    }, soon);
-    expect(JSON.stringify(reflector.items.get(metadata.uid)).length).toBeLessThan(2_000);
-    await objects.removePod(metadata.name);
-    await vi.waitFor(() => {
-      expect(reflector.items.has(metadata.uid)).toBe(false);
-    }, soon);
-  },
-);
-
-test.each([{ form: podsResource({ labelKeys: () => 'all' }).accept }, { form: 'application/json' }])(
   'a pod with an owner name of 1.4 MB and a thousand finalizers is listed and watched, and little of it is kept: $form',
   async ({ form }) => {
     const owner = (name: string, uid: string) => ({ apiVersion: 'batch/v1', kind: 'Job', name, uid });

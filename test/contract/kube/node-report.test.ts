@@ -7,7 +7,6 @@ import { nodeReportsResource } from '../../../src/kube/cache/node-report-facts.t
 import { NodeReports, type ReportingNode } from '../../../src/kube/actions/node-report.ts';
 import { decodeList } from '../../../src/kube/codec/decode.ts';
 import { planReport } from '../../../src/agent/report/plan.ts';
-import type { KubeRequest } from '../../../src/kube/http/transport.ts';
 import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import { now } from '../../builders.ts';
 import { facts } from '../../unit/agent/report/builders.ts';
@@ -21,17 +20,15 @@ const { signal } = new AbortController();
 
 const { server, transport, objects } = await startEnvironment();
 
-const json = async (request: KubeRequest): Promise<unknown> =>
-  JSON.parse((await objects.request(request)).toString());
 const newNode = async (name = `node-${randomUUID().slice(0, 8)}`): Promise<ReportingNode> => {
   const body = { apiVersion: 'v1', kind: 'Node', metadata: { name } };
-  const { metadata } = (await json({ method: 'POST', path: '/api/v1/nodes', body })) as {
+  const made = JSON.parse((await objects.post('/api/v1/nodes', body)).toString()) as {
     metadata: ReportingNode;
   };
-  return metadata;
+  return made.metadata;
 };
 const read = async ({ name }: ReportingNode): Promise<NodeGCReport> =>
-  (await json({ method: 'GET', path: `${path}/${name}` })) as NodeGCReport;
+  JSON.parse((await objects.request({ method: 'GET', path: `${path}/${name}` })).toString()) as NodeGCReport;
 const full = (): NodeGCReportStatus => {
   const orphan = { path: '/pods/a', podUid: 'a', sinceMs: now.getTime(), bytes: 2, reason: 'Mounted' };
   const found = { count: 1, bytes: 2, largest: [orphan], isReadOnly: false };
@@ -66,7 +63,7 @@ test('a Node that was created again owns the report', async () => {
   const first = await newNode();
   const reports = new NodeReports(transport);
   await reports.write(first, full(), signal);
-  await objects.request({ method: 'DELETE', path: `/api/v1/nodes/${first.name}` });
+  await objects.delete(`/api/v1/nodes/${first.name}`);
   const second = await newNode(first.name);
   expect(second.uid).not.toBe(first.uid);
   await reports.write(second, full(), signal);
@@ -95,20 +92,13 @@ test('the pods of a node, with the images they refer to', async () => {
     volumes: [{ name: 'v', image: { reference: 'example.com/volume:1' } }],
   };
   const body = { apiVersion: 'v1', kind: 'Pod', metadata, spec };
-  await objects.request({ method: 'POST', path: `/api/v1/namespaces/${objects.namespace}/pods`, body });
+  await objects.post(`/api/v1/namespaces/${objects.namespace}/pods`, body);
   await objects.createPod();
   const { path: pods, query, accept, codec } = nodePodsResource(name);
-  const page = await decodeList(
-    transport.stream({ method: 'GET', path: pods, query, accept }, signal),
-    codec,
-  );
-  expect(page.items).toMatchObject([
-    {
-      name: metadata.name,
-      phase: 'Pending',
-      images: ['example.com/main:1', 'example.com/init:1', 'example.com/volume:1'],
-    },
-  ]);
+  const stream = transport.stream({ method: 'GET', path: pods, query, accept }, signal);
+  const images = ['example.com/main:1', 'example.com/init:1', 'example.com/volume:1'];
+  const { items } = await decodeList(stream, codec);
+  expect(items).toMatchObject([{ name: metadata.name, phase: 'Pending', images }]);
 });
 
 test('reports whether a pod still exists', async () => {

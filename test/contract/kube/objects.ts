@@ -54,17 +54,11 @@ export class Objects {
 
   /** A namespace in which pods can be made: the controller manager, which makes the service account, may not run. */
   async start(): Promise<void> {
-    await this.request({
-      method: 'POST',
-      path: '/api/v1/namespaces',
-      body: named('Namespace', this.namespace),
-    });
+    await this.post('/api/v1/namespaces', named('Namespace', this.namespace));
     const path = `/api/v1/namespaces/${this.namespace}/serviceaccounts`;
-    await this.request({ method: 'POST', path, body: named('ServiceAccount', 'default') }).catch(
-      (err: unknown) => {
-        if (!isConflict(err)) throw err;
-      },
-    );
+    await this.post(path, named('ServiceAccount', 'default')).catch((err: unknown) => {
+      if (!isConflict(err)) throw err;
+    });
   }
 
   createPod({
@@ -75,11 +69,7 @@ export class Objects {
     nodeName = 'no-such-node',
     containers = [{ name: 'c', image: 'example.com/a' }],
   }: PodOptions = {}): Promise<Pod> {
-    const spec = {
-      nodeName,
-      automountServiceAccountToken: false,
-      containers,
-    };
+    const spec = { nodeName, automountServiceAccountToken: false, containers };
     const metadata = { name, finalizers, annotations, ownerReferences };
     const body = { apiVersion: 'v1', kind: 'Pod', metadata, spec };
     return this.#json({ method: 'POST', path: this.#pods(), body });
@@ -96,13 +86,25 @@ export class Objects {
   }
 
   async patchPod(name: string, body: object): Promise<void> {
-    const contentType = 'application/merge-patch+json';
-    await this.request({ method: 'PATCH', path: this.#pods(name), contentType, body });
+    await this.patch(this.#pods(name), body);
   }
 
   async removePod(name: string): Promise<void> {
     const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 };
     await this.request({ method: 'DELETE', path: this.#pods(name), body });
+  }
+
+  post(path: string, body: object): Promise<Buffer> {
+    return this.request({ method: 'POST', path, body });
+  }
+
+  /** A merge patch. */
+  patch(path: string, body: object): Promise<Buffer> {
+    return this.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
+  }
+
+  delete(path: string): Promise<Buffer> {
+    return this.request({ method: 'DELETE', path });
   }
 
   async request(request: KubeRequest): Promise<Buffer> {

@@ -1,85 +1,53 @@
-import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { PolicyOperator } from '../../../src/kube/actions/operator.ts';
 import { Reflector } from '../../../src/kube/cache/reflector.ts';
 import { jsonResource } from '../../../src/kube/cache/resources.ts';
 import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import { silentLogger } from '../../fakes/logger.ts';
-import { startEnvironment } from './environment.ts';
 import { policyManifest } from '../../manifests.ts';
 import { soon } from '../project.ts';
+import { startEnvironment } from './environment.ts';
 
 const collection = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
+const { transport, objects } = await startEnvironment();
 
-let operator: PolicyOperator;
-let received: { readonly what: string; readonly object: unknown }[];
-let name: string;
-let stop: () => Promise<void>;
-const { signal } = new AbortController();
-
-const { transport } = await startEnvironment();
-
-beforeEach(() => {
-  received = [];
-  name = `policy-${randomUUID().slice(0, 8)}`;
-  operator = new PolicyOperator({
+/** What an operator reports; it ends after the test. */
+function reports(): readonly { readonly what: string; readonly object: unknown }[] {
+  const received: { readonly what: string; readonly object: unknown }[] = [];
+  const log = silentLogger;
+  const operator = new PolicyOperator({
     watch: (path, onChange) => {
       const resource = jsonResource({ name: 'gcpolicies', path });
-      const deps = {
-        transport,
-        clock: systemClock,
-        log: silentLogger,
-        random: Math.random,
-        resource,
-        onChange,
-      };
-      return new Reflector(deps);
+      return new Reflector({ transport, clock: systemClock, log, random: Math.random, resource, onChange });
     },
     transport,
-    log: silentLogger,
-    onEvent: ({ type, name: policy, object }) => {
-      received.push({ what: `${type} ${policy}`, object });
+    log,
+    onEvent: ({ type, name, object }) => {
+      received.push({ what: `${type} ${name}`, object });
       return Promise.resolve();
     },
   });
-  const abort = new AbortController();
-  const ended = operator.run(abort.signal);
-  stop = async () => {
-    abort.abort();
+  const stop = new AbortController();
+  const ended = operator.run(stop.signal);
+  onTestFinished(async () => {
+    stop.abort();
     await ended;
-  };
-});
+  });
+  return received;
+}
 
-afterEach(async () => {
-  await stop();
-});
-
-const create = async (): Promise<void> => {
-  const body = policyManifest(name);
-  await transport.send({ method: 'POST', path: collection, body }, signal);
-};
-const patch = async (spec: object): Promise<void> => {
-  const contentType = 'application/merge-patch+json';
-  await transport.send(
-    { method: 'PATCH', path: `${collection}/${name}`, contentType, body: { spec } },
-    signal,
-  );
-};
-const remove = async (): Promise<void> => {
-  await transport.send({ method: 'DELETE', path: `${collection}/${name}` }, signal);
-};
-const mine = (): readonly string[] => received.map(({ what }) => what).filter((what) => what.endsWith(name));
-const receives = (...types: readonly string[]): Promise<void> =>
-  vi.waitFor(() => {
-    expect(mine()).toEqual(types.map((type) => `${type} ${name}`));
-  }, soon);
 test('reports created, changed and deleted policies, with defaults', async () => {
-  await create();
+  const received = reports();
+  const receives = (...types: readonly string[]): Promise<void> =>
+    vi.waitFor(() => {
+      expect(received.map(({ what }) => what)).toEqual(types.map((type) => `${type} mine`));
+    }, soon);
+  await objects.post(collection, policyManifest('mine'));
   await receives('ADDED');
   expect(received.at(-1)?.object).toMatchObject({ kind: 'GCPolicy', spec: { mode: 'DryRun', priority: 0 } });
-  await patch({ mode: 'Enforce' });
+  await objects.patch(`${collection}/mine`, { spec: { mode: 'Enforce' } });
   await receives('ADDED', 'MODIFIED');
   expect(received.at(-1)?.object).toMatchObject({ spec: { mode: 'Enforce' } });
-  await remove();
+  await objects.delete(`${collection}/mine`);
   await receives('ADDED', 'MODIFIED', 'DELETED');
 });

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { readCollections } from '../../../src/kube/events/collected-events.ts';
-import { EventRecorder } from '../../../src/kube/events/event-recorder.ts';
-import type { EventDrop } from '../../../src/kube/events/event-recorder.ts';
+import { EventRecorder, type EventDrop } from '../../../src/kube/events/event-recorder.ts';
 import type { EventSpec, ObjectRef } from '../../../src/kube/events/recorder.ts';
 import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
-import type { StoredEvent } from '../../fakes/event-recording.ts';
+import { webEvent, type StoredEvent } from '../../fakes/event-recording.ts';
 import { silentLogger } from '../../fakes/logger.ts';
 import { startEnvironment } from './environment.ts';
 import { soon } from '../project.ts';
@@ -38,31 +37,17 @@ beforeEach(() => {
   };
 });
 
-afterEach(async () => {
-  await stop();
-});
+afterEach(() => stop());
 
 const path = (namespace: string): string => `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
 const eventsOf = async ({ uid, namespace = 'default' }: ObjectRef): Promise<readonly StoredEvent[]> => {
   const { body } = await transport.send({ method: 'GET', path: path(namespace) }, signal);
-  const list = JSON.parse(body.toString()) as {
-    items: readonly (StoredEvent & { regarding: ObjectRef })[];
-  };
+  const list = JSON.parse(body.toString()) as { items: readonly (StoredEvent & { regarding: ObjectRef })[] };
   return list.items.filter(({ regarding }) => regarding.uid === uid);
 };
 const event = (regarding: Partial<ObjectRef> = {}, note = 'collected a pod'): EventSpec => ({
-  regarding: {
-    apiVersion: 'apps/v1',
-    kind: 'ReplicaSet',
-    namespace: 'default',
-    name: 'web',
-    uid: randomUUID(),
-    ...regarding,
-  },
-  type: 'Normal',
-  reason: 'PodCollected',
-  action: 'Collect',
-  note,
+  ...webEvent({ note }),
+  regarding: { ...webEvent().regarding, namespace: 'default', uid: randomUUID(), ...regarding },
 });
 const shown = async (spec: EventSpec, count: number | undefined): Promise<StoredEvent> =>
   await vi.waitFor(async () => {

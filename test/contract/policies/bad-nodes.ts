@@ -1,6 +1,7 @@
-import { rowsOf, type BadRow } from './rows.ts';
+import { rowsOf, type BadPolicy } from './rows.ts';
 
 const ages = (...maximumAgeByImage: readonly object[]): object => ({ maximumAgeByImage });
+const ofFirstImage = 'maximumAgeByImage[0].maximumAge';
 /** A budget of some namespaces, and before it a correct one. */
 const budget = (over: object): object => ({
   namespaceBudgets: [
@@ -11,7 +12,7 @@ const budget = (over: object): object => ({
 const large = { matchLabels: { tier: 'large' } };
 
 /** Policies that are wrong about nodes. */
-export const badForNodes: readonly BadRow[] = [
+export const badForNodes: readonly BadPolicy[] = [
   ...rowsOf('nodes', [
     ['a pattern as an excluded namespace', { excludeNamespaces: ['kube-*'] }, 'excludeNamespaces[0]'],
     ['a budget without sizes', budget({}), 'namespaceBudgets[1]'],
@@ -29,9 +30,7 @@ export const badForNodes: readonly BadRow[] = [
     ],
     [
       'too many budgets',
-      {
-        namespaceBudgets: Array.from({ length: 17 }, () => ({ namespaceSelector: large, perNode: '1Gi' })),
-      },
+      { namespaceBudgets: Array.from({ length: 17 }, () => ({ namespaceSelector: large, perNode: '1Gi' })) },
       'namespaceBudgets',
     ],
   ]),
@@ -47,18 +46,10 @@ export const badForNodes: readonly BadRow[] = [
       ages({ image: 'a', maximumAge: '24h' }, { image: 'b', maximumAge: '1m' }),
       'maximumAgeByImage',
     ],
-    [
-      'a maximum age of an image that is no duration',
-      ages({ image: 'a', maximumAge: '1d' }),
-      'maximumAgeByImage[0].maximumAge',
-    ],
-    [
-      'a maximum age of an image of more than ten years',
-      ages({ image: 'a', maximumAge: '87601h' }),
-      'maximumAgeByImage[0].maximumAge',
-    ],
+    ['a maximum age of an image that is no duration', ages({ image: 'a', maximumAge: '1d' }), ofFirstImage],
+    ['a maximum age of an image over ten years', ages({ image: 'a', maximumAge: '87601h' }), ofFirstImage],
     ['a maximum age without an image', ages({ maximumAge: '24h' }), 'maximumAgeByImage[0].image'],
-    ['an image without a maximum age', ages({ image: 'a' }), 'maximumAgeByImage[0].maximumAge'],
+    ['an image without a maximum age', ages({ image: 'a' }), ofFirstImage],
     [
       'an empty pattern of a maximum age',
       ages({ image: '', maximumAge: '24h' }),
@@ -76,11 +67,7 @@ export const badForNodes: readonly BadRow[] = [
   ]),
   ...rowsOf('nodes.imageGC.inodes', [
     ['a high threshold of inodes over 100', { highThresholdPercent: 101 }, 'highThresholdPercent'],
-    [
-      'a high threshold of inodes below the default low one',
-      { highThresholdPercent: 70 },
-      'lowThresholdPercent',
-    ],
+    ['a high threshold of inodes below the low one', { highThresholdPercent: 70 }, 'lowThresholdPercent'],
   ]),
   ...rowsOf('nodes.containerGC', [['fewer than no containers', { maxContainers: -2 }, 'maxContainers']]),
   ...rowsOf('nodes.containerGC.logs', [

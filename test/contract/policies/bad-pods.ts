@@ -1,20 +1,24 @@
-import { rowsOf, type BadRow } from './rows.ts';
+import { rowsOf, type BadPolicy } from './rows.ts';
 
 const labels = (matchLabels: unknown): object => ({ matchLabels });
 const expressions = (...matchExpressions: readonly object[]): object => ({ matchExpressions });
+/** An expression after a correct one. */
+const second = (operator: string, values: readonly string[]): object =>
+  expressions({ key: 'a', operator: 'Exists' }, { key: 'b', operator, values });
 const rules = (...ttlByReason: readonly unknown[]): object => ({ ttlByReason });
 const words = (count: number): string[] => Array.from({ length: count }, (_, i) => `w${i}`);
 
 /** Policies that are wrong in general, or about pods. */
-export const badForPods: readonly BadRow[] = [
-  ['no spec', undefined, 'spec'],
-  ['a spec that is a list', [], 'spec'],
-  ['an unknown mode', { mode: 'Delete' }, 'spec.mode'],
-  ['a mode in lower case', { mode: 'enforce' }, 'spec.mode'],
-  ['a fractional priority', { priority: 1.5 }, 'spec.priority'],
-  ['a priority out of bounds', { priority: 1_000_000_001 }, 'spec.priority'],
-  ['pods that are a list', { pods: [] }, 'spec.pods'],
-
+export const badForPods: readonly BadPolicy[] = [
+  ...rowsOf('', [
+    ['no spec', undefined, ''],
+    ['a spec that is a list', [], ''],
+    ['an unknown mode', { mode: 'Delete' }, 'mode'],
+    ['a mode in lower case', { mode: 'enforce' }, 'mode'],
+    ['a fractional priority', { priority: 1.5 }, 'priority'],
+    ['a priority out of bounds', { priority: 1_000_000_001 }, 'priority'],
+    ['pods that are a list', { pods: [] }, 'pods'],
+  ]),
   ...rowsOf('pods', [
     ['a rule given as true', { outOfService: true }, 'outOfService'],
     ['an excluded namespace that is none', { excludeNamespaces: ['kube-*'] }, 'excludeNamespaces[0]'],
@@ -31,21 +35,9 @@ export const badForPods: readonly BadRow[] = [
     ['too many labels', labels(Object.fromEntries(words(33).map((key) => [key, '']))), 'matchLabels'],
     ['an expression without a key', expressions({ operator: 'Exists' }), 'matchExpressions[0].key'],
     ['an expression without an operator', expressions({ key: 'a' }), 'matchExpressions[0].operator'],
-    [
-      'NotIn with an empty list',
-      expressions({ key: 'a', operator: 'NotIn', values: [] }),
-      'matchExpressions[0].values',
-    ],
-    [
-      'Exists with values',
-      expressions({ key: 'a', operator: 'Exists' }, { key: 'b', operator: 'Exists', values: ['c'] }),
-      'matchExpressions[1].values',
-    ],
-    [
-      'DoesNotExist with values',
-      expressions({ key: 'b', operator: 'DoesNotExist', values: ['c'] }),
-      'matchExpressions[0].values',
-    ],
+    ['NotIn with an empty list', second('NotIn', []), 'matchExpressions[1].values'],
+    ['Exists with values', second('Exists', ['c']), 'matchExpressions[1].values'],
+    ['DoesNotExist with values', second('DoesNotExist', ['c']), 'matchExpressions[1].values'],
   ]),
   ...rowsOf('pods.namespaceSelector', [
     ['In without values', expressions({ key: 'a', operator: 'In' }), 'matchExpressions[0].values'],

@@ -48,10 +48,7 @@ export const goodPolicies: readonly (readonly [name: string, spec: object])[] = 
   ['an empty block of pods has no rule, but its brakes', { pods: {} }],
   [
     'empty rules have their defaults',
-    {
-      mode: 'Enforce',
-      pods: { terminated: {}, orphaned: {}, unscheduledTerminating: {}, outOfService: {} },
-    },
+    { mode: 'Enforce', pods: { terminated: {}, orphaned: {}, unscheduledTerminating: {}, outOfService: {} } },
   ],
   ['every field of pods', { priority: -10, pods: everyPodField }],
   ['a selector without labels selects all', { pods: { podSelector: { matchLabels: {} } } }],

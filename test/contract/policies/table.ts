@@ -1,21 +1,8 @@
 import { badForNodes } from './bad-nodes.ts';
 import { badForPods } from './bad-pods.ts';
+import type { BadPolicy } from './rows.ts';
 
-/** A GCPolicy that the API server must refuse, naming the field. */
-interface BadPolicy {
-  readonly name: string;
-  readonly spec: unknown;
-  /** Path that the message must name. */
-  readonly field: string;
-}
-
-export const badPolicies: readonly BadPolicy[] = [...badForPods, ...badForNodes].map(
-  ([name, spec, field]) => ({
-    name,
-    spec,
-    field,
-  }),
-);
+export const badPolicies: readonly BadPolicy[] = [...badForPods, ...badForNodes];
 
 /** The object around a spec. */
 export const policyOf = (name: string, spec: unknown): object => ({

@@ -1,18 +1,17 @@
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { criRuntime } from '../../../src/cri/client.ts';
 import type { RuntimeCall } from '../../../src/cri/connection.ts';
 import { servesCri } from '../../../src/cri/probe.ts';
 import type { ContainerRuntime } from '../../../src/cri/runtime.ts';
 import { findSocket } from '../../../src/cri/sockets.ts';
 import { isCut } from '../../../src/runtime/bounds.ts';
-import { startCriSandbox } from '../../sandbox/cri/server.ts';
-import type { CriSandbox } from '../../sandbox/cri/server.ts';
+import { startCriSandbox, type CriSandbox } from '../../sandbox/cri/server.ts';
 import { SimError } from '../../sandbox/cri/sim-error.ts';
 
 const { signal } = new AbortController();
@@ -32,23 +31,29 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
+/** A client of its own, closed after the test. */
+function client(options: Partial<Parameters<typeof criRuntime>[0]> = {}): ContainerRuntime {
+  const made = criRuntime({ socket: sandbox.socket, ...options });
+  onTestFinished(() => {
+    made.close();
+  });
+  return made;
+}
+
 /** A socket file without a listener, as a killed process leaves it. */
 async function abandonedSocket(): Promise<string> {
   const [born, left] = [join(folder, 'born.sock'), join(folder, 'left.sock')];
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(born, resolve);
-  });
+  const server = createServer().listen(born);
+  await once(server, 'listening');
   renameSync(born, left);
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
+  server.close();
+  await once(server, 'close');
   return left;
 }
 
 describe('a socket without a runtime', () => {
   test('that is missing is reported each time, without delay', async () => {
-    const away = criRuntime({ socket: join(folder, 'none.sock') });
+    const away = client({ socket: join(folder, 'none.sock') });
     const startedAtMs = performance.now();
     for (const round of ['first', 'second', 'third']) {
       await expect(away.listImages(signal), round).rejects.toMatchObject({
@@ -57,17 +62,15 @@ describe('a socket without a runtime', () => {
       });
     }
     expect(performance.now() - startedAtMs).toBeLessThan(3000);
-    away.close();
   });
 
   test('that was left behind refuses connections', async () => {
     const socket = await abandonedSocket();
-    const away = criRuntime({ socket });
+    const away = client({ socket });
     await expect(away.version(signal)).rejects.toMatchObject({
       failure: 'unavailable',
       message: `Version: the container runtime's socket ${socket} refuses connections: nothing listens there`,
     });
-    away.close();
   });
 });
 
@@ -101,11 +104,10 @@ describe('finding the socket', () => {
 
   test('no socket is chosen before a runtime has responded on it, even if there is only one', async () => {
     sandbox.faults.next('Version', { kind: 'fail', code: status.UNAVAILABLE });
-    const places = [join(folder, 'none.sock'), sandbox.socket];
-    await expect(findSocket({ places, servesCri }, signal)).rejects.toThrow(
-      `no container runtime responds on ${sandbox.socket}`,
-    );
-    expect(await findSocket({ places, servesCri }, signal)).toBe(sandbox.socket);
+    const search = { places: [join(folder, 'none.sock'), sandbox.socket], servesCri };
+    const problem = `no container runtime responds on ${sandbox.socket}`;
+    await expect(findSocket(search, signal)).rejects.toThrow(problem);
+    expect(await findSocket(search, signal)).toBe(sandbox.socket);
   });
 
   test('a slow boot decides nothing: the next search finds the socket that responds by then', async () => {
@@ -161,21 +163,18 @@ describe('answers', () => {
   test('containerd 1 and CRI-O name their sandbox image in the verbose status', async () => {
     const image = 'registry.k8s.io/pause:3.10';
     const other = await startCriSandbox({ socket: join(folder, 'named.sock'), sandboxImage: image });
-    const named = criRuntime({ socket: other.socket });
+    const named = client({ socket: other.socket });
     expect(await named.sandboxImage(signal)).toBe(image);
     expect(other.calls).toMatchObject([{ method: 'Status', request: { verbose: true } }]);
-    named.close();
     other.stop();
   });
 
   test('unknown states of a newer runtime protect the object', async () => {
     const { sandbox: pod, containers } = sandbox.runtime.runPod({ name: 'a' });
     const change = (answer: unknown): unknown => {
+      const unknown = (objects?: object[]) => objects?.map((one) => ({ ...one, state: 9 }));
       const { items, containers: listed } = answer as { items?: object[]; containers?: object[] };
-      return {
-        items: items?.map((one) => ({ ...one, state: 9 })),
-        containers: listed?.map((one) => ({ ...one, state: 9 })),
-      };
+      return { items: unknown(items), containers: unknown(listed) };
     };
     sandbox.faults.next('*', { kind: 'answer', change }, 2);
     expect(await runtime.listSandboxes(signal)).toMatchObject([{ id: pod.id, state: 'Ready' }]);
@@ -193,16 +192,13 @@ describe('answers', () => {
 
   test('a size beyond 2^53 is unknown, and costs no other image', async () => {
     sandbox.runtime.addImage({ tags: ['a'] });
+    const size = String(2n ** 60n);
     const change = (answer: unknown): unknown => ({
-      images: (answer as { images: readonly object[] }).images.map((image) => ({
-        ...image,
-        size: String(2n ** 60n),
-      })),
+      images: (answer as { images: readonly object[] }).images.map((image) => ({ ...image, size })),
     });
     sandbox.faults.next('ListImages', { kind: 'answer', change });
-    expect(await runtime.listImages(signal)).toMatchObject([
-      { tags: ['docker.io/library/a:latest'], sizeBytes: 0 },
-    ]);
+    const images = await runtime.listImages(signal);
+    expect(images).toMatchObject([{ tags: ['docker.io/library/a:latest'], sizeBytes: 0 }]);
   });
 
   test('responses of 28 MiB are read; more than 32 MiB is an error', async () => {
@@ -282,7 +278,7 @@ describe('every finished call', () => {
       expect(seconds).toBeGreaterThanOrEqual(0);
       calls.push(call);
     };
-    const counted = criRuntime({ socket: sandbox.socket, onCall });
+    const counted = client({ onCall });
     await counted.version(signal);
     await counted.checkReady(signal);
     await counted.sandboxImage(signal);
@@ -308,12 +304,11 @@ describe('every finished call', () => {
         'list_container_stats',
       ].map((operation) => ({ operation, ok: true })),
     );
-    counted.close();
   });
 
   test('is reported as a failure if the runtime refuses it, or if it is aborted', async () => {
     const calls: RuntimeCall[] = [];
-    const counted = criRuntime({ socket: sandbox.socket, onCall: (call) => calls.push(call) });
+    const counted = client({ onCall: (call) => calls.push(call) });
     sandbox.faults.next('RemoveImage', { kind: 'fail', code: status.INTERNAL, message: 'refused' });
     await expect(counted.removeImage('a', signal)).rejects.toThrow('refused');
     await expect(counted.listImages(AbortSignal.abort(new Error('stopping')))).rejects.toThrow('stopping');
@@ -321,26 +316,23 @@ describe('every finished call', () => {
       { operation: 'remove_image', ok: false },
       { operation: 'list_images', ok: false },
     ]);
-    counted.close();
   });
 });
 
 describe('waiting', () => {
   test("a stop waits for the container's grace on top of the deadline", async () => {
-    const hasty = criRuntime({ socket: sandbox.socket, deadlineMs: 100 });
+    const hasty = client({ deadlineMs: 100 });
     sandbox.faults.next('*', { kind: 'delay', ms: 400 }, 2);
     await hasty.stopContainer('a', 2, signal);
     expect(sandbox.calls).toMatchObject([{ method: 'StopContainer', request: { timeout: '2' } }]);
     await expect(hasty.removeContainer('a', signal)).rejects.toMatchObject({ failure: 'deadline' });
-    hasty.close();
   });
 
   test('a status has a deadline of its own', async () => {
-    const hasty = criRuntime({ socket: sandbox.socket, statusDeadlineMs: 100 });
+    const hasty = client({ statusDeadlineMs: 100 });
     sandbox.faults.next('*', { kind: 'delay', ms: 400 }, 2);
     await expect(hasty.version(signal)).rejects.toMatchObject({ failure: 'deadline' });
     expect(await hasty.listImages(signal)).toEqual([]);
-    hasty.close();
   });
 
   test('no listener remains on a long-lived signal', async () => {

@@ -25,28 +25,14 @@ describe('a runtime', () => {
     }).not.toThrow();
   });
 
+  const notNamed = 'its status has no condition RuntimeReady';
+  const reason = { type: 'RuntimeReady', reason: 'Starting' };
   test.each([
-    {
-      name: 'its condition is false, with a message',
-      status: response({ type: 'RuntimeReady', reason: 'Starting', message: 'recovering' }),
-      message: 'Starting: recovering',
-    },
-    {
-      name: 'its condition is false, without a message',
-      status: response({ type: 'RuntimeReady', reason: 'X' }),
-      message: 'X',
-    },
-    {
-      name: 'it has no such condition',
-      status: response({ type: 'NetworkReady', status: true }),
-      message: 'its status has no condition RuntimeReady',
-    },
-    {
-      name: 'it has no status',
-      status: wire.StatusResponse.fromPartial({}),
-      message: 'its status has no condition RuntimeReady',
-    },
-  ])('is not ready when $name', ({ status, message }) => {
+    ['its condition is false, with a message', response({ ...reason, message: 'late' }), 'Starting: late'],
+    ['its condition is false, without a message', response(reason), 'Starting'],
+    ['it has no such condition', response({ type: 'NetworkReady', status: true }), notNamed],
+    ['it has no status', wire.StatusResponse.fromPartial({}), notNamed],
+  ])('is not ready when %s', (_name, status, message) => {
     expect(() => {
       assertReady(status);
     }).toThrow(new NotReady(message));
@@ -67,47 +53,29 @@ describe('a runtime', () => {
 test('<none>, which Docker lists in place of a missing tag or digest, is no name', () => {
   const repoTags = ['<none>:<none>', 'app:<none>', 'app:1'];
   const repoDigests = ['<none>@<none>', 'app@<none>', 'app@sha256:1'];
-  const listed = { id: 'a', repoTags, repoDigests };
-  expect(toImage(wire.Image.fromPartial(listed))).toMatchObject({
-    tags: ['app:1'],
-    digests: ['app@sha256:1'],
-  });
+  const image = toImage(wire.Image.fromPartial({ id: 'a', repoTags, repoDigests }));
+  expect(image).toMatchObject({ tags: ['app:1'], digests: ['app@sha256:1'] });
 });
 
 describe('empty messages', () => {
   test('an image has no names and the default handler', () => {
-    expect(toImage(wire.Image.fromPartial({ id: 'a' }))).toEqual({
-      id: 'a',
-      tags: [],
-      digests: [],
-      sizeBytes: 0,
-      pinned: false,
-      runtimeHandler: '',
-    });
+    const expected = { tags: [], digests: [], sizeBytes: 0, pinned: false, runtimeHandler: '' };
+    expect(toImage(wire.Image.fromPartial({ id: 'a' }))).toEqual({ id: 'a', ...expected });
   });
 
   test('a container and a sandbox have no name', () => {
-    expect(toContainer(wire.Container.fromPartial({ id: 'a' }))).toMatchObject({
-      name: '',
-      attempt: 0,
-      createdAtNs: 0n,
-      labels: {},
-    });
-    expect(toSandbox(wire.PodSandbox.fromPartial({ id: 'a' }))).toMatchObject({
-      podName: '',
-      podNamespace: '',
-      podUid: '',
-      state: 'Ready',
-    });
+    const container = { name: '', attempt: 0, createdAtNs: 0n, labels: {} };
+    expect(toContainer(wire.Container.fromPartial({ id: 'a' }))).toMatchObject(container);
+    const sandbox = { podName: '', podNamespace: '', podUid: '', state: 'Ready' };
+    expect(toSandbox(wire.PodSandbox.fromPartial({ id: 'a' }))).toMatchObject(sandbox);
   });
 
   test('statistics without values are unknown; those without a container are left out', () => {
     expect(toStats(wire.ContainerStats.fromPartial({ attributes: { id: 'a' } }))).toEqual([
       { id: 'a', labels: {}, writableLayerBytes: undefined, writableLayerInodes: undefined },
     ]);
-    expect(toStats(wire.ContainerStats.fromPartial({ writableLayer: { usedBytes: { value: 1n } } }))).toEqual(
-      [],
-    );
+    const anonymous = { writableLayer: { usedBytes: { value: 1n } } };
+    expect(toStats(wire.ContainerStats.fromPartial(anonymous))).toEqual([]);
   });
 
   test('a file system without values counts as empty', () => {
@@ -144,9 +112,8 @@ describe('labels and annotations', () => {
 
   test('that are read are kept up to a bound', () => {
     const long = { 'io.kubernetes.pod.uid': 'x'.repeat(250_000) };
-    expect(
-      toSandbox(wire.PodSandbox.fromPartial({ labels: long })).labels['io.kubernetes.pod.uid'],
-    ).toSatisfy(isCut);
+    const sandbox = toSandbox(wire.PodSandbox.fromPartial({ labels: long }));
+    expect(sandbox.labels['io.kubernetes.pod.uid']).toSatisfy(isCut);
     const [stats] = toStats(wire.ContainerStats.fromPartial({ attributes: { id: 'a', labels: long } }));
     expect(JSON.stringify(stats).length).toBeLessThan(3_000);
   });

@@ -32,20 +32,13 @@ describe('signals of a summary', () => {
     );
   });
 
+  const bytes = ['nodefs.available 25/100'];
   test.each<readonly [string, unknown, readonly string[]]>([
     ['nothing', {}, []],
     ['no object', undefined, []],
-    [
-      'no inodes',
-      { fs: disk(100, { inodes: undefined, inodesFree: undefined }) },
-      ['nodefs.available 25/100'],
-    ],
-    ['0 inodes', { fs: disk(100, { inodes: 0, inodesFree: 0 }) }, ['nodefs.available 25/100']],
-    [
-      'no free inodes',
-      { fs: disk(100, { inodesFree: 0 }) },
-      ['nodefs.available 25/100', 'nodefs.inodesFree 0/1000'],
-    ],
+    ['no inodes', { fs: disk(100, { inodes: undefined, inodesFree: undefined }) }, bytes],
+    ['0 inodes', { fs: disk(100, { inodes: 0, inodesFree: 0 }) }, bytes],
+    ['no free inodes', { fs: disk(100, { inodesFree: 0 }) }, [...bytes, 'nodefs.inodesFree 0/1000']],
     ['no capacity', { fs: disk(100, { capacityBytes: 0, inodes: 0 }) }, []],
     ['negative values', { fs: disk(100, { availableBytes: -1, inodesFree: -1 }) }, []],
     ['texts for numbers', { fs: disk(100, { availableBytes: '25', inodesFree: '600' }) }, []],

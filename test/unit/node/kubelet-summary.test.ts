@@ -35,68 +35,45 @@ describe('a stats summary', () => {
   });
 
   const one = { capacityBytes: 100, availableBytes: 50, inodes: 10, inodesFree: 5 };
+  const two = { ...one, capacityBytes: 200 };
+  const three = { ...one, capacityBytes: 300 };
+  const fuller = { ...one, availableBytes: 40 };
   const inodesElsewhere = { ...one, inodes: 20 };
-  test.each([
-    { name: 'of equal values', fs: one, imageFs: one, expected: false },
-    { name: 'of different capacity', fs: one, imageFs: { ...one, capacityBytes: 200 }, expected: true },
-    { name: 'of one size, with other inodes', fs: one, imageFs: inodesElsewhere, expected: true },
-    {
-      name: 'of one size, of which one is fuller',
-      fs: one,
-      imageFs: { ...one, availableBytes: 40 },
-      expected: true,
-    },
-    { name: 'of unknown size', fs: undefined, imageFs: undefined, expected: true },
-    { name: 'of which one is unknown', fs: one, imageFs: undefined, expected: true },
-    { name: 'of equal values on two devices', fs: one, imageFs: one, devices: [1, 2], expected: true },
-    {
-      name: 'of one device with other values',
-      fs: one,
-      imageFs: inodesElsewhere,
-      devices: [1, 1],
-      expected: false,
-    },
-    { name: 'of equal values, with one device known', fs: one, imageFs: one, devices: [1], expected: false },
-  ])('file systems $name: dedicated $expected', ({ fs, imageFs, devices = [], expected }) => {
-    const [kubeletRoot, images] = devices;
-    const known = { kubeletRoot, imageFs: images, containerFs: images };
+  /** The devices of the kubelet, of images and of containers. */
+  const devices = (kubeletRoot?: number, imageFs?: number, containerFs?: number) => {
+    return { kubeletRoot, imageFs, containerFs };
+  };
+  type Devices = ReturnType<typeof devices>;
+
+  test.each<readonly [string, readonly (object | undefined)[], Devices, boolean]>([
+    ['of equal values', [one, one], devices(), false],
+    ['of different capacity', [one, two], devices(), true],
+    ['of one size, with other inodes', [one, inodesElsewhere], devices(), true],
+    ['of one size, of which one is fuller', [one, fuller], devices(), true],
+    ['of unknown size', [], devices(), true],
+    ['of which one is unknown', [one], devices(), true],
+    ['of equal values on two devices', [one, one], devices(1, 2, 2), true],
+    ['of one device with other values', [one, inodesElsewhere], devices(1, 1, 1), false],
+    ['of equal values, with one device known', [one, one], devices(1), false],
+  ])('file systems %s: dedicated', (_name, [fs, imageFs], known, expected) => {
     expect(storageUsageOf({ node: { fs, runtime: { imageFs } } }, 0, known).dedicatedImageFs).toBe(expected);
   });
 
-  const [two, three] = [
-    { ...one, capacityBytes: 200 },
-    { ...one, capacityBytes: 300 },
-  ];
-  test.each([
-    { name: 'another capacity', runtime: { imageFs: two, containerFs: three }, expected: true },
-    { name: 'the same values', runtime: { imageFs: two, containerFs: two }, expected: false },
-    {
-      name: 'the same values on two devices',
-      runtime: { imageFs: two, containerFs: two },
-      devices: [1, 1, 2],
-      expected: true,
-    },
-    {
-      name: 'one device',
-      runtime: { imageFs: two, containerFs: three },
-      devices: [1, 2, 2],
-      expected: false,
-    },
-    { name: 'no file system of containers', runtime: { imageFs: two }, expected: false },
-    { name: 'no file system of images', runtime: { containerFs: two }, expected: false },
-    { name: 'neither', runtime: undefined, expected: false },
-  ])(
-    'containers have a file system of their own: $name: $expected',
-    ({ runtime, devices = [], expected }) => {
-      const [kubeletRoot, imageFs, containerFs] = devices;
-      const usage = storageUsageOf({ node: { fs: one, runtime } }, 0, { kubeletRoot, imageFs, containerFs });
-      expect(usage.splitContainerFs).toBe(expected);
-    },
-  );
+  test.each<readonly [string, object | undefined, Devices, boolean]>([
+    ['another capacity', { imageFs: two, containerFs: three }, devices(), true],
+    ['the same values', { imageFs: two, containerFs: two }, devices(), false],
+    ['the same values on two devices', { imageFs: two, containerFs: two }, devices(1, 1, 2), true],
+    ['one device', { imageFs: two, containerFs: three }, devices(1, 2, 2), false],
+    ['no file system of containers', { imageFs: two }, devices(), false],
+    ['no file system of images', { containerFs: two }, devices(), false],
+    ['neither', undefined, devices(), false],
+  ])('containers have a file system of their own: %s', (_name, runtime, known, expected) => {
+    expect(storageUsageOf({ node: { fs: one, runtime } }, 0, known).splitContainerFs).toBe(expected);
+  });
 
   test('layers on a disk of their own do not count, even if the images share that of the kubelet', () => {
     const node = { fs: one, runtime: { imageFs: one, containerFs: one } };
-    const usage = storageUsageOf({ node }, 0, { kubeletRoot: 1, imageFs: 1, containerFs: 2 });
+    const usage = storageUsageOf({ node }, 0, devices(1, 1, 2));
     expect(usage).toMatchObject({ dedicatedImageFs: true, splitContainerFs: true });
   });
 
@@ -105,53 +82,31 @@ describe('a stats summary', () => {
   const apart = { fs: one, runtime: { imageFs: two, containerFs: two } };
   const splitNode = { fs: one, runtime: { imageFs: two, containerFs: three } };
   const used = (usedBytes: number, inodesUsed = 1): object => ({ time, usedBytes, inodesUsed });
+  const layer = (bytes: number) => ({ containers: [{ name: 'main', rootfs: used(bytes) }] });
+  const logs = (bytes: number, inodes?: number) => ({
+    containers: [{ name: 'main', logs: used(bytes, inodes) }],
+  });
+  const volume = (bytes: number, inodes?: number) => ({ volume: [{ name: 'v', ...used(bytes, inodes) }] });
+  const total = (bytes: number, inodes?: number) => ({ 'ephemeral-storage': used(bytes, inodes) });
+  const withMemory = { ...shared, memory: { availableBytes: 5e6, workingSetBytes: 5e6 } };
+  const uncounted = { fs: { ...one, inodes: 0, inodesFree: 0 } };
   test.each<readonly [string, object, object, string | undefined]>([
-    [
-      'logs below 0',
-      shared,
-      { containers: [{ name: 'main', logs: used(below0) }] },
-      'logs of container main',
-    ],
-    [
-      'a negative layer',
-      shared,
-      { containers: [{ name: 'main', rootfs: used(negative) }] },
-      'writable layer of container main',
-    ],
-    ['a volume as large as the disk', shared, { volume: [{ name: 'v', ...used(100) }] }, undefined],
-    [
-      'a volume that may be in memory',
-      { ...shared, memory: { availableBytes: 5e6, workingSetBytes: 5e6 } },
-      { volume: [{ name: 'v', ...used(1e6, 200) }] },
-      undefined,
-    ],
-    ['a total below 0', shared, { 'ephemeral-storage': used(below0) }, 'total'],
-    ['a total of more than the disk', shared, { 'ephemeral-storage': used(101) }, 'total'],
-    ['a total of both disks', apart, { 'ephemeral-storage': used(300) }, undefined],
-    ['a total of more than both disks', apart, { 'ephemeral-storage': used(301) }, 'total'],
-    ['a layer on the disk of images', apart, { containers: [{ name: 'a', rootfs: used(200) }] }, undefined],
-    [
-      'a layer that is larger than the disk of images',
-      apart,
-      { containers: [{ name: 'a', rootfs: used(201) }] },
-      'writable layer of container a',
-    ],
-    [
-      'a layer on the disk of containers',
-      splitNode,
-      { containers: [{ name: 'a', rootfs: used(300) }] },
-      undefined,
-    ],
-    ['more inodes than there are', shared, { 'ephemeral-storage': used(1, 11) }, 'total'],
-    ['inodes below 0', shared, { containers: [{ name: 'a', logs: used(1, below0) }] }, 'logs of container a'],
-    ['any number without a known capacity', {}, { 'ephemeral-storage': used(2 ** 63, 2 ** 63) }, undefined],
-    ['more than 2^63 without a known capacity', {}, { 'ephemeral-storage': used(2 ** 63 * 1.1) }, 'total'],
-    [
-      'no inodes counted',
-      { fs: { ...one, inodes: 0, inodesFree: 0 } },
-      { 'ephemeral-storage': used(1, 99) },
-      undefined,
-    ],
+    ['logs below 0', shared, logs(below0), 'logs of container main'],
+    ['a negative layer', shared, layer(negative), 'writable layer of container main'],
+    ['a volume as large as the disk', shared, volume(100), undefined],
+    ['a volume that may be in memory', withMemory, volume(1e6, 200), undefined],
+    ['a total below 0', shared, total(below0), 'total'],
+    ['a total of more than the disk', shared, total(101), 'total'],
+    ['a total of both disks', apart, total(300), undefined],
+    ['a total of more than both disks', apart, total(301), 'total'],
+    ['a layer on the disk of images', apart, layer(200), undefined],
+    ['a layer that is larger than the disk of images', apart, layer(201), 'writable layer of container main'],
+    ['a layer on the disk of containers', splitNode, layer(300), undefined],
+    ['more inodes than there are', shared, total(1, 11), 'total'],
+    ['inodes below 0', shared, logs(1, below0), 'logs of container main'],
+    ['any number without a known capacity', {}, total(2 ** 63, 2 ** 63), undefined],
+    ['more than 2^63 without a known capacity', {}, total(2 ** 63 * 1.1), 'total'],
+    ['no inodes counted', uncounted, total(1, 99), undefined],
   ])(
     'the usage of a pod with an impossible value is unknown, of that pod alone: %s',
     (_, node, stats, part) => {
@@ -168,11 +123,8 @@ describe('a stats summary', () => {
     { name: 'another volume', emptyDirs: ['own'], isKnown: true },
     { name: 'an emptyDir', emptyDirs: ['own', 'share'], isKnown: false },
   ])('a volume larger than the disk is left out alone: $name', ({ emptyDirs, isKnown }) => {
-    const volume = [
-      { name: 'share', ...used(101) },
-      { name: 'own', ...used(5) },
-    ];
-    const pod = { podRef: { uid: 'a', name: 'a', namespace: 'web' }, volume, 'ephemeral-storage': used(7) };
+    const volume = ['share', 'own'].map((name) => ({ name, ...used(name === 'share' ? 101 : 5) }));
+    const pod = { podRef: { uid: 'a', name: 'a', namespace: 'web' }, volume, ...total(7) };
     const usage = storageUsageOf({ node: shared, pods: [pod] }, 0);
     expect(usage.impossible).toEqual([]);
     expect([...(usage.pods.get('a')?.volumes.keys() ?? [])]).toEqual(['own']);
@@ -203,15 +155,12 @@ describe('a stats summary', () => {
   });
 
   test.each([
-    { name: 'null', summary: null },
-    { name: 'a text', summary: 'x' },
-    { name: 'a list', summary: [] },
-    { name: 'pods that are no list', summary: { pods: { a: 1 } } },
-    {
-      name: 'pods without identity',
-      summary: { pods: [null, 3, {}, { podRef: { uid: 3 } }, { podRef: { uid: '' } }] },
-    },
-  ])('that is $name has no pods', ({ summary }) => {
+    ['null', null],
+    ['a text', 'x'],
+    ['a list', []],
+    ['pods that are no list', { pods: { a: 1 } }],
+    ['pods without identity', { pods: [null, 3, {}, { podRef: { uid: 3 } }, { podRef: { uid: '' } }] }],
+  ])('that is %s has no pods', (_name, summary) => {
     expect(storageUsageOf(summary, 0).pods.size).toBe(0);
   });
 

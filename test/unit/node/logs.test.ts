@@ -1,10 +1,21 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { HeldDirectory } from '../../../src/node/logs/directory.ts';
 import { LocalLogs } from '../../../src/node/logs/logs.ts';
 import type { LogListing } from '../../../src/node/logs/list.ts';
 import { settled } from '../../fakes/settling-clock.ts';
 import { file, openBelow, temporaryDirectory } from './directory.ts';
+import { canMount, runWithMounts } from './mounting.ts';
 
 const never = new AbortController().signal;
 const podName = 'web_crash_433160a7-7ac4-5869-936e-3ef9d53f3eaa';
@@ -19,12 +30,19 @@ beforeEach(() => {
   logs = new LocalLogs({ pods: at('pods'), containers: at('containers') });
 });
 
-const causeOf = async (failing: Promise<unknown>): Promise<string> => {
-  const err: unknown = await failing.then(
-    () => undefined,
-    (reason: unknown) => reason,
+const causeOf = (failing: Promise<unknown>): Promise<string> =>
+  failing.then(
+    () => 'nothing was thrown',
+    (err: unknown) => (err instanceof Error ? `${err.message}: ${String(err.cause)}` : String(err)),
   );
-  return err instanceof Error ? `${err.message}: ${String(err.cause)}` : 'nothing was thrown';
+
+/** Each removal, of the files that `inPod` and `linkPath` name. */
+const removals: Readonly<Record<string, (from: LocalLogs, signal: AbortSignal) => Promise<unknown>>> = {
+  'the log of a container': (from, signal) => from.removeContainerLog(inPod('main', '0.log'), signal),
+  'a rotated log': (from, signal) => from.removeRotated(inPod('main', rotated), signal),
+  'a log directory': (from, signal) => from.removeDirectory(inPod(), signal),
+  'a broken link': (from, signal) => from.removeBrokenLink(linkPath(), signal),
+  'a link out of the log roots': (from, signal) => from.removeOutsideLink(linkPath(), signal),
 };
 
 const describeOnLinux = describe.skipIf(process.platform !== 'linux');
@@ -43,6 +61,35 @@ describeOnLinux('a list', () => {
     expect(listing.complete).toBe(true);
   });
 
+  test('has the pods to a depth of four names, and one level of links', async () => {
+    const listed = [file(inPod('main', 'deep', 'x')), file(at('containers', 'y'))];
+    file(inPod('main', 'deep', 'er', 'x'));
+    file(at('containers', 'directory', 'y'));
+    const { entries, directories, complete } = await logs.list(never);
+    expect(entries.map(({ path }) => path)).toEqual(listed);
+    expect(directories).toEqual([inPod()]);
+    expect(complete).toBe(true);
+  });
+
+  test('of a directory with mounts and devices is incomplete and has the rest, links and files alone', async () => {
+    const { entries, complete } = await new LocalLogs({ ...logs.roots, pods: '/dev' }).list(never);
+    expect(complete).toBe(false);
+    expect(entries.map(({ path }) => path)).toContain('/dev/stdin');
+    expect(entries.map(({ path }) => path)).not.toContain('/dev/null');
+  });
+
+  test('never shows a file as older than it is', async () => {
+    utimesSync(file(inPod('main', '0.log')), 1.0005, 1.0005);
+    expect((await logs.list(never)).entries).toMatchObject([{ mtimeMs: 1_001 }]);
+  });
+
+  test('ends with the reason of the signal, and leaks no handle', async () => {
+    file(inPod('main', '0.log'));
+    await logs.list(never);
+    await expect(logs.list(AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' });
+    expect(openBelow(at())).toEqual([]);
+  });
+
   test('is empty and incomplete without the root of the pods', async () => {
     rmSync(at('pods'), { recursive: true });
     expect(await logs.list(never)).toMatchObject({ entries: [], directories: [], complete: false });
@@ -56,33 +103,8 @@ describeOnLinux('a list', () => {
     expect(listing.directories).toHaveLength(3);
   });
 
-  test('that hangs lets no removal begin before it has ended', async () => {
+  test('that hangs ends at its deadline, and neither a list nor a removal begins before it has ended', async () => {
     file(inPod('main', '0.log'));
-    const late = new AbortController();
-    let end: (listing: LogListing) => void = () => undefined;
-    const hanging = new LocalLogs(logs.roots, {
-      list: () => new Promise((resolve) => (end = resolve)),
-      deadline: () => late.signal,
-    });
-    const removals = (): readonly Promise<unknown>[] => [
-      hanging.removeContainerLog(inPod('main', '0.log'), never),
-      hanging.removeRotated(inPod('main', rotated), never),
-      hanging.removeDirectory(inPod(), never),
-      hanging.removeBrokenLink(linkPath(), never),
-      hanging.removeOutsideLink(linkPath(), never),
-    ];
-    const first = causeOf(hanging.list(never));
-    late.abort();
-    await first;
-    for (const removal of removals())
-      expect(await causeOf(removal)).toContain('an earlier operation has not ended');
-    expect(existsSync(inPod('main', '0.log'))).toBe(true);
-    end({ roots: logs.roots, entries: [], directories: [], complete: true });
-    await settled();
-    expect(hanging.isHanging).toBe(false);
-  });
-
-  test('that hangs ends at its deadline, and no other begins before it has ended', async () => {
     const late = new AbortController();
     let end: (listing: LogListing) => void = () => undefined;
     const hanging = new LocalLogs(logs.roots, {
@@ -93,8 +115,12 @@ describeOnLinux('a list', () => {
     late.abort();
     expect(await first).toContain('no response: the disk hangs');
     expect(await causeOf(hanging.list(never))).toContain('an earlier listing has not ended');
+    for (const remove of Object.values(removals))
+      expect(await causeOf(remove(hanging, never))).toContain('an earlier operation has not ended');
+    expect(existsSync(inPod('main', '0.log'))).toBe(true);
     end({ roots: logs.roots, entries: [], directories: [], complete: true });
     await settled();
+    expect(hanging.isHanging).toBe(false);
     void hanging.list(never).catch(() => undefined);
     expect(await causeOf(hanging.list(never))).toContain('an earlier listing has not ended');
   });
@@ -104,9 +130,8 @@ describeOnLinux('a list', () => {
     const late = new AbortController();
     const hanging = new LocalLogs(logs.roots, { deadline: () => late.signal });
     late.abort();
-    expect(await causeOf(hanging.removeContainerLog(inPod('main', '0.log'), never))).toContain(
-      'no response: the disk hangs',
-    );
+    const removing = hanging.removeContainerLog(inPod('main', '0.log'), never);
+    expect(await causeOf(removing)).toContain('no response: the disk hangs');
     expect(hanging.isHanging).toBe(true);
     expect(await causeOf(hanging.list(never))).toContain('an earlier operation has not ended');
   });
@@ -141,46 +166,29 @@ describeOnLinux('removeDirectory', () => {
     expect(existsSync(kept)).toBe(true);
   });
 
-  test.each([
-    '/etc/passwd',
-    '..',
-    '../elsewhere',
-    `${podName}/..`,
-    `${podName}/../../elsewhere`,
-    '.',
-    '',
-    `${podName}/`,
-    `${podName}//main`,
-    `${podName}/main`,
-  ])('refuses the path %j', async (name) => {
-    file(inPod('main', '0.log'));
-    file(at('elsewhere', 'x'));
-    const path = name.startsWith('/') ? name : `${at('pods')}/${name}`;
-    expect(await causeOf(logs.removeDirectory(path, never))).toMatch(
-      /refusing|it is not the directory of a pod/,
-    );
-    expect(existsSync(inPod('main', '0.log'))).toBe(true);
-    expect(existsSync(at('elsewhere', 'x'))).toBe(true);
-  });
+  const belowPod = ['..', '../../elsewhere', '', '/main', 'main'].map((name) => `${podName}/${name}`);
+  test.each(['/etc/passwd', '..', '../elsewhere', '.', '', ...belowPod])(
+    'refuses the path %j',
+    async (name) => {
+      file(inPod('main', '0.log'));
+      file(at('elsewhere', 'x'));
+      const path = name.startsWith('/') ? name : `${at('pods')}/${name}`;
+      const cause = await causeOf(logs.removeDirectory(path, never));
+      expect(cause).toMatch(/refusing|it is not the directory of a pod/);
+      expect(existsSync(inPod('main', '0.log'))).toBe(true);
+      expect(existsSync(at('elsewhere', 'x'))).toBe(true);
+    },
+  );
 
   test('refuses a sibling of the root whose name begins with the name of the root', async () => {
     file(at('pods-of-others', 'a_b_c', 'x'));
-    expect(await causeOf(logs.removeDirectory(at('pods-of-others', 'a_b_c'), never))).toContain(
-      'is not below',
-    );
+    const removing = logs.removeDirectory(at('pods-of-others', 'a_b_c'), never);
+    expect(await causeOf(removing)).toContain('is not below');
   });
 
   test('refuses a file', async () => {
     file(inPod());
     expect(await causeOf(logs.removeDirectory(inPod(), never))).toContain('ENOTDIR');
-  });
-
-  test('ends with the reason of the signal', async () => {
-    file(inPod('main', '0.log'));
-    await expect(logs.removeDirectory(inPod(), AbortSignal.abort())).rejects.toMatchObject({
-      name: 'AbortError',
-    });
-    expect(existsSync(inPod('main', '0.log'))).toBe(true);
   });
 
   test('refuses 40 nested directories, and leaks no handle', async () => {
@@ -192,35 +200,20 @@ describeOnLinux('removeDirectory', () => {
 
 describeOnLinux('a directory that was replaced by a link after the list', () => {
   test.each([
-    {
-      name: 'the directory of the pod',
-      moved: () => inPod(),
-      remove: () => logs.removeDirectory(inPod(), never),
-    },
-    {
-      name: 'the directory of the container, for a rotated log',
-      moved: () => inPod('main'),
-      remove: () => logs.removeRotated(inPod('main', rotated), never),
-    },
-    {
-      name: 'the directory of the pod, for a rotated log',
-      moved: () => inPod(),
-      remove: () => logs.removeRotated(inPod('main', rotated), never),
-    },
-    {
-      name: 'the directory of the container, for its log',
-      moved: () => inPod('main'),
-      remove: () => logs.removeContainerLog(inPod('main', '0.log'), never),
-    },
-  ])('is refused: $name', async ({ moved, remove }) => {
+    { moved: 'the directory of the pod', removal: 'a log directory', path: () => inPod() },
+    { moved: 'the directory of the container', removal: 'a rotated log', path: () => inPod('main') },
+    { moved: 'the directory of the pod', removal: 'a rotated log', path: () => inPod() },
+    { moved: 'the directory of the container', removal: 'the log of a container', path: () => inPod('main') },
+  ])('is refused: $moved, for $removal', async ({ removal, path }) => {
     file(inPod('main', '0.log'));
     file(inPod('main', rotated));
     await logs.list(never);
     const target = at('elsewhere', 'target');
-    renameSync(moved(), target);
-    symlinkSync(target, moved());
+    renameSync(path(), target);
+    symlinkSync(target, path());
     const before = readdirSync(target, { recursive: true }).sort();
-    expect(await causeOf(remove())).toMatch(/ENOTDIR|ELOOP/);
+    const removing = removals[removal]?.(logs, never) ?? Promise.resolve();
+    expect(await causeOf(removing)).toMatch(/ENOTDIR|ELOOP/);
     expect(readdirSync(target, { recursive: true }).sort()).toEqual(before);
   });
 });
@@ -258,23 +251,6 @@ describeOnLinux('the removal of one log', () => {
     for (const other of ['0.log', '.hidden', '..hidden']) file(inPod('main', other));
     expect(await causeOf(logs.removeContainerLog(`${inPod('main')}/${name}`, never))).toContain('refusing');
     expect(readdirSync(inPod('main'))).toHaveLength(3);
-  });
-
-  test.each([
-    {
-      name: 'a rotated log',
-      path: () => inPod('main', rotated),
-      remove: (path: string) => logs.removeRotated(path, AbortSignal.abort()),
-    },
-    {
-      name: 'the log of a container',
-      path: () => inPod('main', '0.log'),
-      remove: (path: string) => logs.removeContainerLog(path, AbortSignal.abort()),
-    },
-  ])('removes nothing after an abort: $name', async ({ path, remove }) => {
-    file(path());
-    await expect(remove(path())).rejects.toMatchObject({ name: 'AbortError' });
-    expect(existsSync(path())).toBe(true);
   });
 
   test('removes the log of a container with its rotations, and no other log', async () => {
@@ -327,19 +303,6 @@ describeOnLinux('removeBrokenLink', () => {
     expect(await logs.removeBrokenLink(linkPath(), never)).toBe(false);
     expect(readdirSync(at('containers'))).toHaveLength(1);
   });
-
-  test('keeps every link after an abort', async () => {
-    symlinkSync(inPod('main', '0.log'), linkPath());
-    const removing = logs.removeBrokenLink(linkPath(), AbortSignal.abort());
-    await expect(removing).rejects.toMatchObject({ name: 'AbortError' });
-    expect(readdirSync(at('containers'))).toHaveLength(1);
-  });
-
-  test('keeps a file', async () => {
-    file(linkPath());
-    expect(await logs.removeBrokenLink(linkPath(), never)).toBe(false);
-    expect(existsSync(linkPath())).toBe(true);
-  });
 });
 
 describeOnLinux('removeOutsideLink', () => {
@@ -355,10 +318,20 @@ describeOnLinux('removeOutsideLink', () => {
     expect(await logs.removeOutsideLink(linkPath(), never)).toBe(removed);
     expect(readdirSync(at('containers'))).toHaveLength(removed ? 0 : 1);
   });
+});
 
-  test('keeps a file', async () => {
+describeOnLinux('each removal', () => {
+  test.each(Object.entries(removals))('keeps %s after an abort', async (_name, remove) => {
+    for (const name of ['0.log', rotated]) file(inPod('main', name));
+    symlinkSync('/var/lib/docker/nothing-here', linkPath());
+    await expect(remove(logs, AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' });
+    expect(readdirSync(inPod('main')).sort()).toEqual(['0.log', rotated]);
+    expect(readdirSync(at('containers'))).toHaveLength(1);
+  });
+
+  test.each(['a broken link', 'a link out of the log roots'])('keeps a file in place of %s', async (name) => {
     file(linkPath());
-    expect(await logs.removeOutsideLink(linkPath(), never)).toBe(false);
+    expect(await removals[name]?.(logs, never)).toBe(false);
     expect(existsSync(linkPath())).toBe(true);
   });
 });
@@ -403,5 +376,54 @@ describeOnLinux('a name that is not UTF-8', () => {
     symlinkSync(target, linkPath());
     expect((await logs.list(never)).entries).toEqual([]);
     expect(await logs.removeBrokenLink(linkPath(), never)).toBe(false);
+  });
+});
+
+describeOnLinux('a directory that is held', () => {
+  const held = async (path: string): Promise<HeldDirectory> => {
+    const directory = await HeldDirectory.root(path);
+    if (directory === undefined) throw new Error(`${path} is missing`);
+    onTestFinished(() => directory.close());
+    return directory;
+  };
+
+  test.each(['', '.', '..', 'a/b', 'a\0b'])('refuses the name %j', async (name) => {
+    const directory = await held(at('pods'));
+    await expect(directory.stat(name)).rejects.toThrow('refusing the name');
+    await expect(directory.unlink(name)).rejects.toThrow('refusing the name');
+  });
+
+  test('refuses a mount point, and leaks no handle', async () => {
+    const directory = await held('/');
+    await expect(directory.child('proc')).rejects.toThrow('refusing to cross a mount point');
+    expect(openBelow('/proc')).not.toContain('/proc');
+  });
+
+  test('has not removed a file that another process removed', async () => {
+    expect(await (await held(at('pods'))).unlink('gone')).toBe(false);
+  });
+});
+
+describe.skipIf(!canMount)('a mount point below a log directory (needs root and mount namespaces)', () => {
+  test.each([
+    { name: 'another file system', mount: (volume: string) => `mount -t tmpfs none "${volume}"` },
+    { name: 'a bind mount', mount: (volume: string) => `mount --bind "${at('elsewhere')}" "${volume}"` },
+  ])('is not crossed: $name', ({ mount }) => {
+    file(at('elsewhere', 'kept'));
+    const volume = inPod('volume');
+    file(inPod('volume', 'hidden'));
+    const program = `
+      import { LocalLogs } from './src/node/logs/logs.ts';
+      new LocalLogs(${JSON.stringify(logs.roots)})
+        .removeDirectory(${JSON.stringify(inPod())}, new AbortController().signal)
+        .then(String, (err) => String(err.cause)).then(console.log);`;
+    const out = runWithMounts(
+      at(),
+      program,
+      (run) => `${mount(volume)} && : > "${volume}/inside" && ${run}; ls "${volume}"`,
+    );
+    expect(out).toContain('refusing to cross a mount point');
+    expect(out).toContain('inside');
+    expect(existsSync(at('elsewhere', 'kept'))).toBe(true);
   });
 });

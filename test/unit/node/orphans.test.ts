@@ -55,42 +55,32 @@ test.each<readonly [OrphanPlace, string, string, boolean]>([
 
 const roots = () => ({ podDirectories: at('pods'), logDirectories: at('logs'), cgroups: at('cgroup') });
 
+const kubelets = 'kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods';
 test.each([
-  {
-    name: 'v2, systemd',
-    cgroups: [
-      `kubepods.slice/kubepods-pod${underscored('a')}.slice`,
-      `kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod${underscored('b')}.slice`,
-    ],
-  },
-  { name: 'v2, cgroupfs', cgroups: [`kubepods/pod${uid('a')}`, `kubepods/besteffort/pod${uid('b')}`] },
-  {
-    name: 'v1, cgroupfs',
-    cgroups: [`memory/kubepods/pod${uid('a')}`, `memory/kubepods/burstable/pod${uid('b')}`],
-  },
-  {
-    name: 'below the cgroup of the kubelet',
-    cgroups: [
-      `kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod${underscored('a')}.slice`,
-      `kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-besteffort.slice/kubelet-kubepods-besteffort-pod${underscored('b')}.slice`,
-    ],
-  },
-])('finds cgroups: $name', async ({ cgroups }) => {
+  [
+    'v2, systemd',
+    `kubepods.slice/kubepods-pod${underscored('a')}.slice`,
+    `kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod${underscored('b')}.slice`,
+  ],
+  ['v2, cgroupfs', `kubepods/pod${uid('a')}`, `kubepods/besteffort/pod${uid('b')}`],
+  ['v1, cgroupfs', `memory/kubepods/pod${uid('a')}`, `memory/kubepods/burstable/pod${uid('b')}`],
+  [
+    'below the cgroup of the kubelet',
+    `${kubelets}-pod${underscored('a')}.slice`,
+    `${kubelets}-besteffort.slice/kubelet-kubepods-besteffort-pod${underscored('b')}.slice`,
+  ],
+])('finds cgroups: %s', async (_name, ...cgroups) => {
   for (const path of [...cgroups, 'system.slice/docker.service'])
     mkdirSync(at('cgroup', path), { recursive: true });
   const { podCgroups } = planUnclaimed(await listOrphanPlaces(roots()), new Set());
-  expect(podCgroups?.map(({ path }) => path).sort()).toEqual(
-    cgroups.map((path) => at('cgroup', path)).sort(),
-  );
+  const expected = cgroups.map((path) => at('cgroup', path)).sort();
+  expect(podCgroups?.map(({ path }) => path).sort()).toEqual(expected);
 });
 
 test('a missing place is undefined, an empty place is empty', async () => {
   mkdirSync(at('logs'));
-  expect(await listOrphanPlaces(roots())).toEqual({
-    podDirectories: undefined,
-    logDirectories: [],
-    podCgroups: undefined,
-  });
+  const expected = { podDirectories: undefined, logDirectories: [], podCgroups: undefined };
+  expect(await listOrphanPlaces(roots())).toEqual(expected);
 });
 
 describe('a search', () => {
@@ -128,24 +118,17 @@ describe('a search', () => {
     expect(await sizes()).toEqual([true]);
   });
 
-  test.each<{ name: string; mounts: readonly Mount[]; obstacle: string | undefined }>([
-    { name: 'nothing', mounts: [root], obstacle: undefined },
-    { name: 'a volume', mounts: [root, { ...root, point: 'POD/volumes/v' }], obstacle: 'Mounted' },
-    { name: 'the directory itself', mounts: [root, { ...root, point: 'POD' }], obstacle: 'Mounted' },
-    { name: 'a private mount', mounts: [{ ...root, isPropagated: false }], obstacle: 'MountsUnknown' },
-    { name: 'a read-only mount', mounts: [{ ...root, isReadOnly: true }], obstacle: 'ReadOnly' },
-    {
-      name: 'a writable mount over a read-only one',
-      mounts: [{ ...root, isReadOnly: true }, root],
-      obstacle: undefined,
-    },
-    {
-      name: 'a namesake',
-      mounts: [root, { ...root, point: 'POD-other', isReadOnly: true }],
-      obstacle: undefined,
-    },
-    { name: 'no mount at all', mounts: [], obstacle: 'MountsUnknown' },
-  ])('a directory with $name: $obstacle', async ({ mounts, obstacle }) => {
+  const pod = { ...root, point: 'POD' };
+  test.each<readonly [string, readonly Mount[], string | undefined]>([
+    ['nothing', [root], undefined],
+    ['a volume', [root, { ...root, point: 'POD/volumes/v' }], 'Mounted'],
+    ['the directory itself', [root, pod], 'Mounted'],
+    ['a private mount', [{ ...root, isPropagated: false }], 'MountsUnknown'],
+    ['a read-only mount', [{ ...root, isReadOnly: true }], 'ReadOnly'],
+    ['a writable mount over a read-only one', [{ ...root, isReadOnly: true }, root], undefined],
+    ['a namesake', [root, { ...root, point: 'POD-other', isReadOnly: true }], undefined],
+    ['no mount at all', [], 'MountsUnknown'],
+  ])('a directory with %s: %s', async (_name, mounts, obstacle) => {
     const path = at('pods', uid('a'));
     file(at('pods', uid('a'), 'etc-hosts'));
     const real = mounts.map((one) => ({ ...one, point: one.point.replace('POD', path) }));
@@ -211,26 +194,11 @@ describe('a search', () => {
 });
 
 test.each([
-  {
-    line: '36 35 98:0 /mnt1 /mnt/a\\040b rw,noatime master:1 - ext3 /dev/root rw',
-    mount: { point: '/mnt/a b', isReadOnly: false, isPropagated: true },
-  },
-  {
-    line: '37 35 98:0 / /proc rw shared:7 master:1 - proc proc rw',
-    mount: { point: '/proc', isReadOnly: false, isPropagated: true },
-  },
-  {
-    line: '40 35 98:0 / /own rw shared:7 - ext4 /dev/vda rw',
-    mount: { point: '/own', isReadOnly: false, isPropagated: true },
-  },
-  {
-    line: '38 35 98:0 / /ro ro,nosuid - ext4 /dev/vda rw',
-    mount: { point: '/ro', isReadOnly: true, isPropagated: false },
-  },
-  {
-    line: '39 35 98:0 / /ro2 rw unbindable - ext4 /dev/vda ro,errors=remount-ro',
-    mount: { point: '/ro2', isReadOnly: true, isPropagated: false },
-  },
-])('reads the mount $mount.point', async ({ line, mount }) => {
-  expect(await readMounts(file(at('mountinfo'), `${line}\n`))).toEqual([mount]);
+  ['/mnt/a b', '36 35 98:0 /mnt1 /mnt/a\\040b rw,noatime master:1 - ext3 /dev/root rw', false, true],
+  ['/proc', '37 35 98:0 / /proc rw shared:7 master:1 - proc proc rw', false, true],
+  ['/own', '40 35 98:0 / /own rw shared:7 - ext4 /dev/vda rw', false, true],
+  ['/ro', '38 35 98:0 / /ro ro,nosuid - ext4 /dev/vda rw', true, false],
+  ['/ro2', '39 35 98:0 / /ro2 rw unbindable - ext4 /dev/vda ro,errors=remount-ro', true, false],
+])('reads the mount %s', async (point, line, isReadOnly, isPropagated) => {
+  expect(await readMounts(file(at('mountinfo'), `${line}\n`))).toEqual([{ point, isReadOnly, isPropagated }]);
 });

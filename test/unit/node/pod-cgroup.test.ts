@@ -14,26 +14,23 @@ describe('the processes of a control group, in plain files', () => {
   };
   const deep = Array.from({ length: 40 }, (_, i) => [`${pod}/${'d/'.repeat(i + 1)}`] as const);
 
-  test.each<{ name: string; groups: readonly (readonly [string, string?])[]; tree: string; inUse: boolean }>([
-    { name: 'none (v2)', groups: [[''], [pod], [`${pod}/a`]], tree: '', inUse: false },
-    { name: 'one (v2)', groups: [[''], [pod, '1\n']], tree: '', inUse: true },
-    {
-      name: 'one below (v2)',
-      groups: [[''], [pod], [`${pod}/a`], [`${pod}/b/c`, '1\n']],
-      tree: '',
-      inUse: true,
-    },
-    { name: 'none (v1)', groups: [[`memory/${pod}`], [`cpu/${pod}`]], tree: 'memory', inUse: false },
+  type Groups = readonly (readonly [string, string?])[];
+  const [memory, cpu] = [`memory/${pod}`, `cpu/${pod}`];
+  test.each<{ name: string; groups: Groups; tree?: string; inUse: boolean }>([
+    { name: 'none (v2)', groups: [[''], [pod], [`${pod}/a`]], inUse: false },
+    { name: 'one (v2)', groups: [[''], [pod, '1\n']], inUse: true },
+    { name: 'one below (v2)', groups: [[''], [pod], [`${pod}/a`], [`${pod}/b/c`, '1\n']], inUse: true },
+    { name: 'none (v1)', groups: [[memory], [cpu]], tree: 'memory', inUse: false },
     {
       name: 'one in another tree (v1)',
-      groups: [[`memory/${pod}`], [`cpu/${pod}/a`, '1\n'], [`cpu/${pod}`]],
+      groups: [[memory], [`${cpu}/a`, '1\n'], [cpu]],
       tree: 'memory',
       inUse: true,
     },
-    { name: 'a directory that is no control group', groups: [[''], [`${pod}/a`]], tree: '', inUse: true },
-    { name: 'deeper than is read', groups: [[''], [pod], ...deep], tree: '', inUse: true },
-    { name: 'gone', groups: [['']], tree: '', inUse: false },
-  ])('$name: in use is $inUse', async ({ groups, tree, inUse }) => {
+    { name: 'a directory that is no control group', groups: [[''], [`${pod}/a`]], inUse: true },
+    { name: 'deeper than is read', groups: [[''], [pod], ...deep], inUse: true },
+    { name: 'gone', groups: [['']], inUse: false },
+  ])('$name: in use is $inUse', async ({ groups, tree = '', inUse }) => {
     for (const [path, pids] of groups) group(path, pids);
     expect(await isCgroupInUse(at(), at(tree, pod))).toBe(inUse);
   });
@@ -101,6 +98,7 @@ describe.skipIf(!canMakeGroups())('real control groups (needs root and a writabl
       child.kill('SIGKILL');
       await ended;
     }
-    await expect.poll(async () => (await removePodCgroup(root, at(pod))).kind).toBe('done');
+    const removal = async (): Promise<string> => (await removePodCgroup(root, at(pod))).kind;
+    await expect.poll(removal).toBe('done');
   });
 });

@@ -35,70 +35,54 @@ const link = (name: string) => (): void => {
   symlinkSync(at('elsewhere'), inPod(name));
 };
 
+/** Writes a file in the pod. */
+const made =
+  (...names: readonly string[]) =>
+  (): unknown =>
+    file(inPod(...names));
+const makeDirectory = (name: string) => (): unknown => mkdirSync(inPod(name), { recursive: true });
+const makeStrangeName = (): void => {
+  mkdirSync(inPod(), { recursive: true });
+  writeFileSync(Buffer.concat([Buffer.from(`${inPod()}/`), Buffer.from([0xff])]), '');
+};
+const makeMany = (): void => {
+  for (let i = 0; i < 1_001; i += 1) mkdirSync(inPod('volumes', String(i)), { recursive: true });
+};
+
 describe('the files of a pod directory', () => {
-  test.each<{ name: string; make: () => unknown; foreign: boolean }>([
-    { name: 'an empty directory', make: () => mkdirSync(inPod(), { recursive: true }), foreign: false },
-    { name: 'the hosts file', make: () => file(inPod('etc-hosts')), foreign: false },
-    { name: 'a termination message', make: () => file(inPod('containers/main/1a2b')), foreign: false },
-    ...own.map((plugin) => ({
-      name: `a file in a volume of ${plugin}`,
-      make: () => file(inPod('volumes', `kubernetes.io~${plugin}`, 'v/deep/er/file')),
-      foreign: false,
-    })),
-    {
-      name: 'a marker of a plugin',
-      make: () => file(inPod('plugins/kubernetes.io~empty-dir/wrapped_v/ready')),
-      foreign: false,
-    },
-    {
-      name: 'an unmounted volume without files',
-      make: () => mkdirSync(inPod('volumes/kubernetes.io~csi/pv/mount'), { recursive: true }),
-      foreign: false,
-    },
-    {
-      name: 'what the kubelet needs to detach a CSI volume',
-      make: () => file(inPod('volumes/kubernetes.io~csi/pv/vol_data.json')),
-      foreign: true,
-    },
-    {
-      name: 'data of an NFS volume',
-      make: () => file(inPod('volumes/kubernetes.io~nfs/v/data')),
-      foreign: true,
-    },
-    {
-      name: 'a volume of an unknown plugin',
-      make: () => file(inPod('volumes/x~empty-dir/v/f')),
-      foreign: true,
-    },
-    { name: 'a file among the plugins', make: () => file(inPod('volumes/file')), foreign: true },
-    { name: 'a block device link', make: link('volumeDevices/kubernetes.io~csi/pv'), foreign: true },
-    { name: 'a subpath file', make: () => file(inPod('volume-subpaths/v/main/0')), foreign: true },
-    { name: 'a file of somebody', make: () => file(inPod('note.txt')), foreign: true },
-    { name: 'a file with a name of the kubelet', make: () => file(inPod('containers')), foreign: true },
-    { name: 'a link in place of a directory', make: link('containers'), foreign: true },
-    { name: 'a link in place of the volumes', make: link('volumes'), foreign: true },
-    { name: 'files elsewhere', make: () => file(inPod('etc-hosts', 'file')), foreign: true },
-    {
-      name: 'a tree without end',
-      make: () => mkdirSync(inPod(...Array.from({ length: 9 }, () => 'd')), { recursive: true }),
-      foreign: true,
-    },
-    {
-      name: 'a name that is not UTF-8',
-      make: () => {
-        mkdirSync(inPod(), { recursive: true });
-        writeFileSync(Buffer.concat([Buffer.from(`${inPod()}/`), Buffer.from([0xff])]), '');
-      },
-      foreign: true,
-    },
-    {
-      name: 'more directories than are read',
-      make: () => {
-        for (let i = 0; i < 1_001; i += 1) mkdirSync(inPod('volumes', String(i)), { recursive: true });
-      },
-      foreign: true,
-    },
-  ])('$name: foreign is $foreign', async ({ make, foreign }) => {
+  test.each<readonly [string, boolean, () => unknown]>([
+    ['an empty directory', false, makeDirectory('')],
+    ['the hosts file', false, made('etc-hosts')],
+    ['a termination message', false, made('containers/main/1a2b')],
+    ...own.map(
+      (plugin) =>
+        [
+          `a file in a volume of ${plugin}`,
+          false,
+          made(`volumes/kubernetes.io~${plugin}/v/deep/er/file`),
+        ] as const,
+    ),
+    ['a marker of a plugin', false, made('plugins/kubernetes.io~empty-dir/wrapped_v/ready')],
+    ['an unmounted volume without files', false, makeDirectory('volumes/kubernetes.io~csi/pv/mount')],
+    [
+      'what the kubelet needs to detach a CSI volume',
+      true,
+      made('volumes/kubernetes.io~csi/pv/vol_data.json'),
+    ],
+    ['data of an NFS volume', true, made('volumes/kubernetes.io~nfs/v/data')],
+    ['a volume of an unknown plugin', true, made('volumes/x~empty-dir/v/f')],
+    ['a file among the plugins', true, made('volumes/file')],
+    ['a block device link', true, link('volumeDevices/kubernetes.io~csi/pv')],
+    ['a subpath file', true, made('volume-subpaths/v/main/0')],
+    ['a file of somebody', true, made('note.txt')],
+    ['a file with a name of the kubelet', true, made('containers')],
+    ['a link in place of a directory', true, link('containers')],
+    ['a link in place of the volumes', true, link('volumes')],
+    ['files elsewhere', true, made('etc-hosts', 'file')],
+    ['a tree without end', true, makeDirectory('d/d/d/d/d/d/d/d/d')],
+    ['a name that is not UTF-8', true, makeStrangeName],
+    ['more directories than are read', true, makeMany],
+  ])('%s: foreign is %s', async (_name, foreign, make) => {
     make();
     expect(await isForeign()).toBe(foreign);
     const removal = await remove();
@@ -136,28 +120,23 @@ test('a shutdown interrupts a removal', async () => {
   expect(existsSync(inPod())).toBe(true);
 });
 
+const coded = (code: string): Error => Object.assign(new Error(code), { code });
 test.each([
   { err: new MountCrossing(), reason: 'Mounted' },
-  { err: Object.assign(new Error('busy'), { code: 'EBUSY' }), reason: 'Mounted' },
-  { err: Object.assign(new Error('read-only'), { code: 'EROFS' }), reason: 'ReadOnly' },
-  { err: Object.assign(new Error('not empty'), { code: 'ENOTEMPTY' }), reason: 'NotEmpty' },
-  { err: Object.assign(new Error('no directory'), { code: 'ENOTDIR' }), reason: 'NotEmpty' },
-  { err: Object.assign(new Error('a link'), { code: 'ELOOP' }), reason: 'NotEmpty' },
+  { err: coded('EBUSY'), reason: 'Mounted' },
+  { err: coded('EROFS'), reason: 'ReadOnly' },
+  { err: coded('ENOTEMPTY'), reason: 'NotEmpty' },
+  { err: coded('ENOTDIR'), reason: 'NotEmpty' },
+  { err: coded('ELOOP'), reason: 'NotEmpty' },
   { err: new BudgetSpent(), reason: 'PacingLimit' },
-  { err: Object.assign(new Error('denied'), { code: 'EACCES' }), reason: undefined },
+  { err: coded('EACCES'), reason: undefined },
 ])('the error $err means $reason', ({ err, reason }) => {
   expect(obstacleOf(err)).toBe(reason);
 });
 
 test('property: only the five plugins and the directory of the containers end with the pod', () => {
-  const name = fc.constantFrom(
-    'volumes',
-    'plugins',
-    'containers',
-    'kubernetes.io~empty-dir',
-    'kubernetes.io~csi',
-    'x',
-  );
+  const names = ['volumes', 'plugins', 'containers', 'kubernetes.io~empty-dir', 'kubernetes.io~csi', 'x'];
+  const name = fc.constantFrom(...names);
   fc.assert(
     fc.property(fc.array(name, { maxLength: 4 }), (names) => {
       const path = names.join('/');
@@ -168,14 +147,11 @@ test('property: only the five plugins and the directory of the containers end wi
 });
 
 describe.skipIf(!canMount)('a mount point in a pod directory (needs root and mount namespaces)', () => {
+  const tmpfs = (volume: string): string => `mount -t tmpfs none "${volume}"`;
   test.each([
-    { name: 'another file system', mount: (volume: string) => `mount -t tmpfs none "${volume}"` },
+    { name: 'another file system', mount: tmpfs },
     { name: 'a bind mount', mount: (volume: string) => `mount --bind "${at('elsewhere')}" "${volume}"` },
-    {
-      name: 'a mount that the table does not show',
-      mount: (volume: string) => `mount -t tmpfs none "${volume}"`,
-      isHidden: true,
-    },
+    { name: 'a mount that the table does not show', mount: tmpfs, isHidden: true },
   ])('keeps it: $name', ({ mount, isHidden = false }) => {
     file(at('elsewhere', 'kept'));
     file(inPod('etc-hosts'));

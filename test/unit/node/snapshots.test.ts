@@ -18,40 +18,15 @@ const state = (directories: string, owners: string): SnapshotState => ({
   owners: new Set(owners),
 });
 
-test.each([
-  { name: 'every directory has an owner', before: state('123', 'abc'), now: state('123', 'abc'), surplus: 0 },
-  {
-    name: 'two have none, before and now',
-    before: state('12345', 'abc'),
-    now: state('12345', 'abc'),
-    surplus: 2,
-  },
-  {
-    name: 'a new one may be a pull',
-    before: state('123', 'ab'),
-    now: state('1234', 'ab'),
-    surplus: 1,
-  },
-  {
-    name: 'removed meanwhile',
-    before: state('1234', 'ab'),
-    now: state('12', 'ab'),
-    surplus: 0,
-  },
-  {
-    name: 'a pull before and another one now',
-    before: state('1278', 'ab'),
-    now: state('1290', 'ab'),
-    surplus: 0,
-  },
-  {
-    name: 'one without owner while pods change',
-    before: state('1234', 'abc'),
-    now: state('1289', 'axy'),
-    surplus: 1,
-  },
-  { name: 'more owners than snapshots', before: state('1', 'abc'), now: state('1', 'abc'), surplus: 0 },
-])('surplus: $name: $surplus', ({ before, now, surplus }) => {
+test.each<readonly [string, SnapshotState, SnapshotState, number]>([
+  ['every directory has an owner', state('123', 'abc'), state('123', 'abc'), 0],
+  ['two have none, before and now', state('12345', 'abc'), state('12345', 'abc'), 2],
+  ['a new one may be a pull', state('123', 'ab'), state('1234', 'ab'), 1],
+  ['removed meanwhile', state('1234', 'ab'), state('12', 'ab'), 0],
+  ['a pull before and another one now', state('1278', 'ab'), state('1290', 'ab'), 0],
+  ['one without owner while pods change', state('1234', 'abc'), state('1289', 'axy'), 1],
+  ['more owners than snapshots', state('1', 'abc'), state('1', 'abc'), 0],
+])('surplus: %s', (_name, before, now, surplus) => {
   expect(planSurplus(now, before)).toBe(surplus);
 });
 
@@ -81,19 +56,6 @@ const requests = ({ calls }: FakeRuntime): readonly string[] =>
 describe('owners', () => {
   test('are each layer once, each container and each sandbox', async () => {
     expect((await new SnapshotOwners(podAndImages()).list(never))?.size).toBe(5);
-  });
-
-  test('are requested once', async () => {
-    const runtime = podAndImages();
-    const owners = new SnapshotOwners(runtime);
-    await owners.list(never);
-    expect(requests(runtime)).toEqual(['imageLayers sha256:a', 'imageLayers sha256:b', 'containerStatus c']);
-    await owners.list(never);
-    expect(requests(runtime)).toHaveLength(3);
-    runtime.add(image('new'));
-    runtime.layers.set('sha256:new', [diff('4')]);
-    expect((await owners.list(never))?.size).toBe(6);
-    expect(requests(runtime)).toHaveLength(4);
   });
 
   test('include the layers of a removed image as long as it has a container', async () => {
@@ -130,13 +92,19 @@ describe('owners', () => {
     expect((await owners.list(never))?.size).toBe(3);
   });
 
-  test('are requested over several searches, up to a limit in each', async () => {
+  test('are requested once, over several searches, up to a limit in each', async () => {
     const runtime = podAndImages();
     const owners = new SnapshotOwners(runtime, 2);
     expect(await owners.list(never)).toBeUndefined();
     expect(requests(runtime)).toHaveLength(2);
     expect((await owners.list(never))?.size).toBe(5);
+    expect(requests(runtime)).toEqual(['imageLayers sha256:a', 'imageLayers sha256:b', 'containerStatus c']);
+    await owners.list(never);
     expect(requests(runtime)).toHaveLength(3);
+    runtime.add(image('new'));
+    runtime.layers.set('sha256:new', [diff('4')]);
+    expect((await owners.list(never))?.size).toBe(6);
+    expect(requests(runtime)).toHaveLength(4);
   });
 
   test('use the older image field of runtimes before CRI 1.30', async () => {
@@ -174,18 +142,13 @@ describe('a search', () => {
 
   test.each([
     { name: 'another snapshotter', mountpoints: () => [at('io.containerd.snapshotter.v1.btrfs')] },
-    {
-      name: 'another snapshotter with a directory of this name',
-      mountpoints: () => {
-        mkdirSync(at('native', 'snapshots', '1'), { recursive: true });
-        return [at('native')];
-      },
-    },
+    { name: 'another snapshotter with a directory of this name', mountpoints: () => [at('native')] },
     { name: 'another runtime', mountpoints: () => ['/var/lib/containers/storage/overlay-images'] },
     { name: 'two snapshotters', mountpoints: () => [root(), at('nydus')] },
     { name: 'no file system yet', mountpoints: () => [] },
   ])('counts nothing and requests nothing: $name', async ({ mountpoints }) => {
     make('1');
+    mkdirSync(at('native', 'snapshots', '1'), { recursive: true });
     const { runtime, finder } = finding(...mountpoints());
     for (let i = 0; i < 3; i += 1) expect(await finder.find(never)).toBeUndefined();
     expect(new Set(runtime.calls)).toEqual(new Set(['fileSystems']));

@@ -60,6 +60,8 @@ test('a missing file is not an error', async () => {
 });
 
 const whole = formatState(state);
+const imageWith = (times: string): string => `{"version":1,"images":{"a":{${times}}}}`;
+const removed = (list: string): string => `{"version":1,"images":{},"removed":${list}}`;
 test.each([
   ['half a file', whole.slice(0, whole.length / 2), 'is not a JSON object'],
   ['a list', '[]', 'is not a JSON object'],
@@ -71,33 +73,27 @@ test.each([
   ['an image that is no object', '{"version":1,"images":{"a":1}}', 'images[a]: must be an object'],
   [
     'an invalid time',
-    '{"version":1,"images":{"a":{"firstDetected":"soon","lastUsed":null}}}',
+    imageWith('"firstDetected":"soon","lastUsed":null'),
     'images[a].firstDetected: must be an RFC 3339 time',
   ],
   [
     'a time as number',
-    '{"version":1,"images":{"a":{"firstDetected":"2026-01-15T12:00:00Z","lastUsed":0}}}',
+    imageWith('"firstDetected":"2026-01-15T12:00:00Z","lastUsed":0'),
     'images[a].lastUsed: must be an RFC 3339 time',
   ],
-  ['removals in an object', '{"version":1,"images":{},"removed":{}}', 'removed: must be a list'],
-  [
-    'a removal without a digest',
-    '{"version":1,"images":{},"removed":[{}]}',
-    'removed[0].digest: must be a text',
-  ],
-  [
-    'a removal without a time',
-    '{"version":1,"images":{},"removed":[{"digest":"a"}]}',
-    'removed[0].at: must be an RFC 3339 time',
-  ],
+  ['removals in an object', removed('{}'), 'removed: must be a list'],
+  ['a removal without a digest', removed('[{}]'), 'removed[0].digest: must be a text'],
+  ['a removal without a time', removed('[{"digest":"a"}]'), 'removed[0].at: must be an RFC 3339 time'],
 ])('%s means starting over', async (_name, text, reason) => {
   await writeFile(path, text);
   expect(await new StateFile(path).read(never)).toEqual({ kind: 'startOver', reason });
 });
 
 test('the image id __proto__ is kept', () => {
-  const text =
-    '{"version":1,"images":{"__proto__":{"firstDetected":"2026-01-15T12:00:00Z","lastUsed":null}}}';
+  const text = imageWith('"firstDetected":"2026-01-15T12:00:00Z","lastUsed":null').replace(
+    '"a"',
+    '"__proto__"',
+  );
   const parsed = parseState(text);
   expect(parsed.kind === 'read' && [...parsed.state.images.keys()]).toEqual(['__proto__']);
   expect(parsed.kind === 'read' && formatState(parsed.state)).toContain('"__proto__":{"firstDetected"');
@@ -141,9 +137,8 @@ test('a damaged file that is gone meanwhile does not prevent a write', async () 
 
 test('a missing directory is an error of one line', async () => {
   const missing = at('none', 'state.json');
-  await expect(new StateFile(missing).write(state, never)).rejects.toThrow(
-    `writing state file ${missing} (ENOENT)`,
-  );
+  const problem = `writing state file ${missing} (ENOENT)`;
+  await expect(new StateFile(missing).write(state, never)).rejects.toThrow(problem);
 });
 
 test('a failed write keeps the old file whole, and is repeated', async () => {

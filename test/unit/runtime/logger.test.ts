@@ -42,9 +42,8 @@ describe('json lines', () => {
   });
 
   test('no field can replace the level, the time or the message', () => {
-    expect(fieldsOf({ level: 'error', msg: 'x', ts: 0, v: 9, a: 1 })).toEqual({
-      ...{ ts, level: 'info', v: 2, msg: 'm', a: 1 },
-    });
+    const fields = fieldsOf({ level: 'error', msg: 'x', ts: 0, v: 9, a: 1 });
+    expect(fields).toEqual({ ts, level: 'info', v: 2, msg: 'm', a: 1 });
   });
 
   test('the error is last, in one line with its causes', () => {
@@ -55,48 +54,30 @@ describe('json lines', () => {
     expect(line).toMatch(/"loop":"podgc","err":"listing pods: connect ECONNREFUSED"}$/);
   });
 
+  const owner = { kind: 'Job', name: 'j' };
+  const pod = { namespace: 'a', name: 'b' };
   test.each([
-    {
-      name: 'a whole pod is a reference',
-      value: { namespace: 'a', name: 'b', uid: 'u', labels: { x: 'y' } },
-      expected: { namespace: 'a', name: 'b' },
-    },
-    {
-      name: 'a whole node is a reference',
-      value: { name: 'n', uid: 'u', labels: {} },
-      expected: { name: 'n' },
-    },
-    {
-      name: 'an owner keeps its kind',
-      value: { kind: 'Job', name: 'j', uid: 'u' },
-      expected: { kind: 'Job', name: 'j' },
-    },
-    { name: 'an invalid date', value: new Date(NaN), expected: 'invalid date' },
-    { name: 'a date', value: new Date(0), expected: '1970-01-01T00:00:00.000Z' },
-    { name: 'a map', value: new Map([['a', 1]]), expected: { a: 1 } },
-    { name: 'a function', value: () => 1, expected: undefined },
-    { name: 'a big integer', value: 12n, expected: '12' },
-    { name: 'a set', value: new Set(['a']), expected: ['a'] },
-    { name: 'NaN', value: NaN, expected: 'NaN' },
-    { name: 'null', value: null, expected: null },
-    {
-      name: 'a bearer token in a text',
-      value: 'Authorization: Bearer abc.def',
-      expected: 'Authorization: Bearer [redacted]',
-    },
-    {
-      name: 'a bare token in a text',
-      value: 'got eyJhbGciOi.eyJpc3Mi.c2ln from',
-      expected: 'got [redacted] from',
-    },
-    {
-      name: 'two tokens in a text with the word Bearer',
-      value: 'a Bearer sent Bearer x, then eyJa.eyJb.c',
-      expected: 'a Bearer [redacted] Bearer [redacted] then [redacted]',
-    },
-    { name: 'a secret by its key', value: { token: 'abc' }, expected: { token: '[redacted]' } },
-    { name: 'a path to a secret', value: { tokenFile: '/x' }, expected: { tokenFile: '/x' } },
-  ])('value: $name', ({ value, expected }) => {
+    ['a whole pod is a reference', { ...pod, uid: 'u', labels: { x: 'y' } }, pod],
+    ['a whole node is a reference', { name: 'n', uid: 'u', labels: {} }, { name: 'n' }],
+    ['an owner keeps its kind', { ...owner, uid: 'u' }, owner],
+    ['an invalid date', new Date(NaN), 'invalid date'],
+    ['a date', new Date(0), '1970-01-01T00:00:00.000Z'],
+    ['a map', new Map([['a', 1]]), { a: 1 }],
+    ['a function', () => 1, undefined],
+    ['a big integer', 12n, '12'],
+    ['a set', new Set(['a']), ['a']],
+    ['NaN', NaN, 'NaN'],
+    ['null', null, null],
+    ['a bearer token in a text', 'Authorization: Bearer abc.def', 'Authorization: Bearer [redacted]'],
+    ['a bare token in a text', 'got eyJhbGciOi.eyJpc3Mi.c2ln from', 'got [redacted] from'],
+    [
+      'two tokens in a text with the word Bearer',
+      'a Bearer sent Bearer x, then eyJa.eyJb.c',
+      'a Bearer [redacted] Bearer [redacted] then [redacted]',
+    ],
+    ['a secret by its key', { token: 'abc' }, { token: '[redacted]' }],
+    ['a path to a secret', { tokenFile: '/x' }, { tokenFile: '/x' }],
+  ])('value: %s', (_name, value, expected) => {
     expect(fieldsOf({ value })).toEqual({ ts, level: 'info', v: 2, msg: 'm', value: expected });
   });
 
@@ -108,11 +89,9 @@ describe('json lines', () => {
 });
 
 describe('verbosity', () => {
+  const levels = ['error', 'warn', 'info', 'debug'] as const;
   const everything = (log: Logger): void => {
-    log.error({}, 'error');
-    log.warn({}, 'warn');
-    log.info({}, 'info');
-    log.debug({}, 'debug');
+    for (const level of levels) log[level]({}, level);
   };
   test.each([
     { verbosity: 0, expected: ['error', 'warn'] },
@@ -121,58 +100,52 @@ describe('verbosity', () => {
     { verbosity: 3, expected: ['error', 'warn', 'info'] },
     { verbosity: 4, expected: ['error', 'warn', 'info', 'debug'] },
   ])('$verbosity shows $expected', ({ verbosity, expected }) => {
-    const levels = linesOf(everything, { verbosity }).map((line) => /"level":"(\w+)"/.exec(line)?.[1]);
-    expect(levels).toEqual(expected);
+    const lines = linesOf(everything, { verbosity });
+    expect(lines.map((line) => /"level":"(\w+)"/.exec(line)?.[1])).toEqual(expected);
   });
 
   test.each([
     { verbosity: 4, stack: false },
     { verbosity: 5, stack: true },
   ])('a stack at $verbosity: $stack', ({ verbosity, stack }) => {
-    const [line = ''] = linesOf(
-      (log) => {
-        log.error({ err: new Error('no') }, 'pass failed');
-      },
-      { verbosity },
-    );
+    const fail = (log: Logger): void => {
+      log.error({ err: new Error('no') }, 'pass failed');
+    };
+    const [line = ''] = linesOf(fail, { verbosity });
     expect(line.includes('logger.test.ts')).toBe(stack);
   });
 });
 
 describe('text lines', () => {
-  test.each([
-    { name: 'a reference', fields: { pod: { namespace: 'a', name: 'b' } }, expected: 'pod=a/b' },
-    { name: 'a text with spaces', fields: { why: 'too old' }, expected: 'why="too old"' },
-    { name: 'a number', fields: { deleted: 3 }, expected: 'deleted=3' },
-    { name: 'a list', fields: { names: ['a'] }, expected: 'names=["a"]' },
-    { name: 'nothing', fields: { none: undefined }, expected: '' },
-    {
-      name: 'a name that contains another field',
-      fields: { pod: { namespace: 'a', name: 'b reason=Expired' } },
-      expected: 'pod="a/b reason=Expired"',
-    },
-    { name: 'a key', fields: { 'a\u009b b': 1 }, expected: String.raw`"a\u009b b"=1` },
-  ])('$name', ({ fields, expected }) => {
-    const lines = linesOf(
-      (log) => {
-        log.named('podgc').info(fields, 'deleting pod');
-      },
-      { format: 'text' },
-    );
-    expect(lines).toEqual([`${ts} INFO  podgc: deleting pod ${expected}`.trimEnd()]);
+  test.each<readonly [string, object, string]>([
+    ['a reference', { pod: { namespace: 'a', name: 'b' } }, 'pod=a/b'],
+    ['a text with spaces', { why: 'too old' }, 'why="too old"'],
+    ['a number', { deleted: 3 }, 'deleted=3'],
+    ['a list', { names: ['a'] }, 'names=["a"]'],
+    ['nothing', { none: undefined }, ''],
+    [
+      'a name that contains another field',
+      { pod: { namespace: 'a', name: 'b reason=Expired' } },
+      'pod="a/b reason=Expired"',
+    ],
+    ['a key', { 'a\u009b b': 1 }, String.raw`"a\u009b b"=1`],
+  ])('%s', (_name, fields, expected) => {
+    const write = (log: Logger): void => {
+      log.named('podgc').info(fields, 'deleting pod');
+    };
+    const line = `${ts} INFO  podgc: deleting pod ${expected}`.trimEnd();
+    expect(linesOf(write, { format: 'text' })).toEqual([line]);
   });
 });
 
 describe.each(['json', 'text'] as const)('a line as %s', (format) => {
   const lineOf = (text: string): string => {
-    const lines = linesOf(
-      (log) => {
-        const err = new Error(text, { cause: new Error(text) });
-        const fields = { [`k${text}`]: text, pod: { namespace: text, name: text }, list: [text], err };
-        log.named(text).error(fields, text);
-      },
-      { format, verbosity: 5 },
-    );
+    const err = new Error(text, { cause: new Error(text) });
+    const fields = { [`k${text}`]: text, pod: { namespace: text, name: text }, list: [text], err };
+    const write = (log: Logger): void => {
+      log.named(text).error(fields, text);
+    };
+    const lines = linesOf(write, { format, verbosity: 5 });
     expect(lines).toHaveLength(1);
     return lines[0] ?? '';
   };

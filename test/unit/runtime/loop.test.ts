@@ -7,8 +7,8 @@ import { RecordingLogger } from '../../fakes/recording-logger.ts';
 
 type Task = (signal: AbortSignal) => Promise<void>;
 
-/** Starts a loop; `passes` are the start times of its passes. */
-function running(
+/** Starts a loop, and its first pass; `passes` are the start times of its passes. */
+async function running(
   task: Task = () => Promise.resolve(),
   { clock = new SettlingClock(), ...options }: Partial<LoopOptions> & { clock?: SettlingClock } = {},
 ) {
@@ -24,6 +24,7 @@ function running(
   const onResult = (result: PassResult) => results.push(result);
   const base = { name: 'test', intervalMs: 20_000, clock, log, wake, onResult };
   const done = loop(counted, { ...base, ...options }, stop.signal);
+  await settled();
   return { clock, log, wake, results, passes, stop, done };
 }
 
@@ -31,8 +32,7 @@ const failing: Task = () => Promise.reject(new Error('listing pods', { cause: ne
 
 describe('loop', () => {
   test('runs at once and then after each pause', async () => {
-    const { clock, passes } = running();
-    await settled();
+    const { clock, passes } = await running();
     await clock.advance(1_000);
     await clock.advance(18_999);
     expect(passes).toEqual([0]);
@@ -40,10 +40,11 @@ describe('loop', () => {
     expect(passes).toEqual([0, 20_000]);
   });
 
-  test('a slow pass delays the next one instead of overlapping it', async () => {
+  test('a slow pass is reported with its duration, and delays the next one instead of overlapping it', async () => {
     const clock = new SettlingClock();
-    const { passes } = running((signal) => clock.sleep(60_000, signal), { clock });
+    const { passes, results } = await running((signal) => clock.sleep(60_000, signal), { clock });
     await clock.advance(60_000);
+    expect(results).toEqual([{ ok: true, seconds: 60 }]);
     await clock.advance(1_000);
     expect(passes).toHaveLength(1);
     await clock.advance(19_000);
@@ -51,8 +52,7 @@ describe('loop', () => {
   });
 
   test('ends when the signal aborts during a pause', async () => {
-    const { stop, done, passes } = running();
-    await settled();
+    const { stop, done, passes } = await running();
     stop.abort();
     await done;
     expect(passes).toEqual([0]);
@@ -65,7 +65,7 @@ describe('loop', () => {
           reject(new DOMException('aborted', 'AbortError'));
         });
       });
-    const { stop, done, log, results } = running(untilAborted);
+    const { stop, done, log, results } = await running(untilAborted);
     stop.abort();
     await done;
     expect(log.lines).toEqual([]);
@@ -73,14 +73,12 @@ describe('loop', () => {
   });
 
   test('an abort of another signal is a failure', async () => {
-    const { results } = running(() => Promise.reject(new DOMException('aborted', 'AbortError')));
-    await settled();
+    const { results } = await running(() => Promise.reject(new DOMException('aborted', 'AbortError')));
     expect(results).toEqual([{ ok: false, seconds: 0 }]);
   });
 
   test('a failure is logged and counted once, and the loop continues', async () => {
-    const { clock, log, results, passes } = running(failing);
-    await settled();
+    const { clock, log, results, passes } = await running(failing);
     expect(log.lines).toMatchObject([{ level: 'error', message: 'pass failed', fields: { loop: 'test' } }]);
     expect(results).toEqual([{ ok: false, seconds: 0 }]);
     await clock.advance(2_000);
@@ -88,16 +86,8 @@ describe('loop', () => {
     expect(passes).toEqual([0, 20_000]);
   });
 
-  test('reports the duration of a pass', async () => {
-    const clock = new SettlingClock();
-    const { results } = running((signal) => clock.sleep(2_500, signal), { clock });
-    await clock.advance(2_500);
-    expect(results).toEqual([{ ok: true, seconds: 2.5 }]);
-  });
-
   test('jitter makes a pause longer, never shorter', async () => {
-    const { clock, passes } = running(undefined, { jitter: 0.5, random: () => 0.5 });
-    await settled();
+    const { clock, passes } = await running(undefined, { jitter: 0.5, random: () => 0.5 });
     await clock.advance(1_000);
     await clock.advance(23_999);
     expect(passes).toHaveLength(1);
@@ -108,8 +98,7 @@ describe('loop', () => {
 
 describe('the first pass', () => {
   test('waits for its delay even after a wake', async () => {
-    const { clock, wake, passes } = running(undefined, { firstDelayMs: 7_000 });
-    await settled();
+    const { clock, wake, passes } = await running(undefined, { firstDelayMs: 7_000 });
     wake.trigger();
     await clock.advance(6_999);
     expect(passes).toEqual([]);
@@ -118,8 +107,7 @@ describe('the first pass', () => {
   });
 
   test('never starts if the signal aborts before', async () => {
-    const { stop, done, passes } = running(undefined, { firstDelayMs: 7_000 });
-    await settled();
+    const { stop, done, passes } = await running(undefined, { firstDelayMs: 7_000 });
     stop.abort();
     await done;
     expect(passes).toEqual([]);
@@ -132,8 +120,7 @@ test('quiet repeats: logs each cause once at error level, and the recovery', asy
     const cause = outcomes.shift();
     return cause === undefined ? Promise.resolve() : Promise.reject(new Error(cause));
   };
-  const { clock, log, results } = running(task, { quietRepeats: true, minPauseMs: 0 });
-  await settled();
+  const { clock, log, results } = await running(task, { quietRepeats: true, minPauseMs: 0 });
   for (let pass = 0; pass < 5; pass++) await clock.advance(20_000);
   expect(log.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
     'error pass failed',
@@ -147,10 +134,9 @@ test('quiet repeats: logs each cause once at error level, and the recovery', asy
 
 test('a held pass neither succeeds nor fails: it is not reported, and an earlier failure has not recovered', async () => {
   let isHeld = false;
-  const { clock, log, passes, results } = running(failing, {
+  const { clock, log, passes, results } = await running(failing, {
     ...{ quietRepeats: true, minPauseMs: 0, isHeld: () => isHeld },
   });
-  await settled();
   isHeld = true;
   for (let pass = 0; pass < 3; pass++) await clock.advance(20_000);
   expect([passes.length, results.length]).toEqual([1, 1]);
@@ -167,8 +153,7 @@ test('an error of `isHeld` is a failed pass, and the loop continues', async () =
   const isHeld = (): boolean => {
     throw new Error('no such field');
   };
-  const { clock, log, passes, results } = running(undefined, { minPauseMs: 0, isHeld });
-  await settled();
+  const { clock, log, passes, results } = await running(undefined, { minPauseMs: 0, isHeld });
   await clock.advance(20_000);
   expect(passes).toEqual([]);
   expect(results).toMatchObject([{ ok: false }, { ok: false }]);
@@ -177,8 +162,7 @@ test('an error of `isHeld` is a failed pass, and the loop continues', async () =
 
 describe('wake', () => {
   test('shortens a pause', async () => {
-    const { clock, wake, passes } = running();
-    await settled();
+    const { clock, wake, passes } = await running();
     await clock.advance(5_000);
     wake.trigger();
     await settled();
@@ -186,8 +170,7 @@ describe('wake', () => {
   });
 
   test('waits for the shortest pause, and many triggers cause one pass', async () => {
-    const { clock, wake, passes } = running();
-    await settled();
+    const { clock, wake, passes } = await running();
     for (let event = 0; event < 100; event++) wake.trigger();
     await clock.advance(999);
     expect(passes).toEqual([0]);
@@ -199,7 +182,7 @@ describe('wake', () => {
 
   test('during a pass causes another pass', async () => {
     const clock = new SettlingClock();
-    const { wake, passes } = running((signal) => clock.sleep(3_000, signal), { clock });
+    const { wake, passes } = await running((signal) => clock.sleep(3_000, signal), { clock });
     await clock.advance(1_000);
     wake.trigger();
     await clock.advance(2_000);
@@ -209,8 +192,7 @@ describe('wake', () => {
 
   test('waits longer with every failure in a row, but never longer than the interval', async () => {
     const clock = new SettlingClock();
-    const { passes, wake } = running(failing, { clock });
-    await settled();
+    const { passes, wake } = await running(failing, { clock });
     for (let second = 0; second < 60; second++) {
       wake.trigger();
       await clock.advance(1_000);
@@ -223,10 +205,7 @@ describe('heartbeat', () => {
   test.each([
     { name: 'passes before the loop starts', beats: [], at: 100_000, expected: undefined },
     { name: 'passes within the limit', beats: [0], at: 60_000, expected: undefined },
-    {
-      name: 'fails too long after the last pass',
-      ...{ beats: [0], at: 61_000, expected: 'no pass completed for 61 s' },
-    },
+    { name: 'fails too long after the last', beats: [0], at: 61_000, expected: 'no pass completed for 61 s' },
     { name: 'counts from the last pass', beats: [0, 50_000], at: 61_000, expected: undefined },
   ])('$name', async ({ beats, at, expected }) => {
     const clock = new SettlingClock();
@@ -243,11 +222,8 @@ describe('heartbeat', () => {
     const clock = new SettlingClock();
     const heartbeat = new Heartbeat('podgc', 60_000, clock);
     const tasks: Task[] = [failing, (signal) => clock.sleep(1e9, signal)];
-    const { stop, done } = running((signal) => tasks.shift()?.(signal) ?? Promise.resolve(), {
-      clock,
-      heartbeat,
-    });
-    await settled();
+    const task: Task = (signal) => tasks.shift()?.(signal) ?? Promise.resolve();
+    const { stop, done } = await running(task, { clock, heartbeat });
     await clock.advance(2_000);
     expect(heartbeat.check()).toBeUndefined();
     await clock.advance(18_000);

@@ -28,6 +28,8 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'dustpan-serving-'));
   clock = new ManualClock();
   log = new RecordingLogger();
+  generation = 0;
+  mount(first);
 });
 afterEach(async () => {
   await server?.close();
@@ -78,11 +80,6 @@ function get(path: string, ca: string | undefined, headers: Record<string, strin
 }
 
 describe('with a certificate', () => {
-  beforeEach(() => {
-    generation = 0;
-    mount(first);
-  });
-
   test('serves only TLS', async () => {
     await start();
     expect(await get('/metrics', first?.ca)).toMatchObject({ status: 200 });
@@ -97,7 +94,9 @@ describe('with a certificate', () => {
     expect((await get('/metrics', first?.ca)).fingerprint).toBe(fingerprint);
     await until(() => clock.sleeping.includes(10_000));
     clock.advance(10_000);
-    await waitFor(() => log.lines.some(({ message }) => message === 'serving certificate replaced'));
+    await expect
+      .poll(() => log.lines.map(({ message }) => message))
+      .toContain('serving certificate replaced');
     expect((await get('/metrics', second?.ca)).fingerprint).not.toBe(fingerprint);
     await expect(get('/metrics', first?.ca)).rejects.toThrow();
   });
@@ -107,21 +106,17 @@ describe('with a certificate', () => {
     const { fingerprint } = await get('/metrics', first?.ca);
     mount({ chain: second?.chain ?? '', key: first?.key ?? '' });
     for (let reads = 0; reads < 3; reads += 1) {
-      await waitFor(() => clock.sleeping.includes(10_000));
+      await expect.poll(() => clock.sleeping).toContain(10_000);
       clock.advance(10_000);
     }
-    await waitFor(() => clock.sleeping.includes(10_000));
-    expect(log.lines).toMatchObject([
-      {
-        level: 'warn',
-        message: 'serving certificate cannot be read, keeping the old one',
-        fields: { reason: expect.stringMatching(/key values mismatch/) as unknown },
-      },
-    ]);
+    await expect.poll(() => clock.sleeping).toContain(10_000);
+    const message = 'serving certificate cannot be read, keeping the old one';
+    const fields = { reason: expect.stringMatching(/key values mismatch/) as unknown };
+    expect(log.lines).toMatchObject([{ level: 'warn', message, fields }]);
     expect((await get('/metrics', first?.ca)).fingerprint).toBe(fingerprint);
     mount(second);
     clock.advance(10_000);
-    await waitFor(() => log.lines.length > 1);
+    await expect.poll(() => log.lines.length).toBeGreaterThan(1);
     expect((await get('/metrics', second?.ca)).fingerprint).not.toBe(fingerprint);
   });
 
@@ -134,6 +129,7 @@ describe('with a certificate', () => {
 });
 
 test('reports missing files in one line and does not start', async () => {
+  rmSync(join(directory, '..data'));
   const problem: unknown = await start().catch((err: unknown) => err);
   expect(errorLine(problem)).toMatch(
     /^serving metrics on 127\.0\.0\.1:0: reading the serving certificate in \S+: ENOENT/,
@@ -141,41 +137,26 @@ test('reports missing files in one line and does not start', async () => {
 });
 
 describe('with authorization', () => {
-  beforeEach(() => {
-    generation = 0;
-    mount(first);
-  });
-
   const byToken: Authorize = (authorization, path) => {
     if (path !== '/metrics') throw new Error(`unexpected path ${path}`);
     if (authorization === 'Bearer error') return Promise.reject(new Error('making a TokenReview'));
     if (authorization === undefined) return Promise.resolve('unauthenticated');
     return Promise.resolve(authorization === 'Bearer reader' ? 'allowed' : 'forbidden');
   };
-  const getAs = (path: string, token?: string): Promise<Response> =>
-    get(path, first?.ca, token === undefined ? {} : { authorization: `Bearer ${token}` });
 
   test.each([
-    { name: 'a valid token', path: '/metrics', token: 'reader', status: 200 },
-    { name: 'no token', path: '/metrics', token: undefined, status: 401 },
-    { name: 'a token without permission', path: '/metrics', token: 'stranger', status: 403 },
-    { name: 'a token whose review fails', path: '/metrics', token: 'error', status: 500 },
-    { name: 'no token on an unknown path', path: '/other', token: undefined, status: 401 },
+    { name: 'a valid token', token: 'reader', status: 200 },
+    { name: 'no token', status: 401 },
+    { name: 'a token without permission', token: 'stranger', status: 403 },
+    { name: 'a token whose review fails', token: 'error', status: 500 },
+    { name: 'no token on an unknown path', path: '/other', status: 401 },
     { name: 'a valid token on an unknown path', path: '/other', token: 'reader', status: 404 },
-  ])('$name: $status', async ({ path, token, status }) => {
+  ])('$name: $status', async ({ path = '/metrics', token, status }) => {
     await start(byToken);
-    const response = await getAs(path, token);
+    const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const response = await get(path, first?.ca, headers);
     expect(response.status).toBe(status);
     expect(response.body).not.toContain('TokenReview');
     expect(log.lines.map(({ message }) => message)).toEqual(status === 500 ? ['request failed'] : []);
   });
 });
-
-/** Waits for real files and sockets. */
-async function waitFor(holds: () => boolean): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  while (!holds()) {
-    if (Date.now() > deadline) throw new Error(`never happened: ${holds.toString()}`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}

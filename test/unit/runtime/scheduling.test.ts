@@ -12,20 +12,15 @@ test('tasks run one after the other, in the order of the calls, also after a fai
   const clock = new SettlingClock();
   const mutex = new Mutex();
   const steps: string[] = [];
-  const task =
-    (name: string, ms: number, fails = false) =>
-    async (): Promise<string> => {
+  const run = (name: string, ms: number, fails = false): Promise<string> =>
+    mutex.run(async () => {
       steps.push(`${name} starts`);
       await clock.sleep(ms, never);
       steps.push(`${name} ends`);
       if (fails) throw new Error(name);
       return name;
-    };
-  const results = Promise.allSettled([
-    mutex.run(task('a', 30, true), never),
-    mutex.run(task('b', 10), never),
-    mutex.run(task('c', 1), never),
-  ]);
+    }, never);
+  const results = Promise.allSettled([run('a', 30, true), run('b', 10), run('c', 1)]);
   for (let ms = 0; ms < 60; ms++) await clock.advance(1);
   expect(steps).toEqual(['a starts', 'a ends', 'b starts', 'b ends', 'c starts', 'c ends']);
   expect((await results).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
@@ -37,10 +32,7 @@ test('a task whose signal aborts while it waits does not start', async () => {
   const stop = new AbortController();
   const first = mutex.run(() => clock.sleep(10, never), never);
   let started = false;
-  const second = mutex.run(() => {
-    started = true;
-    return Promise.resolve();
-  }, stop.signal);
+  const second = mutex.run(() => Promise.resolve((started = true)), stop.signal);
   const refused = expect(second).rejects.toThrow(/aborted/);
   await settled();
   stop.abort();

@@ -4,7 +4,7 @@ import { podEvictions, type EvictionOutcome } from '../../../../src/kube/actions
 import { LiveReads } from '../../../../src/kube/actions/live-reads.ts';
 import { ApiError, type KubeRequest } from '../../../../src/kube/http/transport.ts';
 import { systemClock } from '../../../../src/runtime/scheduling/clock.ts';
-import { FakeTransport } from '../../../fakes/transport.ts';
+import { FakeTransport, refusal } from '../../../fakes/transport.ts';
 
 const { signal } = new AbortController();
 const pod = { namespace: 'a', name: 'b', uid: 'u', resourceVersion: '7' };
@@ -12,17 +12,14 @@ const over = (send: (request: KubeRequest) => unknown) => {
   const transport = new FakeTransport({ send });
   return { transport, evictions: podEvictions(transport, new LiveReads(transport, systemClock)) };
 };
-const refusing = (facts: ConstructorParameters<typeof ApiError>[1], message = 'no') =>
+type Facts = ConstructorParameters<typeof ApiError>[1];
+const refusing = (facts: Facts, message = 'no') =>
   over(() => {
     throw new ApiError(message, facts);
-  }).evictions;
+  });
 
-test.each<{
-  name: string;
-  facts: ConstructorParameters<typeof ApiError>[1];
-  message?: string;
-  expected: EvictionOutcome;
-}>([
+const evacuation = 'admission webhook "w" denied the request: Eviction triggered evacuation of VMI a/b';
+test.each<{ name: string; facts: Facts; message?: string; expected: EvictionOutcome }>([
   {
     name: 'a budget that is being calculated',
     facts: { status: 429, isStatus: true, causes: ['DisruptionBudget'], retryAfterMs: 10_000 },
@@ -36,12 +33,8 @@ test.each<{
   {
     name: "a webhook's 429, as KubeVirt's",
     facts: { status: 429, isStatus: true },
-    message: 'admission webhook "w" denied the request: Eviction triggered evacuation of VMI a/b',
-    expected: {
-      kind: 'denied',
-      message: 'admission webhook "w" denied the request: Eviction triggered evacuation of VMI a/b',
-      retryAfterMs: undefined,
-    },
+    message: evacuation,
+    expected: { kind: 'denied', message: evacuation, retryAfterMs: undefined },
   },
   {
     name: "a webhook's 429 with a Retry-After",
@@ -59,16 +52,15 @@ test.each<{
     expected: { kind: 'forbidden', message: 'no' },
   },
 ])('$name: $expected.kind', async ({ facts, message, expected }) => {
-  expect(await refusing(facts, message).evictPod(pod, undefined, signal)).toEqual(expected);
-  expect(await refusing(facts, message).deletePod(pod, undefined, signal)).toEqual(expected);
+  const { evictions } = refusing(facts, message);
+  expect(await evictions.evictPod(pod, undefined, signal)).toEqual(expected);
+  expect(await evictions.deletePod(pod, undefined, signal)).toEqual(expected);
 });
 
 test.each([{ status: 500 }, { status: 401 }, { status: 422 }, { status: 503 }])(
   'any other status is an error, and the eviction is not repeated: $status',
   async (facts) => {
-    const { transport, evictions } = over(() => {
-      throw new ApiError('no', facts);
-    });
+    const { transport, evictions } = refusing(facts);
     await expect(evictions.evictPod(pod, undefined, signal)).rejects.toMatchObject(facts);
     expect(transport.requests).toHaveLength(1);
   },
@@ -76,13 +68,13 @@ test.each([{ status: 500 }, { status: 401 }, { status: 422 }, { status: 503 }])(
 
 test('a deletion that the transport has repeated has succeeded if the pod no longer exists', async () => {
   const { evictions } = over(() => {
-    throw Object.assign(new ApiError('no', { status: 404, reason: 'NotFound' }), { resent: true });
+    throw Object.assign(refusal(404, 'NotFound'), { resent: true });
   });
   expect(await evictions.deletePod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
 });
 
 describe('a conflict of a deletion that the transport has repeated', () => {
-  const conflict = Object.assign(new ApiError('no', { status: 409, reason: 'Conflict' }), { resent: true });
+  const conflict = Object.assign(refusal(409, 'Conflict'), { resent: true });
   const finding = (metadata: object) =>
     over(({ method }) => {
       if (method === 'DELETE') throw conflict;
@@ -90,14 +82,10 @@ describe('a conflict of a deletion that the transport has repeated', () => {
     }).evictions;
 
   test.each([
-    {
-      name: 'means evicted if the pod is terminating',
-      metadata: { uid: 'u', deletionTimestamp: 'x' },
-      kind: 'evicted',
-    },
-    { name: 'means evicted if there is a namesake', metadata: { uid: 'v' }, kind: 'evicted' },
-    { name: 'means changed if the pod still runs', metadata: { uid: 'u' }, kind: 'changed' },
-  ])('$name', async ({ metadata, kind }) => {
+    ['means evicted if the pod is terminating', { uid: 'u', deletionTimestamp: 'x' }, 'evicted'],
+    ['means evicted if there is a namesake', { uid: 'v' }, 'evicted'],
+    ['means changed if the pod still runs', { uid: 'u' }, 'changed'],
+  ])('%s', async (_name, metadata, kind) => {
     expect(await finding(metadata).deletePod(pod, undefined, signal)).toEqual({ kind });
   });
 });
@@ -121,7 +109,7 @@ describe('an eviction whose response was lost', () => {
 
   test('has succeeded if the pod no longer exists', async () => {
     const { evictions } = lostThen(() => {
-      throw new ApiError('no', { status: 404, reason: 'NotFound' });
+      throw refusal(404, 'NotFound');
     });
     expect(await evictions.evictPod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
   });

@@ -8,30 +8,33 @@ import { FakeTransport } from '../../../fakes/transport.ts';
 const never = new AbortController().signal;
 
 const meta = { resourceVersion: '9' };
+const listOf = (kind: string, ...items: readonly object[]) => ({ kind, metadata: meta, items });
 const pod = (name: string): object => ({
   metadata: { name, namespace: 'a', uid: `uid-${name}`, resourceVersion: '7' },
   spec: { containers: [{ image: 'main:1' }] },
 });
-const node = {
-  metadata: { name: 'node-1', uid: 'n1', resourceVersion: '3', labels: { 'gc.dustpan.dev/keep': 'true' } },
+const nodeWith = (labels: object) => ({
+  metadata: { name: 'node-1', uid: 'n1', resourceVersion: '3', labels },
+});
+const node = nodeWith({ 'gc.dustpan.dev/keep': 'true' });
+const policy = {
+  metadata: { name: 'default', uid: 'p1', generation: 3 },
+  spec: { mode: 'Enforce', nodes: { nodeSelector: {}, imageGC: {} } },
 };
 
 type Responses = Readonly<Record<string, () => unknown>>;
-const policy = {
-  metadata: { name: 'default', uid: 'p1' },
-  spec: { mode: 'Enforce', nodes: { nodeSelector: {}, imageGC: {} } },
-};
-const policies = { '/apis/gc.dustpan.dev/v1alpha1/gcpolicies': () => ({ items: [policy] }) };
+const policiesPath = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
 const all: Responses = {
-  ...policies,
-  '/api/v1/nodes': () => ({ kind: 'NodeList', metadata: meta, items: [node] }),
-  '/api/v1/pods': () => ({ kind: 'PodList', metadata: meta, items: [pod('x'), pod('y')] }),
+  [policiesPath]: () => ({ items: [policy] }),
+  '/api/v1/nodes': () => listOf('NodeList', node),
+  '/api/v1/pods': () => listOf('PodList', pod('x'), pod('y')),
 };
 
-function server(responses: Responses): FakeTransport {
+function server(responses: Responses, headers: Record<string, string> = {}): FakeTransport {
   const respond = ({ path }: KubeRequest): unknown => responses[path]?.();
   return new FakeTransport({
     send: respond,
+    headers,
     async *stream(request) {
       yield JSON.stringify(await respond(request));
     },
@@ -53,23 +56,39 @@ test('reads policies, the node with its labels and the pods bound to it, each in
     ['uid-y', ['main:1']],
   ]);
   expect(transport.requests.map(({ path, query }) => [path, query])).toEqual([
-    ['/apis/gc.dustpan.dev/v1alpha1/gcpolicies', undefined],
+    [policiesPath, undefined],
     ['/api/v1/nodes', { fieldSelector: 'metadata.name=node-1' }],
     ['/api/v1/pods', { fieldSelector: 'spec.nodeName=node-1' }],
   ]);
 });
 
-test('judges the node of that name alone', async () => {
-  const other = { metadata: { name: 'node-2', uid: 'n2', resourceVersion: '4' } };
-  const both = () => ({ kind: 'NodeList', metadata: meta, items: [other, node] });
-  const { governance } = await read(server({ ...all, '/api/v1/nodes': both }));
-  expect(governance).toMatchObject({ reason: 'KeepMarked' });
+test.each<readonly [string, Responses, object]>([
+  [
+    'judges by the policy that the server has',
+    { '/api/v1/nodes': () => listOf('NodeList', nodeWith({})) },
+    { kind: 'governed', policy: { uid: 'p1', mode: 'Enforce', generation: 3 } },
+  ],
+  ['notices that there is no policy', { [policiesPath]: () => ({ items: [] }) }, { reason: 'NoPolicy' }],
+  [
+    'judges the node of that name alone',
+    {
+      '/api/v1/nodes': () =>
+        listOf('NodeList', { metadata: { name: 'node-2', uid: 'n2', resourceVersion: '4' } }, node),
+    },
+    { reason: 'KeepMarked' },
+  ],
+  ['notices a missing node', { '/api/v1/nodes': () => listOf('NodeList') }, { reason: 'NodeUnknown' }],
+])('%s', async (_name, responses, expected) => {
+  const { governance } = await read(server({ ...all, ...responses }));
+  expect(governance).toMatchObject(expected);
 });
 
-test('notices a missing node', async () => {
-  const none = () => ({ kind: 'NodeList', metadata: meta, items: [] });
-  const { governance } = await read(server({ ...all, '/api/v1/nodes': none }));
-  expect(governance).toMatchObject({ reason: 'NodeUnknown' });
+test.each([
+  { headers: { date: 'Thu, 15 Jan 2026 11:00:00 GMT' }, clockSkewMs: 3_600_000 },
+  { headers: { date: 'Thu, 15 Jan 2026 13:00:00 GMT' }, clockSkewMs: -3_600_000 },
+  { headers: {}, clockSkewMs: 0 },
+])('measures the clock skew at 12:00 against the header $headers: $clockSkewMs ms', async (row) => {
+  expect(await read(server(all, row.headers))).toMatchObject({ clockSkewMs: row.clockSkewMs });
 });
 
 const refused = (): never => {
@@ -81,34 +100,28 @@ describe('rejects', () => {
     await expect(read(server({ ...all, [path]: refused }))).rejects.toThrow();
   });
 
-  test('if the kind of the policies is not installed', async () => {
-    const missing = (): never => {
-      throw new ApiError('the server could not find the requested resource', { status: 404 });
-    };
-    await expect(
-      read(server({ ...all, '/apis/gc.dustpan.dev/v1alpha1/gcpolicies': missing })),
-    ).rejects.toThrow('could not find');
-  });
-
-  test.each<[string, object]>([
+  const notInstalled = (): never => {
+    throw new ApiError('the server could not find the requested resource', { status: 404 });
+  };
+  const half = { continue: 'more' };
+  test.each<readonly [string, string, () => unknown, string]>([
+    ['a missing kind of policies', policiesPath, notInstalled, 'could not find'],
+    [
+      'a part of a list of policies',
+      policiesPath,
+      () => ({ metadata: half, items: [{ metadata: {} }] }),
+      'not the whole list',
+    ],
+    ['a response that is no list of policies', policiesPath, () => ({ kind: 'Status' }), 'not a list'],
     [
       'a part of a list of pods',
-      { kind: 'PodList', metadata: { ...meta, continue: 'more' }, items: [pod('x')] },
+      '/api/v1/pods',
+      () => ({ kind: 'PodList', metadata: { ...meta, ...half }, items: [pod('x')] }),
+      'reading pods',
     ],
-    ['another kind', { kind: 'Status', metadata: {} }],
-  ])('%s', async (_name, response) => {
-    await expect(read(server({ ...all, '/api/v1/pods': () => response }))).rejects.toThrow('reading pods');
-  });
-
-  test('a part of a list of policies', async () => {
-    const half = () => ({ metadata: { continue: 'more' }, items: [{ metadata: {} }] });
-    const responses = { ...all, '/apis/gc.dustpan.dev/v1alpha1/gcpolicies': half };
-    await expect(read(server(responses))).rejects.toThrow('not the whole list');
-  });
-
-  test('a response that is no list of policies', async () => {
-    const responses = { ...all, '/apis/gc.dustpan.dev/v1alpha1/gcpolicies': () => ({ kind: 'Status' }) };
-    await expect(read(server(responses))).rejects.toThrow('not a list');
+    ['another kind', '/api/v1/pods', () => ({ kind: 'Status', metadata: {} }), 'reading pods'],
+  ])('%s', async (_name, path, respond, problem) => {
+    await expect(read(server({ ...all, [path]: respond }))).rejects.toThrow(problem);
   });
 
   describe.each(Object.keys(all))('%s without a response', (path) => {

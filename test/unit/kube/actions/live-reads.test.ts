@@ -49,24 +49,18 @@ describe('a live namespace', () => {
 });
 
 describe('the right to evict', () => {
-  const responding = (status: unknown) => over(() => ({ status })).live;
-
   test('is checked in the namespace of the pod', async () => {
     const { transport, live } = over(() => ({ status: { allowed: true } }));
     expect(await live.mayEvict('a', signal)).toBe(true);
     const resourceAttributes = { namespace: 'a', verb: 'create', resource: 'pods', subresource: 'eviction' };
-    expect(transport.requests).toMatchObject([
-      {
-        path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
-        body: { spec: { resourceAttributes } },
-      },
-    ]);
+    const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+    expect(transport.requests).toMatchObject([{ path, body: { spec: { resourceAttributes } } }]);
   });
 
   test.each([{ allowed: false }, {}, { allowed: 'true' }, undefined])(
     'is missing with the status %o',
     async (status) => {
-      expect(await responding(status).mayEvict('a', signal)).toBe(false);
+      expect(await over(() => ({ status })).live.mayEvict('a', signal)).toBe(false);
     },
   );
 

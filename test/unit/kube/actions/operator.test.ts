@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
-import { PolicyOperator } from '../../../../src/kube/actions/operator.ts';
-import type { PolicyEvent } from '../../../../src/kube/actions/operator.ts';
+import { PolicyOperator, type PolicyEvent } from '../../../../src/kube/actions/operator.ts';
 import { settled } from '../../../fakes/settling-clock.ts';
 import { PolicyFeed, storedPolicy } from '../../../fakes/policy-feed.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import { FakeTransport, refusal } from '../../../fakes/transport.ts';
+
+type Policy = ReturnType<typeof storedPolicy>;
 
 /** Starts an operator that records its events and passes them to `handle`. */
 function startOperator(
@@ -24,7 +25,15 @@ function startOperator(
   });
   const stop = new AbortController();
   const ended = operator.run(stop.signal);
-  return { feed, log, reported, stop, ended };
+  const set = async (...policies: readonly Policy[]): Promise<void> => {
+    feed.set(...policies);
+    await quiet();
+  };
+  const relist = async (...policies: readonly Policy[]): Promise<void> => {
+    feed.relist(...policies);
+    await quiet();
+  };
+  return { feed, log, reported, stop, ended, set, relist };
 }
 
 /** Waits for the library's queue, which starts each task in a later turn of the event loop. */
@@ -38,63 +47,44 @@ const b1 = storedPolicy('b', '1');
 
 test('passes the whole object to the handler, for a deleted policy the last one', async () => {
   const events: PolicyEvent[] = [];
-  const { feed } = startOperator((event) => {
+  const { set, relist } = startOperator((event) => {
     events.push(event);
     return Promise.resolve();
   });
-  feed.set(a2);
-  await quiet();
-  feed.relist();
-  await quiet();
+  await set(a2);
+  await relist();
   expect(events).toEqual([
     { type: 'ADDED', uid: 'uid-a', name: 'a', object: a2.object },
     { type: 'DELETED', uid: 'uid-a', name: 'a', object: a2.object },
   ]);
 });
 
-test('reports a deletion once', async () => {
-  const { feed, reported } = startOperator();
-  feed.set(a1, b1);
-  await quiet();
-  feed.relist(b1);
-  await quiet();
-  feed.set(storedPolicy('b', '2'));
-  await quiet();
+test('reports a deletion once, and nothing for a relist without changes', async () => {
+  const { reported, set, relist } = startOperator();
+  await set(a1, b1);
+  await relist(a1, b1);
+  await relist(b1);
+  await set(storedPolicy('b', '2'));
   expect(reported).toEqual(['ADDED a', 'ADDED b', 'DELETED a', 'MODIFIED b']);
 });
 
-test('reports nothing for a relist without changes', async () => {
-  const { feed, reported } = startOperator();
-  feed.set(a1, b1);
-  await quiet();
-  feed.relist(a1, b1);
-  await quiet();
-  expect(reported).toHaveLength(2);
-});
-
 test('reports a reused name as a deletion and then an addition', async () => {
-  const { feed, reported } = startOperator();
-  feed.set(a1);
-  await quiet();
-  feed.relist(storedPolicy('a', '7', 'another'));
-  await quiet();
+  const { reported, set, relist } = startOperator();
+  await set(a1);
+  await relist(storedPolicy('a', '7', 'another'));
   expect(reported).toEqual(['ADDED a', 'DELETED a', 'ADDED a']);
 });
 
 test('handles one event at a time; changes meanwhile are reported once, in their last state', async () => {
   let release = (): void => undefined;
   const seen: unknown[] = [];
-  const { feed, reported } = startOperator(({ object }) => {
+  const { feed, reported, set } = startOperator(({ object }) => {
     seen.push(object);
-    return new Promise((resolve) => {
-      release = resolve;
-    });
+    return new Promise((resolve) => (release = resolve));
   });
-  feed.set(a1);
-  await quiet();
+  await set(a1);
   for (const version of ['2', '3', '4']) feed.set(storedPolicy('a', version));
-  feed.set(b1);
-  await quiet();
+  await set(b1);
   expect(reported).toEqual(['ADDED a']);
   release();
   await quiet();
@@ -105,35 +95,27 @@ test('handles one event at a time; changes meanwhile are reported once, in their
 });
 
 test('does not report a policy that was created and deleted before its event is handled', async () => {
-  const { feed, reported } = startOperator();
+  const { feed, reported, relist } = startOperator();
   feed.set(a1, b1);
-  feed.relist(a1);
-  await quiet();
+  await relist(a1);
   expect(reported).toEqual(['ADDED a']);
 });
 
 test('logs a failed handler and handles the next event', async () => {
-  const { feed, reported, log } = startOperator(({ name }) =>
+  const { reported, log, set } = startOperator(({ name }) =>
     name === 'a' ? Promise.reject(new Error('boom')) : Promise.resolve(),
   );
-  feed.set(a1, b1);
-  await quiet();
+  await set(a1, b1);
   expect(reported).toEqual(['ADDED a', 'ADDED b']);
   expect(log.lines).toMatchObject([{ level: 'error', fields: { policy: 'a' } }]);
 });
 
 test('reports nothing after the stop, and waits for the event in progress', async () => {
   let release = (): void => undefined;
-  const { feed, reported, stop, ended } = startOperator(
-    () =>
-      new Promise((resolve) => {
-        release = resolve;
-      }),
-  );
+  const { reported, stop, ended, set } = startOperator(() => new Promise((resolve) => (release = resolve)));
   let over = false;
   void ended.then(() => (over = true));
-  feed.set(a1, b1);
-  await quiet();
+  await set(a1, b1);
   stop.abort();
   await quiet();
   expect(over).toBe(false);

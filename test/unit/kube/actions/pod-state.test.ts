@@ -21,35 +21,27 @@ const listOf = (items: readonly object[], more: object = {}): object => ({
   metadata: { resourceVersion: '1', ...more },
   items,
 });
-const rejection =
-  (status: number, reason: string): (() => never) =>
-  () => {
-    throw new ApiError('no', { status, reason });
-  };
+const rejection = (status: number, reason: string) => (): never => {
+  throw new ApiError('no', { status, reason });
+};
 
 describe.each([
   { known: 'namespace and name', remains: named },
   { known: 'only the UID', remains: unnamed },
 ])('with $known', ({ remains }) => {
-  test.each([
-    { name: 'the pod itself', metadata: { uid: 'u1' }, expected: 'exists' },
-    { name: 'another pod', metadata: { uid: 'u2' }, expected: 'gone' },
-    { name: 'its mirror', metadata: { uid: 'u2', annotations, ...ownedBy('node-1') }, expected: 'exists' },
-    { name: 'a pod with the annotations', metadata: { uid: 'u2', annotations }, expected: 'gone' },
-    {
-      name: 'a pod with the annotations that another Node owns',
-      metadata: { uid: 'u2', annotations, ...ownedBy('node-2') },
-      expected: 'gone',
-    },
-    {
-      name: 'a mirror of another pod',
-      metadata: {
-        ...{ uid: 'u2', ...ownedBy('node-1') },
-        annotations: { ...annotations, 'kubernetes.io/config.mirror': 'u3' },
-      },
-      expected: 'gone',
-    },
-  ])('$name: $expected', async ({ metadata, expected }) => {
+  const mirrorOfOther = { ...annotations, 'kubernetes.io/config.mirror': 'u3' };
+  test.each<readonly [string, object, string]>([
+    ['the pod itself', { uid: 'u1' }, 'exists'],
+    ['another pod', { uid: 'u2' }, 'gone'],
+    ['its mirror', { uid: 'u2', annotations, ...ownedBy('node-1') }, 'exists'],
+    ['a pod with the annotations', { uid: 'u2', annotations }, 'gone'],
+    [
+      'a pod with the annotations that another Node owns',
+      { uid: 'u2', annotations, ...ownedBy('node-2') },
+      'gone',
+    ],
+    ['a mirror of another pod', { uid: 'u2', annotations: mirrorOfOther, ...ownedBy('node-1') }, 'gone'],
+  ])('%s: %s', async (_name, metadata, expected) => {
     const pod = { metadata: { name: 'web', ...metadata }, spec: { nodeName: 'node-1' } };
     const transport = new FakeTransport({ send: () => pod, stream: () => [JSON.stringify(listOf([pod]))] });
     expect(await on(transport).podState(remains, never)).toBe(expected);
@@ -72,10 +64,8 @@ test.each([
 ])('by name, $name: $expected', async ({ send, expected }) => {
   const transport = new FakeTransport({ send });
   expect(await on(transport).podState(named, never)).toBe(expected);
-  expect(transport.requests[0]).toMatchObject({
-    path: '/api/v1/namespaces/shop/pods/web',
-    timeoutMs: 10_000,
-  });
+  const request = { path: '/api/v1/namespaces/shop/pods/web', timeoutMs: 10_000 };
+  expect(transport.requests[0]).toMatchObject(request);
 });
 
 test('by UID if only the namespace is known', async () => {
@@ -84,14 +74,11 @@ test('by UID if only the namespace is known', async () => {
   expect(transport.requests.map(({ path }) => path)).toEqual(['/api/v1/pods']);
 });
 
+const streaming = (response: object) => () => [JSON.stringify(response)];
 test.each([
-  { name: 'an empty list', stream: () => [JSON.stringify(listOf([]))], expected: 'gone' },
-  {
-    name: 'a part of a list',
-    stream: () => [JSON.stringify(listOf([], { continue: 'x' }))],
-    expected: 'unknown',
-  },
-  { name: 'another kind', stream: () => ['{"kind":"Status"}'], expected: 'unknown' },
+  { name: 'an empty list', stream: streaming(listOf([])), expected: 'gone' },
+  { name: 'a part of a list', stream: streaming(listOf([], { continue: 'x' })), expected: 'unknown' },
+  { name: 'another kind', stream: streaming({ kind: 'Status' }), expected: 'unknown' },
   { name: 'a missing right', stream: rejection(403, 'Forbidden'), expected: 'unknown' },
 ])('by UID, $name: $expected', async ({ stream, expected }) => {
   const transport = new FakeTransport({ stream });

@@ -95,32 +95,18 @@ describe('the source of the connection', () => {
 });
 
 describe('an invalid kubeconfig', () => {
+  const without = (name: string): string => kubeconfig({}).replace(`"name":"${name}"`, '"name":"other"');
+  const wrongProxy = kubeconfig({ cluster: { 'proxy-url': 'ftp://p' } });
   test.each([
-    { name: 'not YAML', text: 'a: [', message: 'file: ' },
-    { name: 'empty', text: '', message: 'file: this is not a kubeconfig' },
-    { name: 'no current context', text: kubeconfig({ current: '' }), message: 'file: no current-context' },
-    { name: 'an unknown context', text: kubeconfig({ current: 'x' }), message: 'there is no context "x"' },
-    {
-      name: 'no cluster of the context',
-      text: kubeconfig({}).replace('"name":"k"', '"name":"other"'),
-      message: 'context "c" needs cluster "k", which does not exist',
-    },
-    {
-      name: 'no user of the context',
-      text: kubeconfig({}).replace('"name":"u"', '"name":"other"'),
-      message: 'context "c" needs user "u", which does not exist',
-    },
-    {
-      name: 'no server',
-      text: kubeconfig({}).replace('"server"', '"sever"'),
-      message: 'clusters[0].cluster.server is missing',
-    },
-    {
-      name: 'a wrong proxy',
-      text: kubeconfig({ cluster: { 'proxy-url': 'ftp://p' } }),
-      message: 'proxy-url of cluster "k" is not the URL of a proxy',
-    },
-  ])('is reported in one line: $name', async ({ text, message }) => {
+    ['not YAML', 'a: [', 'file: '],
+    ['empty', '', 'file: this is not a kubeconfig'],
+    ['no current context', kubeconfig({ current: '' }), 'file: no current-context'],
+    ['an unknown context', kubeconfig({ current: 'x' }), 'there is no context "x"'],
+    ['no cluster of the context', without('k'), 'context "c" needs cluster "k", which does not exist'],
+    ['no user of the context', without('u'), 'context "c" needs user "u", which does not exist'],
+    ['no server', kubeconfig({}).replace('"server"', '"sever"'), 'clusters[0].cluster.server is missing'],
+    ['a wrong proxy', wrongProxy, 'proxy-url of cluster "k" is not the URL of a proxy'],
+  ])('is reported in one line: %s', async (_name, text, message) => {
     const file = await put('file', text);
     const loading = loadClusterConnection({ kubeconfig: file }, new ManualClock());
     await expect(loading).rejects.toMatchObject({ name: 'ConfigError' });
@@ -138,13 +124,12 @@ describe('credentials of a kubeconfig', () => {
     return { auth, endpoint, headers: () => auth.headers(signal) };
   }
 
-  test('a token', async () => {
-    expect(await (await connect({})).headers()).toEqual({ authorization: 'Bearer t' });
-  });
-
-  test('name and password', async () => {
-    const { headers } = await connect({ user: { username: 'a', password: 'b' } });
-    expect(await headers()).toEqual({ authorization: 'Basic YTpi' });
+  test.each([
+    { name: 'a token', user: { token: 't' }, authorization: 'Bearer t' },
+    { name: 'name and password', user: { username: 'a', password: 'b' }, authorization: 'Basic YTpi' },
+  ])('$name', async ({ user, authorization }) => {
+    const { headers } = await connect({ user });
+    expect(await headers()).toEqual({ authorization });
   });
 
   test('a token file beside the kubeconfig, read again after a rejection', async () => {
@@ -213,10 +198,13 @@ describe('credentials of a kubeconfig', () => {
 
   test('a plugin, relative to the file, learns its version and runs again after a rejection', async () => {
     const count = join(dir, 'count');
-    const script = `#!/bin/sh\necho run >>'${count}'\nprintf '{"status":{"token":"%s-%s"}}' "$A" "$(wc -l <'${count}' | tr -d ' ')"\n`;
     await put(
       'plugin',
-      script.replace('$A"', '$(echo $KUBERNETES_EXEC_INFO | tr -dc a-z0-9/. | cut -c 1-14)"'),
+      `#!/bin/sh
+echo run >>'${count}'
+kind=$(echo $KUBERNETES_EXEC_INFO | tr -dc a-z0-9/. | cut -c 1-14)
+printf '{"status":{"token":"%s-%s"}}' "$kind" "$(wc -l <'${count}' | tr -d ' ')"
+`,
     );
     const user = { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin' } };
     const { auth, headers } = await connect({ user });
@@ -229,16 +217,12 @@ describe('credentials of a kubeconfig', () => {
 
   const plugin = { exec: { apiVersion: 'v', command: './plugin' } };
 
-  test.each([
-    {
-      name: 'fails',
-      script: 'exit 3',
-      problem: /^kubeconfig .*: getting credentials: the plugin .*plugin failed with 3$/,
-    },
-    { name: 'returns nothing', script: 'exit 0', problem: /the plugin .*plugin returned no credential$/ },
-    { name: 'returns no status', script: 'echo "{}"', problem: /returned no credential$/ },
-    { name: 'does not exist', script: undefined, problem: /getting credentials: spawn .*plugin ENOENT$/ },
-  ])('a plugin that $name is an error', async ({ script, problem }) => {
+  test.each<readonly [string, string | undefined, RegExp]>([
+    ['fails', 'exit 3', /^kubeconfig .*: getting credentials: the plugin .*plugin failed with 3$/],
+    ['returns nothing', 'exit 0', /the plugin .*plugin returned no credential$/],
+    ['returns no status', 'echo "{}"', /returned no credential$/],
+    ['does not exist', undefined, /getting credentials: spawn .*plugin ENOENT$/],
+  ])('a plugin that %s is an error', async (_name, script, problem) => {
     if (script !== undefined) await put('plugin', `#!/bin/sh\n${script}\n`);
     const { headers } = await connect({ user: plugin });
     await expect(headers()).rejects.toThrow(problem);

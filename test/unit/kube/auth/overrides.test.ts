@@ -49,23 +49,17 @@ const bob = {
   'impersonate-uid': '7',
 };
 
+const east = { server: 'https://east.test', name: 'n', namespace: 'a' };
+const west = 'https://west.test';
 test.each([
-  {
-    name: 'none',
-    overrides: {},
-    is: { server: 'https://east.test', name: 'n', namespace: 'a', headers: ann },
-  },
-  { name: 'a context', overrides: { context: 'two' }, is: { server: 'https://west.test', headers: bob } },
+  { name: 'none', overrides: {}, is: { ...east, headers: ann } },
+  { name: 'a context', overrides: { context: 'two' }, is: { server: west, headers: bob } },
   {
     name: 'a cluster: user and namespace stay',
     overrides: { cluster: 'west' },
-    is: { server: 'https://west.test', namespace: 'a', headers: ann },
+    is: { server: west, namespace: 'a', headers: ann },
   },
-  {
-    name: 'a user: cluster and namespace stay',
-    overrides: { user: 'bob' },
-    is: { server: 'https://east.test', name: 'n', namespace: 'a', headers: bob },
-  },
+  { name: 'a user: cluster and namespace stay', overrides: { user: 'bob' }, is: { ...east, headers: bob } },
   {
     name: 'a server: the name for TLS was that of the other',
     overrides: { server: 'https://s.test' },

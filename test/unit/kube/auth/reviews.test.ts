@@ -42,7 +42,15 @@ function reviewing(state: Partial<ServerState> = {}) {
   const reviews = new AccessReviews({ transport, clock, random: () => 1 });
   const check = (authorization?: string): Promise<Access> => reviews.check(authorization, '/metrics', never);
   const sent = (): string[] => transport.requests.splice(0).map(({ path }) => path);
-  return { clock, transport, reviews, check, sent, users, readers, failures };
+  return { clock, transport, check, sent, users, failures };
+}
+
+/** Checks of access over this transport. */
+function checkingBy(send: (request: KubeRequest) => unknown, clock = new FakeClock()) {
+  const transport = new FakeTransport({ send });
+  const reviews = new AccessReviews({ transport, clock, random: () => 0 });
+  const check = (token: string, signal = never) => reviews.check(`Bearer ${token}`, '/metrics', signal);
+  return { transport, check };
 }
 
 const refusal = (status: number): ApiError => new ApiError('no', { status });
@@ -94,19 +102,15 @@ test.each([
   ['denied', { allowed: true, denied: true }],
   ['undecided', {}],
 ])('%s is forbidden', async (_, status) => {
-  const transport = new FakeTransport({
-    send: ({ path }) =>
-      path === tokens ? { status: { authenticated: true, user: { username: 'x' } } } : { status },
-  });
-  const reviews = new AccessReviews({ transport, clock: new FakeClock(), random: () => 0 });
-  expect(await reviews.check('Bearer t', '/metrics', never)).toBe('forbidden');
+  const user = { authenticated: true, user: { username: 'x' } };
+  const { check } = checkingBy(({ path }) => ({ status: path === tokens ? user : status }));
+  expect(await check('t')).toBe('forbidden');
 });
 
 describe('remembers', () => {
   test('the right of one user, not of another', async () => {
-    const other = { authenticated: true, user: { username: 'other' } };
     const { check, users } = reviewing();
-    users.set('others', other);
+    users.set('others', { authenticated: true, user: { username: 'other' } });
     expect(await check('Bearer good')).toBe('allowed');
     expect(await check('Bearer others')).toBe('forbidden');
   });
@@ -153,24 +157,20 @@ describe('remembers', () => {
     expect(sent()).toEqual([]);
   });
 
-  test('an allowance for five minutes', async () => {
-    const { check, clock, readers } = reviewing();
-    await check('Bearer good');
+  test.each([
+    { name: 'an allowance for five minutes', forMs: 300_000, before: ['prometheus'], after: [] },
+    { name: 'a denial for half a minute', forMs: 30_000, before: [], after: ['prometheus'] },
+  ])('$name', async ({ forMs, before, after }) => {
+    const readers = new Set<string>(before);
+    const { check, clock } = reviewing({ readers });
+    const known = await check('Bearer good');
+    expect(known).toBe(before.length > 0 ? 'allowed' : 'forbidden');
     readers.clear();
-    clock.advance(5 * 60_000 - 1);
-    expect(await check('Bearer good')).toBe('allowed');
+    for (const reader of after) readers.add(reader);
+    clock.advance(forMs - 1);
+    expect(await check('Bearer good')).toBe(known);
     clock.advance(1);
-    expect(await check('Bearer good')).toBe('forbidden');
-  });
-
-  test('a denial for half a minute', async () => {
-    const { check, clock, readers } = reviewing({ readers: new Set() });
-    expect(await check('Bearer good')).toBe('forbidden');
-    readers.add('prometheus');
-    clock.advance(29_999);
-    expect(await check('Bearer good')).toBe('forbidden');
-    clock.advance(1);
-    expect(await check('Bearer good')).toBe('allowed');
+    expect(await check('Bearer good')).toBe(after.length > 0 ? 'allowed' : 'forbidden');
   });
 
   test('at most 256 tokens', async () => {
@@ -205,29 +205,25 @@ describe('a failed review', () => {
 
   test('has ten seconds for all attempts', async () => {
     const clock = new FakeClock();
-    const transport = new FakeTransport({
-      send: ({ timeoutMs = 0 }) => {
-        clock.advance(Math.min(timeoutMs, 6_000));
-        throw refusal(504);
-      },
-    });
-    const reviews = new AccessReviews({ transport, clock, random: () => 0 });
-    await expect(reviews.check('Bearer t', '/metrics', never)).rejects.toThrow('making a TokenReview');
+    const { check, transport } = checkingBy(({ timeoutMs = 0 }) => {
+      clock.advance(Math.min(timeoutMs, 6_000));
+      throw refusal(504);
+    }, clock);
+    await expect(check('t')).rejects.toThrow('making a TokenReview');
     expect(transport.requests.map(({ timeoutMs }) => timeoutMs)).toEqual([10_000, 3_500]);
   });
 
   test('is one of at most 16 concurrent reviews', async () => {
     const responses: (() => void)[] = [];
-    const transport = new FakeTransport({
-      send: () =>
+    const checking = checkingBy(
+      () =>
         new Promise((resolve) => {
           responses.push(() => {
             resolve({ status: {} });
           });
         }),
-    });
-    const reviews = new AccessReviews({ transport, clock: new FakeClock(), random: () => 0 });
-    const check = (i: number): Promise<Access> => reviews.check(`Bearer ${i}`, '/metrics', never);
+    );
+    const check = (i: number): Promise<Access> => checking.check(`${i}`);
     const waiting = Array.from({ length: 16 }, (_, i) => check(i));
     await expect(check(16)).rejects.toThrow('too many reviews of access at once');
     for (const respond of responses) respond();
@@ -240,13 +236,10 @@ describe('a failed review', () => {
 
 test('sends nothing more after an abort', async () => {
   const gone = new AbortController();
-  const transport = new FakeTransport({
-    send: () => {
-      gone.abort();
-      throw refusal(500);
-    },
+  const { check, transport } = checkingBy(() => {
+    gone.abort();
+    throw refusal(500);
   });
-  const reviews = new AccessReviews({ transport, clock: new FakeClock(), random: () => 0 });
-  await expect(reviews.check('Bearer t', '/metrics', gone.signal)).rejects.toThrow();
+  await expect(check('t', gone.signal)).rejects.toThrow();
   expect(transport.requests).toHaveLength(1);
 });

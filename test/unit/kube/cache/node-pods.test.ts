@@ -13,28 +13,26 @@ const metadata = {
   ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n1', controller: true }],
 };
 
+const storage = (text: unknown): object => ({ 'ephemeral-storage': text });
 const json = {
   metadata,
   spec: {
     nodeName: 'node-1',
     priority: 1000,
     initContainers: [
-      { name: 'i', image: 'init:1', resources: { limits: { 'ephemeral-storage': '10Mi' } } },
-      { name: 's', restartPolicy: 'Always', resources: { limits: { 'ephemeral-storage': '10Mi' } } },
+      { name: 'i', image: 'init:1', resources: { limits: storage('10Mi') } },
+      { name: 's', restartPolicy: 'Always', resources: { limits: storage('10Mi') } },
     ],
     containers: [
       {
         name: 'c',
         image: 'main:1',
-        resources: {
-          limits: { cpu: '1', 'ephemeral-storage': '100Mi' },
-          requests: { 'ephemeral-storage': '1Mi' },
-        },
+        resources: { limits: { cpu: '1', ...storage('100Mi') }, requests: storage('1Mi') },
       },
-      { name: 'd', image: 'main:1', resources: { limits: { 'ephemeral-storage': '0' } } },
+      { name: 'd', image: 'main:1', resources: { limits: storage('0') } },
       { name: 'e', resources: { limits: { memory: '1Gi' } } },
     ],
-    overhead: { cpu: '1m', 'ephemeral-storage': '1500m' },
+    overhead: { cpu: '1m', ...storage('1500m') },
     ephemeralContainers: [{ name: 'debug', image: 'debug:1', targetContainerName: 'c' }],
     volumes: [
       { name: 'data', emptyDir: {} },
@@ -46,6 +44,7 @@ const json = {
   status: { phase: 'Failed', message: 'The node was low on resource', reason: 'Evicted' },
 };
 
+const mebibytes = (count: number) => ({ bytes: count * 1024 ** 2, text: `${count}Mi` });
 const facts = {
   uid: 'u1',
   name: 'web',
@@ -61,21 +60,17 @@ const facts = {
   storage: {
     emptyDirs: [
       { name: 'data', isMemory: false, limit: undefined },
-      { name: 'scratch', isMemory: false, limit: { bytes: 1536 * 1024 ** 2, text: '1536Mi' } },
-      { name: 'shm', isMemory: true, limit: { bytes: 64 * 1024 ** 2, text: '64Mi' } },
+      { name: 'scratch', isMemory: false, limit: mebibytes(1536) },
+      { name: 'shm', isMemory: true, limit: mebibytes(64) },
     ],
     containers: [
-      {
-        name: 'c',
-        limit: { bytes: 100 * 1024 ** 2, text: '100Mi' },
-        request: { bytes: 1024 ** 2, text: '1Mi' },
-      },
+      { name: 'c', limit: mebibytes(100), request: mebibytes(1) },
       { name: 'd', limit: { bytes: 0, text: '0' }, request: undefined },
       { name: 'e', limit: undefined, request: undefined },
     ],
     initContainers: [
-      { name: 'i', restartable: false, limit: { bytes: 10 * 1024 ** 2, text: '10Mi' }, request: undefined },
-      { name: 's', restartable: true, limit: { bytes: 10 * 1024 ** 2, text: '10Mi' }, request: undefined },
+      { name: 'i', restartable: false, limit: mebibytes(10), request: undefined },
+      { name: 's', restartable: true, limit: mebibytes(10), request: undefined },
     ],
     overheadBytes: 2,
   },
@@ -96,25 +91,25 @@ function protobuf(): Buffer {
   const container = (name: string, ...fields: readonly Buffer[]): Buffer =>
     Buffer.concat([field(1, name), ...fields]);
   const time = Buffer.concat([varint(8), varint(Date.parse('2026-01-03T00:00:30Z') / 1000)]);
-  const annotations = Object.entries(metadata.annotations).map(([key, value]) =>
-    field(12, Buffer.concat([field(1, key), field(2, value)])),
-  );
+  const entries = (number: number, map: Readonly<Record<string, string>>): readonly Buffer[] =>
+    Object.entries(map).map(([key, value]) => field(number, Buffer.concat([field(1, key), field(2, value)])));
+  const controller = Buffer.concat([varint(6 << 3), varint(1)]);
+  const owner = Buffer.concat([
+    field(1, 'Node'),
+    field(3, 'node-1'),
+    field(4, 'n1'),
+    field(5, 'v1'),
+    controller,
+  ]);
   const meta = [
     field(1, 'web'),
     field(3, 'shop'),
     field(5, 'u1'),
     field(6, '7'),
     field(9, time),
-    ...[field(11, Buffer.concat([field(1, 'app'), field(2, 'web')]))],
-    ...[field(11, Buffer.concat([field(1, 'gc.dustpan.dev/keep'), field(2, 'true')]))],
-    ...annotations,
-    field(
-      13,
-      Buffer.concat([
-        ...[field(1, 'Node'), field(3, 'node-1'), field(4, 'n1'), field(5, 'v1')],
-        ...[varint(6 << 3), varint(1)],
-      ]),
-    ),
+    ...entries(11, metadata.labels),
+    ...entries(12, metadata.annotations),
+    field(13, owner),
   ];
   const volume = (name: string, source: Buffer): Buffer =>
     field(1, Buffer.concat([field(1, name), field(2, source)]));
@@ -166,9 +161,8 @@ describe('a pod of the node', () => {
       storage: { emptyDirs: [], containers: [], initContainers: [], overheadBytes: undefined },
     };
     expect(codec.fromJson(bare)).toEqual(expected);
-    expect(codec.fromProtobuf(Buffer.from(NodePod.encode(NodePod.fromPartial(bare)).finish()))).toEqual(
-      expected,
-    );
+    const bytes = Buffer.from(NodePod.encode(NodePod.fromPartial(bare)).finish());
+    expect(codec.fromProtobuf(bytes)).toEqual(expected);
   });
 
   test.each([
@@ -208,12 +202,10 @@ describe('a pod of the node', () => {
     { name: 'a limit that is a number', limit: 1024, expected: { bytes: 1024, text: '1024' } },
     { name: 'a null', limit: null, expected: undefined },
   ])('may have in JSON $name', ({ limit, expected }) => {
+    const containers = [{ name: 'c', resources: { limits: storage(limit) } }];
     const pod = codec.fromJson({
       metadata,
-      spec: {
-        containers: [{ name: 'c', resources: { limits: { 'ephemeral-storage': limit } } }],
-        volumes: [{ name: 'none', emptyDir: null }],
-      },
+      spec: { containers, volumes: [{ name: 'none', emptyDir: null }] },
     });
     expect(pod.storage.containers).toEqual([{ name: 'c', limit: expected }]);
     expect(pod.storage.emptyDirs).toEqual([]);

@@ -25,10 +25,9 @@ test('rejects a report without a UID', () => {
 });
 
 test('reads a request without subject and grace period', () => {
-  const bare = { ...request, subject: undefined, gracePeriodSeconds: undefined };
-  expect(codec.fromJson(report([bare])).requests).toEqual([
-    { ...facts, subject: undefined, gracePeriodSeconds: undefined },
-  ]);
+  const without = { subject: undefined, gracePeriodSeconds: undefined };
+  const read = codec.fromJson(report([{ ...request, ...without }]));
+  expect(read.requests).toEqual([{ ...facts, ...without }]);
 });
 
 test.each([
@@ -71,11 +70,9 @@ const stored = {
   status: {
     reportTime: '2026-01-01T00:00:00Z',
     policy: { name: 'p', uid: 'p1', observedGeneration: 3 },
-    conditions: [
-      { type: 'Degraded', status: 'True' },
-      { type: 'KeepListAtRisk', status: 'False' },
-      { type: 'Holding', status: 'True' },
-    ],
+    conditions: Object.entries({ Degraded: 'True', KeepListAtRisk: 'False', Holding: 'True' }).map(
+      ([type, status]) => ({ type, status }),
+    ),
     images: { removable: { count: 2, bytes: 200 } },
     containers: { removable: 4 },
     units: [
@@ -156,14 +153,10 @@ describe('the usage of namespaces and pods', () => {
   });
 
   test.each([
-    { name: 'no time of the measurement', over: { measuredTime: 'x' }, expected: Date.parse(reportTime) },
-    {
-      name: 'a later measurement',
-      over: { measuredTime: '2027-01-01T00:00:00Z' },
-      expected: Date.parse(reportTime),
-    },
-  ])('is as old as the report with $name', ({ over, expected }) => {
-    expect(kept.fromJson(using(over)).usage?.measuredAtMs).toBe(expected);
+    { name: 'no time of the measurement', measuredTime: 'x' },
+    { name: 'a later measurement', measuredTime: '2027-01-01T00:00:00Z' },
+  ])('is as old as the report with $name', ({ measuredTime }) => {
+    expect(kept.fromJson(using({ measuredTime })).usage?.measuredAtMs).toBe(Date.parse(reportTime));
   });
 
   test.each([
@@ -178,10 +171,8 @@ describe('the usage of namespaces and pods', () => {
   test('has no invalid sizes, and no more entries than an agent lists', () => {
     const bad = [{ name: 'a', bytes: -1 }, { name: 'b' }, 7];
     const many = Array.from({ length: 100 }, (_, i) => ({ namespace: `n${i}`, name: `n${i}`, bytes: i }));
-    expect(kept.fromJson(using({ namespaces: bad, pods: bad })).usage).toMatchObject({
-      namespaces: [],
-      pods: [],
-    });
+    const none = { namespaces: [], pods: [] };
+    expect(kept.fromJson(using({ namespaces: bad, pods: bad })).usage).toMatchObject(none);
     const { namespaces, pods } = kept.fromJson(using({ namespaces: many, pods: many })).usage ?? {};
     expect([namespaces?.length, pods?.length]).toEqual([64, 20]);
     expect(kept.fromJson(using({ pods: 'x' })).usage?.pods).toEqual([]);

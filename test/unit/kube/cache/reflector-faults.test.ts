@@ -10,31 +10,24 @@ import { apiWith, names, pause, pod, refused, start, startWatching, stateOf } fr
 const gone = new ApiError('too old', { status: 410, reason: 'Expired' });
 
 describe('faults', () => {
+  const inStream = (api: FakeApi): void => {
+    api.sendError(410, 'Expired');
+  };
+  const asResponse = (api: FakeApi): void => {
+    api.fail('watch', gone);
+    api.endWatches();
+  };
+  const afterCompaction = (api: FakeApi): void => {
+    api.endWatches();
+    api.objects.apply(pod('z'));
+    api.server.compact();
+  };
   test.each([
-    {
-      name: 'in the stream',
-      break: (api: FakeApi) => {
-        api.sendError(410, 'Expired');
-      },
-    },
-    {
-      name: 'as the response',
-      break: (api: FakeApi) => {
-        api.fail('watch', gone);
-        api.endWatches();
-      },
-    },
-    {
-      name: 'after a compaction',
-      break: (api: FakeApi) => {
-        api.endWatches();
-        api.objects.apply(pod('z'));
-        api.server.compact();
-      },
-    },
-  ])('410 $name: a list at once after progress', async ({ break: breakIt }) => {
-    const api = apiWith('a');
-    const { clock } = await startWatching(api);
+    ['in the stream', inStream],
+    ['as the response', asResponse],
+    ['after a compaction', afterCompaction],
+  ])('410 %s: a list at once after progress', async (_name, breakIt) => {
+    const { api, clock } = await startWatching(apiWith('a'));
     api.server.bookmark();
     clock.advance(1000);
     breakIt(api);
@@ -44,8 +37,7 @@ describe('faults', () => {
   });
 
   test('410 of a restored server: a list at once, although nothing has changed since the last', async () => {
-    const api = apiWith('a');
-    const { clock } = await startWatching(api);
+    const { api, clock } = await startWatching(apiWith('a'));
     api.fail('watch', refused, 2);
     api.fail('watch', gone);
     api.endWatches(refused);
@@ -59,8 +51,7 @@ describe('faults', () => {
   });
 
   test('410 for every list: waits before the second', async () => {
-    const api = apiWith('a');
-    const { clock } = await startWatching(api);
+    const { api, clock } = await startWatching(apiWith('a'));
     api.objects.apply(pod('b'));
     api.fail('list', gone, 3);
     api.sendError(410, 'Expired');
@@ -69,8 +60,7 @@ describe('faults', () => {
   });
 
   test('lists after an error in the stream, but not after a 429', async () => {
-    const api = apiWith('a');
-    const { clock } = await startWatching(api);
+    const { api, clock } = await startWatching(apiWith('a'));
     api.sendError(429, 'TooManyRequests');
     clock.advance(await pause(clock));
     await until(() => api.watching === 1);
@@ -82,8 +72,7 @@ describe('faults', () => {
   });
 
   test('waits after a watch that delivers only a bookmark and ends', async () => {
-    const api = apiWith('a');
-    const { clock } = await startWatching(api);
+    const { api, clock } = await startWatching(apiWith('a'));
     api.server.bookmark();
     api.endWatches();
     expect(await pause(clock)).toBe(800);
@@ -137,31 +126,23 @@ describe('faults', () => {
     }
     api.endWatches(refused);
     expect(await pause(clock)).toBe(800);
-    expect(stateOf(reflector)).toMatchObject({
-      state: 'failing',
-      lastError: 'connection refused',
-      synced: false,
-    });
+    const failing = { state: 'failing', lastError: 'connection refused', synced: false };
+    expect(stateOf(reflector)).toMatchObject(failing);
   });
 
-  test('waits for Retry-After of a 429', async () => {
+  test.each([
+    { name: 'for Retry-After of a 429', retryAfterMs: 17_000, waitMs: 17_000 },
+    { name: 'a minute at most, whatever Retry-After a server sends', retryAfterMs: 2 ** 31, waitMs: 60_000 },
+  ])('waits $name', async ({ retryAfterMs, waitMs }) => {
     const api = apiWith('a');
-    api.fail('list', new ApiError('too many requests', { status: 429, retryAfterMs: 17_000 }));
-    const { clock } = start(api);
-    expect(await pause(clock)).toBe(17_000);
-  });
-
-  test('waits a minute at most, whatever Retry-After a server sends', async () => {
-    const api = apiWith('a');
-    api.fail('list', new ApiError('too many requests', { status: 429, retryAfterMs: 2 ** 31 }));
-    const { clock } = start(api);
-    await until(() => clock.sleeping.length === 1);
-    expect(clock.sleeping).toEqual([60_000]);
+    api.fail('list', new ApiError('too many requests', { status: 429, retryAfterMs }));
+    const { clock, reflector } = start(api);
+    await until(() => reflector.state === 'failing' && clock.sleeping.length === 1);
+    expect(clock.sleeping).toEqual([waitMs]);
   });
 
   test('resumes a broken watch without a list', async () => {
-    const api = apiWith('a');
-    const { clock, reflector } = await startWatching(api);
+    const { api, clock, reflector } = await startWatching(apiWith('a'));
     api.endWatches(refused);
     api.fail('watch', new ApiError('busy', { status: 503 }));
     expect(await pause(clock)).toBe(800);
@@ -175,12 +156,12 @@ describe('faults', () => {
   });
 
   test.each([
-    { name: 'too large', facts: { status: 504, reason: 'Timeout', causes: ['ResourceVersionTooLarge'] } },
-    { name: 'bad request', facts: { status: 400, reason: 'BadRequest' } },
-    { name: 'invalid', facts: { status: 422, reason: 'Invalid' } },
+    ['too large', { status: 504, reason: 'Timeout', causes: ['ResourceVersionTooLarge'] }],
+    ['bad request', { status: 400, reason: 'BadRequest' }],
+    ['invalid', { status: 422, reason: 'Invalid' }],
   ])(
-    'lists if the server rejects the resourceVersion, its store may be a backup: $name',
-    async ({ facts }) => {
+    'lists if the server rejects the resourceVersion, its store may be a backup: %s',
+    async (_name, facts) => {
       const api = apiWith('a');
       api.fail('watch', new ApiError('no', facts));
       const { clock } = start(api);
@@ -192,8 +173,7 @@ describe('faults', () => {
   );
 
   test('replaces the view by a new list after a malformed frame', async () => {
-    const api = apiWith('a');
-    const { clock, reflector } = await startWatching(api);
+    const { api, clock, reflector } = await startWatching(apiWith('a'));
     api.sendRaw(Buffer.from([0, 0, 0, 3, 1, 2, 3]));
     await until(() => reflector.state === 'failing');
     expect(reflector.isComplete).toBe(true);
@@ -203,9 +183,7 @@ describe('faults', () => {
 
   test('warns once of a repeated rejection, with the message of the server', async () => {
     const api = apiWith('a');
-    const forbidden = new ApiError('pods is forbidden: User "x" cannot list resource "pods"', {
-      status: 403,
-    });
+    const forbidden = new ApiError('pods is forbidden', { status: 403 });
     api.fail('list', forbidden, 3);
     const warnings: object[] = [];
     const log: Logger = { ...silentLogger, warn: (fields) => warnings.push(fields), named: () => log };
@@ -224,16 +202,13 @@ describe('a silent watch', () => {
   test('without headers fails after 60 s, and each list makes it current for a minute at most', async () => {
     const api = apiWith('a');
     const failed: string[] = [];
+    const nothing = (): void => undefined;
     const { reflector, clock } = start(api, {
       transport: {
         send: () => Promise.reject(refused),
         stream: (request, signal) => (isWatch(request) ? silence(signal) : api.stream(request, signal)),
       },
-      metrics: {
-        listed: () => undefined,
-        watchStarted: () => undefined,
-        failed: (resource) => failed.push(resource),
-      },
+      metrics: { listed: nothing, watchStarted: nothing, failed: (resource) => failed.push(resource) },
     });
     for (const wait of [800, 1600]) {
       await until(() => reflector.state === 'synced' && clock.sleeping.includes(60_000));
@@ -250,8 +225,7 @@ describe('a silent watch', () => {
   });
 
   test('fails 110 s after the last bytes, and what was lost is listed', async () => {
-    const api = apiWith('a');
-    const { reflector, clock } = await startWatching(api);
+    const { api, reflector, clock } = await startWatching(apiWith('a'));
     clock.advance(50_000);
     api.server.bookmark();
     await settled();
@@ -273,8 +247,7 @@ describe('a silent watch', () => {
   });
 
   test('is ended by the server after a minute until bookmarks have shown that it sends them, and after a failure again', async () => {
-    const api = apiWith('a');
-    const { clock } = await startWatching(api);
+    const { api, clock } = await startWatching(apiWith('a'));
     api.server.bookmark();
     await settled();
     clock.advance(59_000);

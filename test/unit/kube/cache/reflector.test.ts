@@ -1,17 +1,16 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { Reflector } from '../../../../src/kube/cache/reflector.ts';
 import { jsonResource, podsResource } from '../../../../src/kube/cache/resources.ts';
 import { ApiError, type KubeRequest } from '../../../../src/kube/http/transport.ts';
 import { FakeApi } from '../../../fakes/api.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
 import { ManualClock, until } from '../../../fakes/manual-clock.ts';
+import { policyManifest } from '../../../manifests.ts';
 import { apiWith, names, pause, pod, refused, start, startWatching, stateOf } from './start-reflector.ts';
 
 describe('the requests', () => {
   test('the list is consistent, the watch continues where it ended, both with the selector', async () => {
-    const api = apiWith('a');
-    await startWatching(api, {
+    const { api } = await startWatching(apiWith('a'), {
       resource: podsResource({ labelKeys: () => 'all', nodeName: 'n' }),
       random: () => 0.5,
     });
@@ -33,8 +32,7 @@ describe('the requests', () => {
   });
 
   test('a watch that the server ends is resumed at once at the last event or bookmark', async () => {
-    const api = apiWith('a');
-    const { clock } = await startWatching(api);
+    const { api, clock } = await startWatching(apiWith('a'));
     api.objects.apply(pod('b'));
     api.server.bookmark();
     clock.advance(59_000);
@@ -45,55 +43,32 @@ describe('the requests', () => {
   });
 });
 
-describe('the view', () => {
-  test('is never a part of a list', async () => {
-    const api = apiWith('a', 'b', 'c');
-    const { reflector, changes } = start(api);
-    const seen = namesDuringLists(api, reflector);
-    await until(() => reflector.synced);
-    expect(seen).toEqual([[], []]);
-    expect(changes).toEqual([['a', 'b', 'c']]);
-  });
-
-  test('stays unchanged during a relist, then is replaced', async () => {
-    const api = apiWith('a', 'b', 'c');
-    const { reflector } = await startWatching(api);
-    const seen = namesDuringLists(api, reflector);
-    api.silently(() => {
-      api.objects.delete('Pod', 'a', 'a');
-    });
-    api.server.bookmark();
-    api.sendError(410, 'Expired');
-    await until(() => api.watches.length === 2);
-    expect(seen).toEqual([['a', 'b', 'c']]);
-    expect(names(reflector)).toEqual(['b', 'c']);
-    expect(reflector.synced).toBe(true);
-  });
-
-  test('reuses unchanged objects of a new list', async () => {
-    const api = apiWith('a');
-    const { reflector } = await startWatching(api);
-    const before = reflector.items.get('uid-a');
-    api.server.bookmark();
-    api.sendError(410, 'Gone');
-    await until(() => api.watches.length === 2);
-    expect(reflector.items.get('uid-a')).toBe(before);
-  });
+test('unchanged objects of a new list are reused', async () => {
+  const { api, reflector } = await startWatching(apiWith('a'));
+  const before = reflector.items.get('uid-a');
+  api.server.bookmark();
+  api.sendError(410, 'Gone');
+  await until(() => api.watches.length === 2);
+  expect(reflector.items.get('uid-a')).toBe(before);
 });
 
-/** The names in the view at each list request. */
-function namesDuringLists(api: FakeApi, reflector: Reflector<PodFacts>): readonly (readonly string[])[] {
-  const seen: (readonly string[])[] = [];
-  api.before = ({ query }) => {
-    if (query?.['watch'] === undefined) seen.push(names(reflector));
-  };
-  return seen;
+const json = (value: object): string => `${JSON.stringify(value)}\n`;
+
+/** A server with one pod `a`, whose watch sends what this generator yields. */
+function streaming(watch: () => AsyncGenerator<string>) {
+  async function* stream({ query }: KubeRequest): AsyncGenerator<Buffer> {
+    if (query?.['watch'] === undefined)
+      yield Buffer.from(json({ kind: 'PodList', metadata: { resourceVersion: '1' }, items: [pod('a')] }));
+    else for await (const text of watch()) yield Buffer.from(text);
+  }
+  return start(apiWith(), { transport: { send: () => Promise.reject(refused), stream } });
 }
+const endless = new Promise(() => undefined);
+const added = json({ type: 'ADDED', object: pod('b', { resourceVersion: '2' }) });
 
 describe('a change of the view', () => {
   test('is reported after each batch, bookmarks are not', async () => {
-    const api = apiWith('a');
-    const { reflector, changes } = await startWatching(api);
+    const { api, reflector, changes } = await startWatching(apiWith('a'));
     api.objects.apply(pod('b'));
     await until(() => reflector.items.size === 2);
     await until(() => changes.length === 2);
@@ -104,21 +79,13 @@ describe('a change of the view', () => {
   });
 
   test('is reported if a bookmark follows in the same chunk', async () => {
-    const json = (value: object): string => `${JSON.stringify(value)}\n`;
-    async function* stream({ query }: KubeRequest): AsyncGenerator<Buffer> {
-      if (query?.['watch'] === undefined) {
-        yield Buffer.from(json({ kind: 'PodList', metadata: { resourceVersion: '1' }, items: [] }));
-        return;
-      }
-      const added = json({ type: 'ADDED', object: pod('b', { resourceVersion: '2' }) });
-      yield Buffer.from(added + json({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '3' } } }));
-      await new Promise(() => undefined);
-    }
-    const { reflector, changes } = start(apiWith(), {
-      transport: { send: () => Promise.reject(refused), stream },
+    const bookmark = json({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '3' } } });
+    const { reflector, changes } = streaming(async function* () {
+      yield added + bookmark;
+      await endless;
     });
-    await until(() => reflector.items.size === 1);
-    expect(changes).toEqual([[], ['b']]);
+    await until(() => reflector.items.size === 2);
+    expect(changes).toEqual([['a'], ['a', 'b']]);
   });
 });
 
@@ -127,19 +94,15 @@ describe('relist', () => {
     const api = apiWith('a');
     let isFirst = true;
     const listed: string[] = [];
+    const nothing = (): void => undefined;
+    const labelKeys = () => {
+      if (isFirst) reflector.relist('a policy reads another label');
+      isFirst = false;
+      return 'all' as const;
+    };
     const { reflector } = start(api, {
-      resource: podsResource({
-        labelKeys: () => {
-          if (isFirst) reflector.relist('a policy reads another label');
-          isFirst = false;
-          return 'all';
-        },
-      }),
-      metrics: {
-        listed: (name) => listed.push(name),
-        watchStarted: () => undefined,
-        failed: () => undefined,
-      },
+      resource: podsResource({ labelKeys }),
+      metrics: { listed: (name) => listed.push(name), watchStarted: nothing, failed: nothing },
     });
     await until(() => api.watching === 1);
     expect(api.lists).toHaveLength(2);
@@ -147,8 +110,7 @@ describe('relist', () => {
   });
 
   test('during a list restarts it', async () => {
-    const api = apiWith('a', 'b', 'c');
-    const { reflector } = start(api);
+    const { api, reflector } = start(apiWith('a', 'b', 'c'));
     api.before = ({ query }) => {
       if (query?.['continue'] !== undefined && api.lists.length === 2) reflector.relist('test');
     };
@@ -158,21 +120,14 @@ describe('relist', () => {
   });
 
   test('ignores later events of the old stream', async () => {
-    const json = (value: object): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);
     let deliver = (): void => undefined;
     const late = new Promise<void>((resolve) => (deliver = resolve));
     let watches = 0;
-    async function* stream({ query }: KubeRequest): AsyncGenerator<Buffer> {
-      if (query?.['watch'] === undefined) {
-        yield json({ kind: 'PodList', metadata: { resourceVersion: '1' }, items: [pod('a')] });
-        return;
-      }
+    const { reflector, changes } = streaming(async function* () {
       watches += 1;
-      await (watches === 1 ? late : new Promise(() => undefined));
-      yield json({ type: 'ADDED', object: pod('b', { resourceVersion: '2' }) });
-    }
-    const transport = { send: () => Promise.reject(refused), stream };
-    const { reflector, changes } = start(apiWith(), { transport });
+      await (watches === 1 ? late : endless);
+      yield added;
+    });
     await until(() => watches === 1);
     reflector.relist('test');
     deliver();
@@ -184,8 +139,7 @@ describe('relist', () => {
 
 describe('stopping', () => {
   test('ends run', async () => {
-    const api = apiWith('a');
-    const { done, clock, stop } = await startWatching(api);
+    const { api, done, clock, stop } = await startWatching(apiWith('a'));
     stop.abort();
     await done;
     expect(api.watching).toBe(0);
@@ -218,10 +172,9 @@ describe('a kind that is not installed', () => {
     const api = new FakeApi();
     const clock = new ManualClock();
     const sizes: number[] = [];
-    const onChange = (): number => sizes.push(reflector.items.size);
     const reflector = new Reflector({
       ...{ transport: api, clock, log: silentLogger, random: () => 0, resource },
-      onChange,
+      onChange: () => sizes.push(reflector.items.size),
     });
     const stop = new AbortController();
     onTestFinished(() => {
@@ -234,12 +187,8 @@ describe('a kind that is not installed', () => {
       lastError: expect.stringContaining('404 page not found') as string,
     });
     await api.server.registry.install('crds');
-    const policy = {
-      apiVersion: 'gc.dustpan.dev/v1alpha1',
-      kind: 'GCPolicy',
-      metadata: { name: 'p', uid: 'u' },
-    };
-    api.objects.apply({ ...policy, spec: { mode: 'DryRun' } });
+    const { metadata, ...policy } = policyManifest('p', { mode: 'DryRun' });
+    api.objects.apply({ ...policy, metadata: { ...metadata, uid: 'u' } });
     clock.advance(800);
     await until(() => reflector.synced);
     expect(reflector.items.get('u')).toMatchObject({ name: 'p', object: { spec: { mode: 'DryRun' } } });
@@ -254,8 +203,7 @@ describe('a kind that is not installed', () => {
   });
 
   test('keeps the objects of a built-in kind after a 404', async () => {
-    const api = apiWith('a');
-    const { reflector, clock } = await startWatching(api);
+    const { api, reflector, clock } = await startWatching(apiWith('a'));
     api.fail('watch', notFound);
     clock.advance(1000);
     api.endWatches();

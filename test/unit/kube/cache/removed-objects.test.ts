@@ -15,21 +15,16 @@ const bare = { ...known, name: undefined, pod: undefined };
 
 test('reads images and the other objects of a report', () => {
   const pod = { uid: 'u', namespace: 'web', name: 'api' };
-  expect(
-    read(
-      [{ ...entry, id: 'sha256:a', name: 'x:1' }],
-      [
-        { ...entry, kind: 'Container', id: 'c', name: 'main', pod, bytes: 7 },
-        { ...entry, kind: 'PodCgroup', id: '/kubepods/u', pod: { uid: 'u' } },
-      ],
-    ),
-  ).toEqual([
+  const images = [{ ...entry, id: 'sha256:a', name: 'x:1' }];
+  const others = [
+    { ...entry, kind: 'Container', id: 'c', name: 'main', pod, bytes: 7 },
+    { ...entry, kind: 'PodCgroup', id: '/kubepods/u', pod: { uid: 'u' } },
+  ];
+  const unnamed = { uid: 'u', namespace: undefined, name: undefined };
+  expect(read(images, others)).toEqual([
     { ...bare, kind: 'Image', id: 'sha256:a', name: 'x:1' },
     { ...known, kind: 'Container', id: 'c', name: 'main', pod, bytes: 7 },
-    {
-      ...{ ...bare, kind: 'PodCgroup', id: '/kubepods/u' },
-      pod: { uid: 'u', namespace: undefined, name: undefined },
-    },
+    { ...bare, kind: 'PodCgroup', id: '/kubepods/u', pod: unnamed },
   ]);
 });
 
@@ -43,16 +38,12 @@ test.each([
   expect(read(undefined, containers)).toEqual([]);
 });
 
-test('a pod without a UID is unknown', () => {
-  expect(read([], [{ ...entry, kind: 'Sandbox', id: 's', pod: { name: 'api' } }])).toEqual([
-    { ...bare, kind: 'Sandbox', id: 's' },
-  ]);
-});
-
-test('a size below zero is unknown', () => {
-  expect(read([], [{ ...entry, kind: 'Sandbox', id: 's', bytes: -5 }])).toEqual([
-    { ...bare, kind: 'Sandbox', id: 's' },
-  ]);
+test.each([
+  { name: 'a pod without a UID', field: { pod: { name: 'api' } } },
+  { name: 'a size below zero', field: { bytes: -5 } },
+])('$name is unknown', ({ field }) => {
+  const expected = { ...bare, kind: 'Sandbox', id: 's' };
+  expect(read([], [{ ...entry, kind: 'Sandbox', id: 's', ...field }])).toEqual([expected]);
 });
 
 test('lists one report for one node, else all', () => {

@@ -17,6 +17,7 @@ export const pod = (name: string, more: object = {}): Manifest => ({
 });
 
 interface Started {
+  readonly api: FakeApi;
   readonly reflector: Reflector<PodFacts>;
   readonly clock: ManualClock;
   /** The names in the view at each change. */
@@ -46,7 +47,7 @@ export function start(api: FakeApi, options: Partial<ReflectorDeps<PodFacts>> = 
     ...options,
   });
   const done = reflector.run(stop.signal);
-  return { reflector, clock, changes, done, stop };
+  return { api, reflector, clock, changes, done, stop };
 }
 
 /** Starts a reflector and waits until it has listed and watches. */

@@ -34,10 +34,12 @@ const never = new AbortController().signal;
 /** Nearly what etcd takes as one object. */
 const large = 1_400_000;
 const long = (end = ''): string => 'x'.repeat(large) + end;
-const owner = (more: object) => ({
-  ...{ apiVersion: 'batch/v1', kind: 'Job', name: 'a', uid: 'u', controller: true },
-  ...more,
-});
+const job = { apiVersion: 'batch/v1', kind: 'Job', name: 'a', uid: 'u', controller: true };
+const owner = (more: object) => ({ ...job, ...more });
+/** Metadata with one owner. */
+const ownedBy = (more: object) => ({ ownerReferences: [owner(more)] });
+const times = <T>(count: number, make: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => make(i));
 
 /** The facts of a pod, from both wire forms. */
 function forms(object: object): readonly PodFacts[] {
@@ -49,35 +51,26 @@ function forms(object: object): readonly PodFacts[] {
 const sizeOf = (facts: unknown): number => JSON.stringify(facts).length;
 
 describe('a pod', () => {
-  test.each([
-    { name: 'the name of its controller', metadata: { ownerReferences: [owner({ name: long() })] } },
-    { name: 'the UID of its controller', metadata: { ownerReferences: [owner({ uid: long() })] } },
-    { name: 'the kind of its controller', metadata: { ownerReferences: [owner({ kind: long() })] } },
-    {
-      name: 'the apiVersion of its controller',
-      metadata: { ownerReferences: [owner({ apiVersion: long() })] },
-    },
-    {
-      name: 'the names of 30 000 owners',
-      metadata: {
-        ownerReferences: Array.from({ length: 30_000 }, (_, i) =>
-          owner({ uid: `${i}`, controller: i === 9 }),
-        ),
-      },
-    },
-    {
-      name: '100 000 finalizers',
-      metadata: { finalizers: Array.from({ length: 100_000 }, (_, i) => `a/${i}`) },
-    },
-    { name: 'a finalizer', metadata: { finalizers: [long()] } },
-    { name: 'the value of a label', metadata: { labels: { app: long() } } },
-    { name: 'its name and namespace', metadata: { name: long(), namespace: long() } },
-    { name: 'its UID and version', metadata: { uid: long(), resourceVersion: long() } },
-    { name: 'its phase', status: { phase: long() } },
-    { name: 'its reason', status: { phase: 'Failed', reason: long() } },
-    { name: 'its message', status: { phase: 'Failed', message: long() } },
-  ])('with $name of 1.4 MB has small facts, the same from both forms', ({ metadata = {}, status = {} }) => {
-    const object = pod(status, { labels: { app: 'web' }, ...metadata });
+  const labelled = (metadata: object, status: object = {}): object =>
+    pod(status, { labels: { app: 'web' }, ...metadata });
+  test.each<readonly [string, object]>([
+    ['the name of its controller', labelled(ownedBy({ name: long() }))],
+    ['the UID of its controller', labelled(ownedBy({ uid: long() }))],
+    ['the kind of its controller', labelled(ownedBy({ kind: long() }))],
+    ['the apiVersion of its controller', labelled(ownedBy({ apiVersion: long() }))],
+    [
+      'the names of 30 000 owners',
+      labelled({ ownerReferences: times(30_000, (i) => owner({ uid: `${i}`, controller: i === 9 })) }),
+    ],
+    ['100 000 finalizers', labelled({ finalizers: times(100_000, (i) => `a/${i}`) })],
+    ['a finalizer', labelled({ finalizers: [long()] })],
+    ['the value of a label', labelled({ labels: { app: long() } })],
+    ['its name and namespace', labelled({ name: long(), namespace: long() })],
+    ['its UID and version', labelled({ uid: long(), resourceVersion: long() })],
+    ['its phase', labelled({}, { phase: long() })],
+    ['its reason', labelled({}, { phase: 'Failed', reason: long() })],
+    ['its message', labelled({}, { phase: 'Failed', message: long() })],
+  ])('with %s of 1.4 MB has small facts, the same from both forms', (_name, object) => {
     const [protobuf, json] = forms({ ...object, spec: { nodeName: 'n' } });
     expect(sizeOf(protobuf)).toBeLessThan(6_000);
     expect(protobuf).toEqual(json);
@@ -92,9 +85,7 @@ describe('a pod', () => {
     'has another controller than one whose %s differs only in its last letter',
     (field) => {
       const controllers = ['a', 'b', 'a'].flatMap((end) =>
-        forms(pod({}, { ownerReferences: [owner({ [field]: long(end) })] })).map(({ controller }) =>
-          JSON.stringify(controller),
-        ),
+        forms(pod({}, ownedBy({ [field]: long(end) }))).map(({ controller }) => JSON.stringify(controller)),
       );
       expect(new Set(controllers).size).toBe(2);
       expect(controllers.slice(4)).toEqual(controllers.slice(0, 2));
@@ -102,7 +93,7 @@ describe('a pod', () => {
   );
 
   test.each([0, 5, 7, 8, 100])('keeps the finalizer of its Job after %i others', (before) => {
-    const finalizers = [...Array.from({ length: before }, (_, i) => `a/${i}`), jobTrackingFinalizer];
+    const finalizers = [...times(before, (i) => `a/${i}`), jobTrackingFinalizer];
     for (const facts of forms(pod({}, { finalizers }))) {
       expect(facts.finalizers).toEqual([
         ...finalizers.slice(0, Math.min(before, bounds.finalizers - 1)),
@@ -131,33 +122,22 @@ const replicaSets = both(replicaSetCodec, replicaSetFromJson, (it: ReplicaSet) =
   ReplicaSet.encode(it).finish(),
 );
 const metadata = { name: 'a', namespace: 'b', uid: 'u', resourceVersion: '1' };
-const manyLabels = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`label-${i}`, 'value']));
+const manyLabels = Object.fromEntries(times(20_000, (i) => [`label-${i}`, 'value']));
 
 describe('other kinds', () => {
-  test.each([
-    { name: 'a label of a node', facts: nodes({ metadata: { ...metadata, labels: { a: long() } } }) },
-    {
-      name: 'taints of a node',
-      facts: nodes({
-        metadata,
-        spec: { taints: [{ key: long() }, ...Array.from({ length: 50_000 }, (_, i) => ({ key: `${i}` }))] },
-      }),
-    },
-    {
-      name: 'a label of a namespace',
-      facts: namespaces({ metadata: { ...metadata, labels: { a: long() } } }),
-    },
-    {
-      name: 'the name of a Job',
-      facts: jobs({ metadata: { ...metadata, name: long(), namespace: long() } }),
-    },
-    {
-      name: 'the owner of a ReplicaSet',
-      facts: replicaSets({
-        metadata: { ...metadata, ownerReferences: [owner({ name: long(), uid: long() })] },
-      }),
-    },
-  ])('with $name of 1.4 MB have small facts, the same from both forms', ({ facts: [json, protobuf] }) => {
+  test.each<readonly [string, readonly unknown[]]>([
+    ['a label of a node', nodes({ metadata: { ...metadata, labels: { a: long() } } })],
+    [
+      'taints of a node',
+      nodes({ metadata, spec: { taints: [{ key: long() }, ...times(50_000, (i) => ({ key: `${i}` }))] } }),
+    ],
+    ['a label of a namespace', namespaces({ metadata: { ...metadata, labels: { a: long() } } })],
+    ['the name of a Job', jobs({ metadata: { ...metadata, name: long(), namespace: long() } })],
+    [
+      'the owner of a ReplicaSet',
+      replicaSets({ metadata: { ...metadata, ...ownedBy({ name: long(), uid: long() }) } }),
+    ],
+  ])('with %s of 1.4 MB have small facts, the same from both forms', (_name, [json, protobuf]) => {
     expect(sizeOf(json)).toBeLessThan(10_000);
     expect(protobuf).toEqual(json);
   });
@@ -171,25 +151,19 @@ describe('other kinds', () => {
 
   test('keeps only the required metadata of a policy, and the annotation that ends a hold', () => {
     const { codec } = jsonResource({ name: 'gcpolicies', path: '/p' });
-    const object = {
-      apiVersion: 'gc.dustpan.dev/v1alpha1',
-      kind: 'GCPolicy',
-      metadata: {
-        ...{ ...metadata, generation: 3, creationTimestamp: '2026-01-01T00:00:00Z' },
-        annotations: { a: long(), 'gc.dustpan.dev/skip-hold': '3' },
-        labels: { a: long() },
-        ownerReferences: [owner({ name: long() })],
-        managedFields: [{ manager: long() }],
-      },
-      spec: { mode: 'Enforce' },
+    const policy = { apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'GCPolicy', spec: { mode: 'Enforce' } };
+    const required = { ...metadata, generation: 3, creationTimestamp: '2026-01-01T00:00:00Z' };
+    const annotations = { 'gc.dustpan.dev/skip-hold': '3' };
+    const others = {
+      labels: { a: long() },
+      ...ownedBy({ name: long() }),
+      managedFields: [{ manager: long() }],
     };
-    expect(codec.fromJson(object).object).toEqual({
-      ...{ apiVersion: object.apiVersion, kind: object.kind, spec: object.spec },
-      metadata: {
-        ...{ ...metadata, generation: 3, creationTimestamp: '2026-01-01T00:00:00Z' },
-        annotations: { 'gc.dustpan.dev/skip-hold': '3' },
-      },
-    });
+    const object = {
+      ...policy,
+      metadata: { ...required, ...others, annotations: { ...annotations, a: long() } },
+    };
+    expect(codec.fromJson(object).object).toEqual({ ...policy, metadata: { ...required, annotations } });
   });
 
   test('keeps little of a report of 1.4 MB', () => {
@@ -199,14 +173,14 @@ describe('other kinds', () => {
   });
 
   test('keeps little of the usage in a report of 1.4 MB', () => {
-    const many = Array.from({ length: 500 }, () => ({ namespace: long(), name: long(), bytes: 1 }));
+    const many = times(500, () => ({ namespace: long(), name: long(), bytes: 1 }));
     const usage = { measuredTime: '2026-01-01T00:00:00Z', namespaces: many, pods: many };
     const { codec } = nodeReportsResource(() => true);
     expect(sizeOf(codec.fromJson({ metadata, status: { usage } }))).toBeLessThan(20_000);
   });
 
   test('keeps little of a live pod', async () => {
-    const body = pod({}, { ownerReferences: [owner({ name: long() })], labels: { app: long() } });
+    const body = pod({}, { ...ownedBy({ name: long() }), labels: { app: long() } });
     const transport = new FakeTransport({ send: () => body });
     const live = await new LiveReads(transport, systemClock).pod({ namespace: 'a', name: 'p' }, never);
     expect(live?.controller?.name).toSatisfy(isCut);
@@ -216,8 +190,7 @@ describe('other kinds', () => {
 
 describe('a pod of the node', () => {
   const container = (image: string, name = 'c') => ({ name, image });
-  const images = (count: number): string[] =>
-    Array.from({ length: count }, (_, i) => `${i}`.padEnd(bounds.text, 'x'));
+  const images = (count: number): string[] => times(count, (i) => `${i}`.padEnd(bounds.text, 'x'));
   const codec = nodePodCodec();
   const protobuf = (spec: object) =>
     codec.fromProtobuf(Buffer.from(NodePod.encode(NodePod.fromPartial({ metadata, spec })).finish()));
@@ -236,7 +209,7 @@ describe('a pod of the node', () => {
     { name: '256 containers', count: bounds.podParts, isRead: true },
     { name: '257 containers', count: bounds.podParts + 1, isRead: false },
   ])('with $name is read: $isRead; else it is opted out', ({ count, isRead }) => {
-    const containers = Array.from({ length: count }, (_, i) => container(`image-${i}`, `c-${i}`));
+    const containers = times(count, (i) => container(`image-${i}`, `c-${i}`));
     for (const facts of [codec.fromJson({ metadata, spec: { containers } }), protobuf({ containers })]) {
       expect(facts.images).toHaveLength(count);
       expect(facts.isOptedOut).toBe(!isRead);
@@ -255,13 +228,13 @@ describe('a pod of the node', () => {
   });
 
   test.each(['initContainers', 'ephemeralContainers'])('is opted out with 256 %s and a container', (kind) => {
-    const many = Array.from({ length: 256 }, (_, i) => ({ name: `c-${i}`, image: 'a' }));
-    const spec = { containers: [{ name: 'main', image: 'a' }], [kind]: many };
+    const many = times(256, (i) => container('a', `c-${i}`));
+    const spec = { containers: [container('a', 'main')], [kind]: many };
     expect(codec.fromJson({ metadata, spec }).isOptedOut).toBe(true);
   });
 
   test('is opted out with 257 volumes', () => {
-    const volumes = Array.from({ length: 257 }, (_, i) => ({ name: `v-${i}`, emptyDir: {} }));
+    const volumes = times(257, (i) => ({ name: `v-${i}`, emptyDir: {} }));
     expect(codec.fromJson({ metadata, spec: { volumes } })).toMatchObject({
       isOptedOut: true,
       images: [],

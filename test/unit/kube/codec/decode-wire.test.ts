@@ -8,7 +8,7 @@ import { Pod } from '../../../../src/kube/gen/core.ts';
 import { ListMeta, Status } from '../../../../src/kube/gen/meta.ts';
 import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { podCodec } from '../../../../src/kube/cache/resources.ts';
-import { envelope, frame, Wire } from '../../../fakes/api-wire.ts';
+import { envelope, frame, Wire, type FakeObject } from '../../../fakes/api-wire.ts';
 import { evicted, evictedFacts, pod, plain } from './decode.fixtures.ts';
 
 const codec = podCodec(() => new Set(['app']));
@@ -56,43 +56,30 @@ describe('lists', () => {
   const whole = new Wire('Pod', false).list(objects, meta);
   const renamed = (list: Buffer): Buffer =>
     Buffer.from(list.toString('latin1').replace('PodList', 'PodLost'), 'latin1');
-  test.each([
-    { name: 'cut off in an object', body: whole.subarray(0, -10) },
-    { name: 'cut off after the envelope', body: whole.subarray(0, 20) },
-    { name: 'of another kind', body: envelope('Status', Status.encode(Status.fromPartial({})).finish()) },
-    {
-      name: 'without a version',
-      body: new Wire('Pod', false).list(objects, { resourceVersion: '', continue: '' }),
-    },
-    {
-      name: 'cut off between two objects',
-      body: whole.subarray(0, -Pod.encode(podFromJson(objects[1])).finish().length - 2),
-    },
-    { name: 'with half a field behind it', body: Buffer.concat([whole, Buffer.from([0x1a, 9, 1])]) },
-    { name: 'whose envelope names another kind', body: renamed(whole) },
-    { name: 'with a field that is no message', body: Buffer.concat([whole, Buffer.from([0x18, 0])]) },
-    {
-      name: 'with a field of impossible length',
-      body: Buffer.concat([whole, Buffer.from([0x1a]), Buffer.alloc(6, 0xff)]),
-    },
-    {
-      name: 'of a single object in JSON',
-      body: Buffer.from('{"kind":"Pod","metadata":{"resourceVersion":"1"}}'),
-    },
-    {
-      name: 'with an item that is no object',
-      body: Buffer.from('{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[1]}'),
-    },
-    { name: 'empty', body: Buffer.alloc(0) },
-    { name: 'HTML', body: Buffer.from('<html>') },
-    { name: 'JSON of another kind', body: Buffer.from('{"kind":"Status"}') },
-    { name: 'garbage after the magic bytes', body: Buffer.from('k8s\0\x01\x02\x03\x04') },
-    {
-      name: 'with an object without identity',
-      body: new Wire('Pod', false).list([{ metadata: { name: '', uid: '' } }], meta),
-    },
-  ])('$name: rejected', async ({ body }) => {
-    await expect(decodeList(chunks(body), codec)).rejects.toThrow(MalformedError);
+  const pods = (
+    objects: readonly FakeObject[],
+    meta: { resourceVersion: string; continue: string },
+  ): Buffer => new Wire('Pod', false).list(objects, meta);
+  const lastLength = Pod.encode(podFromJson(objects[1])).finish().length + 2;
+  test.each<readonly [string, Buffer | string]>([
+    ['cut off in an object', whole.subarray(0, -10)],
+    ['cut off after the envelope', whole.subarray(0, 20)],
+    ['of another kind', envelope('Status', Status.encode(Status.fromPartial({})).finish())],
+    ['without a version', pods(objects, { resourceVersion: '', continue: '' })],
+    ['cut off between two objects', whole.subarray(0, -lastLength)],
+    ['with half a field behind it', Buffer.concat([whole, Buffer.from([0x1a, 9, 1])])],
+    ['whose envelope names another kind', renamed(whole)],
+    ['with a field that is no message', Buffer.concat([whole, Buffer.from([0x18, 0])])],
+    ['with a field of impossible length', Buffer.concat([whole, Buffer.from([0x1a]), Buffer.alloc(6, 0xff)])],
+    ['of a single object in JSON', '{"kind":"Pod","metadata":{"resourceVersion":"1"}}'],
+    ['with an item that is no object', '{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[1]}'],
+    ['empty', ''],
+    ['HTML', '<html>'],
+    ['JSON of another kind', '{"kind":"Status"}'],
+    ['garbage after the magic bytes', 'k8s\0\x01\x02\x03\x04'],
+    ['with an object without identity', pods([{ metadata: { name: '', uid: '' } }], meta)],
+  ])('%s: rejected', async (_name, body) => {
+    await expect(decodeList(chunks(Buffer.from(body)), codec)).rejects.toThrow(MalformedError);
   });
 });
 
@@ -104,31 +91,22 @@ describe('watch events', () => {
     const wire = new Wire('Pod', isJson);
     expect(decodeOne(wire.event('ADDED', evicted))).toMatchObject({ type: 'ADDED', object: evictedFacts });
     expect(decodeOne(wire.event('DELETED', evicted))).toMatchObject({ type: 'DELETED' });
-    expect(decodeOne(wire.bookmark('7'))).toEqual({
-      type: 'BOOKMARK',
-      resourceVersion: '7',
-    });
-    expect(decodeOne(wire.error({ code: 410, reason: 'Expired', message: 'too old' }))).toMatchObject({
-      type: 'ERROR',
-      status: { code: 410, reason: 'Expired', message: 'too old' },
-    });
+    expect(decodeOne(wire.bookmark('7'))).toEqual({ type: 'BOOKMARK', resourceVersion: '7' });
+    const status = { code: 410, reason: 'Expired', message: 'too old' };
+    expect(decodeOne(wire.error(status))).toMatchObject({ type: 'ERROR', status });
   });
 
-  test.each([
-    { name: 'an unknown type', bytes: frame('NEW', envelope('Pod', new Uint8Array())) },
-    { name: 'an unknown type in JSON', bytes: Buffer.from('{"type":"NEW","object":{}}\n') },
-    { name: 'no envelope', bytes: frame('ADDED', Buffer.from('nonsense')) },
-    {
-      name: 'another envelope',
-      bytes: frame(
-        'ERROR',
-        Buffer.concat([Buffer.from('k9s\0'), envelope('Status', new Uint8Array()).subarray(4)]),
-      ),
-    },
-    { name: 'no object', bytes: frame('ADDED', new Uint8Array()) },
-    { name: 'a bookmark without a version', bytes: frame('BOOKMARK', envelope('Pod', new Uint8Array())) },
-    { name: 'invalid JSON', bytes: Buffer.from('{"type":\n') },
-  ])('$name: rejected', ({ bytes }) => {
+  const nameless = envelope('Pod', new Uint8Array());
+  const renamed = Buffer.concat([Buffer.from('k9s\0'), envelope('Status', new Uint8Array()).subarray(4)]);
+  test.each<readonly [string, Buffer]>([
+    ['an unknown type', frame('NEW', nameless)],
+    ['an unknown type in JSON', Buffer.from('{"type":"NEW","object":{}}\n')],
+    ['no envelope', frame('ADDED', Buffer.from('nonsense'))],
+    ['another envelope', frame('ERROR', renamed)],
+    ['no object', frame('ADDED', new Uint8Array())],
+    ['a bookmark without a version', frame('BOOKMARK', nameless)],
+    ['invalid JSON', Buffer.from('{"type":\n')],
+  ])('%s: rejected', (_name, bytes) => {
     expect(() => decodeOne(bytes)).toThrow(MalformedError);
   });
 });

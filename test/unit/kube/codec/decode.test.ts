@@ -8,11 +8,18 @@ import { evicted, evictedFacts, plain, pod } from './decode.fixtures.ts';
 const labelKeys = new Set(['app']);
 const codec = podCodec(() => labelKeys);
 
-const facts = (object: object, keys: LabelKeys = 'all'): PodFacts => podCodec(() => keys).fromJson(object);
+const facts = (object: object): PodFacts => podCodec(() => 'all').fromJson(object);
 
 const protobuf = podBytes;
 /** A container that ended at this time. */
 const ended = (finishedAt: string): object => ({ state: { terminated: { finishedAt } } });
+const condition = (type: string, status: string, time?: string): object => {
+  return { type, status, lastTransitionTime: time };
+};
+const disruption = (time: string): object => condition('DisruptionTarget', 'True', time);
+const january = (day: number): string => `2026-01-0${day}T00:00:00Z`;
+const start1970 = '1970-01-01T00:00:00Z';
+const beforeCreation = '2025-12-31T23:00:00Z';
 
 describe('the ttl annotation', () => {
   const key = 'gc.dustpan.dev/ttl-after-finished';
@@ -73,172 +80,111 @@ describe('pods', () => {
     expect(plain(codec.fromProtobuf(protobuf(evicted)))).toEqual(evictedFacts);
   });
 
-  test.each([
-    {
-      name: 'a running pod has neither message nor end',
-      status: { phase: 'Running', message: 'x', containerStatuses: [ended('2026-01-02T00:00:00Z')] },
-      expected: { phase: 'Running', message: '', finishedAtMs: undefined },
-    },
-    ...[
-      { name: 'no container status', status: {} },
-      {
-        name: 'a container that the kubelet lost',
-        status: { containerStatuses: [ended('2026-01-02T00:00:00Z'), ended('1970-01-01T00:00:00Z')] },
-      },
-      {
-        name: 'an ended init container alone',
-        status: { initContainerStatuses: [ended('2026-01-02T00:00:00Z')] },
-      },
-      {
-        name: 'a container that waits',
-        status: { containerStatuses: [ended('2026-01-02T00:00:00Z'), { state: { waiting: {} } }] },
-      },
-      { name: 'a start alone', status: { startTime: '2026-01-02T00:00:00Z' } },
-    ].flatMap(({ name, status }) => [
-      {
-        name: `the finish is unknown with ${name}: no other condition has it`,
-        status: {
-          ...{ phase: 'Failed', ...status },
-          conditions: [
-            { type: 'Ready', status: 'False', lastTransitionTime: '2026-01-04T00:00:00Z' },
-            { type: 'DisruptionTarget', status: 'False', lastTransitionTime: '2026-01-04T00:00:00Z' },
-          ],
-        },
-        expected: { finishedAtMs: undefined },
-      },
-      {
-        name: `the disruption is the finish with ${name}`,
-        status: {
-          ...{ phase: 'Failed', ...status },
-          conditions: [
-            { type: 'DisruptionTarget', status: 'True', lastTransitionTime: '2026-01-03T00:00:00Z' },
-            { type: 'Ready', status: 'True', lastTransitionTime: '2026-01-04T00:00:00Z' },
-          ],
-        },
-        expected: { finishedAtMs: Date.parse('2026-01-03T00:00:00Z') },
-      },
-    ]),
-    {
-      name: 'the end of a container after the disruption is later',
-      status: {
-        phase: 'Failed',
-        conditions: [
-          { type: 'DisruptionTarget', status: 'True', lastTransitionTime: '2026-01-03T00:00:00Z' },
-        ],
-        containerStatuses: [ended('2026-01-04T00:00:00Z'), ended('1970-01-01T00:00:00Z')],
-      },
-      expected: { finishedAtMs: Date.parse('2026-01-04T00:00:00Z') },
-    },
-    {
-      name: 'a later condition does not move the end of the last container',
-      status: {
-        phase: 'Succeeded',
-        conditions: [
-          { type: 'DisruptionTarget', status: 'True', lastTransitionTime: '2026-01-04T00:00:00Z' },
-        ],
-        containerStatuses: [ended('2026-01-02T00:00:00Z')],
-      },
-      expected: { finishedAtMs: Date.parse('2026-01-02T00:00:00Z') },
-    },
-    {
-      name: 'an init container may end last',
-      status: {
-        phase: 'Succeeded',
-        containerStatuses: [ended('2026-01-02T00:00:00Z')],
-        initContainerStatuses: [ended('2026-01-03T00:00:00Z')],
-      },
-      expected: { finishedAtMs: Date.parse('2026-01-03T00:00:00Z') },
-    },
-    {
-      name: 'an ephemeral container may end last',
-      status: {
-        phase: 'Succeeded',
-        containerStatuses: [ended('2026-01-02T00:00:00Z')],
-        ephemeralContainerStatuses: [ended('2026-01-03T00:00:00Z')],
-      },
-      expected: { finishedAtMs: Date.parse('2026-01-03T00:00:00Z') },
-    },
-    {
-      name: 'a pod in phase Unknown has not ended',
-      status: { phase: 'Unknown', message: 'x', containerStatuses: [ended('2026-01-02T00:00:00Z')] },
-      expected: { phase: 'Unknown', message: '', finishedAtMs: undefined },
-    },
-    {
-      name: 'a container that ended before the creation shows that the clock was behind: no later time counts',
-      status: {
-        phase: 'Failed',
-        containerStatuses: [ended('2026-01-02T00:00:00Z'), ended('2025-12-31T23:00:00Z')],
-      },
-      expected: { finishedAtMs: Date.parse('2025-12-31T23:00:00Z') },
-    },
-    {
-      name: 'so does the disruption, without the end of a container',
-      status: {
-        phase: 'Failed',
-        conditions: [
-          { type: 'DisruptionTarget', status: 'True', lastTransitionTime: '2025-12-31T23:00:00Z' },
-        ],
-      },
-      expected: { finishedAtMs: Date.parse('2025-12-31T23:00:00Z') },
-    },
-    {
-      name: 'so does a start before the creation, however long the pod ran',
-      status: {
-        phase: 'Succeeded',
-        startTime: '2025-12-31T22:00:00Z',
-        containerStatuses: [ended('2026-01-01T01:00:00Z')],
-      },
-      expected: { finishedAtMs: Date.parse('2025-12-31T22:00:00Z') },
-    },
-    {
-      name: 'a synchronised clock may start a pod some seconds before the creation',
-      status: {
-        phase: 'Succeeded',
-        startTime: '2025-12-31T23:59:55Z',
-        containerStatuses: [ended('2026-01-01T01:00:00Z')],
-      },
-      expected: { finishedAtMs: Date.parse('2026-01-01T01:00:00Z') },
-    },
-    {
-      name: 'a clock that counts from 1970 is behind',
-      status: { phase: 'Failed', containerStatuses: [ended('1970-01-01T00:02:03Z')] },
-      expected: { finishedAtMs: 123_000 },
-    },
-    {
-      name: 'a pod with an empty phase has no finish time; it is terminated, as upstream',
-      status: { message: 'x', containerStatuses: [ended('2026-01-02T00:00:00Z')] },
-      expected: { phase: '', message: 'x', finishedAtMs: undefined },
-    },
-    {
-      name: 'a new pod has no node and was on none',
-      status: { phase: 'Pending' },
-      expected: { nodeName: undefined, nodeExisted: false },
-    },
-    {
-      name: 'a startTime of zero is none',
-      status: { phase: 'Pending', startTime: '0001-01-01T00:00:00Z' },
-      expected: { nodeExisted: false },
-    },
-    {
-      name: 'a pod that a kubelet has accepted was on a node',
-      status: { phase: 'Pending', startTime: '2026-01-01T00:00:10Z' },
-      expected: { nodeExisted: true },
-    },
-    {
-      name: 'a pod that a scheduler has bound was on a node',
-      status: { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'True' }] },
-      expected: { nodeExisted: true },
-    },
-    {
-      name: 'a pod that no scheduler could bind was on none',
-      status: { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False' }] },
-      expected: { nodeExisted: false },
-    },
-    { name: 'a pod may have no status', status: undefined, expected: { phase: '', reason: '' } },
-  ])('$name', ({ status, expected }) => {
+  const read = (status: object | undefined): unknown[] => {
     const object = { ...pod({}), status };
-    expect(facts(object)).toMatchObject(expected);
-    expect(codec.fromProtobuf(protobuf(object))).toMatchObject(expected);
+    return [facts(object), codec.fromProtobuf(protobuf(object))];
+  };
+  const finishOf = (status: object): unknown => read(status).map((one) => (one as PodFacts).finishedAtMs);
+
+  test.each<readonly [string, object]>([
+    ['no container status', {}],
+    ['a container that the kubelet lost', { containerStatuses: [ended(january(2)), ended(start1970)] }],
+    ['an ended init container alone', { initContainerStatuses: [ended(january(2))] }],
+    ['a container that waits', { containerStatuses: [ended(january(2)), { state: { waiting: {} } }] }],
+    ['a start alone', { startTime: january(2) }],
+  ])('with %s the disruption is the finish, and no other condition', (_name, status) => {
+    const failed = { phase: 'Failed', ...status };
+    const others = ['Ready', 'DisruptionTarget'].map((type) => condition(type, 'False', january(4)));
+    expect(finishOf({ ...failed, conditions: others })).toEqual([undefined, undefined]);
+    const conditions = [disruption(january(3)), condition('Ready', 'True', january(4))];
+    const atMs = Date.parse(january(3));
+    expect(finishOf({ ...failed, conditions })).toEqual([atMs, atMs]);
+  });
+
+  test.each<readonly [string, object, string]>([
+    [
+      'the end of a container after the disruption is later',
+      { conditions: [disruption(january(3))], containerStatuses: [ended(january(4)), ended(start1970)] },
+      january(4),
+    ],
+    [
+      'a later condition does not move the end of the last container',
+      { conditions: [disruption(january(4))], containerStatuses: [ended(january(2))] },
+      january(2),
+    ],
+    [
+      'an init container may end last',
+      { containerStatuses: [ended(january(2))], initContainerStatuses: [ended(january(3))] },
+      january(3),
+    ],
+    [
+      'an ephemeral container may end last',
+      { containerStatuses: [ended(january(2))], ephemeralContainerStatuses: [ended(january(3))] },
+      january(3),
+    ],
+    [
+      'a container that ended before the creation shows that the clock was behind: no later time counts',
+      { containerStatuses: [ended(january(2)), ended(beforeCreation)] },
+      beforeCreation,
+    ],
+    [
+      'so does the disruption, without the end of a container',
+      { conditions: [disruption(beforeCreation)] },
+      beforeCreation,
+    ],
+    [
+      'so does a start before the creation, however long the pod ran',
+      { startTime: '2025-12-31T22:00:00Z', containerStatuses: [ended(january(2))] },
+      '2025-12-31T22:00:00Z',
+    ],
+    [
+      'a synchronised clock may start a pod some seconds before the creation',
+      { startTime: '2025-12-31T23:59:55Z', containerStatuses: [ended(january(2))] },
+      january(2),
+    ],
+    [
+      'a clock that counts from 1970 is behind',
+      { containerStatuses: [ended('1970-01-01T00:02:03Z')] },
+      '1970-01-01T00:02:03Z',
+    ],
+  ])('%s', (_name, status, finish) => {
+    for (const phase of ['Failed', 'Succeeded'])
+      expect(finishOf({ phase, ...status })).toEqual([Date.parse(finish), Date.parse(finish)]);
+  });
+
+  const endless = { message: 'x', containerStatuses: [ended(january(2))] };
+  test.each<readonly [string, object | undefined, Partial<PodFacts>]>([
+    [
+      'a running pod has neither message nor end',
+      { phase: 'Running', ...endless },
+      { phase: 'Running', message: '', finishedAtMs: undefined },
+    ],
+    [
+      'a pod in phase Unknown has not ended',
+      { phase: 'Unknown', ...endless },
+      { phase: 'Unknown', message: '', finishedAtMs: undefined },
+    ],
+    [
+      'a pod with an empty phase has no finish time; it is terminated, as upstream',
+      endless,
+      { phase: '', message: 'x', finishedAtMs: undefined },
+    ],
+    ['a new pod has no node and was on none', {}, { nodeName: undefined, nodeExisted: false }],
+    ['a startTime of zero is none', { startTime: '0001-01-01T00:00:00Z' }, { nodeExisted: false }],
+    ['a pod that a kubelet has accepted was on a node', { startTime: january(1) }, { nodeExisted: true }],
+    [
+      'a pod that a scheduler has bound was on a node',
+      { conditions: [condition('PodScheduled', 'True')] },
+      { nodeExisted: true },
+    ],
+    [
+      'a pod that no scheduler could bind was on none',
+      { conditions: [condition('PodScheduled', 'False')] },
+      { nodeExisted: false },
+    ],
+    ['a pod may have no status', undefined, { phase: '', reason: '' }],
+  ])('%s', (_name, status, expected) => {
+    expect(read(status)).toMatchObject([expected, expected]);
   });
 
   test('skips unknown fields of all wire types', () => {
@@ -298,17 +244,15 @@ describe('pods', () => {
 describe('other kinds', () => {
   const metadata = { name: 'n', namespace: 'a', uid: 'u', resourceVersion: '1', labels: { a: 'b' } };
 
-  test.each([
-    { name: 'a ready node', conditions: [{ type: 'Ready', status: 'True' }], ready: true },
-    { name: 'a node that is not ready', conditions: [{ type: 'Ready', status: 'False' }], ready: false },
-    { name: 'a node of unknown state', conditions: [{ type: 'Ready', status: 'Unknown' }], ready: false },
-    { name: 'a node without conditions', conditions: [], ready: false },
-    { name: 'another condition', conditions: [{ type: 'MemoryPressure', status: 'True' }], ready: false },
-  ])('$name', ({ conditions, ready }) => {
-    expect(nodeCodec().fromJson({ metadata, status: { conditions } })).toMatchObject({
-      ready,
-      labels: { a: 'b' },
-    });
+  test.each<readonly [string, readonly object[], boolean]>([
+    ['a ready node', [condition('Ready', 'True')], true],
+    ['a node that is not ready', [condition('Ready', 'False')], false],
+    ['a node of unknown state', [condition('Ready', 'Unknown')], false],
+    ['a node without conditions', [], false],
+    ['another condition', [condition('MemoryPressure', 'True')], false],
+  ])('%s', (_name, conditions, ready) => {
+    const node = nodeCodec().fromJson({ metadata, status: { conditions } });
+    expect(node).toMatchObject({ ready, labels: { a: 'b' } });
   });
 
   test.each([
@@ -317,10 +261,8 @@ describe('other kinds', () => {
     { conditions: [{ type: 'Complete', status: 'False' }], finished: false },
     { conditions: [{ type: 'SuccessCriteriaMet', status: 'True' }], finished: false },
   ])('a job with $conditions is finished: $finished', ({ conditions, finished }) => {
-    expect(jobCodec().fromJson({ metadata, status: { conditions } })).toMatchObject({
-      namespace: 'a',
-      finished,
-    });
+    const job = jobCodec().fromJson({ metadata, status: { conditions } });
+    expect(job).toMatchObject({ namespace: 'a', finished });
   });
 
   test('a custom resource is rejected in protobuf and without identity', () => {

@@ -18,39 +18,18 @@ function split(stream: Buffer, chunkBytes: number): readonly string[] {
 }
 
 describe('FrameSplitter', () => {
-  test.each([
-    {
-      name: 'protobuf frames by their length',
-      stream: [prefixed('ab'), prefixed('c')],
-      expected: ['ab', 'c'],
-    },
-    {
-      name: 'JSON frames by line',
-      stream: [Buffer.from('{"a":1}\n{"b":2}\n')],
-      expected: ['{"a":1}', '{"b":2}'],
-    },
-    {
-      name: 'no frames for JSON keep-alive lines',
-      stream: [Buffer.from('{}\n\n\n{}\n')],
-      expected: ['{}', '{}'],
-    },
-    {
-      name: 'no frame for an incomplete protobuf frame at the end',
-      stream: [prefixed('ab').subarray(0, 5)],
-      expected: [],
-    },
-    {
-      name: 'no frame for an incomplete JSON frame at the end',
-      stream: [Buffer.from('{"a":1}\n{"b')],
-      expected: ['{"a":1}'],
-    },
-    {
-      name: 'frames longer than the first buffer',
-      stream: [prefixed('x'.repeat(40_000)), prefixed('y'.repeat(40_000))],
-      expected: ['x'.repeat(40_000), 'y'.repeat(40_000)],
-    },
-    { name: 'no frames without bytes', stream: [], expected: [] },
-  ])('returns $name', ({ stream, expected }) => {
+  test.each<readonly [string, readonly Buffer[], readonly string[]]>([
+    ['JSON frames by line', [Buffer.from('{"a":1}\n{"b":2}\n')], ['{"a":1}', '{"b":2}']],
+    ['no frames for JSON keep-alive lines', [Buffer.from('{}\n\n\n{}\n')], ['{}', '{}']],
+    ['no frame for an incomplete protobuf frame at the end', [prefixed('ab').subarray(0, 5)], []],
+    ['no frame for an incomplete JSON frame at the end', [Buffer.from('{"a":1}\n{"b')], ['{"a":1}']],
+    [
+      'frames longer than the first buffer',
+      [prefixed('x'.repeat(40_000)), prefixed('y'.repeat(40_000))],
+      ['x'.repeat(40_000), 'y'.repeat(40_000)],
+    ],
+    ['no frames without bytes', [], []],
+  ])('returns %s', (_name, stream, expected) => {
     const bytes = Buffer.concat(stream);
     for (const chunkBytes of [1, 2, 3, 5, 1000, 30_000]) expect(split(bytes, chunkBytes)).toEqual(expected);
   });

@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest';
-import { minutes, recording, webEvent } from '../../../fakes/event-recording.ts';
+import { minutes, recorded, recording, webEvent } from '../../../fakes/event-recording.ts';
 import { settled } from '../../../fakes/settling-clock.ts';
 import { hostile, raw } from '../../../hostile.ts';
 
 test('the first occurrence is an Event without a series', async () => {
-  const { recorder, server, sent } = recording();
-  recorder.record(webEvent());
-  await settled();
+  const { server, sent } = await recorded();
   expect(server.requests).toMatchObject([
     { method: 'POST', path: '/apis/events.k8s.io/v1/namespaces/shop/events' },
   ]);
@@ -62,11 +60,7 @@ test('occurrences during the first request are one patch after it', async () => 
   const { recorder, server } = recording();
   let respond = (): void => undefined;
   server.before = (request) =>
-    request.method === 'POST'
-      ? new Promise((resolve) => {
-          respond = resolve;
-        })
-      : undefined;
+    request.method === 'POST' ? new Promise((resolve) => (respond = resolve)) : undefined;
   recorder.record(webEvent());
   await settled();
   for (let i = 0; i < 4; i += 1) recorder.record(webEvent());
@@ -98,9 +92,7 @@ test.each([
     events: 2,
   },
 ])('a series: $name', async ({ change, events }) => {
-  const { recorder, server } = recording();
-  recorder.record(webEvent());
-  await settled();
+  const { recorder, server } = await recorded();
   recorder.record(webEvent(change));
   await settled();
   expect(server.events).toHaveLength(events);
@@ -140,18 +132,14 @@ test('a single event is not written again', async () => {
 });
 
 test('a note is cut to 1024 bytes, between characters', async () => {
-  const { recorder, server } = recording();
-  recorder.record(webEvent({ note: `x${'€'.repeat(400)}` }));
-  await settled();
+  const { server } = await recorded({ note: `x${'€'.repeat(400)}` });
   const note = server.events[0]?.note ?? '';
   expect(note).toBe(`x${'€'.repeat(341)}`);
   expect(Buffer.byteLength(note)).toBe(1024);
 });
 
 test('a note has control characters as text, and is cut after that', async () => {
-  const { recorder, server } = recording();
-  recorder.record(webEvent({ note: `${hostile}${'\u202e'.repeat(400)}` }));
-  await settled();
+  const { server } = await recorded({ note: `${hostile}${'\u202e'.repeat(400)}` });
   const note = server.events[0]?.note ?? '';
   expect(note).toContain(String.raw`a\u001b[2Jb\nERROR forged\u009b2J`);
   expect(note).not.toMatch(raw);
@@ -159,8 +147,6 @@ test('a note has control characters as text, and is cut after that', async () =>
 });
 
 test('a reporting instance is cut to 128 bytes, as node names may be longer', async () => {
-  const { recorder, server } = recording({ instance: 'n'.repeat(253) });
-  recorder.record(webEvent());
-  await settled();
+  const { server } = await recorded({}, { instance: 'n'.repeat(253) });
   expect(server.events[0]?.reportingInstance).toHaveLength(128);
 });

@@ -4,72 +4,44 @@ import { proxyFor, type ProxyVariables } from '../../../../src/kube/http/proxy-c
 const of = (server: string, variables: ProxyVariables): string | undefined =>
   proxyFor(new URL(server), undefined, variables)?.href;
 
-test.each([
-  {
-    name: 'https uses HTTPS_PROXY',
-    server: 'https://k.test',
-    is: 'http://s/',
-    variables: { httpsProxy: 'http://s', httpProxy: 'http://p' },
-  },
-  {
-    name: 'http uses HTTP_PROXY',
-    server: 'http://k.test',
-    is: 'http://p/',
-    variables: { httpProxy: 'http://p' },
-  },
-  { name: 'https does not use HTTP_PROXY', server: 'https://k.test', variables: { httpProxy: 'http://p' } },
-  {
-    name: 'a variable may lack the scheme',
-    server: 'https://k.test',
-    is: 'http://p:3128/',
-    variables: { httpsProxy: 'p:3128' },
-  },
-  { name: 'an empty variable is none', server: 'https://k.test', variables: { httpsProxy: '' } },
-  { name: 'localhost needs none', server: 'https://localhost:6443', variables: { httpsProxy: 'http://p' } },
-  { name: '127.1.2.3 needs none', server: 'https://127.1.2.3', variables: { httpsProxy: 'http://p' } },
-  { name: '::1 needs none', server: 'https://[::1]:6443', variables: { httpsProxy: 'http://p' } },
-  {
-    name: 'a name that begins as the loopback is another host',
-    ...{ server: 'https://127.test', variables: { httpsProxy: 'http://p' }, is: 'http://p/' },
-  },
-])('the proxy of a server: $name', ({ server, variables, is }) => {
-  expect(of(server, variables)).toBe(is);
+test.each<readonly [string, string, ProxyVariables, string | undefined]>([
+  [
+    'https uses HTTPS_PROXY',
+    'https://k.test',
+    { httpsProxy: 'http://s', httpProxy: 'http://p' },
+    'http://s/',
+  ],
+  ['http uses HTTP_PROXY', 'http://k.test', { httpProxy: 'http://p' }, 'http://p/'],
+  ['https does not use HTTP_PROXY', 'https://k.test', { httpProxy: 'http://p' }, undefined],
+  ['a variable may lack the scheme', 'https://k.test', { httpsProxy: 'p:3128' }, 'http://p:3128/'],
+  ['an empty variable is none', 'https://k.test', { httpsProxy: '' }, undefined],
+  ['localhost needs none', 'https://localhost:6443', { httpsProxy: 'http://p' }, undefined],
+  ['127.1.2.3 needs none', 'https://127.1.2.3', { httpsProxy: 'http://p' }, undefined],
+  ['::1 needs none', 'https://[::1]:6443', { httpsProxy: 'http://p' }, undefined],
+  [
+    'a name that begins as the loopback is another host',
+    'https://127.test',
+    { httpsProxy: 'http://p' },
+    'http://p/',
+  ],
+])('the proxy of a server: %s', (_name, server, variables, proxy) => {
+  expect(of(server, variables)).toBe(proxy);
 });
 
-test.each([
-  { noProxy: '*', excluded: ['https://a.test', 'https://10.0.0.1'], others: [] },
-  {
-    noProxy: 'k.test',
-    excluded: ['https://k.test', 'https://a.k.test', 'https://K.TEST'],
-    others: ['https://ak.test'],
-  },
-  { noProxy: ' other , .k.test', excluded: ['https://a.k.test'], others: ['https://k.test'] },
-  { noProxy: '*.k.test', excluded: ['https://a.k.test'], others: ['https://k.test'] },
-  {
-    noProxy: 'k.test:6443',
-    excluded: ['https://k.test:6443'],
-    others: ['https://k.test', 'https://k.test:64430'],
-  },
-  { noProxy: 'k.test:443', excluded: ['https://k.test'], others: ['http://k.test'] },
-  {
-    noProxy: '10.0.0.0/8',
-    excluded: ['https://10.9.9.9'],
-    others: ['https://11.0.0.1', 'https://a.test', 'https://[fd00::1]'],
-  },
-  {
-    noProxy: 'fd00::/8',
-    excluded: ['https://[fd00::1]:6443'],
-    others: ['https://[fe00::1]', 'https://10.0.0.1'],
-  },
-  { noProxy: 'fd00::1', excluded: ['https://[fd00::1]'], others: ['https://[fd00::2]'] },
-  { noProxy: '10.0.0.1', excluded: ['https://10.0.0.1'], others: ['https://10.0.0.11', 'https://110.0.0.1'] },
-  {
-    noProxy: '10.0.0.0/33,x/8,fd00::/129,10.0.0.0/a',
-    excluded: [],
-    others: ['https://10.0.0.1', 'https://[fd00::1]'],
-  },
-  { noProxy: ',', excluded: [], others: ['https://a.test'] },
-])('NO_PROXY=$noProxy', ({ noProxy, excluded, others }) => {
+test.each<readonly [string, readonly string[], readonly string[]]>([
+  ['*', ['https://a.test', 'https://10.0.0.1'], []],
+  ['k.test', ['https://k.test', 'https://a.k.test', 'https://K.TEST'], ['https://ak.test']],
+  [' other , .k.test', ['https://a.k.test'], ['https://k.test']],
+  ['*.k.test', ['https://a.k.test'], ['https://k.test']],
+  ['k.test:6443', ['https://k.test:6443'], ['https://k.test', 'https://k.test:64430']],
+  ['k.test:443', ['https://k.test'], ['http://k.test']],
+  ['10.0.0.0/8', ['https://10.9.9.9'], ['https://11.0.0.1', 'https://a.test', 'https://[fd00::1]']],
+  ['fd00::/8', ['https://[fd00::1]:6443'], ['https://[fe00::1]', 'https://10.0.0.1']],
+  ['fd00::1', ['https://[fd00::1]'], ['https://[fd00::2]']],
+  ['10.0.0.1', ['https://10.0.0.1'], ['https://10.0.0.11', 'https://110.0.0.1']],
+  ['10.0.0.0/33,x/8,fd00::/129,10.0.0.0/a', [], ['https://10.0.0.1', 'https://[fd00::1]']],
+  [',', [], ['https://a.test']],
+])('NO_PROXY=%s', (noProxy, excluded, others) => {
   const proxies = { httpsProxy: 'http://p', httpProxy: 'http://p', noProxy };
   expect(excluded.filter((server) => of(server, proxies) !== undefined)).toEqual([]);
   expect(others.filter((server) => of(server, proxies) === undefined)).toEqual([]);

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { loadClusterConnection, type ConnectionSources } from '../../../../src/kube/auth/load.ts';
 import { createTransport } from '../../../../src/kube/http/http-transport.ts';
 import { newAuthority } from '../../../certificate.ts';
@@ -19,7 +19,6 @@ const authority = newAuthority('ca', [`DNS:${host}`, 'IP:fd00::1']);
 let dir: string;
 let server: Server;
 let plain: ReturnType<typeof createHttpServer>;
-const proxies: LoopbackProxy[] = [];
 
 const portOf = (one: { address(): unknown }) => (): number => (one.address() as AddressInfo).port;
 
@@ -33,17 +32,16 @@ beforeAll(async () => {
     await once(one, 'listening');
   }
 });
-afterEach(async () => {
-  for (const proxy of proxies.splice(0)) await proxy.stop();
-});
 afterAll(async () => {
   for (const one of [server, plain]) one.close();
   await rm(dir, { recursive: true });
 });
 
+/** A proxy, stopped after the test. */
 async function proxy(starting: Promise<LoopbackProxy>): Promise<LoopbackProxy> {
-  proxies.push(await starting);
-  return starting;
+  const started = await starting;
+  onTestFinished(() => started.stop());
+  return started;
 }
 
 /** Sends two requests one after the other, and returns the status of the last. */
@@ -69,14 +67,11 @@ async function send(cluster: object, variables: ConnectionSources['proxies'] = {
   }
 }
 
-test('requests go through the HTTP proxy of a proxy-url, on one connection, with TLS to the server', async () => {
-  const { url, requested } = await proxy(startConnectProxy(portOf(server)));
-  expect(await send({ 'proxy-url': url })).toBe(200);
-  expect(requested).toEqual([`${host}:6443`]);
-});
-
-test('requests go through a SOCKS5 proxy, which looks up the name', async () => {
-  const { url, requested } = await proxy(startSocksProxy(portOf(server)));
+test.each([
+  ['the HTTP proxy of a proxy-url, on one connection, with TLS to the server', startConnectProxy],
+  ['a SOCKS5 proxy, which looks up the name', startSocksProxy],
+])('requests go through %s', async (_name, startProxy) => {
+  const { url, requested } = await proxy(startProxy(portOf(server)));
   expect(await send({ 'proxy-url': url })).toBe(200);
   expect(requested).toEqual([`${host}:6443`]);
 });
@@ -100,22 +95,18 @@ test.each([
   expect(new Set(requested)).toEqual(new Set([new URL(address).host]));
 });
 
-test('the certificate is verified for an IPv6 address behind a proxy', async () => {
-  const { url } = await proxy(startConnectProxy(portOf(server)));
-  const other = { server: 'https://[fd00::2]:6443', 'proxy-url': url };
-  await expect(send(other)).rejects.toThrow(/through the proxy .*fd00::2 is not in the cert/);
-});
-
 test('HTTPS_PROXY is used, with its user and password', async () => {
   const { url, requested } = await proxy(startConnectProxy(portOf(server), 'me:secret'));
   expect(await send({}, { httpsProxy: url.replace('//', '//me:secret@') })).toBe(200);
   expect(requested).toEqual([`${host}:6443`]);
 });
 
-test('the proxy does not weaken the check of the certificate', async () => {
+test.each([
+  ['a name', { 'tls-server-name': 'other.test' }, /through the proxy .*does not match certificate/],
+  ['an IPv6 address', { server: 'https://[fd00::2]:6443' }, /through the proxy .*fd00::2 is not in the cert/],
+])('the proxy does not weaken the check of the certificate for %s', async (_name, cluster, problem) => {
   const { url } = await proxy(startConnectProxy(portOf(server)));
-  const other = { 'tls-server-name': 'other.test', 'proxy-url': url };
-  await expect(send(other)).rejects.toThrow(/through the proxy .*does not match certificate/);
+  await expect(send({ ...cluster, 'proxy-url': url })).rejects.toThrow(problem);
 });
 
 test('an error names the proxy, without its password', async () => {

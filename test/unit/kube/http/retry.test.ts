@@ -38,25 +38,28 @@ test.each([
 
 describe('nothing is sent again', () => {
   /** Fails each time. Returns the number of attempts and of waits, and the error. */
-  async function failing(
-    options: { retries?: number; isOver?: () => boolean; during?: (stop: AbortController) => void } & {
-      inTheWait?: (stop: AbortController) => void;
-    },
-  ) {
+  async function failing({
+    retries = 1,
+    during,
+    inTheWait,
+  }: {
+    retries?: number;
+    during?: (stop: AbortController) => void;
+    inTheWait?: (stop: AbortController) => void;
+  }) {
     const stop = new AbortController();
     const count = { attempts: 0, waits: 0 };
     const once = (): Promise<never> => {
       count.attempts += 1;
-      options.during?.(stop);
+      during?.(stop);
       return Promise.reject(broken('ECONNRESET'));
     };
     const sleep = (): Promise<void> => {
       count.waits += 1;
-      options.inTheWait?.(stop);
+      inTheWait?.(stop);
       return Promise.resolve();
     };
-    const { retries = 1, isOver = () => false } = options;
-    const given = { retries, clock: { sleep }, random: () => 0, isOver };
+    const given = { retries, clock: { sleep }, random: () => 0, isOver: () => false };
     const error = await retrying(once, given, stop.signal).catch((err: unknown) => err);
     return { ...count, error };
   }

@@ -18,12 +18,12 @@ interface TestTransport {
   readonly calls: ApiCall[];
 }
 
-/** A transport and its server, which sends `responses`. Both are closed after the test. */
+/** A transport and its server, which sends the responses. Both are closed after the test. */
 export async function startTransport(
-  responses: readonly Respond[],
+  responses: Respond | readonly Respond[],
   auth: Credentials = tokenCredentials('t'),
 ): Promise<TestTransport> {
-  const server = new FaultServer(...responses);
+  const server = new FaultServer(...[responses].flat());
   const url = await server.start();
   const clock = new FakeClock();
   const calls: ApiCall[] = [];

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { startTransport, get, never } from './start-transport.ts';
-import { refuse, statusJson } from './fault-server.ts';
+import { refuse, statusJson, type Respond } from './fault-server.ts';
 
 describe('a stream', () => {
   async function collect(stream: AsyncIterable<Buffer>): Promise<string> {
@@ -12,18 +12,17 @@ describe('a stream', () => {
     return text;
   }
 
-  test('ends when the server ends it', async () => {
-    const { transport } = await startTransport([
-      (response) => {
-        response.write('one ');
-        setImmediate(() => response.end('two'));
-      },
-    ]);
+  test('requests no compression, and ends when the server ends it', async () => {
+    const { transport, server } = await startTransport((response) => {
+      response.write('one ');
+      setImmediate(() => response.end('two'));
+    });
     expect(await collect(transport.stream(get, never))).toBe('one two');
+    expect(server.seen.map(({ headers }) => headers['accept-encoding'])).toEqual(['identity']);
   });
 
   test('throws the rejection of the server', async () => {
-    const { transport } = await startTransport([refuse(410, statusJson('too old', 'Expired'))]);
+    const { transport } = await startTransport(refuse(410, statusJson('too old', 'Expired')));
     await expect(collect(transport.stream(get, never))).rejects.toMatchObject({
       status: 410,
       reason: 'Expired',
@@ -31,11 +30,10 @@ describe('a stream', () => {
   });
 
   test('begins with an empty chunk when the server has accepted, before it sends anything', async () => {
-    const { transport } = await startTransport([
-      (response) => {
-        response.flushHeaders();
-      },
-    ]);
+    const accepting: Respond = (response) => {
+      response.flushHeaders();
+    };
+    const { transport } = await startTransport(accepting);
     for await (const chunk of transport.stream(get, never)) {
       expect(chunk).toHaveLength(0);
       break;
@@ -43,11 +41,9 @@ describe('a stream', () => {
   });
 
   test('throws if the connection breaks', async () => {
-    const { transport, url } = await startTransport([
-      (response) => {
-        response.write('one', () => response.socket?.destroy());
-      },
-    ]);
+    const { transport, url } = await startTransport((response) => {
+      response.write('one', () => response.socket?.destroy());
+    });
     await expect(collect(transport.stream(get, never))).rejects.toThrow(`cannot reach the API server ${url}`);
   });
 
@@ -55,11 +51,9 @@ describe('a stream', () => {
     const part = randomBytes(1_000_000);
     // Together longer than the limit of a body that is held whole.
     const parts = 70;
-    const { transport } = await startTransport([
-      (response) => {
-        Readable.from(Array.from({ length: parts }, () => part)).pipe(response);
-      },
-    ]);
+    const { transport } = await startTransport((response) => {
+      Readable.from(Array.from({ length: parts }, () => part)).pipe(response);
+    });
     const [sum, sums] = [createHash('sha256'), createHash('sha256')];
     let longest = 0;
     for await (const chunk of transport.stream(get, never)) {
@@ -81,14 +75,8 @@ describe('a stream', () => {
     expect(begun + (await collect({ [Symbol.asyncIterator]: () => slow }))).toBe(texts[0]);
   });
 
-  test('requests no compression', async () => {
-    const { transport, server } = await startTransport([(response) => response.end('one')]);
-    await collect(transport.stream(get, never));
-    expect(server.seen.map(({ headers }) => headers['accept-encoding'])).toEqual(['identity']);
-  });
-
   test('throws the reason of an abort', async () => {
-    const { transport } = await startTransport([(response) => response.write('one')]);
+    const { transport } = await startTransport((response) => response.write('one'));
     const controller = new AbortController();
     const reason = new Error('enough');
     const reading = (async () => {
@@ -103,12 +91,10 @@ describe('a stream', () => {
 
   test('closes its connection when the reader stops', async () => {
     let closed: Promise<unknown> | undefined;
-    const { transport } = await startTransport([
-      (response) => {
-        closed = once(response, 'close');
-        response.write('one');
-      },
-    ]);
+    const { transport } = await startTransport((response) => {
+      closed = once(response, 'close');
+      response.write('one');
+    });
     for await (const chunk of transport.stream(get, never)) {
       if (chunk.length === 0) continue;
       expect(chunk.toString()).toBe('one');
@@ -120,19 +106,17 @@ describe('a stream', () => {
   test('applies backpressure to the server while nobody reads', async () => {
     const chunk = Buffer.alloc(256 * 1024);
     let writtenBytes = 0;
-    const { transport } = await startTransport([
-      (response) => {
-        const pour = (): void => {
-          let more = true;
-          while (more && writtenBytes < 256 * 1024 * 1024) {
-            more = response.write(chunk);
-            writtenBytes += chunk.length;
-          }
-        };
-        response.on('drain', pour);
-        pour();
-      },
-    ]);
+    const { transport } = await startTransport((response) => {
+      const pour = (): void => {
+        let more = true;
+        while (more && writtenBytes < 256 * 1024 * 1024) {
+          more = response.write(chunk);
+          writtenBytes += chunk.length;
+        }
+      };
+      response.on('drain', pour);
+      pour();
+    });
     const stream = transport.stream(get, never)[Symbol.asyncIterator]();
     await stream.next();
     for (let before = -1; before !== writtenBytes;) {

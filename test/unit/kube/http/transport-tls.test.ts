@@ -125,7 +125,7 @@ describe('TLS', () => {
   });
 
   test('reports a server without TLS', async () => {
-    const { url: plain } = await startTransport([ok()]);
+    const { url: plain } = await startTransport(ok());
     const secure = plain.replace('http', 'https');
     transport = createTransport({
       endpoint: { server: secure },

@@ -7,7 +7,7 @@ import { ok, refuse, statusJson, type Respond } from './fault-server.ts';
 
 describe('a request', () => {
   test('has credentials, user agent, query and body', async () => {
-    const { server, transport, calls } = await startTransport([ok({ a: 1 })]);
+    const { server, transport, calls } = await startTransport(ok({ a: 1 }));
     const response = await transport.send(
       { ...get, method: 'POST', query: { fieldSelector: 'spec.nodeName=a b' }, body: { b: 2 } },
       never,
@@ -40,7 +40,7 @@ describe('a request', () => {
   });
 
   test('names the host and the length of its body in bytes', async () => {
-    const { server, transport, url } = await startTransport([ok()]);
+    const { server, transport, url } = await startTransport(ok());
     await transport.send({ ...get, method: 'DELETE', body: { a: 'ä' } }, never);
     await transport.send(get, never);
     expect(server.seen[0]?.headers).toMatchObject({ host: new URL(url).host, 'content-length': '10' });
@@ -48,7 +48,7 @@ describe('a request', () => {
   });
 
   test('keeps the path of the server URL', async () => {
-    const { server, url, clock } = await startTransport([ok()]);
+    const { server, url, clock } = await startTransport(ok());
     const transport = createTransport({
       endpoint: { server: `${url}/k8s/c-1/` },
       auth: tokenCredentials('t'),
@@ -62,29 +62,24 @@ describe('a request', () => {
   test.each(methods)(
     '%s of many at once has a connection each, which the next ones reuse',
     async (method) => {
-      const { server, transport } = await startTransport([ok()]);
-      const eight = () =>
-        Promise.all(Array.from({ length: 8 }, () => transport.send({ ...get, method }, never)));
-      await eight();
-      await eight();
+      const { server, transport } = await startTransport(ok());
+      for (let round = 0; round < 2; round += 1)
+        await Promise.all(Array.from({ length: 8 }, () => transport.send({ ...get, method }, never)));
       expect(server.connections.size).toBe(8);
     },
   );
 
   test.each(methods)('%s of many at once gets its own response', async (method) => {
     const held: (() => void)[] = [];
-    const { transport } = await startTransport([
-      (response, request) => {
-        held.push(() => void response.end(request.url));
-        // Eight at a time, the last one first.
-        if (held.length === 8) for (const respond of held.splice(0).reverse()) respond();
-      },
-    ]);
+    const { transport } = await startTransport((response, request) => {
+      held.push(() => void response.end(request.url));
+      // Eight at a time, the last one first.
+      if (held.length === 8) for (const respond of held.splice(0).reverse()) respond();
+    });
     for (let round = 0; round < 10; round += 1) {
       const paths = Array.from({ length: 8 }, (_, i) => `/${round}/${i}`);
-      const responses = await Promise.all(
-        paths.map((path) => transport.send({ ...get, method, path }, never)),
-      );
+      const sent = paths.map((path) => transport.send({ ...get, method, path }, never));
+      const responses = await Promise.all(sent);
       expect(responses.map(({ body }) => body.toString())).toEqual(paths);
     }
   });
@@ -104,7 +99,7 @@ describe('a request', () => {
   });
 
   test.each(methods)('%s cannot be split into two', async (method) => {
-    const { server, transport } = await startTransport([ok()], tokenCredentials('t\r\nx: y'));
+    const { server, transport } = await startTransport(ok(), tokenCredentials('t\r\nx: y'));
     await expect(transport.send({ ...get, method }, never)).rejects.toThrow(TypeError);
     const path = '/a HTTP/1.1\r\n\r\nDELETE /b';
     await expect(transport.send({ ...get, method, path }, never)).rejects.toThrow(TypeError);
@@ -113,7 +108,7 @@ describe('a request', () => {
 });
 
 test('requests are limited to a rate', async () => {
-  const { url, clock } = await startTransport([ok()]);
+  const { url, clock } = await startTransport(ok());
   const transport = createTransport({
     ...{ endpoint: { server: url }, auth: tokenCredentials('t'), clock },
     ...{ qps: 2, burst: 1 },
@@ -128,7 +123,7 @@ describe('a rejection', () => {
 
   test('has the message, reason and causes of the Status', async () => {
     const body = statusJson(forbidden, 'Forbidden', { causes: [{ reason: 'A' }, { reason: 'B' }] });
-    const { transport } = await startTransport([refuse(403, body)]);
+    const { transport } = await startTransport(refuse(403, body));
     await expect(transport.send(get, never)).rejects.toMatchObject({
       name: 'ApiError',
       message: forbidden,
@@ -141,48 +136,37 @@ describe('a rejection', () => {
   });
 
   test('may have its Retry-After in the details', async () => {
-    const { transport } = await startTransport([
-      refuse(429, statusJson('slow', '', { retryAfterSeconds: 3 })),
-    ]);
+    const slow = refuse(429, statusJson('slow', '', { retryAfterSeconds: 3 }));
+    const { transport } = await startTransport(slow);
     await expect(transport.send({ ...get, retries: 0 }, never)).rejects.toMatchObject({ retryAfterMs: 3000 });
   });
 
-  test.each([
-    { name: 'no body', response: refuse(503), message: 'GET /api/v1/pods: 503 Service Unavailable' },
-    {
-      name: 'a plain sentence',
-      response: refuse(429, 'Too many requests, please try again later.\n'),
-      message: 'GET /api/v1/pods: 429 Too many requests, please try again later.',
-    },
-    {
-      name: 'a page of a proxy',
-      response: refuse(502, '<html>\n<h1>no'),
-      message: 'GET /api/v1/pods: 502 Bad Gateway',
-    },
-  ])('with $name names the request', async ({ response, message }) => {
-    const { transport } = await startTransport([response]);
-    await expect(transport.send({ ...get, retries: 0 }, never)).rejects.toThrow(message);
-  });
-
-  test('as text is no Status, as that of priority and fairness, whatever its headers', async () => {
-    const { transport } = await startTransport([refuse(429, 'Too many requests, please try again later.\n')]);
-    await expect(transport.send({ ...get, retries: 0 }, never)).rejects.toMatchObject({ isStatus: false });
+  const sentence = refuse(429, 'Too many requests, please try again later.\n');
+  test.each<readonly [string, Respond, string]>([
+    ['no body', refuse(503), '503 Service Unavailable'],
+    ['a plain sentence', sentence, '429 Too many requests, please try again later.'],
+    ['a page of a proxy', refuse(502, '<html>\n<h1>no'), '502 Bad Gateway'],
+  ])('with %s names the request, and is no Status', async (_name, response, message) => {
+    const { transport } = await startTransport(response);
+    const sending = transport.send({ ...get, retries: 0 }, never);
+    await expect(sending).rejects.toMatchObject({ isStatus: false });
+    await expect(sending).rejects.toThrow(`GET /api/v1/pods: ${message}`);
   });
 
   test('with the JSON of a proxy has no reason, so it is not the absence of an object', async () => {
     const body = JSON.stringify({ message: 'no such route', reason: 'NotFound' });
-    const { transport } = await startTransport([refuse(404, body)]);
+    const { transport } = await startTransport(refuse(404, body));
     await expect(transport.send(get, never)).rejects.toMatchObject({ status: 404, reason: '' });
   });
 
   test.each(methods)('of a %s may be a redirect', async (method) => {
-    const { server, transport } = await startTransport([refuse(302, '', { location: '/login' })]);
+    const { server, transport } = await startTransport(refuse(302, '', { location: '/login' }));
     await expect(transport.send({ ...get, method }, never)).rejects.toMatchObject({ status: 302 });
     expect(server.seen).toHaveLength(1);
   });
 
   test('of a connection is reported in one line', async () => {
-    const { server, transport, url } = await startTransport([ok()]);
+    const { server, transport, url } = await startTransport(ok());
     await server.stop();
     await expect(transport.send({ ...get, retries: 0 }, never)).rejects.toThrow(
       `cannot reach the API server ${url}: connection refused`,
@@ -212,27 +196,27 @@ describe('rejected credentials', () => {
 
   test.each(methods)('of a %s are read again once, and the request is repeated', async (method) => {
     const auth = new Rotating();
-    const { server, transport } = await startTransport([onlyTwo], auth);
+    const { server, transport } = await startTransport(onlyTwo, auth);
     await transport.send({ ...get, method }, never);
     expect(server.seen.map((r) => r.headers.authorization)).toEqual(['Bearer 1', 'Bearer 2']);
   });
 
   test('are not read again after a 403', async () => {
     const auth = new Rotating();
-    const { server, transport } = await startTransport([refuse(403)], auth);
+    const { server, transport } = await startTransport(refuse(403), auth);
     await expect(transport.send(get, never)).rejects.toMatchObject({ status: 403 });
     expect({ sent: server.seen.length, refreshed: auth.refreshed }).toEqual({ sent: 1, refreshed: 0 });
   });
 
   test('are read again once for all requests that used them', async () => {
     const auth = new Rotating();
-    const { transport } = await startTransport([onlyTwo], auth);
+    const { transport } = await startTransport(onlyTwo, auth);
     await Promise.all(Array.from({ length: 8 }, () => transport.send(get, never)));
     expect(auth.refreshed).toBe(1);
   });
 
   test('fail the request if the fresh ones are rejected too', async () => {
-    const { server, transport } = await startTransport([refuse(401)], new Rotating());
+    const { server, transport } = await startTransport(refuse(401), new Rotating());
     await expect(transport.send(get, never)).rejects.toMatchObject({ status: 401 });
     expect(server.seen).toHaveLength(2);
   });

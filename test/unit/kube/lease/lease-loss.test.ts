@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { candidate, LeaseServer, led, pass } from '../../../fakes/lease-candidate.ts';
+import { led, pass } from '../../../fakes/lease-candidate.ts';
 import { refusal } from '../../../fakes/transport.ts';
-import { SettlingClock, settled } from '../../../fakes/settling-clock.ts';
 
 test.each([
   { name: 'refused connections', fault: 'down' },
@@ -70,9 +69,7 @@ test('work that ends after the deadline ends with a lost lease', async () => {
 test('the deadline begins when the renewal is sent, not with its response', async () => {
   const { clock, leader } = await led();
   let respond = (): void => undefined;
-  leader.connection.answersAfter = new Promise((resolve) => {
-    respond = resolve;
-  });
+  leader.connection.answersAfter = new Promise((resolve) => (respond = resolve));
   await pass(clock, 5_000);
   respond();
   leader.connection.answersAfter = undefined;
@@ -84,10 +81,7 @@ test('the deadline begins when the renewal is sent, not with its response', asyn
 });
 
 test('a leader that does not stop after its loss is unhealthy, so that the kubelet restarts it', async () => {
-  const server = new LeaseServer();
-  const clock = new SettlingClock();
-  const leader = candidate('a', server, { clock, obedient: false });
-  await settled();
+  const { clock, leader } = await led({ obedient: false });
   leader.connection.fault = 'down';
   await pass(clock, 35_000);
   expect(leader.elector.health()).toBeUndefined();

@@ -15,13 +15,9 @@ test('the first candidate creates the lease and leads', async () => {
     renewTime: '2026-01-15T12:00:00.000000Z',
     leaseTransitions: 0,
   });
-  expect(leader.events).toMatchObject([
-    {
-      reason: 'LeaderElection',
-      note: 'a became leader',
-      regarding: { kind: 'Lease', uid: expect.any(String) as string },
-    },
-  ]);
+  const regarding = { kind: 'Lease', uid: expect.any(String) as string };
+  const note = 'a became leader';
+  expect(leader.events).toMatchObject([{ reason: 'LeaderElection', note, regarding }]);
 });
 
 test('a leader renews every retry period with one PUT and keeps acquireTime and transitions', async () => {
@@ -51,12 +47,8 @@ test('candidates wait for up to 2.2 retry periods, so that they do not try toget
 test('a crashed leader is replaced one term after the last observed change of the lease, by the local clock alone', async () => {
   const { server, clock } = await led();
   // A renewTime of next year must not matter: the clocks of two nodes may differ.
-  server.overwrite({
-    holderIdentity: 'dead',
-    leaseDurationSeconds: 15,
-    renewTime: '2027-01-01T00:00:00.000000Z',
-    leaseTransitions: 4,
-  });
+  const renewTime = '2027-01-01T00:00:00.000000Z';
+  server.overwrite({ holderIdentity: 'dead', leaseDurationSeconds: 15, renewTime, leaseTransitions: 4 });
   const second = candidate('b', server, { clock });
   await pass(clock, 14_500);
   expect(second.elector.isLeader).toBe(false);
@@ -83,10 +75,7 @@ test.each<{ name: string; spec: Parameters<LeaseServer['overwrite']>[0] | undefi
 });
 
 test('a stopped leader renews until its work has ended, then releases the lease at once', async () => {
-  const server = new LeaseServer();
-  const clock = new SettlingClock();
-  const leader = candidate('a', server, { clock, obedient: false });
-  await settled();
+  const { server, clock, leader } = await led({ obedient: false });
   leader.stop();
   await pass(clock, 30_000);
   expect(leader.work()?.aborted).toBe(true);
@@ -116,9 +105,7 @@ test('a candidate that is stopped before it leads does not change the lease', as
 test('a leader that releases the lease does not hold it any more', async () => {
   const { leader } = await led();
   let respond = (): void => undefined;
-  leader.connection.answersAfter = new Promise((resolve) => {
-    respond = resolve;
-  });
+  leader.connection.answersAfter = new Promise((resolve) => (respond = resolve));
   leader.stop();
   await settled();
   expect(leader.elector.isLeader).toBe(true);
