@@ -22,7 +22,7 @@ let runtime: ContainerRuntime & { close(): void };
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'dustpan-cri-'));
   sandbox = await startCriSandbox({ socket: join(folder, 'cri.sock') });
-  runtime = criRuntime({ socket: sandbox.socket, deadlineMs: 20_000 });
+  runtime = criRuntime({ socket: sandbox.socket, deadlineMs: 120_000 });
 });
 
 afterEach(() => {

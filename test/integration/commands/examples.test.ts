@@ -4,23 +4,23 @@ import { describe, expect, test } from 'vitest';
 import type { Decision, PlanDocument } from '../../../src/commands/plan/document.ts';
 import { examples, planned } from './plan/fixture.ts';
 
-const folders = readdirSync(examples, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name);
+const reports = join(process.cwd(), 'test', 'data', 'reports');
+const foldersOf = (place: string): readonly string[] =>
+  readdirSync(place, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
 
-/** The arguments of the command in an example's README, with absolute paths. */
-function argsOf(folder: string): string[] {
-  const text = readFileSync(join(examples, folder, 'README.md'), 'utf8');
-  const command = /`dustpan plan ([^`]*) -o json`/.exec(text)?.[1] ?? '';
-  return command
-    .split(' ')
-    .map((word) => (word === 'policy.json' || word === 'snapshot' ? join(examples, folder, word) : word));
+/** The plan by the command in the README of a folder, and its `expected.json`. */
+async function plansOf(folder: string): Promise<readonly [plan: PlanDocument, expected: unknown]> {
+  const command = /dustpan plan ([^`\n]*) -o json/.exec(readFileSync(join(folder, 'README.md'), 'utf8'))?.[1];
+  if (command === undefined) throw new Error(`no command in the README of ${folder}`);
+  const isFile = (word: string): boolean => ['policy.json', 'policy.yaml', 'snapshot'].includes(word);
+  const args = command.split(' ').map((word) => (isFile(word) ? join(folder, word) : word));
+  return [await planned(args), JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8'))];
 }
 
 /** Compares the fields that `expected.json` has: removals in order, kept objects of a unit as a set, and the summary. */
 async function check(folder: string): Promise<void> {
-  const expected = JSON.parse(readFileSync(join(examples, folder, 'expected.json'), 'utf8')) as PlanDocument;
-  const plan = await planned(argsOf(folder));
+  const [plan, document] = await plansOf(join(examples, folder));
+  const expected = document as PlanDocument;
   const isKept = ({ verdict }: Decision): boolean => verdict === 'Keep';
   const removals = (document: PlanDocument): Decision[] => document.decisions.filter((one) => !isKept(one));
   expect(removals(plan)).toMatchObject(removals(expected));
@@ -28,20 +28,58 @@ async function check(folder: string): Promise<void> {
   // Some examples list the kept objects of one unit only.
   const units = new Set(kept.map(({ unit }) => unit));
   expect(plan.decisions.filter((one) => isKept(one) && units.has(one.unit))).toHaveLength(kept.length);
-  for (const one of kept) expect(plan.decisions).toContainEqual(expect.objectContaining(matching(one)));
+  for (const one of kept) expect(plan.decisions).toContainEqual(expect.objectContaining(likeIt(one)));
   expect(plan.summary).toHaveLength(expected.summary.length);
   expect(plan.summary).toMatchObject(expected.summary);
 }
 
-const matching = (one: Decision): object => ({
+const likeIt = (one: Decision): object => ({
   ...one,
   object: expect.objectContaining(one.object) as unknown,
 });
 
 describe('the shared examples', () => {
+  const folders = foldersOf(examples);
+
   test('exist', () => {
     expect(folders.length).toBeGreaterThanOrEqual(6);
   });
 
   test.each(folders)('%s', check);
 });
+
+/** A decision of `expected.json`: fields that must be equal, or any other value than that of `not`. */
+interface Expected {
+  readonly unit: string;
+  readonly object: object;
+  readonly [field: string]: unknown;
+}
+
+const isNot = (value: unknown): value is { readonly not: unknown } =>
+  typeof value === 'object' && value !== null && 'not' in value;
+
+/** The fields of the decision, each as `expected.json` must have it. */
+const matching = (expected: Expected): object =>
+  Object.fromEntries(
+    Object.entries(expected).map(([field, value]) => [
+      field,
+      isNot(value) ? (expect.not.stringMatching(`^${String(value.not)}$`) as unknown) : value,
+    ]),
+  );
+
+describe('situations of public bug reports', () => {
+  test.each(foldersOf(reports))('%s', async (folder) => {
+    const [plan, document] = await plansOf(join(reports, folder));
+    const { decisions } = document as { readonly decisions: readonly Expected[] };
+    for (const expected of decisions) {
+      const object = expect.objectContaining(expected.object) as unknown;
+      const found = plan.decisions.filter(
+        (one) => one.verdict !== 'Warn' && one.unit === expected.unit && isAbout(one.object, expected.object),
+      );
+      expect(found).toEqual([expect.objectContaining({ ...matching(expected), object })]);
+    }
+  });
+});
+
+const isAbout = (object: object, wanted: object): boolean =>
+  Object.entries(wanted).every(([field, value]) => (object as Record<string, unknown>)[field] === value);

@@ -1,44 +1,34 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { TopView } from '../../../src/commands/top/view.ts';
 import type { SandboxUser } from '../../sandbox/api/users.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
 import { built, until } from '../built.ts';
+import { RunningProcess } from '../running-process.ts';
 
 let api: Sandbox;
-let running: ChildProcess[];
 
-const reportsOnly: SandboxUser = {
-  name: 'reports-only',
-  token: 'reports-only',
-  allow: ({ resource }) => resource === 'nodegcreports',
-};
-const ofNamespace: SandboxUser = {
-  name: 'of-namespace',
-  token: 'of-namespace',
-  allow: ({ namespace }) => namespace === 'team-a',
-};
+const user = (name: string, allow: Required<SandboxUser>['allow']): SandboxUser => ({
+  name,
+  token: name,
+  allow,
+});
+const users = [
+  user('reports-only', ({ resource }) => resource === 'nodegcreports'),
+  user('of-namespace', ({ namespace }) => namespace === 'team-a'),
+];
 
 beforeEach(async () => {
-  running = [];
-  api = await startSandbox({ users: [reportsOnly, ofNamespace] });
+  api = await startSandbox({ users });
 });
-afterEach(async () => {
-  for (const child of running) child.kill('SIGKILL');
-  await api.stop();
-});
+afterEach(() => api.stop());
 
-function top(...args: readonly string[]) {
-  const child = spawn(process.execPath, [built.main, 'top', `--kubeconfig=${api.kubeconfigFile}`, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'] },
-  });
-  running.push(child);
-  const output = { stdout: '', stderr: '' };
-  child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
-  return { child, output, ended: once(child, 'close').then(() => child.exitCode) };
+const started = (...args: readonly string[]) =>
+  new RunningProcess([built.main, 'top', `--kubeconfig=${api.kubeconfigFile}`, ...args]);
+
+async function top(...args: readonly string[]) {
+  const program = started(...args);
+  const code = await program.ended();
+  return { code, stdout: program.stdout, stderr: program.stderr };
 }
 
 const inMinutes = (minutes: number): string =>
@@ -49,6 +39,8 @@ const gib = 1024 ** 3;
 /** A node with an agent, which namespace team-a fills. */
 function node(name: string, usedGib: number, labels: Readonly<Record<string, string>> = {}): void {
   api.store.apply({ apiVersion: 'v1', kind: 'Node', metadata: { name, labels } });
+  const availableBytes = (100 - usedGib) * gib;
+  const disk = { capacityBytes: 100 * gib, availableBytes, usedBytes: usedGib * gib };
   api.store.apply({
     apiVersion: 'gc.dustpan.dev/v1alpha1',
     kind: 'NodeGCReport',
@@ -58,14 +50,7 @@ function node(name: string, usedGib: number, labels: Readonly<Record<string, str
       usage: {
         measuredTime: inMinutes(-1),
         forecast: 'At 2.0 GiB/h, nodefs is full in 6 h. Logs of namespace team-a grow 2.0 GiB/h.',
-        fileSystems: [
-          {
-            name: 'nodefs',
-            capacityBytes: 100 * gib,
-            availableBytes: (100 - usedGib) * gib,
-            usedBytes: usedGib * gib,
-          },
-        ],
+        fileSystems: [{ name: 'nodefs', ...disk }],
         podCount: 2,
         namespaces: [
           { name: 'team-a', pods: 1, bytes: 2 * gib },
@@ -82,10 +67,9 @@ function node(name: string, usedGib: number, labels: Readonly<Record<string, str
 }
 
 async function viewOf(...args: readonly string[]): Promise<TopView> {
-  const { output, ended } = top(...args, '-o', 'json');
-  const code = await ended;
-  expect({ code, stderr: output.stderr }).toEqual({ code: 0, stderr: '' });
-  return JSON.parse(output.stdout) as TopView;
+  const { code, stdout, stderr } = await top(...args, '-o', 'json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout) as TopView;
 }
 
 describe('lists', () => {
@@ -124,9 +108,8 @@ describe('lists', () => {
   });
 
   test('which team fills a node, and until when, in one command', async () => {
-    const { output, ended } = top('namespaces', '--node=node-1');
-    expect(await ended).toBe(0);
-    expect(output.stdout).toMatch(/^node-1 \(1m\): [^]* full in 6 h\.[^]*\nteam-a +2\.0Gi /);
+    const { stdout } = await top('namespaces', '--node=node-1');
+    expect(stdout).toMatch(/^node-1 \(1m\): [^]* full in 6 h\.[^]*\nteam-a +2\.0Gi /);
   });
 
   test('needs only the right to list reports', async () => {
@@ -136,75 +119,56 @@ describe('lists', () => {
   });
 
   test.each([
-    {
-      name: 'rights in one namespace',
-      args: () => ['pods', '-n', 'team-a', `--kubeconfig=${api.kubeconfigOf('of-namespace')}`],
-      code: 1,
-      message:
-        /^dustpan: listing nodegcreports, which a role of a namespace cannot allow: .*; to check it, run kubectl auth can-i list nodegcreports.gc.dustpan.dev; an administrator grants it by a ClusterRole/,
-    },
-    {
-      name: 'no right to list nodes, which a selector needs',
-      args: () => ['nodes', '-l', 'pool=a', `--kubeconfig=${api.kubeconfigOf('reports-only')}`],
-      code: 1,
-      message: /^dustpan: listing nodes: .*; to check it, run kubectl auth can-i list nodes/,
-    },
-    {
-      name: 'an unknown node',
-      args: () => ['nodes', '--node=nod-1'],
-      code: 2,
-      message: /^dustpan: top: there is no report of a node nod-1.*node-1/,
-    },
-    {
-      name: 'an unknown kind',
-      args: () => ['constructor'],
-      code: 2,
-      message: /"constructor" is not listed; use nodes/,
-    },
-    {
-      name: 'an unknown field',
-      args: () => ['pods', '--sort-by=gain'],
-      code: 2,
-      message: /pods cannot be sorted by "gain"; use bytes/,
-    },
-    {
-      name: 'a namespace like a flag',
-      args: () => ['pods', '-n', '--all'],
-      code: 2,
-      message: /--namespace/,
-    },
-    {
-      name: 'a node like a flag',
-      args: () => ['pods', '--node=-A'],
-      code: 2,
-      message: /"-A" is not the name of a node/,
-    },
-    { name: '-n for nodes', args: () => ['nodes', '-n', 'a'], code: 2, message: /nodes have no namespace/ },
-    { name: '-n and -A', args: () => ['pods', '-A', '-n', 'a'], code: 2, message: /exclude each other/ },
-  ])('refuses $name', async ({ args, code, message }) => {
-    const { output, ended } = top(...args());
-    expect(await ended).toBe(code);
-    expect(output.stdout).toBe('');
-    expect(output.stderr).toMatch(message);
+    [
+      'rights in one namespace',
+      () => ['pods', '-n', 'team-a', `--kubeconfig=${api.kubeconfigOf('of-namespace')}`],
+      1,
+      /^dustpan: listing nodegcreports, which a role of a namespace cannot allow: .*; to check it, run kubectl auth can-i list nodegcreports.gc.dustpan.dev; an administrator grants it by a ClusterRole/,
+    ],
+    [
+      'no right to list nodes, which a selector needs',
+      () => ['nodes', '-l', 'pool=a', `--kubeconfig=${api.kubeconfigOf('reports-only')}`],
+      1,
+      /^dustpan: listing nodes: .*; to check it, run kubectl auth can-i list nodes/,
+    ],
+    [
+      'an unknown node',
+      () => ['nodes', '--node=nod-1'],
+      2,
+      /^dustpan: top: there is no report of a node nod-1.*node-1/,
+    ],
+    ['an unknown kind', () => ['constructor'], 2, /"constructor" is not listed; use nodes/],
+    ['an unknown field', () => ['pods', '--sort-by=gain'], 2, /pods cannot be sorted by "gain"; use bytes/],
+    ['a namespace like a flag', () => ['pods', '-n', '--all'], 2, /--namespace/],
+    ['a node like a flag', () => ['pods', '--node=-A'], 2, /"-A" is not the name of a node/],
+    ['-n for nodes', () => ['nodes', '-n', 'a'], 2, /nodes have no namespace/],
+    ['-n and -A', () => ['pods', '-A', '-n', 'a'], 2, /exclude each other/],
+  ])('refuses %s', async (_, args, code, message) => {
+    const { stderr, ...ended } = await top(...args());
+    expect(ended).toEqual({ code, stdout: '' });
+    expect(stderr).toMatch(message);
   });
 });
 
 test('fails in one line where dustpan is not installed', async () => {
   await api.stop();
   api = await startSandbox({ crds: false });
-  const { output, ended } = top('nodes');
-  expect(await ended).toBe(1);
-  expect(output.stderr).toBe('dustpan: the kind NodeGCReport is not installed in the cluster: is dustpan?\n');
+  expect(await top('nodes')).toMatchObject({
+    ...{ code: 1, stderr: 'dustpan: the kind NodeGCReport is not installed in the cluster: is dustpan?\n' },
+  });
 });
 
 test('--watch shows each change once, and succeeds on Ctrl-C', async () => {
   node('node-1', 40);
-  const { child, output, ended } = top('nodes', '--watch', '-o', 'wide');
-  await until('the first', () => output.stdout.includes(' 40%'));
-  node('node-1', 60);
-  await until('a change', () => output.stdout.includes(' 60%'));
-  child.kill('SIGINT');
-  expect(await ended).toBe(0);
-  expect(output.stderr).toBe('');
-  expect(output.stdout.split('NODE ').length - 1).toBe(2);
+  const watching = started('nodes', '--watch', '-o', 'wide');
+  try {
+    await until('the first', () => watching.stdout.includes(' 40%'));
+    node('node-1', 60);
+    await until('a change', () => watching.stdout.includes(' 60%'));
+  } finally {
+    watching.kill('SIGINT');
+  }
+  expect(await watching.ended()).toBe(0);
+  expect(watching.stderr).toBe('');
+  expect(watching.stdout.split('NODE ').length - 1).toBe(2);
 });

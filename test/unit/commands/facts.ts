@@ -135,6 +135,12 @@ export const broken: InvalidPolicy = {
 export const decided = (facts: Facts, unit: Unit): readonly Decision[] =>
   planned(facts).decisions.filter((one) => one.unit === unit);
 
+/** `ORDER NAME VERDICT REASON` of each decision. */
+export const decisionLines = (facts: Facts, unit: Unit): readonly string[] =>
+  decided(facts, unit).map(
+    ({ verdict, reason, order, object }) => `${order ?? '-'} ${String(object.name)} ${verdict} ${reason}`,
+  );
+
 /** The totals of a unit on the one node. */
 export const totals = (facts: Facts, unit: Unit): Totals | undefined =>
   planned(facts).totals.find((one) => one.unit === unit);

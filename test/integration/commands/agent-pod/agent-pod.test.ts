@@ -31,6 +31,8 @@ const runHere: SandboxExec = async (call) => {
 };
 
 function applyAgent(node: string, args: readonly string[], running = true): void {
+  const state = running ? { running: {} } : { waiting: {} };
+  const program = ['/nodejs/bin/node', '--no-sparkplug', '/app/dist/main.js'];
   const labels = { 'app.kubernetes.io/part-of': 'dustpan', 'app.kubernetes.io/component': 'agent' };
   api.store.apply({
     ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: `agent-${node}`, namespace: 'dustpan', labels } },
@@ -38,20 +40,10 @@ function applyAgent(node: string, args: readonly string[], running = true): void
       nodeName: node,
       containers: [
         { name: 'sidecar', image: 's' },
-        {
-          ...{
-            name: 'agent',
-            image: 'i',
-            command: ['/nodejs/bin/node', '--no-sparkplug', '/app/dist/main.js'],
-          },
-          args: ['agent', '--image-gc-period=5m', ...args],
-        },
+        { name: 'agent', image: 'i', command: program, args: ['agent', '--image-gc-period=5m', ...args] },
       ],
     },
-    status: {
-      phase: 'Running',
-      containerStatuses: [{ name: 'agent', state: running ? { running: {} } : { waiting: {} } }],
-    },
+    status: { phase: 'Running', containerStatuses: [{ name: 'agent', state }] },
   });
 }
 
@@ -65,14 +57,11 @@ beforeEach(async () => {
   cri = await input.startCri();
   cri.runtime.addImage({ tags: ['registry.example.com/unused:v1'] });
   applyAgent('node-1', input.nodeFlags);
-  api.store.apply(policy('mine', { nodes: { imageGC: { minimumAge: '1s' }, containerGC: {} } }) as never);
+  api.store.apply(policy('mine', { nodes: { imageGC: { minimumAge: '1s' }, containerGC: {} } }));
+  const removable = { count: 4, bytes: 5000 };
   api.store.apply({
     ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'NodeGCReport', metadata: { name: 'node-1' } },
-    status: {
-      reportTime: '2026-01-15T12:00:00Z',
-      images: { removable: { count: 4, bytes: 5000 } },
-      containers: { removable: 3 },
-    },
+    status: { reportTime: '2026-01-15T12:00:00Z', images: { removable }, containers: { removable: 3 } },
   });
 });
 afterEach(async () => {
@@ -100,22 +89,20 @@ describe('through the pod of an agent', () => {
   });
 
   test('an image of a node is explained, by name and by id', async () => {
-    const { code, stdout, stderr } = await dustpan([
-      ...['why', 'image', 'registry.example.com/unused:v1', '--node=node-1', asAdmin(), at],
-    ]);
+    const question = ['why', 'image', 'registry.example.com/unused:v1', '--node=node-1'];
+    const { code, stdout, stderr } = await dustpan([...question, asAdmin(), at]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^Image registry.example.com\/unused:v1 \(.*\) on node-1 is kept by\s+imagegc: /);
   });
 
   test('--nodes reads the nodes of all agents that run; the others keep their reports', async () => {
-    applyAgent(
-      'node-2',
-      input.nodeFlags.map((flag) => flag.replace('node-1', 'node-2')),
-    );
+    const flags = input.nodeFlags.map((flag) => flag.replace('node-1', 'node-2'));
+    applyAgent('node-2', flags);
     applyAgent('node-3', input.nodeFlags, false);
-    const plan = await planned([asAdmin(), '--nodes']);
-    expect(plan.totals.flatMap(({ unit, node }) => (unit === 'imagegc' ? [node] : []))).toEqual([
-      ...['node-1', 'node-2'],
+    const { totals } = await planned([asAdmin(), '--nodes']);
+    expect(totals.filter(({ unit }) => unit === 'imagegc').map(({ node }) => node)).toEqual([
+      'node-1',
+      'node-2',
     ]);
     expect(commands).toHaveLength(2);
   });
@@ -145,12 +132,8 @@ describe('through the pod of an agent', () => {
   });
 
   test('warnings of the command in the pod are notes of the plan', async () => {
-    program = () =>
-      Promise.resolve({
-        exitCode: 0,
-        stdout: '{}',
-        stderr: 'dustpan: warning: node node-1: no disk\nnoise\n',
-      });
+    const stderr = 'dustpan: warning: node node-1: no disk\nnoise\n';
+    program = () => Promise.resolve({ exitCode: 0, stdout: '{}', stderr });
     const { notes } = await planned([asAdmin(), '--node=node-1']);
     expect(notes).toContain('Node node-1: no disk.');
     expect(notes.join('\n')).not.toContain('noise');
@@ -178,46 +161,39 @@ describe('a node that cannot be read', () => {
   test('a missing right is requested once', async () => {
     for (const node of ['node-2', 'node-3']) applyAgent(node, input.nodeFlags);
     const { notes } = await planned(['--nodes', as('jane')]);
-    expect(
-      notes.filter((note) => note.startsWith('Nodes node-1, node-2, node-3 were not read:')),
-    ).toHaveLength(1);
+    const start = 'Nodes node-1, node-2, node-3 were not read:';
+    expect(notes.filter((note) => note.startsWith(start))).toHaveLength(1);
   });
 
   test('an unknown name is bad input, with the nearest names', async () => {
     const { code, stderr } = await dustpan(['plan', '--node=nod-1', asAdmin()]);
-    expect({ code, stderr }).toEqual({
-      code: 2,
-      stderr: 'dustpan: --node: there is no node nod-1; did you mean node-1?\n',
-    });
+    const message = 'dustpan: --node: there is no node nod-1; did you mean node-1?\n';
+    expect({ code, stderr }).toEqual({ code: 2, stderr: message });
   });
 
-  test.each<{ name: string; program: SandboxExec; problem: string }>([
-    {
-      name: 'an agent of another version',
-      program: () =>
-        Promise.resolve({ exitCode: 2, stderr: "dustpan: snapshot: unknown option '--only-node'" }),
-      problem:
-        "the agent's pod dustpan/agent-node-1 has a version of dustpan without snapshot --only-node; upgrade it",
-    },
-    {
-      name: 'a runtime that does not respond',
-      program: () =>
-        Promise.resolve({ exitCode: 1, stderr: 'dustpan: warning: x\ndustpan: the runtime is down' }),
-      problem:
-        "dustpan snapshot in the agent's pod dustpan/agent-node-1 exited with 1: dustpan: the runtime is down",
-    },
-    {
-      name: 'output that is no JSON',
-      program: () => Promise.resolve({ exitCode: 0, stdout: 'hello' }),
-      problem: "the agent's pod dustpan/agent-node-1 did not write JSON",
-    },
-    {
-      name: 'output that no snapshot has',
-      program: () => Promise.resolve({ exitCode: 0, stdout: '{"images":[]}' }),
-      problem: 'pod dustpan/agent-node-1: images: must be an object',
-    },
-  ])('is a note of the plan: $name', async ({ program: one, problem }) => {
-    program = one;
+  test.each<readonly [string, Awaited<ReturnType<SandboxExec>>, string]>([
+    [
+      'an agent of another version',
+      { exitCode: 2, stderr: "dustpan: snapshot: unknown option '--only-node'" },
+      "the agent's pod dustpan/agent-node-1 has a version of dustpan without snapshot --only-node; upgrade it",
+    ],
+    [
+      'a runtime that does not respond',
+      { exitCode: 1, stderr: 'dustpan: warning: x\ndustpan: the runtime is down' },
+      "dustpan snapshot in the agent's pod dustpan/agent-node-1 exited with 1: dustpan: the runtime is down",
+    ],
+    [
+      'output that is no JSON',
+      { exitCode: 0, stdout: 'hello' },
+      "the agent's pod dustpan/agent-node-1 did not write JSON",
+    ],
+    [
+      'output that no snapshot has',
+      { exitCode: 0, stdout: '{"images":[]}' },
+      'pod dustpan/agent-node-1: images: must be an object',
+    ],
+  ])('is a note of the plan: %s', async (_, result, problem) => {
+    program = () => Promise.resolve(result);
     const { notes } = await planned([asAdmin(), '--node=node-1']);
     expect(notes.find((note) => note.startsWith('Node node-1 was not read: '))).toContain(problem);
   });

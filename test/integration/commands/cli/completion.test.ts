@@ -58,64 +58,34 @@ function inBash(line: string, words: readonly string[]): readonly string[] {
 }
 
 const noFiles = 'compopt +o default';
+const formats = ['table', 'wide', 'json', 'yaml', 'name'];
 
 describe('in bash', () => {
   test.each([
-    { line: 'dustpan pl', words: ['dustpan', 'pl'], offered: [noFiles, 'plan'] },
-    { line: 'dustpan plan --ke', words: ['dustpan', 'plan', '--ke'], offered: [noFiles, '--kept'] },
-    {
-      line: 'dustpan plan -o ',
-      words: ['dustpan', 'plan', '-o', ''],
-      offered: [noFiles, 'table', 'wide', 'json', 'yaml', 'name'],
-    },
-    {
-      line: 'dustpan plan --output=',
-      words: ['dustpan', 'plan', '--output', '='],
-      offered: [noFiles, 'table', 'wide', 'json', 'yaml', 'name'],
-    },
-    {
-      line: 'dustpan plan --output=j',
-      words: ['dustpan', 'plan', '--output', '=', 'j'],
-      offered: [noFiles, 'json'],
-    },
-    {
-      name: '= does not break words',
-      line: 'dustpan plan --output=j',
-      words: ['dustpan', 'plan', '--output=j'],
-      offered: [noFiles, '--output=json'],
-    },
-    {
-      name: 'colons in a word before',
-      line: 'dustpan plan --now=2026-01-01T00:00:00Z --ke',
-      words: ['dustpan', 'plan', '--now', '=', '2026-01-01T00', ':', '00', ':', '00Z', '--ke'],
-      offered: [noFiles, '--kept'],
-    },
-    {
-      name: 'an empty value before',
-      line: 'dustpan plan --output= --ke',
-      words: ['dustpan', 'plan', '--output', '=', '--ke'],
-      offered: [noFiles, '--kept'],
-    },
-    {
-      name: 'runs no command of the line',
-      line: "dustpan plan --policy='$(touch oops) b' --ke",
-      words: ['dustpan', 'plan', '--policy', '=', "'$(touch oops) b'", '--ke'],
-      offered: [noFiles, '--kept'],
-    },
-    {
-      name: 'bash completes directories',
-      line: 'dustpan snapshot s',
-      words: ['dustpan', 'snapshot', 's'],
-      offered: ['compopt +o default -o dirnames'],
-    },
-    {
-      name: 'bash completes files',
-      line: 'dustpan plan --policy ',
-      words: ['dustpan', 'plan', '--policy', ''],
-      offered: [],
-    },
-  ])('$line $name', ({ line, words, offered }) => {
-    expect(inBash(line, words)).toEqual(offered);
+    ['pl', ['pl'], [noFiles, 'plan']],
+    ['plan --ke', ['plan', '--ke'], [noFiles, '--kept']],
+    ['plan -o ', ['plan', '-o', ''], [noFiles, ...formats]],
+    ['plan --output=', ['plan', '--output', '='], [noFiles, ...formats]],
+    ['plan --output=j', ['plan', '--output', '=', 'j'], [noFiles, 'json']],
+    // Where = does not break words.
+    ['plan --output=j', ['plan', '--output=j'], [noFiles, '--output=json']],
+    [
+      'plan --now=2026-01-01T00:00:00Z --ke',
+      ['plan', '--now', '=', '2026-01-01T00', ':', '00', ':', '00Z', '--ke'],
+      [noFiles, '--kept'],
+    ],
+    ['plan --output= --ke', ['plan', '--output', '=', '--ke'], [noFiles, '--kept']],
+    // No command of the line runs.
+    [
+      "plan --policy='$(touch oops) b' --ke",
+      ['plan', '--policy', '=', "'$(touch oops) b'", '--ke'],
+      [noFiles, '--kept'],
+    ],
+    // Bash completes directories, and files.
+    ['snapshot s', ['snapshot', 's'], ['compopt +o default -o dirnames']],
+    ['plan --policy ', ['plan', '--policy', ''], []],
+  ])('%s', (line, words, offered) => {
+    expect(inBash(`dustpan ${line}`, ['dustpan', ...words])).toEqual(offered);
     expect(existsSync(join(work, 'oops'))).toBe(false);
   });
 });
@@ -144,16 +114,19 @@ describe('in zsh (skipped where it is not installed)', () => {
   onlyWithShell('zsh');
 
   test.each([
-    {
-      words: ['dustpan', 'co'],
-      offered: ['controller:deletes garbage pods as the GCPolicies define', /^completion:/],
-    },
-    { words: ['dustpan', 'plan', '-o', ''], offered: ['table', 'wide', 'json', 'yaml', 'name'] },
-    { words: ['dustpan', 'plan', '--output=j'], offered: ['compset -P *=', 'json'] },
-    { words: ['dustpan', 'snapshot', 's'], offered: ['files -/'] },
-    { words: ['dustpan', 'plan', '--policy', ''], offered: ['files '] },
-  ])('$words', ({ words, offered }) => {
-    const lines = inZsh(words);
+    [['co'], ['controller:deletes garbage pods as the GCPolicies define', /^completion:/]],
+    [
+      ['plan', '-o', ''],
+      ['table', 'wide', 'json', 'yaml', 'name'],
+    ],
+    [
+      ['plan', '--output=j'],
+      ['compset -P *=', 'json'],
+    ],
+    [['snapshot', 's'], ['files -/']],
+    [['plan', '--policy', ''], ['files ']],
+  ])('%j', (words, offered) => {
+    const lines = inZsh(['dustpan', ...words]);
     expect(lines).toHaveLength(offered.length);
     for (const [i, one] of offered.entries())
       expect(lines[i]).toEqual(typeof one === 'string' ? one : expect.stringMatching(one));
@@ -164,14 +137,14 @@ describe('in fish (skipped where it is not installed)', () => {
   onlyWithShell('fish');
 
   test.each([
-    { line: 'dustpan pl', offered: ['plan\tlists what would be removed, and why'] },
-    { line: 'dustpan plan -o ', offered: ['json', 'name', 'table', 'wide', 'yaml'] },
-    { line: 'dustpan plan --output=j', offered: ['--output=json'] },
-    { line: 'dustpan snapshot s', offered: ['snap/\tDirectory'] },
-    { line: 'dustpan plan --policy s', offered: ['sandbox.yaml', 'snap/'] },
-    { line: 'dustpan plan --policy=sa', offered: ['--policy=sandbox.yaml'] },
-  ])('$line', ({ line, offered }) => {
-    expect(inFish(line).toSorted()).toEqual(offered);
+    ['pl', ['plan\tlists what would be removed, and why']],
+    ['plan -o ', ['json', 'name', 'table', 'wide', 'yaml']],
+    ['plan --output=j', ['--output=json']],
+    ['snapshot s', ['snap/\tDirectory']],
+    ['plan --policy s', ['sandbox.yaml', 'snap/']],
+    ['plan --policy=sa', ['--policy=sandbox.yaml']],
+  ])('%s', (line, offered) => {
+    expect(inFish(`dustpan ${line}`).toSorted()).toEqual(offered);
   });
 });
 

@@ -65,11 +65,8 @@ test('npm pack builds the package, which installs without a network, as it needs
 
 test('its program runs', () => {
   const example = join(examples, 'image-disk-full');
-  const input = [
-    `--snapshot=${example}/snapshot`,
-    `--policy=${example}/policy.json`,
-    '--now=2026-01-15T12:00:00Z',
-  ];
+  const files = [`--policy=${example}/policy.json`, `--snapshot=${example}/snapshot`];
+  const input = [...files, '--now=2026-01-15T12:00:00Z'];
   expect(run('dustpan', 'version')).toMatch(/^dustpan /);
   expect(run('dustpan', 'plan', ...input)).toContain('imagegc on node-1: 2 to remove');
   expect(run('dustpan', 'report', ...input)).toContain('<h1>What dustpan would remove</h1>');

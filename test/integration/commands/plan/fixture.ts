@@ -6,6 +6,8 @@ import type { PlanDocument } from '../../../../src/commands/plan/document.ts';
 import { ran } from '../../../fakes/command-line.ts';
 import { startCriSandbox, type CriSandbox } from '../../../sandbox/cri/server.ts';
 
+export { policyManifest as policy } from '../../../manifests.ts';
+
 export const examples = join(process.cwd(), 'test', 'data', 'examples');
 
 /** Runs the command in this process. */
@@ -100,11 +102,4 @@ export const list = (kind: string, items: readonly object[]): object => ({
   apiVersion: 'v1',
   kind: 'List',
   items: items.map((item) => ({ kind, ...item })),
-});
-
-export const policy = (name: string, spec: object): object => ({
-  apiVersion: 'gc.dustpan.dev/v1alpha1',
-  kind: 'GCPolicy',
-  metadata: { name },
-  spec,
 });

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Decision } from '../../../../src/commands/plan/document.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../../sandbox/server.ts';
 import type { SandboxUser } from '../../../sandbox/api/users.ts';
-import { policy as policyOf, fillCluster as fill } from '../../controller/environment.ts';
+import { podOn, policy as policyOf, fillCluster as fill } from '../../controller/environment.ts';
 import { dustpan, planned } from './fixture.ts';
 
 let sandbox: Sandbox | undefined;
@@ -37,11 +37,7 @@ test('takes the state of the circuit breaker from the status of the policy', asy
   const args = [`--kubeconfig=${kubeconfigFile}`, '--assume-quarantine-elapsed', '--kept'];
   const orphaned = policyOf('Enforce', { orphaned: {} });
   store.apply(orphaned);
-  store.apply({
-    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'orphan', namespace: 'default' } },
-    spec: { nodeName: 'gone', containers: [{ name: 'c', image: 'i' }] },
-    status: { phase: 'Running' },
-  });
+  store.apply(podOn('gone', 'orphan', 'Running'));
   const reasonOf = async (): Promise<string | undefined> =>
     (await planned(args)).decisions.find(({ object }) => 'name' in object && object.name === 'orphan')
       ?.reason;
@@ -61,38 +57,12 @@ test('reports that the kind GCPolicy is not installed', async () => {
   expect(plan.notes.join()).toContain('The kind GCPolicy is not installed');
 });
 
-test('has the totals of nodes from the reports of their agents, and says so', async () => {
-  const { store, kubeconfigFile } = await start();
-  store.apply(policyOf('Enforce'));
-  store.apply({
-    apiVersion: 'gc.dustpan.dev/v1alpha1',
-    kind: 'NodeGCReport',
-    metadata: { name: 'node-1' },
-    status: { reportTime: '2026-01-15T12:00:00Z', images: { removable: { count: 4, bytes: 5000 } } },
-  });
-  const plan = await planned([`--kubeconfig=${kubeconfigFile}`]);
-  expect(plan.totals).toContainEqual(
-    expect.objectContaining({
-      unit: 'imagegc',
-      node: 'node-1',
-      planned: null,
-      removable: 4,
-      removableBytes: 5000,
-    }),
-  );
-  expect(plan.notes.join()).toContain('One node has only totals');
-});
-
 describe('of one namespace', () => {
+  const terminated = { finishedAt: '2030-01-01T00:00:00Z' };
   const finishedIn = (namespace: string, name: string, labels: Record<string, string> = {}) => ({
-    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, labels } },
-    ...{
-      spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'i' }] },
-      status: {
-        phase: 'Succeeded',
-        containerStatuses: [{ name: 'c', state: { terminated: { finishedAt: '2030-01-01T00:00:00Z' } } }],
-      },
-    },
+    ...podOn('node-1', name, 'Succeeded'),
+    metadata: { name, namespace, labels },
+    status: { phase: 'Succeeded', containerStatuses: [{ name: 'c', state: { terminated } }] },
   });
 
   test('lists its pods; the threshold counts those of all namespaces', async () => {

@@ -14,19 +14,17 @@ const idOf = ({ reason, object }: Decision): string =>
 const keptFor = ({ decisions }: { readonly decisions: readonly Decision[] }, unit: string): string[] =>
   decisions.filter((one) => one.unit === unit && one.verdict === 'Keep').map(({ reason }) => reason);
 
-describe('--policy', () => {
-  test('is compared with the policies of the snapshot', async () => {
-    input.use('terminated-over-threshold');
-    const none = await plan();
-    expect(none).toMatchObject({ proposed: true });
-    expect(none.changes).toBeUndefined();
-    input.write('snapshot/policies.json', list('GCPolicy', [policy('empty', { mode: 'Enforce' })]));
-    const { changes, decisions } = await plan();
-    expect(changes?.more).toEqual(decisions.filter(({ order }) => order !== null));
-    expect(changes?.more).not.toEqual([]);
-    expect(changes).toMatchObject({ less: [] });
-    expect(changes?.modes).toContainEqual({ policy: 'empty', before: 'Enforce', after: null });
-  });
+test('--policy is compared with the policies of the snapshot', async () => {
+  input.use('terminated-over-threshold');
+  const none = await plan();
+  expect(none).toMatchObject({ proposed: true });
+  expect(none.changes).toBeUndefined();
+  input.write('snapshot/policies.json', list('GCPolicy', [policy('empty', { mode: 'Enforce' })]));
+  const { changes, decisions } = await plan();
+  expect(changes?.more).toEqual(decisions.filter(({ order }) => order !== null));
+  expect(changes?.more).not.toEqual([]);
+  expect(changes).toMatchObject({ less: [] });
+  expect(changes?.modes).toContainEqual({ policy: 'empty', before: 'Enforce', after: null });
 });
 
 describe('the time of a plan', () => {
@@ -78,15 +76,10 @@ describe('the time of a plan', () => {
 });
 
 test.each([
-  { name: 'a small difference of clocks is accepted', minutes: 5, code: 0 },
-  { name: 'a time in the future is refused, with the remedy', minutes: 15, code: 2 },
-  {
-    name: 'a time in the future does not matter with --now',
-    minutes: 15,
-    code: 0,
-    flags: ['--now=2026-01-15T12:00:00Z'],
-  },
-])('$name', async ({ minutes, code, flags = [] }) => {
+  ['a small difference of clocks is accepted', 5, 0],
+  ['a time in the future is refused, with the remedy', 15, 2],
+  ['a time in the future does not matter with --now', 15, 0, ['--now=2026-01-15T12:00:00Z']],
+])('%s', async (_, minutes, code, flags = []) => {
   input.use('terminated-over-threshold');
   const takenAt = new Date(Date.now() + minutes * 60_000).toISOString();
   input.write('snapshot/snapshot.json', { takenAt });
@@ -188,18 +181,19 @@ describe('a missing file counts as not known', () => {
   });
 
   test.each([
-    { file: 'pods.json', because: 'PodsUnknown' },
-    { file: 'nodes/node-1/containers.json', because: 'ContainersUnknown' },
-  ])('without $file, keeps every image', async ({ file, because }) => {
+    ['pods.json', 'PodsUnknown', { state: 'Unknown', plannedBytes: 0 }],
+    ['nodes/node-1/containers.json', 'ContainersUnknown', { state: 'Unknown', plannedBytes: 0 }],
+    ['nodes/node-1/stats.json', 'DiskUnknown', { state: 'Unknown', usedPercent: null }],
+    ['nodes/node-1/state.json', 'TooYoung', { state: 'Short' }],
+  ])('without %s, keeps every image: %s', async (file, reason, summary) => {
     input.use('image-disk-full');
     input.drop(`snapshot/${file}`);
     const result = await plan('--kept');
     expect(removals(result)).toEqual([]);
-    expect(keptFor(result, 'imagegc')).toContain(because);
-    expect(result.summary).toMatchObject([{ unit: 'imagegc', state: 'Unknown', plannedBytes: 0 }]);
-    expect(result.totals).toContainEqual(
-      expect.objectContaining({ unit: 'imagegc', state: 'Unknown', planned: 0 }),
-    );
+    expect(keptFor(result, 'imagegc')).toContain(reason);
+    expect(result.summary).toMatchObject([{ unit: 'imagegc', ...summary }]);
+    const { state } = summary;
+    expect(result.totals).toContainEqual(expect.objectContaining({ unit: 'imagegc', state, planned: 0 }));
   });
 
   test('with an empty list of pods, removes the image of a starting pod, but not that of a container', async () => {
@@ -210,47 +204,23 @@ describe('a missing file counts as not known', () => {
     expect(keptFor(result, 'imagegc')).toContain('InUse');
   });
 
-  test('without statistics, removes no image for space', async () => {
-    input.use('image-disk-full');
-    input.drop('snapshot/nodes/node-1/stats.json');
-    const result = await plan('--kept');
-    expect(removals(result)).toEqual([]);
-    expect(keptFor(result, 'imagegc')).toContain('DiskUnknown');
-    expect(result.summary[0]).toMatchObject({ usedPercent: null, state: 'Unknown' });
-  });
-
   const gib = 1024 ** 3;
   test.each([
-    {
-      name: 'without inodes',
-      imageFs: {},
-      removed: false,
-      summary: { state: 'Idle', usedInodesPercent: null },
-    },
-    {
-      name: 'with inodes above the threshold',
-      imageFs: { inodes: 1000, inodesFree: 90, inodesUsed: 400 },
-      removed: true,
-      summary: { crossed: ['inodes'], usedInodesPercent: 91, wantedInodes: 110, wantedBytes: 0 },
-    },
-  ])('statistics $name decide about inodes', async ({ imageFs, removed, summary }) => {
+    ['without inodes', {}, false, { state: 'Idle', usedInodesPercent: null }],
+    [
+      'with inodes above the threshold',
+      { inodes: 1000, inodesFree: 90, inodesUsed: 400 },
+      true,
+      { crossed: ['inodes'], usedInodesPercent: 91, wantedInodes: 110, wantedBytes: 0 },
+    ],
+  ])('statistics %s decide about inodes', async (_, inodes, removed, summary) => {
     input.use('image-disk-full');
-    const disk = { capacityBytes: 100 * gib, availableBytes: 60 * gib };
-    input.write('snapshot/nodes/node-1/stats.json', {
-      node: { runtime: { imageFs: { ...disk, ...imageFs } } },
-    });
+    const imageFs = { capacityBytes: 100 * gib, availableBytes: 60 * gib, ...inodes };
+    input.write('snapshot/nodes/node-1/stats.json', { node: { runtime: { imageFs } } });
     input.write('policy.json', policy('nodes', { mode: 'Enforce', nodes: { imageGC: { inodes: {} } } }));
     const result = await plan('--kept');
     expect(removals(result).length > 0).toBe(removed);
     expect(result.summary).toMatchObject([summary]);
-  });
-
-  test('without a state file, every image counts as new', async () => {
-    input.use('image-disk-full');
-    input.drop('snapshot/nodes/node-1/state.json');
-    const result = await plan('--kept');
-    expect(removals(result)).toEqual([]);
-    expect(keptFor(result, 'imagegc')).toContain('TooYoung');
   });
 
   test('a state file of a later version counts as missing, with a note', async () => {
@@ -262,14 +232,13 @@ describe('a missing file counts as not known', () => {
   });
 
   test.each([
-    { file: 'pods.json', left: ['DeadContainer crash-0', 'DeadContainer crash-1', 'BrokenLink /var/log'] },
-    { file: 'nodes/node-1/sandboxes.json', left: ['BrokenLink /var/log'] },
-    { file: 'nodes/node-1/containers.json', left: [] },
-    { file: 'nodes.json', left: [] },
-  ])('without $file, no pod counts as gone', async ({ file, left }) => {
+    ['pods.json', ['DeadContainer crash-0', 'DeadContainer crash-1', 'BrokenLink /var/log']],
+    ['nodes/node-1/sandboxes.json', ['BrokenLink /var/log']],
+    ['nodes/node-1/containers.json', []],
+    ['nodes.json', []],
+  ])('without %s, no pod counts as gone', async (file, left) => {
     input.use('dead-containers');
     input.drop(`snapshot/${file}`);
-    if (file === 'nodes.json') expect((await plan()).notes.join()).toContain('Nodes are not known');
     expect(removals(await plan('--assume-quarantine-elapsed'))).toEqual(left);
   });
 
@@ -310,10 +279,8 @@ describe('objects that wait for time', () => {
 describe('policies', () => {
   test('come from the snapshot when no file is given', async () => {
     input.use('terminated-over-threshold');
-    input.write(
-      'snapshot/policies.yaml',
-      'kind: List\nitems:\n- apiVersion: gc.dustpan.dev/v1alpha1\n  kind: GCPolicy\n  metadata: {name: own}\n  spec: {pods: {terminated: {threshold: 4}}}\n',
-    );
+    const own = policy('own', { pods: { terminated: { threshold: 4 } } });
+    input.write('snapshot/policies.yaml', dump(list('GCPolicy', [own])));
     const result = await planned([`--snapshot=${input.path('snapshot')}`, '--now=2026-01-15T12:00:00Z']);
     expect(result.decisions).toMatchObject([{ policy: 'own', mode: 'DryRun', order: 1 }]);
   });
@@ -334,35 +301,56 @@ describe('policies', () => {
 
   test('are read from several files, and the highest priority governs', async () => {
     input.use('terminated-over-threshold');
-    const rule = { terminated: { threshold: 4 } };
-    input.write(
-      'strong.json',
-      policy('strong', { priority: 1, pods: { ...rule, excludeNamespaces: ['web'] } }),
-    );
-    const result = await plan(`--policy=${input.path('strong.json')}`);
-    expect(new Set(result.decisions.map(({ policy: name }) => name))).toEqual(new Set());
-    const kept = await plan(`--policy=${input.path('strong.json')}`, '--kept');
-    expect(new Set(kept.decisions.map(({ policy: name }) => name))).toEqual(new Set(['strong', 'default']));
+    const pods = { terminated: { threshold: 4 }, excludeNamespaces: ['web'] };
+    input.write('strong.json', policy('strong', { priority: 1, pods }));
+    const { decisions } = await plan(`--policy=${input.path('strong.json')}`, '--kept');
+    expect(decisions.filter(({ order }) => order !== null)).toEqual([]);
+    expect(new Set(decisions.map(({ policy: name }) => name))).toEqual(new Set(['strong', 'default']));
   });
 });
 
 test('a selector can read any label of the pods in a snapshot', async () => {
   input.use('terminated-over-threshold');
-  const pods = {
-    podSelector: { matchLabels: { team: 'a' } },
-    terminated: { ttlAfterFinished: '0s', threshold: 0 },
-  };
+  const terminated = { ttlAfterFinished: '0s', threshold: 0 };
+  const pods = { podSelector: { matchLabels: { team: 'a' } }, terminated };
   input.write('policy.json', policy('p', { pods }));
+  const common = { namespace: 'web', creationTimestamp: '2026-01-15T03:00:00Z' };
   const pod = (name: string, team: string) => ({
-    metadata: {
-      name,
-      namespace: 'web',
-      uid: name,
-      creationTimestamp: '2026-01-15T03:00:00Z',
-      labels: { team },
-    },
+    metadata: { ...common, name, uid: name, labels: { team } },
     status: { phase: 'Succeeded' },
   });
   input.write('snapshot/pods.json', list('Pod', [pod('mine', 'a'), pod('theirs', 'b')]));
   expect(removals(await plan())).toEqual(['Expired mine']);
+});
+
+const writeStats = (stats: object): void => {
+  input.use('storage-overrun');
+  input.write('snapshot/nodes/node-1/stats.json', stats);
+};
+
+test('a number that cannot be is unknown, with a note, and the plan has everything else', async () => {
+  const usage = { usedBytes: 2 ** 64 - 4096 };
+  writeStats({
+    node: { fs: { capacityBytes: 1e12, availableBytes: -1 } },
+    pods: [
+      { podRef: { uid: 'c5e9a1f4-0000-4000-8000-000000000001' }, volume: [{ name: 'tmp', ...usage }] },
+      { podRef: { uid: 'other', name: 'b', namespace: 'web' }, 'ephemeral-storage': usage },
+    ],
+  });
+  const { code, stdout } = await dustpan(['plan', ...input.args]);
+  const text = stdout.replaceAll(/\s+/g, ' ');
+  expect(code).toBe(0);
+  expect(text).toContain(
+    'Node node-1: the kubelet reports an impossible value of the file system of the kubelet (availableBytes); it counts as unknown.',
+  );
+  expect(text).toContain('an impossible value of the pod web/b (total); it counts as unknown.');
+});
+
+test('statistics without pods: their usage is not known, and none is evicted', async () => {
+  writeStats({ node: {} });
+  const { stdout } = await dustpan(['plan', ...input.args]);
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
+    'Node node-1: the local storage usage of its pods is not known: no pod is evicted or warned about.',
+  );
+  expect(stdout).toContain('Nothing would be removed.');
 });

@@ -5,11 +5,6 @@ import type { PlanDocument } from '../../../../src/commands/plan/document.ts';
 import { built } from '../../built.ts';
 import { dustpan } from '../plan/fixture.ts';
 
-/** A value that no snapshot may contain. */
-export const secret = 'hunter2';
-
-export const files = (names: readonly string[]): string[] => names.map((name) => `${name}.json`);
-
 /** The plan without the values of this machine's disk, which other processes write to. */
 export const withoutDisk = (plan: PlanDocument): PlanDocument => ({
   ...plan,
@@ -29,11 +24,7 @@ export class SnapshotFixture extends AgentEnvironment {
     return dustpan(this.argv(...args).slice(1));
   }
 
-  text(file: string): string {
-    return readFileSync(join(this.directory, file), 'utf8');
-  }
-
   json(file: string): unknown {
-    return JSON.parse(this.text(file));
+    return JSON.parse(readFileSync(join(this.directory, file), 'utf8'));
   }
 }

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nodeName, nodesPolicy } from '../../agent/environment.ts';
 import { startKubeletSandbox, type KubeletSandbox } from '../../../sandbox/kubelet/server.ts';
 import { dustpan, planned } from '../plan/fixture.ts';
-import { withoutDisk, secret, SnapshotFixture } from './fixture.ts';
+import { withoutDisk, SnapshotFixture } from './fixture.ts';
 
 let fixture: SnapshotFixture;
 
@@ -39,14 +39,10 @@ describe('on a node', () => {
     runtime.addImage({ tags: [infra], digests: [digestOf('infra')] });
     kubelet = await startKubeletSandbox({ nodeName, token: fixture.api.token });
     runtime.addImage({ tags: ['registry.example.com/unused:v1'], digests: [digestOf('unused')] });
-    runtime.addImage({
-      tags: ['registry.example.com/pinned:v1'],
-      digests: [digestOf('pinned')],
-      pinned: true,
-    });
+    const pinned = { tags: ['registry.example.com/pinned:v1'], digests: [digestOf('pinned')], pinned: true };
+    runtime.addImage(pinned);
     const { sandbox } = runtime.runPod({
       name: 'web',
-      annotations: { 'example.com/token': secret },
       containers: [
         { name: 'main', image: app, state: 'Exited', attempt: 0, log: 'first' },
         { name: 'main', image: app, state: 'Exited', attempt: 1, log: 'second' },
@@ -62,7 +58,6 @@ describe('on a node', () => {
     runtime.addImage({ tags: [model] });
     runtime.runPod({
       name: 'stray',
-      labels: { team: secret },
       containers: [{ name: 'main', image: app, mountedImages: [model] }],
     });
     mkdirSync(join(fixture.path('pods'), `default_empty_${emptyUid}`));
@@ -74,10 +69,8 @@ describe('on a node', () => {
     const ids = runtime.images.all.map(({ id }) => id);
     const seen = { firstDetected: '2026-01-01T00:00:00.000Z', lastUsed: null };
     const images = Object.fromEntries(ids.map((id) => [id, seen]));
-    writeFileSync(
-      join(fixture.path('state'), 'state.json'),
-      JSON.stringify({ version: 1, images, removed: [] }),
-    );
+    const state = JSON.stringify({ version: 1, images, removed: [] });
+    writeFileSync(join(fixture.path('state'), 'state.json'), state);
     const imageGC = { highThresholdPercent: 2, lowThresholdPercent: 1, maximumAge: '1h' };
     const localStorageEviction = { defaultLimits: { pod: '1Mi' } };
     fixture.api.store.apply(
@@ -112,18 +105,12 @@ describe('on a node', () => {
   test('its objects alone are one JSON object on standard output, the same as in the files', async () => {
     await fixture.snapshot(...snapshotOptions());
     const kubeconfig = `--kubeconfig=${fixture.api.kubeconfigFile}`;
-    const { code, stdout, stderr } = await dustpan([
-      'snapshot',
-      '-',
-      '--only-node',
-      kubeconfig,
-      ...snapshotOptions(),
-    ]);
+    const flags = ['-', '--only-node', kubeconfig, ...snapshotOptions()];
+    const { code, stdout, stderr } = await dustpan(['snapshot', ...flags]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const written = JSON.parse(stdout) as Record<string, unknown>;
-    const names = readdirSync(join(fixture.directory, 'nodes', nodeName)).map((file) =>
-      file.replace('.json', ''),
-    );
+    const files = readdirSync(join(fixture.directory, 'nodes', nodeName));
+    const names = files.map((file) => file.replace('.json', ''));
     expect(Object.keys(written).sort()).toEqual(names);
     // The usage of disks and the times of their measurements change.
     for (const name of names.filter((one) => !['imagefs', 'stats'].includes(one)))
@@ -133,19 +120,15 @@ describe('on a node', () => {
   });
 
   test.each([
-    {
-      name: 'governed',
-      change: () => undefined,
-      reasons: ['Image Age', 'Image Pinned', 'Image InUse', 'Pod ephemeralpodfs.limit'],
-    },
-    {
-      name: 'not governed',
-      change: () => {
+    ['governed', () => undefined, ['Image Age', 'Image Pinned', 'Image InUse', 'Pod ephemeralpodfs.limit']],
+    [
+      'not governed',
+      () => {
         fixture.api.store.delete('GCPolicy', 'default');
       },
-      reasons: ['Image NoPolicy', 'Container NoPolicy', 'LogDirectory NoPolicy'],
-    },
-  ])('the plan of the snapshot equals the plan of the node, $name', async ({ change, reasons }) => {
+      ['Image NoPolicy', 'Container NoPolicy', 'LogDirectory NoPolicy'],
+    ],
+  ])('the plan of the snapshot equals the plan of the node, %s', async (_, change, reasons) => {
     change();
     await fixture.snapshot(...snapshotOptions());
     for (const args of [[], ['--assume-quarantine-elapsed']])
@@ -207,19 +190,14 @@ describe('on a node', () => {
   });
 
   test.each([
-    {
-      name: 'no runtime',
-      args: ['--cri-socket=/nowhere/cri.sock'],
-      code: 1,
-      line: /^dustpan: .*\/nowhere\/cri\.sock.*\n$/,
-    },
-    {
-      name: 'an unknown node name',
-      args: ['--node-name=node-7'],
-      code: 2,
-      line: /^dustpan: snapshot: --node-name: there is no node node-7 in the cluster\n$/,
-    },
-  ])('$name: one line, and nothing is written', async ({ args, code, line }) => {
+    ['no runtime', ['--cri-socket=/nowhere/cri.sock'], 1, /^dustpan: .*\/nowhere\/cri\.sock.*\n$/],
+    [
+      'an unknown node name',
+      ['--node-name=node-7'],
+      2,
+      /^dustpan: snapshot: --node-name: there is no node node-7 in the cluster\n$/,
+    ],
+  ])('%s: one line, and nothing is written', async (_, args, code, line) => {
     const ran = await fixture.snapshot(...snapshotOptions(), ...args);
     expect(ran).toMatchObject({ code, stdout: '' });
     expect(ran.stderr).toMatch(line);

@@ -4,10 +4,12 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { SandboxUser } from '../../../sandbox/api/users.ts';
-import { nodeName, nodesPolicy } from '../../agent/environment.ts';
+import { policyManifest } from '../../../manifests.ts';
+import { nodeName } from '../../agent/environment.ts';
 import { until } from '../../built.ts';
+import { podOn } from '../../controller/environment.ts';
 import { planned } from '../plan/fixture.ts';
-import { files, secret, SnapshotFixture } from './fixture.ts';
+import { SnapshotFixture } from './fixture.ts';
 
 let fixture: SnapshotFixture;
 
@@ -15,6 +17,12 @@ let fixture: SnapshotFixture;
 const onlyNodes: SandboxUser = {
   ...{ name: 'only-nodes', token: 'only-nodes' },
   allow: ({ resource }) => resource === 'nodes',
+};
+
+/** May read one namespace, and the policies. */
+const owner: SandboxUser = {
+  ...{ name: 'owner', token: 'owner' },
+  allow: ({ resource, namespace }) => resource === 'gcpolicies' || namespace === 'team',
 };
 
 beforeEach(async () => {
@@ -25,54 +33,26 @@ afterEach(async () => {
   await fixture.stop();
 });
 
-/** May read one namespace, and the policies. */
-const owner: SandboxUser = {
-  ...{ name: 'owner', token: 'owner' },
-  allow: ({ resource, namespace }) => resource === 'gcpolicies' || namespace === 'team',
-};
-
-const clusterFiles = ['jobs', 'namespaces', 'nodegcreports', 'nodes', 'pods', 'policies', 'replicasets'];
+const clusterLists = ['jobs', 'namespaces', 'nodegcreports', 'nodes', 'pods', 'policies', 'replicasets'];
 
 function finishedPods(count: number): void {
-  for (let i = 0; i < count; i += 1)
-    fixture.api.store.apply({
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: {
-        name: `p${i}`,
-        namespace: 'default',
-        annotations: { 'kubectl.kubernetes.io/last-applied-configuration': secret },
-      },
-      spec: {
-        nodeName,
-        containers: [{ name: 'c', image: 'i', env: [{ name: 'A', value: secret }], args: [secret] }],
-      },
-      status: { phase: 'Succeeded' },
-    });
+  for (let i = 0; i < count; i += 1) fixture.api.store.apply(podOn(nodeName, `p${i}`, 'Succeeded'));
 }
 
-const podsPolicy = {
-  ...nodesPolicy('DryRun', {}),
-  spec: { mode: 'DryRun', pods: { terminated: { threshold: 600 }, orphaned: {} } },
-};
+const podsPolicy = (pods: object) => policyManifest('default', { mode: 'DryRun', pods });
 
 describe('of a cluster', () => {
-  test('writes all lists in the format of kubectl, without secrets, and their plan equals the plan of the cluster', async () => {
+  test('writes all lists in the format of kubectl, and their plan equals the plan of the cluster', async () => {
     finishedPods(1100);
-    fixture.api.store.apply(podsPolicy);
+    fixture.api.store.apply(podsPolicy({ terminated: { threshold: 600 }, orphaned: {} }));
     const { code, stdout, stderr } = await fixture.snapshot();
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(
       `Snapshot in ${fixture.directory}: 1100 pods, 1 nodes, 4 namespaces, 0 jobs, 0 replicasets, 1 policies, 0 nodegcreports\n`,
     );
-    expect(readdirSync(fixture.directory)).toEqual(files([...clusterFiles, 'snapshot']));
-    expect(fixture.json('jobs.json')).toEqual({
-      apiVersion: 'v1',
-      kind: 'List',
-      metadata: { resourceVersion: '' },
-      items: [],
-    });
-    for (const file of files(clusterFiles)) expect(fixture.text(file)).not.toContain(secret);
+    expect(readdirSync(fixture.directory)).toEqual(
+      [...clusterLists, 'snapshot'].map((name) => `${name}.json`),
+    );
     const at = ['--now=2031-01-15T12:00:00Z', '--kept'];
     const offline = await planned([`--snapshot=${fixture.directory}`, ...at]);
     const live = await planned([`--kubeconfig=${fixture.api.kubeconfigFile}`, ...at]);
@@ -91,10 +71,7 @@ describe('of a cluster', () => {
         ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: app, namespace: 'team', labels: { app } } },
         ...{ spec: { nodeName, containers: [] }, status: { phase: 'Succeeded', conditions: [ended] } },
       });
-    store.apply({
-      ...podsPolicy,
-      spec: { mode: 'DryRun', pods: { terminated: { ttlAfterFinished: '1s' } } },
-    });
+    store.apply(podsPolicy({ terminated: { ttlAfterFinished: '1s' } }));
     const kubeconfig = `--kubeconfig=${fixture.api.kubeconfigOf('owner')}`;
     const { code, stdout } = await fixture.snapshot(kubeconfig, '-n=team', '-l=app=web');
     expect(code).toBe(0);
@@ -113,19 +90,6 @@ describe('of a cluster', () => {
     expect(readdirSync(fixture.directory)).toEqual(['nodes.json', 'snapshot.json']);
   });
 
-  test('leaves nothing behind when a list fails', async () => {
-    finishedPods(600);
-    fixture.api.faults.next(({ path }) => path.endsWith('/nodes'), {
-      kind: 'status',
-      status: 400,
-      message: 'no such luck',
-    });
-    const { code, stdout, stderr } = await fixture.snapshot();
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^dustpan: listing nodes: .*no such luck\n$/);
-    expect(readdirSync(fixture.root).filter((name) => name.startsWith('snapshot'))).toEqual([]);
-  });
-
   test('leaves nothing behind after Ctrl-C', async () => {
     fixture.api.faults.next(({ path }) => path.endsWith('/jobs'), { kind: 'hang' });
     const child = spawn(process.execPath, fixture.argv(), { stdio: ['ignore', 'ignore', 'pipe'], env: {} });
@@ -138,18 +102,10 @@ describe('of a cluster', () => {
     expect(readdirSync(fixture.root).filter((name) => name.startsWith('snapshot'))).toEqual([]);
   });
 
-  test('retries a throttled request, and starts a list again after an expired page', async () => {
+  test('starts a list again after an expired page', async () => {
     finishedPods(1100);
-    fixture.api.faults.next(({ path }) => path.endsWith('/pods'), {
-      kind: 'status',
-      status: 429,
-      retryAfterSeconds: 0,
-    });
-    fixture.api.faults.next(({ query }) => query.has('continue'), {
-      kind: 'status',
-      status: 410,
-      reason: 'Expired',
-    });
+    const expired = { kind: 'status', status: 410, reason: 'Expired' } as const;
+    fixture.api.faults.next(({ query }) => query.has('continue'), expired);
     expect(await fixture.snapshot()).toMatchObject({ code: 0, stderr: '' });
     expect(fixture.json('pods.json')).toHaveProperty('items.length', 1100);
   });

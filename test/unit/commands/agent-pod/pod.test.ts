@@ -14,24 +14,18 @@ test('a running agent is found by its container', () => {
 });
 
 test.each([
-  { name: 'it is being deleted', over: { metadata: { deletionTimestamp: '2026-01-15T12:00:00Z' } } },
-  { name: 'it has no container of the agent', over: { spec: { containers: [{ name: 'other' }] } } },
-  {
-    name: 'its container waits',
-    over: { status: { containerStatuses: [{ name: 'agent', state: { waiting: {} } }] } },
-  },
-  {
-    name: 'only its sidecar runs',
-    over: { status: { containerStatuses: [{ name: 'x', state: { running: {} } }] } },
-  },
-])('no command runs in a pod when $name', ({ over }) => {
+  ['it is being deleted', { metadata: { deletionTimestamp: '2026-01-15T12:00:00Z' } }],
+  ['it has no container of the agent', { spec: { containers: [{ name: 'other' }] } }],
+  ['its container waits', { status: { containerStatuses: [{ name: 'agent', state: { waiting: {} } }] } }],
+  ['only its sidecar runs', { status: { containerStatuses: [{ name: 'x', state: { running: {} } }] } }],
+])('no command runs in a pod when %s', (_, over) => {
   expect(agentPodOf(pod(over))).toBeUndefined();
 });
 
 test.each([
-  {
-    name: 'the options about the node are those of the agent, in either form',
-    args: [
+  [
+    'the options about the node are those of the agent, in either form',
+    [
       'agent',
       '--state-dir=/s',
       '--cri-socket',
@@ -41,14 +35,10 @@ test.each([
       '2',
       '--kubelet-insecure-tls',
     ],
-    options: ['--state-dir=/s', '--cri-socket=/c', '--kubelet-insecure-tls'],
-  },
-  {
-    name: 'a switch takes no option as its value',
-    args: ['--kubelet-insecure-tls', '--v=2'],
-    options: ['--kubelet-insecure-tls'],
-  },
-])('the command in the pod: $name', ({ args, options }) => {
+    ['--state-dir=/s', '--cri-socket=/c', '--kubelet-insecure-tls'],
+  ],
+  ['a switch takes no option as its value', ['--kubelet-insecure-tls', '--v=2'], ['--kubelet-insecure-tls']],
+])('the command in the pod: %s', (_, args, options) => {
   expect(snapshotCommand({ command: ['node', 'main.js'], args })).toEqual([
     ...['node', 'main.js', 'snapshot', '-', '--only-node'],
     ...options,

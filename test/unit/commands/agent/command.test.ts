@@ -22,15 +22,9 @@ function problemsOf(argv: readonly string[], env: Env = {}): readonly string[] {
 }
 
 test('has the documented defaults', () => {
+  const trust = { isInsecure: false, caFile: undefined, ownFile: '/var/lib/kubelet/pki/kubelet.crt' };
   expect(configOf(['--node-name=n1'])).toMatchObject({
-    kube: {
-      kubeconfig: undefined,
-      context: undefined,
-      kubeconfigVariable: undefined,
-      homes: [],
-      serviceHost: undefined,
-      servicePort: undefined,
-    },
+    kube: { homes: [], kubeconfig: undefined, serviceHost: undefined },
     kubeApiQps: 5,
     kubeApiBurst: 10,
     nodeName: 'n1',
@@ -40,10 +34,7 @@ test('has the documented defaults', () => {
     containerGcPeriodMs: 60_000,
     localStoragePeriodMs: 10_000,
     localStoragePodMetrics: false,
-    kubelet: {
-      endpoint: 'https://127.0.0.1:10250',
-      trust: { isInsecure: false, caFile: undefined, ownFile: '/var/lib/kubelet/pki/kubelet.crt' },
-    },
+    kubelet: { endpoint: 'https://127.0.0.1:10250', trust },
     directories: {
       state: '/var/lib/dustpan',
       podLogs: '/var/log/pods',
@@ -59,23 +50,20 @@ test('has the documented defaults', () => {
 });
 
 describe('the kubelet', () => {
+  const named = ['--node-name=n1'];
+  const env = { HOST_IP: '10.0.0.7' };
+
   test('has by default the address of the node, and a certificate below its root directory', () => {
-    const { kubelet } = configOf(['--node-name=n1', '--kubelet-root-dir=/data/kubelet'], {
-      HOST_IP: '10.0.0.7',
-    });
-    expect(kubelet.endpoint).toBe('https://10.0.0.7:10250');
-    expect(kubelet.trust.ownFile).toBe('/data/kubelet/pki/kubelet.crt');
+    const { kubelet } = configOf([...named, '--kubelet-root-dir=/data/kubelet'], env);
+    const ownFile = '/data/kubelet/pki/kubelet.crt';
+    expect(kubelet).toMatchObject({ endpoint: 'https://10.0.0.7:10250', trust: { ownFile } });
   });
 
   test('has the address and the trust that the flags set', () => {
     const argv = ['--kubelet-endpoint=https://[fd00::1]:250', '--kubelet-certificate-authority=/ca'];
-    const { kubelet } = configOf(['--node-name=n1', ...argv, '--kubelet-insecure-tls'], {
-      HOST_IP: '10.0.0.7',
-    });
-    expect(kubelet).toMatchObject({
-      endpoint: 'https://[fd00::1]:250',
-      trust: { isInsecure: true, caFile: '/ca' },
-    });
+    const { kubelet } = configOf([...named, ...argv, '--kubelet-insecure-tls'], env);
+    const trust = { isInsecure: true, caFile: '/ca' };
+    expect(kubelet).toMatchObject({ endpoint: 'https://[fd00::1]:250', trust });
   });
 
   test.each(['http://10.0.0.7:10250', '10.0.0.7:10250', 'https://10.0.0.7/stats', 'https://'])(
@@ -90,20 +78,10 @@ describe('the kubelet', () => {
 
 describe('the node', () => {
   test.each([
-    { name: 'the flag', argv: ['--node-name=a'], env: { NODE_NAME: 'b', DUSTPAN_NODE_NAME: 'c' }, is: 'a' },
-    {
-      name: 'else the DUSTPAN_ variable',
-      argv: [],
-      env: { NODE_NAME: 'b', DUSTPAN_NODE_NAME: 'c' },
-      is: 'c',
-    },
-    {
-      name: 'else NODE_NAME',
-      argv: [],
-      env: { NODE_NAME: 'ip-10-0-0-1.eu.internal' },
-      is: 'ip-10-0-0-1.eu.internal',
-    },
-  ])('$name', ({ argv, env, is }) => {
+    ['the flag', ['--node-name=a'], { NODE_NAME: 'b', DUSTPAN_NODE_NAME: 'c' }, 'a'],
+    ['else the DUSTPAN_ variable', [], { NODE_NAME: 'b', DUSTPAN_NODE_NAME: 'c' }, 'c'],
+    ['else NODE_NAME', [], { NODE_NAME: 'ip-10-0-0-1.eu.internal' }, 'ip-10-0-0-1.eu.internal'],
+  ])('%s', (_, argv, env, is) => {
     expect(configOf(argv, env).nodeName).toBe(is);
   });
 
@@ -143,10 +121,3 @@ test.each(['state-dir', 'pod-logs-dir', 'container-logs-dir', 'kubelet-root-dir'
       expect(refusal([`--${name}=${text}`])).toContain('is invalid. Use an absolute path.');
   },
 );
-
-test('an invalid period is refused', () => {
-  expect(refusal(['--container-gc-period=10ms'])).toContain('The minimum is 1s.');
-  expect(refusal([], { DUSTPAN_IMAGE_GC_PERIOD: 'often' })).toMatch(
-    /'often' from env 'DUSTPAN_IMAGE_GC_PERIOD' is invalid\. Use a duration such as 30s/,
-  );
-});

@@ -11,21 +11,14 @@ const governed = (generation: number, mode: 'DryRun' | 'Enforce' = 'Enforce'): N
   nodes,
 });
 const keep = (reason: 'NoPolicy' | 'KeepMarked' | 'NodeUnknown'): NodeGovernance => ({
-  kind: 'keep',
-  reason,
-  policy: undefined,
+  ...{ kind: 'keep', reason, policy: undefined },
 });
 
 test('logs the policy of the node once for each change', () => {
   const log = new RecordingLogger();
   const governor = new Governor('n1', log);
-  const seen = [
-    keep('NoPolicy'),
-    keep('NoPolicy'),
-    governed(1, 'DryRun'),
-    governed(1, 'DryRun'),
-    governed(2),
-  ];
+  const dryRun = governed(1, 'DryRun');
+  const seen = [keep('NoPolicy'), keep('NoPolicy'), dryRun, dryRun, governed(2)];
   expect(seen.map((now) => governor.changed(now))).toEqual([true, false, true, false, true]);
   expect(log.lines.map(({ message, fields }) => ({ message, ...fields }))).toEqual([
     { message: 'nothing is collected on this node', node: 'n1', policy: undefined, reason: 'NoPolicy' },

@@ -17,19 +17,14 @@ test('calls of the runtime for the report are no progress of the passes', async 
   runtime.filesystems = { images: [{ mountpoint: '/', usedBytes: 1, inodesUsed: 1 }], containers: [] };
   let progress = 0;
   const endpoint = 'https://127.0.0.1:10250';
+  const nowhere = '/nowhere';
   const registry = new Registry();
   const units = buildAgentUnits({
     config: {
-      ...{
-        nodeName: 'node-1',
-        localStoragePodMetrics: false,
-        localStoragePeriodMs: 10_000,
-        containerGcPeriodMs: 60_000,
-      },
-      kubelet: { endpoint, trust: { isInsecure: true, caFile: undefined, ownFile: '/nowhere' } },
-      directories: {
-        ...{ state: '/nowhere', podLogs: '/nowhere', containerLogs: '/nowhere', kubeletRoot: '/nowhere' },
-      },
+      ...{ nodeName: 'node-1', localStoragePodMetrics: false },
+      ...{ localStoragePeriodMs: 10_000, containerGcPeriodMs: 60_000 },
+      kubelet: { endpoint, trust: { isInsecure: true, caFile: undefined, ownFile: nowhere } },
+      directories: { state: nowhere, podLogs: nowhere, containerLogs: nowhere, kubeletRoot: nowhere },
     },
     cluster: {
       transport: Object.assign(new FakeTransport({}), { close: () => undefined }),
@@ -40,7 +35,7 @@ test('calls of the runtime for the report are no progress of the passes', async 
     log: silentLogger,
     recorder: new FakeRecorder(),
     runtime,
-    state: new StateDirectory('/nowhere', silentLogger),
+    state: new StateDirectory(nowhere, silentLogger),
     runtimeWatch: { version: undefined, check: () => undefined },
     caches: {
       governance: () => ({ kind: 'keep', reason: 'NoPolicy', policy: undefined }),

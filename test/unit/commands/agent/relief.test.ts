@@ -12,7 +12,6 @@ import type { FileSystemStats } from '../../../../src/node/disk/filesystem.ts';
 type Space = Pick<FileSystemStats, 'availableBytes' | 'inodesFree'>;
 
 interface Row {
-  readonly name: string;
   readonly demand?: Partial<Demand>;
   readonly before: Space;
   /** After the pass over containers, and over images. */
@@ -20,76 +19,66 @@ interface Row {
   readonly containers?: ReclaimResult;
   readonly planned?: PlannedContainers;
   readonly images?: ReclaimResult;
-  /** The passes, each with the amount that it has to free. */
-  readonly passes: readonly string[];
-  readonly result: ReclaimResult;
 }
 
 const space = (availableBytes: number, inodesFree?: number): Space => ({ availableBytes, inodesFree });
 const dry: PlannedContainers = { ids: new Set(['c']), bytes: 30 };
 
-test.each<Row>([
-  {
-    name: 'containers, then images',
-    ...{ before: space(100), after: [space(149), space(150)], images: 'Enough' },
-    ...{ passes: ['containers 50', 'images 1'], result: 'Enough' },
-  },
-  {
-    name: 'no images once enough is available',
-    ...{ before: space(100), after: [space(150)], passes: ['containers 50'], result: 'Enough' },
-  },
-  {
-    name: 'nothing if the measurement of the kubelet is out of date',
-    ...{ before: space(150), passes: [], result: 'Enough' },
-  },
-  {
-    name: 'for inodes, whatever the bytes',
-    demand: { signal: 'imagefs.inodesFree' as const, containers: false },
-    ...{ before: space(1_000, 149), passes: ['images 1'], result: 'Exhausted' },
-  },
-  {
-    name: 'nothing for inodes that the file system does not count',
-    demand: { signal: 'nodefs.inodesFree' as const },
-    ...{ before: space(100), passes: [], result: 'Enough' },
-  },
-  {
-    name: 'no images that are on another file system',
-    demand: { images: false },
-    ...{ before: space(100), containers: 'MoreLeft', passes: ['containers 50'], result: 'MoreLeft' },
-  },
-  {
-    name: 'and more is left if the pass over containers ended early',
-    ...{
-      before: space(100),
-      containers: 'MoreLeft',
-      passes: ['containers 50', 'images 50'],
-      result: 'MoreLeft',
-    },
-  },
-  {
-    name: 'in mode DryRun fewer images, by the logs of the containers',
-    ...{
-      before: space(100),
-      planned: dry,
-      passes: ['containers 50', 'images 20 without c'],
-      result: 'Exhausted',
-    },
-  },
-  {
-    name: 'in mode DryRun no images where logs would be enough',
-    ...{ before: space(120), planned: dry, passes: ['containers 30'], result: 'Enough' },
-  },
-  {
-    name: 'in mode DryRun as many images where logs are on another file system',
-    demand: { logs: false },
-    ...{
-      before: space(100),
-      planned: dry,
-      passes: ['containers 50', 'images 50 without c'],
-      result: 'Exhausted',
-    },
-  },
-])('removes $name', async (row) => {
+const most = space(100);
+
+/** The passes, each with the amount that it has to free. */
+test.each<readonly [string, Row, passes: readonly string[], ReclaimResult]>([
+  [
+    'containers, then images',
+    { before: most, after: [space(149), space(150)], images: 'Enough' },
+    ['containers 50', 'images 1'],
+    'Enough',
+  ],
+  ['no images once enough is available', { before: most, after: [space(150)] }, ['containers 50'], 'Enough'],
+  ['nothing if the measurement of the kubelet is out of date', { before: space(150) }, [], 'Enough'],
+  [
+    'for inodes, whatever the bytes',
+    { demand: { signal: 'imagefs.inodesFree', containers: false }, before: space(1_000, 149) },
+    ['images 1'],
+    'Exhausted',
+  ],
+  [
+    'nothing for inodes that the file system does not count',
+    { demand: { signal: 'nodefs.inodesFree' }, before: most },
+    [],
+    'Enough',
+  ],
+  [
+    'no images that are on another file system',
+    { demand: { images: false }, before: most, containers: 'MoreLeft' },
+    ['containers 50'],
+    'MoreLeft',
+  ],
+  [
+    'and more is left if the pass over containers ended early',
+    { before: most, containers: 'MoreLeft' },
+    ['containers 50', 'images 50'],
+    'MoreLeft',
+  ],
+  [
+    'in mode DryRun fewer images, by the logs of the containers',
+    { before: most, planned: dry },
+    ['containers 50', 'images 20 without c'],
+    'Exhausted',
+  ],
+  [
+    'in mode DryRun no images where logs would be enough',
+    { before: space(120), planned: dry },
+    ['containers 30'],
+    'Enough',
+  ],
+  [
+    'in mode DryRun as many images where logs are on another file system',
+    { demand: { logs: false }, before: most, planned: dry },
+    ['containers 50', 'images 50 without c'],
+    'Exhausted',
+  ],
+])('removes %s', async (_, row, expected, result) => {
   const { demand, before, after: [afterContainers = before, afterImages] = [], planned = noContainers } = row;
   const passes: string[] = [];
   let now = before;
@@ -115,6 +104,6 @@ test.each<Row>([
     ...{ signal: 'nodefs.available', threshold: '15%', wanted: 50, until: 150 },
     ...{ containers: true, logs: true, images: true },
   };
-  expect(await relieve({ ...wanted, ...demand }, new AbortController().signal)).toBe(row.result);
-  expect(passes).toEqual(row.passes);
+  expect(await relieve({ ...wanted, ...demand }, new AbortController().signal)).toBe(result);
+  expect(passes).toEqual(expected);
 });

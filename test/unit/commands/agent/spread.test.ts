@@ -1,3 +1,4 @@
+import { Registry } from 'prom-client';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { AgentLoops, type Passes } from '../../../../src/commands/agent/loops.ts';
 import {
@@ -6,6 +7,7 @@ import {
   passSpreadMs,
   reportSpreadMs,
 } from '../../../../src/commands/agent/spread.ts';
+import { agentMetrics } from '../../../../src/commands/agent/metrics.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
 import { SettlingClock } from '../../../fakes/settling-clock.ts';
 
@@ -40,7 +42,7 @@ interface Told {
 }
 
 /** An agent that starts at 0 and makes its passes in no time; what it asks for is told by any report. */
-function start(random: number) {
+function start(random: number, over: Partial<ConstructorParameters<typeof AgentLoops>[0]> = {}) {
   const clock = new SettlingClock();
   const stop = new AbortController();
   onTestFinished(() => {
@@ -50,7 +52,7 @@ function start(random: number) {
   const asks = { isUntold: false };
   const loops = new AgentLoops({
     config: { imageGcPeriodMs: 5 * minute, containerGcPeriodMs: minute, localStoragePeriodMs: 10_000 },
-    ...{ clock, random: () => random, log: silentLogger, onResult: () => () => undefined },
+    ...{ clock, random: () => random, log: silentLogger, onResult: () => () => undefined, ...over },
   });
   const pass = (name: keyof Passes) => () => {
     told.push({ pass: name, atMs: clock.monotonicMs() });
@@ -58,31 +60,16 @@ function start(random: number) {
     if (name === 'containers' || name === 'storage') loops.wakeReport();
     return Promise.resolve();
   };
-  void loops.run(
-    {
-      ...{
-        containers: pass('containers'),
-        images: pass('images'),
-        storage: pass('storage'),
-        pressure: pass('pressure'),
-      },
-      ...{ report: pass('report'), runtime: pass('runtime'), usage: pass('usage') },
-      isReportAwaited: () => asks.isUntold,
-    },
-    stop.signal,
-  );
+  const own = { containers: pass('containers'), images: pass('images'), storage: pass('storage') };
+  const others = { pressure: pass('pressure'), report: pass('report'), runtime: pass('runtime') };
+  const passes = { ...own, ...others, usage: pass('usage') };
+  void loops.run({ ...passes, isReportAwaited: () => asks.isUntold }, stop.signal);
   const times = (name: keyof Passes): readonly number[] =>
     told.filter(({ pass: one }) => one === name).map(({ atMs }) => atMs);
   const hear = (): void => {
     loops.wakeAll(stop.signal);
   };
-  return {
-    clock,
-    times,
-    hear,
-    asks,
-    first: (name: keyof Passes) => told.find((one) => one.pass === name)?.atMs,
-  };
+  return { clock, times, hear, asks, first: (name: keyof Passes) => times(name)[0] };
 }
 
 test('agents that start together report one after the other, each after its first pass', async () => {
@@ -159,4 +146,21 @@ describe('a new eviction request', () => {
     await advance(agent, 5);
     expect(since()[1]).toBe(heardMs + 0.9 * reportSpreadMs(minute));
   });
+});
+
+test('every loop of an agent exports its period before its first pass', async () => {
+  const registry = new Registry();
+  const config = { imageGcPeriodMs: 180 * minute, containerGcPeriodMs: minute, localStoragePeriodMs: 30_000 };
+  const { clock } = start(0.5, { config, onResult: agentMetrics(registry).pass });
+  const periods = async (): Promise<Readonly<Record<string, number>>> => {
+    const metric = await registry.getSingleMetric('dustpan_loop_period_seconds')?.get();
+    return Object.fromEntries(
+      (metric?.values ?? []).map(({ labels, value }) => [String(labels['loop']), value]),
+    );
+  };
+  // That over images begins when the first one over containers has ended.
+  const alone = { containergc: 60, localstorage: 30, nodepressure: 30, usage: 180, report: 10, runtime: 10 };
+  expect(await periods()).toEqual(alone);
+  await clock.advance(30_000);
+  expect(await periods()).toEqual({ ...alone, imagegc: 10_800 });
 });

@@ -34,15 +34,11 @@ test.each(['ftp://k.test', 'https://', 'https://me@k.test'])('--server=%s is ref
 
 test('proxies are in the variables of either case; the upper case takes precedence', () => {
   const lower = { https_proxy: 'http://a', http_proxy: 'http://b', no_proxy: 'c' };
-  expect(connectionOf([], lower).proxies).toEqual({
-    httpsProxy: 'http://a',
-    httpProxy: 'http://b',
-    noProxy: 'c',
-  });
+  const proxies = { httpsProxy: 'http://a', httpProxy: 'http://b', noProxy: 'c' };
+  expect(connectionOf([], lower).proxies).toEqual(proxies);
   const upper = { HTTPS_PROXY: 'http://x', HTTP_PROXY: '', NO_PROXY: 'z' };
-  expect(connectionOf([], { ...lower, ...upper }).proxies).toEqual({
-    ...{ httpsProxy: 'http://x', httpProxy: 'http://b', noProxy: 'z' },
-  });
+  const both = { ...proxies, httpsProxy: 'http://x', noProxy: 'z' };
+  expect(connectionOf([], { ...lower, ...upper }).proxies).toEqual(both);
 });
 
 const drive = { HOMEDRIVE: 'H:', HOMEPATH: '\\x' };

@@ -34,70 +34,56 @@ const command = () =>
     .option('-v, --v <N>', help, integer({ max: 10 }), 2)
     .option('--policy <FILE>', help, list);
 
-const defaults = {
-  place: '/x',
-  burst: 100,
-  kubeApiQps: 50,
-  period: 20_000,
-  elect: true,
-  watch: false,
-  logFormat: 'json',
-  address: ':8080',
-  v: 2,
-};
+const numbers = { burst: 100, kubeApiQps: 50, period: 20_000, v: 2 };
+const defaults = { ...numbers, place: '/x', elect: true, watch: false, logFormat: 'json', address: ':8080' };
 
 describe('values', () => {
-  test.each([
-    { name: 'defaults', argv: [], expected: {} },
-    { name: 'with =', argv: ['--burst=7'], expected: { burst: 7 } },
-    { name: 'as the next word', argv: ['--burst', '7'], expected: { burst: 7 } },
-    { name: 'the last of several', argv: ['--burst=7', '--burst=8'], expected: { burst: 8 } },
-    { name: 'a fraction', argv: ['--kube-api-qps=.5'], expected: { kubeApiQps: 0.5 } },
-    { name: 'a duration', argv: ['--period=1h30m'], expected: { period: 5_400_000 } },
-    { name: 'a switch', argv: ['--watch'], expected: { watch: true } },
-    { name: 'a short switch', argv: ['-w'], expected: { watch: true } },
-    { name: 'a switch turned off', argv: ['--elect=false'], expected: { elect: false } },
-    { name: 'a switch turned off as Go reads it', argv: ['--elect=F'], expected: { elect: false } },
-    { name: 'one of the choices', argv: ['--log-format=text'], expected: { logFormat: 'text' } },
-    { name: 'an address', argv: ['--address=[::1]:0'], expected: { address: '[::1]:0' } },
-    { name: 'a server turned off', argv: ['--address=0'], expected: { address: '0' } },
-    { name: 'a long time', argv: ['--period=1000h'], expected: { period: 3_600_000_000 } },
-    { name: 'a short form', argv: ['-v', '4'], expected: { v: 4 } },
-    { name: 'a short form with =', argv: ['-v=4'], expected: { v: 4 } },
-    { name: 'a text with = and spaces', argv: ['--file=a=b c'], expected: { file: 'a=b c' } },
-    {
-      name: 'a value that looks like an option',
-      argv: ['--file', '-v=4', '--place', '--x=y'],
-      expected: { file: '-v=4', place: '--x=y' },
-    },
-    { name: 'an empty text counts as none', argv: ['--file=a', '--file='], expected: { file: undefined } },
-    { name: 'a repeated option', argv: ['--policy=a', '--policy', 'b'], expected: { policy: ['a', 'b'] } },
-  ])('$name', ({ argv, expected }) => {
+  test.each<readonly [string, readonly string[], object]>([
+    ['defaults', [], {}],
+    ['with =', ['--burst=7'], { burst: 7 }],
+    ['as the next word', ['--burst', '7'], { burst: 7 }],
+    ['the last of several', ['--burst=7', '--burst=8'], { burst: 8 }],
+    ['a fraction', ['--kube-api-qps=.5'], { kubeApiQps: 0.5 }],
+    ['a duration', ['--period=1h30m'], { period: 5_400_000 }],
+    ['a switch', ['--watch'], { watch: true }],
+    ['a short switch', ['-w'], { watch: true }],
+    ['a switch turned off', ['--elect=false'], { elect: false }],
+    ['a switch turned off as Go reads it', ['--elect=F'], { elect: false }],
+    ['one of the choices', ['--log-format=text'], { logFormat: 'text' }],
+    ['an address', ['--address=[::1]:0'], { address: '[::1]:0' }],
+    ['a server turned off', ['--address=0'], { address: '0' }],
+    ['a long time', ['--period=1000h'], { period: 3_600_000_000 }],
+    ['a short form', ['-v', '4'], { v: 4 }],
+    ['a short form with =', ['-v=4'], { v: 4 }],
+    ['a text with = and spaces', ['--file=a=b c'], { file: 'a=b c' }],
+    [
+      'a value that looks like an option',
+      ['--file', '-v=4', '--place', '--x=y'],
+      { file: '-v=4', place: '--x=y' },
+    ],
+    ['an empty text counts as none', ['--file=a', '--file='], { file: undefined }],
+    ['a repeated option', ['--policy=a', '--policy', 'b'], { policy: ['a', 'b'] }],
+  ])('%s', (_, argv, expected) => {
     expect(parsed(command(), argv).opts()).toEqual({ ...defaults, ...expected });
   });
 
   test.each([
-    { name: 'a variable', env: { DUSTPAN_KUBE_API_QPS: '5' }, argv: [], expected: { kubeApiQps: 5 } },
-    { name: 'a switch turned off', env: { DUSTPAN_ELECT: 'false' }, argv: [], expected: { elect: false } },
-    {
-      name: 'a list, one value a line',
-      env: { DUSTPAN_POLICY: 'a\nb\n' },
-      argv: [],
-      expected: { policy: ['a', 'b'] },
-    },
-    {
-      name: 'the command line wins',
-      env: { DUSTPAN_KUBE_API_QPS: '5', DUSTPAN_POLICY: 'a' },
-      argv: ['--kube-api-qps=6', '--policy=b'],
-      expected: { kubeApiQps: 6, policy: ['b'] },
-    },
-    {
-      name: 'an invalid variable that the command line overrides',
-      env: { DUSTPAN_KUBE_API_QPS: 'x' },
-      argv: ['--kube-api-qps=6'],
-      expected: { kubeApiQps: 6 },
-    },
-  ])('environment: $name', ({ env, argv, expected }) => {
+    ['a variable', { DUSTPAN_KUBE_API_QPS: '5' }, [], { kubeApiQps: 5 }],
+    ['a switch turned off', { DUSTPAN_ELECT: 'false' }, [], { elect: false }],
+    ['a list, one value a line', { DUSTPAN_POLICY: 'a\nb\n' }, [], { policy: ['a', 'b'] }],
+    [
+      'the command line wins',
+      { DUSTPAN_KUBE_API_QPS: '5', DUSTPAN_POLICY: 'a' },
+      ['--kube-api-qps=6', '--policy=b'],
+      { kubeApiQps: 6, policy: ['b'] },
+    ],
+    [
+      'an invalid variable that the command line overrides',
+      { DUSTPAN_KUBE_API_QPS: 'x' },
+      ['--kube-api-qps=6'],
+      { kubeApiQps: 6 },
+    ],
+  ])('environment: %s', (_, env, argv, expected) => {
     expect(parsed(command(), argv, env).opts()).toEqual({ ...defaults, ...expected });
   });
 });

@@ -16,80 +16,65 @@ import { statusView } from '../../../../src/commands/status/view.ts';
 import { whyTable } from '../../../../src/commands/why/table.ts';
 import { ran } from '../../../fakes/command-line.ts';
 import { hostile, hostileText, raw } from '../../../hostile.ts';
-import { decision } from '../plan/builders.ts';
+import { decision, plan as emptyPlan } from '../plan/builders.ts';
 import { condition, now, policy, report } from '../status/fixtures.ts';
 
 /** The text without the line feeds and colours that the commands add. */
 const values = (text: string): string => text.replaceAll(/\n|\u001b\[(31|39)m/g, '');
 
-const plan = (text: string): PlanDocument => ({
-  ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'Plan', generatedAt: '2026-01-15T12:00:00Z' },
-  decisions: [
-    decision({
-      ...{ unit: 'podgc', verdict: 'Delete', reason: 'Terminated', detail: text, field: text },
-      object: { kind: 'Pod', namespace: text, name: text, uid: text, node: text },
-      policy: text,
-      mode: 'Enforce',
-      order: 1,
-    }),
-    decision({
-      ...{ unit: 'imagegc', verdict: 'Remove', reason: 'Space', detail: text },
-      object: { kind: 'Image', id: text, node: text, name: text, pod: text },
-      policy: text,
-      mode: 'Enforce',
-      order: 1,
-    }),
-    decision({
-      ...{ unit: 'containergc', verdict: 'Keep', reason: 'Running', detail: text },
-      object: { kind: 'LogFile', path: `/${text}/${text}`, node: text },
-      policy: text,
-      mode: 'DryRun',
-    }),
-  ],
-  summary: [
-    {
-      ...{ unit: 'imagegc', node: text, state: 'Short', wantedBytes: 1, plannedBytes: 0, usedPercent: 90 },
-      ...{ crossed: ['bytes', 'inodes'], wantedInodes: 1, plannedInodes: 0, usedInodesPercent: 90 },
-      waiting: 0,
-    },
-  ],
-  totals: [
-    {
-      ...{ unit: 'imagegc', node: text, planned: 1, kept: 1, waiting: 1, reasons: { [text]: 1 } },
-      ...{ state: 'Unknown', tripped: { [text]: 50 } },
-    },
-    {
-      ...{ unit: 'imagegc', node: `${text}2`, planned: null, kept: null, waiting: null, reasons: {} },
-      ...{ state: 'Degraded', reportedAt: '2026-01-15T11:00:00Z', removable: 1, removableBytes: 1 },
-    },
-  ],
-  policies: [{ name: text, mode: 'Enforce', planned: 1 }],
-  notes: [text],
-});
-
-const explanation = (text: string): Parameters<typeof whyTable>[0] => ({
-  ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'Explanation', generatedAt: '2026-01-15T12:00:00Z' },
-  object: { kind: 'Image', text, node: text },
-  explanations: plan(text).decisions.map((one) => ({
-    ...one,
-    ...{ sentence: text, change: text, caution: text },
-    heldBy: [
-      { container: { id: text, name: text, state: text }, pod: text },
-      { container: null, pod: text },
+const plan = (text: string): PlanDocument =>
+  emptyPlan({
+    decisions: [
+      decision({
+        ...{ unit: 'podgc', verdict: 'Delete', reason: 'Terminated', detail: text, field: text },
+        object: { kind: 'Pod', namespace: text, name: text, uid: text, node: text },
+        ...{ policy: text, mode: 'Enforce', order: 1 },
+      }),
+      decision({
+        ...{ unit: 'imagegc', verdict: 'Remove', reason: 'Space', detail: text },
+        object: { kind: 'Image', id: text, node: text, name: text, pod: text },
+        ...{ policy: text, mode: 'Enforce', order: 1 },
+      }),
+      decision({
+        ...{ unit: 'containergc', verdict: 'Keep', reason: 'Running', detail: text },
+        object: { kind: 'LogFile', path: `/${text}/${text}`, node: text },
+        ...{ policy: text, mode: 'DryRun' },
+      }),
     ],
-  })),
-  removed: [
-    {
-      ...{
-        verdict: 'Remove',
-        at: text,
-        object: { kind: 'Image', id: text, name: text, pod: text, node: text },
+    summary: [
+      {
+        ...{ unit: 'imagegc', node: text, state: 'Short', wantedBytes: 1, plannedBytes: 0, usedPercent: 90 },
+        ...{ crossed: ['bytes', 'inodes'], wantedInodes: 1, plannedInodes: 0, usedInodesPercent: 90 },
+        waiting: 0,
       },
-      ...{ reason: text, policy: text, bytes: 1, sentence: text, evidence: text },
-    },
-  ],
-  notes: [text],
-});
+    ],
+    totals: [
+      {
+        ...{ unit: 'imagegc', node: text, planned: 1, kept: 1, waiting: 1, reasons: { [text]: 1 } },
+        ...{ state: 'Unknown', tripped: { [text]: 50 } },
+      },
+      {
+        ...{ unit: 'imagegc', node: `${text}2`, planned: null, kept: null, waiting: null, reasons: {} },
+        ...{ state: 'Degraded', reportedAt: '2026-01-15T11:00:00Z', removable: 1, removableBytes: 1 },
+      },
+    ],
+    policies: [{ name: text, mode: 'Enforce', planned: 1 }],
+    notes: [text],
+  });
+
+function explanation(text: string): Parameters<typeof whyTable>[0] {
+  const { apiVersion, generatedAt, decisions } = plan(text);
+  const container = { id: text, name: text, state: text };
+  const heldBy = [container, null].map((one) => ({ container: one, pod: text }));
+  const removed = { kind: 'Image', id: text, name: text, pod: text, node: text } as const;
+  const told = { reason: text, policy: text, bytes: 1, sentence: text, evidence: text };
+  return {
+    ...{ apiVersion, kind: 'Explanation', generatedAt, notes: [text] },
+    object: { kind: 'Image', text, node: text },
+    explanations: decisions.map((one) => ({ ...one, sentence: text, change: text, caution: text, heldBy })),
+    removed: [{ verdict: 'Remove', at: text, object: removed, ...told }],
+  };
+}
 
 const status = (text: string) =>
   statusView(
@@ -98,29 +83,24 @@ const status = (text: string) =>
     now,
   );
 
-/** Every output that can contain a text from outside. */
-const texts: readonly { readonly name: string; readonly shown: (text: string) => string }[] = [
-  {
-    name: 'plan',
-    shown: (text) =>
-      planTable(plan(text), {
-        ...{ colours: true, kept: true, assumeElapsed: false },
-        ...{ width: 80, maxRows: 20, isWide: false, createdAt: () => undefined },
-      }),
-  },
-  { name: 'plan -o json', shown: (text) => [...planJson(plan(text))].join('') },
-  { name: 'plan -o yaml', shown: (text) => [...planYaml(plan(text), yamlText)].join('') },
-  { name: 'why', shown: (text) => whyTable(explanation(text)) },
-  {
-    name: 'status',
-    shown: (text) => statusTable(status(text), { now, width: 80, colours: true }).join('\n'),
-  },
-  { name: 'a paragraph', shown: (text) => paragraph(text, 60).join('\n') },
-  { name: 'a wrapped text', shown: (text) => wrapped(text, 20, '  ').join('\n') },
-  { name: 'an error line', shown: (text) => problemLine(text).slice(0, -1) },
-];
+const layout = {
+  ...{ colours: true, kept: true, assumeElapsed: false, width: 80, maxRows: 20, isWide: false },
+  createdAt: () => undefined,
+};
 
-describe.each(texts)('$name', ({ shown }) => {
+/** Every output that can contain a text from outside. */
+const texts: Readonly<Record<string, (text: string) => string>> = {
+  plan: (text) => planTable(plan(text), layout),
+  'plan -o json': (text) => [...planJson(plan(text))].join(''),
+  'plan -o yaml': (text) => [...planYaml(plan(text), yamlText)].join(''),
+  why: (text) => whyTable(explanation(text)),
+  status: (text) => statusTable(status(text), { now, width: 80, colours: true }).join('\n'),
+  'a paragraph': (text) => paragraph(text, 60).join('\n'),
+  'a wrapped text': (text) => wrapped(text, 20, '  ').join('\n'),
+  'an error line': (text) => problemLine(text).slice(0, -1),
+};
+
+describe.each(Object.entries(texts))('%s', (_, shown) => {
   test('shows escape sequences, forged lines and turned names as text', () => {
     expect(values(shown(hostile))).not.toMatch(raw);
     expect(shown(hostile)).toMatch(/\\(u00|x)9b/i);

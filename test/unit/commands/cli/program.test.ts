@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Argument } from '@commander-js/extra-typings';
 import { currentSystem, withCluster } from '../../../../src/commands/cli/config.ts';
 import { exitCode } from '../../../../src/commands/cli/exit.ts';
@@ -38,46 +38,22 @@ async function ran(
 
 describe('a command', () => {
   test.each([
-    { name: 'runs', argv: ['echo', '--text=x'], done: 'x' },
-    { name: 'receives its arguments', argv: ['show', 'pod', 'a'], done: 'pod a' },
-  ])('$name', async ({ argv, done }) => {
+    ['runs', ['echo', '--text=x'], 'x'],
+    ['receives its arguments', ['show', 'pod', 'a'], 'pod a'],
+  ])('%s', async (_, argv, done) => {
     expect(await ran(argv)).toEqual({ done: [done], code: 0, out: '', err: '' });
   });
 
   test.each([
-    {
-      name: 'an unknown option',
-      argv: ['echo', '--test=x'],
-      err: "dustpan: echo: unknown option '--test' (Did you mean --text?)\n",
-    },
-    {
-      name: 'an option that resembles one',
-      argv: ['echo', '--tex'],
-      err: "dustpan: echo: unknown option '--tex' (Did you mean --text?)\n",
-    },
-    { name: 'too many arguments', argv: ['echo', 'x'], err: /^dustpan: echo: too many arguments/ },
-    {
-      name: 'a missing argument',
-      argv: ['show', 'pod'],
-      err: "dustpan: show: missing required argument 'NAME'\n",
-    },
-    {
-      name: 'a wrong argument',
-      argv: ['show', 'pods', 'a'],
-      err: /^dustpan: show: .*'pods' is invalid.*Allowed choices are pod, image\.\n/,
-    },
-    { name: 'an unknown command', argv: ['nothing'], err: "dustpan: unknown command 'nothing'\n" },
-    {
-      name: 'a command that resembles one',
-      argv: ['ehco'],
-      err: "dustpan: unknown command 'ehco' (Did you mean echo?)\n",
-    },
-    {
-      name: 'an option before the command',
-      argv: ['--text=x', 'echo'],
-      err: "dustpan: unknown option '--text=x'\n",
-    },
-  ])('bad usage is one line and exit code 2: $name, $argv', async ({ argv, err }) => {
+    [['echo', '--test=x'], "dustpan: echo: unknown option '--test' (Did you mean --text?)\n"],
+    [['echo', '--tex'], "dustpan: echo: unknown option '--tex' (Did you mean --text?)\n"],
+    [['echo', 'x'], /^dustpan: echo: too many arguments/],
+    [['show', 'pod'], "dustpan: show: missing required argument 'NAME'\n"],
+    [['show', 'pods', 'a'], /^dustpan: show: .*'pods' is invalid.*Allowed choices are pod, image\.\n/],
+    [['nothing'], "dustpan: unknown command 'nothing'\n"],
+    [['ehco'], "dustpan: unknown command 'ehco' (Did you mean echo?)\n"],
+    [['--text=x', 'echo'], "dustpan: unknown option '--text=x'\n"],
+  ])('bad usage is one line and exit code 2: %j', async (argv, err) => {
     const result = await ran(argv);
     expect(result).toMatchObject({ done: [], code: 2, out: '' });
     expect(result.err).toMatch(err);
@@ -85,11 +61,8 @@ describe('a command', () => {
   });
 
   test('a failure is one line with its causes, and exit code 1', async () => {
-    expect(await ran(['fail'])).toMatchObject({
-      code: 1,
-      out: '',
-      err: 'dustpan: listing pods: connect refused\n',
-    });
+    const err = 'dustpan: listing pods: connect refused\n';
+    expect(await ran(['fail'])).toMatchObject({ code: 1, out: '', err });
   });
 
   test.each([[[]], [['help', 'nothing']]])(
@@ -103,27 +76,24 @@ describe('a command', () => {
 });
 
 test.each([
-  { name: 'by option', argv: ['fail', '--v=5'], env: {}, stack: true },
-  { name: 'by variable', argv: ['fail'], env: { DUSTPAN_V: '5' }, stack: true },
-  { name: 'not below', argv: ['fail', '--v=4'], env: {}, stack: false },
-  { name: 'not by default', argv: ['fail'], env: {}, stack: false },
-  { name: 'not of bad usage', argv: ['fail', '--v=5', '--nothing'], env: {}, stack: false },
-  { name: 'not with an invalid level', argv: ['fail', '--v=x'], env: {}, stack: false },
-])('a stack is printed $name', async ({ argv, env, stack }) => {
+  ['by option', ['fail', '--v=5'], {}, true],
+  ['by variable', ['fail'], { DUSTPAN_V: '5' }, true],
+  ['not below', ['fail', '--v=4'], {}, false],
+  ['not by default', ['fail'], {}, false],
+  ['not of bad usage', ['fail', '--v=5', '--nothing'], {}, false],
+  ['not with an invalid level', ['fail', '--v=x'], {}, false],
+])('a stack is printed %s', async (_, argv, env, stack) => {
   const { err } = await ran(argv, { env });
   expect(err.includes('\n    at ')).toBe(stack);
 });
 
-describe('an empty variable counts as unset', () => {
-  afterEach(() => {
+test('an empty variable counts as unset if its name begins with DUSTPAN_', () => {
+  onTestFinished(() => {
     vi.unstubAllEnvs();
   });
-
-  test('if its name begins with DUSTPAN_', () => {
-    for (const name of ['DUSTPAN_POD_GC_PERIOD', 'OTHER']) vi.stubEnv(name, '');
-    const { env } = currentSystem('dustpan');
-    expect([env['DUSTPAN_POD_GC_PERIOD'], env['OTHER']]).toEqual([undefined, '']);
-  });
+  for (const name of ['DUSTPAN_POD_GC_PERIOD', 'OTHER']) vi.stubEnv(name, '');
+  const { env } = currentSystem('dustpan');
+  expect([env['DUSTPAN_POD_GC_PERIOD'], env['OTHER']]).toEqual([undefined, '']);
 });
 
 describe('help', () => {
@@ -140,26 +110,22 @@ describe('help', () => {
     },
   );
 
-  test.each([
-    { argv: ['echo', '-h'] },
-    { argv: ['echo', '--bad', '-h'] },
-    { argv: ['echo', '-h', '--help'] },
-    { argv: ['echo', '--text', '--help', '-h'] },
-  ])('$argv prints the short help: what it does, examples, its own options', async ({ argv }) => {
-    expect((await ran(argv)).out).toBe(
-      [
-        ...['Usage: dustpan echo [options]', '', 'Prints a text. Prints nothing else.', ''],
-        ...['Examples:', '  dustpan echo --text=x', ''],
-        ...['Options:', '      --text=TEXT  The text.', '', 'dustpan echo --help shows all options.', ''],
-      ].join('\n'),
-    );
-  });
+  test.each(['-h', '--bad -h', '-h --help', '--text --help -h'])(
+    'echo %s prints the short help: what it does, examples, its own options',
+    async (flags) => {
+      const argv = ['echo', ...flags.split(' ')];
+      expect((await ran(argv)).out).toBe(
+        [
+          ...['Usage: dustpan echo [options]', '', 'Prints a text. Prints nothing else.', ''],
+          ...['Examples:', '  dustpan echo --text=x', ''],
+          ...['Options:', '      --text=TEXT  The text.', '', 'dustpan echo --help shows all options.', ''],
+        ].join('\n'),
+      );
+    },
+  );
 
-  test.each([
-    { argv: ['echo', '--help', '-h'], text: 'And a third.' },
-    { argv: ['echo', '--text', '-h', '--help'], text: 'And a third.' },
-  ])('$argv prints the whole help', async ({ argv, text: whole }) => {
-    expect((await ran(argv)).out).toContain(whole);
+  test.each(['--help -h', '--text -h --help'])('echo %s prints the whole help', async (flags) => {
+    expect((await ran(['echo', ...flags.split(' ')])).out).toContain('And a third.');
   });
 
   test('of the program has every exit status', async () => {
@@ -186,16 +152,11 @@ describe('help', () => {
 
   test('of the program and of every command is that of the file', async () => {
     const texts: string[] = [];
-    for (const argv of [
-      ['--help'],
-      ...names.flatMap((name) => [
-        [name, '-h'],
-        [name, '--help'],
-      ]),
-    ]) {
-      const { code, out, err } = await ranHere(argv);
+    const ofCommands = names.flatMap((name) => [`${name} -h`, `${name} --help`]);
+    for (const line of ['--help', ...ofCommands]) {
+      const { code, out, err } = await ranHere(line.split(' '));
       expect({ code, err }).toEqual({ code: 0, err: '' });
-      texts.push(`# dustpan ${argv.join(' ')}\n\n${out}`);
+      texts.push(`# dustpan ${line}\n\n${out}`);
     }
     await expect(texts.join('\n')).toMatchFileSnapshot('./__snapshots__/help.txt');
   });
@@ -210,11 +171,8 @@ describe('version', () => {
 
   test('is also JSON and YAML', async () => {
     const { out } = await ranHere(['version', '-o=json']);
-    expect(JSON.parse(out)).toMatchObject({
-      version: 'test',
-      revision: 'test',
-      nodeVersion: process.version,
-    });
+    const nodeVersion = process.version;
+    expect(JSON.parse(out)).toMatchObject({ version: 'test', revision: 'test', nodeVersion });
     expect((await ranHere(['version', '--output=yaml'])).out).toContain('revision: test\n');
   });
 });

@@ -15,12 +15,8 @@ const lines = (rows: readonly Row[], width = 80) =>
   columns(layout, rows, width).map((line) => line.trimEnd());
 
 test('numbers are right-aligned, and a column without content is left out', () => {
-  expect(
-    lines([
-      { count: 1, name: 'a', note: '' },
-      { count: 10, name: 'b', note: '' },
-    ]),
-  ).toEqual([' N  NAME', ' 1  a', '10  b']);
+  const row = (count: number, name: string) => ({ count, name, note: '' });
+  expect(lines([row(1, 'a'), row(10, 'b')])).toEqual([' N  NAME', ' 1  a', '10  b']);
 });
 
 test('a cell that is too wide is cut in its middle', () => {
@@ -30,67 +26,53 @@ test('a cell that is too wide is cut in its middle', () => {
 });
 
 test.each([
-  { name: 'a text that fits is unchanged', text: 'abcdef', size: 6, expected: 'abcdef' },
-  { name: 'one word is cut in its middle', text: 'abcdefg', size: 5, expected: 'ab…fg' },
-  {
-    name: 'an image keeps its name, its tag and its id',
-    text: 'docker.io/library/nginx:1.25.3-alpine 0a1b2c3d4e5f',
-    size: 46,
-    expected: 'docker.io/…/nginx:1.25.3-alpine 0a1b2c3d4e5f',
-  },
-  {
-    name: 'with less room, also most of the registry',
-    text: 'docker.io/library/nginx:1.25.3-alpine 0a1b2c3d4e5f',
-    size: 40,
-    expected: 'docker…/nginx:1.25.3-alpine 0a1b2c3d4e5f',
-  },
-  {
-    name: 'a tag is not cut',
-    text: 'registry.example.com/platform/checkout-service:2024.11.07-rc.3 0a1b2c3d4e5f',
-    size: 44,
-    expected: 'registry.…:2024.11.07-rc.3 0a1b2c3d4e5f',
-  },
-  {
-    name: 'a digest, a word longer than the room, keeps both ends',
-    text: `quay.io/a@sha256:${'0123456789abcdef'.repeat(4)}`,
-    size: 40,
-    expected: 'quay.io/a@sha256:012…def0123456789abcdef',
-  },
-  {
-    name: 'a pod keeps its namespace and the random part of its name',
-    text: 'ci/build-and-test-the-whole-monorepo-28371920-x7k2p',
-    size: 40,
-    expected: 'ci/…-the-whole-monorepo-28371920-x7k2p',
-  },
-  {
-    name: 'a node keeps both ends of its name',
-    text: 'ip-10-0-111-222.eu-west-1.compute.internal',
-    size: 30,
-    expected: 'ip-10-0-111-222…mpute.internal',
-  },
-  {
-    name: 'a path keeps its file',
-    text: '/var/log/pods/web_api_0f9c2f9e/app/0.log',
-    size: 30,
-    expected: '/…/web_api_0f9c2f9e/app/0.log',
-  },
-])('fits a text: $name', ({ text, size, expected }) => {
+  ['a text that fits is unchanged', 'abcdef', 6, 'abcdef'],
+  ['one word is cut in its middle', 'abcdefg', 5, 'ab…fg'],
+  [
+    'an image keeps its name, its tag and its id',
+    'docker.io/library/nginx:1.25.3-alpine 0a1b2c3d4e5f',
+    46,
+    'docker.io/…/nginx:1.25.3-alpine 0a1b2c3d4e5f',
+  ],
+  [
+    'with less room, also most of the registry',
+    'docker.io/library/nginx:1.25.3-alpine 0a1b2c3d4e5f',
+    40,
+    'docker…/nginx:1.25.3-alpine 0a1b2c3d4e5f',
+  ],
+  [
+    'a tag is not cut',
+    'registry.example.com/platform/checkout-service:2024.11.07-rc.3 0a1b2c3d4e5f',
+    44,
+    'registry.…:2024.11.07-rc.3 0a1b2c3d4e5f',
+  ],
+  [
+    'a digest, a word longer than the room, keeps both ends',
+    `quay.io/a@sha256:${'0123456789abcdef'.repeat(4)}`,
+    40,
+    'quay.io/a@sha256:012…def0123456789abcdef',
+  ],
+  [
+    'a pod keeps its namespace and the random part of its name',
+    'ci/build-and-test-the-whole-monorepo-28371920-x7k2p',
+    40,
+    'ci/…-the-whole-monorepo-28371920-x7k2p',
+  ],
+  [
+    'a node keeps both ends of its name',
+    'ip-10-0-111-222.eu-west-1.compute.internal',
+    30,
+    'ip-10-0-111-222…mpute.internal',
+  ],
+  ['a path keeps its file', '/var/log/pods/web_api_0f9c2f9e/app/0.log', 30, '/…/web_api_0f9c2f9e/app/0.log'],
+])('fits a text: %s', (_, text, size, expected) => {
   expect(fitted(text, size)).toBe(expected);
   expect(fitted(text, size).length).toBeLessThanOrEqual(size);
 });
 
 test('any text fits any size, and keeps its start and its end', () => {
-  const texts = [
-    '',
-    'a',
-    '/',
-    'a/b/c/d/e',
-    '-----------',
-    'x'.repeat(99),
-    'a b c d e f g h i j',
-    'n:1:2:3:4:5:6',
-  ];
-  for (const text of texts)
+  const short = ['', 'a', '/', 'a/b/c/d/e', '-----------', 'a b c d e f g h i j', 'n:1:2:3:4:5:6'];
+  for (const text of [...short, 'x'.repeat(99)])
     for (let size = 2; size < 30; size += 1) {
       const cut = fitted(text, size);
       expect(cut.length).toBeLessThanOrEqual(size);

@@ -30,87 +30,57 @@ function completed(...words: readonly string[]) {
   return { words: candidates.map(({ word }) => word), names };
 }
 
-const isNothing = { words: [], names: 'none' };
 const allFlags = ['--policy', '--snapshot', '--now', '--kept', '--output', '--help'];
 
 describe('words', () => {
   test.each([
-    { name: 'no word', line: [''], expected: ['plan', 'pack', 'why', 'help'] },
-    { name: 'the start of a command', line: ['p'], expected: ['plan', 'pack'] },
-    { name: 'a flag instead of a command', line: ['-'], expected: ['--help', '--version'] },
-    { name: 'help of a command', line: ['help', 'w'], expected: ['why'] },
-    { name: 'flags', line: ['plan', '-'], expected: allFlags },
-    { name: 'the start of a flag', line: ['plan', '--no'], expected: ['--now'] },
-    {
-      name: 'a flag that is given',
-      line: ['plan', '--kept', '--k'],
-      expected: [],
-    },
-    {
-      name: 'a flag that is given in its short form',
-      line: ['plan', '-o', 'json', '--out'],
-      expected: [],
-    },
-    {
-      name: 'a flag that can be repeated',
-      line: ['plan', '--policy=a', '--po'],
-      expected: ['--policy'],
-    },
-    { name: 'the value of a flag', line: ['plan', '--output', ''], expected: ['table', 'json', 'yaml'] },
-    { name: 'the value of a short flag', line: ['plan', '-o', 'j'], expected: ['json'] },
-    { name: 'the value after =', line: ['plan', '--output=y'], expected: ['yaml'] },
-    { name: 'the value after a short flag and =', line: ['plan', '-o=t'], expected: ['table'] },
-    { name: 'the value of a switch', line: ['plan', '--kept='], expected: ['true', 'false'] },
-    {
-      name: 'an operand after a switch, which takes no next word',
-      line: ['why', '--kept', ''],
-      expected: ['pod', 'image'],
-    },
-    { name: 'an operand', line: ['why', ''], expected: ['pod', 'image'] },
-    {
-      name: 'an operand after flags and values',
-      line: ['why', '-o', 'json', '--now=x', 'i'],
-      expected: ['image'],
-    },
-    { name: 'an operand after --', line: ['why', '--', 'p'], expected: ['pod'] },
-    { name: 'flags after operands', line: ['why', 'pod', 'a/b', '--ke'], expected: ['--kept'] },
-  ])('$name', ({ line, expected }) => {
+    ['no word', [''], ['plan', 'pack', 'why', 'help']],
+    ['the start of a command', ['p'], ['plan', 'pack']],
+    ['a flag instead of a command', ['-'], ['--help', '--version']],
+    ['help of a command', ['help', 'w'], ['why']],
+    ['flags', ['plan', '-'], allFlags],
+    ['the start of a flag', ['plan', '--no'], ['--now']],
+    ['a flag that is given', ['plan', '--kept', '--k'], []],
+    ['a flag that is given in its short form', ['plan', '-o', 'json', '--out'], []],
+    ['a flag that can be repeated', ['plan', '--policy=a', '--po'], ['--policy']],
+    ['the value of a flag', ['plan', '--output', ''], ['table', 'json', 'yaml']],
+    ['the value of a short flag', ['plan', '-o', 'j'], ['json']],
+    ['the value after =', ['plan', '--output=y'], ['yaml']],
+    ['the value after a short flag and =', ['plan', '-o=t'], ['table']],
+    ['the value of a switch', ['plan', '--kept='], ['true', 'false']],
+    ['an operand after a switch, which takes no next word', ['why', '--kept', ''], ['pod', 'image']],
+    ['an operand', ['why', ''], ['pod', 'image']],
+    ['an operand after flags and values', ['why', '-o', 'json', '--now=x', 'i'], ['image']],
+    ['an operand after --', ['why', '--', 'p'], ['pod']],
+    ['flags after operands', ['why', 'pod', 'a/b', '--ke'], ['--kept']],
+  ])('%s', (_, line, expected) => {
     expect(completed(...line)).toEqual({ words: expected, names: 'none' });
   });
 
   test.each([
-    { name: 'a file', line: ['plan', '--policy', ''], names: 'files' },
-    { name: 'a file after =', line: ['plan', '--policy=po'], names: 'files' },
-    { name: 'a directory', line: ['plan', '--snapshot', 's'], names: 'directories' },
-    { name: 'a directory as operand', line: ['pack', ''], names: 'directories' },
-  ])('$name', ({ line, names }) => {
-    expect(completed(...line)).toEqual({ words: [], names });
-  });
-
-  test.each([
-    { name: 'an unknown command', line: ['prune', ''] },
-    { name: 'an unknown flag', line: ['plan', '--nothing='] },
-    { name: 'a free text', line: ['plan', '--now', ''] },
-    { name: 'the name of an object', line: ['why', 'pod', ''] },
-    { name: 'one operand too many', line: ['pack', 'a', ''] },
-    { name: 'a flag after --', line: ['pack', '--', 'a', '--'] },
-    { name: 'help of two commands', line: ['help', 'why', ''] },
-  ])('offers nothing: $name', ({ line }) => {
-    expect(completed(...line)).toEqual(isNothing);
+    ['a file', 'plan --policy ', 'files'],
+    ['a file after =', 'plan --policy=po', 'files'],
+    ['a directory', 'plan --snapshot s', 'directories'],
+    ['a directory as operand', 'pack ', 'directories'],
+    ['an unknown command', 'prune ', 'none'],
+    ['an unknown flag', 'plan --nothing=', 'none'],
+    ['a free text', 'plan --now ', 'none'],
+    ['the name of an object', 'why pod ', 'none'],
+    ['one operand too many', 'pack a ', 'none'],
+    ['a flag after --', 'pack -- a --', 'none'],
+    ['help of two commands', 'help why ', 'none'],
+  ])('offers no word for %s', (_, line, names) => {
+    expect(completed(...line.split(' '))).toEqual({ words: [], names });
   });
 });
 
 describe('the output for a shell', () => {
   test.each([
-    {
-      name: 'candidates with their descriptions',
-      line: ['plan', '--k'],
-      expected: '--kept\tWhat it does\n:4\n',
-    },
-    { name: 'files', line: ['plan', '--policy', ''], expected: ':0\n' },
-    { name: 'directories', line: ['pack', ''], expected: ':16\n' },
-    { name: 'nothing', line: ['plan', ''], expected: ':4\n' },
-  ])('$name', ({ line, expected }) => {
+    ['candidates with their descriptions', ['plan', '--k'], '--kept\tWhat it does\n:4\n'],
+    ['files', ['plan', '--policy', ''], ':0\n'],
+    ['directories', ['pack', ''], ':16\n'],
+    ['nothing', ['plan', ''], ':4\n'],
+  ])('%s', (_, line, expected) => {
     expect(candidatesText(completionOf(table, line))).toBe(expected);
   });
 });

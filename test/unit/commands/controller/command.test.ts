@@ -29,26 +29,14 @@ function problemsOf(argv: readonly string[]): readonly string[] {
 }
 
 test('has the documented defaults', () => {
+  const lease = { namespace: 'dustpan-system', name: 'dustpan-controller' };
+  const times = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
   expect(configOf([])).toMatchObject({
-    kube: {
-      kubeconfig: undefined,
-      context: undefined,
-      kubeconfigVariable: undefined,
-      homes: [],
-      serviceHost: undefined,
-      servicePort: undefined,
-    },
+    kube: { homes: [], kubeconfig: undefined, serviceHost: undefined },
     kubeApiQps: 50,
     kubeApiBurst: 100,
     maxDeleteQps: 0,
-    leaderElection: {
-      enabled: true,
-      leaseDurationMs: 15_000,
-      renewDeadlineMs: 10_000,
-      retryPeriodMs: 2_000,
-      namespace: 'dustpan-system',
-      name: 'dustpan-controller',
-    },
+    leaderElection: { enabled: true, ...times, ...lease },
     metricsBindAddress: ':8080',
     metricsSecurity: { certDirectory: undefined, isAuthorized: false },
     healthProbeBindAddress: ':8081',
@@ -69,15 +57,9 @@ test('reads the location of the cluster from the environment', () => {
     POD_NAME: 'dustpan-0',
     DUSTPAN_CONTEXT: 'prod',
   };
+  const service = { serviceHost: '10.0.0.1', servicePort: '443' };
   expect(configOf(['--kubeconfig=/c'], { env })).toMatchObject({
-    kube: {
-      kubeconfig: '/c',
-      context: 'prod',
-      kubeconfigVariable: '/a:/b',
-      homes: ['/home/x'],
-      serviceHost: '10.0.0.1',
-      servicePort: '443',
-    },
+    kube: { kubeconfig: '/c', context: 'prod', kubeconfigVariable: '/a:/b', homes: ['/home/x'], ...service },
     podName: 'dustpan-0',
   });
 });
@@ -85,21 +67,11 @@ test('reads the location of the cluster from the environment', () => {
 describe('namespace of the Lease', () => {
   const files = { [namespaceFile]: 'from-file\n' };
   test.each([
-    {
-      name: 'the flag',
-      argv: ['--leader-elect-resource-namespace=flag'],
-      facts: { env: { POD_NAMESPACE: 'pod' } },
-      expected: 'flag',
-    },
-    { name: 'else the pod', argv: [], facts: { env: { POD_NAMESPACE: 'pod' }, files }, expected: 'pod' },
-    {
-      name: 'else the service account',
-      argv: [],
-      facts: { env: { POD_NAMESPACE: '' }, files },
-      expected: 'from-file',
-    },
-    { name: 'else the default', argv: [], facts: {}, expected: 'dustpan-system' },
-  ])('$name', ({ argv, facts, expected }) => {
+    ['the flag', ['--leader-elect-resource-namespace=flag'], { env: { POD_NAMESPACE: 'pod' } }, 'flag'],
+    ['else the pod', [], { env: { POD_NAMESPACE: 'pod' }, files }, 'pod'],
+    ['else the service account', [], { env: { POD_NAMESPACE: '' }, files }, 'from-file'],
+    ['else the default', [], {}, 'dustpan-system'],
+  ])('%s', (_, argv, facts, expected) => {
     expect(configOf(argv, facts).leaderElection.namespace).toBe(expected);
   });
 });
@@ -109,33 +81,32 @@ describe('leader election', () => {
   const renew =
     'controller: --leader-elect-renew-deadline must be longer than 1.2 × --leader-elect-retry-period';
   test.each([
-    { argv: ['--leader-elect-lease-duration=10s'], expected: [lease] },
-    { argv: ['--leader-elect-lease-duration=10001ms'], expected: [] },
-    { argv: ['--leader-elect-retry-period=8.4s'], expected: [renew] },
-    { argv: ['--leader-elect-retry-period=8s'], expected: [] },
-    {
-      argv: ['--leader-elect-renew-deadline=20s', '--leader-elect-retry-period=20s'],
-      expected: [lease, renew],
-    },
-    { argv: ['--leader-elect-lease-duration=1s', '--leader-elect=false'], expected: [] },
-  ])('$argv', ({ argv, expected }) => {
+    [['--leader-elect-lease-duration=10s'], [lease]],
+    [['--leader-elect-lease-duration=10001ms'], []],
+    [['--leader-elect-retry-period=8.4s'], [renew]],
+    [['--leader-elect-retry-period=8s'], []],
+    [
+      ['--leader-elect-renew-deadline=20s', '--leader-elect-retry-period=20s'],
+      [lease, renew],
+    ],
+    [['--leader-elect-lease-duration=1s', '--leader-elect=false'], []],
+  ])('%j', (argv, expected) => {
     expect(problemsOf(argv)).toEqual(expected);
   });
 });
 
-describe('names', () => {
-  test.each([
-    { argv: ['--leader-elect-resource-namespace=Kube'], isValid: false },
-    { argv: [`--leader-elect-resource-namespace=${'a'.repeat(64)}`], isValid: false },
-    { argv: [`--leader-elect-resource-namespace=${'a'.repeat(63)}`], isValid: true },
-    { argv: ['--leader-elect-resource-name='], isValid: false },
-    { argv: ['--leader-elect-resource-name=a.b-c'], isValid: true },
-    { argv: ['--leader-elect-resource-name=a_b'], isValid: false },
-    { argv: ['--leader-elect-resource-name=a..b'], isValid: false },
-    { argv: [`--leader-elect-resource-name=${'a'.repeat(254)}`], isValid: false },
-  ])('$argv', ({ argv, isValid }) => {
-    expect(problemOf(controllerOptions(), argv) === undefined).toBe(isValid);
-  });
+test.each([
+  ['namespace=Kube', false],
+  [`namespace=${'a'.repeat(64)}`, false],
+  [`namespace=${'a'.repeat(63)}`, true],
+  ['name=', false],
+  ['name=a.b-c', true],
+  ['name=a_b', false],
+  ['name=a..b', false],
+  [`name=${'a'.repeat(254)}`, false],
+])('the name --leader-elect-resource-%s is valid: %s', (flag, isValid) => {
+  const problem = problemOf(controllerOptions(), [`--leader-elect-resource-${flag}`]);
+  expect(problem === undefined).toBe(isValid);
 });
 
 test('serves metrics over TLS, to authorized users only', () => {

@@ -11,17 +11,23 @@ const sourceOf = (argv: readonly string[], env: Readonly<Record<string, string>>
   return [snapshot, node?.criSocket];
 };
 
+const socket = { DUSTPAN_CRI_SOCKET: '/s' };
+
 test.each([
-  { name: 'the socket of a node', argv: [], env: { DUSTPAN_CRI_SOCKET: '/s' }, from: [undefined, '/s'] },
-  {
-    name: 'a snapshot, where the environment has the socket of the node',
-    ...{ argv: ['--snapshot=d'], env: { DUSTPAN_CRI_SOCKET: '/s' }, from: ['d', undefined] },
-  },
-  {
-    name: 'the socket, where the environment has a snapshot',
-    ...{ argv: ['--cri-socket=/s'], env: { DUSTPAN_SNAPSHOT: 'd' }, from: [undefined, '/s'] },
-  },
-])('source of a plan: $name', ({ argv, env, from }) => {
+  ['the socket of a node', [], socket, [undefined, '/s']],
+  [
+    'a snapshot, where the environment has the socket of the node',
+    ['--snapshot=d'],
+    socket,
+    ['d', undefined],
+  ],
+  [
+    'the socket, where the environment has a snapshot',
+    ['--cri-socket=/s'],
+    { DUSTPAN_SNAPSHOT: 'd' },
+    [undefined, '/s'],
+  ],
+])('source of a plan: %s', (_, argv, env, from) => {
   expect(sourceOf(argv, env)).toEqual(from);
 });
 
@@ -62,18 +68,14 @@ test.each(['tomorrow', '24h', '-24h', '+', '+1w', '+24', '+7d1d', '+999999d'])(
   },
 );
 
+const ofCluster = '--node and --nodes read a cluster: they exclude --snapshot and --cri-socket';
+
 test.each([
-  { argv: ['--node=a', '--nodes'], problem: '--node and --nodes exclude each other' },
-  {
-    argv: ['--node=a', '--snapshot=d'],
-    problem: '--node and --nodes read a cluster: they exclude --snapshot and --cri-socket',
-  },
-  {
-    argv: ['--nodes', '--cri-socket=/s', '--node-name=n'],
-    problem: '--node and --nodes read a cluster: they exclude --snapshot and --cri-socket',
-  },
-  { argv: ['--node=a,B'], problem: '--node "B" is not the name of a node' },
-])('contradictions of nodes are refused: $argv', async ({ argv, problem }) => {
+  [['--node=a', '--nodes'], '--node and --nodes exclude each other'],
+  [['--node=a', '--snapshot=d'], ofCluster],
+  [['--nodes', '--cri-socket=/s', '--node-name=n'], ofCluster],
+  [['--node=a,B'], '--node "B" is not the name of a node'],
+])('contradictions of nodes are refused: %j', async (argv, problem) => {
   expect(await ran(['plan', ...argv])).toEqual({ code: 2, out: '', err: `dustpan: plan: ${problem}\n` });
 });
 

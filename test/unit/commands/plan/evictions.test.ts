@@ -11,7 +11,7 @@ import {
   running,
 } from '../../controllers/eviction/builders.ts';
 import { report } from '../../controllers/policystatus/builders.ts';
-import { decided, keepMark, type Facts } from '../facts.ts';
+import { decisionLines, keepMark, type Facts } from '../facts.ts';
 
 const reportOf = (name: string, ...requests: readonly EvictionRequest[]): NodeReportFacts =>
   report(name, { policyUid: 'uid-default', policyGeneration: 1, requests });
@@ -26,13 +26,11 @@ const scene = (over: Partial<Facts> = {}): Facts => ({
   ...over,
 });
 
-const lines = (of: Facts, unit: 'localstorage' | 'nodepressure' = 'localstorage'): string[] =>
-  decided(of, unit).map(
-    ({ verdict, reason, order, object }) => `${order ?? '-'} ${String(object.name)} ${verdict} ${reason}`,
-  );
-
 test('evictions that agents of other nodes request are decided as by the controller, the most excessive first', () => {
-  expect(lines(scene())).toEqual(['1 b Evict emptydirfs.limit', '2 a Evict emptydirfs.limit']);
+  expect(decisionLines(scene(), 'localstorage')).toEqual([
+    '1 b Evict emptydirfs.limit',
+    '2 a Evict emptydirfs.limit',
+  ]);
 });
 
 test('evictions for node pressure are decided as by the controller, one at a time', () => {
@@ -40,7 +38,10 @@ test('evictions for node pressure are decided as by the controller, one at a tim
     policies: [pressurePolicy()],
     reports: [report('node-1', { requests: [pressureRequest('b'), pressureRequest('a')] })],
   });
-  expect(lines(pressed, 'nodepressure')).toEqual(['1 b Evict nodefs.available', '- a Keep PacingLimit']);
+  expect(decisionLines(pressed, 'nodepressure')).toEqual([
+    '1 b Evict nodefs.available',
+    '- a Keep PacingLimit',
+  ]);
   const kept = { ...pressed, nodes: [node('node-1', { labels: keepMark })] };
-  expect(lines(kept, 'nodepressure')).toEqual(['- b Keep KeepMarked', '- a Keep KeepMarked']);
+  expect(decisionLines(kept, 'nodepressure')).toEqual(['- b Keep KeepMarked', '- a Keep KeepMarked']);
 });

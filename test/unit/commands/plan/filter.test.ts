@@ -65,40 +65,36 @@ describe('a namespace', () => {
   const namespaces = byUid(['batch', 'web'].map((name) => namespaceOf(name)));
   const team = { namespace: 'team', selector: undefined };
 
-  test.each<{ name: string; namespace?: string; facts: Partial<PlanFacts>; problem?: string }>([
-    { name: 'is not given', facts: { namespaces } },
-    { name: 'exists', namespace: 'batch', facts: { namespaces } },
-    {
-      name: 'does not exist: the nearest name',
-      ...{ namespace: 'bacth', facts: { namespaces } },
-      problem: 'there is no namespace bacth; did you mean batch?',
-    },
-    {
-      name: 'does not exist, and none is similar',
-      ...{ namespace: 'production', facts: { namespaces } },
-      problem: 'there is no namespace production',
-    },
-    {
-      name: 'is not among the namespaces, but has a pod',
-      ...{ namespace: 'late', facts: { namespaces, pods: byUid([pod('x', { namespace: 'late' })]) } },
-    },
-    { name: 'may exist: namespaces are not known', namespace: 'x', facts: { namespaces: undefined } },
-    {
-      name: 'of a user who may list no others does not exist',
-      ...{ namespace: 'team', facts: { namespaces: new Map(), part: team } },
-      problem: 'there is no namespace team',
-    },
-    {
-      name: 'is not the one of the snapshot',
-      ...{ namespace: 'web', facts: { namespaces: byUid([namespaceOf('team')]), part: team } },
-      problem: 'the snapshot has no pods of namespace web, only those of namespace team',
-    },
-    {
-      name: 'does not exist in a snapshot of some labels',
-      ...{ namespace: 'wbe', facts: { namespaces, part: { namespace: undefined, selector: 'app=web' } } },
-      problem: 'there is no namespace wbe; did you mean web?',
-    },
-  ])('$name', ({ namespace, facts, problem }) => {
+  const ofTeam = { namespaces: byUid([namespaceOf('team')]), part: team };
+  const labelledPart = { namespace: undefined, selector: 'app=web' };
+  const late = byUid([pod('x', { namespace: 'late' })]);
+
+  test.each<readonly [string, string | undefined, Partial<PlanFacts>, problem: string | undefined]>([
+    ['is not given', undefined, { namespaces }, undefined],
+    ['exists', 'batch', { namespaces }, undefined],
+    ['does not exist', 'bacth', { namespaces }, 'there is no namespace bacth; did you mean batch?'],
+    ['is like no other', 'production', { namespaces }, 'there is no namespace production'],
+    ['is not among the namespaces, but has a pod', 'late', { namespaces, pods: late }, undefined],
+    ['may exist: namespaces are not known', 'x', { namespaces: undefined }, undefined],
+    [
+      'of a user who may list no others does not exist',
+      'team',
+      { namespaces: new Map(), part: team },
+      'there is no namespace team',
+    ],
+    [
+      'is not the one of the snapshot',
+      'web',
+      ofTeam,
+      'the snapshot has no pods of namespace web, only those of namespace team',
+    ],
+    [
+      'does not exist in a snapshot of some labels',
+      'wbe',
+      { namespaces, part: labelledPart },
+      'there is no namespace wbe; did you mean web?',
+    ],
+  ])('%s', (_, namespace, facts, problem) => {
     const check = (): void => {
       checkNamespace({ namespace, selector: undefined }, { ...factsOf({}), ...facts });
     };
@@ -115,29 +111,27 @@ describe('objects of pods that are gone', () => {
   ];
   const gone = container('a/gone');
 
-  test.each<{
-    name: string;
-    decisions?: readonly Decision[];
-    filter?: Partial<PodFilter>;
-    facts?: Partial<PlanFacts>;
-    notes: readonly string[];
-  }>([
-    { name: 'are noted if labels hide them', notes: sentence('2 objects of such pods are') },
-    { name: 'in a namespace', filter: { namespace: 'b' }, notes: sentence('one object of such a pod is') },
-    { name: 'are shown without labels', filter: { selector: undefined }, notes: [] },
-    { name: 'are not known without pods', facts: { pods: undefined }, notes: [] },
-    {
-      name: 'are not known in a part',
-      facts: { part: { namespace: undefined, selector: 'app' } },
-      notes: [],
-    },
-    { name: 'do not exist', decisions: [of('a'), container('a/x'), image], notes: [] },
-    {
-      name: 'are not counted if they are kept and kept objects are not listed',
-      decisions: listedOf([{ ...gone, ...kept }], false),
-      notes: [],
-    },
-  ])('$name', ({ decisions = [of('a'), gone, container('b/gone'), image], filter, facts, notes }) => {
+  const all = [of('a'), gone, container('b/gone'), image];
+
+  interface Given {
+    readonly decisions?: readonly Decision[];
+    readonly filter?: Partial<PodFilter>;
+    readonly facts?: Partial<PlanFacts>;
+  }
+
+  test.each<readonly [string, Given, notes: readonly string[]]>([
+    ['are noted if labels hide them', {}, sentence('2 objects of such pods are')],
+    ['in a namespace', { filter: { namespace: 'b' } }, sentence('one object of such a pod is')],
+    ['are shown without labels', { filter: { selector: undefined } }, []],
+    ['are not known without pods', { facts: { pods: undefined } }, []],
+    ['are not known in a part', { facts: { part: { namespace: undefined, selector: 'app' } } }, []],
+    ['do not exist', { decisions: [of('a'), container('a/x'), image] }, []],
+    [
+      'are not counted if they are kept and kept objects are not listed',
+      { decisions: listedOf([{ ...gone, ...kept }], false) },
+      [],
+    ],
+  ])('%s', (_, { decisions = all, filter, facts }, notes) => {
     const given = { namespace: undefined, selector: app, ...filter };
     expect(goneNotes(decisions, given, { ...factsOf({}), pods, ...facts })).toEqual(notes);
   });
@@ -149,30 +143,17 @@ describe('shows', () => {
     pod('db', { namespace: 'a', uid: '2', labels: { app: 'db' } }),
     pod('web', { namespace: 'ab', uid: '3', labels: { app: 'web' } }),
   ];
-  const facts: PlanFacts = {
-    ...{ policies: [], nodes: undefined, namespaces: undefined, jobs: undefined, replicaSets: undefined },
-    ...{ parts: [], reports: [], notes: [] },
-    pods: new Map(pods.map((one) => [one.uid, one])),
-  };
+  const facts = factsOf({ pods });
   const web = labelled('app', 'web');
 
   test.each([
-    { name: 'all pods without a filter', filter: {}, shown: 'all' },
-    {
-      name: 'the pods of a namespace, known or not',
-      filter: { namespace: 'a' },
-      shown: ['a/web', 'a/db', 'a/gone'],
-    },
-    { name: 'the pods with the labels', filter: { selector: web }, shown: ['a/web', 'ab/web'] },
-    { name: 'those of one namespace', filter: { namespace: 'a', selector: web }, shown: ['a/web'] },
-    { name: 'no pod with other labels', filter: { selector: labelled('app', 'x') }, shown: [] },
-    {
-      name: 'no pod with labels where pods are not known',
-      filter: { selector: web },
-      shown: [],
-      unknown: true,
-    },
-  ])('$name', ({ filter, shown, unknown = false }) => {
+    ['all pods without a filter', {}, 'all'],
+    ['the pods of a namespace, known or not', { namespace: 'a' }, ['a/web', 'a/db', 'a/gone']],
+    ['the pods with the labels', { selector: web }, ['a/web', 'ab/web']],
+    ['those of one namespace', { namespace: 'a', selector: web }, ['a/web']],
+    ['no pod with other labels', { selector: labelled('app', 'x') }, []],
+    ['no pod with labels where pods are not known', { selector: web }, [], true],
+  ])('%s', (_, filter, shown, unknown = false) => {
     const given = { namespace: undefined, selector: undefined, ...filter };
     const isShown = shownPods(given, unknown ? { ...facts, pods: undefined } : facts);
     const names = ['a/web', 'a/db', 'a/gone', 'ab/web'];

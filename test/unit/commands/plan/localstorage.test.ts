@@ -1,28 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { node, now } from '../../../builders.ts';
 import { emptyDir, overVolume, scratch, storagePod, usage } from '../../agent/localstorage/builders.ts';
-import { broken, decided, keepMark, nodesBy, type Facts } from '../facts.ts';
+import { broken, decisionLines, keepMark, nodesBy, type Facts } from '../facts.ts';
 import { storing } from './node-facts.ts';
 
-const linesOf = (facts: Facts): readonly string[] =>
-  decided(facts, 'localstorage').map(
-    ({ verdict, reason, order, object }) => `${order ?? '-'} ${String(object.name)} ${verdict} ${reason}`,
-  );
+const linesOf = (facts: Facts) => decisionLines(facts, 'localstorage');
 const over = storing(scratch, overVolume);
 
-test.each<{ readonly name: string; readonly given: Facts; readonly reason: string }>([
-  {
-    name: 'a namespace with the keep label',
-    given: { namespaces: [], keptNamespaces: ['web'] },
-    reason: 'KeepMarked',
-  },
-  { name: 'an unknown namespace', given: { namespaces: [] }, reason: 'NamespaceUnknown' },
-  {
-    name: 'a node with the keep label',
-    given: { nodes: [node('node-1', { labels: keepMark })] },
-    reason: 'KeepMarked',
-  },
-])('keeps a pod that the controller would keep: $name', ({ given, reason }) => {
+test.each<readonly [string, Facts, reason: string]>([
+  ['a namespace with the keep label', { namespaces: [], keptNamespaces: ['web'] }, 'KeepMarked'],
+  ['an unknown namespace', { namespaces: [] }, 'NamespaceUnknown'],
+  ['a node with the keep label', { nodes: [node('node-1', { labels: keepMark })] }, 'KeepMarked'],
+])('keeps a pod that the controller would keep: %s', (_, given, reason) => {
   expect(linesOf({ ...over, ...given })).toEqual([`- a Keep ${reason}`]);
 });
 
@@ -53,20 +42,10 @@ describe('as a pass at the time of the snapshot', () => {
   const readAt = now.getTime() - 86_400_000;
 
   test.each([
-    {
-      name: 'a measurement of a day ago, read then',
-      atMs: readAt,
-      measuredMs: readAt - 120_000,
-      isEvicted: true,
-    },
-    {
-      name: 'one that was stale when it was read',
-      atMs: readAt,
-      measuredMs: readAt - 301_000,
-      isEvicted: false,
-    },
-    { name: 'one without a time of reading', atMs: 0, measuredMs: readAt, isEvicted: true },
-  ])('$name', ({ atMs, measuredMs, isEvicted }) => {
+    ['a measurement of a day ago, read then', readAt, readAt - 120_000, true],
+    ['one that was stale when it was read', readAt, readAt - 301_000, false],
+    ['one without a time of reading', 0, readAt, true],
+  ])('%s', (_, atMs, measuredMs, isEvicted) => {
     const part = { ...over.part, usage: usage({ a: { ...overVolume, atMs: measuredMs } }, { atMs }) };
     const expected = isEvicted ? '1 a Evict emptydirfs.limit' : '- a Keep UsageUnknown';
     expect(linesOf({ ...over, part })).toEqual([expected]);

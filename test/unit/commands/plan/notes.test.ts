@@ -44,10 +44,7 @@ describe('image patterns that match no image on the nodes of their policy', () =
       imageGC: imageRule({ keep, maximumAgeByImage: ages.map((one) => ({ image: one, maximumAgeMs: 1 })) }),
     }),
   ];
-  const images = [
-    image('a', { tags: ['docker.io/library/nginx:1.27'] }),
-    image('b', { tags: ['quay.io/b:1'] }),
-  ];
+  const images = ['docker.io/library/nginx:1.27', 'quay.io/b:1'].map((tag) => image(tag, { tags: [tag] }));
 
   test.each([
     { name: 'all match', keep: ['docker.io/nginx:*', 'quay.io/*'], ages: ['nginx'], notes: [] },
@@ -64,12 +61,12 @@ describe('image patterns that match no image on the nodes of their policy', () =
     expect(patternNotes(factsOf({ policies: governing(keep, ages), part: { images } }))).toEqual(notes);
   });
 
-  test.each<{ name: string; facts: Facts }>([
-    { name: 'the images are not known', facts: { part: { images: undefined } } },
-    { name: 'the node has no images', facts: { part: { images: [] } } },
-    { name: 'the nodes are not known', facts: { part: { images }, nodes: undefined } },
-    { name: 'the policy governs no node that was read', facts: { part: { images }, nodes: [] } },
-  ])('are not named where $name', ({ facts }) => {
+  test.each<readonly [string, Facts]>([
+    ['the images are not known', { part: { images: undefined } }],
+    ['the node has no images', { part: { images: [] } }],
+    ['the nodes are not known', { part: { images }, nodes: undefined }],
+    ['the policy governs no node that was read', { part: { images }, nodes: [] }],
+  ])('are not named where %s', (_, facts) => {
     expect(patternNotes(factsOf({ policies: governing(['redis']), ...facts }))).toEqual([]);
   });
 
@@ -88,20 +85,20 @@ describe('image patterns that match no image on the nodes of their policy', () =
 
 const node = { name: 'node-1' } as ThisNode;
 
-test.each<{ name: string; given: Parameters<typeof adviceOnNodes>[0]; advice: string }>([
-  {
-    name: 'of a cluster alone',
-    given: { node: undefined, through: undefined },
-    advice: ' To list the objects of a node, add --node NODE, or --nodes for all.',
-  },
-  {
-    name: 'of some nodes',
-    given: { node: undefined, through: ['node-1'] },
-    advice: ' To list the objects of all nodes, use --nodes instead of --node.',
-  },
-  { name: 'of this node', given: { node, through: undefined }, advice: '' },
-  { name: 'of all nodes', given: { node: undefined, through: 'all' }, advice: '' },
-])('a plan $name: the note about reports advises only what is not given', ({ given, advice }) => {
+test.each<readonly [string, Parameters<typeof adviceOnNodes>[0], advice: string]>([
+  [
+    'of a cluster alone',
+    { node: undefined, through: undefined },
+    ' To list the objects of a node, add --node NODE, or --nodes for all.',
+  ],
+  [
+    'of some nodes',
+    { node: undefined, through: ['node-1'] },
+    ' To list the objects of all nodes, use --nodes instead of --node.',
+  ],
+  ['of this node', { node, through: undefined }, ''],
+  ['of all nodes', { node: undefined, through: 'all' }, ''],
+])('a plan %s: the note about reports advises only what is not given', (_, given, advice) => {
   const facts = { ...factsOf({ policies: [nodesPolicy({})] }), reports: [nodeReport('node-2')] };
   expect(notesOn({ ...facts, moreNodes: adviceOnNodes(given) })).toEqual([
     `One node has only totals, from the reports of the agents.${advice}`,
@@ -116,11 +113,11 @@ const request = (verdict: Decision['verdict']): Decision =>
 const paced =
   "2 pods are due for eviction. The controller paces them: a tenth of an owner's pods (at least one) a minute, less while its replacements are due again, and nodes.localStorageEviction.maxEvictionsPerMinute in the cluster.";
 
-test.each<{ name: string; verdicts: readonly Decision['verdict'][]; notes: readonly string[] }>([
-  { name: 'no pod', verdicts: [], notes: [] },
-  { name: 'one, which waits for no other', verdicts: ['Evict'], notes: [] },
-  { name: 'one, and others that are kept or deleted', verdicts: ['Keep', 'Evict', 'Delete'], notes: [] },
-  { name: 'two', verdicts: ['Evict', 'Keep', 'Evict'], notes: [paced] },
-])('the pace of evictions is noted: $name', ({ verdicts, notes }) => {
+test.each<readonly [string, readonly Decision['verdict'][], notes: readonly string[]]>([
+  ['no pod', [], []],
+  ['one, which waits for no other', ['Evict'], []],
+  ['one, and others that are kept or deleted', ['Keep', 'Evict', 'Delete'], []],
+  ['two', ['Evict', 'Keep', 'Evict'], [paced]],
+])('the pace of evictions is noted: %s', (_, verdicts, notes) => {
   expect(paceNotes(verdicts.map(request))).toEqual(notes);
 });

@@ -8,7 +8,7 @@ import { dead, log, rule as containerRule } from '../../agent/containergc/builde
 import { imageRule } from '../../agent/imagegc/builders.ts';
 import { container, mib, storagePod, storagePolicy, usage } from '../../agent/localstorage/builders.ts';
 import { crossed, planOf, pressurePolicy, thresholds } from '../../agent/nodepressure/builders.ts';
-import { decided, nodesBy, totals, type Facts } from '../facts.ts';
+import { decided, decisionLines, nodesBy, totals, type Facts } from '../facts.ts';
 import { crowded, diskReading, writes } from './node-facts.ts';
 
 const by = (over: Partial<NodePressurePolicy> = {}) => nodesBy({ nodePressure: pressurePolicy(over) });
@@ -17,17 +17,11 @@ const one = crowded({ a: writes(90) });
 /** The node of `one` with objects that may be removed. */
 function reclaiming(part: Facts['part'], rules: Partial<NodesPolicy> = {}): Facts {
   const usual = { imageGC: imageRule({ minimumAgeMs: 0 }), containerGC: containerRule() };
-  return {
-    ...nodesBy({ ...usual, nodePressure: pressurePolicy(), ...rules }),
-    ...one,
-    part: { ...one.part, ...part },
-  };
+  const policies = nodesBy({ ...usual, nodePressure: pressurePolicy(), ...rules });
+  return { ...policies, ...one, part: { ...one.part, ...part } };
 }
 
-const lines = (fixture: Facts): readonly string[] =>
-  decided(fixture, 'nodepressure').map(
-    ({ verdict, reason, order, object }) => `${order ?? '-'} ${String(object.name)} ${verdict} ${reason}`,
-  );
+const lines = (fixture: Facts) => decisionLines(fixture, 'nodepressure');
 
 describe('a plan from a snapshot', () => {
   const three = crowded({ a: writes(20), b: writes(40), c: writes(30) });
@@ -59,33 +53,20 @@ describe('a plan from a snapshot', () => {
     await expect(texts.join('\n')).toMatchFileSnapshot('./__snapshots__/node-warnings.txt');
   });
 
-  test('waits for the grace period and the removal of images, if nothing is assumed', () => {
-    const [, waiting] = decided({ ...by(), ...one, assumeElapsed: false }, 'nodepressure');
-    expect(waiting).toMatchObject({
-      ...{ verdict: 'Keep', reason: 'Reclaiming', eligibleAt: '2026-01-15T12:01:00Z' },
-    });
-  });
-
   test('leaves out pods of namespaces with the keep label, or not known', () => {
     const kept = { ...three, namespaces: [], keptNamespaces: ['web'] };
-    expect(lines({ ...by(), ...kept }).filter((line) => line !== warning)).toEqual([
-      '- b Keep KeepMarked',
-      '- c Keep KeepMarked',
-      '- a Keep KeepMarked',
-    ]);
+    const decisions = lines({ ...by(), ...kept }).filter((line) => line !== warning);
+    expect(decisions).toEqual(['b', 'c', 'a'].map((name) => `- ${name} Keep KeepMarked`));
     expect(lines({ ...by(), ...three, namespaces: [] })[1]).toBe('- b Keep NamespaceUnknown');
   });
 
   test('evicts nobody while a pod of the node exceeds a limit of its own', () => {
     const { policies } = nodesBy({ nodePressure: pressurePolicy(), localStorageEviction: storagePolicy() });
     const limited = { containers: [container('main', '10Mi')] };
-    const part = {
-      ...three.part,
-      pods: three.part?.pods?.map((one) =>
-        one.name === 'a' ? { ...one, ...storagePod('a', limited) } : one,
-      ),
-    };
-    const fixture = { ...three, policies, part };
+    const pods = three.part?.pods?.map((one) =>
+      one.name === 'a' ? { ...one, ...storagePod('a', limited) } : one,
+    );
+    const fixture = { ...three, policies, part: { ...three.part, pods } };
     expect(decided(fixture, 'localstorage')[0]).toMatchObject({ verdict: 'Evict', object: { name: 'a' } });
     expect(lines(fixture).filter((line) => line.includes('Evict'))).toEqual([]);
   });
@@ -112,15 +93,13 @@ describe('a plan from a snapshot', () => {
 
 /** The objects that a plan of the node of `one` removes, and the decision about its pod. */
 function reclaimed(fixture: Facts): readonly string[] {
-  const units = (['imagegc', 'containergc', 'nodepressure'] as const).flatMap((unit) =>
-    decided(fixture, unit),
-  );
+  const units = ['imagegc', 'containergc', 'nodepressure'] as const;
   return units
+    .flatMap((unit) => decided(fixture, unit))
     .filter(({ verdict, object }) => verdict === 'Remove' || object.kind === 'Pod')
     .map(({ unit, order, verdict, reason, object }) => {
-      const name =
-        object.kind === 'Pod' ? object.name : ('id' in object ? object.id : '').replace('sha256:', '');
-      return `${unit} ${order ?? '-'} ${name} ${verdict} ${reason}`;
+      const name = object.kind === 'Pod' ? object.name : object.id?.replace('sha256:', '');
+      return `${unit} ${order ?? '-'} ${String(name)} ${verdict} ${reason}`;
     });
 }
 
@@ -132,36 +111,28 @@ describe('a plan of a node under pressure that can reclaim', () => {
   ];
   const pods = one.part?.pods ?? [];
   const two = { containerGC: containerRule({ maxPerPodContainer: 2 }) };
-  const onDisk = (over: Partial<StorageUsage>) => ({
-    usage: { ...usage({}), ...one.part?.usage, ...over },
-  });
+  const onDisk = (over: Partial<StorageUsage>) => ({ usage: { ...usage({}), ...one.part?.usage, ...over } });
   const roots = { pods: '/var/log/pods', containers: '/var/log/containers' };
   const entries = [log('web_a_uid-a/main/0.log', { bytes: 50 * mib })];
   const logs = { roots, entries, directories: [], complete: true };
   const both = thresholds({ 'nodefs.available': '15%', 'imagefs.available': '15%' });
-  const x = 'nodepressure 1 x Remove nodefs.available';
-  const y = 'nodepressure 2 y Remove nodefs.available';
+  const images60 = diskReading({ signal: 'imagefs.available', available: 60 * mib });
+  const removal = (order: number, name: string) => `nodepressure ${order} ${name} Remove nodefs.available`;
+  const eviction = (order: number) => `nodepressure ${order} a Evict nodefs.available`;
+  const suffices = 'nodepressure - a Keep ReclaimSuffices';
+  const [x, y] = [removal(1, 'x'), removal(2, 'y')];
 
   test.each<readonly [string, Parameters<typeof reclaiming>, readonly string[]]>([
-    [
-      'removes images until enough is available, and evicts nobody',
-      [{ images }],
-      [x, y, 'nodepressure - a Keep ReclaimSuffices'],
-    ],
+    ['removes images until enough is available, and evicts nobody', [{ images }], [x, y, suffices]],
     [
       'removes a dead container that the limits keep first, then its image too',
       [{ images, containers }, two],
-      [
-        'nodepressure 1 old Remove nodefs.available',
-        'nodepressure 2 x Remove nodefs.available',
-        'nodepressure 3 y Remove nodefs.available',
-        'nodepressure - a Keep ReclaimSuffices',
-      ],
+      [removal(1, 'old'), removal(2, 'x'), removal(3, 'y'), suffices],
     ],
     [
       'removes no image where the logs of dead containers are enough',
       [{ images, containers, logs }, two],
-      ['nodepressure 1 old Remove nodefs.available', 'nodepressure - a Keep ReclaimSuffices'],
+      [removal(1, 'old'), suffices],
     ],
     [
       'names the usual rule where it removes an object, too',
@@ -169,18 +140,9 @@ describe('a plan of a node under pressure that can reclaim', () => {
         { images, containers, disk: { capacityBytes: 1000 * mib, availableBytes: 100 * mib } },
         { imageGC: imageRule({ minimumAgeMs: 0, lowThresholdPercent: 89 }) },
       ],
-      [
-        'imagegc 1 x Remove Space',
-        'containergc 1 old Remove DeadContainer',
-        'nodepressure 1 y Remove nodefs.available',
-        'nodepressure - a Keep ReclaimSuffices',
-      ],
+      ['imagegc 1 x Remove Space', 'containergc 1 old Remove DeadContainer', removal(1, 'y'), suffices],
     ],
-    [
-      'evicts what the reclaim leaves',
-      [{ images: images.slice(0, 1) }],
-      [x, 'nodepressure 2 a Evict nodefs.available'],
-    ],
+    ['evicts what the reclaim leaves', [{ images: images.slice(0, 1) }], [x, eviction(2)]],
     [
       'evicts nobody while a later pass may remove more',
       [{ images }, { imageGC: imageRule({ minimumAgeMs: 0, maxImagesPerPass: 1 }) }],
@@ -189,25 +151,20 @@ describe('a plan of a node under pressure that can reclaim', () => {
     [
       'evicts at once where no rule allows a reclaim',
       [{ images }, { imageGC: undefined, containerGC: undefined }],
-      ['nodepressure 1 a Evict nodefs.available'],
+      [eviction(1)],
     ],
     [
       'removes no image of another disk',
       [{ images, containers, ...onDisk({ dedicatedImageFs: true }) }, two],
-      ['nodepressure 1 old Remove nodefs.available', 'nodepressure 2 a Evict nodefs.available'],
+      [removal(1, 'old'), eviction(2)],
     ],
     [
       'of several signals, frees the rest for the later ones',
       [
-        {
-          images,
-          ...onDisk({
-            signals: [diskReading(), diskReading({ signal: 'imagefs.available', available: 60 * mib })],
-          }),
-        },
+        { images, ...onDisk({ signals: [diskReading(), images60] }) },
         { nodePressure: pressurePolicy({ thresholds: both }) },
       ],
-      [x, y, 'nodepressure 3 z Remove imagefs.available', 'nodepressure - a Keep ReclaimSuffices'],
+      [x, y, 'nodepressure 3 z Remove imagefs.available', suffices],
     ],
   ])('%s', (_, fixture, expected) => {
     expect(reclaimed(reclaiming(...fixture))).toEqual(expected);
@@ -218,11 +175,9 @@ describe('a plan of a node under pressure that can reclaim', () => {
       decided({ ...reclaiming(part), assumeElapsed: false }, 'nodepressure').find(
         ({ object }) => object.kind === 'Pod',
       );
+    const eligibleAt = '2026-01-15T12:01:00Z';
     expect(waiting({ images })).toMatchObject({ reason: 'ReclaimSuffices', eligibleAt: null });
-    expect(waiting({ images: [] })).toMatchObject({
-      reason: 'Reclaiming',
-      eligibleAt: '2026-01-15T12:01:00Z',
-    });
+    expect(waiting({ images: [] })).toMatchObject({ reason: 'Reclaiming', eligibleAt });
   });
 
   test('counts the objects once, in the unit that has their reason', () => {

@@ -1,41 +1,27 @@
 import { expect, test } from 'vitest';
 import { reportData, usedShare } from '../../../../src/commands/report/data.ts';
-import type { NodePart, PlanFacts } from '../../../../src/snapshot/plan-facts.ts';
+import type { NodePart } from '../../../../src/snapshot/plan-facts.ts';
+import { factsOf, partOf } from '../facts.ts';
 import { decision, plan } from '../plan/builders.ts';
 
-const noFacts: PlanFacts = {
-  ...{ policies: [], pods: undefined, nodes: undefined, namespaces: undefined, jobs: undefined },
-  ...{ replicaSets: undefined, parts: [], reports: [], notes: [] },
-};
-const part = (name: string, over: Partial<NodePart>): NodePart => ({
-  ...{ name, pods: undefined, images: undefined, containers: undefined, sandboxes: undefined },
-  ...{ sandboxImage: undefined, mounted: [], disk: undefined, usage: undefined, logs: undefined },
-  state: { images: new Map(), removed: [] },
-  ...over,
-});
+const noFacts = factsOf({});
+const part = (name: string, over: Partial<NodePart>): NodePart => partOf({ name, disk: undefined, ...over });
 const pod = (name: string, namespace: string) =>
   ({ kind: 'Pod', namespace, name, uid: name, node: 'node-1' }) as const;
 const image = { kind: 'Image', id: 'sha256:a', node: 'node-1' } as const;
+const waiting = (name: string, eligibleAt: string) =>
+  decision({
+    ...{ unit: 'podgc', verdict: 'Keep', reason: 'TooYoung', policy: 'p', object: pod(name, 'web') },
+    eligibleAt,
+  });
 const document = plan({
   decisions: [
     decision({
-      ...{
-        unit: 'podgc',
-        verdict: 'Delete',
-        reason: 'Expired',
-        policy: 'p',
-        order: 1,
-        object: pod('a', 'web'),
-      },
+      ...{ unit: 'podgc', verdict: 'Delete', reason: 'Expired', policy: 'p', order: 1 },
+      object: pod('a', 'web'),
     }),
-    decision({
-      ...{ unit: 'podgc', verdict: 'Keep', reason: 'TooYoung', policy: 'p', object: pod('b', 'web') },
-      eligibleAt: '2026-01-16T01:00:00Z',
-    }),
-    decision({
-      ...{ unit: 'podgc', verdict: 'Keep', reason: 'TooYoung', policy: 'p', object: pod('far', 'web') },
-      eligibleAt: '2026-03-16T01:00:00Z',
-    }),
+    waiting('b', '2026-01-16T01:00:00Z'),
+    waiting('far', '2026-03-16T01:00:00Z'),
     decision({ unit: 'podgc', verdict: 'Keep', reason: 'NoPolicy', object: pod('c', 'db') }),
     decision({
       ...{ unit: 'imagegc', verdict: 'Remove', reason: 'Space', policy: 'q', order: 1, object: image },
@@ -66,13 +52,8 @@ test('counts what happens by policy, namespace, node and reason', () => {
     ['node-1', 2, 0, 2, 1],
     ['node-2', 0, 1, 0, 0],
   ]);
-  expect(data.byReason.map(({ name }) => name)).toEqual([
-    'Expired',
-    'Space',
-    'NoPolicy',
-    'LogTooLarge',
-    'TooYoung',
-  ]);
+  const reasons = ['Expired', 'Space', 'NoPolicy', 'LogTooLarge', 'TooYoung'];
+  expect(data.byReason.map(({ name }) => name)).toEqual(reasons);
 });
 
 test('what becomes due within seven days, by day', () => {

@@ -1,17 +1,14 @@
 import { expect, test } from 'vitest';
 import { reportData } from '../../../../src/commands/report/data.ts';
 import { reportMarkdown } from '../../../../src/commands/report/markdown.ts';
+import { factsOf } from '../facts.ts';
 import { decision, plan } from '../plan/builders.ts';
 
-const facts = {
-  ...{ policies: [], pods: undefined, nodes: undefined, namespaces: undefined, jobs: undefined },
-  ...{ replicaSets: undefined, parts: [], reports: [], notes: [] },
-};
 const image = (name: string) => ({ kind: 'Image', id: 'sha256:a', node: 'n', name }) as const;
 const removed = (name: string, detail: string) =>
   decision({ unit: 'imagegc', verdict: 'Remove', reason: 'Space', order: 1, object: image(name), detail });
 const markdownOf = (document: ReturnType<typeof plan>): string =>
-  reportMarkdown(document, reportData(document, facts));
+  reportMarkdown(document, reportData(document, factsOf({})));
 
 test('has this layout', () => {
   const removal = removed('app:1', 'It is unused.');

@@ -10,6 +10,7 @@ import { usageData, type UsageData } from '../../../../src/commands/report/usage
 import type { ReportedUsage } from '../../../../src/kube/cache/node-usage.ts';
 import type { PlanFacts } from '../../../../src/snapshot/plan-facts.ts';
 import { node } from '../../../builders.ts';
+import { factsOf } from '../facts.ts';
 import { plan } from '../plan/builders.ts';
 
 const now = new Date('2026-01-15T12:00:00Z');
@@ -35,16 +36,8 @@ const reported = (name: string, over: Partial<NodeGCReportStatusUsage> = {}): Re
 const olderAgent: ReportedUsage = { node: 'old', reportTime: at(0), usage: undefined };
 
 const facts = (usage: readonly ReportedUsage[], nodes?: readonly string[]): PlanFacts => ({
-  policies: [],
-  pods: undefined,
-  nodes: nodes && new Map(nodes.map((name) => [name, node(name)])),
-  namespaces: undefined,
-  jobs: undefined,
-  replicaSets: undefined,
-  parts: [],
-  reports: [],
+  ...factsOf({ nodes: nodes?.map((name) => node(name)) }),
   usage,
-  notes: [],
 });
 
 function dataOf(usage: readonly ReportedUsage[], nodes?: readonly string[]): UsageData {
@@ -58,27 +51,27 @@ test('without a report and a node there is no usage', () => {
 });
 
 test.each([
-  {
-    name: 'classes add up to the used bytes; the rest is reserved',
-    over: {},
-    parts: { imagesInUse: 5, imagesUnused: 15, other: 25, reserved: 5, free: 50 },
-  },
-  {
-    name: 'without other, the rest of the used bytes is unknown',
-    over: { imagesInUseBytes: undefined, otherBytes: undefined },
-    parts: { imagesUnused: 15, unknown: 30, reserved: 5, free: 50 },
-  },
-  {
-    name: 'a file system without images does not have unknown bytes',
-    over: { imagesInUseBytes: undefined, imagesUnusedBytes: undefined, otherBytes: 45 * gib },
-    parts: { other: 45, reserved: 5, free: 50 },
-  },
-  {
-    name: 'measured at different moments, classes may exceed the used bytes',
-    over: { volumesBytes: 10 * gib, availableBytes: 60 * gib },
-    parts: { imagesInUse: 5, imagesUnused: 15, volumes: 10, other: 25, free: 60 },
-  },
-])('parts of a disk: $name', ({ over, parts }) => {
+  [
+    'classes add up to the used bytes; the rest is reserved',
+    {},
+    { imagesInUse: 5, imagesUnused: 15, other: 25, reserved: 5, free: 50 },
+  ],
+  [
+    'without other, the rest of the used bytes is unknown',
+    { imagesInUseBytes: undefined, otherBytes: undefined },
+    { imagesUnused: 15, unknown: 30, reserved: 5, free: 50 },
+  ],
+  [
+    'a file system without images does not have unknown bytes',
+    { imagesInUseBytes: undefined, imagesUnusedBytes: undefined, otherBytes: 45 * gib },
+    { other: 45, reserved: 5, free: 50 },
+  ],
+  [
+    'measured at different moments, classes may exceed the used bytes',
+    { volumesBytes: 10 * gib, availableBytes: 60 * gib },
+    { imagesInUse: 5, imagesUnused: 15, volumes: 10, other: 25, free: 60 },
+  ],
+])('parts of a disk: %s', (_, over, parts) => {
   const [bar] = dataOf([reported('a', { fileSystems: [disk(over)] })]).disks;
   expect(Object.fromEntries(bar?.parts.map(({ part, bytes }) => [part, bytes / gib]) ?? [])).toEqual(parts);
 });
@@ -95,16 +88,18 @@ test('disks: the fullest first, each file system by itself', () => {
 });
 
 test('namespaces: sums of the nodes that know them, the largest first', () => {
+  const web = (bytes: number, growthBytesPerHour?: number) => ({
+    name: 'web',
+    pods: 1,
+    bytes,
+    growthBytesPerHour,
+  });
+  const db = { name: 'db', pods: 1, bytes: 9 };
   const { namespaces } = dataOf([
-    reported('a', {
-      namespaces: [
-        { name: 'web', pods: 1, bytes: 3, growthBytesPerHour: 1 },
-        { name: 'db', pods: 1, bytes: 9 },
-      ],
-    }),
-    reported('b', { namespaces: [{ name: 'web', pods: 1, bytes: 4, growthBytesPerHour: 2 }] }),
+    reported('a', { namespaces: [web(3, 1), db] }),
+    reported('b', { namespaces: [web(4, 2)] }),
     reported('c', { namespaces: undefined }),
-    reported('d', { namespaces: [{ name: 'web', pods: 1, bytes: 5 }] }),
+    reported('d', { namespaces: [web(5)] }),
     olderAgent,
   ]);
   expect(namespaces).toEqual([
@@ -115,24 +110,20 @@ test('namespaces: sums of the nodes that know them, the largest first', () => {
 
 const growing = { growthBytesPerHour: 5 * gib, fullTime: at(10) };
 test.each([
-  { name: 'nothing grows, or it is unknown', over: {}, curve: undefined },
-  { name: 'the collectable bytes are unknown', over: growing, curve: [10, undefined, undefined] },
-  {
-    name: 'collection keeps up',
-    over: { ...growing, collectableBytes: 10 * gib },
-    curve: [10, 40, Infinity],
-  },
-  {
-    name: 'collection gives time',
-    over: { ...growing, collectableBytes: 10 * gib, fullAfterCollectionTime: at(12) },
-    curve: [10, 40, 12],
-  },
-  {
-    name: 'the time has passed since the measurement',
-    over: { ...growing, fullTime: at(-0.1), collectableBytes: 200 * gib, fullAfterCollectionTime: at(-0.1) },
-    curve: [0, 0, 0],
-  },
-])('until a disk is full: $name', ({ over, curve }) => {
+  ['nothing grows, or it is unknown', {}, undefined],
+  ['the collectable bytes are unknown', growing, [10, undefined, undefined]],
+  ['collection keeps up', { ...growing, collectableBytes: 10 * gib }, [10, 40, Infinity]],
+  [
+    'collection gives time',
+    { ...growing, collectableBytes: 10 * gib, fullAfterCollectionTime: at(12) },
+    [10, 40, 12],
+  ],
+  [
+    'the time has passed since the measurement',
+    { ...growing, fullTime: at(-0.1), collectableBytes: 200 * gib, fullAfterCollectionTime: at(-0.1) },
+    [0, 0, 0],
+  ],
+])('until a disk is full: %s', (_, over, curve) => {
   const [found] = dataOf([reported('a', { fileSystems: [disk(over)] })]).curves;
   const { usedPercent, fullInMs } = found?.afterCollection ?? {};
   const hours = (ms: number | undefined) => ms && ms / 3_600_000;
@@ -151,35 +142,26 @@ test('stale values are marked, and make no forecast', () => {
 });
 
 test.each([
-  { name: 'nothing', reports: [reported('a')], unknown: [] },
-  {
-    name: 'a node without a report',
-    reports: [],
-    nodes: ['c', 'd', 'a', 'b'],
-    unknown: ['a, b, c and 1 more: there is no report.'],
-  },
-  { name: 'an older agent', reports: [olderAgent], unknown: ['old: the report has no usage of disks.'] },
-  {
-    name: 'impossible disks',
-    reports: [reported('a', { fileSystems: undefined })],
-    unknown: ['a: the report has no usage of disks.'],
-  },
-  {
-    name: 'an agent that has stopped',
-    reports: [reported('b', { measuredTime: at(-1) }), reported('a', { measuredTime: at(-2) })],
-    unknown: ['a, b: the values are older than 15 minutes.'],
-  },
-  {
-    name: 'pods, and why',
-    reports: [reported('a', { namespaces: undefined, unknown: 'pods: no response' })],
-    unknown: ['a: unknown: pods: no response.', 'a: the report has no usage of namespaces.'],
-  },
-  {
-    name: 'small namespaces',
-    reports: [reported('a', { otherNamespaces: { count: 3, bytes: 9 } })],
-    unknown: ['a: the report lacks the smallest namespaces.'],
-  },
-])('unknown: $name', ({ reports, nodes, unknown }) => {
+  ['nothing', [reported('a')], []],
+  ['a node without a report', [], ['a, b, c and 1 more: there is no report.'], ['c', 'd', 'a', 'b']],
+  ['an older agent', [olderAgent], ['old: the report has no usage of disks.']],
+  ['impossible disks', [reported('a', { fileSystems: undefined })], ['a: the report has no usage of disks.']],
+  [
+    'an agent that has stopped',
+    [reported('b', { measuredTime: at(-1) }), reported('a', { measuredTime: at(-2) })],
+    ['a, b: the values are older than 15 minutes.'],
+  ],
+  [
+    'pods, and why',
+    [reported('a', { namespaces: undefined, unknown: 'pods: no response' })],
+    ['a: unknown: pods: no response.', 'a: the report has no usage of namespaces.'],
+  ],
+  [
+    'small namespaces',
+    [reported('a', { otherNamespaces: { count: 3, bytes: 9 } })],
+    ['a: the report lacks the smallest namespaces.'],
+  ],
+])('unknown: %s', (_, reports, unknown, nodes?: readonly string[]) => {
   expect(dataOf(reports, nodes).unknown).toEqual(unknown);
 });
 
@@ -187,14 +169,8 @@ const everything: readonly ReportedUsage[] = [
   reported('node-1', {
     fileSystems: [
       disk({
-        ...growing,
-        availableBytes: 10 * gib,
-        usedBytes: 85 * gib,
-        layersBytes: 4 * gib,
-        volumesBytes: 30 * gib,
-        logsBytes: 5 * gib,
-        orphansBytes: gib,
-        collectableBytes: 15 * gib,
+        ...{ ...growing, availableBytes: 10 * gib, usedBytes: 85 * gib, collectableBytes: 15 * gib },
+        ...{ layersBytes: 4 * gib, volumesBytes: 30 * gib, logsBytes: 5 * gib, orphansBytes: gib },
       }),
     ],
     namespaces: [

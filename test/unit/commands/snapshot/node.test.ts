@@ -6,10 +6,8 @@ import { container, FakeRuntime, image, sandbox } from '../../../fakes/runtime.t
 
 const never = new AbortController().signal;
 const at = Date.parse('2026-01-15T12:00:00Z');
-const state = {
-  images: new Map([['sha256:a', { firstDetectedMs: at, lastUsedMs: undefined }]]),
-  removed: [],
-};
+const seen = { firstDetectedMs: at, lastUsedMs: undefined };
+const state = { images: new Map([['sha256:a', seen]]), removed: [] };
 const disk = { capacityBytes: 1000, availableBytes: 400, inodes: 10, inodesFree: 5 };
 
 const secret = 'hunter2';
@@ -72,9 +70,10 @@ interface Taken {
   readonly text: Record<string, string>;
 }
 
+/** The files of a snapshot with these pods. */
 async function taken(
   over: Partial<NodePartDeps> = {},
-  { pods = [], arePodsKnown = true }: { pods?: readonly object[]; arePodsKnown?: boolean } = {},
+  pods: readonly object[] | 'unknown' = [],
 ): Promise<Taken> {
   const node = new NodeSnapshot({
     ...{ name: 'node-1', runtime, kubeletRoot: '/kubelet' },
@@ -86,13 +85,13 @@ async function taken(
     ...over,
   });
   await node.read(never);
-  for (const pod of pods) node.addPod({ ...pod });
+  for (const pod of pods === 'unknown' ? [] : pods) node.addPod({ ...pod });
   const text: Record<string, string> = {};
   const write = (file: string, content: string): Promise<void> => {
     text[file.replace('nodes/node-1/', '')] = content;
     return Promise.resolve();
   };
-  await node.write(write, { arePodsKnown }, never);
+  await node.write(write, { arePodsKnown: pods !== 'unknown' }, never);
   const files = Object.entries(text).map(([file, content]) => [file, JSON.parse(content) as unknown]);
   return { files: Object.fromEntries(files) as Record<string, unknown>, text };
 }
@@ -121,19 +120,14 @@ test('writes all files of a node', async () => {
     ),
   );
   expect(files['info.json']).toEqual({ config: { sandboxImage: 'registry.k8s.io/pause:3.10' } });
+  const mtime = '2026-01-15T12:00:00Z';
+  const log = '/var/log/pods/a/main/0.log';
   expect(files['logs.json']).toEqual([
-    { path: '/var/log/pods/a/main/0.log', bytes: 5, mtime: '2026-01-15T12:00:00Z' },
-    {
-      path: '/var/log/containers/a.log',
-      bytes: 0,
-      mtime: '2026-01-15T12:00:00Z',
-      target: '/var/log/pods/a/main/0.log',
-    },
+    { path: log, bytes: 5, mtime },
+    { path: '/var/log/containers/a.log', bytes: 0, mtime, target: log },
   ]);
-  expect(files['loglisting.json']).toEqual({
-    complete: true,
-    directories: ['/var/log/pods/a', '/var/log/pods/empty'],
-  });
+  const directories = ['/var/log/pods/a', '/var/log/pods/empty'];
+  expect(files['loglisting.json']).toEqual({ complete: true, directories });
   expect(files['stats.json']).toEqual({
     node: {
       nodeName: 'node-1',
@@ -157,45 +151,43 @@ test('writes all files of a node', async () => {
   expect(warnings).toEqual([]);
 });
 
-test.each([
-  {
-    name: 'too many logs',
-    over: logsOf({ complete: false }),
-    missing: ['logs.json'],
-    warning: 'node node-1: not all logs could be listed; logs.json is left out',
-  },
-  {
-    name: 'logs that cannot be read',
-    over: { logs: { list: () => Promise.reject(new Error('listing logs', { cause: new Error('EACCES') })) } },
-    missing: ['logs.json', 'loglisting.json'],
-    warning: 'node node-1: listing logs: EACCES; logs.json is left out',
-  },
-  {
-    name: 'no state file',
-    over: { readState: () => Promise.resolve({ kind: 'missing' } as const) },
-    missing: ['state.json'],
-    warning: undefined,
-  },
-  {
-    name: 'a broken state file',
-    over: {
-      readState: () => Promise.resolve({ kind: 'startOver', reason: 'is not a JSON object' } as const),
-    },
-    missing: ['state.json'],
-    warning: "node node-1: the agent's state file is not a JSON object; state.json is left out",
-  },
-  {
-    name: 'a disk that hangs',
-    over: { statFs: () => Promise.reject(new Error('reading the file system of /images')) },
-    missing: [],
-    warning:
-      "node node-1: reading the file system of /images; stats.json has the kubelet's values of the image file system",
-  },
-])('$name: writes the other files, with a warning', async ({ over, missing, warning }) => {
+const unreadable = new Error('listing logs', { cause: new Error('EACCES') });
+const stateOf = (read: Awaited<ReturnType<NodePartDeps['readState']>>): Partial<NodePartDeps> => ({
+  readState: () => Promise.resolve(read),
+});
+const hangs = { statFs: () => Promise.reject(new Error('reading the file system of /images')) };
+
+test.each<readonly [string, Partial<NodePartDeps>, missing: readonly string[], warnings: readonly string[]]>([
+  [
+    'too many logs',
+    logsOf({ complete: false }),
+    ['logs.json'],
+    ['not all logs could be listed; logs.json is left out'],
+  ],
+  [
+    'logs that cannot be read',
+    { logs: { list: () => Promise.reject(unreadable) } },
+    ['logs.json', 'loglisting.json'],
+    ['listing logs: EACCES; logs.json is left out'],
+  ],
+  ['no state file', stateOf({ kind: 'missing' }), ['state.json'], []],
+  [
+    'a broken state file',
+    stateOf({ kind: 'startOver', reason: 'is not a JSON object' }),
+    ['state.json'],
+    ["the agent's state file is not a JSON object; state.json is left out"],
+  ],
+  [
+    'a disk that hangs',
+    hangs,
+    [],
+    ["reading the file system of /images; stats.json has the kubelet's values of the image file system"],
+  ],
+])('%s: writes the other files, with a warning', async (_, over, missing, expected) => {
   const { files } = await taken(over);
   expect(Object.keys(files)).toHaveLength(9 - missing.length);
   for (const file of missing) expect(files).not.toHaveProperty([file]);
-  expect(warnings).toEqual(warning === undefined ? [] : [warning]);
+  expect(warnings).toEqual(expected.map((warning) => `node node-1: ${warning}`));
 });
 
 test('writes the devices of the file systems, so that two of one size are two', async () => {
@@ -217,21 +209,18 @@ test('leaves out the file system of a kubelet directory that does not exist', as
 });
 
 test.each([
-  { name: 'a kubelet that does not answer', over: noKubelet, warning: 'cannot reach the kubelet' },
-  { name: 'a response of another kind', over: answer({ kind: 'Status' }), warning: 'is not a stats summary' },
-  {
-    name: 'a response that is not JSON',
-    over: { readSummary: () => Promise.resolve(Buffer.from('<html>')) },
-    warning: 'is not a stats summary',
-  },
-])('$name: writes the disks, without pods', async ({ over, warning }) => {
+  ['a kubelet that does not answer', noKubelet, 'cannot reach the kubelet'],
+  ['a response of another kind', answer({ kind: 'Status' }), 'is not a stats summary'],
+  [
+    'a response that is not JSON',
+    { readSummary: () => Promise.resolve(Buffer.from('<html>')) },
+    'is not a stats summary',
+  ],
+])('%s: writes the disks, without pods', async (_, over, warning) => {
   const { files } = await taken(over);
+  const fs = { ...disk, capacityBytes: 5000 };
   expect(files['stats.json']).toEqual({
-    node: {
-      nodeName: 'node-1',
-      fs: { ...disk, capacityBytes: 5000 },
-      runtime: { imageFs: { ...disk, usedBytes: 300, inodesUsed: 3 } },
-    },
+    node: { nodeName: 'node-1', fs, runtime: { imageFs: { ...disk, usedBytes: 300, inodesUsed: 3 } } },
   });
   expect(warnings).toEqual([expect.stringMatching(`${warning}.*; stats.json lacks the usage of pods$`)]);
 });
@@ -276,33 +265,19 @@ const claiming = (annotation: string): object => {
   return pod('x', { metadata: { uid: 'x', name: 'x', annotations, ownerReferences: [owner] } });
 };
 
-test.each([
-  { name: 'a listed pod', pods: [pod('uid-web')], arePodsKnown: true, queried: false },
-  { name: 'a static pod with a mirror pod', pods: [claiming('mirror')], arePodsKnown: true, queried: false },
-  { name: 'a pod whose UID another pod claims', pods: [claiming('hash')], arePodsKnown: true, queried: true },
-  {
-    name: 'a pod of another node',
-    pods: [pod('uid-web', { spec: { nodeName: 'b' } })],
-    arePodsKnown: true,
-    queried: true,
-  },
-  {
-    name: 'a finished pod',
-    pods: [pod('uid-web', { status: { phase: 'Succeeded' } })],
-    arePodsKnown: true,
-    queried: true,
-  },
-  { name: 'an unknown pod', pods: [pod('uid-b')], arePodsKnown: true, queried: true },
-  { name: 'any pod, while pods are not known', pods: [], arePodsKnown: false, queried: false },
-])(
-  'queries the mounted images of a container of $name: $queried',
-  async ({ pods, arePodsKnown, queried }) => {
-    runtime.statuses.set('a', { mountedImages: ['sha256:model'] });
-    const { files } = await taken({}, { pods, arePodsKnown });
-    expect(runtime.calls.includes('containerStatus a')).toBe(queried);
-    const { containers } = files['containers.json'] as { containers: Record<string, unknown>[] };
-    expect(containers.map(({ mountedImages }) => mountedImages)).toEqual([
-      queried ? ['sha256:model'] : undefined,
-    ]);
-  },
-);
+test.each<readonly [string, readonly object[] | 'unknown', boolean]>([
+  ['a listed pod', [pod('uid-web')], false],
+  ['a static pod with a mirror pod', [claiming('mirror')], false],
+  ['a pod whose UID another pod claims', [claiming('hash')], true],
+  ['a pod of another node', [pod('uid-web', { spec: { nodeName: 'b' } })], true],
+  ['a finished pod', [pod('uid-web', { status: { phase: 'Succeeded' } })], true],
+  ['an unknown pod', [pod('uid-b')], true],
+  ['any pod, while pods are not known', 'unknown', false],
+])('queries the mounted images of a container of %s', async (_, pods, queried) => {
+  runtime.statuses.set('a', { mountedImages: ['sha256:model'] });
+  const { files } = await taken({}, pods);
+  expect(runtime.calls.includes('containerStatus a')).toBe(queried);
+  const { containers } = files['containers.json'] as { containers: Record<string, unknown>[] };
+  const mounted = queried ? ['sha256:model'] : undefined;
+  expect(containers.map(({ mountedImages }) => mountedImages)).toEqual([mounted]);
+});

@@ -90,36 +90,24 @@ const written = (kind: Parameters<typeof snapshotObject>[0], object: unknown): u
   JSON.parse(JSON.stringify(snapshotObject(kind, object)));
 
 describe('a pod in a snapshot', () => {
+  const statuses = { containerStatuses: [{}, ended('a', '2026-01-15T10:00:00Z')] };
+  const mirror = { 'kubernetes.io/config.mirror': 'abc', 'kubernetes.io/config.source': 'file' };
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n', controller: true }];
+  const terminating = { deletionTimestamp: '2026-01-15T11:00:00Z', deletionGracePeriodSeconds: 30 };
+
   test.each([
-    { name: 'failed', value: pod() },
-    { name: 'running', value: pod({ status: { phase: 'Running' } }) },
-    { name: 'without a phase', value: pod({ status: { phase: undefined } }) },
-    {
-      name: 'with a container that still runs',
-      value: pod({ status: { containerStatuses: [{}, ended('a', '2026-01-15T10:00:00Z')] } }),
-    },
-    {
-      name: 'without container statuses',
-      value: pod({ status: { containerStatuses: [], initContainerStatuses: undefined } }),
-    },
-    {
-      name: 'terminating, not bound',
-      value: pod({
-        metadata: { deletionTimestamp: '2026-01-15T11:00:00Z', deletionGracePeriodSeconds: 30 },
-        spec: { nodeName: undefined },
-      }),
-    },
-    {
-      name: 'mirror of a static pod',
-      value: pod({
-        metadata: {
-          annotations: { 'kubernetes.io/config.mirror': 'abc', 'kubernetes.io/config.source': 'file' },
-          ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n', controller: true }],
-        },
-      }),
-    },
-    { name: 'without most fields', value: { metadata: { name: 'a', namespace: 'b', uid: 'c' } } },
-  ])('leads to the same facts in controller and agent: $name', ({ value }) => {
+    ['failed', pod()],
+    ['running', pod({ status: { phase: 'Running' } })],
+    ['without a phase', pod({ status: { phase: undefined } })],
+    ['with a container that still runs', pod({ status: statuses })],
+    [
+      'without container statuses',
+      pod({ status: { containerStatuses: [], initContainerStatuses: undefined } }),
+    ],
+    ['terminating, not bound', pod({ metadata: terminating, spec: { nodeName: undefined } })],
+    ['mirror of a static pod', pod({ metadata: { annotations: mirror, ownerReferences } })],
+    ['without most fields', { metadata: { name: 'a', namespace: 'b', uid: 'c' } }],
+  ])('leads to the same facts in controller and agent: %s', (_, value) => {
     const copy = written(podKind, value);
     const whole = podCodec(() => 'all');
     expect({ ...whole.fromJson(copy) }).toEqual({ ...whole.fromJson(value) });
@@ -188,16 +176,13 @@ describe('other objects lead to the same facts, without secrets', () => {
     const spec = { mode: 'Enforce', nodes: { imageGC: { keep: ['a/*'] } } };
     const ours = { apiVersion: 'gc.dustpan.dev/v1alpha1' };
     const hold = { generation: 3, since: '2026-01-15T12:00:00Z' };
-    const policy = written(
-      { ...ours, kind: 'GCPolicy' },
-      { metadata: metadata(), spec, status: { a: secret, hold } },
-    );
+    const stored = { metadata: metadata(), spec, status: { a: secret, hold } };
+    const policy = written({ ...ours, kind: 'GCPolicy' }, stored);
     expect(policy).toMatchObject({ metadata: { name: 'one', uid: 'uid-1', generation: 3 }, spec });
     expect(policy).toHaveProperty('status', { hold });
     expect(JSON.stringify(policy)).not.toContain(secret);
     const status = { images: { removable: { count: 1 } } };
-    expect(written({ ...ours, kind: 'NodeGCReport' }, { metadata: metadata(), status })).toMatchObject({
-      status,
-    });
+    const report = written({ ...ours, kind: 'NodeGCReport' }, { metadata: metadata(), status });
+    expect(report).toMatchObject({ status });
   });
 });

@@ -12,21 +12,18 @@ test('a summary without pods means that there are none', () => {
 });
 
 test.each([
-  { name: 'the same capacity', containerFs: 900, split: false },
-  { name: 'another capacity', containerFs: 800, split: true },
-  { name: 'none', containerFs: undefined, split: false },
-])(
-  'takes from the kubelet whether containers have their own file system: $name',
-  ({ containerFs, split }) => {
-    const runtime = {
-      imageFs: { capacityBytes: 900, availableBytes: 1 },
-      ...(containerFs !== undefined && { containerFs: { capacityBytes: containerFs, availableBytes: 1 } }),
-    };
-    const answer = Buffer.from(JSON.stringify({ node: { fs: { capacityBytes: 900 }, runtime }, pods: [] }));
-    const stats = withDisk(pickedSummary(answer), { imageFs: measured, fs: undefined });
-    const usage = storageUsageOf(JSON.parse(JSON.stringify(stats)), 0);
-    expect(usage.splitContainerFs).toBe(split);
-    const signals = usage.signals.map(({ signal }) => signal);
-    expect(signals.includes('containerfs.available')).toBe(containerFs !== undefined);
-  },
-);
+  ['the same capacity', 900, false],
+  ['another capacity', 800, true],
+  ['none', undefined, false],
+])('takes from the kubelet whether containers have their own file system: %s', (_, containerFs, split) => {
+  const runtime = {
+    imageFs: { capacityBytes: 900, availableBytes: 1 },
+    ...(containerFs !== undefined && { containerFs: { capacityBytes: containerFs, availableBytes: 1 } }),
+  };
+  const answer = Buffer.from(JSON.stringify({ node: { fs: { capacityBytes: 900 }, runtime }, pods: [] }));
+  const stats = withDisk(pickedSummary(answer), { imageFs: measured, fs: undefined });
+  const usage = storageUsageOf(JSON.parse(JSON.stringify(stats)), 0);
+  expect(usage.splitContainerFs).toBe(split);
+  const signals = usage.signals.map(({ signal }) => signal);
+  expect(signals.includes('containerfs.available')).toBe(containerFs !== undefined);
+});

@@ -10,135 +10,71 @@ const problems = (view: ReturnType<typeof statusView>): string[] =>
 describe('problems', () => {
   const tripped = condition('Degraded', 'True', { reason: 'Tripped', message: 'Nodes missing: 3' });
   const failed = condition('Degraded', 'True', { reason: 'PassFailed', message: 'imagegc failed' });
-  const atRisk = condition('KeepListAtRisk', 'True', {
-    reason: 'AboveKubelet',
-    message: 'The kubelet may remove',
+  const atRisk = condition('KeepListAtRisk', 'True', { reason: 'AboveKubelet', message: 'It may remove' });
+  const short = condition('PressureAhead', 'True', { reason: 'Crossed', message: 'nodefs.available' });
+  const holding = condition('Holding', 'True', { reason: 'Holding' });
+  const overBudget = condition('BudgetsExceeded', 'True', { reason: 'Over' });
+  const behind = { nodes: { desired: 3, upToDate: 1 } };
+  const created = (name: string, minutes: number) => ({ name, creationTimestamp: minutesAgo(minutes) });
+  const without = { metadata: created('n', 16) };
+
+  test.each<readonly [string, readonly GCPolicy[], readonly string[]]>([
+    ['none of a healthy one', [policy('a', { conditions: [condition('Ready', 'True')] })], []],
+    ['an open circuit breaker', [policy('a', { conditions: [tripped] })], ['GCPolicy a: Tripped']],
+    ['a large deletion that waits', [policy('a', { conditions: [holding] })], ['GCPolicy a: Holding']],
+    ['namespaces that exceed budgets', [policy('a', { conditions: [overBudget] })], ['GCPolicy a: Over']],
+    ['invalid, whatever its status', [policy('a', { spec: { mode: 'No' } })], ['GCPolicy a: InvalidPolicy']],
+    [
+      'not observed by a controller',
+      [{ metadata: { name: 'a', generation: 1 }, spec: {} }],
+      ['GCPolicy a: NotObserved'],
+    ],
+    [
+      'not observed for two minutes, but not a new one',
+      [created('old', 2), created('new', 0.5)].map((metadata) => ({ metadata, spec: {} })),
+      ['GCPolicy old: NotObserved'],
+    ],
+    ['with an unobserved change', [policy('a', { observedGeneration: 1 })], ['GCPolicy a: NotObserved']],
+    ['nodes that have not reported', [policy('a', behind)], ['GCPolicy a: NodesBehind']],
+    [
+      'nodes that have not reported within five minutes after its creation',
+      [5, 4.9].map((minutes) => ({ ...policy('a', behind), metadata: created(`${minutes}m`, minutes) })),
+      ['GCPolicy 5m: NodesBehind'],
+    ],
+    ['none by status Unknown', [policy('a', { conditions: [condition('Degraded', 'Unknown')] })], []],
+  ])('of a policy: %s', (_, policies, expected) => {
+    expect(problems(statusView(policies, [], now))).toEqual(expected);
   });
 
-  const short = condition('PressureAhead', 'True', { reason: 'Crossed', message: 'nodefs.available' });
-
-  interface Row {
-    readonly name: string;
-    readonly policies?: readonly GCPolicy[];
-    readonly reports?: readonly NodeGCReport[];
-    readonly expected: readonly string[];
-  }
-
-  test.each<Row>([
-    {
-      name: 'none in a healthy cluster',
-      policies: [policy('a', { conditions: [condition('Ready', 'True')] })],
-      reports: [report('n', { conditions: [condition('Degraded', 'False')] })],
-      expected: [],
-    },
-    {
-      name: 'a policy with an open circuit breaker',
-      policies: [policy('a', { conditions: [tripped] })],
-      expected: ['GCPolicy a: Tripped'],
-    },
-    {
-      name: 'a policy whose large deletion waits',
-      policies: [policy('a', { conditions: [condition('Holding', 'True', { reason: 'Holding' })] })],
-      expected: ['GCPolicy a: Holding'],
-    },
-    {
-      name: 'namespaces that exceed their budgets',
-      policies: [policy('a', { conditions: [condition('BudgetsExceeded', 'True', { reason: 'Over' })] })],
-      expected: ['GCPolicy a: Over'],
-    },
-    {
-      name: 'a node that will be short of disk space, after one whose agent fails',
-      reports: [
+  test.each<readonly [string, readonly NodeGCReport[], readonly string[]]>([
+    ['none of a healthy one', [report('n', { conditions: [condition('Degraded', 'False')] })], []],
+    [
+      'it will be short of disk space, after one whose agent fails',
+      [
         report('short', { conditions: [short] }),
         report('fine', { conditions: [condition('PressureAhead', 'False')] }),
         report('failed', { conditions: [failed] }),
       ],
-      expected: ['Node failed: PassFailed', 'Node short: Crossed'],
-    },
-    {
-      name: 'an invalid policy, whatever its status',
-      policies: [policy('a', { spec: { mode: 'Sometimes' } })],
-      expected: ['GCPolicy a: InvalidPolicy'],
-    },
-    {
-      name: 'a policy that no controller has observed',
-      policies: [{ metadata: { name: 'a', generation: 1 }, spec: {} }],
-      expected: ['GCPolicy a: NotObserved'],
-    },
-    {
-      name: 'a policy not observed for two minutes, but not a new one',
-      policies: [
-        { metadata: { name: 'old', creationTimestamp: minutesAgo(2) }, spec: {} },
-        { metadata: { name: 'new', creationTimestamp: minutesAgo(0.5) }, spec: {} },
-      ],
-      expected: ['GCPolicy old: NotObserved'],
-    },
-    {
-      name: 'a policy whose last change was not observed',
-      policies: [policy('a', { observedGeneration: 1 })],
-      expected: ['GCPolicy a: NotObserved'],
-    },
-    {
-      name: 'nodes that have not reported',
-      policies: [policy('a', { nodes: { desired: 3, upToDate: 1 } })],
-      expected: ['GCPolicy a: NodesBehind'],
-    },
-    {
-      name: 'nodes that have not reported within five minutes after the creation of the policy',
-      policies: [5, 4.9].map((minutes) => {
-        const behind = policy(`${minutes}m`, { nodes: { desired: 3, upToDate: 1 } });
-        return { ...behind, metadata: { name: `${minutes}m`, creationTimestamp: minutesAgo(minutes) } };
-      }),
-      expected: ['GCPolicy 5m: NodesBehind'],
-    },
-    {
-      name: 'a node whose pass failed',
-      reports: [report('n', { conditions: [failed] })],
-      expected: ['Node n: PassFailed'],
-    },
-    {
-      name: 'a keep list at risk',
-      reports: [report('n', { conditions: [atRisk] })],
-      expected: ['Node n: AboveKubelet'],
-    },
-    {
-      name: 'a report of 15 minutes is not stale',
-      reports: [report('n', { reportTime: minutesAgo(15) })],
-      expected: [],
-    },
-    {
-      name: 'an older report is stale',
-      reports: [report('n', { reportTime: minutesAgo(15.1) })],
-      expected: ['Node n: Stale'],
-    },
-    {
-      name: 'a report of a clock that is ahead is not stale',
-      reports: [report('n', { reportTime: minutesAgo(-14) })],
-      expected: [],
-    },
-    {
-      name: 'a report from the future may be of an agent that no longer runs',
-      reports: [report('n', { reportTime: minutesAgo(-60) })],
-      expected: ['Node n: Stale'],
-    },
-    {
-      name: 'a report that never got a status',
-      reports: [{ metadata: { name: 'n', creationTimestamp: minutesAgo(16) } }],
-      expected: ['Node n: Stale'],
-    },
-    {
-      name: 'none for a condition in status Unknown',
-      policies: [policy('a', { conditions: [condition('Degraded', 'Unknown')] })],
-      reports: [report('n', { conditions: [condition('KeepListAtRisk', 'Unknown')] })],
-      expected: [],
-    },
-  ])('$name', ({ policies = [], reports = [], expected }) => {
-    expect(problems(statusView(policies, reports, now))).toEqual(expected);
+      ['Node failed: PassFailed', 'Node short: Crossed'],
+    ],
+    ['a keep list at risk', [report('n', { conditions: [atRisk] })], ['Node n: AboveKubelet']],
+    ['a report of 15 minutes is not stale', [report('n', { reportTime: minutesAgo(15) })], []],
+    ['an older one is stale', [report('n', { reportTime: minutesAgo(15.1) })], ['Node n: Stale']],
+    ['one of a clock that is ahead is not stale', [report('n', { reportTime: minutesAgo(-14) })], []],
+    [
+      'one from the future may be of an agent that no longer runs',
+      [report('n', { reportTime: minutesAgo(-60) })],
+      ['Node n: Stale'],
+    ],
+    ['a report that never got a status', [without], ['Node n: Stale']],
+    ['none by status Unknown', [report('n', { conditions: [condition('KeepListAtRisk', 'Unknown')] })], []],
+  ])('of a node: %s', (_, reports, expected) => {
+    expect(problems(statusView([], reports, now))).toEqual(expected);
   });
 
   test('the worst come first, and the same problem of several nodes is listed once', () => {
     const policies = [
-      policy('behind', { nodes: { desired: 3, upToDate: 1 } }),
+      policy('behind', behind),
       policy('tripped', { conditions: [tripped] }),
       policy('broken', { spec: { priority: 'x' } }),
     ];
@@ -159,14 +95,10 @@ describe('problems', () => {
   });
 
   test('degraded nodes are listed by their own reports, or by the policy where reports cannot be read', () => {
-    const degraded = condition('Degraded', 'True', {
-      reason: 'NodesDegraded',
-      message: '1 of 1 nodes are degraded',
-    });
+    const degraded = condition('Degraded', 'True', { reason: 'NodesDegraded', message: '1 of 1 nodes' });
     const policies = [policy('a', { conditions: [degraded] })];
-    expect(problems(statusView(policies, [report('n', { conditions: [failed] })], now))).toEqual([
-      'Node n: PassFailed',
-    ]);
+    const reports = [report('n', { conditions: [failed] })];
+    expect(problems(statusView(policies, reports, now))).toEqual(['Node n: PassFailed']);
     expect(problems(statusView(policies, undefined, now))).toEqual(['GCPolicy a: NodesDegraded']);
   });
 });
@@ -235,53 +167,27 @@ test('totals come from the reports, or from the policies where reports cannot be
     policy('b', { pods: { due: 1 } }),
   ];
   const reports = [report('n', { logs: { removableBytes: mib }, units: [unit('imagegc', 1, 2 * mib)] })];
-  const pods = {
-    policies: 2,
-    podsDue: 4,
-    podsDueInDryRun: 1,
-    podsDeleted: 10,
-    podsDeletedSince: minutesAgo(60),
-  };
-  const view = statusView(policies, reports, now);
-  expect(view.totals).toEqual({
-    ...pods,
-    nodes: 1,
-    reclaimableBytes: mib,
-    reclaimedBytes: 2 * mib,
-    reclaimedSince: null,
-  });
+  const pods = { podsDue: 4, podsDueInDryRun: 1, podsDeleted: 10, podsDeletedSince: minutesAgo(60) };
+  const common = { policies: 2, ...pods, reclaimedSince: null };
+  const read = { nodes: 1, reclaimableBytes: mib, reclaimedBytes: 2 * mib };
+  expect(statusView(policies, reports, now).totals).toEqual({ ...common, ...read });
   const withoutReports = statusView(policies, undefined, now);
-  expect(withoutReports.totals).toEqual({
-    ...pods,
-    nodes: 5,
-    reclaimableBytes: 7 * mib,
-    reclaimedBytes: 8 * mib,
-    reclaimedSince: null,
-  });
+  const told = { nodes: 5, reclaimableBytes: 7 * mib, reclaimedBytes: 8 * mib };
+  expect(withoutReports.totals).toEqual({ ...common, ...told });
   expect(withoutReports.nodes).toBeNull();
 });
 
-test.each([
-  {
-    name: 'the reports of its own nodes, including logs',
-    reports: [
-      report('mine', { logs: { removableBytes: mib }, units: [unit('containergc', 1, 2 * mib)] }),
-      report('other', { policy: { name: 'b', observedGeneration: 1 }, logs: { removableBytes: 100 * mib } }),
-    ],
-    bytes: { reclaimableBytes: mib, reclaimedBytes: 2 * mib },
-  },
-  {
-    name: 'its own status where the reports cannot be read',
-    reports: undefined,
-    bytes: { reclaimableBytes: 7 * mib, reclaimedBytes: 8 * mib },
-  },
-])('the reclaimable bytes of a policy come from $name', ({ reports, bytes }) => {
+test('the reclaimable bytes of a policy: of its own nodes, else of its status, else none', () => {
   const nodes = { desired: 1, imageBytesReclaimable: 7 * mib, imageBytesReclaimed: 8 * mib };
-  expect(statusView([policy('default', { nodes })], reports, now).policies).toMatchObject([bytes]);
-});
-
-test('a policy without rules for nodes has no reclaimable bytes, not 0', () => {
-  expect(statusView([policy('pods-only')], [], now).policies).toMatchObject([
-    { reclaimableBytes: null, reclaimedBytes: null },
-  ]);
+  const reports = [
+    report('mine', { logs: { removableBytes: mib }, units: [unit('containergc', 1, 2 * mib)] }),
+    report('other', { policy: { name: 'b', observedGeneration: 1 }, logs: { removableBytes: 100 * mib } }),
+  ];
+  const bytesBy = (given: typeof reports | undefined, rules = {}) => {
+    const [row] = statusView([policy('default', rules)], given, now).policies;
+    return [row?.reclaimableBytes, row?.reclaimedBytes];
+  };
+  expect(bytesBy(reports, { nodes })).toEqual([mib, 2 * mib]);
+  expect(bytesBy(undefined, { nodes })).toEqual([7 * mib, 8 * mib]);
+  expect(bytesBy([])).toEqual([null, null]);
 });

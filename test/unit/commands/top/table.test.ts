@@ -65,35 +65,26 @@ const bounded = facts([
     images: [image('registry.example.com/team-a/etl:2026.11.2', 6), image('', 1, { name: undefined })],
   }),
 ]);
+const one = facts([reported('node-1')]);
 const ofNode = { nodes: ['node-1'] };
+const old = facts([withoutUsage('node-1')]);
+const slow = facts([reported('node-1', { ...busyUsage(), forecast: undefined })]);
 
 const tables = {
   'top nodes': topTable(viewOf('nodes', cluster), piped),
   'top nodes, on a terminal': topTable(viewOf('nodes', cluster), terminal),
-  'top nodes, on a narrow terminal': topTable(viewOf('nodes', facts([reported('node-1')])), narrow),
-  'top nodes -o wide': topTable(viewOf('nodes', facts([reported('node-1')])), wide),
+  'top nodes, on a narrow terminal': topTable(viewOf('nodes', one), narrow),
+  'top nodes -o wide': topTable(viewOf('nodes', one), wide),
   'top nodes, without the right to list nodes': topTable(
-    viewOf('nodes', facts([reported('node-1')], { nodes: undefined })),
+    viewOf('nodes', { ...one, nodes: undefined }),
     narrow,
   ),
   'top nodes, without a report': topTable(viewOf('nodes', facts([])), piped),
-  'top namespaces --node, as in README': topTable(
-    viewOf('namespaces', facts([reported('node-1')]), ofNode),
-    piped,
-  ),
-  'top namespaces --node, on a terminal': topTable(
-    viewOf('namespaces', facts([reported('node-1')]), ofNode),
-    terminal,
-  ),
+  'top namespaces --node, as in README': topTable(viewOf('namespaces', one, ofNode), piped),
+  'top namespaces --node, on a terminal': topTable(viewOf('namespaces', one, ofNode), terminal),
   'top namespaces, more than a report has': topTable(viewOf('namespaces', bounded), wide),
-  'top namespaces --node, without usage': topTable(
-    viewOf('namespaces', facts([withoutUsage('node-1')]), ofNode),
-    piped,
-  ),
-  'top namespaces --node, without a forecast': topTable(
-    viewOf('namespaces', facts([reported('node-1', { ...busyUsage(), forecast: undefined })]), ofNode),
-    piped,
-  ),
+  'top namespaces --node, without usage': topTable(viewOf('namespaces', old, ofNode), piped),
+  'top namespaces --node, without a forecast': topTable(viewOf('namespaces', slow, ofNode), piped),
   'top pods -A, on a terminal': topTable(viewOf('pods', bounded), terminal),
   'top pods -n true -o wide': topTable(viewOf('pods', { ...bounded, namespace: 'true' }), wide),
   'top pods -l': topTable(
@@ -123,10 +114,7 @@ test('on a terminal, no line of a long name is wider than it', () => {
 });
 
 test('only what is unknown is coloured', () => {
-  const lines = topTable(viewOf('nodes', facts([withoutUsage('node-1')])), {
-    ...piped,
-    colours: true,
-  });
+  const lines = topTable(viewOf('nodes', old), { ...piped, colours: true });
   expect(lines[0]).toMatch(/^\u001b\[31m! node-1: /);
   expect(lines.slice(2).join('')).not.toContain('\u001b');
 });

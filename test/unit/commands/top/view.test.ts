@@ -19,58 +19,32 @@ const names = ({ items }: TopView) => items.map((item: { readonly name?: string 
 
 describe('notes', () => {
   const stale = { ...busyUsage(), measuredTime: inMinutes(-16) };
+  const measured = (minutes: number) =>
+    facts([reported('a', { ...stale, measuredTime: inMinutes(minutes) })]);
+  const stopped = { ...withoutUsage('a'), reportTime: inMinutes(-16) };
+  const unknown = (name: string, why: string) => reported(name, { ...busyUsage(), unknown: why });
+  const differing = [unknown('a', 'pods: no response'), unknown('b', 'pods: forbidden')];
+
   test.each([
-    { name: 'a current report', given: facts([reported('a')]), expected: [] },
-    { name: 'no report', given: facts([]), expected: [['NoReport']] },
-    {
-      name: 'nodes may not be listed',
-      given: facts([reported('a')], { nodes: undefined }),
-      expected: [['NodesUnknown']],
-    },
-    {
-      name: 'nodes without an agent are in one note',
-      given: facts([reported('a')], { nodes: new Set(['a', 'b', 'c']) }),
-      expected: [['NoAgent', 'b', 'c']],
-    },
-    { name: 'an older agent', given: facts([withoutUsage('a')]), expected: [['NoUsage', 'a']] },
-    {
-      name: 'an older agent that has stopped',
-      given: facts([{ ...withoutUsage('a'), reportTime: inMinutes(-16) }]),
-      expected: [
-        ['NoUsage', 'a'],
-        ['Stale', 'a'],
-      ],
-    },
-    { name: 'old values', given: facts([reported('a', stale)]), expected: [['Stale', 'a']] },
-    {
-      name: 'values of exactly 15 minutes',
-      given: facts([reported('a', { ...stale, measuredTime: inMinutes(-15) })]),
-      expected: [],
-    },
-    {
-      name: 'a clock that is ahead',
-      given: facts([reported('a', { ...stale, measuredTime: inMinutes(2) })]),
-      expected: [['ClockAhead', 'a']],
-    },
-    {
-      name: 'a clock that is ahead by less than a minute',
-      given: facts([reported('a', { ...stale, measuredTime: inMinutes(1) })]),
-      expected: [],
-    },
-    {
-      name: 'a kubelet that does not respond: nodes with different reasons are in different notes',
-      given: facts([
-        reported('a', { ...busyUsage(), unknown: 'pods: no response' }),
-        reported('b', { ...busyUsage(), unknown: 'pods: forbidden' }),
-      ]),
-      expected: [
-        ['PartlyUnknown', 'a'],
-        ['PartlyUnknown', 'b'],
-      ],
-    },
-  ])('$name', ({ given, expected }) => {
+    ['a current report', facts([reported('a')]), []],
+    [
+      'nodes without an agent are in one note',
+      facts([reported('a')], { nodes: new Set(['a', 'b', 'c']) }),
+      ['NoAgent b c'],
+    ],
+    ['an older agent that has stopped', facts([stopped]), ['NoUsage a', 'Stale a']],
+    ['old values', measured(-16), ['Stale a']],
+    ['values of exactly 15 minutes', measured(-15), []],
+    ['a clock that is ahead', measured(2), ['ClockAhead a']],
+    ['a clock that is ahead by less than a minute', measured(1), []],
+    [
+      'nodes with different reasons are in different notes',
+      facts(differing),
+      ['PartlyUnknown a', 'PartlyUnknown b'],
+    ],
+  ])('%s', (_, given, expected) => {
     const { notes } = viewOf('nodes', given);
-    expect(notes.map(({ reason, nodes }) => [reason, ...nodes])).toEqual(expected);
+    expect(notes.map(({ reason, nodes }) => [reason, ...nodes].join(' '))).toEqual(expected);
   });
 });
 
@@ -81,12 +55,7 @@ describe('nodes', () => {
   };
 
   test('the fullest of two file systems is first, and what is unknown is absent', () => {
-    const usage = { fileSystems: [disk(20), disk(150, { name: 'imagefs' as const })] };
-    const [row] = rows([reported('a', usage)]);
-    expect(row?.fileSystems.map(({ name, usedPercent }) => [name, usedPercent])).toEqual([
-      ['imagefs', 75],
-      ['nodefs', 10],
-    ]);
+    const [row] = rows([reported('a', { fileSystems: [disk(20), disk(150, { name: 'imagefs' })] })]);
     expect(JSON.parse(JSON.stringify(row))).toEqual({
       name: 'a',
       stale: false,
@@ -97,20 +66,14 @@ describe('nodes', () => {
     });
   });
 
+  const nothingHelps = { ...busyDisk(134), fullAfterCollectionTime: undefined };
+  const uncollected = { ...nothingHelps, collectableBytes: undefined };
   test.each([
-    { name: 'grows, and collection helps', given: busyDisk(134), expected: false },
-    {
-      name: 'grows only by unused images',
-      given: { ...busyDisk(134), fullAfterCollectionTime: undefined },
-      expected: true,
-    },
-    {
-      name: 'grows, and what can be collected is unknown',
-      given: { ...busyDisk(134), fullAfterCollectionTime: undefined, collectableBytes: undefined },
-      expected: undefined,
-    },
-    { name: 'does not grow', given: disk(134, { collectableBytes: gib }), expected: undefined },
-  ])('collection keeps up with a disk that $name: $expected', ({ given, expected }) => {
+    ['grows, and collection helps', false, busyDisk(134)],
+    ['grows only by unused images', true, nothingHelps],
+    ['grows, and what can be collected is unknown', undefined, uncollected],
+    ['does not grow', undefined, disk(134, { collectableBytes: gib })],
+  ])('collection keeps up with a disk that %s: %s', (_, expected, given) => {
     const [row] = rows([reported('a', { fileSystems: [given] })]);
     expect(row?.fileSystems[0]?.collectionKeepsUp).toBe(expected);
   });
@@ -143,23 +106,15 @@ describe('nodes', () => {
     { sortBy: 'age', expected: ['c', 'a', 'b', 'none'] },
     { sortBy: 'name', expected: ['a', 'b', 'c', 'none'] },
   ])('by $sortBy', ({ sortBy, expected }) => {
-    const growing = { growthBytesPerHour: 5, fullTime: inMinutes(10) };
+    const growing = disk(10, { growthBytesPerHour: 5, fullTime: inMinutes(10) });
+    const full = { fullTime: inMinutes(20), fullAfterCollectionTime: inMinutes(30) };
     const given = facts([
       withoutUsage('none'),
-      reported('c', {
-        measuredTime: inMinutes(-3),
-        fileSystems: [disk(10, growing), disk(1, { name: 'imagefs' })],
-      }),
+      reported('c', { measuredTime: inMinutes(-3), fileSystems: [growing, disk(1, { name: 'imagefs' })] }),
       reported('b', { fileSystems: [disk(150)] }),
       reported('a', {
         measuredTime: inMinutes(-2),
-        fileSystems: [
-          disk(100, {
-            growthBytesPerHour: 1,
-            fullTime: inMinutes(20),
-            fullAfterCollectionTime: inMinutes(30),
-          }),
-        ],
+        fileSystems: [disk(100, { growthBytesPerHour: 1, ...full })],
       }),
     ]);
     expect(names(viewOf('nodes', given, { sortBy }))).toEqual(expected);
@@ -183,24 +138,12 @@ describe('forecasts', () => {
   const nodes = [full('d', 40), full('c', 30), full('b', 20), full('a', 10)];
   const stale = { ...reported('old'), usage: { ...busyUsage(), measuredTime: inMinutes(-16) } };
 
-  test.each([
-    {
-      name: 'of the three nodes that are full first',
-      kind: 'nodes' as const,
-      given: [...nodes, stale, withoutUsage('x')],
-      expected: ['a', 'b', 'c'],
-    },
-    { name: 'none with other kinds', kind: 'pods' as const, given: nodes, expected: [] },
-    {
-      name: 'of each node of --node',
-      kind: 'namespaces' as const,
-      given: [...nodes, stale],
-      only: ['d', 'old'],
-      expected: ['old', 'd'],
-    },
-  ])('$name', ({ kind, given, only, expected }) => {
-    const view = viewOf(kind, facts(given), { nodes: only });
-    expect(view.forecasts.map(({ node }) => node)).toEqual(expected);
+  test('of the three nodes that are full first, and of each node of --node; none with other kinds', () => {
+    const forecasts = (...args: Parameters<typeof viewOf>) =>
+      viewOf(...args).forecasts.map(({ node }) => node);
+    expect(forecasts('nodes', facts([...nodes, stale, withoutUsage('x')]))).toEqual(['a', 'b', 'c']);
+    expect(forecasts('namespaces', facts([...nodes, stale]), { nodes: ['d', 'old'] })).toEqual(['old', 'd']);
+    expect(forecasts('pods', facts(nodes))).toEqual([]);
   });
 });
 
@@ -235,20 +178,16 @@ describe('namespaces', () => {
   });
 
   test.each([
-    { name: 'has no agent', report: [], nodes: ['x', 'y'], expected: [true, true] },
-    { name: 'has an older agent', report: [withoutUsage('y')], expected: [true, true] },
-    { name: 'does not know its pods', report: [reported('y', {})], expected: [true, true] },
-    {
-      name: 'does not list all',
-      report: [reported('y', { namespaces: [namespace('a', 1)], otherNamespaces: { count: 1, bytes: gib } })],
-      expected: [false, true],
-    },
-    {
-      name: 'lists all',
-      report: [reported('y', { namespaces: [namespace('a', 1)] })],
-      expected: [false, false],
-    },
-  ])('a sum is a lower bound if a node $name', ({ report, nodes, expected }) => {
+    ['has no agent', [], [true, true], ['x', 'y']],
+    ['has an older agent', [withoutUsage('y')], [true, true]],
+    ['does not know its pods', [reported('y', {})], [true, true]],
+    [
+      'does not list all',
+      [reported('y', { namespaces: [namespace('a', 1)], otherNamespaces: { count: 1, bytes: gib } })],
+      [false, true],
+    ],
+    ['lists all', [reported('y', { namespaces: [namespace('a', 1)] })], [false, false]],
+  ])('a sum is a lower bound if a node %s', (_, report, expected, nodes?: readonly string[]) => {
     const reports = [reported('x', usage), ...report];
     const given = facts(reports, nodes && { nodes: new Set(nodes) });
     expect(viewOf('namespaces', given).items).toMatchObject(
@@ -281,8 +220,7 @@ describe('namespaces', () => {
         reported('y', usage),
         reported('z', { measuredTime: inMinutes(-3), namespaces: [namespace('a', 3)] }),
       ]);
-      const expected = ['a', 'b'];
-      expect(names(viewOf('namespaces', given, { sortBy }))).toEqual(expected);
+      expect(names(viewOf('namespaces', given, { sortBy }))).toEqual(['a', 'b']);
     },
   );
 });
@@ -307,33 +245,24 @@ describe('pods', () => {
   });
 
   test.each([
-    { name: 'all', more: {}, expected: { count: 5, bytes: 2 * gib } },
-    { name: 'a namespace', more: { namespace: 'a' }, expected: { count: 1, bytes: 0 } },
-    {
-      name: 'a namespace that is not listed',
-      more: { namespace: 'c' },
-      expected: { count: undefined, bytes: undefined },
-    },
-    {
-      name: 'selected ones, whose sizes are unknown',
-      more: { selected: new Set(['uid-p', 'uid-gone']) },
-      expected: { count: 1, bytes: undefined },
-    },
-  ])('the rest of $name', ({ more, expected }) => {
+    ['all', {}, { count: 5, bytes: 2 * gib }],
+    ['a namespace', { namespace: 'a' }, { count: 1, bytes: 0 }],
+    ['a namespace that is not listed', { namespace: 'c' }, { count: undefined, bytes: undefined }],
+    [
+      'selected ones, whose sizes are unknown',
+      { selected: new Set(['uid-p', 'uid-gone']) },
+      { count: 1, bytes: undefined },
+    ],
+  ])('the rest of %s', (_, more, expected) => {
     expect(viewOf('pods', given(more))).toMatchObject({ rest: expected });
   });
 
   test.each([
-    { sortBy: 'bytes', expected: ['p', 'q', 'r'] },
-    { sortBy: 'layers', expected: ['p', 'q', 'r'] },
-    { sortBy: 'volumes', expected: ['p', 'q', 'r'] },
-    { sortBy: 'logs', expected: ['p', 'q', 'r'] },
-    { sortBy: 'percent', expected: ['q', 'p', 'r'] },
-    { sortBy: 'node', expected: ['p', 'q', 'r'] },
-    { sortBy: 'age', expected: ['p', 'q', 'r'] },
-    { sortBy: 'name', expected: ['p', 'r', 'q'] },
-  ])('by $sortBy', ({ sortBy, expected }) => {
-    expect(names(viewOf('pods', given(), { sortBy }))).toEqual(expected);
+    ...['bytes', 'layers', 'volumes', 'logs', 'node', 'age'].map((sortBy) => [sortBy, 'pqr']),
+    ['percent', 'qpr'],
+    ['name', 'prq'],
+  ])('by %s', (sortBy, expected) => {
+    expect(names(viewOf('pods', given(), { sortBy })).join('')).toBe(expected);
   });
 
   test('an unknown field is a bug', () => {

@@ -57,6 +57,7 @@ const deleted = { ...boundPod('pod'), uid, deletionAtMs: minutesAgo(1) };
 const old = { containers: [dead('old', 60)] };
 const three = { pods, containers: attempts(3, {}, 'dead') };
 const two = { pods, containers: attempts(2, {}, 'dead') };
+const named = [dead('dead-a', 60, { name: 'a' }), dead('dead-b', 30, { name: 'b' })];
 const idle = { sandboxes: [down('pod', 60)] };
 
 const goneLogs = `default_gone_${uid}`;
@@ -66,6 +67,9 @@ const ofPod = { logs: logsOf(log(`${podLogs}/main/0.log`)) };
 const attemptLog = (attempt: number): LogEntry => log(`${podLogs}/main/${attempt}.log`);
 const rotated = (day: string): LogEntry => log(`${podLogs}/main/0.log.202601${day}-000000`);
 const bothRotated = { pods, logs: logsOf(rotated('01'), rotated('02')) };
+const alive = { pods, containers: [container('alive')] };
+const largeLog = log(`${podLogs}/main/0.log`, { bytes: 2 * 1024 ** 2 });
+const warningRule = logsRule({ warnBytesPerContainer: 1024 ** 2 });
 const linked = (target: string): Case =>
   asked('/var/log/containers/a_b_c-0123456789abcdef.log', {
     logs: logsOf(link('a_b_c-0123456789abcdef.log', target)),
@@ -104,10 +108,7 @@ const planned: Cases<
     ),
     'by the limit of the node': asked(
       'dead-a',
-      {
-        pods: [finished],
-        containers: [dead('dead-a', 60, { name: 'a' }), dead('dead-b', 30, { name: 'b' })],
-      },
+      { pods: [finished], containers: named },
       { maxContainers: 1 },
     ),
   },
@@ -147,23 +148,13 @@ const planned: Cases<
   OrphanedCgroup: { 'without processes': leftover('podCgroups') },
   OrphanedDirectory: { 'without mounts': leftover('podDirectories') },
   LogTooLarge: {
-    'and running': asked(
-      'alive',
-      {
-        pods,
-        containers: [container('alive')],
-        logs: logsOf(log(`${podLogs}/main/0.log`, { bytes: 2 * 1024 ** 2 })),
-      },
-      { logs: logsRule({ warnBytesPerContainer: 1024 ** 2 }) },
-    ),
+    'and running': asked('alive', { ...alive, logs: logsOf(largeLog) }, { logs: warningRule }),
   },
   Running: {
-    'a container': asked('alive', { pods, containers: [container('alive')] }),
+    'a container': asked('alive', alive),
     'a sandbox': asked('pod-sandbox', { pods, sandboxes: [sandbox('pod')] }),
   },
-  NotKubelets: {
-    'without labels': asked('foreign', { containers: [dead('foreign', 60, { labels: {} })] }),
-  },
+  NotKubelets: { 'without labels': asked('foreign', { containers: [dead('foreign', 60, { labels: {} })] }) },
   StaticPod: {
     'by its sandbox': asked('old', { ...old, sandboxes: [down('pod', 60, { annotations: staticSource })] }),
   },

@@ -42,6 +42,10 @@ const requesting = (...requests: Parameters<typeof reportOf>[1][]): Case => ({
 });
 const pressed = requesting(pressureRequest('a'));
 const pause = { untilMs: 1, measuredAfterMs: 0 };
+const evictedOnce = {
+  ...{ count: 1, lastMs: 0, sinceMs: now.getTime(), strikes: 0, isStruck: false },
+  reportedStrikes: undefined,
+};
 const ofNode = (labels: Record<string, string>): Case => ({
   nodes: new Map([['node-1', node('node-1', { labels })]]),
 });
@@ -69,21 +73,7 @@ const planned: Cases<EvictionKeepReason | 'emptydirfs.limit' | 'nodefs.available
   Finished: { succeeded: { pods: byUid(pod('a')) } },
   Terminating: { 'with a grace period': { pods: byUid(pod('a', { ...running, ...terminating })) } },
   PacingLimit: {
-    'of its owner': remembering({
-      owners: new Map([
-        [
-          'default/a',
-          {
-            count: 1,
-            lastMs: 0,
-            sinceMs: now.getTime(),
-            strikes: 0,
-            isStruck: false,
-            reportedStrikes: undefined,
-          },
-        ],
-      ]),
-    }),
+    'of its owner': remembering({ owners: new Map([['default/a', evictedOnce]]) }),
     'of the cluster': remembering({ evictedAtMs: Array.from({ length: 10 }, () => 0) }),
     'of its node': remembering({ pauses: new Map([['node-1', pause]]) }, pressed),
     'of a new leader': remembering({ firstPause: pause }, pressed),

@@ -30,10 +30,16 @@ const governed = (rule: Partial<ImageGcPolicy> = {}, part: NodePart = partWith()
 const on = (over: Partial<NodePart>): Facts => governed({}, partWith(over));
 
 const half = { capacityBytes: 10_000, availableBytes: 5000 };
+const smallImage = image('y', { sizeBytes: 100 });
 const inodes = { highThresholdPercent: 85, lowThresholdPercent: 70 };
 /** 90 % of the inodes are used. */
 const fewInodes = { ...half, inodes: 1000, inodesFree: 100 };
 const exempt = [{ image: 'x:*', maximumAgeMs: undefined }];
+
+const pulledAgain = {
+  images: new Map([['sha256:x', usedMinutesAgo(60)]]),
+  removed: [{ digest: 'sha256:x', atMs: minutesAgo(25 * 60) }],
+};
 
 /** Another image, used before `x`. */
 const two = (over: Partial<NodePart> = {}): NodePart =>
@@ -75,10 +81,7 @@ const planned: Cases<
   },
   Space: {
     'the only image': governed(),
-    'after one that is removed by age': governed(
-      isOld,
-      two({ images: [image('x'), image('y', { sizeBytes: 100 })] }),
-    ),
+    'after one that is removed by age': governed(isOld, two({ images: [image('x'), smallImage] })),
     'for inodes': governed({ inodes }, partWith({ disk: fewInodes })),
     'for bytes and inodes': governed({ inodes }, partWith({ disk: { ...fewInodes, availableBytes: 1000 } })),
   },
@@ -110,24 +113,12 @@ const planned: Cases<
       ask: 'registry.k8s.io/pause:3.10',
     },
   },
-  KeepListed: {
-    'by the second pattern': governed({ keep: ['a', 'x:*'] }),
-  },
+  KeepListed: { 'by the second pattern': governed({ keep: ['a', 'x:*'] }) },
   TooYoung: {
     'the age of all': governed({ minimumAgeMs: 90_000_000 }),
-    'pulled again after a removal': governed(
-      { minimumAgeMs: 50_400_000 },
-      partWith({
-        state: {
-          images: new Map([['sha256:x', usedMinutesAgo(60)]]),
-          removed: [{ digest: 'sha256:x', atMs: minutesAgo(25 * 60) }],
-        },
-      }),
-    ),
+    'pulled again after a removal': governed({ minimumAgeMs: 50_400_000 }, partWith({ state: pulledAgain })),
   },
-  UsedRecently: {
-    'in this pass': governed({}, partWith({}, { x: 0 })),
-  },
+  UsedRecently: { 'in this pass': governed({}, partWith({}, { x: 0 })) },
   BelowThreshold: {
     'of bytes': on({ disk: half }),
     'that is 100 %': governed({ highThresholdPercent: 100 }),
@@ -153,14 +144,10 @@ const planned: Cases<
   Holding: {
     'a new generation': governed(
       { maximumAgeMs: 1_800_000, hold: { above: 1, forMs: 300_000 } },
-      two({
-        state: { ...two().state, inForce: { policyUid: 'uid-nodes', generation: 1, since: now } },
-      }),
+      two({ state: { ...two().state, inForce: { policyUid: 'uid-nodes', generation: 1, since: now } } }),
     ),
   },
-  PacingLimit: {
-    'others are before it': governed({ maximumAgeMs: 1_800_000, maxImagesPerPass: 1 }, two()),
-  },
+  PacingLimit: { 'others are before it': governed({ maximumAgeMs: 1_800_000, maxImagesPerPass: 1 }, two()) },
   PodsUnknown: { 'not listed': on({ pods: undefined }) },
   ContainersUnknown: { 'not listed': on({ containers: undefined }) },
   DiskUnknown: { 'not measured': on({ disk: undefined }) },

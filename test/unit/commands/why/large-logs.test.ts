@@ -4,7 +4,7 @@ import { pod } from '../../../builders.ts';
 import { container } from '../../../fakes/runtime.ts';
 import { link, log, logsRule, rule } from '../../agent/containergc/builders.ts';
 import { boundPod, nodesPolicy, type Facts } from '../facts.ts';
-import { explained as answer } from './catalogue.ts';
+import { explained } from './catalogue.ts';
 
 const podLogs = 'default_pod_uid-pod';
 const live = `/var/log/pods/${podLogs}/main/0.log`;
@@ -32,35 +32,24 @@ const facts: Facts = {
 };
 
 const ofNode = (text: string): Question => ({ kind: 'container', text, node: undefined });
+const linked = '/var/log/containers/pod_default_main-aaaa11.log';
 
-test.each<{ readonly name: string; readonly question: Question; readonly explained: readonly string[] }>([
-  { name: 'a container', question: ofNode('aaa'), explained: ['aaaa LogTooLarge', 'aaaa Running'] },
-  {
-    name: 'its log',
-    question: ofNode(live),
-    explained: ['aaaa LogTooLarge', `/var/log/pods/${podLogs} InUse`],
-  },
-  {
-    name: 'a link to its log',
-    question: ofNode('/var/log/containers/pod_default_main-aaaa11.log'),
-    explained: ['aaaa LogTooLarge', '/var/log/containers/pod_default_main-aaaa11.log InUse'],
-  },
-  {
-    name: 'a rotated log that is still written',
-    question: ofNode(rotated),
-    explained: ['bbbb LogTooLarge', `${rotated} RuleOff`],
-  },
-  {
-    name: 'their pod',
-    question: { kind: 'pod', namespace: 'default', name: 'pod' },
-    explained: ['aaaa LogTooLarge', 'bbbb LogTooLarge', 'default/pod NoPolicy'],
-  },
-])('the warning explains $name', ({ question, explained }) => {
-  const { explanations } = answer(question, facts);
+test.each<readonly [string, Question, readonly string[]]>([
+  ['a container', ofNode('aaa'), ['aaaa LogTooLarge', 'aaaa Running']],
+  ['its log', ofNode(live), ['aaaa LogTooLarge', `/var/log/pods/${podLogs} InUse`]],
+  ['a link to its log', ofNode(linked), ['aaaa LogTooLarge', `${linked} InUse`]],
+  ['a rotated log that is still written', ofNode(rotated), ['bbbb LogTooLarge', `${rotated} RuleOff`]],
+  [
+    'their pod',
+    { kind: 'pod', namespace: 'default', name: 'pod' },
+    ['aaaa LogTooLarge', 'bbbb LogTooLarge', 'default/pod NoPolicy'],
+  ],
+])('the warning explains %s', (_, question, expected) => {
+  const { explanations } = explained(question, facts);
   const texts = explanations.map(({ object, reason }) => {
     const name =
       object.kind === 'Pod' ? `${object.namespace}/${object.name}` : (object.id ?? object.path ?? '');
     return `${name} ${reason}`;
   });
-  expect(texts).toEqual(explained);
+  expect(texts).toEqual(expected);
 });

@@ -44,6 +44,11 @@ const missing = (quarantineMs: number, { percent = 100, phase = 'Running' } = {}
 const annotated = (ttlAnnotation: string, over: Parameters<typeof finished>[0] = {}): Facts =>
   finished({ honorTTLAnnotation: true, ...over }, aged('x', 60, { ttlAnnotation }));
 
+const keepOne = terminatedRule({ threshold: 1 });
+const atOnce = terminatedRule({ ttlAfterFinishedMs: 0 });
+const onePerPass = { maxDeletesPerPass: 1, maxOrphanedNodesPercent: 100 };
+const jobPod = { controller: job, finalizers: ['batch.kubernetes.io/job-tracking'] };
+const otherLabels = policy({ pods: { podSelector: labelled('team', 'a') } });
 const ttlByReason = [
   { phase: 'Succeeded', reason: undefined, messagePattern: undefined, ttlMs: 1 },
   { phase: 'Failed', reason: 'Evicted', messagePattern: '*disk*', ttlMs: 600_000 },
@@ -87,7 +92,7 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
       ...[aged('a', 90), aged('b', 80), aged('x', 60), aged('new', 30)],
     ),
     'mode DryRun': {
-      policies: [policy({ mode: 'DryRun', pods: { terminated: terminatedRule({ threshold: 1 }) } })],
+      policies: [policy({ mode: 'DryRun', pods: { terminated: keepOne } })],
       pods: [aged('x', 60), aged('y', 30)],
     },
   },
@@ -133,9 +138,7 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
     'no limit at all': finished({ threshold: 0 }, aged('x', 60)),
     'no limit, and an annotation that is no duration': annotated('1d', { threshold: 0 }),
   },
-  RuleOff: {
-    'no rule for finished pods': { policies: [orphaned()], pods: [pod('x')] },
-  },
+  RuleOff: { 'no rule for finished pods': { policies: [orphaned()], pods: [pod('x')] } },
   TooYoung: {
     'the ttl of all, due in an hour and some seconds': finished(
       { ttlAfterFinishedMs: 2 * hour + 5_000 },
@@ -156,10 +159,7 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
     'its node': { ...finished({ threshold: 1 }, pod('x')), nodes: [node('node-1', { labels: keepMark })] },
   },
   JobUncounted: {
-    'the finalizer of its Job': finished(
-      {},
-      pod('x', { controller: job, finalizers: ['batch.kubernetes.io/job-tracking'] }),
-    ),
+    'the finalizer of its Job': finished({}, pod('x', jobPod)),
   },
   JobUnfinished: {
     'of a Job': { ...finished({ protectUnfinishedJobs: true }, pod('x', { controller: job })), jobs },
@@ -167,9 +167,7 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
   KeptForOwner: {
     'the newest': finished({ ttlAfterFinishedMs: 1, keepPerOwner: 1 }, pod('x', { controller: job })),
   },
-  FinalizerHeld: {
-    'by a finalizer': finished({}, pod('x', finalizerHeld)),
-  },
+  FinalizerHeld: { 'by a finalizer': finished({}, pod('x', finalizerHeld)) },
   Quarantined: {
     'its containers may run': missing(40_000),
     'in an unknown phase': missing(40_000, { phase: '' }),
@@ -184,41 +182,22 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
   },
   Holding: {
     'a new generation': {
-      policies: [
-        policy({
-          generation: 3,
-          pods: { terminated: terminatedRule({ ttlAfterFinishedMs: 0 }), hold: { above: 1, forMs: 300_000 } },
-        }),
-      ],
+      policies: [policy({ generation: 3, pods: { terminated: atOnce, hold: { above: 1, forMs: 300_000 } } })],
       pods: [aged('x', 60), aged('y', 60), pod('runs', { phase: 'Running' })],
       inForce: new Map([['default', { generation: 3, since: now }]]),
     },
   },
   PacingLimit: {
     'others are before it': {
-      policies: [
-        policy({
-          pods: {
-            terminated: terminatedRule({ threshold: 1 }),
-            safety: { maxDeletesPerPass: 1, maxOrphanedNodesPercent: 100 },
-          },
-        }),
-      ],
+      policies: [policy({ pods: { terminated: keepOne, safety: onePerPass } })],
       pods: [aged('old', 90), aged('x', 60), aged('new', 30)],
     },
   },
-  NamespaceUnknown: {
-    'not read': { ...finished({}, pod('x')), namespaces: [] },
-  },
+  NamespaceUnknown: { 'not read': { ...finished({}, pod('x')), namespaces: [] } },
   NoPolicy: {
-    'other labels are selected': {
-      policies: [policy({ pods: { podSelector: labelled('team', 'a') } })],
-      pods: [pod('x')],
-    },
+    'other labels are selected': { policies: [otherLabels], pods: [pod('x')] },
   },
-  InvalidPolicy: {
-    'it may select the pod': { policies: [broken, terminated({})], pods: [pod('x')] },
-  },
+  InvalidPolicy: { 'it may select the pod': { policies: [broken, terminated({})], pods: [pod('x')] } },
 };
 
 const noPods = planFor({ pods: [] }, policy());

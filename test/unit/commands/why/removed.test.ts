@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { RemovedObject } from '../../../../src/api/report/node-pass.ts';
 import { containerReasons } from '../../../../src/agent/containergc/words.ts';
 import { questionOf, type NodeQuestion } from '../../../../src/commands/why/question.ts';
 import { podRemovalOf, removalsOf, type Removal } from '../../../../src/commands/why/removed.ts';
@@ -26,12 +25,14 @@ const first = [
   removedObject('Container', { id: 'f00d01', name: 'main', pod, reason: 'nodefs.available', ...at(9) }),
   removedObject('Container', { id: 'f00d02', name: 'side', pod, reason: 'FromNewerAgent', ...at(0) }),
 ] as const;
-const second: readonly RemovedObject[] = [
-  removedObject('Image', { id: 'sha256:dead01', name: 'docker.io/library/nginx:1.27', ...at(10) }),
-];
+const again = removedObject('Image', {
+  id: 'sha256:dead01',
+  name: 'docker.io/library/nginx:1.27',
+  ...at(10),
+});
 const nodes = [
   { name: 'node-1', removed: first },
-  { name: 'node-2', removed: second },
+  { name: 'node-2', removed: [again] },
 ];
 
 function asked(kind: 'image' | 'container', name: string, node?: string): readonly Removal[] {
@@ -40,59 +41,30 @@ function asked(kind: 'image' | 'container', name: string, node?: string): readon
   return removalsOf(question as NodeQuestion, nodes);
 }
 
-const recorded = {
-  ...{ verdict: 'Remove', policy: 'nodes', bytes: null },
-  evidence: 'The agent of node-1 recorded the removal.',
-};
-const api = { node: 'node-1', pod: 'web/api' };
-const time = (minute: string): { at: string } => ({ at: `2026-01-15T10:${minute}:00Z` });
-const because = (reason: keyof typeof containerReasons) => ({
-  reason,
-  sentence: containerReasons[reason].meaning,
+const evidence = 'The agent of node-1 recorded the removal.';
+const recorded = { verdict: 'Remove', policy: 'nodes', bytes: null, evidence };
+const place = { node: 'node-1', pod: 'web/api' };
+const known = (minute: string, reason: keyof typeof containerReasons) => ({
+  ...{ at: `2026-01-15T10:${minute}:00Z`, reason, sentence: containerReasons[reason].meaning },
 });
-const logs = {
-  ...{ ...recorded, ...time('03'), ...because('OrphanedLogs'), bytes: 2048 },
-  object: { kind: 'LogDirectory', path: directory, ...api },
-};
+const container = (id: string, name: string) => ({ kind: 'Container', id, name, ...place });
+const onNode = (kind: string, path: string) => ({ kind, path, node: 'node-1' });
+const logDirectory = { kind: 'LogDirectory', path: directory, ...place };
+const logs = { ...known('03', 'OrphanedLogs'), bytes: 2048 };
+const inside = `It contained ${directory}/main/0.log. ${evidence}`;
+const fromNewer = { at: '2026-01-15T10:00:00Z', reason: 'FromNewerAgent', sentence: null };
+const [link, podDirectory] = ['/var/log/containers/x.log', '/var/lib/kubelet/pods/u'];
 
 test.each([
-  {
-    name: 'cafe01',
-    object: { kind: 'Container', id: 'cafe01', name: 'main', ...api },
-    expected: { ...time('01'), ...because('DeadContainer') },
-  },
-  {
-    name: 'containerd://beef',
-    object: { kind: 'Sandbox', id: 'beef01', ...api },
-    expected: { ...time('02'), ...because('Sandbox') },
-  },
-  { name: `${directory}/`, object: logs.object, expected: logs },
-  {
-    name: `${directory}/main/0.log`,
-    object: logs.object,
-    expected: { ...logs, evidence: `It contained ${directory}/main/0.log. ${logs.evidence}` },
-  },
-  {
-    name: '/var/log/containers/x.log',
-    object: { kind: 'LogLink', path: '/var/log/containers/x.log', node: 'node-1' },
-    expected: { ...time('04'), ...because('BrokenLink') },
-  },
-  {
-    name: '/var/lib/kubelet/pods/u',
-    object: { kind: 'PodDirectory', path: '/var/lib/kubelet/pods/u', node: 'node-1' },
-    expected: { ...time('05'), ...because('OrphanedDirectory') },
-  },
-  {
-    name: 'f00d01',
-    object: { kind: 'Container', id: 'f00d01', name: 'main', ...api },
-    expected: { ...time('09'), ...because('nodefs.available') },
-  },
-  {
-    name: 'f00d02',
-    object: { kind: 'Container', id: 'f00d02', name: 'side', ...api },
-    expected: { ...time('00'), reason: 'FromNewerAgent', sentence: null },
-  },
-])('container $name', ({ name, object, expected }) => {
+  ['cafe01', container('cafe01', 'main'), known('01', 'DeadContainer')],
+  ['containerd://beef', { kind: 'Sandbox', id: 'beef01', ...place }, known('02', 'Sandbox')],
+  [`${directory}/`, logDirectory, logs],
+  [`${directory}/main/0.log`, logDirectory, { ...logs, evidence: inside }],
+  [link, onNode('LogLink', link), known('04', 'BrokenLink')],
+  [podDirectory, onNode('PodDirectory', podDirectory), known('05', 'OrphanedDirectory')],
+  ['f00d01', container('f00d01', 'main'), known('09', 'nodefs.available')],
+  ['f00d02', container('f00d02', 'side'), fromNewer],
+])('container %s', (name, object, expected) => {
   expect(asked('container', name)).toEqual([{ ...recorded, object, ...expected }]);
 });
 
@@ -104,8 +76,7 @@ test.each<{ name: string; kind?: 'image' | 'container'; node?: string; expected:
   { name: 'cafe01', expected: [] },
   { name: 'dead01', kind: 'container', expected: [] },
   {
-    name: 'f00d',
-    kind: 'container',
+    ...{ name: 'f00d', kind: 'container' },
     expected: ['node-1 10:09 nodefs.available', 'node-1 10:00 FromNewerAgent'],
   },
   { name: `${directory}-2`, kind: 'container', expected: [] },
@@ -124,34 +95,22 @@ const collection: Collection = {
 };
 const gone = { kind: 'Pod', namespace: 'batch', name: 'report-a' } as const;
 
-test.each<{ name: string; given: Partial<Collection>; expected: Partial<Removal> }>([
-  {
-    name: 'deleted',
-    given: {},
-    expected: {
-      verdict: 'Delete',
-      reason: 'Expired',
-      policy: 'default',
-      sentence: podReasons.Expired.meaning,
-    },
-  },
-  {
-    name: 'evicted',
-    given: { verb: 'evicted', note: 'The node is low.', reason: undefined, policy: undefined },
-    expected: { verdict: 'Evict', reason: null, policy: null, sentence: null },
-  },
-  {
-    name: 'deleted for a reason of a newer controller',
-    given: { reason: 'Newer' },
-    expected: { verdict: 'Delete', reason: 'Newer', policy: 'default', sentence: null },
-  },
-])('a pod that was $name, by the Event about it', ({ given, expected }) => {
+const byPolicy = { verdict: 'Delete', reason: 'Expired', policy: 'default' } as const;
+const evicted = { verb: 'evicted', note: 'The node is low.', reason: undefined, policy: undefined } as const;
+const unexplained = { verdict: 'Evict', reason: null, policy: null, sentence: null } as const;
+
+test.each<readonly [string, Partial<Collection>, Partial<Removal>]>([
+  ['deleted', {}, { ...byPolicy, sentence: podReasons.Expired.meaning }],
+  ['evicted', evicted, unexplained],
+  [
+    'deleted for a reason of a newer controller',
+    { reason: 'Newer' },
+    { ...byPolicy, reason: 'Newer', sentence: null },
+  ],
+])('a pod that was %s, by the Event about it', (_, given, expected) => {
   const event = { ...collection, ...given };
-  expect(podRemovalOf(event, gone)).toEqual({
-    ...{ at: event.at, object: gone, bytes: null },
-    evidence: `Event on Job report: ${event.note}`,
-    ...expected,
-  });
+  const told = { at: event.at, object: gone, bytes: null, evidence: `Event on Job report: ${event.note}` };
+  expect(podRemovalOf(event, gone)).toEqual({ ...told, ...expected });
 });
 
 const table = (removed: readonly Removal[]): string =>

@@ -22,26 +22,26 @@ describe('an image', () => {
   const facts = factsOf({ part: { images } });
 
   test.each([
-    { text: 'nginx', is: 'sha256:cafe0123456789' },
-    { text: 'nginx:1.27', is: 'sha256:cafe0123456789' },
-    { text: 'docker.io/nginx', is: 'sha256:cafe0123456789' },
-    { text: `registry.example.com/app@${digest}`, is: 'sha256:cafe9876543210' },
-    { text: digest, is: 'sha256:cafe9876543210' },
-    { text: 'beef', is: 'sha256:beef0000000000' },
-    { text: 'sha256:beef', is: 'sha256:beef0000000000' },
-    { text: 'cafe9', is: 'sha256:cafe9876543210' },
-    {
-      text: 'cafe',
-      is: '"cafe" is ambiguous, 2 match: cafe01234567 (docker.io/library/nginx:latest), cafe98765432 (registry.example.com/app:v1)',
-    },
-    { text: 'bee', is: 'there is no image bee on node-1' },
-    {
-      text: 'registry.example.com/app:v2',
-      is: 'there is no image registry.example.com/app:v2 on node-1; did you mean registry.example.com/app:v1?',
-    },
-    { text: 'app', is: 'there is no image app on node-1; did you mean registry.example.com/app:v1?' },
-    { text: 'nginx', nodeName: 'node-2', is: 'node node-2 was not read, only node-1' },
-  ])('$text $nodeName: $is', ({ text, nodeName, is }) => {
+    ['nginx', 'sha256:cafe0123456789'],
+    ['nginx:1.27', 'sha256:cafe0123456789'],
+    ['docker.io/nginx', 'sha256:cafe0123456789'],
+    [`registry.example.com/app@${digest}`, 'sha256:cafe9876543210'],
+    [digest, 'sha256:cafe9876543210'],
+    ['beef', 'sha256:beef0000000000'],
+    ['sha256:beef', 'sha256:beef0000000000'],
+    ['cafe9', 'sha256:cafe9876543210'],
+    [
+      'cafe',
+      '"cafe" is ambiguous, 2 match: cafe01234567 (docker.io/library/nginx:latest), cafe98765432 (registry.example.com/app:v1)',
+    ],
+    ['bee', 'there is no image bee on node-1'],
+    [
+      'registry.example.com/app:v2',
+      'there is no image registry.example.com/app:v2 on node-1; did you mean registry.example.com/app:v1?',
+    ],
+    ['app', 'there is no image app on node-1; did you mean registry.example.com/app:v1?'],
+    ['nginx', 'node node-2 was not read, only node-1', 'node-2'],
+  ])('%s: %s', (text, is, nodeName?: string) => {
     const target = findTarget({ kind: 'image', text, node: nodeName }, facts);
     const found = images.filter(
       ({ id }) => target.kind === 'found' && target.only({ kind: 'Image', id, node: 'node-1' }, 'Keep'),
@@ -68,20 +68,17 @@ describe('a container, a sandbox or a log', () => {
   };
 
   test.each([
-    { text: 'abcd01', is: 'found' },
-    { text: 'abc', is: 'found' },
-    { text: 'ffff', is: 'found' },
-    {
-      text: 'abcd',
-      is: '"abcd" is ambiguous, 2 match: abcd01 (container main on node-1), abcd02 (container main on node-1)',
-    },
-    { text: '9999', is: 'there is no container or sandbox 9999 on node-1, or not any more' },
-    {
-      text: '/var/log/nothing',
-      is: 'there is no log or orphaned resource /var/log/nothing on node-1, or not any more',
-    },
-    { text: 'abcd01', nodeName: 'node-9', is: 'node node-9 was not read, only node-1' },
-  ])('$text $nodeName: $is', ({ text, nodeName, is }) => {
+    ['abcd01', 'found'],
+    ['abc', 'found'],
+    ['ffff', 'found'],
+    [
+      'abcd',
+      '"abcd" is ambiguous, 2 match: abcd01 (container main on node-1), abcd02 (container main on node-1)',
+    ],
+    ['9999', 'there is no container or sandbox 9999 on node-1, or not any more'],
+    ['/var/nothing', 'there is no log or orphaned resource /var/nothing on node-1, or not any more'],
+    ['abcd01', 'node node-9 was not read, only node-1', 'node-9'],
+  ])('%s: %s', (text, is, nodeName?: string) => {
     const target = findTarget({ kind: 'container', text, node: nodeName }, factsOf(facts));
     expect(target.kind === 'found' ? 'found' : target.message).toBe(is);
   });
@@ -94,37 +91,28 @@ describe('a container, a sandbox or a log', () => {
   });
 });
 
-test.each<{ namespace?: string; name: string; part?: PodPart; message: string }>([
-  {
-    namespace: 'web',
-    name: 'api-2',
-    message: 'there is no pod web/api-2, or not any more; did you mean web/api-1?',
-  },
-  {
-    name: 'api-1',
-    message: 'there is no pod default/api-1, or not any more; there is web/api-1',
-  },
-  { namespace: 'web', name: 'queue', message: 'there is no pod web/queue, or not any more' },
-  {
-    ...{ namespace: 'web', name: 'queue', part: { namespace: 'web', selector: undefined } },
-    message: 'there is no pod web/queue, or not any more',
-  },
-  {
-    ...{ namespace: 'web', name: 'queue', part: { namespace: 'web', selector: 'app=api' } },
-    message:
-      'the snapshot does not have pod web/queue, which may exist: it has only the pods of namespace web with labels app=api',
-  },
-  {
-    ...{ namespace: 'web', name: 'queue', part: { namespace: undefined, selector: 'app=api' } },
-    message:
-      'the snapshot does not have pod web/queue, which may exist: it has only the pods with labels app=api',
-  },
-  {
-    ...{ name: 'queue', part: { namespace: 'web', selector: undefined } },
-    message:
-      'the snapshot does not have pod default/queue, which may exist: it has only the pods of namespace web',
-  },
-])('a pod: $message', ({ namespace, name, part, message }) => {
-  const facts = { ...factsOf({ pods: [pod('web/api-1')] }), part };
-  expect(findTarget({ kind: 'pod', namespace, name }, facts)).toEqual({ kind: 'missing', message });
+const part = (namespace?: string, selector?: string): PodPart => ({ namespace, selector });
+const podMessage = (namespace: string | undefined, name: string, known?: PodPart) => {
+  const facts = { ...factsOf({ pods: [pod('web/api-1')] }), part: known };
+  const target = findTarget({ kind: 'pod', namespace, name }, facts);
+  return target.kind === 'missing' ? target.message : target.kind;
+};
+
+test.each([
+  ['web', 'api-2', 'there is no pod web/api-2, or not any more; did you mean web/api-1?'],
+  [undefined, 'api-1', 'there is no pod default/api-1, or not any more; there is web/api-1'],
+  ['web', 'queue', 'there is no pod web/queue, or not any more'],
+  ['web', 'queue', 'there is no pod web/queue, or not any more', part('web')],
+])('a pod: %s %s: %s', (namespace, name, message, known?: PodPart) => {
+  expect(podMessage(namespace, name, known)).toBe(message);
+});
+
+test.each<readonly [string | undefined, PodPart, string]>([
+  ['web', part('web', 'app=api'), 'the pods of namespace web with labels app=api'],
+  ['web', part(undefined, 'app=api'), 'the pods with labels app=api'],
+  [undefined, part('web'), 'the pods of namespace web'],
+])('a pod of namespace %s that a snapshot of some pods %o lacks may exist', (namespace, known, pods) => {
+  expect(podMessage(namespace, 'queue', known)).toBe(
+    `the snapshot does not have pod ${namespace ?? 'default'}/queue, which may exist: it has only ${pods}`,
+  );
 });
