@@ -1,4 +1,5 @@
-import type { EventSpec, ObjectRef } from '../../kube/events/recorder.ts';
+import type { ObjectRef } from '../../api/event-refs.ts';
+import type { EventSpec } from '../../kube/events/recorder.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
 import type { RaisedWarning } from './large-logs.ts';
 import type { Outcome } from './report.ts';

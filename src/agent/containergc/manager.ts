@@ -7,7 +7,8 @@ import {
 import { isNodeUnknown, nodeRule, reliefBy, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import type { ContainerInventory, LastRemoved, OnPass, RemovedKind } from '../../api/report/node-pass.ts';
-import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
+import type { ObjectRef } from '../../api/event-refs.ts';
+import type { Recorder } from '../../kube/events/recorder.ts';
 import { showPlan } from '../../gc/metrics.ts';
 import type { LogListing } from '../../node/logs/list.ts';
 import type { NodeOrphans, OrphansFound } from '../../node/storage/orphans-finder.ts';

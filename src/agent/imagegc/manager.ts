@@ -8,7 +8,8 @@ import { nodeRule, reliefBy, type NodeGovernance, type NodeRule } from '../../ap
 import type { HeldImages, ImageDisk, ImageInventory, NodePod, OnPass } from '../../api/report/node-pass.ts';
 import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
 import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
-import type { EventSpec, ObjectRef, Recorder } from '../../kube/events/recorder.ts';
+import type { ObjectRef } from '../../api/event-refs.ts';
+import type { EventSpec, Recorder } from '../../kube/events/recorder.ts';
 import type { StateFile } from '../../node/disk/state-file.ts';
 import type { AgentState } from '../../node/disk/state-format.ts';
 import { showPlan, type UnitMetrics } from '../../gc/metrics.ts';

@@ -1,4 +1,5 @@
 import type { StorageWarning } from '../../api/local-storage.ts';
+import { podRef } from '../../api/event-refs.ts';
 import { secondsText, usageClause } from '../../gc/reasons/eviction-words.ts';
 import type { EventSpec } from '../../kube/events/recorder.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
@@ -15,7 +16,7 @@ interface Consequence {
 export function localStorageHigh(warning: StorageWarning, consequence: Consequence): EventSpec {
   const { pod, excess, percent } = warning;
   return {
-    regarding: { apiVersion: 'v1', kind: 'Pod', ...pod, uid: consequence.uid },
+    regarding: podRef({ ...pod, uid: consequence.uid }),
     type: 'Warning',
     reason: 'LocalStorageHigh',
     action: 'WatchLocalStorage',

@@ -1,4 +1,5 @@
-import type { EventSpec, ObjectRef } from '../../kube/events/recorder.ts';
+import type { ObjectRef } from '../../api/event-refs.ts';
+import type { EventSpec } from '../../kube/events/recorder.ts';
 import type { NodeWarning } from './facts.ts';
 import { explainNodeWarning } from './words.ts';
 

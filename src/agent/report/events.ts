@@ -1,6 +1,7 @@
 import type { OrphanCount } from '../../api/report/node-pass.ts';
 import { counted } from '../../gc/reasons/words.ts';
-import type { EventSpec, ObjectRef } from '../../kube/events/recorder.ts';
+import type { ObjectRef } from '../../api/event-refs.ts';
+import type { EventSpec } from '../../kube/events/recorder.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
 import type { ReportFacts } from './facts.ts';
 

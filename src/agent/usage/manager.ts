@@ -1,6 +1,7 @@
 import type { StoragePod, StorageUsage } from '../../api/local-storage.ts';
 import type { ContainerInventory, ImageInventory, NodeUsage } from '../../api/report/node-pass.ts';
-import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
+import type { ObjectRef } from '../../api/event-refs.ts';
+import type { Recorder } from '../../kube/events/recorder.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
 import { errorLine, withoutNumbers } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';

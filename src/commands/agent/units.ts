@@ -22,7 +22,8 @@ import type {
 } from '../../api/report/node-pass.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import { NodeReports } from '../../kube/actions/node-report.ts';
-import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
+import type { ObjectRef } from '../../api/event-refs.ts';
+import type { Recorder } from '../../kube/events/recorder.ts';
 import { LiveNode } from '../../kube/actions/live-reads.ts';
 import {
   imageDisk,

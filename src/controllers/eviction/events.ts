@@ -1,8 +1,8 @@
+import { ownerRef, podRef } from '../../api/event-refs.ts';
 import { shortageText, type PressureUse } from '../../gc/reasons/eviction-words.ts';
 import type { LivePod } from '../../kube/actions/live-reads.ts';
-import type { NodeFacts, OwnerRef } from '../../kube/cache/objects.ts';
-import { isCut } from '../../runtime/bounds.ts';
-import type { EventSpec, ObjectRef } from '../../kube/events/recorder.ts';
+import type { NodeFacts } from '../../kube/cache/objects.ts';
+import type { EventSpec } from '../../kube/events/recorder.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import type { PodEviction } from './facts.ts';
 import type { OverduePod } from './overdue.ts';
@@ -27,9 +27,8 @@ export function evicted(
   const note = causeText(known, policy);
   const event = { type: 'Warning', reason: 'Evicted', action: 'EvictPod' } as const;
   const onPod = { ...event, regarding: podRef(pod), note };
-  // An owner with a name that had to be cut cannot exist.
-  if (pod.controller === undefined || isCut(pod.controller.name)) return [onPod];
   const regarding = ownerRef(pod.controller, pod.namespace);
+  if (regarding === undefined) return [onPod];
   // The next pod of the owner that is evicted has its own measurement.
   return [onPod, { ...event, regarding, note: `Evicted pod ${pod.name}. ${note}`, occasion: pod.uid }];
 }
@@ -70,9 +69,6 @@ export function exceededGracePeriod({ pod, graceSeconds, elapsedMs }: OverduePod
 
 /** The pods of an owner wait for the pace of evictions; recorded when the pace begins to slow them, and again each time that the pause doubles. */
 export function evictionsSlowed({ pod, waiting, replicas, pace, owner }: SlowedOwner): EventSpec {
-  const { controller } = pod;
-  const regarding =
-    controller === undefined || isCut(controller.name) ? podRef(pod) : ownerRef(controller, pod.namespace);
   const more = waiting === 1 ? '1 pod is' : `${waiting} pods are`;
   const most = allowanceOf(replicas);
   const again =
@@ -80,7 +76,7 @@ export function evictionsSlowed({ pod, waiting, replicas, pace, owner }: SlowedO
       ? ''
       : ` Replacements of evicted pods are due again: dustpan waits ${formatDuration(pauseMsOf(pace))} after the last eviction.`;
   return {
-    regarding,
+    regarding: ownerRef(pod.controller, pod.namespace) ?? podRef(pod),
     type: 'Warning',
     reason: 'EvictionsSlowed',
     action: 'EvictPod',
@@ -106,17 +102,3 @@ export function evictionsInVain(
       'Check what fills the disk: often the replacement of an evicted pod.',
   };
 }
-
-const podRef = ({ namespace, name, uid }: EvictedPod): ObjectRef => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  namespace,
-  name,
-  uid,
-});
-
-/** A Node is cluster-scoped, so its Events are in another namespace. */
-const ownerRef = (owner: OwnerRef, namespace: string): ObjectRef => ({
-  ...owner,
-  namespace: owner.apiVersion === 'v1' && owner.kind === 'Node' ? undefined : namespace,
-});

@@ -1,7 +1,7 @@
-import type { EventSpec, ObjectRef } from '../../kube/events/recorder.ts';
+import type { EventSpec } from '../../kube/events/recorder.ts';
 import type { OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
 import type { Policy } from '../../api/policy/policy.ts';
-import { isCut } from '../../runtime/bounds.ts';
+import { ownerRef, podRef, policyRef, type ObjectRef } from '../../api/event-refs.ts';
 import { holdText } from '../../gc/reasons/hold-words.ts';
 import type { PodDeletion, PolicyVerdicts } from './facts.ts';
 import { ownerOf } from './terminated.ts';
@@ -36,7 +36,8 @@ export class CollectedByOwner {
   add(deletion: DeletedPod): void {
     const { reason } = deletion;
     const { pod } = deletion.target;
-    const regarding = regardingOf(pod, this.#replicaSetOwners);
+    const owner = ownerOf(pod, this.#replicaSetOwners);
+    const regarding = ownerRef(owner, pod.namespace) ?? podRef(pod);
     // Pods of two namespaces may name one owner UID.
     const key = `${regarding.namespace ?? ''}/${regarding.uid} ${reason}`;
     const known = this.#groups.get(key);
@@ -74,24 +75,6 @@ export const backlogCollected = (policy: Policy, pods: number): EventSpec => ({
   note: `Deleted ${podCount(pods)} in one pass; not every owner has an Event. The controller logs every pod`,
 });
 
-function regardingOf(pod: PodFacts, replicaSetOwners: ReadonlyMap<string, OwnerRef>): ObjectRef {
-  const owner = ownerOf(pod, replicaSetOwners);
-  // An owner with a name that had to be cut cannot exist.
-  if (owner !== undefined && isCut(owner.name)) return podRef(pod);
-  // A Node owns its mirror pods; it is cluster-scoped, so its Events are in another namespace.
-  if (owner?.kind === 'Node' && owner.apiVersion === 'v1') return { ...owner, namespace: undefined };
-  if (owner !== undefined) return { ...owner, namespace: pod.namespace };
-  return podRef(pod);
-}
-
-const podRef = (pod: PodFacts): ObjectRef => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  namespace: pod.namespace,
-  name: pod.name,
-  uid: pod.uid,
-});
-
 const podCount = (count: number): string => `${count} ${count === 1 ? 'pod' : 'pods'}`;
 
 function collectedNote({ first: { reason, policy }, names }: Collected): string {
@@ -99,13 +82,6 @@ function collectedNote({ first: { reason, policy }, names }: Collected): string 
   const more = names.length > namesShown ? ` and ${names.length - namesShown} more` : '';
   return `Deleted ${podCount(names.length)} (${reason}, policy ${policy.name}): ${shown}${more}`;
 }
-
-const policyRef = (policy: Pick<Policy, 'name' | 'uid'>): ObjectRef => ({
-  apiVersion: 'gc.dustpan.dev/v1alpha1',
-  kind: 'GCPolicy',
-  name: policy.name,
-  uid: policy.uid,
-});
 
 interface Tripped extends Pick<PolicyVerdicts, 'policy' | 'missingNodes'> {
   /** The share of nodes that are missing. */

@@ -1,14 +1,10 @@
 import { invalidPolicyText, type InvalidPolicy } from '../../api/policy/policy.ts';
+import { policyRef } from '../../api/event-refs.ts';
 import type { EventSpec } from '../../kube/events/recorder.ts';
 
 /** A stored policy is invalid. */
 export const invalidPolicy = (policy: InvalidPolicy): EventSpec => ({
-  regarding: {
-    apiVersion: 'gc.dustpan.dev/v1alpha1',
-    kind: 'GCPolicy',
-    name: policy.name,
-    uid: policy.uid,
-  },
+  regarding: policyRef(policy),
   type: 'Warning',
   reason: 'InvalidPolicy',
   action: 'KeepSelected',

@@ -1,3 +1,5 @@
+import type { ObjectRef } from '../../api/event-refs.ts';
+
 /** The values of `reportingController`. They identify our Events: other components, such as the kubelet, may use the same reasons. */
 export const reportingControllers = {
   controller: 'gc.dustpan.dev/controller',
@@ -16,15 +18,6 @@ export interface EventSpec {
   readonly note: string;
   /** Occurrences with different values are different series and Events. Not written. */
   readonly occasion?: string;
-}
-
-export interface ObjectRef {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  /** undefined for cluster-scoped objects: their Events are in `default`. */
-  readonly namespace?: string | undefined;
-  readonly uid: string;
 }
 
 /** Never waits and never throws: garbage collection does not depend on Events. */

@@ -1,0 +1,36 @@
+import { isCut } from '../runtime/bounds.ts';
+
+/** What an Event is about. */
+export interface ObjectRef {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  /** undefined for cluster-scoped objects: their Events are in `default`. */
+  readonly namespace?: string | undefined;
+  readonly uid: string;
+}
+
+type Named = Pick<ObjectRef, 'name' | 'uid'>;
+
+export const podRef = ({ namespace, name, uid }: Named & { readonly namespace: string }): ObjectRef => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  namespace,
+  name,
+  uid,
+});
+
+export const policyRef = ({ name, uid }: Named): ObjectRef => ({
+  apiVersion: 'gc.dustpan.dev/v1alpha1',
+  kind: 'GCPolicy',
+  name,
+  uid,
+});
+
+/** The controlling owner of pods, which outlives them; undefined = none that can exist: its name had to be cut. */
+export function ownerRef(owner: ObjectRef | undefined, namespace: string): ObjectRef | undefined {
+  if (owner === undefined || isCut(owner.name)) return undefined;
+  // A Node owns its mirror pods; it is cluster-scoped, so its Events are in another namespace.
+  const isNode = owner.kind === 'Node' && owner.apiVersion === 'v1';
+  return { ...owner, namespace: isNode ? undefined : namespace };
+}
