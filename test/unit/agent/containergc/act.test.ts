@@ -35,15 +35,12 @@ test('a container whose state is unknown right before its removal is kept', asyn
 
 const hung = new RuntimeError('DeadlineExceeded', 'deadline');
 
-test.each(['unavailable', 'deadline', 'denied'] as const)(
-  'the pass ends after the first removal that fails because the runtime is %s',
-  async (failure) => {
-    const node = nodeWithPod(...attempts(4));
-    node.runtime.fail('removeContainer', { error: new RuntimeError('no', failure), times: 9 });
-    await expect(node.pass()).rejects.toThrow('1 of 1 failed');
-    expect(node.runtime.changes).toEqual(['removeContainer c0']);
-  },
-);
+test('the pass ends after the first removal that fails because the runtime is unavailable', async () => {
+  const node = nodeWithPod(...attempts(4));
+  node.runtime.fail('removeContainer', { error: new RuntimeError('no', 'unavailable'), times: 9 });
+  await expect(node.pass()).rejects.toThrow('1 of 1 failed');
+  expect(node.runtime.changes).toEqual(['removeContainer c0']);
+});
 
 test('a container that takes too long to be removed is tried after everything else, and after a pause', async () => {
   const node = nodeWithPod(...attempts(4));
@@ -209,13 +206,6 @@ test('a sandbox that became ready right before its removal is kept', async () =>
   });
   await node.pass();
   expect(node.runtime.changes).toEqual([]);
-});
-
-test('the runtime is listed again after 16 removals', async () => {
-  const node = nodeWithPod(...attempts(34));
-  await node.pass();
-  expect(node.left).toEqual(['c33', 'pod-sandbox']);
-  expect(node.runtime.calls.filter((call) => call === 'listContainers')).toHaveLength(1 + 3);
 });
 
 test.each([

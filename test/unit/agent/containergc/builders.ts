@@ -1,13 +1,14 @@
 import { expect } from 'vitest';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
-import type { ContainerGcPolicy, LogsPolicy, Policy } from '../../../../src/api/policy/policy.ts';
+import type { ContainerGcPolicy, LogsPolicy } from '../../../../src/api/policy/policy.ts';
 import type { ContainerGcPlan, ContainerGcTarget } from '../../../../src/agent/containergc/facts.ts';
 import type { ContainerGcFacts, Given, KnownPod } from '../../../../src/agent/containergc/facts.ts';
 import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../../../src/cri/runtime.ts';
 import type { LogEntry, LogListing } from '../../../../src/node/logs/list.ts';
-import { minutesAgo, nodesRules, now, policy } from '../../../builders.ts';
+import { minutesAgo, now } from '../../../builders.ts';
 import { container, sandbox } from '../../../fakes/runtime.ts';
+import { governedNode } from '../builders.ts';
 
 export const logsRule = (over: Partial<LogsPolicy> = {}): LogsPolicy => ({
   orphanedDirectories: true,
@@ -29,10 +30,7 @@ export const rule = (over: Partial<ContainerGcPolicy> = {}): ContainerGcPolicy =
 });
 
 /** A policy with this rule governs the node. */
-export const governedBy = (containerGC: ContainerGcPolicy, over: Partial<Policy> = {}): NodeGovernance => {
-  const nodes = nodesRules({ containerGC });
-  return { kind: 'governed', policy: { ...policy({ pods: undefined }), nodes, ...over }, nodes };
-};
+export const governedBy = (containerGC: ContainerGcPolicy): NodeGovernance => governedNode({ containerGC });
 
 export const agoNs = (minutes: number): bigint => BigInt(minutesAgo(minutes)) * 1_000_000n;
 

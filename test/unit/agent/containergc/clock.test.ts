@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { now } from '../../../builders.ts';
-import { changeAt } from '../../../fakes/runtime.ts';
-import { attempts, checkRow, dead, link, type Row } from './builders.ts';
-import { Node, nodePolicy, nodeWithPod } from './environment.ts';
+import { attempts, checkRow, dead, type Row } from './builders.ts';
+import { Node, nodePolicy } from './environment.ts';
 
 const hourMs = 3_600_000;
 const jump = { untilMs: now.getTime() - hourMs - 10 * 60_000, ms: hourMs };
@@ -51,16 +50,4 @@ test('a clock that jumps ahead makes no container old, neither in that pass nor 
     await node.pass();
     expect(node.left, `${minutes} minutes later`).toEqual(minutes < 25 ? ['young'] : []);
   }
-});
-
-test('a jump of the clock during a pass ends the pass', async () => {
-  const node = nodeWithPod(...attempts(4));
-  node.logs.add(link('x_y_z-0123456789.log', 'default_pod_uid-pod/main/9.log'));
-  changeAt(node.runtime, 'removeContainer', 1, () => {
-    node.clock.stepWall(-hourMs);
-  });
-  await node.pass();
-  expect(node.runtime.changes).toEqual(['removeContainer c0']);
-  expect(node.logs.calls).toEqual([]);
-  expect(node.reports).toMatchObject([{ result: 'Short', removed: 1, message: 'the clock has jumped' }]);
 });

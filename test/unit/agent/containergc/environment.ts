@@ -7,7 +7,6 @@ import type {
   LastRemoved,
   NodePassReport,
 } from '../../../../src/api/report/node-pass.ts';
-import type { NodeKeepReason } from '../../../../src/api/reasons.ts';
 import type { ContainerGcPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import { ContainerGcManager, type ContainerGcDeps } from '../../../../src/agent/containergc/manager.ts';
 import { containerGcMetrics, containerGcReasons } from '../../../../src/agent/containergc/metrics.ts';
@@ -28,6 +27,7 @@ import { FakeClock } from '../../../fakes/clock.ts';
 import { FakeRecorder } from '../../../fakes/cluster.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import { FakeRuntime, sandbox } from '../../../fakes/runtime.ts';
+import { keptBy } from '../builders.ts';
 import { reliefOf } from '../nodepressure/builders.ts';
 import { apiPod, rule } from './builders.ts';
 
@@ -149,12 +149,6 @@ export const nodePolicy = (
   over: Partial<ContainerGcPolicy> = {},
   mode: Policy['mode'] = 'Enforce',
 ): Policy => ({ ...policy({ pods: undefined, mode }), nodes: nodesRules({ containerGC: rule(over) }) });
-
-export const keptBy = (reason: NodeKeepReason): NodeGovernance => ({
-  kind: 'keep',
-  reason,
-  policy: undefined,
-});
 
 export const governed = (by: Policy): NodeGovernance =>
   by.nodes === undefined ? keptBy('NoPolicy') : { kind: 'governed', policy: by, nodes: by.nodes };

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
-import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
+import type { NodeConfirmation } from '../../../../src/api/node-confirmation.ts';
+import type { NodePod } from '../../../../src/api/report/node-pass.ts';
+import { minutesAgo } from '../../../builders.ts';
 import { container } from '../../../fakes/runtime.ts';
 import { nodePod } from '../imagegc/builders.ts';
+import { keptBy } from '../builders.ts';
 import { attempts, dead, down, link, log, logsRule } from './builders.ts';
-import { governed, keptBy, nodePolicy, nodeWithPod, type Node } from './environment.ts';
+import { governed, nodePolicy, nodeWithPod, Node } from './environment.ts';
 
 /** A node with a removal of every kind: dead attempts, a gone pod with container, sandbox and logs, a broken link, a rotated log. */
 async function nodeWithRemovals(over: Parameters<typeof nodePolicy>[0] = {}): Promise<Node> {
@@ -30,12 +33,9 @@ async function nodeWithGonePod(): Promise<Node> {
   return node;
 }
 
-test.each<{ name: string; governance: NodeGovernance }>([
-  { name: 'the policy is now a dry run', governance: governed(nodePolicy({}, 'DryRun')) },
-  { name: 'the node has the keep label', governance: keptBy('KeepMarked') },
-])('nothing is removed while the caches are stale when $name', async ({ governance }) => {
+test('nothing is removed while the caches are stale and the policy is now a dry run', async () => {
   const node = await nodeWithRemovals();
-  node.live = { governance };
+  node.live = { governance: governed(nodePolicy({}, 'DryRun')) };
   await node.pass();
   expect(node.changes).toEqual([]);
   expect(node.reports.at(-1)).toMatchObject({
@@ -43,25 +43,6 @@ test.each<{ name: string; governance: NodeGovernance }>([
     removed: 0,
     message: 'policies have changed',
   });
-  expect(node.log.lines.filter(({ level }) => level === 'info')).toMatchObject([
-    { message: 'pass ended early', fields: { why: 'policies have changed' } },
-  ]);
-});
-
-test('nothing is removed when the API server does not respond, and the report has the error', async () => {
-  const node = await nodeWithRemovals();
-  node.live = new Error('reading pods', { cause: new Error('connect ECONNREFUSED') });
-  await node.pass();
-  expect(node.changes).toEqual([]);
-  expect(node.reports.at(-1)).toMatchObject({
-    result: 'Unknown',
-    removed: 0,
-    errors: 0,
-    message: 'policies, node and pods cannot be confirmed live: reading pods: connect ECONNREFUSED',
-  });
-  expect(node.confirmations).toBe(1);
-  expect(node.warnings).toHaveLength(1);
-  expect(node.recorder.events).toEqual([]);
 });
 
 test('everything of a pod that only the API server has is kept', async () => {
@@ -140,4 +121,60 @@ test('a clock that differs from the API server’s does not matter without a min
   node.live = { clockSkewMs: 3_600_000 };
   await node.pass();
   expect(node.reports.at(-1)).toMatchObject({ result: 'Succeeded', removed: 7 });
+});
+
+/** A node with container, sandbox and log of a pod that is still in the API. */
+function nodeWithEnded(cached: readonly NodePod[], live: Partial<NodeConfirmation>): Node {
+  const node = new Node();
+  node.runtime.add(dead('gone-0', 60, { pod: 'gone' }), down('gone', 60));
+  node.logs.add(log('default_gone_uid-gone/main/0.log'));
+  node.pods = cached;
+  node.live = live;
+  node.podResponses.set('uid-gone', 'exists');
+  return node;
+}
+
+const listed = (over: Partial<NodePod>): NodePod[] => [nodePod('gone', [], { uid: 'uid-gone', ...over })];
+const evicted = { phase: 'Failed', evicted: true };
+
+test.each([
+  { name: 'evicted', over: evicted },
+  { name: 'deleted longer than its grace period ago', over: { deletionAtMs: minutesAgo(1) } },
+])('everything of a pod that exists but was $name is removed in the second pass', async ({ over }) => {
+  const node = nodeWithEnded(listed(over), { pods: listed(over) });
+  await node.pass();
+  expect(node.changes).toEqual([]);
+  await node.pass();
+  expect(node.left).toEqual([]);
+  expect(node.logs.paths).not.toContain('/var/log/pods/default_gone_uid-gone/main/0.log');
+});
+
+test.each<{ name: string; live: Partial<NodeConfirmation> }>([
+  { name: 'lists it as running', live: { pods: listed({ phase: 'Running' }) } },
+  { name: 'finds it but does not list it', live: { pods: [] } },
+  { name: 'lists it with the keep label', live: { pods: listed({ ...evicted, isOptedOut: true }) } },
+])('everything of an evicted pod is kept when the API server $name', async ({ live }) => {
+  const node = nodeWithEnded(listed(evicted), live);
+  await node.passTwice();
+  expect(node.changes).toEqual([]);
+});
+
+test('an evicted pod that turned out to run must be over for two passes again', async () => {
+  const node = nodeWithEnded(listed(evicted), { pods: listed({ phase: 'Running' }) });
+  await node.passTwice();
+  node.live = { pods: listed(evicted) };
+  await node.pass();
+  expect(node.changes).toEqual([]);
+  await node.pass();
+  expect(node.left).toEqual([]);
+});
+
+test('the clock of the API server decides whether a deletion is over', async () => {
+  const deleted = listed({ deletionAtMs: minutesAgo(1) });
+  const node = nodeWithEnded(deleted, { pods: deleted, clockSkewMs: 180_000 });
+  await node.passTwice();
+  expect(node.changes).toEqual([]);
+  node.live = { pods: deleted, clockSkewMs: 30_000 };
+  await node.passTwice();
+  expect(node.left).toEqual([]);
 });

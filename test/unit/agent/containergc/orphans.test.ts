@@ -12,10 +12,10 @@ import type {
   OrphanObstacle,
   OrphansFound,
 } from '../../../../src/node/storage/orphans-finder.ts';
-import { nodesRules, now, policy } from '../../../builders.ts';
+import { now } from '../../../builders.ts';
 import { container, sandbox } from '../../../fakes/runtime.ts';
+import { governedNode, keptBy } from '../builders.ts';
 import { apiPod, dead, down, evictedPod, factsOf } from './builders.ts';
-import { governed, keptBy } from './environment.ts';
 
 const uid = '01234567-89ab-cdef-0123-456789abcdef';
 const staticUid = 'f'.repeat(32);
@@ -31,8 +31,7 @@ const found = (over: Partial<OrphansFound> = {}): OrphansFound => ({
 });
 
 const removing: OrphansPolicy = { podCgroups: 'Remove', podDirectories: 'Remove' };
-const governedBy = (orphans: OrphansPolicy | undefined): NodeGovernance =>
-  governed({ ...policy({ pods: undefined }), nodes: nodesRules({ orphans }) });
+const governedBy = (orphans: OrphansPolicy | undefined): NodeGovernance => governedNode({ orphans });
 
 type NodeState = Parameters<typeof factsOf>[0];
 
@@ -47,57 +46,37 @@ const both = (over: Partial<FoundOrphan> = {}) => ({
 });
 
 describe('a plan', () => {
-  test.each<{
-    name: string;
-    node?: NodeState;
-    rule?: NodeGovernance;
-    group: string;
-    directory: string;
-  }>([
-    { name: 'seen twice', group: 'Remove OrphanedCgroup', directory: 'Remove OrphanedDirectory' },
-    { name: 'seen once', node: seen(1), group: 'Keep Quarantined', directory: 'Keep Quarantined' },
-    {
-      name: 'only groups may be removed',
-      rule: governedBy({ podCgroups: 'Remove', podDirectories: 'Report' }),
-      ...{ group: 'Remove OrphanedCgroup', directory: 'Keep RuleOff' },
+  const decided = (node: NodeState = {}, rule?: NodeGovernance): readonly string[] =>
+    verdicts({ ...both(), ...seen(2), ...node }, rule).toSorted();
+
+  test.each<[name: string, reason: string, node?: NodeState, rule?: NodeGovernance]>([
+    ['seen once', 'Quarantined', seen(1)],
+    ['without a rule', 'RuleOff', {}, governedBy(undefined)],
+    ['without a policy', 'NoPolicy', {}, keptBy('NoPolicy')],
+    ['on a node that is opted out', 'KeepMarked', {}, keptBy('KeepMarked')],
+    ['while the pods are not known', 'PodsUnknown', { pods: undefined }],
+    ['of a static pod', 'StaticPod', { ...both({ podUid: staticUid }), ...seen(2, staticUid) }],
+    ['of a pod that is opted out', 'KeepMarked', { pods: [{ ...apiPod('x'), uid, isOptedOut: true }] }],
+    ['of a pod that is back', 'InUse', { pods: [{ uid, configHash: undefined }] }],
+  ])('keeps what was found %s: %s', (_, reason, node, rule) => {
+    expect(decided(node, rule)).toEqual([`PodCgroup Keep ${reason}`, `PodDirectory Keep ${reason}`]);
+  });
+
+  test.each<OrphanObstacle>(['Mounted', 'MountsUnknown', 'NotEmpty', 'ReadOnly', 'InUse', 'PacingLimit'])(
+    'keeps what has the obstacle %s',
+    (obstacle) => {
+      expect(decided(both({ obstacle }))).toEqual([
+        `PodCgroup Keep ${obstacle}`,
+        `PodDirectory Keep ${obstacle}`,
+      ]);
     },
-    { name: 'no rule', rule: governedBy(undefined), group: 'Keep RuleOff', directory: 'Keep RuleOff' },
-    { name: 'no policy', rule: keptBy('NoPolicy'), group: 'Keep NoPolicy', directory: 'Keep NoPolicy' },
-    {
-      name: 'the node is opted out',
-      rule: keptBy('KeepMarked'),
-      ...{ group: 'Keep KeepMarked', directory: 'Keep KeepMarked' },
-    },
-    {
-      name: 'the pods are not known',
-      node: { pods: undefined },
-      ...{ group: 'Keep PodsUnknown', directory: 'Keep PodsUnknown' },
-    },
-    {
-      name: 'a static pod',
-      node: { ...both({ podUid: staticUid }), ...seen(2, staticUid) },
-      ...{ group: 'Keep StaticPod', directory: 'Keep StaticPod' },
-    },
-    {
-      name: 'a pod that is opted out after all',
-      node: { pods: [{ ...apiPod('x'), uid, isOptedOut: true }] },
-      ...{ group: 'Keep KeepMarked', directory: 'Keep KeepMarked' },
-    },
-    {
-      name: 'a pod that is back',
-      node: { pods: [{ uid, configHash: undefined }] },
-      group: 'Keep InUse',
-      directory: 'Keep InUse',
-    },
-    ...(['Mounted', 'MountsUnknown', 'NotEmpty', 'ReadOnly', 'InUse', 'PacingLimit'] as const).map(
-      (obstacle: OrphanObstacle) => ({
-        ...{ name: obstacle, node: both({ obstacle }) },
-        ...{ group: `Keep ${obstacle}`, directory: `Keep ${obstacle}` },
-      }),
-    ),
-  ])('decides: $name', ({ node = {}, rule, group, directory }) => {
-    const expected = [`PodCgroup ${group}`, `PodDirectory ${directory}`];
-    expect([...verdicts({ ...both(), ...seen(2), ...node }, rule)].sort()).toEqual(expected.sort());
+  );
+
+  test('removes what was seen twice, if its rule is Remove', () => {
+    const group = 'PodCgroup Remove OrphanedCgroup';
+    expect(decided()).toEqual([group, 'PodDirectory Remove OrphanedDirectory']);
+    const groupsOnly = governedBy({ podCgroups: 'Remove', podDirectories: 'Report' });
+    expect(decided({}, groupsOnly)).toEqual([group, 'PodDirectory Keep RuleOff']);
   });
 
   test('without a search nothing is decided', () => {
@@ -130,28 +109,19 @@ describe('right before a removal', () => {
   const { removals } = planContainerGc(facts, { governance: governedBy(removing), now });
   const view = { containers: [], sandboxes: [], pods: [], isCacheSynced: true, now };
 
-  test.each<{ name: string; over: Partial<Parameters<typeof recheck>[1]>; verdict: string }>([
-    { name: 'nothing knows the pod', over: {}, verdict: 'due' },
-    { name: 'the cache is not synced', over: { isCacheSynced: false }, verdict: 'PodsUnknown' },
-    { name: 'the pod is back', over: { pods: [{ uid, configHash: undefined }] }, verdict: 'InUse' },
-    { name: 'the pod is back, but over', over: { pods: [{ ...evictedPod('x'), uid }] }, verdict: 'InUse' },
-    { name: 'a static pod has the UID', over: { pods: [apiPod('mirror', uid)] }, verdict: 'InUse' },
-    {
-      name: 'a dead container has the UID',
-      over: { containers: [dead('c', 1, { labels: { 'io.kubernetes.pod.uid': uid } })] },
-      verdict: 'InUse',
-    },
-    {
-      name: 'a dead sandbox has the UID',
-      over: { sandboxes: [down('x', 1, { labels: { 'io.kubernetes.pod.uid': uid } })] },
-      verdict: 'InUse',
-    },
-    {
-      name: 'other pods run',
-      over: { sandboxes: [sandbox('other')], containers: [container('other')], pods: [apiPod('other')] },
-      verdict: 'due',
-    },
-  ])('$name: $verdict', ({ over, verdict }) => {
+  const ofUid = { labels: { 'io.kubernetes.pod.uid': uid } };
+  const others = { sandboxes: [sandbox('other')], containers: [container('other')], pods: [apiPod('other')] };
+
+  test.each<[name: string, over: Partial<Parameters<typeof recheck>[1]>, verdict: string]>([
+    ['nothing knows the pod', {}, 'due'],
+    ['the cache is not synced', { isCacheSynced: false }, 'PodsUnknown'],
+    ['the pod is back', { pods: [{ uid, configHash: undefined }] }, 'InUse'],
+    ['the pod is back, but over', { pods: [{ ...evictedPod('x'), uid }] }, 'InUse'],
+    ['a static pod has the UID', { pods: [apiPod('mirror', uid)] }, 'InUse'],
+    ['a dead container has the UID', { containers: [dead('c', 1, ofUid)] }, 'InUse'],
+    ['a dead sandbox has the UID', { sandboxes: [down('x', 1, ofUid)] }, 'InUse'],
+    ['other pods run', others, 'due'],
+  ])('%s', (_, over, verdict) => {
     expect(removals).toHaveLength(2);
     for (const removal of removals) expect(recheck(removal, { ...view, ...over })).toBe(verdict);
   });
@@ -188,16 +158,8 @@ describe('the inventory', () => {
     podCgroups.push(orphan({ path: '/d', sinceMs: 5 }), orphan({ path: '/f', sinceMs: 7 }));
     podCgroups.unshift(orphan({ path: '/e', sinceMs: 6 }), orphan({ path: '/0', sinceMs: undefined }));
     const inventory = inventoryOf(factsOf({ orphans: found({ podCgroups }), ...seen(2) }));
-    expect(inventory?.podCgroups?.largest.map(({ path }) => path)).toEqual([
-      '/d',
-      '/e',
-      '/f',
-      '/0',
-      '/a',
-      '/a1',
-      '/b',
-      '/c',
-    ]);
+    const shown = inventory?.podCgroups?.largest.map(({ path }) => path).join(' ');
+    expect(shown).toBe('/d /e /f /0 /a /a1 /b /c');
   });
 
   test('counts nothing that only one pass has found, and nothing that was not searched', () => {
@@ -218,12 +180,8 @@ describe('the inventory', () => {
 
 test('property: nothing is removed that has an obstacle, is static, was seen once or has no rule', () => {
   const podUid = fc.constantFrom(uid, uid.replace(/^0/, 'a'), staticUid);
-  const obstacle = fc.constantFrom<(OrphanObstacle | undefined)[]>(
-    undefined,
-    'Mounted',
-    'NotEmpty',
-    'ReadOnly',
-  );
+  const obstacles = ['Mounted', 'NotEmpty', 'ReadOnly'] as const;
+  const obstacle = fc.option(fc.constantFrom<OrphanObstacle[]>(...obstacles), { nil: undefined, freq: 3 });
   const place = fc.array(
     fc.record({ podUid, obstacle }).map((over) => orphan(over)),
     { maxLength: 4 },

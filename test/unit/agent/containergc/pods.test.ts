@@ -1,7 +1,8 @@
-import { test } from 'vitest';
+import { expect, test } from 'vitest';
+import { observeGone } from '../../../../src/agent/containergc/pods.ts';
+import { now } from '../../../builders.ts';
 import { container, sandbox } from '../../../fakes/runtime.ts';
 import {
-  agoNs,
   apiPod,
   attempts,
   checkRow,
@@ -9,6 +10,7 @@ import {
   deletedPod,
   down,
   evictedPod,
+  factsOf,
   finishedPod,
   log,
   logsRule,
@@ -29,22 +31,10 @@ test.each<Row>([
     kept: ['c1 Quarantined 12:05:00'],
   },
   {
-    name: 'a ready sandbox: not gone',
-    node: { containers: gone.containers, sandboxes: [sandbox('gone')] },
-    removed: [],
-    kept: ['g NewestAttempt', 'gone-sandbox Running'],
-  },
-  {
     name: 'a running container: not gone, and no sibling is removed',
     node: { ...gone, containers: [...gone.containers, container('live', { pod: 'gone', name: 'side' })] },
     removed: [],
     kept: ['g NewestAttempt', 'gone-sandbox InUse', 'live Running'],
-  },
-  {
-    name: 'pods unknown: nothing is gone, limits apply',
-    node: { ...gone, containers: [...gone.containers, dead('g2', 50, { pod: 'gone' })], pods: undefined },
-    removed: ['g DeadContainer'],
-    kept: ['g2 NewestAttempt', 'gone-sandbox InUse'],
   },
   {
     name: 'sandboxes unknown: everything is kept',
@@ -123,15 +113,6 @@ const sandboxRows: readonly Row[] = [
     kept: ['s3 NewestSandbox'],
   },
   {
-    name: 'a younger one than the ready one is the newest and kept as well',
-    node: {
-      pods,
-      sandboxes: [sandbox('pod', { createdAtNs: agoNs(10) }), down('pod', 5, { id: 'younger' })],
-    },
-    removed: [],
-    kept: ['pod-sandbox Running', 'younger NewestSandbox'],
-  },
-  {
     name: 'one with a container is kept; one whose last container this plan removes is removed',
     node: {
       pods,
@@ -168,3 +149,20 @@ const sandboxRows: readonly Row[] = [
   },
 ];
 test.each(sandboxRows)('sandboxes: $name', checkRow);
+
+/** What a gone pod has left. */
+const remains = factsOf({
+  sandboxes: [down('gone', 300)],
+  containers: [dead('gone-0', 660, { pod: 'gone' })],
+  logs: [log('web_gone_uid-gone/main/0.log')],
+});
+
+test.each([
+  { name: 'the pods were unknown', change: { pods: undefined } },
+  { name: 'the pod existed', change: { pods: [apiPod('gone')] } },
+  { name: 'the sandboxes were unknown', change: { sandboxes: undefined } },
+  { name: 'a container of it ran', change: { containers: [container('gone-1', { pod: 'gone' })] } },
+])('a pass in which $name resets the count', ({ change }) => {
+  const between = observeGone(observeGone(new Map(), remains, { now }), { ...remains, ...change }, { now });
+  expect(observeGone(between, remains, { now }).get('uid-gone')).toBe(1);
+});

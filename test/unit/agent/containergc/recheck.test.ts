@@ -16,6 +16,7 @@ import { recheck, type LiveView } from '../../../../src/agent/containergc/rechec
 import { inventoryOf } from '../../../../src/agent/containergc/report.ts';
 import { minutesAgo, now } from '../../../builders.ts';
 import { container, sandbox } from '../../../fakes/runtime.ts';
+import { keptBy } from '../builders.ts';
 import {
   apiPod,
   dead,
@@ -204,7 +205,7 @@ describe('pods', () => {
 });
 
 describe('a node', () => {
-  const ungoverned = { kind: 'keep', reason: 'NoPolicy', policy: undefined } as const;
+  const ungoverned = keptBy('NoPolicy');
   const node = factsOf({
     containers: [old],
     sandboxes: [down('pod', 9)],

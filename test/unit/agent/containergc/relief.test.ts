@@ -57,22 +57,6 @@ test('a pod that a relief finds to exist must look gone for two passes again', a
   expect(isLeft()).toBe(true);
 });
 
-test('the gauge of due objects counts those for node pressure anew in each pass', async () => {
-  const node = nodeUnder(pressurePolicy());
-  node.governance = governed({ ...policyWith(pressurePolicy()), mode: 'DryRun' });
-  const due = async (pass: Promise<unknown>): Promise<string | undefined> => {
-    await pass;
-    return /due_objects\{unit="containergc",reason="nodefs.available",mode="DryRun"\} (.*)/.exec(
-      await node.registry.metrics(),
-    )?.[1];
-  };
-  expect([await due(node.relieve()), await due(node.relieve()), await due(node.pass())]).toEqual([
-    '1',
-    '1',
-    '0',
-  ]);
-});
-
 test('a relief first removes what is over the limits, and stops when enough is available', async () => {
   const node = new Node(policyWith(pressurePolicy()));
   node.pods = [apiPod('pod')];

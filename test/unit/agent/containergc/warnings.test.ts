@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { container, sandbox } from '../../../fakes/runtime.ts';
+import { keptBy } from '../builders.ts';
 import { apiPod, log, logsRule } from './builders.ts';
-import { governed, keptBy, Node, nodePolicy } from './environment.ts';
+import { governed, Node, nodePolicy } from './environment.ts';
 
 const path = 'default_pod_uid-pod/main/0.log';
 const kibibyte = 1024;

@@ -4,7 +4,8 @@ import type { ImageGcPolicy, Policy } from '../../../../src/api/policy/policy.ts
 import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
 import type { ImageRecord } from '../../../../src/node/disk/state-format.ts';
 import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
-import { defaultsOf, minutesAgo, nodesRules, noHold, now, policy } from '../../../builders.ts';
+import { defaultsOf, minutesAgo, noHold, now } from '../../../builders.ts';
+import { governedNode } from '../builders.ts';
 import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
 
 /** The defaults of the CRD, without a hold. */
@@ -15,13 +16,8 @@ export const imageRule = (over: Partial<ImageGcPolicy> = {}): ImageGcPolicy => (
 });
 
 /** A policy with this rule governs the node; undefined = it has no rule for images. */
-export const governedBy = (
-  imageGC: ImageGcPolicy | undefined,
-  over: Partial<Policy> = {},
-): NodeGovernance => {
-  const nodes = nodesRules({ imageGC });
-  return { kind: 'governed', policy: { ...policy({ pods: undefined }), nodes, ...over }, nodes };
-};
+export const governedBy = (imageGC: ImageGcPolicy | undefined, over: Partial<Policy> = {}): NodeGovernance =>
+  governedNode({ imageGC }, over);
 
 /** A pending pod of this node with these images. */
 export const nodePod = (name: string, images: readonly string[], over: Partial<NodePod> = {}): NodePod => ({

@@ -15,7 +15,6 @@ import type {
   NodePod,
 } from '../../../../src/api/report/node-pass.ts';
 import type { ImageGcPolicy, Policy } from '../../../../src/api/policy/policy.ts';
-import type { NodeKeepReason } from '../../../../src/api/reasons.ts';
 import { ImageGcManager, type ImageGcDeps } from '../../../../src/agent/imagegc/manager.ts';
 import { imageGcMetrics, imageGcReasons } from '../../../../src/agent/imagegc/metrics.ts';
 import { startMetrics, unitMetrics, type UnitMetrics } from '../../../../src/gc/metrics.ts';
@@ -54,12 +53,6 @@ class FakeStateFile {
     return Promise.resolve();
   }
 }
-
-export const keptBy = (reason: NodeKeepReason): NodeGovernance => ({
-  kind: 'keep',
-  reason,
-  policy: undefined,
-});
 
 /** A node with a disk of 10 000 bytes, on which each image uses twice the size that the runtime reports. */
 export class Node {

@@ -51,12 +51,6 @@ describe('a disk that is full of other things', () => {
     await node.pass();
     expect(notes()[0]).toContain('writable layers unknown, logs 70 B, rest 7.35 KiB');
   });
-
-  test('is no Event in mode DryRun', async () => {
-    node.governance = governed({}, { mode: 'DryRun' });
-    expect((await node.pass()).result).toBe('Short');
-    expect(node.recorder.events).toEqual([]);
-  });
 });
 
 describe('the state file', () => {
@@ -134,13 +128,15 @@ describe('a pass with bad input', () => {
     await node.observe();
   });
 
-  test.each(['listImages', 'listContainers'] as const)(
+  test.each(['sandboxImage', 'listImages', 'listContainers'] as const)(
     'fails and removes nothing when %s fails, the second time with an Event',
     async (call) => {
       const message = 'listing: unknown runtime handler "x"';
       node.runtime.fail(call, { error: new RuntimeError(message, 'other'), times: 2 });
       expect(await node.pass()).toMatchObject({ result: 'Failed', removed: 0, message });
       expect(node.inventories.at(-1)).toBeUndefined();
+      expect(await node.metric('dustpan_unit_errors_total', { stage: 'observe' })).toBe(1);
+      expect(await node.metric('dustpan_kept_objects', { reason: 'RuleOff' })).toBe(0);
       expect(node.recorder.events).toEqual([]);
       await node.pass();
       expect(notes()).toEqual([`ImageGCFailed: ${message}`]);
@@ -196,7 +192,9 @@ describe('a pass with bad input', () => {
         return new Error('aborted');
       },
     });
+    const { length } = node.reports;
     await expect(node.pass(stop.signal)).rejects.toThrow('aborted');
+    expect(node.reports).toHaveLength(length);
     expect(await node.metric('dustpan_unit_errors_total', { stage: 'disk' })).toBe(0);
   });
 

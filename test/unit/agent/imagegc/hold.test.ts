@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { nodesRules, policy } from '../../../builders.ts';
+import { governedNode, keptBy } from '../builders.ts';
 import { pressurePolicy } from '../nodepressure/builders.ts';
 import { imageRule } from './builders.ts';
 import { governed, Node } from './environment.ts';
@@ -77,7 +77,7 @@ test('a policy that is unknown for a while, or was a dry run under an older gene
   await empty();
   const enforced = node.governance;
   await node.pass();
-  node.governance = { kind: 'keep', reason: 'NodeUnknown', policy: undefined };
+  node.governance = keptBy('NodeUnknown');
   await node.pass();
   node.governance = enforced;
   expect((await node.pass()).removed).toBe(9);
@@ -105,11 +105,8 @@ test.each([
   { name: 'does not wait if the kubelet would act before', kubeletInMs: 540_000, result: 'Enough', left: 3 },
 ])('node pressure under a new generation $name', async ({ kubeletInMs, result, left }) => {
   await node.observe();
-  const nodes = nodesRules({
-    imageGC: imageRule({ minimumAgeMs: 0, highThresholdPercent: 100, hold }),
-    nodePressure: pressurePolicy(),
-  });
-  node.governance = { kind: 'governed', policy: policy({ pods: undefined, nodes }), nodes };
+  const imageGC = imageRule({ minimumAgeMs: 0, highThresholdPercent: 100, hold });
+  node.governance = governedNode({ imageGC, nodePressure: pressurePolicy() });
   // The first pass under the generation needs nothing.
   await node.pass();
   expect(await node.relieve(6_000, { kubeletInMs })).toBe(result);

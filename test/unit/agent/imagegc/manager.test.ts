@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { RuntimeError } from '../../../../src/cri/runtime.ts';
-import { changeAt, container, image } from '../../../fakes/runtime.ts';
-import { governed, keptBy, Node } from './environment.ts';
+import { changeAt, container } from '../../../fakes/runtime.ts';
+import { keptBy } from '../builders.ts';
+import { nodePod } from './builders.ts';
+import { governed, Node } from './environment.ts';
 
 let node: Node;
 beforeEach(async () => {
@@ -22,27 +24,16 @@ describe('a full disk', () => {
     expect(await node.metric('dustpan_image_garbage_collected_total', { reason: 'space' })).toBe(1);
     expect(await node.metric('dustpan_image_garbage_collected_bytes_total')).toBe(1000);
     expect(node.recorder.events).toEqual([]);
+    expect(node.log.lines).toContainEqual(
+      expect.objectContaining({ level: 'info', message: 'removed image' }),
+    );
+    expect(node.progress).toBe(1);
   });
 
   test('costs at least one image, even if rounding shows nothing to free', async () => {
     node.otherBytes = -499;
     node.governance = governed({ highThresholdPercent: 86, lowThresholdPercent: 86 });
     expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
-  });
-
-  test('costs more images than the wanted size while the file system shows freed space', async () => {
-    node.runtime.before = (call) => {
-      if (call === 'removeImage') node.otherBytes += 900;
-    };
-    expect((await node.pass()).removed).toBe(9);
-  });
-
-  test('logs each removed image, which is progress', async () => {
-    await node.pass();
-    expect(node.progress).toBe(1);
-    expect(node.log.lines).toContainEqual(
-      expect.objectContaining({ level: 'info', message: 'removed image' }),
-    );
   });
 
   test('counts image sizes if it cannot be measured', async () => {
@@ -56,7 +47,7 @@ describe('a full disk', () => {
   test('removes nothing in mode DryRun, but counts what is due', async () => {
     node.governance = governed({}, { mode: 'DryRun' });
     expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 0, freedBytes: 0 });
-    expect(node.runtime.changes).toEqual([]);
+    expect([node.runtime.changes, node.requests]).toEqual([[], 0]);
     expect(await node.metric('dustpan_due_objects', { reason: 'Space', mode: 'DryRun' })).toBe(2);
     expect(node.inventories.at(-1)?.removable).toEqual({ count: 9, bytes: 4500 });
   });
@@ -109,16 +100,6 @@ test('images are listed before containers, and containers before the pods are re
   const order = ['listImages', 'listContainers'].map((call) => calls.indexOf(call));
   expect(order).toEqual(order.toSorted((a, b) => a - b));
   expect(calls.indexOf('pods')).toBeGreaterThan(Math.max(...order));
-});
-
-test('a jump of the wall clock makes no image old', async () => {
-  const day = 24 * 3_600_000;
-  node.otherBytes = -5_000;
-  node.governance = governed({ maximumAgeMs: 30 * day });
-  await node.pass();
-  node.clock.stepWall(40 * day);
-  await node.pass();
-  expect(await node.pass()).toMatchObject({ removed: 0 });
 });
 
 describe('between plan and removal', () => {
@@ -225,31 +206,6 @@ describe('eight images that the runtime refuses to remove', () => {
     expect(node.left).toBe('a b c d e f g h');
   });
 
-  test('are tried after all others, each after a pause that doubles', async () => {
-    await node.pass();
-    node.otherBytes = 1_000;
-    const requests: number[] = [];
-    for (let i = 0; i < 12; i += 1) {
-      const before = node.runtime.changes.length;
-      expect(await node.pass()).toMatchObject({ result: 'Failed', removed: 0 });
-      requests.push(node.runtime.changes.length - before);
-    }
-    // Passes are 5 minutes apart; the pause is 20 s at first, and 15 minutes at most.
-    expect(requests).toEqual([8, 8, 8, 8, 0, 8, 0, 0, 8, 0, 0, 8]);
-    node.runtime.add(image('new', { sizeBytes: 500 }));
-    expect(await node.pass()).toMatchObject({ removed: 1 });
-    expect(node.left).toBe('a b c d e f g h');
-  });
-
-  test('fail every pass that needs their space, tried or not', async () => {
-    node.otherBytes = 1_000;
-    for (let i = 0; i < 5; i += 1) await node.pass();
-    expect(await node.pass()).toMatchObject({
-      ...{ result: 'Failed', errors: 0 },
-      message: 'the runtime refuses to remove 8 images; dustpan tries again after a pause',
-    });
-  });
-
   test('fail every pass in which they are too old, tried or not', async () => {
     node.otherBytes = -5_000;
     node.governance = governed({ maximumAgeMs: 1 });
@@ -259,22 +215,9 @@ describe('eight images that the runtime refuses to remove', () => {
       message: 'the runtime refuses to remove 8 images; dustpan tries again after a pause',
     });
   });
-
-  test('fail no pass that does not need their space', async () => {
-    for (let i = 0; i < 5; i += 1) await node.pass();
-    node.otherBytes = -5_000;
-    expect(await node.pass()).toMatchObject({ result: 'Idle', errors: 0, message: undefined });
-  });
 });
 
 describe('a removal that fails', () => {
-  test('makes the pass remove the next image', async () => {
-    node.runtime.fail('removeImage', { target: 'sha256:a' });
-    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1, errors: 1 });
-    expect(node.left).toBe('a c d e f g h i');
-    expect(await node.metric('dustpan_failed_objects_total', { reason: 'Space' })).toBe(1);
-  });
-
   test('for every image fails the pass in the kubelet’s words; from the second failed pass on with an Event', async () => {
     node.runtime.fail('removeImage', { times: 18 });
     expect(await node.pass()).toMatchObject({
@@ -305,5 +248,84 @@ describe('a removal that fails', () => {
     await node.pass();
     await node.pass();
     expect(node.left).toBe('b c d e f g h i');
+  });
+});
+
+describe('while the caches are stale', () => {
+  test.each([
+    ['the policy is now a dry run', governed({}, { mode: 'DryRun' })],
+    ['the node has the keep label', keptBy('KeepMarked')],
+  ])('nothing is removed when %s', async (_name, governance) => {
+    node.live = { governance };
+    expect(await node.pass()).toMatchObject({ removed: 0, message: 'policies have changed' });
+    expect(node.runtime.changes).toEqual([]);
+    expect(node.log.lines.filter(({ level }) => level === 'info')).toMatchObject([
+      { message: 'pass ended early', fields: { why: 'policies have changed' } },
+    ]);
+  });
+
+  test('a pod that only the API server has protects its image, and the pass removes the next image', async () => {
+    node.live = { pods: [nodePod('new', ['a'])] };
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
+    expect(node.left).toBe('a c d e f g h i');
+    expect(await node.metric('dustpan_skipped_objects_total', { reason: 'BoundPod' })).toBe(1);
+  });
+
+  test('a pod that only the cache has protects its image as well', async () => {
+    changeAt(node.runtime, 'listImages', 2, () => {
+      node.pods = [nodePod('old', ['a'])];
+    });
+    node.live = { pods: [] };
+    await node.pass();
+    expect(node.left).toBe('a c d e f g h i');
+  });
+});
+
+test('an image that is gone meanwhile is neither removed nor kept', async () => {
+  changeAt(node.runtime, 'listImages', 2, () => {
+    node.runtime.images = node.runtime.images.slice(1);
+  });
+  await node.pass();
+  expect(node.runtime.changes).not.toContain('removeImage a');
+  expect(node.log.lines.map(({ message }) => message)).toContain('image is already gone');
+  expect(await node.metric('dustpan_skipped_objects_total', { reason: 'Gone' })).toBeUndefined();
+});
+
+test('nothing is removed when the API server does not respond, and the report has the error', async () => {
+  node.liveError = new Error('reading pods', { cause: new Error('connect ECONNREFUSED') });
+  expect(await node.pass()).toMatchObject({
+    ...{ result: 'Unknown', removed: 0 },
+    message: 'policies, node and pods cannot be confirmed live: reading pods: connect ECONNREFUSED',
+  });
+  expect(node.runtime.changes).toEqual([]);
+  expect(node.requests).toBe(1);
+  expect(node.log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
+  expect(node.recorder.events).toEqual([]);
+  node.liveError = undefined;
+  expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
+});
+
+describe('a clock that differs from the API server’s', () => {
+  test.each([61_000, -61_000])('by %d ms keeps images that are only too old', async (clockSkewMs) => {
+    node.otherBytes = -5_000;
+    node.governance = governed({ maximumAgeMs: 1 });
+    node.live = { clockSkewMs };
+    expect(await node.pass()).toMatchObject({
+      ...{ result: 'Unknown', removed: 0 },
+      message: `the clock of this node is 61 s ${clockSkewMs > 0 ? 'ahead of' : 'behind'} the API server's`,
+    });
+    expect(await node.metric('dustpan_skipped_objects_total', { reason: 'ClockUnsure' })).toBe(9);
+  });
+
+  test('by one minute is tolerated', async () => {
+    node.otherBytes = -5_000;
+    node.governance = governed({ maximumAgeMs: 1 });
+    node.live = { clockSkewMs: 60_000 };
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 9 });
+  });
+
+  test('does not keep images that are removed for space', async () => {
+    node.live = { clockSkewMs: 3_600_000 };
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
   });
 });

@@ -132,81 +132,78 @@ const ruleOf = ({
 const planned = (seen: Node, from: ImageGcFacts = factsOf(seen), policy = ruleOf(seen)): ImageGcPlan =>
   planImageGc(from, { governance: governedBy(policy), now, demands: seen.demands });
 
-test('an image that is used, mounted, bound, pinned or on the keep list is never a candidate', () => {
-  fc.assert(
-    fc.property(node, (seen) => {
-      const bound = seen.bound.flatMap((spec) => meant[spec] ?? []);
-      const perhapsUsed = seen.usesUnlisted ? seen.undigested : [];
-      const held = new Set([
-        ...[...seen.used, ...seen.mounted, ...perhapsUsed, ...bound, ...seen.pinned, ...seen.kept],
-      ]);
-      const { candidates } = planned(seen);
-      expect(candidates.filter(({ target }) => held.has(nameOf(target)))).toEqual([]);
-    }),
-    worlds,
-  );
-});
+/** A property of every node. */
+const holds = (check: (seen: Node) => void) => (): void => {
+  fc.assert(fc.property(node, check), worlds);
+};
 
-test('an image younger than the minimum age is never a candidate, and none is while pods, their images or containers are unknown', () => {
-  fc.assert(
-    fc.property(node, (seen) => {
-      for (const { target } of planned(seen).candidates)
-        expect(target.record.firstDetectedMs).toBeLessThanOrEqual(now.getTime() - ruleOf(seen).minimumAgeMs);
-      for (const what of ['pods', 'containers'] as const)
-        expect(planned(seen, { ...factsOf(seen), [what]: undefined }).candidates).toEqual([]);
-      const pods = [nodePod('large', [], { images: undefined })];
-      expect(planned(seen, { ...factsOf(seen), pods }).candidates).toEqual([]);
-    }),
-    worlds,
-  );
-});
+test(
+  'an image that is used, mounted, bound, pinned or on the keep list is never a candidate',
+  holds((seen) => {
+    const bound = seen.bound.flatMap((spec) => meant[spec] ?? []);
+    const perhapsUsed = seen.usesUnlisted ? seen.undigested : [];
+    const held = new Set([
+      ...[...seen.used, ...seen.mounted, ...perhapsUsed, ...bound, ...seen.pinned, ...seen.kept],
+    ]);
+    const { candidates } = planned(seen);
+    expect(candidates.filter(({ target }) => held.has(nameOf(target)))).toEqual([]);
+  }),
+);
 
-test('a pass removes at most maxImagesPerPass images: by age only those too old, for space only as many as needed', () => {
-  fc.assert(
-    fc.property(node, (seen) => {
-      const { removals, wantedBytes, wantedInodes, inodesOf: estimate } = planned(seen);
-      const { maxImagesPerPass, maximumAgeMs } = ruleOf(seen);
-      expect(removals.length).toBeLessThanOrEqual(maxImagesPerPass ?? names.length);
-      for (const { target } of removals.filter(({ reason }) => reason === 'Age'))
-        expect(target.record.lastUsedMs ?? target.record.firstDetectedMs).toBeLessThan(
-          now.getTime() - (maximumAgeMs ?? Infinity),
-        );
-      const forSpace = removals
-        .filter(({ reason }) => reason === 'Space')
-        .map((one) => one.target.image.sizeBytes);
-      if (!isCrossed(seen)) expect(forSpace).toEqual([]);
-      const allButTheLast = forSpace.slice(0, -1).reduce((sum, bytes) => sum + bytes, 0);
-      if (forSpace.length > 1)
-        expect(allButTheLast < wantedBytes || estimate(allButTheLast) < wantedInodes).toBe(true);
-    }),
-    worlds,
-  );
-});
+test(
+  'an image younger than the minimum age is never a candidate, and none is while pods, their images or containers are unknown',
+  holds((seen) => {
+    for (const { target } of planned(seen).candidates)
+      expect(target.record.firstDetectedMs).toBeLessThanOrEqual(now.getTime() - ruleOf(seen).minimumAgeMs);
+    for (const what of ['pods', 'containers'] as const)
+      expect(planned(seen, { ...factsOf(seen), [what]: undefined }).candidates).toEqual([]);
+    const pods = [nodePod('large', [], { images: undefined })];
+    expect(planned(seen, { ...factsOf(seen), pods }).candidates).toEqual([]);
+  }),
+);
 
-test('for node pressure a plan only adds removals, as many as needed, and knows what they leave', () => {
-  fc.assert(
-    fc.property(node, (seen) => {
-      const lines = ({ removals }: ImageGcPlan) =>
-        removals.map(({ target, reason }) => `${target.id} ${reason}`);
-      const plan = planned(seen);
-      const usual = lines(planned({ ...seen, demands: [] }));
-      expect(lines(plan).slice(0, usual.length)).toEqual(usual);
-      const { removals, candidates, reclaim, inodesOf } = plan;
-      const freedBy = (count: number, signal: string): number => {
-        const bytes = removals.slice(0, count).reduce((sum, { target }) => sum + target.image.sizeBytes, 0);
-        return signal.endsWith('.inodesFree') ? inodesOf(bytes) : bytes;
-      };
-      for (const { signal, wanted } of seen.demands) {
-        const last = removals.findLastIndex(({ reason }) => reason === signal);
-        if (last >= 0) expect(freedBy(last, signal)).toBeLessThan(wanted);
-        const isEnough = freedBy(removals.length, signal) >= wanted;
-        expect(reclaim.get(signal) === 'Enough').toBe(isEnough);
-        if (reclaim.get(signal) === 'Exhausted') expect(removals).toHaveLength(candidates.length);
-      }
-    }),
-    worlds,
-  );
-});
+test(
+  'a pass removes at most maxImagesPerPass images: by age only those too old, for space only as many as needed',
+  holds((seen) => {
+    const { removals, wantedBytes, wantedInodes, inodesOf: estimate } = planned(seen);
+    const { maxImagesPerPass, maximumAgeMs } = ruleOf(seen);
+    expect(removals.length).toBeLessThanOrEqual(maxImagesPerPass ?? names.length);
+    for (const { target } of removals.filter(({ reason }) => reason === 'Age'))
+      expect(target.record.lastUsedMs ?? target.record.firstDetectedMs).toBeLessThan(
+        now.getTime() - (maximumAgeMs ?? Infinity),
+      );
+    const forSpace = removals
+      .filter(({ reason }) => reason === 'Space')
+      .map((one) => one.target.image.sizeBytes);
+    if (!isCrossed(seen)) expect(forSpace).toEqual([]);
+    const allButTheLast = forSpace.slice(0, -1).reduce((sum, bytes) => sum + bytes, 0);
+    if (forSpace.length > 1)
+      expect(allButTheLast < wantedBytes || estimate(allButTheLast) < wantedInodes).toBe(true);
+  }),
+);
+
+test(
+  'for node pressure a plan only adds removals, as many as needed, and knows what they leave',
+  holds((seen) => {
+    const lines = ({ removals }: ImageGcPlan) =>
+      removals.map(({ target, reason }) => `${target.id} ${reason}`);
+    const plan = planned(seen);
+    const usual = lines(planned({ ...seen, demands: [] }));
+    expect(lines(plan).slice(0, usual.length)).toEqual(usual);
+    const { removals, candidates, reclaim, inodesOf } = plan;
+    const freedBy = (count: number, signal: string): number => {
+      const bytes = removals.slice(0, count).reduce((sum, { target }) => sum + target.image.sizeBytes, 0);
+      return signal.endsWith('.inodesFree') ? inodesOf(bytes) : bytes;
+    };
+    for (const { signal, wanted } of seen.demands) {
+      const last = removals.findLastIndex(({ reason }) => reason === signal);
+      if (last >= 0) expect(freedBy(last, signal)).toBeLessThan(wanted);
+      const isEnough = freedBy(removals.length, signal) >= wanted;
+      expect(reclaim.get(signal) === 'Enough').toBe(isEnough);
+      if (reclaim.get(signal) === 'Exhausted') expect(removals).toHaveLength(candidates.length);
+    }
+  }),
+);
 
 /** The plan `agoMs` after the first pass under the generation. */
 const plannedAfter = (seen: Node, agoMs: number): ImageGcPlan => {
@@ -282,28 +279,26 @@ test('the order of the list does not matter, and each image has one decision', (
   );
 });
 
-test('a second plan after an executed one without a limit removes nothing', () => {
-  fc.assert(
-    fc.property(node, (seen) => {
-      const unlimited = { ...seen, maxImagesPerPass: undefined };
-      const first = planned(unlimited);
-      const gone = first.removals.map(({ target }) => nameOf(target));
-      const freed = gone.reduce((sum, name) => sum + sizeOf(seen, name), 0);
-      const left = names.filter((name) => !gone.includes(name));
-      const { availableBytes, inodesFree } = seen;
-      const demands = seen.demands.map(({ signal, threshold, wanted }) => ({
-        ...{ signal, threshold },
-        wanted: Math.max(0, wanted - (isInodes(signal) ? first.inodesOf(freed) : freed)),
-      }));
-      const after = {
-        ...{ ...unlimited, demands, availableBytes: availableBytes + freed },
-        inodesFree: inodesFree === undefined ? undefined : inodesFree + first.inodesOf(freed),
-      };
-      expect(verdicts(planned(after, factsOf(after, left))).removed).toEqual([]);
-    }),
-    worlds,
-  );
-});
+test(
+  'a second plan after an executed one without a limit removes nothing',
+  holds((seen) => {
+    const unlimited = { ...seen, maxImagesPerPass: undefined };
+    const first = planned(unlimited);
+    const gone = first.removals.map(({ target }) => nameOf(target));
+    const freed = gone.reduce((sum, name) => sum + sizeOf(seen, name), 0);
+    const left = names.filter((name) => !gone.includes(name));
+    const { availableBytes, inodesFree } = seen;
+    const demands = seen.demands.map(({ signal, threshold, wanted }) => ({
+      ...{ signal, threshold },
+      wanted: Math.max(0, wanted - (isInodes(signal) ? first.inodesOf(freed) : freed)),
+    }));
+    const after = {
+      ...{ ...unlimited, demands, availableBytes: availableBytes + freed },
+      inodesFree: inodesFree === undefined ? undefined : inodesFree + first.inodesOf(freed),
+    };
+    expect(verdicts(planned(after, factsOf(after, left))).removed).toEqual([]);
+  }),
+);
 
 test('the random nodes include removals by age, for space and for inodes alone', () => {
   // Always the same ones: a share of random ones is below any bound once in a while.

@@ -1,132 +1,108 @@
 import { describe, expect, test } from 'vitest';
 import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
-import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
+import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
+import type { ImageAgeRule, ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
 import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
-import { now } from '../../../builders.ts';
+import { minutesAgo, now } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
-import { facts, nodePod, planOf, usedMinutesAgo, verdicts } from './builders.ts';
+import { keptBy } from '../builders.ts';
+import { facts, nameOf, nodePod, planOf, usedMinutesAgo, verdicts } from './builders.ts';
 
-interface Row {
-  readonly name: string;
-  readonly image?: Partial<RuntimeImage>;
-  readonly over?: Parameters<typeof facts>[1];
-  readonly rule?: Partial<ImageGcPolicy>;
-  /** undefined = the image is removed. */
-  readonly reason?: string;
-}
-
+const minute = 60_000;
 const dead = { state: 'Exited' } as const;
 const detected = (ms: number) => ({
   records: { a: { firstDetectedMs: now.getTime() - ms, lastUsedMs: undefined } },
 });
+const usedAgo = (minutes: number) => ({ records: { a: usedMinutesAgo(minutes) } });
 const pods = (...args: Parameters<typeof nodePod>) => ({ pods: [nodePod(...args)] });
+const containers = (...args: Parameters<typeof container>) => ({ containers: [container(...args)] });
 const disk = (capacityBytes: number, availableBytes: number) => ({ disk: { capacityBytes, availableBytes } });
 
 /** An image as Docker lists one that another has replaced, and a container of an image that is not listed by name. */
 const unnamed = { tags: [], digests: [] };
 const unlisted = { imageId: '', imageRef: `web@sha256:${'c'.repeat(64)}` };
-
-const minute = 60_000;
+const identified = { containers: [container('b'), container('c', { ...unlisted, imageId: 'sha256:c' })] };
 
 describe('an image', () => {
-  test.each<Row>([
-    { name: 'is unused' },
-    { name: 'is used by a running container', over: { containers: [container('a')] }, reason: 'InUse' },
-    { name: 'is used by a dead container', over: { containers: [container('a', dead)] }, reason: 'InUse' },
-    { name: 'is mounted by a container', over: { mounted: ['sha256:a'] }, reason: 'InUse' },
-    {
-      name: 'has no name, and a container reports a digest that is not listed',
-      image: unnamed,
-      ...{ over: { containers: [container('c', unlisted)] }, reason: 'InUse' },
-    },
-    {
-      name: 'has no name, and a container reports a tag, which may have moved to another image',
-      image: unnamed,
-      over: { containers: [container('c', { imageId: '', imageRef: 'web:1' })] },
-      reason: 'InUse',
-    },
-    {
-      name: 'has no name, and a container has mounted an image of a digest that is not listed',
-      image: unnamed,
-      ...{ over: { mounted: [unlisted.imageRef] }, reason: 'InUse' },
-    },
-    {
-      name: 'has no name, and each container reports an id',
-      image: unnamed,
-      over: { containers: [container('b'), container('c', { ...unlisted, imageId: 'sha256:c' })] },
-    },
-    {
-      name: 'has another digest than the one that a container reports',
-      image: { tags: [], digests: ['web@sha256:other'] },
-      over: { containers: [container('c', unlisted)] },
-    },
-    { name: 'is in the spec of a pending pod', over: pods('p', ['a']), reason: 'BoundPod' },
-    {
-      name: 'is in the spec of a pod of unknown phase',
-      over: pods('p', ['a'], { phase: '' }),
-      reason: 'BoundPod',
-    },
-    {
-      name: 'is in the spec of a terminating pod',
-      over: pods('p', ['a'], { phase: 'Running', deletionAtMs: 1 }),
-      reason: 'BoundPod',
-    },
-    {
-      name: 'may be in the spec of a pod with more images than dustpan reads',
-      over: pods('p', [], { images: undefined }),
-      reason: 'BoundPod',
-    },
-    {
-      name: 'may be in the spec of such a pod that has finished',
-      over: pods('p', [], { images: undefined, phase: 'Succeeded' }),
-    },
-    { name: 'is in the spec of a succeeded pod', over: pods('p', ['a'], { phase: 'Succeeded' }) },
-    { name: 'is in the spec of a failed pod', over: pods('p', ['a'], { phase: 'Failed' }) },
-    { name: 'has another tag than the pod needs', over: pods('p', ['a:v2']) },
-    { name: 'is pinned', image: { pinned: true }, reason: 'Pinned' },
-    { name: 'is on the keep list', rule: { keep: ['x', '*/a:*'] }, reason: 'KeepListed' },
-    { name: 'has a name like one on the keep list', rule: { keep: ['a-b:*'] } },
-    { name: 'is unused, but the pods are unknown', over: { pods: undefined }, reason: 'PodsUnknown' },
-    {
-      name: 'is unused, but the containers are unknown',
-      over: { containers: undefined },
-      reason: 'ContainersUnknown',
-    },
-    {
-      name: 'is unused, but the image of a container is unknown',
-      over: { containers: [container('x', { imageId: '', imageRef: '' })] },
-      reason: 'ContainersUnknown',
-    },
-    { name: 'is unused, but the clock has jumped', over: { clockUnsure: true }, reason: 'ClockUnsure' },
-    { name: 'is unused, but the disk is unknown', over: { disk: undefined }, reason: 'DiskUnknown' },
-    { name: 'is unused, but the disk has no capacity', over: disk(0, 0), reason: 'DiskUnknown' },
-    { name: 'is unused, but the disk is not a number', over: disk(NaN, Infinity), reason: 'DiskUnknown' },
-    {
-      name: 'is unused, and usage is below the threshold',
-      over: disk(10_000, 1600),
-      reason: 'BelowThreshold',
-    },
-    {
-      name: 'is unused, and the space step is off',
-      rule: { highThresholdPercent: 100 },
-      reason: 'BelowThreshold',
-    },
-    { name: 'has exactly the minimum age', over: detected(2 * minute) },
-    { name: 'is a millisecond younger', over: detected(2 * minute - 1), reason: 'TooYoung' },
-    {
-      name: 'was detected in the future, which counts as now',
-      over: detected(-60 * minute),
-      reason: 'TooYoung',
-    },
-    {
-      name: 'was used in the future, which counts as now',
-      over: { records: { a: usedMinutesAgo(-60) } },
-      reason: 'UsedRecently',
-    },
-    { name: 'was used at this moment', over: { records: { a: usedMinutesAgo(0) } }, reason: 'UsedRecently' },
-    { name: 'was used just before', over: { records: { a: usedMinutesAgo(0.001) } } },
-  ])('$name: $reason', ({ image: over, over: more, rule, reason }) => {
-    const given = facts([image('a', over), image('b', { pinned: true })], more);
+  test.each<
+    [
+      name: string,
+      /** undefined = the image is removed. */
+      reason: string | undefined,
+      facts?: Parameters<typeof facts>[1],
+      image?: Partial<RuntimeImage>,
+      rule?: Partial<ImageGcPolicy>,
+    ]
+  >([
+    ['is unused', undefined],
+    ['is used by a running container', 'InUse', containers('a')],
+    ['is used by a dead container', 'InUse', containers('a', dead)],
+    ['is mounted by a container', 'InUse', { mounted: ['sha256:a'] }],
+    [
+      'has no name, a container reports a digest that is not listed',
+      'InUse',
+      containers('c', unlisted),
+      unnamed,
+    ],
+    [
+      'has no name, a container reports a tag, which may have moved to another image',
+      'InUse',
+      containers('c', { imageId: '', imageRef: 'web:1' }),
+      unnamed,
+    ],
+    [
+      'has no name, a container has mounted an image of a digest that is not listed',
+      'InUse',
+      { mounted: [unlisted.imageRef] },
+      unnamed,
+    ],
+    ['has no name, and each container reports an id', undefined, identified, unnamed],
+    [
+      'has another digest than the one that a container reports',
+      undefined,
+      containers('c', unlisted),
+      { tags: [], digests: ['web@sha256:other'] },
+    ],
+    ['is in the spec of a pending pod', 'BoundPod', pods('p', ['a'])],
+    ['is in the spec of a pod of unknown phase', 'BoundPod', pods('p', ['a'], { phase: '' })],
+    [
+      'is in the spec of a terminating pod',
+      'BoundPod',
+      pods('p', ['a'], { phase: 'Running', deletionAtMs: 1 }),
+    ],
+    ['may be in the spec of a pod with many images', 'BoundPod', pods('p', [], { images: undefined })],
+    [
+      'may be in the spec of such a pod that has finished',
+      undefined,
+      pods('p', [], { images: undefined, phase: 'Succeeded' }),
+    ],
+    ['is in the spec of a succeeded pod', undefined, pods('p', ['a'], { phase: 'Succeeded' })],
+    ['is in the spec of a failed pod', undefined, pods('p', ['a'], { phase: 'Failed' })],
+    ['has another tag than the pod needs', undefined, pods('p', ['a:v2'])],
+    ['is pinned', 'Pinned', {}, { pinned: true }],
+    ['is on the keep list', 'KeepListed', {}, {}, { keep: ['x', '*/a:*'] }],
+    ['has a name like one on the keep list', undefined, {}, {}, { keep: ['a-b:*'] }],
+    ['is unused, but the pods are unknown', 'PodsUnknown', { pods: undefined }],
+    ['is unused, but the containers are unknown', 'ContainersUnknown', { containers: undefined }],
+    [
+      'is unused, but the image of a container is unknown',
+      'ContainersUnknown',
+      containers('x', { imageId: '', imageRef: '' }),
+    ],
+    ['is unused, but the clock has jumped', 'ClockUnsure', { clockUnsure: true }],
+    ['is unused, but the disk is unknown', 'DiskUnknown', { disk: undefined }],
+    ['is unused, but the disk has no capacity', 'DiskUnknown', disk(0, 0)],
+    ['is unused, but the disk is not a number', 'DiskUnknown', disk(NaN, Infinity)],
+    ['is unused, and usage is below the threshold', 'BelowThreshold', disk(10_000, 1600)],
+    ['is unused, and the space step is off', 'BelowThreshold', {}, {}, { highThresholdPercent: 100 }],
+    ['has exactly the minimum age', undefined, detected(2 * minute)],
+    ['is a millisecond younger', 'TooYoung', detected(2 * minute - 1)],
+    ['was detected in the future, which counts as now', 'TooYoung', detected(-60 * minute)],
+    ['was used in the future, which counts as now', 'UsedRecently', usedAgo(-60)],
+    ['was used at this moment', 'UsedRecently', usedAgo(0)],
+    ['was used just before', undefined, usedAgo(0.001)],
+  ])('%s: %s', (_, reason, over, ...[ofImage, rule]) => {
+    const given = facts([image('a', ofImage), image('b', { pinned: true })], over);
     const { removed, kept } = verdicts(planOf(given, rule));
     expect(kept['a']).toBe(reason);
     expect(removed.includes('a Space')).toBe(reason === undefined);
@@ -174,10 +150,243 @@ describe('an image', () => {
 
   test('without a policy is kept, and its users are known', () => {
     const made = planImageGc(facts([image('a'), image('b')], { containers: [container('a')] }), {
-      governance: { kind: 'keep', reason: 'NoPolicy', policy: undefined },
+      governance: keptBy('NoPolicy'),
       now,
     });
     expect(verdicts(made)).toEqual({ removed: [], kept: { a: 'NoPolicy', b: 'NoPolicy' } });
     expect(made.kept.map(({ target }) => target.holds.usedBy)).toEqual(['a', undefined]);
+  });
+});
+
+describe('the space step', () => {
+  test.each([
+    // capacity, available, high, low → used, wanted: pkg/kubelet/images/image_gc_manager.go
+    [1000, 50, 90, 80, 95, 150],
+    [1000, 159, 85, 80, 85, 41],
+    [1000, 160, 85, 80, 84, 0],
+    [1000, 150, 85, 84, 85, 10],
+    [1000, 0, 85, 80, 100, 200],
+    [1000, 1001, 85, 80, 0, 0],
+    [1000, 999, 1, 0, 1, 1],
+    [10, 1, 85, 84, 90, 0],
+    [9_007_199_254_740_991, 1, 85, 80, 100, 1_801_439_850_948_197],
+    [107_374_182_400, 10_737_418_240, 85, 80, 90, 10_737_418_240],
+  ])(
+    '%d bytes, %d free, thresholds %d and %d: %d percent used, %d wanted',
+    (...[capacityBytes, availableBytes, high, low, usedPercent, wantedBytes]) => {
+      const made = planOf(facts([], { disk: { capacityBytes, availableBytes } }), {
+        highThresholdPercent: high,
+        lowThresholdPercent: low,
+      });
+      expect(made).toMatchObject({ usedPercent, wantedBytes, state: usedPercent >= high ? 'Short' : 'Idle' });
+    },
+  );
+
+  test('removes never used images first, then by last use, then by first detection, then by id', () => {
+    const records = {
+      e: usedMinutesAgo(10),
+      d: usedMinutesAgo(20),
+      c: { firstDetectedMs: minutesAgo(100), lastUsedMs: minutesAgo(20) },
+      b: usedMinutesAgo(undefined),
+      a: usedMinutesAgo(undefined),
+    };
+    const listed = ['e', 'd', 'c', 'b', 'a'].map((name) => image(name, { sizeBytes: 200 }));
+    const made = planOf(facts(listed, { records }));
+    expect(made.candidates.map(({ target: { id } }) => id.slice(7))).toEqual(['a', 'b', 'd', 'c', 'e']);
+    expect(made.state).toBe('Free');
+  });
+
+  test('stops when enough is planned, and has the next ones as candidates', () => {
+    const made = planOf(facts([image('a', { sizeBytes: 600 }), image('b', { sizeBytes: 400 }), image('c')]));
+    expect(verdicts(made)).toEqual({ removed: ['a Space', 'b Space'], kept: { c: 'TargetMet' } });
+    expect(made.candidates.map(({ target }) => nameOf(target))).toEqual(['a', 'b', 'c']);
+    expect(made).toMatchObject({ state: 'Free', wantedBytes: 1000, plannedBytes: 1000 });
+  });
+
+  test('is short if all removable images are not enough', () => {
+    const made = planOf(facts([image('a', { sizeBytes: 999 })]));
+    expect(made).toMatchObject({ state: 'Short', wantedBytes: 1000, plannedBytes: 999 });
+  });
+
+  test('removes one image even if rounding makes the wanted bytes 0', () => {
+    const made = planOf(facts([image('a'), image('b')], { disk: { capacityBytes: 10, availableBytes: 1 } }), {
+      lowThresholdPercent: 84,
+    });
+    expect(verdicts(made)).toEqual({ removed: ['a Space'], kept: { b: 'TargetMet' } });
+  });
+});
+
+describe('the age step', () => {
+  const hour = { maximumAgeMs: 60 * minute };
+  const idle = { disk: { capacityBytes: 10_000, availableBytes: 9000 } };
+
+  test.each([
+    ['used exactly the maximum age ago', usedMinutesAgo(60), 'BelowThreshold'],
+    ['used a millisecond before that', { ...usedMinutesAgo(60), lastUsedMs: minutesAgo(60) - 1 }, 'Age'],
+    ['never used and detected before that', usedMinutesAgo(undefined), 'Age'],
+    [
+      'never used and detected exactly the maximum age ago',
+      { firstDetectedMs: minutesAgo(60), lastUsedMs: undefined },
+      'BelowThreshold',
+    ],
+    ['detected long ago and used recently', usedMinutesAgo(5), 'BelowThreshold'],
+  ])('%s: %s', (_name, record, expected) => {
+    const made = planOf(facts([image('a')], { ...idle, records: { a: record } }), hour);
+    expect([...made.removals, ...made.kept].map(({ reason }) => reason)).toEqual([expected]);
+    expect(made).toMatchObject({ state: 'Idle', wantedBytes: 0, plannedBytes: 0 });
+  });
+
+  test('has the time at which an image becomes due', () => {
+    const made = planOf(facts([image('a')], { ...idle, records: { a: usedMinutesAgo(5) } }), hour);
+    expect(made.kept[0]?.eligibleAt).toEqual(new Date(minutesAgo(-55)));
+    expect(planOf(facts([image('a')], idle)).kept[0]?.eligibleAt).toBeUndefined();
+  });
+
+  test('does not need the disk', () => {
+    const records = { b: usedMinutesAgo(5) };
+    const made = planOf(facts([image('a'), image('b')], { records, disk: undefined }), hour);
+    expect(verdicts(made)).toEqual({ removed: ['a Age'], kept: { b: 'DiskUnknown' } });
+    expect(made.state).toBe('Unknown');
+  });
+
+  test('runs first, and the space step needs less by the bytes that it frees', () => {
+    const records = { b: usedMinutesAgo(30), c: usedMinutesAgo(20) };
+    const listed = [image('a', { sizeBytes: 300 }), image('b', { sizeBytes: 700 }), image('c')];
+    const made = planOf(facts(listed, { records }), hour);
+    expect(verdicts(made)).toEqual({ removed: ['a Age', 'b Space'], kept: { c: 'TargetMet' } });
+    expect(made).toMatchObject({ state: 'Free', wantedBytes: 700, plannedBytes: 700 });
+  });
+
+  test('may free all wanted bytes', () => {
+    const made = planOf(facts([image('a'), image('b')], { records: { b: usedMinutesAgo(30) } }), hour);
+    expect(verdicts(made)).toEqual({ removed: ['a Age'], kept: { b: 'TargetMet' } });
+    expect(made).toMatchObject({ state: 'Free', wantedBytes: 0, plannedBytes: 0, usedPercent: 90 });
+  });
+
+  test('shares maxImagesPerPass with the space step', () => {
+    const records = { c: usedMinutesAgo(30) };
+    const given = facts(
+      ['a', 'b', 'c'].map((name) => image(name, { sizeBytes: 10 })),
+      { records },
+    );
+    expect(verdicts(planOf(given, { ...hour, maxImagesPerPass: 1 }))).toEqual({
+      removed: ['a Age'],
+      kept: { b: 'PacingLimit', c: 'PacingLimit' },
+    });
+    expect(verdicts(planOf(given, { ...hour, maxImagesPerPass: 2 })).removed).toEqual(['a Age', 'b Age']);
+  });
+});
+
+describe('an image that was pulled again after its removal', () => {
+  const given = (ageMinutes: number): ImageGcFacts =>
+    facts([image('a')], {
+      records: { a: { firstDetectedMs: minutesAgo(ageMinutes), lastUsedMs: undefined } },
+      removed: [{ digest: 'sha256:a', atMs: minutesAgo(30) }],
+    });
+
+  test('has twice the minimum age', () => {
+    expect(planOf(given(3)).kept).toMatchObject([
+      { reason: 'TooYoung', eligibleAt: new Date(minutesAgo(-1)), target: { minimumAgeMs: 240_000 } },
+    ]);
+    expect(verdicts(planOf(given(4))).removed).toEqual(['a Space']);
+  });
+
+  test('has not without repullBackoff', () => {
+    expect(verdicts(planOf(given(3), { repullBackoff: false })).removed).toEqual(['a Space']);
+  });
+});
+
+const day = 24 * 60;
+const idle = { capacityBytes: 10_000, availableBytes: 9000 };
+const entry = (pattern: string, minutes: number | undefined): ImageAgeRule => ({
+  image: pattern,
+  maximumAgeMs: minutes === undefined ? undefined : minutes * minute,
+});
+const digest = `sha256:${'a'.repeat(64)}`;
+
+const planned = (
+  over: Partial<RuntimeImage>,
+  maximumAgeByImage: readonly ImageAgeRule[],
+  maximumAgeMs: number | undefined = 60 * minute,
+): ImageGcPlan =>
+  planOf(facts([image('x', over)], { disk: idle, records: { x: usedMinutesAgo(30) } }), {
+    ...{ maximumAgeMs, maximumAgeByImage },
+  });
+
+const ci = { tags: ['registry.example.com/ci/app:1'] };
+
+describe('an image that was used half an hour ago, with a general maximum age of an hour', () => {
+  test.each<readonly [string, Partial<RuntimeImage>, readonly ImageAgeRule[], string]>([
+    ['no entry', ci, [], 'BelowThreshold'],
+    ['an entry with a shorter age', ci, [entry('registry.example.com/ci/*', 20)], 'Age'],
+    ['an entry with exactly its age', ci, [entry('registry.example.com/ci/*', 30)], 'BelowThreshold'],
+    ['an entry for other images', ci, [entry('registry.example.com/base/*', 20)], 'BelowThreshold'],
+    [
+      'the first of two entries wins',
+      ci,
+      [entry('*/ci/*', undefined), entry('registry.example.com/ci/*', 20)],
+      'BelowThreshold',
+    ],
+    ['the second, if only it matches', ci, [entry('base', 40), entry('*/ci/app:?', 20)], 'Age'],
+    ['a pattern of the short name', { tags: ['docker.io/library/nginx:1'] }, [entry('nginx:*', 20)], 'Age'],
+    [
+      'a pattern of a digest',
+      { tags: [], digests: [`registry.example.com/ci/app@${digest}`] },
+      [entry(`*@${digest}`, 20)],
+      'Age',
+    ],
+    [
+      'a pattern of one of its tags',
+      { tags: ['registry.example.com/app:1', 'registry.example.com/ci/app:1'] },
+      [entry('*/ci/*', 20)],
+      'Age',
+    ],
+  ])('%s', (_name, over, entries, reason) => {
+    const plan = planned(over, entries);
+    expect([...plan.removals, ...plan.kept].map((one) => one.reason)).toEqual([reason]);
+  });
+
+  test('is never removed by age under an entry of 0s, and has no time at which it is due', () => {
+    const plan = planned(ci, [entry('*/ci/*', undefined)], 20 * minute);
+    expect(verdicts(plan)).toEqual({ removed: [], kept: { x: 'BelowThreshold' } });
+    expect(plan.kept[0]?.eligibleAt).toBeUndefined();
+  });
+
+  test('is due when the age of its entry is over', () => {
+    expect(planned(ci, [entry('*/ci/*', day)]).kept[0]?.eligibleAt).toEqual(new Date(minutesAgo(30 - day)));
+  });
+
+  test('needs no general maximum age', () => {
+    expect(verdicts(planned(ci, [entry('*/ci/*', 20)], undefined)).removed).toEqual(['x Age']);
+  });
+
+  test('shows the entry', () => {
+    expect(planned(ci, [entry('base', 40), entry('*/ci/*', 20)]).removals[0]?.target).toMatchObject({
+      maximumAgeMs: 20 * minute,
+      ageEntry: { index: 1, pattern: '*/ci/*', maximumAgeMs: 20 * minute },
+    });
+  });
+});
+
+test('an entry of 0s does not keep an image from the space step', () => {
+  const given = facts([image('x', ci)], { records: { x: usedMinutesAgo(30) } });
+  expect(verdicts(planOf(given, { maximumAgeByImage: [entry('*', undefined)] })).removed).toEqual([
+    'x Space',
+  ]);
+});
+
+describe('an image that was observed a minute ago, with a minimum age of two minutes, is due', () => {
+  const young = { firstDetectedMs: minutesAgo(1), lastUsedMs: undefined };
+  const full = { ...idle, availableBytes: 1000 };
+  test.each([
+    { name: 'after two minutes, on a full disk', disk: full, maximumAge: undefined, inMinutes: 1 },
+    { name: 'at the maximum age', disk: idle, maximumAge: 60, inMinutes: 59 },
+    { name: 'after two minutes, if the maximum age is shorter', disk: idle, maximumAge: 1, inMinutes: 1 },
+    { name: 'never, without a maximum age', disk: idle, maximumAge: undefined, inMinutes: undefined },
+  ])('$name', ({ disk, maximumAge, inMinutes }) => {
+    const maximumAgeMs = maximumAge === undefined ? undefined : maximumAge * minute;
+    const plan = planOf(facts([image('x')], { disk, records: { x: young } }), { maximumAgeMs });
+    const eligibleAt = inMinutes === undefined ? undefined : new Date(minutesAgo(-inMinutes));
+    expect(plan.kept).toMatchObject([{ reason: 'TooYoung', eligibleAt }]);
   });
 });

@@ -30,71 +30,50 @@ const stateOf = (
 const observe = (before: AgentState, over: Partial<Observation> = {}): ReturnType<typeof observeImages> =>
   observeImages(before, { images: [image('a')], containers: [], now, ...over });
 
-const recordOfA = (before: AgentState, over: Partial<Observation> = {}): unknown =>
-  observe(before, over).state.images.get('sha256:a');
-
 const old = minutesAgo(600);
 const recent = minutesAgo(5);
 
-test.each<{
-  name: string;
-  before: AgentState;
-  over?: Partial<Observation>;
-  expected: [number, number | undefined];
-}>([
-  {
-    name: 'an image seen for the first time is detected now',
-    before: emptyState,
-    expected: [nowMs, undefined],
-  },
-  {
-    name: 'an image in use was used now',
-    before: stateOf({ a: [old, undefined] }),
-    over: { containers: [container('a')] },
-    expected: [old, nowMs],
-  },
-  {
-    name: 'a mounted image was used now',
-    before: stateOf({ a: [old, undefined] }),
-    over: { mounted: ['docker.io/library/a:latest'] },
-    expected: [old, nowMs],
-  },
-  {
-    name: 'the image reference identifies the image if the runtime reports no image id',
-    before: stateOf({ a: [old, undefined] }),
-    over: { containers: [container('x', { imageId: '', imageRef: 'sha256:a' })] },
-    expected: [old, nowMs],
-  },
-  {
-    name: 'a container of another image does not change the record',
-    before: stateOf({ a: [old, recent] }),
-    over: { containers: [container('b')] },
-    expected: [old, recent],
-  },
-  {
-    name: 'a use in the future becomes now',
-    before: stateOf({ a: [old, nowMs + hour] }),
-    expected: [old, nowMs],
-  },
-  {
-    name: 'a detection in the future becomes now',
-    before: stateOf({ a: [nowMs + hour, undefined] }),
-    expected: [nowMs, undefined],
-  },
-  {
-    name: 'a jump of the clock moves the times',
-    before: stateOf({ a: [old, recent] }),
-    over: { jumpedMs: 3 * 60_000 },
-    expected: [old + 180_000, recent + 180_000],
-  },
-  {
-    name: 'a jump moves no time past now, and a never used image remains never used',
-    before: stateOf({ a: [old, undefined] }),
-    over: { jumpedMs: 1000 * hour },
-    expected: [nowMs, undefined],
-  },
-])('$name', ({ before, over, expected: [firstDetectedMs, lastUsedMs] }) => {
-  expect(recordOfA(before, over)).toEqual({ firstDetectedMs, lastUsedMs });
+type Times = [firstDetectedMs: number, lastUsedMs: number | undefined];
+const byReference = { containers: [container('x', { imageId: '', imageRef: 'sha256:a' })] };
+
+test.each<[name: string, before: Times | undefined, over: Partial<Observation>, expected: Times]>([
+  ['an image seen for the first time is detected now', undefined, {}, [nowMs, undefined]],
+  ['an image in use was used now', [old, undefined], { containers: [container('a')] }, [old, nowMs]],
+  [
+    'a mounted image was used now',
+    [old, undefined],
+    { mounted: ['docker.io/library/a:latest'] },
+    [old, nowMs],
+  ],
+  [
+    'an image is in use by its reference if the runtime reports no id',
+    [old, undefined],
+    byReference,
+    [old, nowMs],
+  ],
+  [
+    'a container of another image changes no record',
+    [old, recent],
+    { containers: [container('b')] },
+    [old, recent],
+  ],
+  ['a use in the future becomes now', [old, nowMs + hour], {}, [old, nowMs]],
+  ['a detection in the future becomes now', [nowMs + hour, undefined], {}, [nowMs, undefined]],
+  [
+    'a jump of the clock moves the times',
+    [old, recent],
+    { jumpedMs: 180_000 },
+    [old + 180_000, recent + 180_000],
+  ],
+  [
+    'a jump moves no time past now, and makes no use',
+    [old, undefined],
+    { jumpedMs: 1000 * hour },
+    [nowMs, undefined],
+  ],
+])('%s', (_, before, over, [firstDetectedMs, lastUsedMs]) => {
+  const { images } = observe(before === undefined ? emptyState : stateOf({ a: before }), over).state;
+  expect(images.get('sha256:a')).toEqual({ firstDetectedMs, lastUsedMs });
 });
 
 const what = { name: 'docker.io/library/x:1', reason: 'Space', policy: 'default' };

@@ -42,51 +42,51 @@ const postponed = (maximumAgeMs: number): ImageGcPlan =>
   );
 
 describe('a pass ends', () => {
-  test.each<{
-    readonly name: string;
-    readonly plan?: ImageGcPlan;
-    readonly results?: RemovalResults;
-    readonly expected: readonly [string, string | undefined];
-  }>([
-    {
-      name: 'in a dry run without removals',
-      plan: planOf({ listed: [], disk: { ...disk, availableBytes: 9_000 } }),
-      expected: ['Idle', undefined],
-    },
-    {
-      name: 'in a dry run without enough removable images',
-      plan: planOf({ listed: [] }),
-      expected: [
-        'Short',
-        "Insufficient free disk space on the node's image filesystem (90% of 9.8 KiB used). Deleting unused images would free 0 of 1000 bytes.",
-      ],
-    },
-    { name: 'without removals', results: results(), expected: ['Idle', undefined] },
-    {
-      name: 'with a failed removal of an image that is too old',
-      results: results({ failed: aged }),
-      expected: ['Failed', 'wanted to free images older than 0s, encountered errors in image deletion: busy'],
-    },
-    {
-      name: 'undecided on an empty node with an unknown disk',
-      plan: planOf({ listed: [], disk: undefined }),
-      expected: ['Unknown', undefined],
-    },
-    {
-      name: 'with an image postponed that is not too old yet',
-      plan: postponed(30 * 24 * 3_600_000),
-      results: results(),
-      expected: ['Idle', undefined],
-    },
-    {
-      name: 'with an image postponed while a large removal waits',
-      plan: { ...postponed(0), selected: { due: 9, unused: 9, holdLeftMs: 1 } },
-      results: results(),
-      expected: ['Idle', 'the removal of 9 of 9 unused images waits: the generation of the policy is new'],
-    },
-  ])('$name', ({ plan: made = plan, results: done, expected }) => {
+  const dueIn30Days = postponed(30 * 24 * 3_600_000);
+  const waiting = { ...postponed(0), selected: { due: 9, unused: 9, holdLeftMs: 1 } };
+  const needed = results({ missing: { bytes: 1, inodes: 0, demand: 0 } });
+
+  test.each<
+    [name: string, plan: ImageGcPlan, results: RemovalResults | undefined, result: string, message?: string]
+  >([
+    [
+      'in a dry run without enough removable images',
+      planOf({ listed: [] }),
+      undefined,
+      'Short',
+      "Insufficient free disk space on the node's image filesystem (90% of 9.8 KiB used). Deleting unused images would free 0 of 1000 bytes.",
+    ],
+    [
+      'with a failed removal of an image that is too old',
+      plan,
+      results({ failed: aged }),
+      'Failed',
+      'wanted to free images older than 0s, encountered errors in image deletion: busy',
+    ],
+    [
+      'undecided on an empty node with an unknown disk',
+      planOf({ listed: [], disk: undefined }),
+      undefined,
+      'Unknown',
+    ],
+    ['with an image postponed that is not too old yet', dueIn30Days, results(), 'Idle'],
+    [
+      'with an image postponed whose space is needed',
+      dueIn30Days,
+      needed,
+      'Failed',
+      'the runtime refuses to remove 1 image; dustpan tries again after a pause',
+    ],
+    [
+      'with an image postponed while a large removal waits',
+      waiting,
+      results(),
+      'Idle',
+      'the removal of 9 of 9 unused images waits: the generation of the policy is new',
+    ],
+  ])('%s', (_, made, done, ...expected) => {
     const { result, message } = outcomeOf({ plan: made, results: done, disk, diskTrouble: undefined, now });
-    expect([result, message]).toEqual(expected);
+    expect([result, message]).toEqual([expected[0], expected[1]]);
   });
 
   test.each([
@@ -115,24 +115,13 @@ describe('the disk usage', () => {
   });
 
   test('has a rest that includes unknown parts', () => {
-    const stats = [10, undefined].map((writableLayerBytes, i) => ({
-      id: `${i}`,
-      name: 'main',
-      labels: {},
-      writableLayerBytes,
-    }));
-    const attributed = (known: object) =>
-      diskUsage({ kept, disk, stats: undefined, logBytes: undefined, ...known });
-    expect(attributed({})).toMatchObject({
-      writableLayerBytes: undefined,
-      logBytes: undefined,
-      restBytes: 8_000,
-    });
-    expect(attributed({ stats, logBytes: 90 })).toMatchObject({
-      writableLayerBytes: 10,
-      logBytes: 90,
-      restBytes: 7_900,
-    });
+    const unknown = { writableLayerBytes: undefined, logBytes: undefined };
+    const usage = diskUsage({ kept, disk, stats: undefined, logBytes: undefined });
+    expect(usage).toMatchObject({ ...unknown, restBytes: 8_000 });
+    const layer = { id: 'c', labels: {}, writableLayerInodes: undefined };
+    const stats = [10, undefined].map((writableLayerBytes) => ({ ...layer, writableLayerBytes }));
+    const known = { writableLayerBytes: 10, logBytes: 90 };
+    expect(diskUsage({ kept, disk, stats, logBytes: 90 })).toMatchObject({ ...known, restBytes: 7_900 });
   });
 
   test('is in the Event as far as it is known', () => {

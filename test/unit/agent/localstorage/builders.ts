@@ -10,12 +10,12 @@ import type {
   StoragePod,
   StorageUsage,
 } from '../../../../src/api/local-storage.ts';
-import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type { LocalStoragePolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import type { LocalStoragePlan } from '../../../../src/agent/localstorage/facts.ts';
 import { planLocalStorage } from '../../../../src/agent/localstorage/plan.ts';
 import { parseQuantity } from '../../../../src/runtime/text/quantity.ts';
-import { nodesRules, now, policy } from '../../../builders.ts';
+import { now } from '../../../builders.ts';
+import { governedNode } from '../builders.ts';
 
 export const mib = 1024 ** 2;
 
@@ -112,10 +112,7 @@ export const storagePolicy = (
 export const governedBy = (
   storage: LocalStoragePolicy | undefined,
   mode: Policy['mode'] = 'Enforce',
-): Extract<NodeGovernance, { readonly kind: 'governed' }> => {
-  const nodes = nodesRules({ localStorageEviction: storage });
-  return { kind: 'governed', policy: policy({ pods: undefined, nodes, mode }), nodes };
-};
+): ReturnType<typeof governedNode> => governedNode({ localStorageEviction: storage }, { mode });
 
 /** Every verdict in one line, evictions first. */
 export const verdicts = ({ evictions, kept }: LocalStoragePlan): string[] => [

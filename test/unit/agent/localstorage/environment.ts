@@ -12,11 +12,12 @@ import { startMetrics, unitMetrics } from '../../../../src/gc/metrics.ts';
 import type { EventSpec } from '../../../../src/kube/events/recorder.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
+import { keptBy } from '../builders.ts';
 import { container, governedBy, scratch, storagePod, storagePolicy, usage, type Used } from './builders.ts';
 
 const never = new AbortController().signal;
 export const off: NodeGovernance = governedBy(undefined);
-export const unknown: NodeGovernance = { kind: 'keep', reason: 'NodeUnknown', policy: undefined };
+export const unknown: NodeGovernance = keptBy('NodeUnknown');
 
 /** A node with the pods `scratch` and `logger`, and the manager that watches their local storage. */
 export class Node {

@@ -159,93 +159,88 @@ const given: fc.Arbitrary<Given & { readonly policy: LocalStoragePolicy }> = fc
   })
   .map(({ evictAtPercent, ...defaultLimits }) => by(storagePolicy({ evictAtPercent, defaultLimits })));
 
-test('evicts only measured, running or pending pods that are neither kept, deleted nor critical', () => {
-  fc.assert(
-    fc.property(cluster, given, (facts, how) => {
-      const { evictions } = planLocalStorage(facts, how);
-      expect(podsOf(facts, evictions)).toHaveLength(evictions.length);
-      for (const pod of podsOf(facts, evictions)) {
-        expect(pod.isOptedOut).toBe(false);
-        expect(pod.namespace).toBe('web');
-        expect(pod.deletionAtMs).toBeUndefined();
-        expect(['Running', 'Pending']).toContain(pod.phase);
-        expect(pod.priority ?? 0).toBeLessThan(2_000_000_000);
-        expect(pod.configHash).toBeUndefined();
-        expect(facts.usage.pods.has(pod.uid)).toBe(true);
-      }
-    }),
-    worlds,
-  );
-});
+/** A property of every world. */
+const holds = (check: (facts: World, how: ReturnType<typeof by>) => void) => (): void => {
+  fc.assert(fc.property(cluster, given, check), worlds);
+};
 
-test('an eviction names a limit of the pod whose usage exceeds evictAtPercent', () => {
-  fc.assert(
-    fc.property(cluster, given, (facts, how) => {
-      for (const eviction of planLocalStorage(facts, how).evictions) {
-        const { excess } = eviction.target;
-        const [pod] = podsOf(facts, [eviction]);
-        if (pod === undefined) throw new Error('an eviction of an unknown pod');
-        const isInMemory = pod.storage.emptyDirs.some(
-          ({ name, isMemory }) => isMemory && name === excess.subject && excess.signal === 'emptydirfs.limit',
-        );
-        const percent = isInMemory ? 100 : how.policy.evictAtPercent;
-        expect(excess.usedBytes * 100).toBeGreaterThan(excess.limit.bytes * percent);
-        expect(isInMemory && excess.isDefault).toBe(false);
-        const { emptyDirs, pod: total, containers } = limitsOf(pod.storage, how.policy);
-        const own = {
-          'emptydirfs.limit': emptyDirs.find(({ name }) => name === excess.subject)?.limit,
-          'ephemeralpodfs.limit': total?.limit,
-          'ephemeralcontainerfs.limit': containers.get(excess.subject ?? '')?.limit,
-        }[excess.signal];
-        expect(excess.limit).toEqual(own);
-      }
-    }),
-    worlds,
-  );
-});
+test(
+  'evicts only measured, running or pending pods that are neither kept, deleted nor critical',
+  holds((facts, how) => {
+    const { evictions } = planLocalStorage(facts, how);
+    expect(podsOf(facts, evictions)).toHaveLength(evictions.length);
+    for (const pod of podsOf(facts, evictions)) {
+      expect(pod.isOptedOut).toBe(false);
+      expect(pod.namespace).toBe('web');
+      expect(pod.deletionAtMs).toBeUndefined();
+      expect(['Running', 'Pending']).toContain(pod.phase);
+      expect(pod.priority ?? 0).toBeLessThan(2_000_000_000);
+      expect(pod.configHash).toBeUndefined();
+      expect(facts.usage.pods.has(pod.uid)).toBe(true);
+    }
+  }),
+);
 
-test('no pod is evicted for a value that cannot be, and the others are judged as if it were not there', () => {
-  fc.assert(
-    fc.property(cluster, given, (facts, how) => {
-      const plan = planLocalStorage(facts, how);
-      for (const { target } of [...plan.evictions, ...plan.warnings])
-        expect(facts.wrong.has(target.uid)).toBe(false);
-      const pods = facts.pods.filter(({ uid }) => !facts.wrong.has(uid));
-      expect(planLocalStorage({ ...facts, pods }, how).evictions).toEqual(plan.evictions);
-    }),
-    worlds,
-  );
-});
+test(
+  'an eviction names a limit of the pod whose usage exceeds evictAtPercent',
+  holds((facts, how) => {
+    for (const eviction of planLocalStorage(facts, how).evictions) {
+      const { excess } = eviction.target;
+      const [pod] = podsOf(facts, [eviction]);
+      if (pod === undefined) throw new Error('an eviction of an unknown pod');
+      const isInMemory = pod.storage.emptyDirs.some(
+        ({ name, isMemory }) => isMemory && name === excess.subject && excess.signal === 'emptydirfs.limit',
+      );
+      const percent = isInMemory ? 100 : how.policy.evictAtPercent;
+      expect(excess.usedBytes * 100).toBeGreaterThan(excess.limit.bytes * percent);
+      expect(isInMemory && excess.isDefault).toBe(false);
+      const { emptyDirs, pod: total, containers } = limitsOf(pod.storage, how.policy);
+      const own = {
+        'emptydirfs.limit': emptyDirs.find(({ name }) => name === excess.subject)?.limit,
+        'ephemeralpodfs.limit': total?.limit,
+        'ephemeralcontainerfs.limit': containers.get(excess.subject ?? '')?.limit,
+      }[excess.signal];
+      expect(excess.limit).toEqual(own);
+    }
+  }),
+);
 
-test('layers count for the limit of a container only where they are on the disk of the kubelet', () => {
-  fc.assert(
-    fc.property(cluster, given, (facts, how) => {
-      const { isDedicated, areDevicesKnown, hasSameValues } = facts.disks;
-      const isKnown = areDevicesKnown || !hasSameValues;
-      for (const { reading } of planLocalStorage(facts, how).readings) {
-        if (reading.signal !== 'ephemeralcontainerfs.limit') continue;
-        if (isDedicated && isKnown) expect(reading.usedBytes).toBe(mib);
-        else expect(reading.usedBytes).toBeGreaterThanOrEqual(mib);
-      }
-    }),
-    worlds,
-  );
-});
+test(
+  'no pod is evicted for a value that cannot be, and the others are judged as if it were not there',
+  holds((facts, how) => {
+    const plan = planLocalStorage(facts, how);
+    for (const { target } of [...plan.evictions, ...plan.warnings])
+      expect(facts.wrong.has(target.uid)).toBe(false);
+    const pods = facts.pods.filter(({ uid }) => !facts.wrong.has(uid));
+    expect(planLocalStorage({ ...facts, pods }, how).evictions).toEqual(plan.evictions);
+  }),
+);
 
-test('every pod has one verdict, in the order of the pods', () => {
-  fc.assert(
-    fc.property(cluster, given, (facts, how) => {
-      const { evictions, kept } = planLocalStorage(facts, how);
-      const order = facts.pods.map(({ uid }) => uid);
-      for (const list of [evictions, kept])
-        expect(list.map(({ target }) => target.uid)).toEqual(
-          order.filter((uid) => list.some(({ target }) => target.uid === uid)),
-        );
-      expect([...evictions, ...kept].map(({ target }) => target.uid).sort()).toEqual(order.toSorted());
-    }),
-    worlds,
-  );
-});
+test(
+  'layers count for the limit of a container only where they are on the disk of the kubelet',
+  holds((facts, how) => {
+    const { isDedicated, areDevicesKnown, hasSameValues } = facts.disks;
+    const isKnown = areDevicesKnown || !hasSameValues;
+    for (const { reading } of planLocalStorage(facts, how).readings) {
+      if (reading.signal !== 'ephemeralcontainerfs.limit') continue;
+      if (isDedicated && isKnown) expect(reading.usedBytes).toBe(mib);
+      else expect(reading.usedBytes).toBeGreaterThanOrEqual(mib);
+    }
+  }),
+);
+
+test(
+  'every pod has one verdict, in the order of the pods',
+  holds((facts, how) => {
+    const { evictions, kept } = planLocalStorage(facts, how);
+    const order = facts.pods.map(({ uid }) => uid);
+    for (const list of [evictions, kept])
+      expect(list.map(({ target }) => target.uid)).toEqual(
+        order.filter((uid) => list.some(({ target }) => target.uid === uid)),
+      );
+    expect([...evictions, ...kept].map(({ target }) => target.uid).sort()).toEqual(order.toSorted());
+  }),
+);
 
 test('pods in another order get the same verdicts', () => {
   const lines = (facts: LocalStorageFacts, how: Given): string[] => {
@@ -267,31 +262,27 @@ test('pods in another order get the same verdicts', () => {
   );
 });
 
-test('evicts no further pod once the evicted pods are deleted', () => {
-  fc.assert(
-    fc.property(cluster, given, (facts, how) => {
-      const evicted = new Set(planLocalStorage(facts, how).evictions.map(({ target }) => target.uid));
-      const pods = facts.pods.map((pod) =>
-        evicted.has(pod.uid) ? { ...pod, deletionAtMs: now.getTime() } : pod,
-      );
-      expect(planLocalStorage({ ...facts, pods }, how).evictions).toEqual([]);
-    }),
-    worlds,
-  );
-});
+test(
+  'evicts no further pod once the evicted pods are deleted',
+  holds((facts, how) => {
+    const evicted = new Set(planLocalStorage(facts, how).evictions.map(({ target }) => target.uid));
+    const pods = facts.pods.map((pod) =>
+      evicted.has(pod.uid) ? { ...pod, deletionAtMs: now.getTime() } : pod,
+    );
+    expect(planLocalStorage({ ...facts, pods }, how).evictions).toEqual([]);
+  }),
+);
 
-test('a lower evictAtPercent evicts every pod that a higher one evicts', () => {
-  fc.assert(
-    fc.property(cluster, given, (facts, how) => {
-      const evicted = (evictAtPercent: number): string[] =>
-        planLocalStorage(facts, by({ ...how.policy, evictAtPercent })).evictions.map(
-          ({ target }) => target.uid,
-        );
-      expect(evicted(50)).toEqual(expect.arrayContaining(evicted(100)));
-    }),
-    worlds,
-  );
-});
+test(
+  'a lower evictAtPercent evicts every pod that a higher one evicts',
+  holds((facts, how) => {
+    const evicted = (evictAtPercent: number): string[] =>
+      planLocalStorage(facts, by({ ...how.policy, evictAtPercent })).evictions.map(
+        ({ target }) => target.uid,
+      );
+    expect(evicted(50)).toEqual(expect.arrayContaining(evicted(100)));
+  }),
+);
 
 test('the random nodes are such that some pod is evicted in many of them', () => {
   const evicting = fc

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import type { LocalStoragePlan } from '../../../../src/agent/localstorage/facts.ts';
+import { expect, test } from 'vitest';
+import type { LocalStorageFacts, LocalStoragePlan } from '../../../../src/agent/localstorage/facts.ts';
 import { planLocalStorage } from '../../../../src/agent/localstorage/plan.ts';
 import { minutesAgo, now } from '../../../builders.ts';
 import {
@@ -20,7 +20,8 @@ import {
   type PlanRow,
 } from './builders.ts';
 
-const overTmp = 'Evict p emptydirfs.limit tmp';
+const evicts = (volume: string): string => `Evict p emptydirfs.limit ${volume}`;
+const overTmp = evicts('tmp');
 const overTotal = 'Evict p ephemeralpodfs.limit';
 const overMain = 'Evict p ephemeralcontainerfs.limit main';
 const [underLimit, noLimit, unknown] = ['Keep p UnderLimit', 'Keep p NoLimit', 'Keep p UsageUnknown'];
@@ -29,148 +30,124 @@ const critical = 'Keep p CriticalPod';
 /** The container `main` has a limit that the other one keeps the pod away from. */
 const mainAndOther = { containers: [container('main', '10Mi'), container('other', '100Mi')] };
 const twoVolumes = { emptyDirs: [emptyDir('b', '10Mi'), emptyDir('a', '10Mi')] };
+const inMemory = { volumes: { shm: 11 }, total: 0 };
+const ofMain = (layer: number, logs: number) => ({ containers: { main: { layer, logs } } });
 const staleAfterMs = 5 * 60_000;
 
-test.each<PlanRow & { readonly name: string; readonly expected: string }>([
+type Row = [
+  name: string,
+  storage: NonNullable<PlanRow['storage']>,
+  used: PlanRow['used'],
+  expected: string,
+  rest?: PlanRow,
+];
+
+const memory = (sizeLimit?: string) => ({ emptyDirs: [emptyDir('shm', sizeLimit, true)] });
+const threeContainers = {
+  containers: [container('a', '10Mi'), container('main', '10Mi'), container('c', '900Mi')],
+};
+const evictAt90 = { policy: { evictAtPercent: 90 } };
+const evictMemoryAt90 = { policy: { evictAtPercent: 90, defaultLimits: { emptyDirBytes: 7 * mib } } };
+const dedicated = { stats: { dedicatedImageFs: true } };
+const withSidecar = { ...limited, initContainers: [sidecar('s', '10Mi')] };
+const measuredAgo = (minutes: number) => ({ ...overVolume, atMs: minutesAgo(minutes) });
+const stale = { staleAfterMs };
+
+test.each<Row>([
   // volumes
-  { name: 'a volume above its limit', storage: scratch, used: overVolume, expected: overTmp },
-  {
-    name: 'exactly the limit of a volume',
-    storage: scratch,
-    used: { volumes: { tmp: 100 } },
-    expected: underLimit,
-  },
-  { name: 'one byte more', storage: scratch, used: { volumes: { tmp: 100 + 1 / mib } }, expected: overTmp },
-  ...[
-    { name: 'a volume in memory above its limit', shm: '10Mi', expected: 'Evict p emptydirfs.limit shm' },
-    { name: 'a volume in memory between evictAtPercent and its limit', shm: '12Mi', expected: underLimit },
-    { name: 'a volume in memory without a limit', shm: undefined, expected: noLimit },
-  ].map(({ shm, ...row }) => ({
-    ...row,
-    storage: { emptyDirs: [emptyDir('shm', shm, true)] },
-    used: { volumes: { shm: 11 }, total: 0 },
-    policy: { evictAtPercent: 90, defaultLimits: { emptyDirBytes: 7 * mib } },
-  })),
-  {
-    name: 'two volumes above their limits: the first of the spec decides',
-    storage: twoVolumes,
-    used: { volumes: { a: 900, b: 11 } },
-    expected: 'Evict p emptydirfs.limit b',
-  },
-  {
-    name: 'a volume that is not measured is skipped',
-    storage: twoVolumes,
-    used: { volumes: { b: 9 } },
-    expected: underLimit,
-  },
-  {
-    name: 'a volume is checked before the pod',
-    storage: { ...scratch, ...limited },
-    used: { ...overPod, volumes: { tmp: 101 } },
-    expected: overTmp,
-  },
+  ['a volume above its limit', scratch, overVolume, overTmp],
+  ['exactly the limit of a volume', scratch, { volumes: { tmp: 100 } }, underLimit],
+  ['one byte more', scratch, { volumes: { tmp: 100 + 1 / mib } }, overTmp],
+  ['a volume in memory above its limit', memory('10Mi'), inMemory, evicts('shm'), evictMemoryAt90],
+  [
+    'a volume in memory between evictAtPercent and its limit',
+    memory('12Mi'),
+    inMemory,
+    underLimit,
+    evictMemoryAt90,
+  ],
+  ['a volume in memory without a limit', memory(), inMemory, noLimit, evictMemoryAt90],
+  [
+    'two volumes above their limits: the first of the spec decides',
+    twoVolumes,
+    { volumes: { a: 900, b: 11 } },
+    evicts('b'),
+  ],
+  ['a volume that is not measured is skipped', twoVolumes, { volumes: { b: 9 } }, underLimit],
+  [
+    'a volume is checked before the pod',
+    { ...scratch, ...limited },
+    { ...overPod, volumes: { tmp: 101 } },
+    overTmp,
+  ],
   // the whole pod
-  { name: 'a pod above the sum of its limits', storage: limited, used: overPod, expected: overTotal },
-  { name: 'exactly the limit of the pod', storage: limited, used: { total: 100 }, expected: underLimit },
-  {
-    name: 'a limit of 0 without usage',
-    storage: { containers: [container('main', '0')] },
-    used: { total: 0 },
-    expected: underLimit,
-  },
-  {
-    name: 'the total is not measured: the containers are still checked',
-    storage: limited,
-    used: { containers: { main: { layer: 50, logs: 51 } } },
-    expected: overMain,
-  },
+  ['a pod above the sum of its limits', limited, overPod, overTotal],
+  ['exactly the limit of the pod', limited, { total: 100 }, underLimit],
+  ['a limit of 0 without usage', { containers: [container('main', '0')] }, { total: 0 }, underLimit],
+  ['the total is not measured: the containers are still checked', limited, ofMain(50, 51), overMain],
   // containers
-  {
-    name: 'a container above its limit in a pod below it',
-    storage: mainAndOther,
-    used: { total: 20, containers: { main: { layer: 5, logs: 6 } } },
-    expected: overMain,
-  },
-  {
-    name: 'exactly the limit of a container',
-    storage: mainAndOther,
-    used: { total: 10, containers: { main: { layer: 5, logs: 5 } } },
-    expected: underLimit,
-  },
-  {
-    name: 'two containers above their limits: the first of the statistics decides',
-    storage: { containers: [container('a', '10Mi'), container('main', '10Mi'), container('c', '900Mi')] },
-    used: { total: 40, containers: { main: { logs: 20 }, a: { logs: 20 } } },
-    expected: overMain,
-  },
-  {
-    name: 'layers do not count if images have a file system of their own',
-    storage: mainAndOther,
-    used: { total: 20, containers: { main: { layer: 50, logs: 9 } } },
-    stats: { dedicatedImageFs: true },
-    expected: underLimit,
-  },
-  {
-    name: 'logs count if images have a file system of their own',
-    storage: mainAndOther,
-    used: { total: 20, containers: { main: { layer: 0, logs: 11 } } },
-    stats: { dedicatedImageFs: true },
-    expected: overMain,
-  },
-  {
-    name: 'a sidecar above the limit that it declares',
-    storage: { ...limited, initContainers: [sidecar('s', '10Mi')] },
-    used: { total: 90, containers: { s: { logs: 80 } } },
-    expected: 'Evict p ephemeralcontainerfs.limit s',
-  },
-  {
-    name: 'a container that is not in the spec is ignored',
-    storage: limited,
-    used: { total: 9, containers: { ghost: { logs: 800 } } },
-    expected: underLimit,
-  },
+  ['a container above its limit in a pod below it', mainAndOther, { total: 20, ...ofMain(5, 6) }, overMain],
+  ['exactly the limit of a container', mainAndOther, { total: 10, ...ofMain(5, 5) }, underLimit],
+  [
+    'two containers above their limits: the first of the statistics decides',
+    threeContainers,
+    { total: 40, containers: { main: { logs: 20 }, a: { logs: 20 } } },
+    overMain,
+  ],
+  [
+    'layers do not count if images have a file system of their own',
+    mainAndOther,
+    { total: 20, ...ofMain(50, 9) },
+    underLimit,
+    dedicated,
+  ],
+  [
+    'logs count if images have a file system of their own',
+    mainAndOther,
+    { total: 20, ...ofMain(0, 11) },
+    overMain,
+    dedicated,
+  ],
+  [
+    'a sidecar above the limit that it declares',
+    withSidecar,
+    { total: 90, containers: { s: { logs: 80 } } },
+    'Evict p ephemeralcontainerfs.limit s',
+  ],
+  [
+    'a container that is not in the spec is ignored',
+    limited,
+    { total: 9, containers: { ghost: { logs: 800 } } },
+    underLimit,
+  ],
   // evictAtPercent
-  {
-    name: 'above evictAtPercent',
-    storage: scratch,
-    used: { volumes: { tmp: 91 } },
-    policy: { evictAtPercent: 90 },
-    expected: overTmp,
-  },
-  {
-    name: 'exactly evictAtPercent',
-    storage: scratch,
-    used: { volumes: { tmp: 90 } },
-    policy: { evictAtPercent: 90 },
-    expected: underLimit,
-  },
-  { name: 'no limit', used: { total: 9e6, volumes: { tmp: 9e6 } }, expected: noLimit },
-  { name: 'no limit and no statistics', expected: noLimit },
+  ['above evictAtPercent', scratch, { volumes: { tmp: 91 } }, overTmp, evictAt90],
+  ['exactly evictAtPercent', scratch, { volumes: { tmp: 90 } }, underLimit, evictAt90],
+  ['no limit', {}, { total: 9e6, volumes: { tmp: 9e6 } }, noLimit],
+  ['no limit and no statistics', {}, undefined, noLimit],
   // usage that is not known
-  { name: 'no statistics of the pod', storage: scratch, expected: unknown },
-  { name: 'no measurement of the limit', storage: scratch, used: { total: 900 }, expected: unknown },
-  { name: 'NaN as usage', storage: scratch, used: { volumes: { tmp: NaN } }, expected: unknown },
-  ...[
-    { name: 'a stale measurement', atMs: minutesAgo(6), expected: unknown },
-    { name: 'a measurement that is just fresh', atMs: minutesAgo(5), expected: overTmp },
-    { name: 'a measurement in the future', atMs: minutesAgo(-6), expected: unknown },
-  ].map(({ atMs, ...row }) => ({ ...row, storage: scratch, used: { ...overVolume, atMs }, staleAfterMs })),
-])('$name: $expected', ({ expected, ...row }) => {
-  expect(verdicts(planOf(row))).toEqual([expected]);
+  ['no statistics of the pod', scratch, undefined, unknown],
+  ['no measurement of the limit', scratch, { total: 900 }, unknown],
+  ['NaN as usage', scratch, { volumes: { tmp: NaN } }, unknown],
+  ['a stale measurement', scratch, measuredAgo(6), unknown, stale],
+  ['a measurement that is just fresh', scratch, measuredAgo(5), overTmp, stale],
+  ['a measurement in the future', scratch, measuredAgo(-6), unknown, stale],
+])('%s', (_, storage, used, ...[expected, rest = {}]) => {
+  expect(verdicts(planOf({ storage, used, ...rest }))).toEqual([expected]);
 });
 
-test.each<{ readonly name: string; readonly pod: NonNullable<PlanRow['pod']>; readonly expected: string }>([
-  { name: 'a mirror pod', pod: { configHash: 'abc' }, expected: critical },
-  { name: 'the lowest critical priority', pod: { priority: 2_000_000_000 }, expected: critical },
-  { name: 'the priority below it', pod: { priority: 1_999_999_999 }, expected: overTmp },
-  { name: 'no priority', pod: { priority: undefined }, expected: overTmp },
-  { name: 'a pod with the keep label', pod: { isOptedOut: true }, expected: 'Keep p KeepMarked' },
-  { name: 'a succeeded pod', pod: { phase: 'Succeeded' }, expected: 'Keep p Finished' },
-  { name: 'a failed pod', pod: { phase: 'Failed' }, expected: 'Keep p Finished' },
-  { name: 'a deleted pod', pod: { deletionAtMs: minutesAgo(1) }, expected: 'Keep p Terminating' },
-  { name: 'a pending pod', pod: { phase: 'Pending' }, expected: overTmp },
-  { name: 'a pod whose phase is Unknown', pod: { phase: 'Unknown' }, expected: overTmp },
-])('above its limit, $name: $expected', ({ pod, expected }) => {
+test.each<[name: string, pod: NonNullable<PlanRow['pod']>, expected: string]>([
+  ['a mirror pod', { configHash: 'abc' }, critical],
+  ['the lowest critical priority', { priority: 2_000_000_000 }, critical],
+  ['the priority below it', { priority: 1_999_999_999 }, overTmp],
+  ['no priority', { priority: undefined }, overTmp],
+  ['a pod with the keep label', { isOptedOut: true }, 'Keep p KeepMarked'],
+  ['a succeeded pod', { phase: 'Succeeded' }, 'Keep p Finished'],
+  ['a failed pod', { phase: 'Failed' }, 'Keep p Finished'],
+  ['a deleted pod', { deletionAtMs: minutesAgo(1) }, 'Keep p Terminating'],
+  ['a pending pod', { phase: 'Pending' }, overTmp],
+  ['a pod whose phase is Unknown', { phase: 'Unknown' }, overTmp],
+])('above its limit, %s', (_, pod, expected) => {
   expect(verdicts(planOf({ storage: scratch, used: overVolume, pod }))).toEqual([expected]);
 });
 
@@ -210,36 +187,50 @@ test('a pod with one stale measurement is UsageUnknown, not UnderLimit', () => {
   expect(verdicts(plan)).toEqual([unknown]);
 });
 
-describe('many pods', () => {
-  const pods = [
-    storagePod('scratch', scratch),
-    storagePod('logger', { containers: [container('main', '200Mi')] }),
-    storagePod('fine', { containers: [container('main', '1Gi')] }),
-    storagePod('critical', { containers: [container('main', '10Mi')] }, { priority: 2_000_001_000 }),
-  ];
-  const used = usage({
-    scratch: overVolume,
-    logger: { total: 230 },
-    fine: { total: 50 },
-    critical: { total: 50 },
-  });
-  const planBy = (storage: Parameters<typeof governedBy>[0], over: object = {}): LocalStoragePlan =>
-    planLocalStorage({ pods, usage: used, ...over }, { governance: governedBy(storage), now });
+const planBy = (storage: Parameters<typeof governedBy>[0], facts: LocalStorageFacts): LocalStoragePlan =>
+  planLocalStorage(facts, { governance: governedBy(storage), now });
 
-  test('a static pod is measured under the UID that its mirror pod carries', () => {
-    const mirror = storagePod('kube-proxy', scratch, { configHash: 'uid-static' });
-    const { warnings } = planBy(storagePolicy(), { pods: [mirror], usage: usage({ static: overVolume }) });
-    expect(warnings.map(({ target }) => target.name)).toEqual(['kube-proxy']);
-  });
+test('a static pod is measured under the UID that its mirror pod carries', () => {
+  const pods = [storagePod('kube-proxy', scratch, { configHash: 'uid-static' })];
+  const { warnings } = planBy(storagePolicy(), { pods, usage: usage({ static: overVolume }) });
+  expect(warnings.map(({ target }) => target.name)).toEqual(['kube-proxy']);
+});
 
-  test('without pods the plan is empty', () => {
-    const empty = { evictions: [], kept: [], warnings: [], readings: [] };
-    expect(planBy(storagePolicy(), { pods: undefined })).toMatchObject(empty);
-  });
+test('without pods the plan is empty', () => {
+  const empty = { evictions: [], kept: [], warnings: [], readings: [] };
+  const plan = planBy(storagePolicy(), { pods: undefined, usage: usage({ p: overVolume }) });
+  expect(plan).toMatchObject(empty);
+});
 
-  test('without a rule every pod is kept', () => {
-    expect(verdicts(planBy(undefined))).toEqual(
-      ['scratch', 'logger', 'fine', 'critical'].map((name) => `Keep ${name} RuleOff`),
-    );
-  });
+test('without a rule every pod is kept', () => {
+  const pods = [storagePod('scratch', scratch), storagePod('free')];
+  const plan = planBy(undefined, { pods, usage: usage({ scratch: overVolume }) });
+  expect(verdicts(plan)).toEqual(['Keep scratch RuleOff', 'Keep free RuleOff']);
+});
+
+const threeLimits = { ...scratch, containers: [container('main', '100Mi')] };
+
+test.each<[name: string, row: PlanRow, ...expected: string[]]>([
+  [
+    'one for each limit',
+    { storage: threeLimits, used: { volumes: { tmp: 85 }, total: 97, containers: { main: { logs: 81 } } } },
+    'emptydirfs.limit tmp 80',
+    'ephemeralpodfs.limit - 95',
+    'ephemeralcontainerfs.limit main 80',
+  ],
+  ['a critical pod', { pod: { priority: 2_000_001_000 } }, 'emptydirfs.limit tmp 95'],
+  ['none for a pod with the keep label', { pod: { isOptedOut: true } }],
+  ['none for a finished pod', { pod: { phase: 'Failed' } }],
+  ['none for a deleted pod', { pod: { deletionAtMs: minutesAgo(1) } }],
+  ['none by a stale measurement', { used: measuredAgo(6), staleAfterMs }],
+  [
+    'any usage of a limit of 0',
+    { storage: { containers: [container('main', '0')] }, used: { total: 1 } },
+    'ephemeralpodfs.limit - 95',
+  ],
+])('warnings: %s', (_, row, ...expected) => {
+  const lines = planOf({ storage: scratch, used: overVolume, ...row }).warnings.map(
+    ({ reason, target: { excess, percent } }) => `${reason} ${excess.subject ?? '-'} ${percent}`,
+  );
+  expect(lines).toEqual(expected);
 });

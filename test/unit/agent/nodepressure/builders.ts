@@ -18,9 +18,9 @@ import {
   type SignalThresholds,
   type ThresholdSignal,
 } from '../../../../src/api/node-pressure.ts';
-import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type { NodePressurePolicy, Policy } from '../../../../src/api/policy/policy.ts';
-import { nodesRules, now, policy } from '../../../builders.ts';
+import { now } from '../../../builders.ts';
+import { governedNode } from '../builders.ts';
 
 const minuteMs = 60_000;
 
@@ -42,10 +42,7 @@ export const pressurePolicy = (over: Partial<NodePressurePolicy> = {}): NodePres
 export const governedBy = (
   rule: NodePressurePolicy | undefined,
   mode: Policy['mode'] = 'Enforce',
-): Extract<NodeGovernance, { readonly kind: 'governed' }> => {
-  const nodes = nodesRules({ nodePressure: rule });
-  return { kind: 'governed', policy: policy({ pods: undefined, nodes, mode }), nodes };
-};
+): ReturnType<typeof governedNode> => governedNode({ nodePressure: rule }, { mode });
 
 /** Of a disk of 1000, measured now. */
 export const reading = (over: Partial<SignalReading> = {}): SignalReading => ({
@@ -102,6 +99,10 @@ export const crossed = (over: Partial<SignalState> = {}): SignalState => ({
   wanted: 50,
   ...over,
 });
+
+/** The same of another signal. */
+export const crossedOf = (signal: ThresholdSignal, over: Partial<SignalState> = {}): SignalState =>
+  crossed({ reading: { ...crossed().reading, signal }, ...over });
 
 /** Images and containers were removed a minute ago. */
 export const reclaimed = reclaims({ 'nodefs.available': now.getTime() - minuteMs });

@@ -11,6 +11,7 @@ import type { NodePassReport } from '../../../../src/api/report/node-pass.ts';
 import type { EventSpec } from '../../../../src/kube/events/recorder.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
+import { keptBy } from '../builders.ts';
 import { storagePod, usage } from '../localstorage/builders.ts';
 import { governedBy, pressurePolicy, reading, thresholds } from './builders.ts';
 
@@ -250,7 +251,7 @@ test('an unknown node is reported as Unknown, and nothing is forgotten', async (
   node.available = 140;
   await node.pass();
   const since = node.inventory?.states[0]?.crossedSinceMs;
-  node.governance = { kind: 'keep', reason: 'NodeUnknown', policy: undefined };
+  node.governance = keptBy('NodeUnknown');
   await node.pass(2);
   expect(node.passes.map(({ result }) => result)).toEqual(['Succeeded', 'Unknown']);
   node.governance = governedBy(pressurePolicy());

@@ -1,9 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { planNodePressure } from '../../../../src/agent/nodepressure/plan.ts';
 import type { StoragePod } from '../../../../src/api/local-storage.ts';
+import type { ReclaimResult } from '../../../../src/api/node-pressure.ts';
 import { now, selectingAll } from '../../../builders.ts';
 import { container, emptyDir, mib, storagePod, usage } from '../localstorage/builders.ts';
-import { crossed, governedBy, planOf, pressurePolicy, reclaimed, reclaims, verdicts } from './builders.ts';
+import {
+  crossed,
+  crossedOf,
+  governedBy,
+  planOf,
+  pressurePolicy,
+  reclaimed,
+  reclaims,
+  verdicts,
+} from './builders.ts';
 
 const nowMs = now.getTime();
 const minuteMs = 60_000;
@@ -31,64 +41,31 @@ describe('evictions', () => {
     ]);
   });
 
+  /** A removal that ended so many minutes ago. */
+  const after = (minutes: number, result?: ReclaimResult) => ({
+    reclaimed: reclaims({ 'nodefs.available': nowMs - minutes * minuteMs }, result),
+  });
+  const beyondDisk = { signals: [crossed({ wanted: 1000 })] };
+  const ofBig = (over: Partial<StoragePod>) => ({ pods: [storagePod('big', {}, over)] });
+
   test.each<readonly [string, Parameters<typeof planOf>[0], Parameters<typeof pressurePolicy>[0], string]>([
     ['no threshold is crossed', { signals: [crossed({ crossedSinceMs: undefined })] }, {}, 'NoPressure'],
     ['the policy evicts nobody', {}, { evictPods: false }, 'EvictionOff'],
-    [
-      'even an empty disk would not be enough',
-      { signals: [crossed({ wanted: 1000 })] },
-      {},
-      'ThresholdBeyondDisk',
-    ],
+    ['even an empty disk would not be enough', beyondDisk, {}, 'ThresholdBeyondDisk'],
     ['the grace period has not passed', {}, { gracePeriodMs: 2 * minuteMs + 1 }, 'Reclaiming'],
     ['nothing was removed yet', { reclaimed: new Map() }, {}, 'Reclaiming'],
-    [
-      'the removal was for an earlier crossing',
-      { reclaimed: reclaims({ 'nodefs.available': nowMs - 3 * minuteMs }) },
-      {},
-      'Reclaiming',
-    ],
-    [
-      'nothing was measured after the removal',
-      { reclaimed: reclaims({ 'nodefs.available': nowMs }) },
-      {},
-      'Reclaiming',
-    ],
-    [
-      'removing images and containers has freed enough',
-      { reclaimed: reclaims({ 'nodefs.available': nowMs - minuteMs }, 'Enough') },
-      {},
-      'ReclaimSuffices',
-    ],
-    [
-      'images or containers are left to remove',
-      { reclaimed: reclaims({ 'nodefs.available': nowMs - minuteMs }, 'MoreLeft') },
-      {},
-      'Reclaiming',
-    ],
-    [
-      'memory evicts nobody',
-      { signals: [crossed({ reading: { ...crossed().reading, signal: 'memory.available' } })] },
-      {},
-      'NoPressure',
-    ],
+    ['the removal was for an earlier crossing', after(3), {}, 'Reclaiming'],
+    ['nothing was measured after the removal', after(0), {}, 'Reclaiming'],
+    ['removing images and containers has freed enough', after(1, 'Enough'), {}, 'ReclaimSuffices'],
+    ['images or containers are left to remove', after(1, 'MoreLeft'), {}, 'Reclaiming'],
+    ['memory evicts nobody', { signals: [crossedOf('memory.available')] }, {}, 'NoPressure'],
     ['usage is unknown', { usage: undefined }, {}, 'UsageUnknown'],
     ['the pod is not measured', { usage: usage({}) }, {}, 'UsageUnknown'],
     ['the pod uses nothing', { usage: usage({ big: { total: 5 } }) }, {}, 'NoUsage'],
-    ['the pod is kept', { pods: [storagePod('big', {}, { isOptedOut: true })] }, {}, 'KeepMarked'],
-    ['the pod has finished', { pods: [storagePod('big', {}, { phase: 'Failed' })] }, {}, 'Finished'],
-    [
-      'the pod is being deleted',
-      { pods: [storagePod('big', {}, { deletionAtMs: nowMs + 3 * minuteMs })] },
-      {},
-      'Terminating',
-    ],
-    [
-      'the pod is critical',
-      { pods: [storagePod('big', {}, { priority: 2_000_000_000 })] },
-      {},
-      'CriticalPod',
-    ],
+    ['the pod is kept', ofBig({ isOptedOut: true }), {}, 'KeepMarked'],
+    ['the pod has finished', ofBig({ phase: 'Failed' }), {}, 'Finished'],
+    ['the pod is being deleted', ofBig({ deletionAtMs: nowMs + 3 * minuteMs }), {}, 'Terminating'],
+    ['the pod is critical', ofBig({ priority: 2_000_000_000 }), {}, 'CriticalPod'],
   ])('%s: the pod is kept', (_, facts, rule, reason) => {
     const plan = planOf({ pods: [big], usage: used, ...facts }, pressurePolicy(rule));
     expect(verdicts(plan)).toEqual([`Keep big ${reason}`]);
@@ -106,13 +83,12 @@ describe('evictions', () => {
       usage: used,
       reclaimed: reclaims({ 'nodefs.available': nowMs }, 'MoreLeft'),
     };
-    expect(
-      planOf(facts, pressurePolicy({ gracePeriodMs: 5 * minuteMs })).kept[0]?.eligibleAt,
-    ).toBeUndefined();
+    const { kept } = planOf(facts, pressurePolicy({ gracePeriodMs: 5 * minuteMs }));
+    expect(kept[0]?.eligibleAt).toBeUndefined();
   });
 
   test('of two crossed signals, the one that waits only for time gives the reason', () => {
-    const inodes = crossed({ reading: { ...crossed().reading, signal: 'nodefs.inodesFree' } });
+    const inodes = crossedOf('nodefs.inodesFree');
     const done = new Map([
       ...reclaims({ 'nodefs.available': nowMs }, 'Enough'),
       ...reclaims({ 'nodefs.inodesFree': nowMs }),
@@ -150,17 +126,10 @@ describe('evictions', () => {
 
   test('by the signal that is crossed longest', () => {
     const later = crossed({ crossedSinceMs: nowMs - minuteMs - 1 });
-    const inodes = crossed({
-      reading: { ...crossed().reading, signal: 'nodefs.inodesFree' },
-      crossedSinceMs: nowMs - 3 * minuteMs,
-    });
+    const inodes = crossedOf('nodefs.inodesFree', { crossedSinceMs: nowMs - 3 * minuteMs });
     const both = new Map([...reclaimed, ...reclaims({ 'nodefs.inodesFree': nowMs - 1 })]);
-    const { demands, evictions, kept } = planOf({
-      pods,
-      usage: used,
-      signals: [later, inodes],
-      reclaimed: both,
-    });
+    const facts = { pods, usage: used, signals: [later, inodes], reclaimed: both };
+    const { demands, evictions, kept } = planOf(facts);
     expect(demands.map(({ signal }) => signal)).toEqual(['nodefs.inodesFree', 'nodefs.available']);
     expect(evictions).toEqual([]);
     // Nobody's inodes are measured.
@@ -217,31 +186,22 @@ describe('a pod whose eviction frees next to nothing', () => {
     expect(verdicts(planOf({ pods: [big], ...facts }))).toEqual([expected]);
   });
 
+  const writing = (inodes: number | undefined) => ({
+    ...{ total: undefined, volumes: new Map() },
+    containers: [
+      {
+        name: 'main',
+        layer: { bytes: 9 * gib, inodes, atMs: nowMs },
+        logs: { bytes: 1, inodes: 1, atMs: nowMs },
+      },
+    ],
+  });
   const inodesFree = (wanted: number, inodes: number | undefined): Parameters<typeof planOf>[0] => ({
     signals: [
       crossed({ reading: { ...crossed().reading, signal: 'nodefs.inodesFree', capacity: 1e6 }, wanted }),
     ],
     reclaimed: reclaims({ 'nodefs.inodesFree': nowMs - minuteMs }),
-    usage: usage(
-      {},
-      {
-        pods: new Map([
-          [
-            'uid-big',
-            {
-              ...{ total: undefined, volumes: new Map() },
-              containers: [
-                {
-                  name: 'main',
-                  layer: { bytes: 9 * gib, inodes, atMs: nowMs },
-                  logs: { bytes: 1, inodes: 1, atMs: nowMs },
-                },
-              ],
-            },
-          ],
-        ]),
-      },
-    ),
+    usage: usage({}, { pods: new Map([['uid-big', writing(inodes)]]) }),
   });
   test.each<readonly [string, Parameters<typeof planOf>[0], string]>([
     ['98 inodes with its logs, 10000 are missing', inodesFree(10_000, 97), 'Keep big NoUsage'],
@@ -268,7 +228,7 @@ describe('the rank', () => {
     logs: { containers: logged },
     volume: { containers: { main: { layer: 2, logs: 3 } }, volumes: { tmp: 10, shm: 500 } },
   };
-  const imagefs = crossed({ reading: { ...crossed().reading, signal: 'imagefs.available' } });
+  const imagefs = crossedOf('imagefs.available');
   const both = new Map([...reclaimed, ...reclaims({ 'imagefs.available': nowMs - minuteMs })]);
   const dedicated = { dedicatedImageFs: true };
   const split = { dedicatedImageFs: true, splitContainerFs: true };
@@ -309,15 +269,12 @@ describe('the rank', () => {
   });
 
   test('inodes are ranked by inodes, and nobody requests them', () => {
-    const inodes = crossed({ reading: { ...crossed().reading, signal: 'nodefs.inodesFree' } });
+    const inodes = crossedOf('nodefs.inodesFree');
     const { pods: measured, ...rest } = usage({ big: {}, small: {} });
     const withInodes = new Map(
       [...measured].map(([uid, one]) => {
-        const logs = {
-          bytes: uid === 'uid-big' ? 100 * mib : 1,
-          inodes: uid === 'uid-big' ? 5 : 7,
-          atMs: nowMs,
-        };
+        const [bytes, inodes] = uid === 'uid-big' ? [100 * mib, 5] : [1, 7];
+        const logs = { bytes, inodes, atMs: nowMs };
         return [uid, { ...one, containers: [{ name: 'main', layer: undefined, logs }] }];
       }),
     );
@@ -353,18 +310,15 @@ describe('warnings', () => {
         target: { kind: 'Node', name: 'a' },
       },
     ]);
-    expect(warned({ pods, usage: used, consumers })?.map(({ name }) => name)).toEqual([
-      'web/big',
-      '/var/log/pods/a',
-      'ml:1',
-    ]);
+    const names = warnings[0]?.target.consumers.map(({ name }) => name);
+    expect(names).toEqual(['web/big', '/var/log/pods/a', 'ml:1']);
   });
 
   test('only consumers of that file system', () => {
     const { pods: measured } = used;
     const alone = usage({}, { dedicatedImageFs: true, pods: measured });
     expect(warned({ consumers, usage: alone })?.map(({ name }) => name)).toEqual(['/var/log/pods/a']);
-    const imagefs = crossed({ reading: { ...crossed().reading, signal: 'imagefs.available' } });
+    const imagefs = crossedOf('imagefs.available');
     expect(warned({ consumers, usage: alone, signals: [imagefs] })?.map(({ name }) => name)).toEqual([
       'ml:1',
       'tiny:1',
@@ -372,7 +326,7 @@ describe('warnings', () => {
   });
 
   test('memory: pods by their working set', () => {
-    const memory = crossed({ reading: { ...crossed().reading, signal: 'memory.available' } });
+    const memory = crossedOf('memory.available');
     const measured = new Map(
       [...used.pods].map(([uid, one]) => [uid, { ...one, memoryBytes: uid === 'uid-small' ? 7 : undefined }]),
     );
@@ -381,10 +335,47 @@ describe('warnings', () => {
   });
 
   test('none when nothing is near', () => {
-    const far = crossed({
-      crossedSinceMs: undefined,
-      ours: { value: 150, text: '15%', secondsLeft: undefined },
-    });
-    expect(planOf({ signals: [far] }).warnings).toEqual([]);
+    const ours = { value: 150, text: '15%', secondsLeft: undefined };
+    expect(planOf({ signals: [crossed({ crossedSinceMs: undefined, ours })] }).warnings).toEqual([]);
+  });
+});
+
+describe('demands', () => {
+  const both = { containers: true, logs: true, images: true };
+  const imagefs = crossedOf('imagefs.available');
+  test.each<readonly [string, Parameters<typeof planOf>[0], object]>([
+    ['one file system', { usage: usage({}) }, both],
+    ['unknown file systems', {}, both],
+    [
+      'images on their own, nodefs',
+      { usage: usage({}, { dedicatedImageFs: true }) },
+      { containers: true, logs: true, images: false },
+    ],
+    [
+      'images on their own, imagefs',
+      { usage: usage({}, { dedicatedImageFs: true }), signals: [imagefs] },
+      { ...both, logs: false },
+    ],
+    [
+      'layers elsewhere, imagefs',
+      { usage: usage({}, { dedicatedImageFs: true, splitContainerFs: true }), signals: [imagefs] },
+      { containers: false, logs: false, images: true },
+    ],
+  ])('%s', (_, facts, expected) => {
+    expect(planOf(facts).demands).toMatchObject([{ threshold: '15%', wanted: 50, until: 150, ...expected }]);
+  });
+
+  test.each([
+    { name: 'is crossed', secondsLeft: 0, kubeletInMs: 0 },
+    { name: 'will be crossed in a minute', secondsLeft: 60, kubeletInMs: 60_000 },
+    { name: 'is not approached', secondsLeft: undefined, kubeletInMs: undefined },
+  ])('the threshold of the kubelet $name', ({ secondsLeft, kubeletInMs }) => {
+    const signals = [crossed({ kubelets: { value: 10, text: '1%', secondsLeft } })];
+    expect(planOf({ signals }).demands).toMatchObject([{ kubeletInMs }]);
+  });
+
+  test('memory is never wanted', () => {
+    const memory = crossedOf('memory.available');
+    expect(planOf({ signals: [memory] }).demands).toEqual([]);
   });
 });

@@ -4,8 +4,17 @@ import { planReport } from '../../../../src/agent/report/plan.ts';
 import type { RemovedKind } from '../../../../src/api/report/node-pass.ts';
 import { now, policy } from '../../../builders.ts';
 import { hostile } from '../../../hostile.ts';
-import { containers, disk, facts, governed, images, offender, pass, passes } from './builders.ts';
-import { expectStorable } from './storable.ts';
+import {
+  containers,
+  disk,
+  expectStorable,
+  facts,
+  governed,
+  images,
+  offender,
+  pass,
+  passes,
+} from './builders.ts';
 
 test.each([
   { text: 'short', expected: 'short' },

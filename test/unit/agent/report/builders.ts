@@ -1,5 +1,6 @@
+import { expect } from 'vitest';
+import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
 import type { EvictionRequest, StorageWarning } from '../../../../src/api/local-storage.ts';
-import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type {
   ContainerInventory,
   ImageInventory,
@@ -14,9 +15,21 @@ import type {
 import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
 import type { ReportFacts, UnitPasses } from '../../../../src/agent/report/facts.ts';
 import { usedPercent, type MountedImageDisk } from '../../../../src/node/disk/filesystem.ts';
-import { defaultsOf, minutesAgo, nodesRules, noHold, now, policy } from '../../../builders.ts';
+import { defaultsOf, minutesAgo, noHold, now } from '../../../builders.ts';
+import { schemaChecker } from '../../../sandbox/api/schema.ts';
+import { nodeGcReportCrd } from '../../api/crd.ts';
+import { governedNode } from '../builders.ts';
 
 export const gib = 1024 ** 3;
+
+const checkCrd = schemaChecker(nodeGcReportCrd);
+
+/** Expects that an API server accepts the status, and drops no field of it. */
+export const expectStorable = (status: NodeGCReportStatus): void => {
+  const names = { apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'NodeGCReport', metadata: { name: 'n' } };
+  const report = { ...names, status };
+  expect(checkCrd(report)).toEqual({ object: report, problems: [] });
+};
 
 /** The defaults of the API, and one pattern to keep. */
 const imageGc: ImageGcPolicy = {
@@ -28,12 +41,8 @@ const imageGc: ImageGcPolicy = {
 
 const containerGC = defaultsOf('containerGC');
 
-export const governed = (
-  over: Partial<ImageGcPolicy> = {},
-): Extract<NodeGovernance, { readonly kind: 'governed' }> => {
-  const nodes = nodesRules({ imageGC: { ...imageGc, ...over }, containerGC });
-  return { kind: 'governed', policy: policy({ pods: undefined, nodes }), nodes };
-};
+export const governed = (over: Partial<ImageGcPolicy> = {}): ReturnType<typeof governedNode> =>
+  governedNode({ imageGC: { ...imageGc, ...over }, containerGC });
 
 export const pass = (unit: NodeUnit, over: Partial<NodePassReport> = {}): NodePassReport => ({
   ...{ unit, at: now, result: 'Idle', removed: 0, freedBytes: 0, errors: 0, message: undefined },

@@ -4,6 +4,7 @@ import { isStorageChange, isWorthWriting, storageLevels } from '../../../../src/
 import type { ReportFacts } from '../../../../src/agent/report/facts.ts';
 import { planReport } from '../../../../src/agent/report/plan.ts';
 import { minutesAgo, now, policy } from '../../../builders.ts';
+import { keptBy } from '../builders.ts';
 import {
   containers,
   disk,
@@ -18,24 +19,27 @@ import {
   storageWarning,
 } from './builders.ts';
 
-interface Row {
-  readonly name: string;
-  /** Age of the last report in minutes. */
-  readonly age: number;
-  readonly before?: Partial<ReportFacts>;
-  readonly next?: Partial<ReportFacts>;
-  readonly jitter?: number;
-  readonly isLast?: boolean;
-}
+/** The age of the last report in minutes, its facts and the next ones. */
+type Row = [
+  name: string,
+  age: number,
+  before?: Partial<ReportFacts>,
+  next?: Partial<ReportFacts>,
+  given?: { readonly jitter?: number; readonly isLast?: boolean },
+];
 
-const isWritten = ({ age, before, next, jitter = 0, isLast = false }: Row): boolean => {
+const isWritten = (...[, age, before, next, given]: Row): boolean => {
   const previous = planReport(facts(before), undefined, new Date(minutesAgo(age)));
-  return isWorthWriting(previous, planReport(facts(next), previous, now), { now, jitter, isLast });
+  const how = { now, jitter: 0, isLast: false, ...given };
+  return isWorthWriting(previous, planReport(facts(next), previous, now), how);
 };
 
 const containerPass = pass('containergc');
-const failed = { passes: passes(pass('imagegc', { result: 'Failed' }), containerPass) };
-const removed = { passes: passes(pass('imagegc', { result: 'Succeeded', removed: 1 }), containerPass) };
+const imagePass = (over: Parameters<typeof pass>[1]) => pass('imagegc', over);
+const failed = { passes: passes(imagePass({ result: 'Failed' }), containerPass) };
+const removed = { passes: passes(imagePass({ result: 'Succeeded', removed: 1 }), containerPass) };
+const removable = (count: number, bytes: number) => ({ images: images({ removable: { count, bytes } }) });
+const otherRuntime = { runtime: { name: 'containerd', version: 'v3', apiVersion: 'v1' } };
 const restarted = { passes: [], images: undefined };
 /** The largest first. */
 const largeLogs = (...ids: readonly string[]): Partial<ReportFacts> => ({
@@ -45,37 +49,29 @@ const largeLogs = (...ids: readonly string[]): Partial<ReportFacts> => ({
   },
 });
 
+const logSized = (bytes: number): Partial<ReportFacts> => ({
+  lastRemoved: { images: [], others: [removedObject('LogFile', { bytes })] },
+});
+
 describe('is written', () => {
   test.each<Row>([
-    { name: 'after 5 min without a change', age: 5 },
-    { name: 'after 6 min without a change, whatever the jitter', age: 6, jitter: 0.99 },
-    { name: 'at once when a condition changed', age: 1 / 60, next: failed },
-    { name: 'a minute later, when the containers are known', age: 1, before: { containers: undefined } },
-    {
-      name: 'at once when another policy governs the node',
-      age: 0,
-      next: { governance: { kind: 'keep', reason: 'NoPolicy', policy: undefined } },
-    },
-    {
-      name: 'at once when the runtime was replaced',
-      age: 0,
-      next: { runtime: { name: 'containerd', version: 'v3', apiVersion: 'v1' } },
-    },
-    { name: 'a minute later, after a removal', age: 1, next: removed },
-    { name: 'at once after a removal, when the agent stops', age: 0, next: removed, isLast: true },
-    {
-      name: 'a minute later, after a large change of numbers',
-      age: 1,
-      next: { images: images({ removable: { count: 40, bytes: 2 * gib } }) },
-    },
-    { name: 'a minute later, with another log that is too large', age: 1, next: largeLogs('a', 'b') },
-    { name: 'a minute later, without a log that was too large', age: 1, before: largeLogs('a') },
-    { name: 'a minute later, when the images are unknown', age: 1, next: { images: undefined } },
-    { name: 'a minute later, with the first number of its kind', age: 1, next: { snapshots: { count: 2 } } },
-    { name: 'when the clock was set back', age: -60 },
-    { name: '5 min later, by an agent before its first pass', age: 5, next: restarted },
-  ])('$name', (row) => {
-    expect(isWritten(row)).toBe(true);
+    ['after 5 min without a change', 5],
+    ['after 6 min without a change, whatever the jitter', 6, {}, {}, { jitter: 0.99 }],
+    ['at once when a condition changed', 1 / 60, {}, failed],
+    ['a minute later, when the containers are known', 1, { containers: undefined }],
+    ['at once when another policy governs the node', 0, {}, { governance: keptBy('NoPolicy') }],
+    ['at once when the runtime was replaced', 0, {}, otherRuntime],
+    ['a minute later, after a removal', 1, {}, removed],
+    ['at once after a removal, when the agent stops', 0, {}, removed, { isLast: true }],
+    ['a minute later, after a large change of numbers', 1, {}, removable(40, 2 * gib)],
+    ['a minute later, with another log that is too large', 1, {}, largeLogs('a', 'b')],
+    ['a minute later, without a log that was too large', 1, largeLogs('a')],
+    ['a minute later, when the images are unknown', 1, {}, { images: undefined }],
+    ['a minute later, with the first number of its kind', 1, {}, { snapshots: { count: 2 } }],
+    ['when the clock was set back', -60],
+    ['5 min later, by an agent before its first pass', 5, {}, restarted],
+  ])('%s', (...row) => {
+    expect(isWritten(...row)).toBe(true);
   });
 
   test('without a report, or one without a readable time', () => {
@@ -89,42 +85,31 @@ describe('is written', () => {
 
 describe('is not written', () => {
   test.each<Row>([
-    { name: 'without a change', age: 4.9 },
-    { name: 'without a change, when the agent stops', age: 0.5, isLast: true },
-    { name: 'without a change, with jitter', age: 5.5, jitter: 0.9 },
-    {
-      name: 'for another time of a pass',
-      age: 4,
-      next: { passes: passes(pass('imagegc', { at: new Date(0) }), containerPass) },
-    },
-    { name: 'less than a minute later, after a removal', age: 0.5, next: removed },
-    {
-      name: 'for a small change of numbers',
-      age: 4,
-      next: { imageDisk: disk(52), images: images({ total: { count: 12, bytes: 10 * gib } }) },
-    },
-    {
-      name: 'for another text of a size that changed little',
-      age: 4,
-      before: { images: images({ removable: { count: 2, bytes: 2 * gib } }) },
-      next: { images: images({ removable: { count: 2, bytes: 2.1 * gib } }) },
-    },
-    { name: 'less than a minute later, with another log that is too large', age: 0.9, next: largeLogs('a') },
-    { name: 'for the order of large logs', age: 4, before: largeLogs('a', 'b'), next: largeLogs('b', 'a') },
-    {
-      name: 'for the sizes of the objects that were removed last, after a restart',
-      age: 4,
-      before: { lastRemoved: { images: [], others: [removedObject('LogFile', { bytes: gib })] } },
-    },
-    {
-      name: 'for another large image',
-      age: 4,
-      next: { images: images({ offenders: [offender({ id: 'sha256:a', bytes: gib })] }) },
-    },
-    { name: 'less than a minute later, for a large change', age: 0.9, next: { imageDisk: disk(60) } },
-    { name: 'by an agent before its first pass', age: 4, next: restarted },
-  ])('$name', (row) => {
-    expect(isWritten(row)).toBe(false);
+    ['without a change', 4.9],
+    ['without a change, when the agent stops', 0.5, {}, {}, { isLast: true }],
+    ['without a change, with jitter', 5.5, {}, {}, { jitter: 0.9 }],
+    ['for another time of a pass', 4, {}, { passes: passes(imagePass({ at: new Date(0) }), containerPass) }],
+    ['less than a minute later, after a removal', 0.5, {}, removed],
+    [
+      'for a small change of numbers',
+      4,
+      {},
+      { imageDisk: disk(52), images: images({ total: { count: 12, bytes: 10 * gib } }) },
+    ],
+    ['for another text of a size that changed little', 4, removable(2, 2 * gib), removable(2, 2.1 * gib)],
+    ['less than a minute later, with another log that is too large', 0.9, {}, largeLogs('a')],
+    ['for the order of large logs', 4, largeLogs('a', 'b'), largeLogs('b', 'a')],
+    ['for the sizes of the objects that were removed last, after a restart', 4, logSized(gib)],
+    [
+      'for another large image',
+      4,
+      {},
+      { images: images({ offenders: [offender({ id: 'a', bytes: gib })] }) },
+    ],
+    ['less than a minute later, for a large change', 0.9, {}, { imageDisk: disk(60) }],
+    ['by an agent before its first pass', 4, {}, restarted],
+  ])('%s', (...row) => {
+    expect(isWritten(...row)).toBe(false);
   });
 });
 
@@ -146,78 +131,57 @@ const stored = (warned: readonly string[], requested: readonly string[] = []) =>
   },
 });
 const nothing = stored([]);
+/** A request whose measurement is so many minutes old. */
+const measured = (minutes: number) => stored([], [`a ${minutes}`]);
 const many = (count: number): string[] => Array.from({ length: count }, (_, i) => `p${i} 80`);
+
+const otherUsage = { storage: { ...nothing.storage, warnings: [storageWarning('a', { usedBytes: 84 })] } };
 
 describe('about local storage, is written', () => {
   test.each<Row>([
-    { name: 'at once for a new request', age: 0, before: nothing, next: stored([], ['a']) },
-    { name: 'at once when a request is gone', age: 0, before: stored([], ['a']), next: nothing },
-    {
-      name: 'at once for a new request, before the first pass too',
-      age: 0,
-      before: nothing,
-      next: { ...stored([], ['a']), ...restarted },
-    },
-    { name: 'at once for another pod', age: 0, before: stored([], ['a']), next: stored([], ['b']) },
-    {
-      name: 'at once when the usage is unknown',
-      age: 0,
-      before: stored([], ['a']),
-      next: { storage: undefined },
-    },
-    {
-      name: 'a minute later for a newer measurement: the controller ignores old ones',
-      age: 1,
-      before: stored([], ['a 1']),
-      next: stored([], ['a 0']),
-    },
-    { name: 'at once for a new warning', age: 0, before: nothing, next: stored(['a 80']) },
-    { name: 'at once for a higher level', age: 0, before: stored(['a 80']), next: stored(['a 95']) },
-    { name: 'a minute later for a lower level', age: 1, before: stored(['a 95']), next: stored(['a 80']) },
-    { name: 'a minute after a warning ended', age: 1, before: stored(['a 80']), next: nothing },
-    {
-      name: 'at once for one more request than before, beyond the listed ones',
-      age: 0,
-      before: stored([], many(40)),
-      next: stored([], many(41)),
-    },
-  ])('$name', (row) => {
-    expect(isWritten(row)).toBe(true);
+    ['at once for a new request', 0, nothing, stored([], ['a'])],
+    ['at once when a request is gone', 0, stored([], ['a']), nothing],
+    [
+      'at once for a new request, before the first pass too',
+      0,
+      nothing,
+      { ...stored([], ['a']), ...restarted },
+    ],
+    ['at once for another pod', 0, stored([], ['a']), stored([], ['b'])],
+    ['at once when the usage is unknown', 0, stored([], ['a']), { storage: undefined }],
+    [
+      'a minute later for a newer measurement, as the controller ignores old ones',
+      1,
+      measured(1),
+      measured(0),
+    ],
+    ['at once for a new warning', 0, nothing, stored(['a 80'])],
+    ['at once for a higher level', 0, stored(['a 80']), stored(['a 95'])],
+    ['a minute later for a lower level', 1, stored(['a 95']), stored(['a 80'])],
+    ['a minute after a warning ended', 1, stored(['a 80']), nothing],
+    ['at once for one more request, beyond the listed ones', 0, stored([], many(40)), stored([], many(41))],
+  ])('%s', (...row) => {
+    expect(isWritten(...row)).toBe(true);
   });
 });
 
 describe('about local storage, is not written', () => {
   test.each<Row>([
-    {
-      name: 'for the same request, before the first pass',
-      age: 4,
-      before: stored([], ['a 1']),
-      next: { ...stored([], ['a 0']), ...restarted },
-    },
-    { name: 'for no request, before the first pass', age: 0, before: stored([], ['a']), next: restarted },
-    { name: 'for another order', age: 2, before: stored([], ['a', 'b']), next: stored([], ['b', 'a']) },
-    {
-      name: 'at once for a newer measurement',
-      age: 0.9,
-      before: stored([], ['a 1']),
-      next: stored([], ['a 0']),
-    },
-    { name: 'at once for a lower level', age: 0.5, before: stored(['a 95']), next: stored(['a 80']) },
-    { name: 'at once when a warning ended', age: 0.5, before: stored(['a 80']), next: nothing },
-    {
-      name: 'for another usage on the same level',
-      age: 4,
-      before: stored(['a 80']),
-      next: { storage: { ...nothing.storage, warnings: [storageWarning('a', { usedBytes: 84 })] } },
-    },
-    {
-      name: 'for another selection of more than can be listed',
-      age: 0,
-      before: stored(many(40), many(40)),
-      next: stored(many(40).toReversed(), many(40).toReversed()),
-    },
-  ])('$name', (row) => {
-    expect(isWritten(row)).toBe(false);
+    ['for the same request, before the first pass', 4, measured(1), { ...measured(0), ...restarted }],
+    ['for no request, before the first pass', 0, stored([], ['a']), restarted],
+    ['for another order', 2, stored([], ['a', 'b']), stored([], ['b', 'a'])],
+    ['at once for a newer measurement', 0.9, measured(1), measured(0)],
+    ['at once for a lower level', 0.5, stored(['a 95']), stored(['a 80'])],
+    ['at once when a warning ended', 0.5, stored(['a 80']), nothing],
+    ['for another usage on the same level', 4, stored(['a 80']), otherUsage],
+    [
+      'for another selection of more than can be listed',
+      0,
+      stored(many(40), many(40)),
+      stored(many(40).toReversed(), many(40).toReversed()),
+    ],
+  ])('%s', (...row) => {
+    expect(isWritten(...row)).toBe(false);
   });
 });
 
@@ -259,68 +223,36 @@ describe('warnings of a report that another program wrote', () => {
 });
 
 describe('the usage of the node', () => {
-  const disk = {
-    name: 'nodefs' as const,
-    capacityBytes: 100 * gib,
-    availableBytes: 50 * gib,
-    usedBytes: 50 * gib,
-  };
+  const half = { capacityBytes: 100 * gib, availableBytes: 50 * gib, usedBytes: 50 * gib };
   const one = { namespace: 'a', name: 'p', uid: 'u', bytes: 10 * gib };
   const namespace = { name: 'nodefs', pods: 1, bytes: 10 * gib, growthBytesPerHour: gib };
   const usage: NodeGCReportStatus['usage'] = {
-    fileSystems: [disk],
+    fileSystems: [{ name: 'nodefs', ...half }],
     pods: [one],
     namespaces: [namespace],
     images: [{ id: 'i', bytes: 10 * gib, inUse: true }],
   };
 
+  const growing = [{ ...namespace, growthBytesPerHour: 5 * gib }];
+  const sized = (bytes: number) => ({ ...usage, pods: [{ ...one, bytes }] });
+
   test.each([
-    { name: 'the first one', before: undefined, next: usage, expected: true },
-    { name: 'no change', before: usage, next: usage, expected: false },
-    {
-      name: 'something is unknown now',
-      before: usage,
-      next: { ...usage, unknown: 'logs: EIO' },
-      expected: true,
-    },
-    {
-      name: 'a pod that grew by 4 %',
-      before: usage,
-      next: { ...usage, pods: [{ ...one, bytes: 10.4 * gib }] },
-      expected: false,
-    },
-    {
-      name: 'a pod that grew by 6 %',
-      before: usage,
-      next: { ...usage, pods: [{ ...one, bytes: 10.7 * gib }] },
-      expected: true,
-    },
-    {
-      name: 'a new pod',
-      before: usage,
-      next: { ...usage, pods: [one, { ...one, uid: 'v' }] },
-      expected: true,
-    },
-    { name: 'a pod that is gone', before: usage, next: { ...usage, pods: [] }, expected: true },
-    {
-      name: 'a growth alone',
-      before: usage,
-      next: { ...usage, namespaces: [{ ...namespace, growthBytesPerHour: 5 * gib }] },
-      expected: false,
-    },
-    {
-      name: 'the last one, after a restart of the agent',
-      before: usage,
-      next: undefined,
-      expected: false,
-    },
-  ])('$name: written after a minute $expected', ({ before, next, expected }) => {
-    expect(isWritten({ name: '', age: 1, before: { usage: before }, next: { usage: next } })).toBe(expected);
+    ['the first one', undefined, usage, true],
+    ['no change', usage, usage, false],
+    ['something is unknown now', usage, { ...usage, unknown: 'logs: EIO' }, true],
+    ['a pod that grew by 4 %', usage, sized(10.4 * gib), false],
+    ['a pod that grew by 6 %', usage, sized(10.7 * gib), true],
+    ['a new pod', usage, { ...usage, pods: [one, { ...one, uid: 'v' }] }, true],
+    ['a pod that is gone', usage, { ...usage, pods: [] }, true],
+    ['a growth alone', usage, { ...usage, namespaces: growing }, false],
+    ['the last one, after a restart of the agent', usage, undefined, false],
+  ])('%s', (name, before, next, expected) => {
+    expect(isWritten(name, 1, { usage: before }, { usage: next })).toBe(expected);
   });
 
   test('without disks counts by its size alone', () => {
     const small = { pods: [{ ...one, bytes: 1024 }] };
-    const next = { usage: { pods: [{ ...one, bytes: 4096 }] } };
-    expect(isWritten({ name: '', age: 1, before: { usage: small }, next })).toBe(false);
+    const next = { pods: [{ ...one, bytes: 4096 }] };
+    expect(isWritten('', 1, { usage: small }, { usage: next })).toBe(false);
   });
 });

@@ -37,7 +37,9 @@ interface Environment {
   readonly registry: Registry;
   readonly log: RecordingLogger;
   readonly recorder: FakeRecorder;
-  /** Records a pass of each unit, without which the report is not written again. */
+  /** The first report, after a pass of each unit, without which the report is not written again. */
+  readonly start: () => Promise<void>;
+  /** Only the passes. */
   readonly ready: () => void;
 }
 
@@ -71,5 +73,9 @@ export function environment(over: Partial<ReportDeps> = {}): Environment {
     manager.observe(pass('imagegc'));
     manager.observe(pass('containergc'));
   };
-  return { manager, reports, clock, registry, log, recorder, ready };
+  const start = async (): Promise<void> => {
+    ready();
+    await manager.reconcile(new AbortController().signal);
+  };
+  return { manager, reports, clock, registry, log, recorder, ready, start };
 }

@@ -9,6 +9,8 @@ import { containers, disk, evictionRequest, orphanCount, orphanInventory, pass }
 import { environment } from './environment.ts';
 
 const never = new AbortController().signal;
+const degradedIn = ({ stored }: ReturnType<typeof environment>['reports']) =>
+  stored?.conditions?.find(({ type }) => type === 'Degraded');
 
 test('without changes the report is written once in five minutes', async () => {
   const { manager, reports, clock, ready } = environment();
@@ -22,9 +24,8 @@ test('without changes the report is written once in five minutes', async () => {
 
 test('unchanged reports of nodes are not written in step: each write draws a new jitter', async () => {
   const jitters = [0, 0.5];
-  const { manager, reports, clock, ready } = environment({ random: () => jitters.shift() ?? 0 });
-  ready();
-  await manager.reconcile(never);
+  const { manager, reports, clock, start } = environment({ random: () => jitters.shift() ?? 0 });
+  await start();
   clock.advance(320_000);
   await manager.reconcile(never);
   expect(reports.writes).toBe(1);
@@ -35,8 +36,7 @@ test('unchanged reports of nodes are not written in step: each write draws a new
 
 test('the jitter of the first write after a restart is drawn at the start', async () => {
   const first = environment();
-  first.ready();
-  await first.manager.reconcile(never);
+  await first.start();
   const second = environment({ random: () => 0.5 });
   second.reports.stored = first.reports.stored;
   second.ready();
@@ -46,9 +46,8 @@ test('the jitter of the first write after a restart is drawn at the start', asyn
 });
 
 test('an agent that stops reports its removals of the last minute', async () => {
-  const { manager, reports, ready } = environment();
-  ready();
-  await manager.reconcile(never);
+  const { manager, reports, start } = environment();
+  await start();
   manager.observe(pass('containergc', { result: 'Succeeded', removed: 1 }));
   await manager.reconcile(never);
   expect(reports.writes).toBe(1);
@@ -79,24 +78,22 @@ test('an image disk that could not be read is read again for the next report', a
   const reasons: unknown[] = [];
   for (let i = 0; i < 3; i += 1) {
     await manager.reconcile(never);
-    reasons.push(reports.stored?.conditions?.find(({ type }) => type === 'Degraded')?.reason);
+    reasons.push(degradedIn(reports)?.reason);
     clock.advance(1_000);
   }
   expect(reasons).toEqual(['ImageDiskUnknown', 'AsPlanned', 'AsPlanned']);
 });
 
 test('a node disk that cannot be read is no trouble', async () => {
-  const { manager, reports, ready } = environment({ nodeDisk: () => Promise.reject(new Error('EIO')) });
-  ready();
-  await manager.reconcile(never);
-  expect(reports.stored?.conditions?.find(({ type }) => type === 'Degraded')?.status).toBe('False');
+  const { reports, start } = environment({ nodeDisk: () => Promise.reject(new Error('EIO')) });
+  await start();
+  expect(degradedIn(reports)?.status).toBe('False');
 });
 
 test('with a runtime that is not available the node is Degraded', async () => {
-  const { manager, reports, ready } = environment({ runtimeTrouble: () => 'not ready' });
-  ready();
-  await manager.reconcile(never);
-  expect(reports.stored?.conditions?.find(({ type }) => type === 'Degraded')).toMatchObject({
+  const { reports, start } = environment({ runtimeTrouble: () => 'not ready' });
+  await start();
+  expect(degradedIn(reports)).toMatchObject({
     ...{ status: 'True', reason: 'RuntimeUnavailable', message: 'not ready' },
   });
 });
@@ -134,9 +131,8 @@ test('orphaned resources of the last pass that searched them are reported', asyn
     ...containers,
     orphans: orphanInventory({ podDirectories: orphanCount() }),
   };
-  const { manager, reports, clock, ready } = environment({ containers: () => inventory });
-  ready();
-  await manager.reconcile(never);
+  const { manager, reports, clock, start } = environment({ containers: () => inventory });
+  await start();
   inventory = containers;
   clock.advance(11 * 60_000);
   await manager.reconcile(never);
@@ -145,9 +141,8 @@ test('orphaned resources of the last pass that searched them are reported', asyn
 });
 
 test('the report has the sums of all passes, and a failure at once', async () => {
-  const { manager, reports, clock, ready } = environment();
-  ready();
-  await manager.reconcile(never);
+  const { manager, reports, clock, start } = environment();
+  await start();
   manager.observe(pass('imagegc', { result: 'Succeeded', removed: 2, freedBytes: 10 }));
   manager.observe(pass('imagegc', { result: 'Failed', removed: 1, freedBytes: 5, message: 'x' }));
   clock.advance(1_000);
@@ -193,17 +188,15 @@ describe('the totals after a restart', () => {
 });
 
 test('without a Node object no report is written', async () => {
-  const { manager, reports, ready } = environment({ node: () => undefined });
-  ready();
-  await manager.reconcile(never);
+  const { reports, start } = environment({ node: () => undefined });
+  await start();
   expect(reports.writes).toBe(0);
 });
 
 test('a Node that was created again gets its report at once', async () => {
   let uid = 'one';
-  const { manager, reports, ready } = environment({ node: () => ({ name: 'node-1', uid }) });
-  ready();
-  await manager.reconcile(never);
+  const { manager, reports, start } = environment({ node: () => ({ name: 'node-1', uid }) });
+  await start();
   uid = 'two';
   reports.stored = undefined;
   await manager.reconcile(never);
@@ -211,9 +204,8 @@ test('a Node that was created again gets its report at once', async () => {
 });
 
 test('a failed write is counted and repeated', async () => {
-  const { manager, reports, registry, ready } = environment();
-  ready();
-  await manager.reconcile(never);
+  const { manager, reports, registry, start } = environment();
+  await start();
   manager.observe(pass('imagegc', { result: 'Failed' }));
   reports.fails = true;
   await expect(manager.reconcile(never)).rejects.toThrow('server down');
@@ -261,11 +253,10 @@ test('snapshots are searched every ten minutes; metrics and report show all kind
 
 test('one Event for all orphaned resources, and the next one when there are more', async () => {
   let count = 1;
-  const { manager, recorder, ready } = environment({
+  const { manager, recorder, start } = environment({
     containers: () => ({ ...containers, orphans: orphanInventory({ podCgroups: orphanCount({ count }) }) }),
   });
-  ready();
-  await manager.reconcile(never);
+  await start();
   await manager.reconcile(never);
   expect(recorder.reasons).toEqual(['OrphanedResources Node/node-1']);
   count = 2;
@@ -277,9 +268,8 @@ test('one Event for all orphaned resources, and the next one when there are more
 test('snapshots that cannot be counted any more are not reported', async () => {
   let isGone = false;
   const find = () => (isGone ? Promise.reject(new Error('disk hangs')) : Promise.resolve({ count: 7 }));
-  const { manager, reports, registry, clock, log, ready } = environment({ snapshots: { find } });
-  ready();
-  await manager.reconcile(never);
+  const { manager, reports, registry, clock, log, start } = environment({ snapshots: { find } });
+  await start();
   isGone = true;
   clock.advance(11 * 60_000);
   await manager.reconcile(never);
@@ -325,12 +315,11 @@ describe('isAwaited', () => {
 
   test('is true only for evictions by the current generation of the policy', async () => {
     let [generation, storage] = [1, requesting(1, 'a')];
-    const { manager, ready } = environment({
+    const { manager, start } = environment({
       governance: () => inGeneration(generation),
       storage: () => storage,
     });
-    ready();
-    await manager.reconcile(never);
+    await start();
     generation = 2;
     expect(manager.isAwaited).toBe(false);
     storage = requesting(2, 'a');
@@ -354,8 +343,7 @@ describe('isAwaited', () => {
 
   test('is false after a restart once the agent has read a report with the request', async () => {
     const first = environment({ governance: () => inGeneration(1), storage: () => requesting(1, 'a') });
-    first.ready();
-    await first.manager.reconcile(never);
+    await first.start();
     const second = environment({ governance: () => inGeneration(1), storage: () => requesting(1, 'a') });
     second.reports.stored = first.reports.stored;
     expect(second.manager.isAwaited).toBe(true);

@@ -2,56 +2,32 @@ import { describe, expect, test } from 'vitest';
 import { orphansFound } from '../../../../src/agent/report/events.ts';
 import { planConditions } from '../../../../src/agent/report/conditions.ts';
 import { planOrphanEvent, type OrphanCounts } from '../../../../src/agent/report/orphans.ts';
-import { now, nodesRules, policy } from '../../../builders.ts';
+import { now } from '../../../builders.ts';
+import { governedNode } from '../builders.ts';
 import { facts, orphanCount, orphanInventory, pass, passes } from './builders.ts';
 
 const directories = (count: number) => orphanInventory({ podDirectories: orphanCount({ count }) });
 const snapshots = (count: number) => ({ count });
 
-test.each<{
-  name: string;
-  announced: OrphanCounts;
-  now: Parameters<typeof planOrphanEvent>[1];
-  isDue: boolean;
-}>([
-  { name: 'nothing', announced: {}, now: { orphans: undefined, snapshots: undefined }, isDue: false },
-  { name: 'none', announced: {}, now: { orphans: directories(0), snapshots: snapshots(0) }, isDue: false },
-  { name: 'the first', announced: {}, now: { orphans: directories(1), snapshots: undefined }, isDue: true },
-  {
-    name: 'as many as before',
-    announced: { podDirectories: 2 },
-    now: { orphans: directories(2), snapshots: undefined },
-    isDue: false,
-  },
-  {
-    name: 'one more',
-    announced: { podDirectories: 2 },
-    now: { orphans: directories(3), snapshots: undefined },
-    isDue: true,
-  },
-  {
-    name: 'the first snapshots',
-    announced: {},
-    now: { orphans: undefined, snapshots: snapshots(9) },
-    isDue: true,
-  },
-  {
-    name: 'more snapshots',
-    announced: { snapshots: 1 },
-    now: { orphans: undefined, snapshots: snapshots(99) },
-    isDue: false,
-  },
-])('an Event about $name is due: $isDue', ({ announced, now: found, isDue }) => {
-  expect(planOrphanEvent(announced, found).isDue).toBe(isDue);
+type Found = Parameters<typeof planOrphanEvent>[1];
+const found = (over: Partial<Found>): Found => ({ orphans: undefined, snapshots: undefined, ...over });
+
+test.each<[name: string, announced: OrphanCounts, now: Found, isDue: boolean]>([
+  ['nothing', {}, found({}), false],
+  ['none', {}, { orphans: directories(0), snapshots: snapshots(0) }, false],
+  ['the first', {}, found({ orphans: directories(1) }), true],
+  ['as many as before', { podDirectories: 2 }, found({ orphans: directories(2) }), false],
+  ['one more', { podDirectories: 2 }, found({ orphans: directories(3) }), true],
+  ['the first snapshots', {}, found({ snapshots: snapshots(9) }), true],
+  ['more snapshots', { snapshots: 1 }, found({ snapshots: snapshots(99) }), false],
+])('an Event about %s', (_, announced, now, isDue) => {
+  expect(planOrphanEvent(announced, now).isDue).toBe(isDue);
 });
 
 test('fewer are remembered, so that the next one is announced; a place that is not searched keeps its count', () => {
-  const fewer = planOrphanEvent(
-    { podDirectories: 3, snapshots: 1 },
-    { orphans: directories(1), snapshots: undefined },
-  );
+  const fewer = planOrphanEvent({ podDirectories: 3, snapshots: 1 }, found({ orphans: directories(1) }));
   expect(fewer).toEqual({ isDue: false, announced: { podDirectories: 1, snapshots: 1 } });
-  const unsearched = planOrphanEvent(fewer.announced, { orphans: undefined, snapshots: undefined });
+  const unsearched = planOrphanEvent(fewer.announced, found({}));
   expect(unsearched.announced).toEqual(fewer.announced);
 });
 
@@ -88,9 +64,8 @@ describe('the Event', () => {
 });
 
 describe('the condition Degraded', () => {
-  const nodes = nodesRules({ orphans: { podCgroups: 'Remove', podDirectories: 'Remove' } });
+  const governance = governedNode({ orphans: { podCgroups: 'Remove', podDirectories: 'Remove' } });
   const degraded = (over: Parameters<typeof facts>[0]) => {
-    const governance = { kind: 'governed' as const, policy: policy({ pods: undefined, nodes }), nodes };
     const conditions = planConditions(facts({ governance, ...over }), [], now);
     return conditions.find(({ type }) => type === 'Degraded');
   };

@@ -1,13 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
-import type { NodePassReport, Offender, RemovedKind } from '../../../../src/api/report/node-pass.ts';
+import type {
+  HeldImages,
+  NodePassReport,
+  Offender,
+  RemovedKind,
+} from '../../../../src/api/report/node-pass.ts';
 import type { ReportFacts } from '../../../../src/agent/report/facts.ts';
 import { planReport } from '../../../../src/agent/report/plan.ts';
 import { now, selectingAll } from '../../../builders.ts';
+import { governedNode, keptBy } from '../builders.ts';
 import { governedBy, storagePolicy } from '../localstorage/builders.ts';
 import {
   containers,
   disk,
+  expectStorable,
   facts,
   gib,
   images,
@@ -18,17 +24,11 @@ import {
   passes,
   removedObject,
 } from './builders.ts';
-import { expectStorable } from './storable.ts';
 
 const reported = (over: Partial<ReportFacts> = {}) => planReport(facts(over), undefined, now);
 const degraded = (over: Partial<ReportFacts>): string | undefined =>
   reported(over).conditions?.find(({ type }) => type === 'Degraded')?.message;
 
-const kept = (reason: Extract<NodeGovernance, { readonly kind: 'keep' }>['reason']): NodeGovernance => ({
-  kind: 'keep',
-  reason,
-  policy: undefined,
-});
 const invalid = {
   ...{ name: 'broken', uid: 'u', generation: 3, priority: 0, problems: ['spec.nodes: bad'] },
   ...selectingAll,
@@ -54,12 +54,12 @@ describe('Ready and Degraded', () => {
     ['a pass that could not decide', { passes: undecided }, 'Undecided', ill],
     ['the runtime is not available', { troubles: [unavailable] }, 'RuntimeUnavailable', ill],
     ['a disk without capacity', { imageDisk: noCapacity }, 'InvalidDiskCapacity', ill],
-    ['no policy', { governance: kept('NoPolicy'), passes: [] }, 'NoPolicy', well],
-    ['the keep label on the node', { governance: kept('KeepMarked') }, 'KeepMarked', well],
-    ['a watch that does not work', { governance: kept('NodeUnknown') }, 'NodeUnknown', ill],
+    ['no policy', { governance: keptBy('NoPolicy'), passes: [] }, 'NoPolicy', well],
+    ['the keep label on the node', { governance: keptBy('KeepMarked') }, 'KeepMarked', well],
+    ['a watch that does not work', { governance: keptBy('NodeUnknown') }, 'NodeUnknown', ill],
     [
       'an invalid policy',
-      { governance: { kind: 'keep', reason: 'InvalidPolicy', policy: invalid } },
+      { governance: { ...keptBy('InvalidPolicy'), policy: invalid } },
       'InvalidPolicy',
       ill,
     ],
@@ -78,8 +78,11 @@ describe('Ready and Degraded', () => {
       over: { passes: passes({ ...failed, message: 'EBUSY' }) },
       message: 'imagegc failed (3 removals failed): EBUSY',
     },
-    { over: { governance: kept('RuleOff') }, message: 'The policy has no rules for this node' },
-    { over: { governance: kept('InvalidPolicy') }, message: 'The policy that governs this node is invalid' },
+    { over: { governance: keptBy('RuleOff') }, message: 'The policy has no rules for this node' },
+    {
+      over: { governance: keptBy('InvalidPolicy') },
+      message: 'The policy that governs this node is invalid',
+    },
   ])('message: $message', ({ over, message }) => {
     expect(degraded(over)).toBe(message);
   });
@@ -148,7 +151,7 @@ test.each([
 test('a fact that is not known has no field', () => {
   const empty = reported({
     ...{ runtime: undefined, images: undefined, containers: undefined, imageDisk: undefined },
-    ...{ governance: kept('NoPolicy'), passes: [] },
+    ...{ governance: keptBy('NoPolicy'), passes: [] },
   });
   expect(Object.keys(empty).sort()).toEqual([
     ...['agentVersion', 'conditions', 'largestOffenders', 'reportTime', 'units'],
@@ -251,4 +254,33 @@ test('after a pass that could not list the node, the report still names what was
   const none = reported({ images: undefined, containers: undefined });
   expect(Object.keys(none)).not.toContain('images');
   expect(Object.keys(none)).not.toContain('containers');
+});
+
+const holding = (over: Partial<ReportFacts>) =>
+  planReport(facts(over), undefined, now).conditions?.find(({ type }) => type === 'Holding');
+const held: HeldImages = { due: 40, unused: 60, until: new Date('2026-01-15T12:05:00Z') };
+
+test('a large removal that waits has its numbers, its end and both commands', () => {
+  expect(holding({ images: { ...images(), held } })).toMatchObject({
+    status: 'True',
+    reason: 'Holding',
+    message:
+      'Generation 1 would remove 40 of 60 unused images of this node; dustpan waits until 2026-01-15T12:05:00Z. ' +
+      'To go on now: kubectl annotate gcpolicy default --overwrite gc.dustpan.dev/skip-hold=1. ' +
+      `To take it back: kubectl patch gcpolicy default --type=merge -p '{"spec":{"mode":"DryRun"}}'`,
+  });
+});
+
+test.each([
+  { name: 'nothing waits', over: { images: images() } },
+  { name: 'no pass has ended', over: { images: undefined } },
+])('False: $name', ({ over }) => {
+  expect(holding(over)).toMatchObject({ status: 'False', reason: 'NothingHeld' });
+});
+
+test.each<{ readonly name: string; readonly governance: ReportFacts['governance'] }>([
+  { name: 'no rule for images', governance: governedNode({}) },
+  { name: 'no policy', governance: keptBy('NoPolicy') },
+])('absent: $name', ({ governance }) => {
+  expect(holding({ governance })).toBeUndefined();
 });

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import type { PressureInventory } from '../../../../src/api/report/node-signals.ts';
 import { planReport } from '../../../../src/agent/report/plan.ts';
 import { now, policy } from '../../../builders.ts';
+import { keptBy } from '../builders.ts';
 import { crossed, governedBy, pressurePolicy, reading } from '../nodepressure/builders.ts';
-import { evictionRequest, facts } from './builders.ts';
-import { expectStorable } from './storable.ts';
+import { evictionRequest, expectStorable, facts } from './builders.ts';
 
 const { uid, generation } = policy();
 const governance = governedBy(pressurePolicy());
@@ -58,11 +58,7 @@ test.each([
 test('without a rule there is no condition', () => {
   const status = planReport(facts({ pressure: undefined }), undefined, now);
   expect(status.conditions?.map(({ type }) => type)).not.toContain('PressureAhead');
-  const kept = planReport(
-    facts({ governance: { kind: 'keep', reason: 'NoPolicy', policy: undefined } }),
-    undefined,
-    now,
-  );
+  const kept = planReport(facts({ governance: keptBy('NoPolicy') }), undefined, now);
   expect(kept.conditions?.map(({ type }) => type)).not.toContain('PressureAhead');
 });
 

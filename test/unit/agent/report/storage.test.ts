@@ -3,8 +3,7 @@ import type { StorageInventory } from '../../../../src/api/local-storage.ts';
 import { isWorthWriting } from '../../../../src/agent/report/change.ts';
 import { planReport } from '../../../../src/agent/report/plan.ts';
 import { now, policy } from '../../../builders.ts';
-import { evictionRequest, facts, offender, storageWarning } from './builders.ts';
-import { expectStorable } from './storable.ts';
+import { evictionRequest, expectStorable, facts, offender, storageWarning } from './builders.ts';
 
 const { uid, generation } = policy();
 const nothing: StorageInventory = {

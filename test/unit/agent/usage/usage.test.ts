@@ -115,56 +115,30 @@ describe('what uses a disk', () => {
     expect(rest).not.toHaveProperty('namespaces');
   });
 
-  test.each([
-    ['the disk of the kubelet', { nodeDisk: () => Promise.reject(new Error('EIO')) }, ['nodefs']],
-    ['the disk of images', { imageDisk: () => Promise.reject(new Error('EIO')) }, ['nodefs']],
-  ] as const)('%s cannot be read', async (what, over, expected) => {
-    const { unknown, fileSystems } = await node(over).measure();
-    expect(unknown).toBe(`${what.replace('the ', '')}: EIO`);
-    expect(fileSystems?.map(({ name }) => name)).toEqual(expected);
+  const broken = () => Promise.reject(new Error('EIO'));
+  const sharing = (isShared: boolean) => () => Promise.resolve(usage({}, { dedicatedImageFs: !isShared }));
+  const noDisk = { nodeDisk: broken, imageDisk: broken };
+
+  test.each<[name: string, over: Partial<UsageDeps>, listed: readonly string[]]>([
+    ['the disk of the kubelet, which images share', { nodeDisk: broken, kubelet: sharing(true) }, ['nodefs']],
+    [
+      'the disk of the kubelet, images have another',
+      { nodeDisk: broken, kubelet: sharing(false) },
+      ['imagefs'],
+    ],
+    ['the disk of images, which they share', { imageDisk: broken, kubelet: sharing(true) }, ['nodefs']],
+    ['the disk of images, which is another one', { imageDisk: broken, kubelet: sharing(false) }, ['nodefs']],
+    ['no disk, one is shared', { ...noDisk, kubelet: sharing(true) }, []],
+    ['no disk, images have another', { ...noDisk, kubelet: sharing(false) }, []],
+  ])('%s cannot be read', async (_, over, listed) => {
+    const { fileSystems } = await node(over).measure();
+    expect(fileSystems?.map(({ name }) => name)).toEqual(listed);
   });
-
-  test.each([
-    ['a shared file system', false, ['nodefs']],
-    ['file systems of their own', true, ['imagefs']],
-  ])(
-    'the disk of the kubelet cannot be read: the kubelet knows that images have %s',
-    async (_, dedicatedImageFs, expected) => {
-      const { fileSystems } = await node({
-        nodeDisk: () => Promise.reject(new Error('EIO')),
-        kubelet: () => Promise.resolve(usage({}, { dedicatedImageFs })),
-      }).measure();
-      expect(fileSystems?.map(({ name }) => name)).toEqual(expected);
-    },
-  );
-
-  test.each([true, false])(
-    'no disk can be read, dedicated or not (%s): none is listed',
-    async (dedicatedImageFs) => {
-      const broken = () => Promise.reject(new Error('EIO'));
-      const kubelet = () => Promise.resolve(usage({}, { dedicatedImageFs }));
-      const { fileSystems } = await node({ nodeDisk: broken, imageDisk: broken, kubelet }).measure();
-      expect(fileSystems).toEqual([]);
-    },
-  );
 
   test('nothing can be read: no disk is listed, and each is named', async () => {
-    const broken = () => Promise.reject(new Error('EIO'));
-    const { unknown, fileSystems } = await node({
-      nodeDisk: broken,
-      imageDisk: broken,
-      kubelet: broken,
-    }).measure();
+    const { unknown, fileSystems } = await node({ ...noDisk, kubelet: broken }).measure();
     expect(unknown).toBe('usage of the pods: EIO; disk of the kubelet: EIO; disk of images: EIO');
     expect(fileSystems).toEqual([]);
-  });
-
-  test('only the file system of images is not readable, and is another one', async () => {
-    const { fileSystems } = await node({
-      imageDisk: () => Promise.reject(new Error('EIO')),
-      kubelet: () => Promise.resolve(usage({}, { dedicatedImageFs: true })),
-    }).measure();
-    expect(fileSystems?.map(({ name }) => name)).toEqual(['nodefs']);
   });
 
   test('orphans are part of what logs and directories use', async () => {
@@ -186,26 +160,16 @@ describe('what uses a disk', () => {
   test('finished pods count as far as they are measured; namespaces of one size are in the order of their names', async () => {
     const names = ['c', 'a', 'b', 'd'];
     const finished = names.map((name) => storagePod(name, {}, { namespace: name, phase: 'Succeeded' }));
-    const kubelet = () =>
-      Promise.resolve(
-        usage(
-          Object.fromEntries(names.slice(0, 3).map((name) => [name, { containers: { main: { layer: 1 } } }])),
-        ),
-      );
+    const layered = { containers: { main: { layer: 1 } } };
+    const kubelet = () => Promise.resolve(usage({ a: layered, b: layered, c: layered }));
     const { namespaces } = await node({ pods: () => finished, kubelet }).measure();
     expect(namespaces?.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
   });
 
   test('without a history nothing is known about the time', () => {
-    const one = {
-      name: 'nodefs',
-      capacityBytes: 2,
-      availableBytes: 1,
-      usedBytes: 1,
-      classes: new Map(),
-    } as const;
+    const bytes = { capacityBytes: 2, availableBytes: 1, usedBytes: 1, collectableBytes: 0 };
     const measured = { at: new Date(), disks: [], pods: undefined, namespaces: [] };
-    const forecast = forecastOf({ ...one, collectableBytes: 0 }, noHistory, measured);
+    const forecast = forecastOf({ name: 'nodefs', ...bytes, classes: new Map() }, noHistory, measured);
     expect(forecast).toMatchObject({
       bytesPerHour: undefined,
       fullSeconds: undefined,
@@ -226,7 +190,6 @@ describe('what uses a disk', () => {
   });
 
   test('nobody knows the file system of images: they are unknown, and so is the rest', async () => {
-    const broken = () => Promise.reject(new Error('EIO'));
     const { fileSystems } = await node({ ...measuredPods, imageDisk: broken, kubelet: broken }).measure();
     expect(fileSystems?.map(({ name }) => name)).toEqual(['nodefs']);
     for (const field of ['imagesInUseBytes', 'layersBytes', 'otherBytes', 'collectableBytes'])
