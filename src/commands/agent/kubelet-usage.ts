@@ -27,25 +27,33 @@ export async function withKubelet<T>(
 
 interface UsageDeps {
   readonly read: (signal: AbortSignal) => Promise<StorageUsage>;
-  /** A usage that was read less than this ago is used again: localstorage and nodepressure read it one after the other. */
+  /** A reading that began less than this ago serves the other units, too. */
   readonly lastsMs: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Logger;
 }
 
-/** Reads the usage for several units; logs values that cannot be, once for each set of them. */
+/** Reads the usage for several units, which run at once or one after the other; logs values that cannot be, once for each set of them. */
 export function sharedUsage({ read, lastsMs, clock: time, log }: UsageDeps) {
-  let last: { readonly usage: StorageUsage; readonly atMs: number } | undefined;
+  let last: { readonly usage: Promise<StorageUsage>; readonly atMs: number } | undefined;
   let logged = '';
+  const readNow = async (signal: AbortSignal): Promise<StorageUsage> => {
+    try {
+      const usage = await read(signal);
+      const impossible = usage.impossible.join(', ');
+      if (impossible !== '' && impossible !== logged)
+        log.warn({ impossible }, 'the kubelet reports impossible values, which count as unknown');
+      logged = impossible;
+      return usage;
+    } catch (err) {
+      // The next unit tries again.
+      last = undefined;
+      throw err;
+    }
+  };
   return async (signal: AbortSignal): Promise<StorageUsage> => {
     const atMs = time.monotonicMs();
-    if (last !== undefined && atMs - last.atMs < lastsMs) return last.usage;
-    const usage = await read(signal);
-    last = { usage, atMs };
-    const impossible = usage.impossible.join(', ');
-    if (impossible !== '' && impossible !== logged)
-      log.warn({ impossible }, 'the kubelet reports impossible values, which count as unknown');
-    logged = impossible;
-    return usage;
+    if (last === undefined || atMs - last.atMs >= lastsMs) last = { usage: readNow(signal), atMs };
+    return await last.usage;
   };
 }

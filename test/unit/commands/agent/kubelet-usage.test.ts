@@ -6,7 +6,7 @@ import { usage } from '../../agent/localstorage/builders.ts';
 
 const never = new AbortController().signal;
 
-test('one reading serves both units; a failed one is tried again', async () => {
+test('one reading serves all units; a failed one is tried again', async () => {
   const clock = new FakeClock();
   const log = new RecordingLogger();
   let reads = 0;
@@ -16,7 +16,8 @@ test('one reading serves both units; a failed one is tried again', async () => {
     return isDown ? Promise.reject(new Error('away')) : Promise.resolve(usage({}, { impossible: ['pod a'] }));
   };
   const shared = sharedUsage({ read, lastsMs: 5000, clock, log });
-  const first = await shared(never);
+  const [first, atOnce] = await Promise.all([shared(never), shared(never)]);
+  expect(atOnce).toBe(first);
   clock.advance(4999);
   expect(await shared(never)).toBe(first);
   expect(reads).toBe(1);
