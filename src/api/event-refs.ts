@@ -12,6 +12,7 @@ export interface ObjectRef {
 
 type Named = Pick<ObjectRef, 'name' | 'uid'>;
 
+/** An Event about a pod is in its namespace. */
 export const podRef = ({ namespace, name, uid }: Named & { readonly namespace: string }): ObjectRef => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -20,6 +21,7 @@ export const podRef = ({ namespace, name, uid }: Named & { readonly namespace: s
   uid,
 });
 
+/** Policies are cluster-scoped. */
 export const policyRef = ({ name, uid }: Named): ObjectRef => ({
   apiVersion: 'gc.dustpan.dev/v1alpha1',
   kind: 'GCPolicy',
@@ -27,7 +29,7 @@ export const policyRef = ({ name, uid }: Named): ObjectRef => ({
   uid,
 });
 
-/** The controlling owner of pods, which outlives them; undefined = none that can exist: its name had to be cut. */
+/** The controlling owner of pods, which outlives them; undefined = there is none, or none that can exist: its name had to be cut. */
 export function ownerRef(owner: ObjectRef | undefined, namespace: string): ObjectRef | undefined {
   if (owner === undefined || isCut(owner.name)) return undefined;
   // A Node owns its mirror pods; it is cluster-scoped, so its Events are in another namespace.

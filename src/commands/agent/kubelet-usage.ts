@@ -33,27 +33,32 @@ interface UsageDeps {
   readonly log: Logger;
 }
 
-/** Reads the usage for several units, which run at once or one after the other; logs values that cannot be, once for each set of them. */
+/**
+ * Reads the usage for several units, which run at once or one after the other; logs values that cannot be, once for each set of them. All pass the
+ * signal of the agent: a reading that they share obeys that of the first.
+ */
 export function sharedUsage({ read, lastsMs, clock: time, log }: UsageDeps) {
   let last: { readonly usage: Promise<StorageUsage>; readonly atMs: number } | undefined;
   let logged = '';
   const readNow = async (signal: AbortSignal): Promise<StorageUsage> => {
-    try {
-      const usage = await read(signal);
-      const impossible = usage.impossible.join(', ');
-      if (impossible !== '' && impossible !== logged)
-        log.warn({ impossible }, 'the kubelet reports impossible values, which count as unknown');
-      logged = impossible;
-      return usage;
-    } catch (err) {
-      // The next unit tries again.
-      last = undefined;
-      throw err;
-    }
+    const usage = await read(signal);
+    const impossible = usage.impossible.join(', ');
+    if (impossible !== '' && impossible !== logged)
+      log.warn({ impossible }, 'the kubelet reports impossible values, which count as unknown');
+    logged = impossible;
+    return usage;
   };
   return async (signal: AbortSignal): Promise<StorageUsage> => {
     const atMs = time.monotonicMs();
-    if (last === undefined || atMs - last.atMs >= lastsMs) last = { usage: readNow(signal), atMs };
-    return await last.usage;
+    if (last !== undefined && atMs - last.atMs < lastsMs) return await last.usage;
+    const reading = { usage: readNow(signal), atMs };
+    last = reading;
+    try {
+      return await reading.usage;
+    } catch (err) {
+      // The next unit tries again.
+      if (last === reading) last = undefined;
+      throw err;
+    }
   };
 }

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { soonMeasured, noImage, nobody } from './environment.ts';
 import type { CriEnvironment } from './environment.ts';
 
@@ -114,6 +114,7 @@ export function containerSuite(environment: CriEnvironment): void {
 
   test('a container cannot be created from a removed image', async () => {
     const sandboxId = await kubelet.runPod({ name: 'imageless' });
+    onTestFinished(() => runtime.removeSandbox(sandboxId, signal));
     const failed = kubelet.create({ name: 'imageless' }, sandboxId, { name: 'main', image: noImage });
     await expect(failed).rejects.toThrow(noImage);
   });

@@ -6,6 +6,7 @@ import { built, until } from '../built.ts';
 import { RunningProcess } from '../running-process.ts';
 
 let api: Sandbox;
+let running: RunningProcess | undefined;
 
 const user = (name: string, allow: Required<SandboxUser>['allow']): SandboxUser => ({
   name,
@@ -20,10 +21,15 @@ const users = [
 beforeEach(async () => {
   api = await startSandbox({ users });
 });
-afterEach(() => api.stop());
+afterEach(async () => {
+  running?.kill('SIGKILL');
+  await api.stop();
+});
 
-const started = (...args: readonly string[]) =>
-  new RunningProcess([built.main, 'top', `--kubeconfig=${api.kubeconfigFile}`, ...args]);
+function started(...args: readonly string[]): RunningProcess {
+  running = new RunningProcess([built.main, 'top', `--kubeconfig=${api.kubeconfigFile}`, ...args]);
+  return running;
+}
 
 async function top(...args: readonly string[]) {
   const program = started(...args);

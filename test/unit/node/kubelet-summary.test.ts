@@ -55,7 +55,7 @@ describe('a stats summary', () => {
     ['of equal values on two devices', [one, one], devices(1, 2, 2), true],
     ['of one device with other values', [one, inodesElsewhere], devices(1, 1, 1), false],
     ['of equal values, with one device known', [one, one], devices(1), false],
-  ])('file systems %s: dedicated', (_name, [fs, imageFs], known, expected) => {
+  ])('whether file systems %s are dedicated', (_name, [fs, imageFs], known, expected) => {
     expect(storageUsageOf({ node: { fs, runtime: { imageFs } } }, 0, known).dedicatedImageFs).toBe(expected);
   });
 
@@ -67,7 +67,7 @@ describe('a stats summary', () => {
     ['no file system of containers', { imageFs: two }, devices(), false],
     ['no file system of images', { containerFs: two }, devices(), false],
     ['neither', undefined, devices(), false],
-  ])('containers have a file system of their own: %s', (_name, runtime, known, expected) => {
+  ])('whether containers have a file system of their own: %s', (_name, runtime, known, expected) => {
     expect(storageUsageOf({ node: { fs: one, runtime } }, 0, known).splitContainerFs).toBe(expected);
   });
 

@@ -84,7 +84,7 @@ describe('in bash', () => {
     // Bash completes directories, and files.
     ['snapshot s', ['snapshot', 's'], ['compopt +o default -o dirnames']],
     ['plan --policy ', ['plan', '--policy', ''], []],
-  ])('%s', (line, words, offered) => {
+  ])('%s as %j', (line, words, offered) => {
     expect(inBash(`dustpan ${line}`, ['dustpan', ...words])).toEqual(offered);
     expect(existsSync(join(work, 'oops'))).toBe(false);
   });

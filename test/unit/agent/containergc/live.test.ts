@@ -33,16 +33,22 @@ async function nodeWithGonePod(): Promise<Node> {
   return node;
 }
 
-test('nothing is removed while the caches are stale and the policy is now a dry run', async () => {
+const unreadable = 'policies, node and pods cannot be confirmed live: reading pods';
+
+test.each<[name: string, live: Node['live'], result: string, message: string]>([
+  [
+    'the policy is now a dry run',
+    { governance: governed(nodePolicy({}, 'DryRun')) },
+    'Short',
+    'policies have changed',
+  ],
+  ['the API server does not respond', new Error('reading pods'), 'Unknown', unreadable],
+])('nothing is removed while the caches are stale and %s', async (_, live, result, message) => {
   const node = await nodeWithRemovals();
-  node.live = { governance: governed(nodePolicy({}, 'DryRun')) };
+  node.live = live;
   await node.pass();
   expect(node.changes).toEqual([]);
-  expect(node.reports.at(-1)).toMatchObject({
-    result: 'Short',
-    removed: 0,
-    message: 'policies have changed',
-  });
+  expect(node.reports.at(-1)).toMatchObject({ result, removed: 0, errors: 0, message });
 });
 
 test('everything of a pod that only the API server has is kept', async () => {

@@ -117,6 +117,12 @@ test.each<{ name: string; change: (node: Node) => void }>([
   { name: 'the pod is in the cache again', change: (node) => (node.pods = [apiPod('pod'), apiPod('gone')]) },
   { name: 'the pods become unknown', change: (node) => (node.pods = undefined) },
   {
+    name: 'the clock jumps',
+    change: ({ clock }) => {
+      clock.stepWall(-3_600_000);
+    },
+  },
+  {
     name: 'a container of the pod starts',
     change: ({ runtime }) => runtime.add(container('gone-1', { pod: 'gone' })),
   },

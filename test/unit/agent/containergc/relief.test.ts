@@ -98,7 +98,9 @@ test('a relief that ends early, or without the pods, leaves more to remove', asy
   node.pods = [apiPod('pod')];
   node.runtime.add(...attempts(2, {}, 'd'));
   node.live = new Error('timeout');
+  const changes = [...node.changes];
   expect((await node.relieve()).result).toBe('MoreLeft');
+  expect(node.changes).toEqual(changes);
 });
 
 test('a disk that cannot be measured does not count a removal as failed', async () => {

@@ -246,7 +246,7 @@ describe('the usage of the node', () => {
     ['a pod that is gone', usage, { ...usage, pods: [] }, true],
     ['a growth alone', usage, { ...usage, namespaces: growing }, false],
     ['the last one, after a restart of the agent', usage, undefined, false],
-  ])('%s', (name, before, next, expected) => {
+  ])('whether it is written: %s', (name, before, next, expected) => {
     expect(isWritten(name, 1, { usage: before }, { usage: next })).toBe(expected);
   });
 

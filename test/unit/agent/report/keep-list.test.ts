@@ -74,12 +74,12 @@ test.each<[name: string, over: Partial<ReportFacts>, expected: string]>([
   expect(stateOf(over)).toBe(expected);
 });
 
-test.each<[over: Partial<ReportFacts>, fileSystem: string, signal: string]>([
-  [{ imageDisk: disk(84) }, 'image file system', 'imagefs.available below 15 %'],
-  [{ imageDisk: onInodes(0) }, 'image file system', 'imagefs.inodesFree below 5 %'],
-  [{ nodeDisk: disk(89) }, 'file system of the node', 'nodefs.available below 10 %'],
-  [{ nodeDisk: onInodes(0) }, 'file system of the node', 'nodefs.inodesFree below 5 %'],
-])('the message names the signal: %#', (over, fileSystem, signal) => {
+test.each<[signal: string, fileSystem: string, over: Partial<ReportFacts>]>([
+  ['imagefs.available below 15 %', 'image file system', { imageDisk: disk(84) }],
+  ['imagefs.inodesFree below 5 %', 'image file system', { imageDisk: onInodes(0) }],
+  ['nodefs.available below 10 %', 'file system of the node', { nodeDisk: disk(89) }],
+  ['nodefs.inodesFree below 5 %', 'file system of the node', { nodeDisk: onInodes(0) }],
+])('the message names the signal: %s', (signal, fileSystem, over) => {
   expect(keepListAtRisk(over)?.message).toMatch(new RegExp(`The ${fileSystem} is near .*\\(${signal}`));
 });
 

@@ -20,7 +20,7 @@ test.each<[name: string, announced: OrphanCounts, now: Found, isDue: boolean]>([
   ['one more', { podDirectories: 2 }, found({ orphans: directories(3) }), true],
   ['the first snapshots', {}, found({ snapshots: snapshots(9) }), true],
   ['more snapshots', { snapshots: 1 }, found({ snapshots: snapshots(99) }), false],
-])('an Event about %s', (_, announced, now, isDue) => {
+])('whether an Event about %s is due', (_, announced, now, isDue) => {
   expect(planOrphanEvent(announced, now).isDue).toBe(isDue);
 });
 

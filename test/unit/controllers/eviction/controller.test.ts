@@ -141,6 +141,13 @@ describe('keeps the pod if, while it is read,', () => {
     { name: 'the controller is stopped', change: (env) => env.stop() },
     { name: 'the policy changes to DryRun', change: dryRun },
     { name: 'the watch of reports breaks', change: (env) => (env.nodeReports.synced = false) },
+    {
+      name: 'live policies change during a slow read',
+      change: (env) => {
+        env.clock.advance(5_000);
+        env.confirm({ same: false });
+      },
+    },
     { name: 'the node withdraws its request', reason: 'RequestStale', change: (env) => env.request() },
     {
       name: 'the namespace gets the keep label',

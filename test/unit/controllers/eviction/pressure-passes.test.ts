@@ -183,6 +183,14 @@ describe('keeps the pod if, while it is read,', () => {
   });
 });
 
+test('a request for a limit that becomes one for pressure is evicted by neither', async () => {
+  const env = await pressed(['a']);
+  env.request(evictionRequest('a', { observedAtMs: env.clock.now().getTime() }));
+  env.evictions.onRequest = () => env.request(measured(env, 'a'));
+  await env.pass();
+  expect(env.evictions.acts).toEqual([]);
+});
+
 const names = ['a', 'b', 'c', 'd', 'e', 'f'];
 const nodeOf = (name: string): 'node-1' | 'node-2' => (name < 'd' ? 'node-1' : 'node-2');
 const request = fc.record({

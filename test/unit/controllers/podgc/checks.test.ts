@@ -41,6 +41,18 @@ describe('live policies', () => {
     expect(cluster.requests).toEqual([]);
     expect(reports).toMatchObject([{ deleted: 0, failed: 0 }]);
   });
+
+  test('that cannot be read in the middle of a pass end it: it reports its deletions and fails', async () => {
+    const made = environmentOf(many(500), expireAll());
+    const sent = inTheMiddle(made, () => {
+      made.clock.advance(5_000);
+      made.cluster.policies = unreadable;
+    });
+    await expect(made.pass()).rejects.toThrow('confirming policies');
+    expect(made.cluster.requests).toHaveLength(sent());
+    expect(500 - made.cluster.podNames.length).toBe(sent());
+    expect(made.reports.at(-1)?.deleted).toBe(sent());
+  });
 });
 
 describe('the live node of an orphan', () => {

@@ -127,10 +127,11 @@ const longBehind = pod('behind', { finishedAtMs: minutesAgo(120) });
 const halfAnHour = terminated({ ttlAfterFinishedMs: 30 * minute });
 
 test('accepts finish times that were in the future only because our clock was set back', () => {
-  const seen = observeFinished(noneSeen, [right, ahead], { monotonicMs: 0, now: new Date(minutesAgo(60)) });
-  expect([...seen.keys()]).toEqual(['uid-right', 'uid-ahead']);
+  const all = [right, ahead, pod('unknown', { finishedAtMs: undefined })];
+  const seen = observeFinished(noneSeen, all, { monotonicMs: 0, now: new Date(minutesAgo(60)) });
+  expect([...seen.keys()]).toEqual(['uid-right', 'uid-ahead', 'uid-unknown']);
   const later = { monotonicMs: minute, now: new Date(now.getTime() + minute) };
-  expect([...observeFinished(seen, [right, ahead], later).keys()]).toEqual(['uid-ahead']);
+  expect([...observeFinished(seen, all, later).keys()]).toEqual(['uid-ahead', 'uid-unknown']);
 });
 
 test.each([0, 60 * minute, -60 * minute])(

@@ -152,21 +152,21 @@ describe('pods', () => {
       expect(finishOf({ phase, ...status })).toEqual([Date.parse(finish), Date.parse(finish)]);
   });
 
-  const endless = { message: 'x', containerStatuses: [ended(january(2))] };
+  const withAnEnd = { message: 'x', containerStatuses: [ended(january(2))] };
   test.each<readonly [string, object | undefined, Partial<PodFacts>]>([
     [
       'a running pod has neither message nor end',
-      { phase: 'Running', ...endless },
+      { phase: 'Running', ...withAnEnd },
       { phase: 'Running', message: '', finishedAtMs: undefined },
     ],
     [
       'a pod in phase Unknown has not ended',
-      { phase: 'Unknown', ...endless },
+      { phase: 'Unknown', ...withAnEnd },
       { phase: 'Unknown', message: '', finishedAtMs: undefined },
     ],
     [
       'a pod with an empty phase has no finish time; it is terminated, as upstream',
-      endless,
+      withAnEnd,
       { phase: '', message: 'x', finishedAtMs: undefined },
     ],
     ['a new pod has no node and was on none', {}, { nodeName: undefined, nodeExisted: false }],

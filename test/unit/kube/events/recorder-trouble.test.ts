@@ -83,7 +83,11 @@ test.each([
 
 test.each([
   { name: 'a rejection is final, with a warning', causes: [], warnings: 1 },
-  { name: 'so is one in a terminating namespace, without', causes: ['NamespaceTerminating'], warnings: 0 },
+  {
+    name: 'a rejection in a terminating namespace is final, without a warning',
+    causes: ['NamespaceTerminating'],
+    warnings: 0,
+  },
 ])('$name', async ({ causes, warnings }) => {
   const { recorder, server, clock, dropped, log } = recording();
   server.before = () => {
