@@ -1,8 +1,9 @@
 // @bed node diskMB=2048 loop
 import { execFileSync } from 'node:child_process';
-import { statfsSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { NodeGCReport } from '../../../src/api/gen/nodegcreport.gen.ts';
 import type { NodeUsage } from '../../../src/api/report/node-pass.ts';
 import { createOverruns, print, write } from '../local-storage/pods.ts';
@@ -39,15 +40,25 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-/** A shell script that has written so many MiB for each second that has passed, however busy the machine is. */
-const fillOnTime = (folder: string, mebiPerSecond: number): string =>
-  [
-    'now() { read up idle </proc/uptime; now=${up%.*}; }',
-    'now; start=$now; n=0',
-    `while :; do now; due=$(((now-start)*${mebiPerSecond}))`,
-    `[ $due -gt $n ] && dd if=/dev/zero of=${folder}/$due bs=1048576 count=$((due-n)) 2>/dev/null`,
-    'n=$due; sleep 1; done',
-  ].join('; ');
+/** Writes so many MiB for each second that has passed into the emptyDir of the writer, until `signal` aborts or the disk is full. Not by the pod: a busy machine gives its container hardly any CPU. */
+async function fill(mebiPerSecond: number, signal: AbortSignal): Promise<void> {
+  const pods = join(kubeletRoot, 'pods');
+  const volumes = readdirSync(pods).map((uid) => join(pods, uid, 'volumes/kubernetes.io~empty-dir/data'));
+  const file = join(volumes.find((path) => existsSync(path)) ?? '', 'fill');
+  const oneMebi = Buffer.alloc(mebi);
+  const startedMs = performance.now();
+  let written = 0;
+  while (!signal.aborted) {
+    const due = Math.floor(((performance.now() - startedMs) / 1_000) * mebiPerSecond);
+    try {
+      for (; written < due; written += 1) appendFileSync(file, oneMebi);
+    } catch (err) {
+      if ((err as NodeJS.ErrnoException).code === 'ENOSPC') return;
+      throw err;
+    }
+    await sleep(1_000);
+  }
+}
 
 async function reported(): Promise<NodeUsage> {
   const list = await kubectl(cluster, ['get', 'nodegcreports', '-o', 'json']);
@@ -103,9 +114,11 @@ test('a minute later the report has what du and df show, without a policy', asyn
 });
 
 test('the disk is full when the report says so, and names who fills it', async () => {
-  await createOverruns(cluster, {
-    filler: { emptyDirs: { data: '' }, main: { script: fillOnTime('/data', 3) } },
+  const filling = new AbortController();
+  onTestFinished(() => {
+    filling.abort();
   });
+  void fill(3, filling.signal);
   const forecast = async () => {
     const { fileSystems: [disk] = [], forecast: text = '' } = await reported();
     return text.includes('EmptyDirs of namespace default grow') ? disk?.fullTime : undefined;

@@ -19,6 +19,7 @@ import {
 import { startOtherKubelet } from './kubelet.ts';
 import { keepingContainers } from '../agent/environment.ts';
 import { passesOf } from '../servers/dustpan-process.ts';
+import { waitUntil } from '../servers/waiting.ts';
 
 /** The same as the kubelet's flags; -1 = no limit. */
 interface Limits {
@@ -94,6 +95,12 @@ async function underKubelet(): Promise<Played> {
     const kubelet = await startOtherKubelet(cluster, flagsOf(given));
     try {
       await meanwhile?.();
+      // It removes the log of a deleted pod as soon as it knows all pods, which takes its time on a busy machine.
+      if (given === tooYoung)
+        await waitUntil(
+          'the kubelet to remove the log of the pod failed',
+          async () => !(await remainsOf(cluster)).includes('link failed_default_main'),
+        );
       // The kubelet first lists its pods, up to two seconds after its start.
       return await settled(() => remainsOf(cluster), 2_000 + 5 * quickPeriods.containerGcMs);
     } finally {
