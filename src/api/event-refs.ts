@@ -1,6 +1,6 @@
 import { isCut } from '../runtime/bounds.ts';
 
-/** What an Event is about. */
+/** The object of an Event. */
 export interface ObjectRef {
   readonly apiVersion: string;
   readonly kind: string;
@@ -20,6 +20,9 @@ export const podRef = ({ namespace, name, uid }: Named & { readonly namespace: s
   name,
   uid,
 });
+
+/** Nodes are cluster-scoped. */
+export const nodeRef = ({ name, uid }: Named): ObjectRef => ({ apiVersion: 'v1', kind: 'Node', name, uid });
 
 /** Policies are cluster-scoped. */
 export const policyRef = ({ name, uid }: Named): ObjectRef => ({

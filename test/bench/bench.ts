@@ -15,9 +15,6 @@ export interface Result {
 /** Columns of a bench that compares dustpan with a peer and a budget. */
 export const besidePeer = (peer: string): readonly string[] => ['', 'dustpan', peer, 'budget', ''];
 
-/** Columns of a bench without a peer. */
-export const withBudget: readonly string[] = ['', 'dustpan', 'budget', ''];
-
 /** A budget for the table. */
 interface Budget {
   readonly text: string;

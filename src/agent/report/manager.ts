@@ -1,3 +1,4 @@
+import { nodeRef } from '../../api/event-refs.ts';
 import type { StorageInventory } from '../../api/local-storage.ts';
 import type { NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
 import type { PressureInventory } from '../../api/report/node-signals.ts';
@@ -220,7 +221,7 @@ export class ReportManager {
     const { isDue, announced } = planOrphanEvent(this.#announced, found);
     this.#announced = announced;
     if (isDue && name !== undefined && uid !== undefined)
-      recorder.record(orphansFound({ apiVersion: 'v1', kind: 'Node', name, uid }, found));
+      recorder.record(orphansFound(nodeRef({ name, uid }), found));
   }
 }
 

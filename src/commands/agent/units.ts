@@ -22,7 +22,7 @@ import type {
 } from '../../api/report/node-pass.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import { NodeReports } from '../../kube/actions/node-report.ts';
-import type { ObjectRef } from '../../api/event-refs.ts';
+import { nodeRef, type ObjectRef } from '../../api/event-refs.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import { LiveNode } from '../../kube/actions/live-reads.ts';
 import {
@@ -189,7 +189,7 @@ function containerGc(
     pods: caches.pods,
     governance: caches.governance,
     live,
-    node: () => nodeRef(caches),
+    node: () => thisNode(caches),
     metrics: metrics.units,
     own: containerGcMetrics(registry),
     log: log.named('containergc'),
@@ -197,10 +197,10 @@ function containerGc(
   });
 }
 
-function nodeRef({ node }: Pick<AgentCaches, 'node'>): ObjectRef | undefined {
+function thisNode({ node }: Pick<AgentCaches, 'node'>): ObjectRef | undefined {
   const { name, uid } = node() ?? {};
   if (name === undefined || uid === undefined) return undefined;
-  return { apiVersion: 'v1', kind: 'Node', name, uid };
+  return nodeRef({ name, uid });
 }
 
 function imageGc(
@@ -219,7 +219,7 @@ function imageGc(
     onPass,
     pods: caches.pods,
     governance: caches.governance,
-    node: () => nodeRef(caches),
+    node: () => thisNode(caches),
     live,
     logBytes: async (signal) => {
       const { entries } = await logs.list(signal);
@@ -265,7 +265,7 @@ function nodePressure(
     log: logger,
     pods: caches.pods,
     governance: caches.governance,
-    node: () => nodeRef(caches),
+    node: () => thisNode(caches),
     source: {
       usage: (signal) => kubelet.usage(signal),
       thresholds: kubeletThresholds({ read: (signal) => kubelet.thresholds(signal), clock, log: logger }),
@@ -304,7 +304,7 @@ function usageManager(
     imageDisk: disk,
     kubelet: (signal) => kubelet.usage(signal),
     pods: caches.pods,
-    node: () => nodeRef(caches),
+    node: () => thisNode(caches),
     images: () => inventories.images,
     containers: () => inventories.containers,
     metrics: usageMetrics(registry),

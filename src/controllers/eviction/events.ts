@@ -1,4 +1,4 @@
-import { ownerRef, podRef } from '../../api/event-refs.ts';
+import { nodeRef, ownerRef, podRef } from '../../api/event-refs.ts';
 import { shortageText, type PressureUse } from '../../gc/reasons/eviction-words.ts';
 import type { LivePod } from '../../kube/actions/live-reads.ts';
 import type { NodeFacts } from '../../kube/cache/objects.ts';
@@ -93,7 +93,7 @@ export function evictionsInVain(
   shortage: PressureUse['shortage'],
 ): EventSpec {
   return {
-    regarding: { apiVersion: 'v1', kind: 'Node', name: node.name, uid: node.uid, namespace: undefined },
+    regarding: nodeRef(node),
     type: 'Warning',
     reason: 'EvictionsStopped',
     action: 'EvictPod',

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { scriptOptions } from '../../../scripts/arguments.ts';
 import { dustpanUser } from '../../cluster/controller/dustpan.ts';
-import { benchInJail, course, median, progress, row, thousands, withBudget, type Result } from '../bench.ts';
+import { benchInJail, course, median, progress, row, thousands, type Result } from '../bench.ts';
 import { nodeFlagsFor } from '../controller-flags.ts';
 import { applyPolicy, firstPass, podPolicy, scrape, scrapeEveryMs, startController } from '../controller.ts';
 import { loadPods } from '../pods/bench-pods.ts';
@@ -96,7 +96,7 @@ await benchInJail(['etcd', 'api'], async () => {
   return {
     title: `churn, ${thousands(pods)} pods, ${rate} new ones a second for ${minutes} min`,
     conditions: [servers.version, `dustpan: \`${nodeFlags}\``],
-    columns: withBudget,
+    columns: ['', 'dustpan', 'budget', ''],
     rows: rows(observed),
   } satisfies Result;
 });
