@@ -2,12 +2,10 @@ import { HeldBytes } from './held-bytes.ts';
 
 const [quote, backslash] = [0x22, 0x5c];
 const [openObject, closeObject, openList, closeList] = [0x7b, 0x7d, 0x5b, 0x5d];
-const deeper = new Map([
-  [openObject, 1],
-  [openList, 1],
-  [closeObject, -1],
-  [closeList, -1],
-]);
+/** By byte, how it changes the number of open objects and lists. */
+const deeper = new Int8Array(256);
+deeper[openObject] = deeper[openList] = 1;
+deeper[closeObject] = deeper[closeList] = -1;
 /** The number of open objects and lists inside the list of items, and inside one item. */
 const depth = { list: 2, item: 3 };
 /** Enough for the key before a list, with room for indentation. */
@@ -53,15 +51,40 @@ export class JsonItems {
 
   push(chunk: Buffer): void {
     let start = 0;
-    for (let at = 0; at < chunk.length; at += 1) {
-      const mark = this.#read(chunk[at] ?? 0);
+    let at = 0;
+    while (at < chunk.length) {
+      if (this.#isInString) {
+        at = this.#endOfString(chunk, at);
+        continue;
+      }
+      const code = chunk[at] ?? 0;
+      at += 1;
+      if (code === quote) this.#isInString = true;
+      const change = deeper[code] ?? 0;
+      if (change === 0) continue;
+      this.#depth += change;
+      const mark = this.#markAt(code);
       if (mark === undefined) continue;
-      const end = mark === 'the end of an item' ? at + 1 : at;
+      const end = mark === 'the end of an item' ? at : at - 1;
       this.#cut(mark, chunk.subarray(start, end));
       start = end;
     }
     const open = this.isInItem ? this.#item : this.#rest;
     open.add(chunk, start, chunk.length);
+  }
+
+  /** Where the text goes on behind the string that it is in at `from`. */
+  #endOfString(chunk: Buffer, from: number): number {
+    let at = this.#isEscaped ? from + 1 : from;
+    while (at < chunk.length) {
+      const code = chunk[at];
+      at += code === backslash ? 2 : 1;
+      if (code !== quote) continue;
+      this.#isInString = this.#isEscaped = false;
+      return at;
+    }
+    this.#isEscaped = at > chunk.length;
+    return at;
   }
 
   #cut(mark: Mark, before: Buffer): void {
@@ -77,22 +100,6 @@ export class JsonItems {
       this.#isInItems = this.#key.test(
         this.#rest.bytes.toString('latin1', this.#rest.bytes.length - keyBytes),
       );
-  }
-
-  #read(code: number): Mark {
-    if (this.#isInString) {
-      this.#readInString(code);
-      return undefined;
-    }
-    if (code === quote) this.#isInString = true;
-    this.#depth += deeper.get(code) ?? 0;
-    return this.#markAt(code);
-  }
-
-  #readInString(code: number): void {
-    if (this.#isEscaped) this.#isEscaped = false;
-    else if (code === backslash) this.#isEscaped = true;
-    else if (code === quote) this.#isInString = false;
   }
 
   #markAt(code: number): Mark {
