@@ -38,7 +38,11 @@ interface PodChecks {
 /** A plan that is older is not carried out further: labels, thresholds and nodes change meanwhile. */
 export const maxPlanAgeMs = 60_000;
 
-/** The conditions that must hold right before a pod is marked or deleted. `ranked`: the policies of the plan. */
+/**
+ * The conditions that must hold right before a pod is marked or deleted. `ranked`: the policies of the plan. planCurrent: the caches of policies and
+ * namespaces are current, the policies unchanged, the plan younger than a minute. nodeStillGone, policiesUnchanged and namespaceUnchanged: read
+ * live. notKept: no keep label in the caches. clocksAgree: only for `Expired`.
+ */
 export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks {
   const { policies, policySet, namespaces, live, holdsLease, clock, log } = deps;
   const planned = new Map([...namespaces.items.values()].map((one) => [one.name, one]));

@@ -13,11 +13,15 @@ import { usageReport } from './reports.ts';
 const { values: options } = scriptOptions({
   options: {
     nodes: { type: 'string', default: '1000' },
+    /** Of each report. */
+    namespaces: { type: 'string', default: '64' },
+    images: { type: 'string', default: '64' },
     /** How often each command runs; the table shows the median. */
     rounds: { type: 'string', default: '5' },
   },
 });
 const [nodes, rounds] = [Number(options.nodes), Number(options.rounds)];
+const size = { namespaces: Number(options.namespaces), images: Number(options.images) };
 const budget = { seconds: 1, mib: 150 };
 const isJudged = nodes === 1_000;
 const inFlight = 16;
@@ -26,7 +30,7 @@ const inFlight = 16;
 async function writeReports({ api }: Servers): Promise<number> {
   progress(`writing ${nodes} reports`);
   const now = new Date();
-  const reports = Array.from({ length: nodes }, (_, number) => usageReport(number, now));
+  const reports = Array.from({ length: nodes }, (_, number) => usageReport(number, now, size));
   await sendAll(reports, inFlight, async (report) => {
     await api.send('POST', reportsPath, { body: report });
     const body = { status: report['status'] };
@@ -89,7 +93,7 @@ await benchInJail(['etcd', 'api'], async () => {
     const bytes = await writeReports(servers);
     await settled(servers.cluster);
     return {
-      title: `top, ${thousands(nodes)} reports of ${Math.round(bytes / nodes / 1_000)} KB`,
+      title: `top, ${thousands(nodes)} reports of ${Math.round(bytes / nodes / 1_000)} KB (${size.namespaces} namespaces, ${size.images} images)`,
       conditions: [servers.version, `median of ${rounds} runs from start to exit, with Node's own flags`],
       columns: besidePeer('`kubectl get nodegcreports -o json`'),
       rows: await measure(servers, scratch),

@@ -2,8 +2,8 @@ import type { Manifest } from '../../sandbox/api/direct-store.ts';
 
 const gib = 1024 ** 3;
 
-/** A report of about 30 KB: its lists are full. */
-export function usageReport(number: number, now: Date): Manifest {
+/** With 64 namespaces and 64 images the lists of a report are full: 27 KB. */
+export function usageReport(number: number, now: Date, size = { namespaces: 64, images: 64 }): Manifest {
   const time = (seconds: number): string =>
     new Date(now.getTime() + seconds * 1_000).toISOString().replace(/\.\d+Z$/, 'Z');
   const share = (index: number): number => Math.round((4 * gib) / (index + 1 + (number % 7)));
@@ -49,7 +49,7 @@ export function usageReport(number: number, now: Date): Manifest {
           logsBytes: share(i) - Math.round(share(i) / 2) - Math.round(share(i) / 4),
           limitBytes: 8 * gib,
         })),
-        namespaces: Array.from({ length: 64 }, (_, i) => ({
+        namespaces: Array.from({ length: size.namespaces }, (_, i) => ({
           name: `team-${digits(i, 2)}`,
           pods: 2,
           bytes: share(i),
@@ -59,7 +59,7 @@ export function usageReport(number: number, now: Date): Manifest {
           ...(i % 3 === 0 && { growthBytesPerHour: 30_000_000 + i }),
         })),
         otherNamespaces: { count: 3, bytes: 1_000_000 },
-        images: Array.from({ length: 64 }, (_, i) => ({
+        images: Array.from({ length: size.images }, (_, i) => ({
           id: `sha256:${digits(i, 4).repeat(16)}`,
           name: `registry.example.com/platform/service-${digits(i, 2)}:2026.11.${digits(i, 2)}`,
           bytes: share(i),
