@@ -50,6 +50,8 @@ export interface PlanFacts {
   readonly part?: PodPart | undefined;
   /** When the snapshot was taken; undefined = a cluster, or a snapshot without this time. */
   readonly takenAt?: Date | undefined;
+  /** No controller acts now, so no pod is removed; undefined = one does, or it is not known. */
+  readonly idle?: true | undefined;
   /** Problems while reading, one sentence each. */
   readonly notes: readonly string[];
 }

@@ -37,12 +37,20 @@ export class LeaseServer {
   }
 
   /** Overwrites the lease as another candidate, without preconditions. */
-  overwrite(spec: LeaseSpec): void {
+  overwrite(spec: LeaseSpec, annotations: Readonly<Record<string, string>> = {}): void {
     this.#api.objects.apply({
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
-      metadata: { ...place },
+      metadata: { ...place, annotations },
       spec,
+    });
+  }
+
+  applyPod(name: string, uid: string): void {
+    this.#api.objects.apply({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { namespace: place.namespace, name, uid },
     });
   }
 
@@ -109,7 +117,8 @@ export function candidate(
     clock,
     obedient = true,
     random = () => 0,
-  }: { clock: SettlingClock; obedient?: boolean; random?: () => number },
+    pod,
+  }: { clock: SettlingClock; obedient?: boolean; random?: () => number; pod?: LeaseElectorDeps['pod'] },
 ): Candidate {
   const connection = server.connect();
   const log = new RecordingLogger();
@@ -124,6 +133,7 @@ export function candidate(
     random,
     lease: place,
     identity,
+    pod,
     onEvent: (event) => events.push(event),
     onMasterStatus: (leading) => statuses.push(leading),
     onSlowPath: () => (slowPaths += 1),

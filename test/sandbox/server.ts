@@ -16,7 +16,7 @@ import { buffer } from 'node:stream/consumers';
 import { newAuthority, type Certified } from '../certificate.ts';
 import type { ContractServer } from '../contract/server.ts';
 import { ApiServer, failed, ofStatus, type ApiResponse } from './api/api-server.ts';
-import type { DirectStore } from './api/direct-store.ts';
+import type { DirectStore, Manifest } from './api/direct-store.ts';
 import { badRequest, Failure } from './api/failure.ts';
 import { serveExec, type SandboxExec } from './api/exec.ts';
 import { Faults, type Fault, type Refusal } from './api/faults.ts';
@@ -58,6 +58,34 @@ export interface Sandbox extends ContractServer {
   kubeconfigOf(user: string): string;
 }
 
+/** What the commands read of the chart: the CRDs, and a controller that acts without a Lease. */
+const installed: readonly Manifest[] = [
+  ...['gcpolicies', 'nodegcreports'].map((name) => ({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${name}.gc.dustpan.dev` },
+    spec: { versions: [{ name: 'v1alpha1', served: true }] },
+    status: { storedVersions: ['v1alpha1'] },
+  })),
+  {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: {
+      ...{ namespace: 'dustpan-system', name: 'dustpan-controller' },
+      labels: {
+        'app.kubernetes.io/part-of': 'dustpan',
+        'app.kubernetes.io/component': 'controller',
+        'app.kubernetes.io/version': '0.1.0',
+      },
+    },
+    spec: {
+      replicas: 1,
+      template: { spec: { containers: [{ args: ['controller', '--leader-elect=false'] }] } },
+    },
+    status: { readyReplicas: 1 },
+  },
+];
+
 const administrator = 'kubernetes-admin';
 /** Longer than any pause of a client, so that no client sends a request on a closing connection. */
 const keepAliveMs = 120_000;
@@ -70,7 +98,10 @@ export async function startSandbox({
   tls = false,
 }: SandboxOptions = {}): Promise<Sandbox> {
   const api = new ApiServer();
-  const installCrds = (): Promise<void> => api.registry.install(join(process.cwd(), 'crds'));
+  const installCrds = async (): Promise<void> => {
+    await api.registry.install(join(process.cwd(), 'crds'));
+    for (const one of installed) api.objects.apply(one);
+  };
   if (crds) await installCrds();
   const token = randomUUID();
   const users = [{ name: administrator, token, allow: () => true }, ...others];

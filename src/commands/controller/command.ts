@@ -20,7 +20,7 @@ import {
 } from '../cli/option.ts';
 import type { Load, System } from '../cli/system.ts';
 
-const about = `Deletes garbage pods as the GCPolicies define: terminated pods beyond a threshold or an age, orphaned pods of missing nodes, and pods that can never be scheduled. A policy in mode DryRun, the default, only counts and explains. Runs until SIGTERM or SIGINT. Of several replicas, the one that holds the Lease acts. POD_NAME and POD_NAMESPACE identify the pod it runs in, for the Lease and for Events.
+const about = `Deletes garbage pods as the GCPolicies define: terminated pods beyond a threshold or an age, orphaned pods of missing nodes, and pods that can never be scheduled. A policy in mode DryRun, the default, only counts and explains. Runs until SIGTERM or SIGINT. Of several replicas, the one that holds the Lease acts. POD_NAME, POD_UID and POD_NAMESPACE identify the pod it runs in, for the Lease and for Events.
 
 Examples:
   # in a cluster
@@ -126,6 +126,7 @@ export function controllerConfig(options: Options, { env, readFile }: System) {
     podGcPeriodMs: options.podGcPeriod,
     /** undefined outside a pod. */
     podName: set(env['POD_NAME']),
+    podUid: set(env['POD_UID']),
     /** Where the controller runs: the default namespace of the Lease. */
     podNamespace,
   };

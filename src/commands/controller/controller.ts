@@ -180,6 +180,10 @@ const named = ({ metrics }: Base, name: string, intervalMs: number) => ({
 
 const instanceOf = ({ podName }: ControllerConfig): string => podName ?? hostname();
 
+function podOf({ podName: name, podUid: uid, podNamespace: namespace }: ControllerConfig) {
+  return name === undefined || uid === undefined ? undefined : { namespace, name, uid };
+}
+
 function eventRecorder({ config, cluster, metrics, log }: Base): EventRecorder {
   return new EventRecorder({
     transport: cluster.transport,
@@ -202,6 +206,7 @@ function leaseElector({ config, cluster, metrics, log }: Base, recorder: EventRe
     random: Math.random,
     lease: { namespace, name },
     identity: `${instanceOf(config)}_${randomUUID()}`,
+    pod: podOf(config),
     onEvent: (event) => {
       recorder.record(event);
     },

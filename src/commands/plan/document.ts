@@ -136,6 +136,8 @@ export interface PlanDocument {
   readonly proposed?: boolean;
   /** Compared with the policies in force; undefined = there are none to compare with. */
   readonly changes?: Changes;
+  /** No controller acts now, so no pod is removed. */
+  readonly idle?: true | undefined;
   /** Facts that limit the plan, one sentence each. */
   readonly notes: readonly string[];
 }

@@ -32,6 +32,8 @@ import {
 import { usingCluster, type Connected } from '../cli/connect.ts';
 import { readThroughAgents } from '../agent-pod/read.ts';
 import { UsageError } from '../cli/exit.ts';
+import { isLed } from '../installation/facts.ts';
+import { readControllers } from '../installation/read.ts';
 import type { PlanConfig } from './command.ts';
 import { adviceOnNodes } from './notes.ts';
 import { readThisNode } from './live-node.ts';
@@ -124,8 +126,20 @@ class ClusterReader {
         [...reports.values()],
         parts.map(({ name }) => name),
       ),
+      idle: await this.#idle(),
       notes: this.#notes,
     };
+  }
+
+  async #idle(): Promise<true | undefined> {
+    const controllers = await readControllers(this.#cluster, this.#signal);
+    if (controllers?.every((one) => isLed(one, clock.now()) === false) !== true) return undefined;
+    this.#notes.unshift(
+      controllers.length === 0
+        ? 'Nothing removes pods now: the cluster has no Deployment of dustpan. dustpan status says more.'
+        : 'Nothing removes pods now: no controller holds the Lease. dustpan status says more.',
+    );
+    return true;
   }
 
   /** The pods of the cluster; of the namespace alone where its owner may list no others. */

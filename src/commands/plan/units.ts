@@ -61,6 +61,7 @@ export function planUnits(facts: PlanFacts, options: PlanOptions): PlanDocument 
     summary: units.flatMap(({ summary }) => summary ?? []),
     totals: [...units.flatMap(({ totals }) => totals ?? []), ...facts.reports.flatMap(reportTotals)],
     policies: policyCounts(facts, decisions),
+    idle: facts.idle,
     notes: [...notesOn(facts), ...paceNotes(decisions), ...units.flatMap(({ notes = [] }) => notes)],
   };
 }

@@ -24,6 +24,12 @@ const statusOptions = () =>
       .description(about)
       .option('-w, --watch [true|false]', 'Show it again after each change, until Ctrl-C.', onOff, false)
       .option('--exit-code [true|false]', 'Exit with 3 when there is a problem.', onOff, false)
+      .option(
+        '--installation [true|false]',
+        'Only check the installation: leave out the problems of policies and nodes.',
+        onOff,
+        false,
+      )
       .addOption(colorOption())
       .addOption(outputOption()),
   );
@@ -35,6 +41,7 @@ export const statusCommand = (system: System, load: Load<[StatusConfig, System]>
       ...options,
       kube: personConnection(options, system.env, 'status'),
       hasExitCode: options.exitCode,
+      onlyInstallation: options.installation,
       colours: hasColours(options.color, set(system.env['NO_COLOR'])),
     };
     system.exitCode = await run(config, system);

@@ -2,12 +2,15 @@ import type { GCPolicy } from '../../api/gen/gcpolicy.gen.ts';
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
 import type { RawFacts } from '../../kube/cache/objects.ts';
 import { jsonResource, policiesResource, reportsPath, type Resource } from '../../kube/cache/resources.ts';
-import { ApiError, type KubeTransport } from '../../kube/http/transport.ts';
+import { isDenied, isNotFound } from '../../kube/http/transport.ts';
+import type { Connected } from '../cli/connect.ts';
 import type { PersonConnection } from '../cli/connection.ts';
 import { exitCode } from '../cli/exit.ts';
 import { listObjects } from '../cli/list-objects.ts';
 import { showLive } from '../cli/live.ts';
 import type { OutputFormat } from '../cli/output.ts';
+import type { Installation } from '../installation/facts.ts';
+import { readInstallation } from '../installation/read.ts';
 import { statusTable } from './table.ts';
 import { statusView } from './view.ts';
 import type { System } from '../cli/system.ts';
@@ -18,17 +21,18 @@ export interface StatusConfig {
   readonly output: OutputFormat;
   readonly colours: boolean;
   readonly hasExitCode: boolean;
+  /** Leave out the problems of policies and nodes. */
+  readonly onlyInstallation: boolean;
 }
 
 /** Shows the status once, or after each change until SIGINT; resolves with the exit code. */
 export async function runStatus(config: StatusConfig, system: System): Promise<number> {
-  const { colours, hasExitCode } = config;
+  const { colours, hasExitCode, onlyInstallation } = config;
   const view = await showLive(
     {
-      read: ({ transport }, signal) => readStatus(transport, signal),
-      viewOf: ({ policies, reports }, now) => statusView(policies, reports, now),
+      read: async (cluster, signal) => await readStatus(cluster, onlyInstallation, signal),
+      viewOf: statusView,
       linesOf: (shown, { now, width = 80 }) => statusTable(shown, { now, width, colours }),
-      warningOf: ({ warning }) => warning,
     },
     config,
     system,
@@ -37,11 +41,11 @@ export async function runStatus(config: StatusConfig, system: System): Promise<n
   return hasExitCode && hasTrouble ? exitCode.found : exitCode.ok;
 }
 
-interface Status {
-  readonly policies: readonly GCPolicy[];
-  /** undefined = they could not be read. */
+/** What is read. undefined = it may not be read; `installation.unread` says so. */
+export interface StatusFacts {
+  readonly policies: readonly GCPolicy[] | undefined;
   readonly reports: readonly NodeGCReport[] | undefined;
-  readonly warning?: string;
+  readonly installation: Installation;
 }
 
 const resources = {
@@ -49,29 +53,36 @@ const resources = {
   reports: jsonResource({ name: 'nodegcreports', path: reportsPath }),
 };
 
-/** Rejects when the policies cannot be read; reports that may not be read are left out with a warning. */
-async function readStatus(transport: KubeTransport, signal: AbortSignal): Promise<Status> {
-  const list = async (resource: Resource<RawFacts>): Promise<readonly RawFacts['object'][]> => {
-    // A report may have 50 KB, and a whole page is held in memory.
-    const items = await listObjects({ transport, resource, pageSize: 100 }, signal);
-    return items.map(({ object }) => object);
+async function readStatus(
+  cluster: Connected,
+  onlyInstallation: boolean,
+  signal: AbortSignal,
+): Promise<StatusFacts> {
+  const unread: string[] = [];
+  const list = async (resource: Resource<RawFacts>): Promise<readonly RawFacts['object'][] | undefined> => {
+    if (onlyInstallation) return undefined;
+    try {
+      // A report may have 50 KB, and a whole page is held in memory.
+      const items = await listObjects({ transport: cluster.transport, resource, pageSize: 100 }, signal);
+      return items.map(({ object }) => object);
+    } catch (err) {
+      // The installation has the missing kind.
+      if (isNotFound(err)) return [];
+      if (!isDenied(err)) throw new Error(`listing ${resource.name}`, { cause: err });
+      unread.push(resource.name);
+      return undefined;
+    }
   };
-  const policies = await list(resources.policies).catch((cause: unknown) => {
-    if (cause instanceof ApiError && cause.status === 404)
-      throw new Error('the kind GCPolicy is not installed in the cluster: is dustpan?');
-    throw new Error('listing gcpolicies', { cause });
-  });
-  try {
-    return { policies: policies.filter(isPolicy), reports: (await list(resources.reports)).filter(isReport) };
-  } catch (err) {
-    if (!(err instanceof ApiError && (err.status === 403 || err.status === 404))) throw err;
-    const why = err.status === 404 ? 'the kind NodeGCReport is not installed in the cluster' : err.message;
-    return {
-      policies: policies.filter(isPolicy),
-      reports: undefined,
-      warning: `cannot list nodegcreports: ${why}`,
-    };
-  }
+  const [policies, reports, installation] = await Promise.all([
+    list(resources.policies),
+    list(resources.reports),
+    readInstallation(cluster, signal),
+  ]);
+  return {
+    policies: policies?.filter(isPolicy),
+    reports: reports?.filter(isReport),
+    installation: { ...installation, unread: [...unread, ...installation.unread] },
+  };
 }
 
 // The API server has validated them against the very schemas that the types are made from.

@@ -1,5 +1,7 @@
+import { isStarting } from '../installation/problems.ts';
+import { printable } from '../../runtime/text/printable.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
-import { ageText, firstOf, paragraph, red } from '../cli/table.ts';
+import { ageText, columns, firstOf, paragraph, red, type Column } from '../cli/table.ts';
 import type { Trouble } from './trouble.ts';
 import type { StatusView } from './view.ts';
 
@@ -10,16 +12,45 @@ interface Screen {
   readonly colours: boolean;
 }
 
-/** The status for people, in lines: problems, then totals. */
+/** The status for people, in lines: the verdict, problems, totals, nodes. */
 export function statusTable(view: StatusView, { now, width, colours }: Screen): readonly string[] {
-  const troubles = view.trouble.flatMap((trouble) => paragraph(`! ${troubleText(trouble, now)}`, width));
-  return [
-    ...(colours ? troubles.map(red) : troubles),
-    ...(troubles.length > 0 ? [''] : []),
-    ...[...totalLines(view), 'Details: kubectl get gcpolicies,nodegcreports -o wide'].flatMap((line) =>
-      paragraph(line, width),
-    ),
+  const troubles = view.trouble.flatMap((trouble) => [
+    ...paragraph(`! ${troubleText(trouble, now)}`, width).map((line) => (colours ? red(line) : line)),
+    // Not wrapped, so that it can be copied.
+    `    ${printable(trouble.command)}`,
+  ]);
+  const sections = [
+    [...paragraph(verdictText(view, now), width), ...troubles],
+    [...totalLines(view), ...unreadLines(view)].flatMap((line) => paragraph(line, width)),
+    nodeLines(view, width),
   ];
+  return sections
+    .filter((lines) => lines.length > 0)
+    .flatMap((lines, i) => (i === 0 ? lines : ['', ...lines]));
+}
+
+const verdicts = {
+  Works: 'dustpan works',
+  WorksInPart: 'dustpan works in part',
+  DoesNotWork: 'dustpan does not work: nothing acts now',
+  NotInstalled: 'dustpan is not installed in this cluster',
+  Unknown: 'It is not known whether dustpan works',
+} as const satisfies Record<StatusView['verdict'], string>;
+
+function verdictText({ verdict, controllers, agents, trouble }: StatusView, now: Date): string {
+  const parts = [
+    ...(controllers ?? []).map(({ version, leader, leaderSince }) =>
+      leader === null
+        ? `controller ${version}`
+        : `controller ${version}, leader ${leader} for ${ageText(leaderSince, now)}`,
+    ),
+    ...(agents ?? []).map(
+      ({ ready, wanted }) => `agents ready on ${ready} of ${counted(wanted, 'node', 'nodes')}`,
+    ),
+    ...(trouble.length > 0 ? [counted(trouble.length, 'problem', 'problems')] : []),
+  ];
+  const starting = agents?.some((one) => isStarting(one, now)) ? ' Agents report within 60 s.' : '';
+  return `${[verdicts[verdict], ...parts].join('; ')}.${starting}`;
 }
 
 function troubleText({ kind, names, reason, message, since }: Trouble, now: Date): string {
@@ -27,7 +58,8 @@ function troubleText({ kind, names, reason, message, since }: Trouble, now: Date
   return `${kind} ${firstOf(names, 3)}: ${reason}${age}: ${message}`;
 }
 
-function totalLines({ totals, nodes }: StatusView): readonly string[] {
+function totalLines(view: StatusView): readonly string[] {
+  const { totals, nodes } = view;
   const { policies, podsDue, podsDueInDryRun, podsDeleted, podsDeletedSince } = totals;
   const { reclaimableBytes, reclaimedBytes, reclaimedSince } = totals;
   const share = podsDueInDryRun === podsDue ? 'all' : `${podsDueInDryRun} of them`;
@@ -37,12 +69,48 @@ function totalLines({ totals, nodes }: StatusView): readonly string[] {
     counted(policies, 'policy', 'policies'),
     `pods: ${podsDue} due${dryRun} ${podsDeleted} deleted${sinceText(podsDeletedSince)}`,
   ];
+  const ofPolicies = policies === 0 ? ['There is no GCPolicy: nothing is removed.'] : pods;
   return [
-    ...(policies === 0 ? ['There is no GCPolicy: nothing is removed.'] : pods),
-    nodes?.length === 0 ? 'No agent has reported.' : `${counted(totals.nodes, 'node', 'nodes')}: ${freed}`,
-    ...(nodes === null ? ['The reports of nodes could not be read.'] : []),
+    ...(view.policies === null ? [] : ofPolicies),
+    ...(nodes === null && view.policies === null
+      ? []
+      : [
+          nodes?.length === 0
+            ? 'No agent has reported.'
+            : `${counted(totals.nodes, 'node', 'nodes')}: ${freed}`,
+        ]),
   ];
 }
+
+const unreadLines = ({ unread }: StatusView): readonly string[] =>
+  unread.length === 0 ? [] : [`You may not read: ${unread.join(', ')}.`];
+
+/** More are for `dustpan top`. */
+const maxNodes = 10;
+
+function nodeLines({ nodes }: StatusView, width: number): readonly string[] {
+  const rows = (nodes ?? [])
+    .filter(({ diskUsedPercent }) => diskUsedPercent !== null)
+    .toSorted((a, b) => (b.diskUsedPercent ?? 0) - (a.diskUsedPercent ?? 0));
+  if (rows.length === 0) return [];
+  const more = rows.length - maxNodes;
+  return [
+    ...columns(nodeLayout, rows.slice(0, maxNodes), width),
+    ...(more > 0 ? [`${more} more: dustpan top nodes`] : []),
+  ];
+}
+
+type NodeRow = NonNullable<StatusView['nodes']>[number];
+
+const nodeLayout: readonly Column<NodeRow>[] = [
+  { title: 'NODE', text: ({ name }) => name, max: 40 },
+  { title: 'DISK', text: ({ diskUsedPercent }) => `${diskUsedPercent}%`, right: true },
+  {
+    title: 'LARGEST USER',
+    text: ({ largestUser }) =>
+      largestUser === null ? '-' : `${largestUser.name} ${shortSizeText(largestUser.bytes)}`,
+  },
+];
 
 /** To the minute. */
 const sinceText = (time: string | null): string =>

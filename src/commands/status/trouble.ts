@@ -3,20 +3,25 @@ import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
 import { invalidPolicyText } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { isStale, staleMinutes } from '../../api/report/fresh.ts';
+import { installationProblems, type InstallationProblem } from '../installation/problems.ts';
+import type { StatusFacts } from './status.ts';
 
 /** One problem, with every object that has it. */
 export interface Trouble {
-  readonly kind: 'GCPolicy' | 'Node';
+  readonly kind: 'GCPolicy' | 'Node' | InstallationProblem['kind'];
   readonly names: readonly string[];
   /** The reason of the condition, or a reason of this command. */
   readonly reason: string;
   readonly message: string;
+  /** What mends it, or shows more. */
+  readonly command: string;
   /** RFC 3339, the earliest of several times; null = not known. */
   readonly since: string | null;
 }
 
-/** Worst first: nothing works, something failed, something may fail, somebody should decide, state unknown, agents missing. */
+/** Worst first: something is not installed or does not run, a policy does nothing, something failed, something may fail, somebody should decide, state unknown, agents missing. */
 const severities = [
+  'Installation',
   'Refused',
   'PolicyDegraded',
   'NodeDegraded',
@@ -31,6 +36,8 @@ interface Found {
   readonly reason: string;
   readonly message: string;
   readonly since?: string | undefined;
+  /** What mends it, or shows more. */
+  readonly command: string;
 }
 
 interface Named extends Found {
@@ -39,13 +46,12 @@ interface Named extends Found {
 }
 
 /** All problems, worst first; the same problem of several objects is listed once. */
-export function troublesOf(
-  policies: readonly GCPolicy[],
-  reports: readonly NodeGCReport[] | undefined,
-  now: Date,
-): readonly Trouble[] {
+export function troublesOf({ policies, reports, installation }: StatusFacts, now: Date): readonly Trouble[] {
   const all: readonly Named[] = [
-    ...policies.flatMap((policy) =>
+    ...installationProblems(installation, now).flatMap(({ names, ...problem }) =>
+      names.map((name) => ({ ...problem, name, severity: 'Installation' }) as const),
+    ),
+    ...(policies ?? []).flatMap((policy) =>
       ofPolicy(policy, now).map((found) => ({ ...found, kind: 'GCPolicy', name: nameOf(policy) }) as const),
     ),
     ...(reports ?? []).flatMap((report) =>
@@ -69,12 +75,13 @@ const nameOf = ({ metadata }: GCPolicy | NodeGCReport): string => metadata?.name
 const rank = ({ severity }: Found): number => severities.indexOf(severity);
 
 function troubleOf(group: readonly [Named, ...Named[]]): Trouble {
-  const [{ kind, reason, message }] = group;
+  const [{ kind, reason, message, command }] = group;
   const times = group.flatMap(({ since }) => since ?? []);
   return {
     kind,
     reason,
     message,
+    command,
     names: group.map(({ name }) => name).toSorted(),
     since: times.toSorted((a, b) => Date.parse(a) - Date.parse(b))[0] ?? null,
   };
@@ -86,16 +93,19 @@ const freshMs = 60_000;
 function ofPolicy(policy: GCPolicy, now: Date): readonly Found[] {
   const { conditions } = policy.status ?? {};
   const parsed = parsePolicy(policy);
+  const edit = `kubectl edit gcpolicy ${nameOf(policy)}`;
+  const describe = `kubectl describe gcpolicy ${nameOf(policy)}`;
   const refused = conditionOf(conditions, 'Accepted', 'False');
   if (parsed.kind === 'invalid') {
     const message = invalidPolicyText(parsed.policy);
-    return [{ severity: 'Refused', reason: 'InvalidPolicy', message, since: refused?.lastTransitionTime }];
+    const since = refused?.lastTransitionTime;
+    return [{ severity: 'Refused', reason: 'InvalidPolicy', message, since, command: edit }];
   }
   return [
-    ...found('Refused', refused),
-    ...found('PolicyDegraded', conditionOf(conditions, 'Degraded', 'True')),
-    ...found('AtRisk', conditionOf(conditions, 'BudgetsExceeded', 'True')),
-    ...found('Held', conditionOf(conditions, 'Holding', 'True')),
+    ...found('Refused', refused, edit),
+    ...found('PolicyDegraded', conditionOf(conditions, 'Degraded', 'True'), describe),
+    ...found('AtRisk', conditionOf(conditions, 'BudgetsExceeded', 'True'), 'dustpan top namespaces'),
+    ...found('Held', conditionOf(conditions, 'Holding', 'True'), 'dustpan plan'),
     ...unseen(policy, now),
     ...behind(policy, now),
   ];
@@ -110,7 +120,9 @@ function behind({ metadata, status }: GCPolicy, now: Date): readonly Found[] {
   const createdMs = Date.parse(metadata?.creationTimestamp ?? '') || 0;
   if (upToDate >= desired || now.getTime() - createdMs < reportedWithinMs) return [];
   const message = `${desired - upToDate} of ${desired} nodes have not reported under this version of the policy: does an agent run on them?`;
-  return [{ severity: 'Behind', reason: 'NodesBehind', message }];
+  return [
+    { severity: 'Behind', reason: 'NodesBehind', message, command: 'kubectl get nodegcreports -o wide' },
+  ];
 }
 
 function unseen({ metadata, status }: GCPolicy, now: Date): readonly Found[] {
@@ -118,19 +130,34 @@ function unseen({ metadata, status }: GCPolicy, now: Date): readonly Found[] {
   const since = status === undefined ? metadata?.creationTimestamp : undefined;
   if (since !== undefined && now.getTime() - Date.parse(since) < freshMs) return [];
   const message = 'The controller has not seen the current version of the policy: is it running?';
-  return [{ severity: 'Silent', reason: 'NotObserved', message, since }];
+  return [{ severity: 'Silent', reason: 'NotObserved', message, since, command: logsOf('controller') }];
 }
 
-function ofNode({ metadata, status }: NodeGCReport, now: Date): readonly Found[] {
+function ofNode(report: NodeGCReport, now: Date): readonly Found[] {
+  const { metadata, status } = report;
+  const { conditions } = status ?? {};
   const since = status?.reportTime ?? metadata?.creationTimestamp;
   const message = `The agent has not reported for more than ${staleMinutes} minutes: is it running?`;
+  const name = nameOf(report);
+  const silent = { severity: 'Silent', reason: 'Stale', message, since, command: logsOf('agent') } as const;
   return [
-    ...found('NodeDegraded', conditionOf(status?.conditions, 'Degraded', 'True')),
-    ...found('AtRisk', conditionOf(status?.conditions, 'PressureAhead', 'True')),
-    ...found('AtRisk', conditionOf(status?.conditions, 'KeepListAtRisk', 'True')),
-    ...(isStale(since, now) ? [{ severity: 'Silent', reason: 'Stale', message, since } as const] : []),
+    ...found(
+      'NodeDegraded',
+      conditionOf(conditions, 'Degraded', 'True'),
+      `kubectl describe nodegcreport ${name}`,
+    ),
+    ...found(
+      'AtRisk',
+      conditionOf(conditions, 'PressureAhead', 'True'),
+      `dustpan top namespaces --node=${name}`,
+    ),
+    ...found('AtRisk', conditionOf(conditions, 'KeepListAtRisk', 'True'), `dustpan plan --node=${name}`),
+    ...(isStale(since, now) ? [silent] : []),
   ];
 }
+
+const logsOf = (component: string): string =>
+  `kubectl logs -A -l app.kubernetes.io/part-of=dustpan,app.kubernetes.io/component=${component} --tail=20`;
 
 type Condition = GCPolicyStatusCondition;
 
@@ -140,8 +167,12 @@ const conditionOf = (
   status: Condition['status'],
 ): Condition | undefined => conditions?.find((one) => one.type === type && one.status === status);
 
-function found(severity: Found['severity'], condition: Condition | undefined): readonly Found[] {
+function found(
+  severity: Found['severity'],
+  condition: Condition | undefined,
+  command: string,
+): readonly Found[] {
   if (condition === undefined) return [];
   const { reason, message, lastTransitionTime: since } = condition;
-  return [{ severity, reason, message, since }];
+  return [{ severity, reason, message, since, command }];
 }

@@ -3,33 +3,73 @@ import { rankPolicies } from '../../api/policy/matching.ts';
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
-import { troublesOf } from './trouble.ts';
+import { isLed, type Controller, type Installation, type Workload } from '../installation/facts.ts';
+import type { StatusFacts } from './status.ts';
+import { usedPercent } from '../top/nodes.ts';
+import { troublesOf, type Trouble } from './trouble.ts';
 
 /** `dustpan status -o json`: the values that controller and agents recorded last. Times are RFC 3339, null = not known. */
 export type StatusView = ReturnType<typeof statusView>;
 
-/** Problems worst first, policies in the order in which they claim objects. `reports` undefined = they could not be read. */
-export function statusView(
-  policies: readonly GCPolicy[],
-  reports: readonly NodeGCReport[] | undefined,
-  now: Date,
-) {
-  const trouble = troublesOf(policies, reports, now);
+/** Problems worst first, policies in the order in which they claim objects. */
+export function statusView(facts: StatusFacts, now: Date) {
+  const { policies, reports, installation } = facts;
+  const trouble = troublesOf(facts, now);
   const troubled = new Set(trouble.flatMap(({ kind, names }) => (kind === 'Node' ? names : [])));
   const nodes = reports?.map((report) => nodeRow(report, troubled)).toSorted(byNeed);
-  const stored = new Map(policies.map((policy) => [policy.metadata?.name ?? '', policy]));
-  const rows = rankPolicies(policies.map((policy) => parsePolicy(policy).policy)).map((policy) => {
+  const stored = new Map(policies?.map((policy) => [policy.metadata?.name ?? '', policy]));
+  const parsed = policies?.map((policy) => parsePolicy(policy).policy);
+  const rows = rankPolicies(parsed ?? []).map((policy) => {
     const own = nodes?.filter((node) => node.policy === policy.name);
     return policyRow(policy, stored.get(policy.name) ?? {}, own);
   });
   return {
     apiVersion: 'gc.dustpan.dev/v1alpha1',
     kind: 'Status',
+    verdict: verdictOf(installation, trouble, now),
     trouble,
+    /** null = they may not be read. */
+    controllers: installation.controllers?.map(controllerRow) ?? null,
+    agents: installation.agents?.map(workloadRow) ?? null,
+    /** What the reader may not read. */
+    unread: installation.unread,
     totals: totalsOf(rows, nodes),
-    policies: rows,
+    policies: policies === undefined ? null : rows,
     /** Nodes with problems first, then by the bytes that can be freed. */
     nodes: nodes ?? null,
+  };
+}
+
+/** InPart: something of the installation is in trouble. */
+type Verdict = 'Works' | 'WorksInPart' | 'DoesNotWork' | 'NotInstalled' | 'Unknown';
+
+function verdictOf({ controllers, agents }: Installation, trouble: readonly Trouble[], now: Date): Verdict {
+  if (trouble.some(({ reason }) => reason === 'NotInstalled')) return 'NotInstalled';
+  const parts = [
+    ...(controllers ?? [undefined]).map((one) => one && isLed(one, now)),
+    ...(agents ?? [undefined]).map((one) => one && one.ready > 0),
+  ];
+  if (!parts.includes(true)) return parts.includes(undefined) ? 'Unknown' : 'DoesNotWork';
+  return trouble.some(({ kind }) => kind !== 'GCPolicy' && kind !== 'Node') ? 'WorksInPart' : 'Works';
+}
+
+const workloadRow = ({ namespace, name, version, createdTime, wanted, ready }: Workload) => ({
+  namespace,
+  name,
+  version,
+  createdTime,
+  wanted,
+  ready,
+});
+
+function controllerRow(controller: Controller) {
+  const { lease } = controller;
+  const isHeld = typeof lease === 'object' && lease.holder !== '';
+  return {
+    ...workloadRow(controller),
+    /** null = none, or not known. */
+    leader: isHeld ? lease.holder : null,
+    leaderSince: isHeld ? lease.acquiredTime : null,
   };
 }
 
@@ -89,6 +129,7 @@ function nodeRow({ metadata, status = {} }: NodeGCReport, troubled: ReadonlySet<
     mode: orNull(policy?.mode),
     reportTime: orNull(status.reportTime),
     imageFsUsedPercent: orNull(status.imageFileSystem?.usedPercent),
+    ...diskOf(status.usage),
     ...removableOf(status),
     reclaimedBytes: sum(units.map(({ freedBytesTotal }) => orZero(freedBytesTotal))),
     /** null = older agents, which count from their start. */
@@ -99,6 +140,25 @@ function nodeRow({ metadata, status = {} }: NodeGCReport, troubled: ReadonlySet<
     signals: status.signals ?? [],
     lastPassTime: orNull(passes.toSorted((a, b) => Date.parse(b) - Date.parse(a))[0]),
     units,
+  };
+}
+
+/** The fullest file system, and what uses most of its bytes; null = not known. */
+function diskOf(usage: NonNullable<NodeGCReport['status']>['usage']) {
+  const disks = (usage?.fileSystems ?? []).map((disk) => ({ ...disk, percent: usedPercent(disk) ?? -1 }));
+  const fullest = disks.toSorted((a, b) => b.percent - a.percent)[0];
+  if (fullest === undefined) return { diskUsedPercent: null, largestUser: null };
+  const pod = usage?.pods?.[0];
+  const users = [
+    { name: 'unused images', bytes: fullest.imagesUnusedBytes },
+    { name: 'images in use', bytes: fullest.imagesInUseBytes },
+    { name: 'directories of deleted pods', bytes: fullest.orphansBytes },
+    { name: 'files outside of Kubernetes', bytes: fullest.otherBytes },
+    { name: `pod ${pod?.namespace}/${pod?.name}`, bytes: pod?.bytes },
+  ].flatMap(({ name, bytes = 0 }) => (bytes > 0 ? [{ name, bytes }] : []));
+  return {
+    diskUsedPercent: fullest.percent < 0 ? null : fullest.percent,
+    largestUser: orNull(users.toSorted((a, b) => b.bytes - a.bytes)[0]),
   };
 }
 

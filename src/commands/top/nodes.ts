@@ -48,17 +48,23 @@ export function nodeRow({ name, usage, stale }: TopNode): NodeRow {
 }
 
 function fileSystemRow(disk: NodeGCReportStatusUsageFileSystem): FileSystemRow {
-  const { capacityBytes, availableBytes, fullTime, fullAfterCollectionTime, collectableBytes } = disk;
+  const { fullTime, fullAfterCollectionTime, collectableBytes } = disk;
   const hasForecast = fullTime !== undefined && collectableBytes !== undefined;
   return {
     ...disk,
-    usedPercent:
-      capacityBytes === 0
-        ? undefined
-        : Math.max(0, Math.round((100 * (capacityBytes - availableBytes)) / capacityBytes)),
+    usedPercent: usedPercent(disk),
     collectionKeepsUp: hasForecast ? fullAfterCollectionTime === undefined : undefined,
   };
 }
+
+/** As the kubelet counts; undefined = the capacity is not known. */
+export const usedPercent = ({
+  capacityBytes,
+  availableBytes,
+}: Pick<NodeGCReportStatusUsageFileSystem, 'capacityBytes' | 'availableBytes'>): number | undefined =>
+  capacityBytes === 0
+    ? undefined
+    : Math.max(0, Math.round((100 * (capacityBytes - availableBytes)) / capacityBytes));
 
 /** Of the fullest file system. */
 const fullest =

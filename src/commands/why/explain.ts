@@ -46,17 +46,19 @@ export interface ExplanationDocument {
   readonly explanations: readonly Explanation[];
   /** The records that dustpan removed the object, latest first; [] where the object is there. `notes` says so where it may be there again. */
   readonly removed: readonly Removal[];
+  /** No controller acts now, so no pod is removed. */
+  readonly idle?: true | undefined;
   /** Facts that limit the answer, one sentence each. */
   readonly notes: readonly string[];
 }
 
 /** Explains the decisions of a plan about one object. */
 export function explain(plan: PlanDocument, { object, facts, path }: Found): ExplanationDocument {
-  const { generatedAt, notes } = plan;
+  const { generatedAt, idle, notes } = plan;
   const explanations = nearestTo(path, plan.decisions)
     .map((decision) => explanationOf(decision, facts))
     .toSorted((a, b) => rankOf(a) - rankOf(b));
-  return answer({ generatedAt, object, explanations, removed: [], notes });
+  return answer({ generatedAt, object, explanations, removed: [], idle, notes });
 }
 
 export const answer = (content: Omit<ExplanationDocument, 'apiVersion' | 'kind'>): ExplanationDocument => ({

@@ -10,10 +10,12 @@ const indent = 2;
 
 /** The answer for people: for each decision its verdict, then the reason, the policy, the time, and what would reverse it. */
 export function whyTable(document: ExplanationDocument): string {
-  const { explanations, removed, notes, generatedAt } = document;
+  const { explanations, removed, notes, generatedAt, idle = false } = document;
   const nowMs = Date.parse(generatedAt);
   const sections = [
-    ...explanations.map((one, i) => section(one, { subject: subjectOf(one, explanations[i - 1]), nowMs })),
+    ...explanations.map((one, i) =>
+      section(one, { subject: subjectOf(one, explanations[i - 1]), nowMs, idle }),
+    ),
     ...removed.slice(0, maxRemovals).map((one) => removalSection(one, new Date(nowMs))),
     removed.length > maxRemovals
       ? [`and ${removed.length - maxRemovals} more removals; -o json lists all`]
@@ -38,15 +40,17 @@ function subjectOf(one: Explanation, before: Explanation | undefined): string {
 interface Section {
   readonly subject: string;
   readonly nowMs: number;
+  /** No controller acts now. */
+  readonly idle: boolean;
 }
 
-function section(one: Explanation, { subject, nowMs }: Section): readonly string[] {
+function section(one: Explanation, { subject, nowMs, idle }: Section): readonly string[] {
   return [
     ...wrapped(`${subject} ${verdictOf(one)} by ${one.unit}: ${one.reason}`, width, '    '),
     ...row('Why', one.detail),
     ...row('Policy', policyText(one)),
     ...row('Field', one.field ?? ''),
-    ...row('When', whenText(one, nowMs)),
+    ...row('When', whenText(one, nowMs, idle)),
     ...row(changeLabel(one), one.change),
     ...row('Held by', holdersText(one.heldBy ?? [])),
     ...row('Caution', one.caution ?? ''),
@@ -126,11 +130,13 @@ function policyText({ policy, mode }: Explanation): string {
     : `GCPolicy ${policy} (Enforce)`;
 }
 
-function whenText(one: Explanation, nowMs: number): string {
+function whenText(one: Explanation, nowMs: number, idle: boolean): string {
   const { mode, eligibleAt } = one;
   if (one.verdict === 'Warn') return 'Once for this level, by an Event, in mode DryRun as well.';
   if (isRemoved(one)) {
     const pass = passText(one);
+    if (idle && (one.unit === 'podgc' || one.verdict === 'Evict'))
+      return `${pass[0]?.toUpperCase()}${pass.slice(1)}, when a controller runs again: nothing acts now.`;
     return mode === 'Enforce' ? `Now, ${pass}.` : `Never in mode DryRun; in mode Enforce now, ${pass}.`;
   }
   if (eligibleAt === null) return 'Not by time alone.';

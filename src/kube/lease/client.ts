@@ -1,6 +1,7 @@
-import { parseJson } from '../codec/json.ts';
-import type { Lease } from './record.ts';
-import { isNotFound } from '../http/transport.ts';
+import type { V1Pod } from '@kubernetes/client-node';
+import { asObject, parseJson, type Unchecked } from '../codec/json.ts';
+import type { HolderPod, Lease } from './record.ts';
+import { isNotFound, unlessMissing } from '../http/transport.ts';
 import type { KubeRequest, KubeTransport } from '../http/transport.ts';
 
 export interface LeaseName {
@@ -30,6 +31,16 @@ export class LeaseClient {
       if (isNotFound(err)) return undefined;
       throw err;
     }
+  }
+
+  /** Whether no pod of this name and UID exists. */
+  async isGone({ namespace, name, uid }: HolderPod, signal: AbortSignal): Promise<boolean> {
+    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
+    const request = { method: 'GET', path, timeoutMs: this.#timeoutMs, retries: 0 } as const;
+    const found = await unlessMissing(this.#transport.send(request, signal));
+    if (found === undefined) return true;
+    const { metadata }: Unchecked<V1Pod> = asObject(parseJson(found.body));
+    return asObject(metadata)['uid'] !== uid;
   }
 
   /** Creates a new lease or updates a stored one. Rejected with a conflict if it has changed since it was read. */

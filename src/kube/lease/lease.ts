@@ -4,8 +4,8 @@ import type { Logger } from '../../runtime/logging/logger.ts';
 import { onAbort } from '../../runtime/scheduling/abort.ts';
 import { LeaseClient } from './client.ts';
 import type { LeaseName } from './client.ts';
-import { claimed, holderOf, isHeld, jitterFactor, newLease, observe, released } from './record.ts';
-import type { Lease, Observation } from './record.ts';
+import { claimed, holderOf, holderPod, isHeld, jitterFactor, newLease, observe, released } from './record.ts';
+import type { HolderPod, Lease, Observation } from './record.ts';
 import type { EventSpec } from '../events/recorder.ts';
 import { isConflict, isDenied } from '../http/transport.ts';
 import type { KubeTransport } from '../http/transport.ts';
@@ -20,6 +20,8 @@ export interface LeaseElectorDeps {
   readonly lease: LeaseName;
   /** Unique to this process, e.g. host name and UUID. */
   readonly identity: string;
+  /** The pod of this process; undefined = it runs in none. */
+  readonly pod?: HolderPod | undefined;
   readonly leaseDurationMs: number;
   readonly renewDeadlineMs: number;
   readonly retryPeriodMs: number;
@@ -45,6 +47,8 @@ export class LeaseElector {
   /** When the last successful claim was *sent*: the term has already begun when the response arrives. */
   #renewedAtMs = Number.NEGATIVE_INFINITY;
   #leading = false;
+  /** The pod of the holder was gone at the last read. */
+  #isAbandoned = false;
   #lastError = '';
 
   constructor(deps: LeaseElectorDeps) {
@@ -100,7 +104,8 @@ export class LeaseElector {
     const { clock, retryPeriodMs, random } = this.#deps;
     while (!signal.aborted) {
       if (await this.#claim(signal)) return true;
-      await clock.sleep(retryPeriodMs * (1 + random() * jitterFactor), signal);
+      const jitter = this.#isAbandoned ? 0 : random() * jitterFactor;
+      await clock.sleep(retryPeriodMs * (1 + jitter), signal);
     }
     return false;
   }
@@ -165,7 +170,7 @@ export class LeaseElector {
 
   async #readAndClaim(signal: AbortSignal): Promise<boolean> {
     const found = await this.#leases.get(signal);
-    if (found !== undefined && !this.#isFree(found)) return false;
+    if (found !== undefined && !this.#isFree(found) && !(await this.#mayReplace(found, signal))) return false;
     await this.#write(found ?? newLease(this.#deps.lease), signal);
     return true;
   }
@@ -180,10 +185,31 @@ export class LeaseElector {
     return !this.#leading && !isHeld(this.#observed, leaseDurationMs, nowMs);
   }
 
+  /**
+   * Whether the holder's pod is gone, and has not renewed for two periods: an uninstallation takes a leader its rights before it can release the
+   * lease, and the next one would wait for a whole term. The term still protects a leader whose pod exists or is not known.
+   */
+  async #mayReplace(found: Lease, signal: AbortSignal): Promise<boolean> {
+    const pod = this.#leading ? undefined : holderPod(found);
+    const { clock, retryPeriodMs } = this.#deps;
+    this.#isAbandoned = pod !== undefined && (await this.#isGone(pod, signal));
+    const silentMs = clock.monotonicMs() - (this.#observed?.changedAtMs ?? Infinity);
+    return this.#isAbandoned && silentMs >= 2 * retryPeriodMs;
+  }
+
+  async #isGone(pod: HolderPod, signal: AbortSignal): Promise<boolean> {
+    try {
+      return await this.#leases.isGone(pod, signal);
+    } catch (err) {
+      this.#deps.log.debug({ err, pod }, 'the pod of the leader cannot be read');
+      return false;
+    }
+  }
+
   async #write(lease: Lease, signal: AbortSignal): Promise<void> {
-    const { clock, identity, leaseDurationMs } = this.#deps;
+    const { clock, identity, pod, leaseDurationMs } = this.#deps;
     const sentAtMs = clock.monotonicMs();
-    const claim = claimed(lease, { identity, leaseDurationMs, now: clock.now() });
+    const claim = claimed(lease, { identity, pod, leaseDurationMs, now: clock.now() });
     const stored = await this.#leases.write(claim, signal);
     this.#renewedAtMs = sentAtMs;
     this.#observed = { lease: stored, changedAtMs: clock.monotonicMs() };

@@ -10,8 +10,17 @@ export interface Observation {
   readonly changedAtMs: number;
 }
 
+/** The pod that a process runs in. */
+export interface HolderPod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
 interface Claim {
   readonly identity: string;
+  /** undefined = it does not run in a pod, or does not know its UID. */
+  readonly pod: HolderPod | undefined;
   readonly leaseDurationMs: number;
   readonly now: Date;
 }
@@ -34,13 +43,28 @@ export function isHeld({ lease, changedAtMs }: Observation, leaseDurationMs: num
   return nowMs < changedAtMs + termMs;
 }
 
+/** Annotation of the Lease: namespace, name and UID of the holder's pod. */
+const podAnnotation = 'gc.dustpan.dev/holder-pod';
+
+/** The pod of the holder; undefined = not known. */
+export function holderPod({ metadata }: Lease): HolderPod | undefined {
+  const [namespace, name, uid] = (metadata.annotations?.[podAnnotation] ?? '').split('/');
+  return namespace && name && uid ? { namespace, name, uid } : undefined;
+}
+
 /** The lease with `identity` as its holder: a renewal if it already is, else a take-over. */
-export function claimed(lease: Lease, { identity, leaseDurationMs, now }: Claim): Lease {
+export function claimed(lease: Lease, { identity, pod, leaseDurationMs, now }: Claim): Lease {
   const renewTime = microTime(now);
   const spec = { ...lease.spec, leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000), renewTime };
   if (holderOf(lease) === identity) return { ...lease, spec };
   const leaseTransitions = lease.spec === undefined ? 0 : (lease.spec.leaseTransitions ?? 0) + 1;
-  return { ...lease, spec: { ...spec, holderIdentity: identity, acquireTime: renewTime, leaseTransitions } };
+  const others = Object.entries(lease.metadata.annotations ?? {}).filter(([key]) => key !== podAnnotation);
+  const own = pod === undefined ? [] : [[podAnnotation, `${pod.namespace}/${pod.name}/${pod.uid}`] as const];
+  return {
+    ...lease,
+    metadata: { ...lease.metadata, annotations: Object.fromEntries([...others, ...own]) },
+    spec: { ...spec, holderIdentity: identity, acquireTime: renewTime, leaseTransitions },
+  };
 }
 
 /** The lease without a holder. Its term is one second, for readers that only check the times. */

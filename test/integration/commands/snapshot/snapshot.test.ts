@@ -48,7 +48,7 @@ describe('of a cluster', () => {
     const { code, stdout, stderr } = await fixture.snapshot();
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(
-      `Snapshot in ${fixture.directory}: 1100 pods, 1 nodes, 4 namespaces, 0 jobs, 0 replicasets, 1 policies, 0 nodegcreports\n`,
+      `Snapshot in ${fixture.directory}: 1100 pods, 1 nodes, 5 namespaces, 0 jobs, 0 replicasets, 1 policies, 0 nodegcreports\n`,
     );
     expect(readdirSync(fixture.directory)).toEqual(
       [...clusterLists, 'snapshot'].map((name) => `${name}.json`),

@@ -12,12 +12,11 @@ import { Progress } from '../../../../src/commands/cli/progress.ts';
 import { planTable } from '../../../../src/commands/plan/table.ts';
 import { planJson, planYaml } from '../../../../src/commands/plan/text.ts';
 import { statusTable } from '../../../../src/commands/status/table.ts';
-import { statusView } from '../../../../src/commands/status/view.ts';
 import { whyTable } from '../../../../src/commands/why/table.ts';
 import { ran } from '../../../fakes/command-line.ts';
 import { hostile, hostileText, raw } from '../../../hostile.ts';
 import { decision, plan as emptyPlan } from '../plan/builders.ts';
-import { condition, now, policy, report } from '../status/fixtures.ts';
+import { condition, now, policy, report, statusView } from '../status/fixtures.ts';
 
 /** The text without the line feeds and colours that the commands add. */
 const values = (text: string): string => text.replaceAll(/\n|\u001b\[(31|39)m/g, '');

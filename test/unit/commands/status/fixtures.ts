@@ -3,6 +3,8 @@ import type {
   GCPolicyStatus,
   GCPolicyStatusCondition,
 } from '../../../../src/api/gen/gcpolicy.gen.ts';
+import type { Installation } from '../../../../src/commands/installation/facts.ts';
+import { statusView as viewOf, type StatusView } from '../../../../src/commands/status/view.ts';
 import type { NodeGCReport, NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
 
 export const now = new Date('2026-01-15T12:00:00Z');
@@ -35,3 +37,55 @@ export const report = (name: string, status: NodeGCReportStatus = {}): NodeGCRep
     ...status,
   },
 });
+
+/** A controller that leads, and agents on both nodes. */
+export const installation: Installation = {
+  controllers: [
+    {
+      ...{ kind: 'Deployment', namespace: 'dustpan-system', name: 'dustpan-controller', version: '0.1.0' },
+      ...{
+        serviceAccount: 'dustpan',
+        createdTime: minutesAgo(600),
+        wanted: 1,
+        ready: 1,
+        failure: '',
+        nodeSelector: {},
+      },
+      ...{ tolerates: 'all', admissionPolicies: [] },
+      lease: {
+        ...{ holder: 'dustpan-controller-1', acquiredTime: minutesAgo(180), renewedTime: minutesAgo(0) },
+        termSeconds: 15,
+      },
+    },
+  ],
+  agents: [
+    {
+      ...{ kind: 'DaemonSet', namespace: 'dustpan-system', name: 'dustpan-agent', version: '0.1.0' },
+      ...{
+        serviceAccount: 'dustpan',
+        createdTime: minutesAgo(600),
+        wanted: 2,
+        ready: 2,
+        failure: '',
+        nodeSelector: {},
+      },
+      ...{ tolerates: 'all', admissionPolicies: ['own-node'] },
+    },
+  ],
+  pods: [],
+  warnings: [],
+  missingRights: [],
+  nodes: ['node-1', 'node-2'].map((name) => ({ name, labels: {}, taintKeys: [] })),
+  kinds: (['gcpolicies', 'nodegcreports'] as const).map((name) => ({
+    ...{ name, isInstalled: true, unservedVersions: [] },
+  })),
+  admissionPolicies: ['own-node'],
+  unread: [],
+};
+
+/** The view of a cluster in which dustpan is installed and works. */
+export const statusView = (
+  policies: readonly GCPolicy[] | undefined,
+  reports: readonly NodeGCReport[] | undefined,
+  at = now,
+): StatusView => viewOf({ policies, reports, installation }, at);

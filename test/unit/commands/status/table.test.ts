@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
 import { ageText } from '../../../../src/commands/cli/table.ts';
+import type { Installation } from '../../../../src/commands/installation/facts.ts';
+import { statusView as viewOf } from '../../../../src/commands/status/view.ts';
 import { statusTable } from '../../../../src/commands/status/table.ts';
-import { statusView } from '../../../../src/commands/status/view.ts';
-import { condition, mib, minutesAgo, now, policy, report } from './fixtures.ts';
+import { installation, condition, mib, minutesAgo, now, policy, report, statusView } from './fixtures.ts';
 
 const options = { now, width: 80, colours: false };
 
@@ -36,11 +37,50 @@ const due = (...modes: readonly string[]) =>
     now,
   );
 
+const unread = ['gcpolicies', 'nodes', 'deployments of all namespaces'];
+const unknown = { ...installation, controllers: undefined, agents: undefined, nodes: undefined, unread };
+const broken: Installation = {
+  ...installation,
+  controllers: installation.controllers?.map((one) => ({ ...one, wanted: 0, ready: 0, lease: undefined })),
+  agents: installation.agents?.map((one) => ({ ...one, ready: 0, createdTime: minutesAgo(0.5) })),
+  warnings: [
+    {
+      ...{ namespace: 'dustpan-system', kind: 'DaemonSet', name: 'dustpan-agent', reason: 'FailedCreate' },
+      message: 'Error creating: pods "dustpan-agent-" is forbidden: exceeded quota: pods, requested: pods=1',
+      time: minutesAgo(2),
+    },
+  ],
+};
+const reportOf = (i: number) =>
+  report(`node-${i}`, {
+    usage: {
+      measuredTime: minutesAgo(1),
+      fileSystems: [
+        {
+          ...{ name: 'nodefs', capacityBytes: 1000 * mib, availableBytes: (900 - 50 * i) * mib },
+          ...{ usedBytes: (100 + 50 * i) * mib, imagesUnusedBytes: 60 * mib, otherBytes: 5 * mib },
+        },
+      ],
+      pods: [{ namespace: 'team-a', name: 'web-0', uid: 'u', bytes: i * 10 * mib }],
+    },
+  });
+
 const views = {
   'a policy in trouble, and a node': statusView([somePolicy], [report('node-1', someStatus)], now),
   'no policy': statusView([], [], now),
   'no reports': statusView([somePolicy], [], now),
   'unknown reports': statusView([somePolicy], undefined, now),
+  'nothing may be read': viewOf({ policies: undefined, reports: undefined, installation: unknown }, now),
+  'problems of the installation': viewOf({ policies: [], reports: [], installation: broken }, now),
+  'not installed': viewOf(
+    { policies: [], reports: [], installation: { ...installation, controllers: [], agents: [] } },
+    now,
+  ),
+  'the fullest disks': statusView(
+    [],
+    Array.from({ length: 12 }, (_, i) => reportOf(i)),
+    now,
+  ),
   'due pods': due('Enforce', 'Enforce'),
   'due pods of policies in mode DryRun': due('DryRun', 'DryRun'),
   'due pods of policies in different modes': due('Enforce', 'DryRun'),
@@ -58,15 +98,18 @@ test('no line is wider than the terminal, whatever the names and messages', () =
   const conditions = [condition('Degraded', 'True', { reason: 'DeletesFailed', message })];
   const policies = ['a', 'b'].map((name) => policy(`${name}-${'x'.repeat(90)}`, { conditions }));
   for (const width of [40, 80]) {
-    const lines = statusTable(statusView(policies, [], now), { ...options, width });
+    // Commands stay in one line, to be copied.
+    const lines = statusTable(statusView(policies, [], now), { ...options, width }).filter(
+      (line) => !line.startsWith('    '),
+    );
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(width);
   }
 });
 
 test('only problems are coloured', () => {
   const lines = statusTable(statusView([somePolicy], [], now), { ...options, colours: true });
-  expect(lines[0]).toMatch(/^\u001b\[31m! GCPolicy default/);
-  expect(lines.slice(2).join('')).not.toContain('\u001b');
+  expect(lines[2]).toMatch(/^\u001b\[31m! GCPolicy default/);
+  expect([...lines.slice(0, 2), ...lines.slice(4)].join('')).not.toContain('\u001b');
 });
 
 test.each([

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { GCPolicy } from '../../../../src/api/gen/gcpolicy.gen.ts';
 import type { NodeGCReport } from '../../../../src/api/gen/nodegcreport.gen.ts';
-import { statusView } from '../../../../src/commands/status/view.ts';
-import { condition, mib, minutesAgo, now, policy, report } from './fixtures.ts';
+import { condition, mib, minutesAgo, now, policy, report, statusView } from './fixtures.ts';
 
 const problems = (view: ReturnType<typeof statusView>): string[] =>
   view.trouble.map(({ kind, names, reason }) => `${kind} ${names.join(',')}: ${reason}`);
@@ -106,7 +105,7 @@ describe('problems', () => {
 test('policies are in the order in which they claim objects', () => {
   const policies = [policy('b'), policy('high', { spec: { priority: 5, mode: 'Enforce' } }), policy('a')];
   const view = statusView(policies, [], now);
-  expect(view.policies.map(({ name, mode, priority }) => [name, mode, priority])).toEqual([
+  expect(view.policies?.map(({ name, mode, priority }) => [name, mode, priority])).toEqual([
     ['high', 'Enforce', 5],
     ['a', 'DryRun', 0],
     ['b', 'DryRun', 0],
@@ -184,7 +183,7 @@ test('the reclaimable bytes of a policy: of its own nodes, else of its status, e
     report('other', { policy: { name: 'b', observedGeneration: 1 }, logs: { removableBytes: 100 * mib } }),
   ];
   const bytesBy = (given: typeof reports | undefined, rules = {}) => {
-    const [row] = statusView([policy('default', rules)], given, now).policies;
+    const row = statusView([policy('default', rules)], given, now).policies?.[0];
     return [row?.reclaimableBytes, row?.reclaimedBytes];
   };
   expect(bytesBy(reports, { nodes })).toEqual([mib, 2 * mib]);

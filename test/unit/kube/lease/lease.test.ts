@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { candidate, LeaseServer, led, pass } from '../../../fakes/lease-candidate.ts';
 import { refusal } from '../../../fakes/transport.ts';
 import { SettlingClock, settled } from '../../../fakes/settling-clock.ts';
@@ -55,6 +55,59 @@ test('a crashed leader is replaced one term after the last observed change of th
   await pass(clock, 2_000);
   expect(second.elector.isLeader).toBe(true);
   expect(server.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 5 });
+});
+
+describe('a lease whose holder names its pod', () => {
+  const annotations = { 'gc.dustpan.dev/holder-pod': 'ns/dustpan-1/u-1' };
+  const held = { holderIdentity: 'x', leaseDurationSeconds: 60 };
+
+  test.each<{ name: string; pod?: readonly [string, string]; fault?: Error; known?: object; leads: boolean }>(
+    [
+      { name: 'the pod is gone', leads: true },
+      { name: 'another pod has its name', pod: ['dustpan-1', 'u-2'], leads: true },
+      { name: 'the pod exists', pod: ['dustpan-1', 'u-1'], leads: false },
+      { name: 'the pod may not be read', fault: refusal(403, 'Forbidden'), leads: false },
+      { name: 'the pod is not known', known: {}, leads: false },
+    ],
+  )('is taken after two periods without a renewal, if $name: $leads', async (row) => {
+    const server = new LeaseServer();
+    const clock = new SettlingClock();
+    server.overwrite(held, (row.known ?? annotations) as Record<string, string>);
+    if (row.pod !== undefined) server.applyPod(...row.pod);
+    const { elector, connection } = candidate('b', server, { clock });
+    connection.hits = ({ path }) => path.includes('/pods/');
+    connection.fault = row.fault;
+    await pass(clock, 3_900);
+    expect(elector.isLeader).toBe(false);
+    await pass(clock, 4_000);
+    expect(elector.isLeader).toBe(row.leads);
+  });
+
+  test('is not taken while somebody renews it', async () => {
+    const server = new LeaseServer();
+    const clock = new SettlingClock();
+    const { elector } = candidate('b', server, { clock });
+    for (let renewal = 0; renewal < 5; renewal += 1) {
+      server.overwrite({ ...held, leaseTransitions: renewal }, annotations);
+      await pass(clock, 2_000);
+    }
+    expect(elector.isLeader).toBe(false);
+  });
+
+  test('the next holder replaces the pod, also by none', async () => {
+    const server = new LeaseServer();
+    const clock = new SettlingClock();
+    server.overwrite({ ...held, holderIdentity: '' }, annotations);
+    const first = candidate('b', server, { clock, pod: { namespace: 'ns', name: 'dustpan-2', uid: 'u-2' } });
+    await pass(clock, 100);
+    expect(server.lease?.metadata.annotations).toEqual({ 'gc.dustpan.dev/holder-pod': 'ns/dustpan-2/u-2' });
+    first.stop();
+    await pass(clock, 1_000);
+    candidate('c', server, { clock });
+    await pass(clock, 5_000);
+    expect(server.holder).toBe('c');
+    expect(server.lease?.metadata.annotations ?? {}).toEqual({});
+  });
 });
 
 test.each<{ name: string; spec: Parameters<LeaseServer['overwrite']>[0] | undefined; expected: boolean }>([

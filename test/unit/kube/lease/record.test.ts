@@ -26,6 +26,6 @@ describe('a term', () => {
 });
 
 test('a claim is for whole seconds, not fewer than the term', () => {
-  const claim = { identity: 'a', leaseDurationMs: 15_001, now: new Date() };
+  const claim = { identity: 'a', pod: undefined, leaseDurationMs: 15_001, now: new Date() };
   expect(claimed(newLease(place), claim).spec?.leaseDurationSeconds).toBe(16);
 });

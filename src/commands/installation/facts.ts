@@ -1,0 +1,105 @@
+/** What the chart installs, as the API server shows it. undefined = it may not be read; `unread` says what. Times are RFC 3339. */
+export interface Installation {
+  readonly controllers: readonly Controller[] | undefined;
+  readonly agents: readonly Workload[] | undefined;
+  /** Only of workloads that are not complete; of others nobody needs them. */
+  readonly pods: readonly OwnPod[];
+  readonly warnings: readonly Warning[];
+  readonly missingRights: readonly MissingRights[];
+  readonly nodes: readonly OwnNode[] | undefined;
+  readonly kinds: readonly OwnKind[];
+  /** Names of the ValidatingAdmissionPolicies that have a binding. */
+  readonly admissionPolicies: readonly string[] | undefined;
+  /** What the reader may not read, such as "deployments of all namespaces". */
+  readonly unread: readonly string[];
+}
+
+/** A Deployment or a DaemonSet of dustpan. */
+export interface Workload {
+  readonly kind: 'Deployment' | 'DaemonSet';
+  readonly namespace: string;
+  readonly name: string;
+  /** '' = unknown. */
+  readonly version: string;
+  readonly createdTime: string;
+  readonly serviceAccount: string;
+  readonly wanted: number;
+  readonly ready: number;
+  /** The message of the condition ReplicaFailure; '' = there is none. */
+  readonly failure: string;
+  readonly nodeSelector: Readonly<Record<string, string>>;
+  /** The tolerated keys of taints; `all` = every one. */
+  readonly tolerates: 'all' | readonly string[];
+  /** Names of the admission policies that limit each agent to its own node. */
+  readonly admissionPolicies: readonly string[];
+}
+
+export interface Controller extends Workload {
+  /** Without leader election a ready pod acts. `unknown` = the Lease may not be read; undefined = there is none. */
+  readonly lease: 'off' | 'unknown' | Lease | undefined;
+}
+
+export interface Lease {
+  /** '' = none. */
+  readonly holder: string;
+  readonly acquiredTime: string;
+  readonly renewedTime: string;
+  readonly termSeconds: number;
+}
+
+export interface OwnPod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly component: string;
+  readonly nodeName: string | undefined;
+  readonly ready: boolean;
+  readonly createdTime: string;
+  /** Why it does not run, as the scheduler or the kubelet names it; '' = not known. */
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** A warning Event about an object of dustpan. */
+export interface Warning {
+  readonly namespace: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly time: string;
+}
+
+/** What the ServiceAccount of a workload needs and may not. */
+export interface MissingRights {
+  readonly kind: Workload['kind'];
+  readonly namespace: string;
+  readonly serviceAccount: string;
+  /** Such as "list pods". */
+  readonly rights: readonly string[];
+}
+
+export interface OwnNode {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taintKeys: readonly string[];
+}
+
+/** A CustomResourceDefinition of dustpan. */
+export interface OwnKind {
+  readonly name: 'gcpolicies' | 'nodegcreports';
+  readonly isInstalled: boolean;
+  /** Versions in which objects are stored although no version of that name is served any more. */
+  readonly unservedVersions: readonly string[];
+}
+
+/** Time by which a clock here may differ from those of the cluster. */
+const toleranceMs = 60_000;
+
+/** Whether a controller carries out policies now; undefined = not known. */
+export function isLed({ ready, lease }: Pick<Controller, 'ready' | 'lease'>, now: Date): boolean | undefined {
+  if (lease === 'off') return ready > 0;
+  if (lease === 'unknown') return undefined;
+  if (lease === undefined || lease.holder === '') return false;
+  const endMs = Date.parse(lease.renewedTime) + lease.termSeconds * 1_000;
+  return now.getTime() < endMs + toleranceMs;
+}

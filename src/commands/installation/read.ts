@@ -1,0 +1,391 @@
+import type {
+  CoreV1Event,
+  EventsV1Event,
+  V1Affinity,
+  V1ContainerStatus,
+  V1CustomResourceDefinition,
+  V1DaemonSet,
+  V1Deployment,
+  V1ObjectMeta,
+  V1Pod,
+  V1PodSpec,
+  V1ValidatingAdmissionPolicyBinding,
+} from '@kubernetes/client-node';
+import { inJson, nodesResource } from '../../kube/cache/resources.ts';
+import { asList, asObject, asObjects, asText, parseJson, type Unchecked } from '../../kube/codec/json.ts';
+import { isDenied, isNotFound, type KubeTransport } from '../../kube/http/transport.ts';
+import type { Connected } from '../cli/connect.ts';
+import { listObjects } from '../cli/list-objects.ts';
+import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
+import {
+  isLed,
+  type Controller,
+  type Installation,
+  type Lease,
+  type MissingRights,
+  type OwnKind,
+  type OwnPod,
+  type Warning,
+  type Workload,
+} from './facts.ts';
+
+/** On each object of the chart. */
+const ownLabel = 'app.kubernetes.io/part-of=dustpan';
+/** On the DaemonSet of the agents: the names of the admission policies that the chart has installed for them. */
+const admissionAnnotation = 'gc.dustpan.dev/admission-policies';
+
+/** Reads what the reader may read, and names the rest. Rejects only if the API server does not answer. */
+export async function readInstallation(cluster: Reader, signal: AbortSignal): Promise<Installation> {
+  const read = new InstallationReader(cluster, signal);
+  const [controllers, agents, nodes, kinds, admissionPolicies] = await Promise.all([
+    read.controllers(),
+    read.workloads('DaemonSet'),
+    read.nodes(),
+    read.kinds(),
+    read.admissionPolicies(),
+  ]);
+  const workloads = [...(controllers ?? []), ...(agents ?? [])];
+  const isComplete =
+    workloads.every(({ wanted, ready }) => ready >= wanted) &&
+    (agents ?? []).every(({ wanted }) => wanted >= (nodes?.length ?? 0));
+  const namespaces = [...new Set(workloads.map(({ namespace }) => namespace))];
+  const isLedOrUnknown = (controllers ?? []).every((one) => isLed(one, clock.now()) !== false);
+  const [pods, warnings, missingRights] = await Promise.all([
+    isComplete ? [] : read.pods(),
+    isComplete ? [] : read.warnings(namespaces),
+    isComplete && isLedOrUnknown ? [] : read.missingRights(workloads),
+  ]);
+  const { unread } = read;
+  return { controllers, agents, pods, warnings, missingRights, nodes, kinds, admissionPolicies, unread };
+}
+
+/** The controllers alone: whether a policy is carried out now. */
+export async function readControllers(
+  cluster: Reader,
+  signal: AbortSignal,
+): Promise<readonly Controller[] | undefined> {
+  return await new InstallationReader(cluster, signal).controllers();
+}
+
+type Reader = Pick<Connected, 'transport' | 'connection'>;
+
+class InstallationReader {
+  readonly #transport: KubeTransport;
+  readonly #namespace: string;
+  readonly #signal: AbortSignal;
+  readonly unread: string[] = [];
+
+  constructor({ transport, connection }: Reader, signal: AbortSignal) {
+    this.#transport = transport;
+    this.#namespace = connection.namespace ?? 'default';
+    this.#signal = signal;
+  }
+
+  async controllers(): Promise<readonly Controller[] | undefined> {
+    const deployments = await this.workloads('Deployment');
+    return deployments && (await Promise.all(deployments.map(async (one) => await this.#withLease(one))));
+  }
+
+  /** Of all namespaces; of the namespace of the kubeconfig's context if only those may be read. */
+  async workloads(kind: Workload['kind']): Promise<readonly WorkloadWithArgs[] | undefined> {
+    const name = kind === 'Deployment' ? 'deployments' : 'daemonsets';
+    const found = await this.#listNamespaced('/apis/apps/v1', name, (json) => workloadOf(kind, json));
+    return found?.filter(({ component }) => component === (kind === 'Deployment' ? 'controller' : 'agent'));
+  }
+
+  async pods(): Promise<readonly OwnPod[]> {
+    return (await this.#listNamespaced('/api/v1', 'pods', podOf)) ?? [];
+  }
+
+  async warnings(namespaces: readonly string[]): Promise<readonly Warning[]> {
+    const lists = namespaces.map(async (namespace) => {
+      const path = `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/events`;
+      return await this.#list({ name: 'events', path, query: {} }, warningOf, `events in ${namespace}`);
+    });
+    return (await Promise.all(lists)).flatMap((list) => list?.flatMap((one) => one ?? []) ?? []);
+  }
+
+  async missingRights(workloads: readonly Workload[]): Promise<readonly MissingRights[]> {
+    const found = workloads.map(async ({ kind, namespace, serviceAccount }) => {
+      const needed = neededRights[kind].map(async ({ what, ...resourceAttributes }) => {
+        const user = `system:serviceaccount:${namespace}:${serviceAccount}`;
+        const isAllowed = await this.#isAllowed({
+          user,
+          resourceAttributes: {
+            ...resourceAttributes,
+            namespace: resourceAttributes.resource === 'leases' ? namespace : '',
+          },
+        });
+        return isAllowed === false ? [what] : [];
+      });
+      return { kind, namespace, serviceAccount, rights: (await Promise.all(needed)).flat() };
+    });
+    return (await Promise.all(found)).filter(({ rights }) => rights.length > 0);
+  }
+
+  async nodes(): Promise<Installation['nodes']> {
+    const list = listObjects(
+      { transport: this.#transport, resource: nodesResource(), pageSize },
+      this.#signal,
+    );
+    return await this.#unlessDenied(list, 'nodes');
+  }
+
+  async kinds(): Promise<readonly OwnKind[]> {
+    const names = ['gcpolicies', 'nodegcreports'] as const;
+    return (await Promise.all(names.map(async (name) => await this.#kind(name)))).flatMap((one) => one ?? []);
+  }
+
+  async admissionPolicies(): Promise<readonly string[] | undefined> {
+    const name = 'validatingadmissionpolicies';
+    const group = '/apis/admissionregistration.k8s.io/v1';
+    const query = { labelSelector: ownLabel };
+    const [policies, bound] = await Promise.all([
+      this.#list({ name, path: `${group}/${name}`, query }, nameOf, name),
+      this.#list(
+        { name: `${name}bindings`, path: `${group}/validatingadmissionpolicybindings`, query },
+        policyNameOf,
+        'validatingadmissionpolicybindings',
+      ),
+    ]);
+    return bound && policies?.filter((one) => bound.includes(one));
+  }
+
+  async #kind(name: OwnKind['name']): Promise<OwnKind | undefined> {
+    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}.gc.dustpan.dev`;
+    const object = await this.#get(path, `customresourcedefinition ${name}.gc.dustpan.dev`);
+    if (object === 'unread') return undefined;
+    if (object === 'missing') return { name, isInstalled: false, unservedVersions: [] };
+    const { spec, status }: Unchecked<V1CustomResourceDefinition> = asObject(object);
+    const served = asObjects(asObject(spec)['versions'])
+      .filter((version) => version['served'] === true)
+      .map((version) => asText(version['name']));
+    const stored = asList(asObject(status)['storedVersions']).map(asText);
+    return { name, isInstalled: true, unservedVersions: stored.filter((one) => !served.includes(one)) };
+  }
+
+  async #withLease({ args, ...workload }: WorkloadWithArgs): Promise<Controller> {
+    const valueOf = (option: string): string | undefined =>
+      args.find((one) => one.startsWith(`${option}=`))?.slice(option.length + 1);
+    if (valueOf('--leader-elect') === 'false') return { ...workload, lease: 'off' };
+    const namespace = valueOf('--leader-elect-resource-namespace') ?? workload.namespace;
+    const name = valueOf('--leader-elect-resource-name') ?? workload.name;
+    const scope = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}`;
+    const lease = await this.#get(
+      `${scope}/leases/${encodeURIComponent(name)}`,
+      `lease ${namespace}/${name}`,
+    );
+    if (lease === 'unread') return { ...workload, lease: 'unknown' };
+    return { ...workload, lease: lease === 'missing' ? undefined : leaseOf(lease) };
+  }
+
+  async #get(path: string, what: string): Promise<unknown> {
+    const response = this.#transport.send({ method: 'GET', path }, this.#signal);
+    try {
+      const found = await this.#unlessDenied(response, what);
+      return found === undefined ? 'unread' : parseJson(found.body);
+    } catch (err) {
+      if (isNotFound(err)) return 'missing';
+      throw err;
+    }
+  }
+
+  /** undefined = the reader may not ask. */
+  async #isAllowed(spec: object): Promise<boolean | undefined> {
+    const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+    const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec };
+    try {
+      const response = await this.#transport.send({ method: 'POST', path, body }, this.#signal);
+      return asObject(asObject(parseJson(response.body))['status'])['allowed'] === true;
+    } catch (err) {
+      if (isDenied(err)) return undefined;
+      throw err;
+    }
+  }
+
+  async #listNamespaced<T>(
+    group: string,
+    name: string,
+    fromJson: (json: unknown) => T,
+  ): Promise<readonly T[] | undefined> {
+    const query = { labelSelector: ownLabel };
+    const all = await this.#list(
+      { name, path: `${group}/${name}`, query },
+      fromJson,
+      `${name} of all namespaces`,
+    );
+    if (all !== undefined) return all;
+    const path = `${group}/namespaces/${encodeURIComponent(this.#namespace)}/${name}`;
+    return await this.#list({ name, path, query }, fromJson, `${name} in ${this.#namespace}`);
+  }
+
+  /** A kind that the API server does not have has no objects. */
+  async #list<T>(
+    collection: Parameters<typeof inJson>[0],
+    fromJson: (json: unknown) => T,
+    what: string,
+  ): Promise<readonly T[] | undefined> {
+    const resource = inJson(collection, fromJson);
+    try {
+      return await this.#unlessDenied(
+        listObjects({ transport: this.#transport, resource, pageSize }, this.#signal),
+        what,
+      );
+    } catch (err) {
+      if (isNotFound(err)) return [];
+      throw err;
+    }
+  }
+
+  async #unlessDenied<T>(response: Promise<T>, what: string): Promise<T | undefined> {
+    try {
+      return await response;
+    } catch (err) {
+      if (!isDenied(err)) throw err;
+      this.unread.push(what);
+      return undefined;
+    }
+  }
+}
+
+const ownGroup = 'gc.dustpan.dev';
+const lists = (group: string, resource: string) => ({
+  what: `list ${resource}`,
+  group,
+  resource,
+  verb: 'list',
+});
+
+/** Without one of these, nothing works. */
+const neededRights = {
+  Deployment: [
+    { what: 'update leases', group: 'coordination.k8s.io', resource: 'leases', verb: 'update' },
+    lists(ownGroup, 'gcpolicies'),
+    lists('', 'pods'),
+    { what: 'delete pods', group: '', resource: 'pods', verb: 'delete' },
+  ],
+  DaemonSet: [
+    lists(ownGroup, 'gcpolicies'),
+    lists('', 'pods'),
+    {
+      what: 'patch nodegcreports/status',
+      group: ownGroup,
+      resource: 'nodegcreports',
+      subresource: 'status',
+      verb: 'patch',
+    },
+  ],
+} as const satisfies Record<Workload['kind'], unknown>;
+
+/** A pod has about 10 KB. */
+const pageSize = 500;
+
+interface WorkloadWithArgs extends Workload {
+  readonly component: string;
+  readonly args: readonly string[];
+}
+
+function workloadOf(kind: Workload['kind'], json: unknown): WorkloadWithArgs {
+  const { metadata, spec, status }: Unchecked<V1Deployment & V1DaemonSet> = asObject(json);
+  const meta: Unchecked<V1ObjectMeta> = asObject(metadata);
+  const labels = asObject(meta.labels);
+  const { replicas = 1, template } = asObject(spec);
+  const state = asObject(status);
+  const podSpec: Unchecked<V1PodSpec> = asObject(asObject(template)['spec']);
+  const [container] = asObjects(podSpec.containers);
+  const failure = asObjects(state['conditions']).find(({ type }) => type === 'ReplicaFailure');
+  return {
+    kind,
+    namespace: asText(meta.namespace),
+    name: asText(meta.name),
+    component: asText(labels['app.kubernetes.io/component']),
+    version: asText(labels['app.kubernetes.io/version']),
+    createdTime: asText(meta.creationTimestamp),
+    serviceAccount: asText(podSpec.serviceAccountName) || 'default',
+    wanted: Number((kind === 'Deployment' ? replicas : state['desiredNumberScheduled']) ?? 0),
+    ready: Number((kind === 'Deployment' ? state['readyReplicas'] : state['numberReady']) ?? 0),
+    failure: asText(failure?.['message']),
+    nodeSelector: textsOf(podSpec.nodeSelector),
+    tolerates: toleratedKeys(asObjects(podSpec.tolerations)),
+    admissionPolicies: asText(asObject(meta.annotations)[admissionAnnotation])
+      .split(',')
+      .filter((one) => one !== ''),
+    args: asList(container?.['args']).map(asText),
+  };
+}
+
+const textsOf = (value: unknown): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(asObject(value)).map(([key, text]) => [key, asText(text)]));
+
+function toleratedKeys(tolerations: readonly Readonly<Record<string, unknown>>[]): Workload['tolerates'] {
+  const keys = tolerations.map(({ key }) => asText(key));
+  return keys.includes('') ? 'all' : keys;
+}
+
+function podOf(json: unknown): OwnPod {
+  const { metadata, spec, status }: Unchecked<V1Pod> = asObject(json);
+  const meta: Unchecked<V1ObjectMeta> = asObject(metadata);
+  const { nodeName, affinity }: Unchecked<V1PodSpec> = asObject(spec);
+  const { conditions, containerStatuses } = asObject(status);
+  const isTrue = (type: string): boolean =>
+    asObjects(conditions).some((one) => one['type'] === type && one['status'] === 'True');
+  const unscheduled = asObjects(conditions).find(
+    (one) => one['type'] === 'PodScheduled' && one['status'] === 'False',
+  );
+  const waiting = asObjects(containerStatuses)
+    .map(({ state }: Unchecked<V1ContainerStatus>) => asObject(asObject(state)['waiting']))
+    .find(({ reason }) => reason !== undefined);
+  const why = waiting ?? unscheduled;
+  return {
+    namespace: asText(meta.namespace),
+    name: asText(meta.name),
+    component: asText(asObject(meta.labels)['app.kubernetes.io/component']),
+    nodeName: asText(nodeName) || wantedNode(affinity),
+    ready: isTrue('Ready'),
+    createdTime: asText(meta.creationTimestamp),
+    reason: asText(why?.['reason']),
+    message: asText(why?.['message']),
+  };
+}
+
+/** The pod of a DaemonSet that is not bound names its node in its affinity. */
+function wantedNode(affinity: unknown): string | undefined {
+  const { nodeAffinity }: Unchecked<V1Affinity> = asObject(affinity);
+  const required = asObject(asObject(nodeAffinity)['requiredDuringSchedulingIgnoredDuringExecution']);
+  const fields = asObjects(required['nodeSelectorTerms']).flatMap((term) => asObjects(term['matchFields']));
+  return asText(asList(fields.find(({ key }) => key === 'metadata.name')?.['values'])[0]) || undefined;
+}
+
+/** undefined = it is not a warning. */
+function warningOf(json: unknown): Warning | undefined {
+  const event: Unchecked<EventsV1Event & CoreV1Event> = asObject(json);
+  if (event.type !== 'Warning') return undefined;
+  const meta: Unchecked<V1ObjectMeta> = asObject(event.metadata);
+  const { namespace, kind, name } = asObject(event.regarding);
+  const times = [asObject(event.series)['lastObservedTime'], event.deprecatedLastTimestamp, event.eventTime];
+  return {
+    namespace: asText(namespace),
+    kind: asText(kind),
+    name: asText(name),
+    reason: asText(event.reason),
+    message: asText(event.note),
+    time: [...times, meta.creationTimestamp].map(asText).find((one) => one !== '') ?? '',
+  };
+}
+
+function leaseOf(json: unknown): Lease {
+  const spec = asObject(asObject(json)['spec']);
+  return {
+    holder: asText(spec['holderIdentity']),
+    acquiredTime: asText(spec['acquireTime']),
+    renewedTime: asText(spec['renewTime']),
+    termSeconds: Number(spec['leaseDurationSeconds'] ?? 0),
+  };
+}
+
+const nameOf = (json: unknown): string => asText(asObject(asObject(json)['metadata'])['name']);
+
+function policyNameOf(json: unknown): string {
+  const { spec }: Unchecked<V1ValidatingAdmissionPolicyBinding> = asObject(json);
+  return asText(asObject(spec)['policyName']);
+}

@@ -1,0 +1,160 @@
+// @bed node
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dustpanImage } from '../../../scripts/image/dustpan-image.ts';
+import type { StatusView } from '../../../src/commands/status/view.ts';
+import { image } from '../node/image.ts';
+import { repositoryRoot } from '../repository.ts';
+import { startCluster, type Cluster } from '../servers/cluster.ts';
+import { runCommand } from '../servers/command.ts';
+import { apply, helm, kubectl } from '../servers/kubectl.ts';
+import { waitUntil } from '../servers/waiting.ts';
+import { chartDirectory } from './chart.ts';
+
+/** What keeps an installation from working, one after the other, on a node of a real cluster. */
+const namespace = 'dustpan-system';
+const dir = mkdtempSync(join(tmpdir(), 'dustpan-status-'));
+let cluster: Cluster;
+
+beforeAll(async () => {
+  const archive = join(dir, 'dustpan.tar');
+  await image(dustpanImage({ root: repositoryRoot() }), archive);
+  cluster = await startCluster({
+    parts: ['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'],
+    images: [{ archive, pinned: true }],
+    users: [{ name: 'nobody' }],
+  });
+  await install();
+});
+
+afterAll(async () => {
+  await cluster.stop();
+  rmSync(dir, { recursive: true });
+});
+
+const see = (...args: readonly string[]): Promise<string> => kubectl(cluster, ['-n', namespace, ...args]);
+
+const install = (): Promise<string> =>
+  helm(cluster, 'install', 'dustpan', chartDirectory, '-n', namespace, '--create-namespace', '--wait');
+const upgrade = (...args: readonly string[]): Promise<string> =>
+  helm(cluster, 'upgrade', 'dustpan', chartDirectory, '-n', namespace, '--reset-values', ...args);
+
+async function status(user = 'admin'): Promise<StatusView> {
+  const main = join(repositoryRoot(), 'dist/main.js');
+  const { stdout, stderr, code } = await runCommand([
+    ...[process.execPath, main, 'status', '-o', 'json', '--installation', '--exit-code'],
+    `--kubeconfig=${cluster.kubeconfig(user)}`,
+  ]);
+  if (stdout === '') throw new Error(stderr);
+  const view = JSON.parse(stdout) as StatusView;
+  expect(code).toBe(view.trouble.length > 0 ? 3 : 0);
+  return view;
+}
+
+const reasons = async (): Promise<readonly string[]> => (await status()).trouble.map(({ reason }) => reason);
+
+/** A pod may have another problem before: while its image is looked for, or its old pod ends. */
+const named = async (reason: string): Promise<void> => { await waitUntil(`status names ${reason}`, async () => (await reasons()).includes(reason)); };
+
+const works = async (): Promise<void> => { await waitUntil('dustpan works', async () => {
+    const { verdict, trouble } = await status();
+    return verdict === 'Works' && trouble.length === 0;
+  }); };
+
+const deleteAgent = (): Promise<string> =>
+  see('delete', 'pod', '-l', 'app.kubernetes.io/component=agent', '--wait=false');
+
+test('nothing is wrong', async () => {
+  await works();
+  const { controllers, agents, unread } = await status();
+  expect(controllers).toMatchObject([{ name: 'dustpan-controller', wanted: 1, ready: 1 }]);
+  expect(controllers?.[0]?.leader).toMatch(/^dustpan-controller-/);
+  expect(agents).toMatchObject([{ name: 'dustpan-agent', wanted: 1, ready: 1 }]);
+  expect(unread).toEqual([]);
+});
+
+test('the controller is scaled to 0', async () => {
+  await see('scale', 'deployment', 'dustpan-controller', '--replicas=0');
+  await named('ScaledToZero');
+  await see('scale', 'deployment', 'dustpan-controller', '--replicas=1');
+  await works();
+});
+
+test('the controller has no rights', async () => {
+  await see('delete', 'rolebinding,clusterrolebinding', '-l', 'app.kubernetes.io/component=controller');
+  await see('delete', 'pod', '-l', 'app.kubernetes.io/component=controller', '--wait=false');
+  await named('MissingRights');
+  await upgrade();
+  await works();
+});
+
+test('a quota refuses the agent', async () => {
+  const metadata = { name: 'none', namespace };
+  await apply(cluster, { apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: { hard: { pods: '0' } } });
+  await deleteAgent();
+  await named('Quota');
+  await see('delete', 'resourcequota', 'none');
+  await works();
+});
+
+test('Pod Security refuses the agent', async () => {
+  await see('label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=baseline');
+  await deleteAgent();
+  await named('PodSecurity');
+  await see('label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce-');
+  await works();
+});
+
+test('a path of the node is missing', async () => {
+  await upgrade('--set=agent.criSocket=/run/none/none.sock');
+  await named('Path');
+  await upgrade();
+  await works();
+});
+
+test('the image cannot be pulled', async () => {
+  await upgrade('--set=image.registry=127.0.0.1:1');
+  await named('Image');
+  await upgrade();
+  await works();
+});
+
+test('a taint excludes the node', async () => {
+  await see('taint', 'node', 'node-a', 'pool=gpu:NoSchedule');
+  await upgrade('--set-json=agent.tolerations=[]');
+  await deleteAgent();
+  await named('NodeExcluded');
+  await see('taint', 'node', 'node-a', 'pool-');
+  await upgrade();
+  await works();
+});
+
+test('an admission policy is gone', async () => {
+  await see('delete', 'validatingadmissionpolicybinding', '-l', 'app.kubernetes.io/part-of=dustpan');
+  await named('AdmissionPolicyMissing');
+  await upgrade();
+  await works();
+});
+
+test('a CRD is gone', async () => {
+  await see('delete', 'crd', 'nodegcreports.gc.dustpan.dev');
+  await named('KindMissing');
+  await upgrade();
+  await works();
+});
+
+test('a person without rights reads what they may', async () => {
+  const { verdict, trouble, unread, controllers } = await status('nobody');
+  expect({ verdict, trouble, controllers }).toEqual({ verdict: 'Unknown', trouble: [], controllers: null });
+  expect(unread).toEqual(expect.arrayContaining(['nodes', 'deployments of all namespaces']));
+});
+
+test('it is uninstalled, and a new installation leads within 5 s', async () => {
+  await helm(cluster, 'uninstall', 'dustpan', '-n', namespace);
+  await named('NotInstalled');
+  expect((await status()).verdict).toBe('NotInstalled');
+  await install();
+  await works();
+});

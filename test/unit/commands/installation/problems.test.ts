@@ -1,0 +1,245 @@
+import { describe, expect, test } from 'vitest';
+import type { Installation, OwnPod, Warning, Workload } from '../../../../src/commands/installation/facts.ts';
+import { installationProblems } from '../../../../src/commands/installation/problems.ts';
+import { installation, minutesAgo, now } from '../status/fixtures.ts';
+
+const [controller] = installation.controllers ?? [];
+const [agents] = installation.agents ?? [];
+if (controller === undefined || agents === undefined)
+  throw new Error('the fixture has a controller and agents');
+
+const pod = (component: 'agent' | 'controller', given: Partial<OwnPod> = {}): OwnPod => ({
+  ...{ namespace: 'dustpan-system', name: `dustpan-${component}-x`, component, nodeName: 'node-1' },
+  ...{ ready: false, createdTime: minutesAgo(5), reason: '', message: '' },
+  ...given,
+});
+const warning = (given: Partial<Warning>): Warning => ({
+  ...{ namespace: 'dustpan-system', kind: 'DaemonSet', name: 'dustpan-agent', reason: 'FailedCreate' },
+  ...{ message: 'refused', time: minutesAgo(4) },
+  ...given,
+});
+
+/** One of two agents does not run. */
+const withAgents = (given: Partial<Workload>, rest: Partial<Installation> = {}): Installation => ({
+  ...installation,
+  agents: [{ ...agents, ready: 1, ...given }],
+  ...rest,
+});
+const withController = (
+  given: Partial<typeof controller>,
+  rest: Partial<Installation> = {},
+): Installation => ({
+  ...installation,
+  controllers: [{ ...controller, ...given }],
+  ...rest,
+});
+const lease = { holder: 'x', acquiredTime: minutesAgo(60), renewedTime: minutesAgo(5), termSeconds: 15 };
+const none = { controllers: [], agents: [] };
+const unread = ['deployments of all namespaces', 'daemonsets of all namespaces'];
+
+/** Kind, names, reason and the start of the command of each problem. */
+const found = (one: Installation): string[] =>
+  installationProblems(one, now).map(({ kind, names, reason, command }) =>
+    [kind, names.join(','), reason, command.split(' ').slice(0, 4).join(' ')].join(' | '),
+  );
+
+const own = 'dustpan-system/dustpan-controller';
+const ownAgents = 'dustpan-system/dustpan-agent';
+
+describe('a problem of the installation', () => {
+  test.each<[string, Installation, readonly string[]]>([
+    ['nothing', installation, []],
+    [
+      'nothing is installed',
+      { ...installation, ...none },
+      ['Installation | dustpan | NotInstalled | helm install dustpan helm/dustpan'],
+    ],
+    ['what may not be read', { ...installation, ...none, unread }, []],
+    [
+      'nothing may be read',
+      { ...installation, controllers: undefined, agents: undefined, nodes: undefined, unread },
+      [],
+    ],
+    [
+      'only agents are installed',
+      { ...installation, controllers: [] },
+      ['Controller | dustpan-system | NoController | helm upgrade dustpan helm/dustpan'],
+    ],
+    [
+      'the controller is scaled to 0',
+      withController({ wanted: 0, ready: 0, lease: { ...lease, holder: '' } }),
+      [`Controller | ${own} | ScaledToZero | kubectl -n dustpan-system scale`],
+    ],
+    [
+      'nobody renews the Lease',
+      withController({ lease }),
+      [`Controller | ${own} | NoLeader | kubectl -n dustpan-system logs`],
+    ],
+    [
+      'there is no Lease',
+      withController({ lease: undefined }),
+      [`Controller | ${own} | NoLeader | kubectl -n dustpan-system logs`],
+    ],
+    [
+      'the controller has no rights',
+      withController(
+        { lease: undefined },
+        {
+          missingRights: [
+            {
+              ...{ kind: 'Deployment', namespace: 'dustpan-system', serviceAccount: 'dustpan' },
+              rights: ['update leases'],
+            },
+          ],
+        },
+      ),
+      [`Controller | ${own} | MissingRights | helm upgrade dustpan helm/dustpan`],
+    ],
+    ['the Lease may not be read', withController({ lease: 'unknown' }), []],
+    ['a ready controller without leader election', withController({ lease: 'off' }), []],
+    [
+      'a clock that is half a minute ahead',
+      withController({ lease: { ...lease, renewedTime: minutesAgo(0.7) } }),
+      [],
+    ],
+    [
+      'the pod of the controller is refused',
+      withController(
+        { ready: 0 },
+        {
+          warnings: [
+            warning({
+              ...{ kind: 'ReplicaSet', name: 'dustpan-controller-7d9f' },
+              message: 'unable to validate against any security context constraint',
+            }),
+          ],
+        },
+      ),
+      [`Controller | ${own} | SecurityContextConstraints | oc adm policy add-scc-to-user`],
+    ],
+    [
+      'the agents are refused by a quota of the priority class',
+      withAgents(
+        { ready: 0 },
+        {
+          warnings: [warning({ message: 'pods "a" is forbidden: insufficient quota to match these scopes' })],
+        },
+      ),
+      [`Agent | ${ownAgents} | Quota | helm upgrade dustpan helm/dustpan`],
+    ],
+    [
+      'the agents violate Pod Security',
+      withAgents(
+        { ready: 0 },
+        { warnings: [warning({ message: 'violates PodSecurity "baseline:latest"' })] },
+      ),
+      [`Agent | ${ownAgents} | PodSecurity | kubectl label namespace dustpan-system`],
+    ],
+    [
+      'the agents are refused for an unknown reason',
+      withAgents({ ready: 0 }, { warnings: [warning({})] }),
+      [`Agent | ${ownAgents} | PodRefused | kubectl -n dustpan-system get`],
+    ],
+    [
+      'an image cannot be pulled on two nodes',
+      withAgents(
+        { ready: 0 },
+        {
+          pods: ['node-2', 'node-1'].map((nodeName) =>
+            pod('agent', { nodeName, reason: 'ErrImagePull', message: 'not found' }),
+          ),
+        },
+      ),
+      ['Agent | node-1,node-2 | Image | helm upgrade dustpan helm/dustpan'],
+    ],
+    [
+      'a path is missing',
+      withAgents(
+        {},
+        {
+          pods: [
+            pod('agent', { reason: 'ContainerCreating' }),
+            pod('agent', { ready: true, nodeName: 'node-2' }),
+          ],
+          warnings: [
+            warning({
+              ...{ kind: 'Pod', name: 'dustpan-agent-x', reason: 'FailedMount' },
+              message: 'hostPath type check failed: /run/containerd is not a directory',
+            }),
+          ],
+        },
+      ),
+      ['Agent | node-1 | Path | helm upgrade dustpan helm/dustpan'],
+    ],
+    [
+      'a container ends again and again',
+      withAgents({}, { pods: [pod('agent', { reason: 'CrashLoopBackOff' })] }),
+      ['Agent | node-1 | CrashLoopBackOff | kubectl -n dustpan-system logs'],
+    ],
+    [
+      'no node has room',
+      withController(
+        { ready: 0 },
+        { pods: [pod('controller', { nodeName: undefined, reason: 'Unschedulable' })] },
+      ),
+      [`Controller | ${own} | Unschedulable | kubectl -n dustpan-system describe`],
+    ],
+    [
+      'a pod is not ready for minutes',
+      withAgents({}, { pods: [pod('agent')] }),
+      ['Agent | node-1 | NotReady | kubectl -n dustpan-system describe'],
+    ],
+    [
+      'a pod has just been created',
+      withAgents({}, { pods: [pod('agent', { createdTime: minutesAgo(0.5) })] }),
+      [],
+    ],
+    [
+      'a taint is not tolerated',
+      withAgents(
+        { ...{ wanted: 1, ready: 1 }, tolerates: ['other'] },
+        {
+          nodes: [
+            { name: 'node-1', labels: {}, taintKeys: [] },
+            { name: 'node-2', labels: {}, taintKeys: ['gpu'] },
+          ],
+          pods: [pod('agent', { ready: true })],
+        },
+      ),
+      ['Agent | node-2 | NodeExcluded | helm upgrade dustpan helm/dustpan'],
+    ],
+    [
+      'a label is missing; nodes that cannot run an agent are no problem',
+      withAgents(
+        { ...{ wanted: 0, ready: 0 }, nodeSelector: { 'kubernetes.io/os': 'linux', pool: 'a' } },
+        {
+          nodes: [
+            { name: 'node-1', labels: { 'kubernetes.io/os': 'linux', pool: 'b' }, taintKeys: [] },
+            { name: 'windows', labels: { 'kubernetes.io/os': 'windows' }, taintKeys: [] },
+            { name: 'virtual', labels: { type: 'virtual-kubelet' }, taintKeys: [] },
+            { name: 'fargate', labels: { 'eks.amazonaws.com/compute-type': 'fargate' }, taintKeys: [] },
+          ],
+        },
+      ),
+      ['Agent | node-1 | NodeExcluded | helm upgrade dustpan helm/dustpan'],
+    ],
+    [
+      'a CRD is missing',
+      { ...installation, kinds: [{ name: 'gcpolicies', isInstalled: false, unservedVersions: [] }] },
+      ['CRD | gcpolicies.gc.dustpan.dev | KindMissing | kubectl apply --server-side -f'],
+    ],
+    [
+      'a stored version is not served',
+      { ...installation, kinds: [{ name: 'gcpolicies', isInstalled: true, unservedVersions: ['v1alpha0'] }] },
+      ['CRD | gcpolicies.gc.dustpan.dev | VersionUnserved | kubectl get crd gcpolicies.gc.dustpan.dev'],
+    ],
+    [
+      'the admission policy is gone',
+      { ...installation, admissionPolicies: [] },
+      ['AdmissionPolicy | own-node | AdmissionPolicyMissing | helm upgrade dustpan helm/dustpan'],
+    ],
+    ['the admission policies may not be read', { ...installation, admissionPolicies: undefined }, []],
+  ])('%s', (_, given, expected) => {
+    expect(found(given)).toEqual(expected);
+  });
+});
