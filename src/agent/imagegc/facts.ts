@@ -71,6 +71,8 @@ export interface JudgedImage extends ImageTarget {
   readonly image: RuntimeImage;
   readonly record: ImageRecord;
   readonly holds: ImageHolds;
+  /** Why a pin or the policy protects it, whether or not anything uses it; undefined = neither does. */
+  readonly protectedBy: ImageKept | undefined;
   /** The policy's; doubled if the image was pulled again within 24 h of its removal. */
   readonly minimumAgeMs: number;
   /** undefined = no limit. */

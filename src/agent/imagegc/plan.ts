@@ -15,6 +15,7 @@ import {
   type Governed,
   type ImageGcFacts,
   type ImageGcPlan,
+  type ImageHolds,
   type ImageKept,
   type ImageRemoval,
   type JudgedImage,
@@ -37,7 +38,7 @@ export function planImageGc(facts: ImageGcFacts, { governance, now, demands = []
   const removable: JudgedImage[] = [];
   const hasFailed = ({ id }: JudgedImage): boolean => facts.failedBefore?.has(id) === true;
   for (const image of failedLast(imageFacts(facts, rule, now).toSorted(byIdleSince), hasFailed)) {
-    const why = keptBecause(image, facts, { now });
+    const why = keptBecause(image, facts, { rule, now });
     if (why === undefined) removable.push(image);
     else kept.push(keep(image, why, policy));
   }
@@ -229,6 +230,7 @@ function imageFacts(
   const chosen = id === undefined ? images : images.filter((image) => image.id === id);
   return chosen.map((image) => {
     const record = recordAt(facts.images.get(image.id), now);
+    const held = holds(image);
     const factor = isRepulled(image, record) && rule?.repullBackoff === true ? 2 : 1;
     return {
       kind: 'Image',
@@ -236,19 +238,23 @@ function imageFacts(
       name: image.tags[0] ?? image.digests[0],
       image,
       record,
-      holds: holds(image),
+      holds: held,
+      protectedBy: protectedBecause(held),
       minimumAgeMs: (rule?.minimumAgeMs ?? 0) * factor,
       ...maximumAge(image),
     };
   });
 }
 
+function protectedBecause({ pinned, keepPattern }: ImageHolds): ImageKept | undefined {
+  if (pinned) return { reason: 'Pinned' };
+  return keepPattern === undefined ? undefined : { reason: 'KeepListed' };
+}
+
+type KeptUntil = ImageKept & { readonly eligibleAtMs?: number };
+
 /** Why the image is kept at any disk usage; undefined = it may be removed. */
-function keptBecause(
-  image: JudgedImage,
-  facts: ImageGcFacts,
-  { now }: Pick<PlanContext, 'now'>,
-): (ImageKept & { readonly eligibleAtMs?: number }) | undefined {
+function keptBecause(image: JudgedImage, facts: ImageGcFacts, { now }: PlanContext): KeptUntil | undefined {
   const why = heldBecause(image, facts) ?? unknownBecause(facts);
   if (why !== undefined) return why;
   const { record, minimumAgeMs } = image;
@@ -256,21 +262,27 @@ function keptBecause(
   if (now.getTime() < oldEnoughAtMs) return { reason: 'TooYoung', eligibleAtMs: oldEnoughAtMs };
   if (record.lastUsedMs !== undefined && record.lastUsedMs >= now.getTime())
     return { reason: 'UsedRecently' };
-  const { times = 0, retryInMs = 0 } = facts.failedBefore?.get(image.id) ?? {};
+  return failedBecause(image, facts, now);
+}
+
+function failedBecause(
+  { id }: JudgedImage,
+  { failedBefore }: ImageGcFacts,
+  now: Date,
+): KeptUntil | undefined {
+  const { times = 0, retryInMs = 0 } = failedBefore?.get(id) ?? {};
   return retryInMs <= 0
     ? undefined
     : { reason: 'RemovalFailed', times, eligibleAtMs: now.getTime() + retryInMs };
 }
 
 function heldBecause(
-  { image, holds }: JudgedImage,
+  { image, holds, protectedBy }: JudgedImage,
   { containers = [] }: ImageGcFacts,
 ): ImageKept | undefined {
-  const { usedBy, boundPod, pinned, keepPattern } = holds;
+  const { usedBy, boundPod } = holds;
   if (usedBy !== undefined) return { reason: 'InUse', user: userOf(usedBy, image, containers) };
-  if (boundPod !== undefined) return { reason: 'BoundPod' };
-  if (pinned) return { reason: 'Pinned' };
-  return keepPattern === undefined ? undefined : { reason: 'KeepListed' };
+  return boundPod === undefined ? protectedBy : { reason: 'BoundPod' };
 }
 
 function userOf(

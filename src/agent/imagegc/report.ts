@@ -219,7 +219,7 @@ export function inventoryOf(
     pinned: sum(({ target }) => target.holds.pinned),
     kept: sum(({ target }) => target.holds.keepPattern !== undefined),
     removable: sum(({ reason }) => removableReasons.has(reason)),
-    collectable: sum(({ target }) => !isUsed(target) && !isProtected(target)),
+    collectable: sum(({ target }) => !isUsed(target) && target.protectedBy === undefined),
     listed: largest.slice(0, maxListed).map(listedOf),
     disk,
     held: heldImages(plan, now),
@@ -237,17 +237,15 @@ export function inventoryOf(
 const isUsed = ({ holds }: JudgedImage): boolean =>
   holds.usedBy !== undefined || holds.boundPod !== undefined;
 
-const isProtected = ({ holds }: JudgedImage): boolean => holds.pinned || holds.keepPattern !== undefined;
-
 const listedOf = ({ target }: ImageDecision): ListedImage => {
-  const { id, name, image, record } = target;
+  const { id, name, image, record, protectedBy } = target;
   const inUse = isUsed(target);
   return {
     id,
     name,
     bytes: image.sizeBytes,
     inUse,
-    isKept: isProtected(target),
+    isKept: protectedBy !== undefined,
     unusedSinceMs: inUse ? undefined : (record.lastUsedMs ?? record.firstDetectedMs),
   };
 };

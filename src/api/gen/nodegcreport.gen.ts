@@ -829,7 +829,7 @@ export interface NodeGCReportStatusUsageImage {
    */
   unusedSince?: string | undefined;
   /**
-   * A pin or a keep list protects it.
+   * A pin or the policy protects it.
    */
   isKept?: boolean | undefined;
 }

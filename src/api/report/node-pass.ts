@@ -67,7 +67,7 @@ export interface ListedImage {
   readonly name: string | undefined;
   readonly bytes: number;
   readonly inUse: boolean;
-  /** A pin or a keep list protects it. */
+  /** A pin or the policy protects it. */
   readonly isKept: boolean;
   /** When it was last used; if never, when it was first seen; undefined = it is in use. */
   readonly unusedSinceMs: number | undefined;

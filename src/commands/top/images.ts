@@ -11,7 +11,7 @@ export interface ImageRow {
   readonly sizeBytes: number;
   /** Of all copies. */
   readonly bytes: number;
-  /** Of the copies that nothing uses, and that neither a pin nor a keep list protects. */
+  /** Of the copies that nothing uses, and that neither a pin nor the policy protects. */
   readonly gainBytes: number;
   /** Since when the copies that are unused now are all unused; absent if all are in use. */
   readonly unusedSince: string | undefined;
@@ -26,7 +26,7 @@ interface ImageOnNode {
   readonly node: string;
   readonly bytes: number;
   readonly inUse: boolean;
-  /** Whether a pin or a keep list protects it. */
+  /** Whether a pin or the policy protects it. */
   readonly kept: boolean;
   readonly unusedSince: string | undefined;
 }

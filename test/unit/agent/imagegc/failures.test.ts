@@ -251,6 +251,7 @@ test('the inventory counts an image in every group it belongs to and names the l
     image('a', { sizeBytes: 300, pinned: true }),
     image('b', { sizeBytes: 200 }),
     image('c', { sizeBytes: 100, tags: [] }),
+    image('d', { sizeBytes: 50, pinned: true }),
     container('main', { imageId: 'sha256:a' }),
   );
   node.governance = governed({ keep: ['*/a:*'] });
@@ -258,15 +259,23 @@ test('the inventory counts an image in every group it belongs to and names the l
   await node.observe();
   await node.pass();
   expect(node.inventories.at(-1)).toMatchObject({
-    total: { count: 3, bytes: 600 },
+    total: { count: 4, bytes: 650 },
     inUse: { count: 2, bytes: 500 },
-    pinned: { count: 1, bytes: 300 },
+    pinned: { count: 2, bytes: 350 },
     kept: { count: 1, bytes: 300 },
     removable: { count: 1, bytes: 100 },
+    collectable: { count: 1, bytes: 100 },
+    listed: [
+      { id: 'sha256:a', inUse: true, isKept: true },
+      { id: 'sha256:b', inUse: true, isKept: false },
+      { id: 'sha256:c', inUse: false, isKept: false },
+      { id: 'sha256:d', inUse: false, isKept: true },
+    ],
     offenders: [
       { kind: 'Image', id: 'sha256:a', name: 'docker.io/library/a:latest', bytes: 300, reason: 'InUse' },
       { kind: 'Image', id: 'sha256:b', bytes: 200, reason: 'BoundPod' },
       { kind: 'Image', id: 'sha256:c', name: undefined, bytes: 100, reason: 'BelowThreshold' },
+      { kind: 'Image', id: 'sha256:d', bytes: 50, reason: 'Pinned' },
     ],
   });
 });

@@ -23,6 +23,9 @@ const unnamed = { tags: [], digests: [] };
 const unlisted = { imageId: '', imageRef: `web@sha256:${'c'.repeat(64)}` };
 const identified = { containers: [container('b'), container('c', { ...unlisted, imageId: 'sha256:c' })] };
 
+/** Reasons of images that a pin or the policy protects. */
+const protecting: readonly (string | undefined)[] = ['Pinned', 'KeepListed'];
+
 describe('an image', () => {
   test.each<
     [
@@ -103,9 +106,12 @@ describe('an image', () => {
     ['was used just before', undefined, usedAgo(0.001)],
   ])('%s: %s', (_, reason, over, ...[ofImage, rule]) => {
     const given = facts([image('a', ofImage), image('b', { pinned: true })], over);
-    const { removed, kept } = verdicts(planOf(given, rule));
+    const made = planOf(given, rule);
+    const { removed, kept } = verdicts(made);
     expect(kept['a']).toBe(reason);
     expect(removed.includes('a Space')).toBe(reason === undefined);
+    const a = [...made.removals, ...made.kept].find(({ target }) => nameOf(target) === 'a');
+    expect(a?.target.protectedBy?.reason).toBe(protecting.includes(reason) ? reason : undefined);
   });
 
   test('without a record is new and kept', () => {
@@ -140,6 +146,7 @@ describe('an image', () => {
       pinned: true,
       keepPattern: '*',
     });
+    expect(kept?.target.protectedBy).toEqual({ reason: 'Pinned' });
   });
 
   test('in use has this reason even if the pods are unknown', () => {
