@@ -163,7 +163,7 @@ const keysOf = ({ matchLabels, matchExpressions }: LabelSelector): readonly stri
 
 const everything: LabelSelector = { matchLabels: {}, matchExpressions: [] };
 
-const selectsAll = ({ matchLabels, matchExpressions }: LabelSelector): boolean =>
+export const selectsAll = ({ matchLabels, matchExpressions }: LabelSelector): boolean =>
   Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
 
 /** Whether any valid policy has a rule for local storage. */

@@ -6,6 +6,8 @@ export interface Installation {
   readonly pods: readonly OwnPod[];
   readonly warnings: readonly Warning[];
   readonly missingRights: readonly MissingRights[];
+  /** What the controller has warned about lately: removals that something holds up. Empty unless asked for. */
+  readonly blocked: readonly Warning[];
   readonly nodes: readonly OwnNode[] | undefined;
   readonly kinds: readonly OwnKind[];
   /** Names of the ValidatingAdmissionPolicies that have a binding. */

@@ -9,7 +9,7 @@ import {
 
 /** Something of the installation that keeps dustpan from working. */
 export interface InstallationProblem {
-  readonly kind: 'Installation' | 'Controller' | 'Agent' | 'CRD' | 'AdmissionPolicy';
+  readonly kind: 'Installation' | 'Controller' | 'Agent' | 'CRD' | 'AdmissionPolicy' | 'Blocked';
   /** The objects that have it; of agents, their nodes where they are known. */
   readonly names: readonly string[];
   readonly reason: string;
@@ -28,7 +28,7 @@ const upgrade = (namespace: string, values: string): string =>
 /** All problems of the installation. Nothing that could not be read is one. */
 export function installationProblems(found: Installation, now: Date): readonly InstallationProblem[] {
   const { controllers = [], agents = [], unread } = found;
-  const isWholeCluster = !unread.some((what) => what.endsWith('of all namespaces'));
+  const isWholeCluster = !unread.some((what) => /^(deployments|daemonsets) of all namespaces$/.test(what));
   const hasNoController = controllers.length === 0 && isWholeCluster;
   if (hasNoController && agents.length === 0) return [notInstalled(found)];
   return [
@@ -121,28 +121,12 @@ function ofAgents(agents: Workload, found: Installation, now: Date): readonly In
   const { namespace, name, wanted, ready } = agents;
   const refused = withoutRights(agents, found);
   if (refused.length > 0) return refused;
-  const pods = podsOf(found, agents);
-  const causes = ready < wanted ? groupedCauses(agents, pods, found, now) : [];
-  const withPod = new Set(pods.map(({ nodeName }) => nodeName));
-  const without = (found.nodes ?? []).filter(
-    (node) => wanted < (found.nodes ?? []).length && !withPod.has(node.name),
-  );
-  const excluded = Map.groupBy(without, (node) => exclusionOf(node, agents) ?? '');
-  excluded.delete('');
-  return [
-    ...causes.map(({ cause, nodes }) => ({
-      ...cause,
-      kind: 'Agent' as const,
-      names: nodes.length > 0 ? nodes : [`${namespace}/${name}`],
-    })),
-    ...[...excluded].map(([message, nodes]) => ({
-      kind: 'Agent' as const,
-      names: nodes.map((node) => node.name).toSorted(),
-      reason: 'NodeExcluded',
-      message,
-      command: upgrade(namespace, '--set-json agent.tolerations=… --set-json agent.nodeSelector=…'),
-    })),
-  ];
+  const causes = ready < wanted ? groupedCauses(agents, podsOf(found, agents), found, now) : [];
+  return causes.map(({ cause, nodes }) => ({
+    ...cause,
+    kind: 'Agent' as const,
+    names: nodes.length > 0 ? nodes : [`${namespace}/${name}`],
+  }));
 }
 
 function withoutRights(workload: Workload, { missingRights }: Installation): readonly InstallationProblem[] {
@@ -160,7 +144,21 @@ function withoutRights(workload: Workload, { missingRights }: Installation): rea
     }));
 }
 
-/** Why the DaemonSet makes no pod for a node; undefined = it should, or the node cannot run one. */
+/** Nodes for which the DaemonSet makes no pod because the values of the chart say so, and why. */
+export function excludedNodes(
+  found: Installation,
+): readonly { readonly names: readonly string[]; readonly why: string }[] {
+  const { agents = [], nodes = [] } = found;
+  return agents.flatMap((one) => {
+    const withPod = new Set(podsOf(found, one).map(({ nodeName }) => nodeName));
+    const without = one.wanted < nodes.length ? nodes.filter(({ name }) => !withPod.has(name)) : [];
+    const groups = Map.groupBy(without, (node) => exclusionOf(node, one) ?? '');
+    groups.delete('');
+    return [...groups].map(([why, group]) => ({ names: group.map(({ name }) => name).toSorted(), why }));
+  });
+}
+
+/** Without a full stop; undefined = the DaemonSet should make one, or the node cannot run one. */
 function exclusionOf(
   { labels, taintKeys }: OwnNode,
   { nodeSelector, tolerates }: Workload,
@@ -172,9 +170,9 @@ function exclusionOf(
   if (unmet !== undefined)
     return unmet[0] === 'kubernetes.io/os'
       ? undefined
-      : `The nodeSelector of the agents wants the label ${unmet.join('=')}.`;
+      : `agent.nodeSelector wants the label ${unmet.join('=')}`;
   const taint = tolerates === 'all' ? undefined : taintKeys.find((key) => !tolerates.includes(key));
-  return taint === undefined ? undefined : `The agents do not tolerate the taint ${taint}.`;
+  return taint === undefined ? undefined : `agent.tolerations has none for the taint ${taint}`;
 }
 
 function unpinned(agents: Workload, { admissionPolicies }: Installation): readonly InstallationProblem[] {
@@ -301,4 +299,28 @@ function causeOfPod(pod: OwnPod, { warnings }: Installation): Cause {
     };
   if (reason !== '' && reason !== 'ContainerCreating') return { reason, message, command: why };
   return { reason: 'NotReady', message: 'The pod is not ready.', command: why };
+}
+
+/** What holds up removals, by the reason of the controller's Event. */
+const holdups: Readonly<Record<string, string>> = {
+  FinalizerHeld: 'Deleted pods wait for the finalizers of others.',
+  EvictionBlocked: 'A disruption budget, or the API server, refuses the eviction.',
+  EvictionsSlowed: 'More pods are due for eviction than their owner may lose in a minute.',
+  EvictionsStopped: 'Evictions freed nothing, so no more follow.',
+  ExceededGracePeriod: 'An evicted pod has not ended in its grace period.',
+};
+
+/** A series of Events is written every 30 minutes. */
+const recentMs = 35 * 60_000;
+
+/** Removals that something outside of dustpan holds up, by the latest Event about each object. */
+export function blockedWork({ blocked }: Installation, now: Date): readonly InstallationProblem[] {
+  const recent = blocked.filter(({ time }) => now.getTime() - Date.parse(time) < recentMs);
+  return recent.flatMap(({ kind, namespace, name, reason, time: since }) => {
+    const message = holdups[reason];
+    if (message === undefined) return [];
+    const object = kind === 'Node' ? name : `${namespace}/${name}`;
+    const command = kind === 'Pod' ? `dustpan why pod ${object}` : 'dustpan plan';
+    return [{ kind: 'Blocked', names: [`${kind} ${object}`], reason, message, command, since }];
+  });
 }

@@ -16,6 +16,7 @@ import { asList, asObject, asObjects, asText, parseJson, type Unchecked } from '
 import { isDenied, isNotFound, type KubeTransport } from '../../kube/http/transport.ts';
 import type { Connected } from '../cli/connect.ts';
 import { listObjects } from '../cli/list-objects.ts';
+import { reportingControllers } from '../../kube/events/recorder.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import {
   isLed,
@@ -35,14 +36,19 @@ const ownLabel = 'app.kubernetes.io/part-of=dustpan';
 const admissionAnnotation = 'gc.dustpan.dev/admission-policies';
 
 /** Reads what the reader may read, and names the rest. Rejects only if the API server does not answer. */
-export async function readInstallation(cluster: Reader, signal: AbortSignal): Promise<Installation> {
+export async function readInstallation(
+  cluster: Reader,
+  { withBlocked }: { readonly withBlocked: boolean },
+  signal: AbortSignal,
+): Promise<Installation> {
   const read = new InstallationReader(cluster, signal);
-  const [controllers, agents, nodes, kinds, admissionPolicies] = await Promise.all([
+  const [controllers, agents, nodes, kinds, admissionPolicies, blocked] = await Promise.all([
     read.controllers(),
     read.workloads('DaemonSet'),
     read.nodes(),
     read.kinds(),
     read.admissionPolicies(),
+    withBlocked ? read.blocked() : [],
   ]);
   const workloads = [...(controllers ?? []), ...(agents ?? [])];
   const isComplete =
@@ -56,7 +62,18 @@ export async function readInstallation(cluster: Reader, signal: AbortSignal): Pr
     isComplete && isLedOrUnknown ? [] : read.missingRights(workloads),
   ]);
   const { unread } = read;
-  return { controllers, agents, pods, warnings, missingRights, nodes, kinds, admissionPolicies, unread };
+  return {
+    controllers,
+    agents,
+    pods,
+    warnings,
+    missingRights,
+    blocked,
+    nodes,
+    kinds,
+    admissionPolicies,
+    unread,
+  };
 }
 
 /** The controllers alone: whether a policy is carried out now. */
@@ -103,6 +120,14 @@ class InstallationReader {
       return await this.#list({ name: 'events', path, query: {} }, warningOf, `events in ${namespace}`);
     });
     return (await Promise.all(lists)).flatMap((list) => list?.flatMap((one) => one ?? []) ?? []);
+  }
+
+  async blocked(): Promise<readonly Warning[]> {
+    const query = { fieldSelector: `reportingController=${reportingControllers.controller}` };
+    const collection = { name: 'events', path: '/apis/events.k8s.io/v1/events', query };
+    return (
+      (await this.#list(collection, warningOf, 'events of all namespaces'))?.flatMap((one) => one ?? []) ?? []
+    );
   }
 
   async missingRights(workloads: readonly Workload[]): Promise<readonly MissingRights[]> {

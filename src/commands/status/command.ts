@@ -5,7 +5,7 @@ import { LenientCommand, onOff } from '../cli/option.ts';
 import { colorOption, hasColours, outputOption } from '../cli/output.ts';
 import type { Load, System } from '../cli/system.ts';
 
-const about = `Shows the problems that controller and agents report, worst first, then totals: pods that are due now, pods that the present policies deleted, bytes that only a threshold or a limit keeps, and bytes that the agents of these nodes freed. A report older than 15 minutes is stale. A stopped controller is shown only if a policy has changed since; blocked and failed evictions are not shown. kubectl get gcpolicies,nodegcreports -o wide shows each policy and node; so does -o json. Policies and nodes have no namespace, so there is no -n: dustpan plan -n shows one namespace. The variable NO_COLOR turns colours off.
+const about = `Checks the installation and shows what needs attention. The first line says whether dustpan works: the controller, its leader and version, the agents that are ready. Then problems, worst first, each with the command that mends it or shows more: of the Deployment, the DaemonSet, their pods and rights, the CRDs, the admission policies, then those that controller and agents report. Then totals: pods that are due now, pods that the present policies deleted, bytes that only a threshold or a limit keeps, bytes that the agents of these nodes freed, and the fullest disks. A report older than 15 minutes is stale. What you may not read is named. Policies and nodes have no namespace, so there is no -n: dustpan plan -n shows one namespace. The variable NO_COLOR turns colours off.
 
 Examples:
   # the current context

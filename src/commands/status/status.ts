@@ -76,7 +76,7 @@ async function readStatus(
   const [policies, reports, installation] = await Promise.all([
     list(resources.policies),
     list(resources.reports),
-    readInstallation(cluster, signal),
+    readInstallation(cluster, { withBlocked: !onlyInstallation }, signal),
   ]);
   return {
     policies: policies?.filter(isPolicy),

@@ -21,7 +21,7 @@ export function statusTable(view: StatusView, { now, width, colours }: Screen): 
   ]);
   const sections = [
     [...paragraph(verdictText(view, now), width), ...troubles],
-    [...totalLines(view), ...unreadLines(view)].flatMap((line) => paragraph(line, width)),
+    [...totalLines(view), ...limitLines(view)].flatMap((line) => paragraph(line, width)),
     nodeLines(view, width),
   ];
   return sections
@@ -42,7 +42,8 @@ function verdictText({ verdict, controllers, agents, trouble }: StatusView, now:
     ...(controllers ?? []).map(({ version, leader, leaderSince }) =>
       leader === null
         ? `controller ${version}`
-        : `controller ${version}, leader ${leader} for ${ageText(leaderSince, now)}`,
+        : // Without the UUID of the process.
+          `controller ${version}, leader ${leader.replace(/_.*/, '')} for ${ageText(leaderSince, now)}`,
     ),
     ...(agents ?? []).map(
       ({ ready, wanted }) => `agents ready on ${ready} of ${counted(wanted, 'node', 'nodes')}`,
@@ -82,8 +83,10 @@ function totalLines(view: StatusView): readonly string[] {
   ];
 }
 
-const unreadLines = ({ unread }: StatusView): readonly string[] =>
-  unread.length === 0 ? [] : [`You may not read: ${unread.join(', ')}.`];
+const limitLines = ({ unread, withoutAgent }: StatusView): readonly string[] => [
+  ...withoutAgent.map(({ names, why }) => `Without an agent: ${firstOf(names, 3)} (${why}).`),
+  ...(unread.length === 0 ? [] : [`You may not read: ${unread.join(', ')}.`]),
+];
 
 /** More are for `dustpan top`. */
 const maxNodes = 10;

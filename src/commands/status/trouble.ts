@@ -1,9 +1,10 @@
 import type { GCPolicy, GCPolicyStatusCondition } from '../../api/gen/gcpolicy.gen.ts';
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
-import { invalidPolicyText } from '../../api/policy/policy.ts';
+import { rankPolicies, selectsAll } from '../../api/policy/matching.ts';
+import { invalidPolicyText, isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { isStale, staleMinutes } from '../../api/report/fresh.ts';
-import { installationProblems, type InstallationProblem } from '../installation/problems.ts';
+import { blockedWork, installationProblems, type InstallationProblem } from '../installation/problems.ts';
 import type { StatusFacts } from './status.ts';
 
 /** One problem, with every object that has it. */
@@ -19,13 +20,14 @@ export interface Trouble {
   readonly since: string | null;
 }
 
-/** Worst first: something is not installed or does not run, a policy does nothing, something failed, something may fail, somebody should decide, state unknown, agents missing. */
+/** Worst first: something is not installed or does not run, a policy does nothing, something failed, something may fail, something outside blocks, somebody should decide, state unknown, agents missing. */
 const severities = [
   'Installation',
   'Refused',
   'PolicyDegraded',
   'NodeDegraded',
   'AtRisk',
+  'Blocked',
   'Held',
   'Silent',
   'Behind',
@@ -47,12 +49,23 @@ interface Named extends Found {
 
 /** All problems, worst first; the same problem of several objects is listed once. */
 export function troublesOf({ policies, reports, installation }: StatusFacts, now: Date): readonly Trouble[] {
+  const ranked = rankPolicies((policies ?? []).map((policy) => parsePolicy(policy).policy)).filter(isValid);
   const all: readonly Named[] = [
     ...installationProblems(installation, now).flatMap(({ names, ...problem }) =>
       names.map((name) => ({ ...problem, name, severity: 'Installation' }) as const),
     ),
+    ...blockedWork(installation, now).flatMap(({ names, ...problem }) =>
+      names.map((name) => ({ ...problem, name, severity: 'Blocked' }) as const),
+    ),
     ...(policies ?? []).flatMap((policy) =>
-      ofPolicy(policy, now).map((found) => ({ ...found, kind: 'GCPolicy', name: nameOf(policy) }) as const),
+      ofPolicy(
+        policy,
+        ranked.slice(
+          0,
+          ranked.findIndex(({ name }) => name === nameOf(policy)),
+        ),
+        now,
+      ).map((found) => ({ ...found, kind: 'GCPolicy', name: nameOf(policy) }) as const),
     ),
     ...(reports ?? []).flatMap((report) =>
       ofNode(report, now).map((found) => ({ ...found, kind: 'Node', name: nameOf(report) }) as const),
@@ -90,7 +103,7 @@ function troubleOf(group: readonly [Named, ...Named[]]): Trouble {
 /** The time that the controller has to observe a new policy. */
 const freshMs = 60_000;
 
-function ofPolicy(policy: GCPolicy, now: Date): readonly Found[] {
+function ofPolicy(policy: GCPolicy, above: readonly Policy[], now: Date): readonly Found[] {
   const { conditions } = policy.status ?? {};
   const parsed = parsePolicy(policy);
   const edit = `kubectl edit gcpolicy ${nameOf(policy)}`;
@@ -106,10 +119,34 @@ function ofPolicy(policy: GCPolicy, now: Date): readonly Found[] {
     ...found('PolicyDegraded', conditionOf(conditions, 'Degraded', 'True'), describe),
     ...found('AtRisk', conditionOf(conditions, 'BudgetsExceeded', 'True'), 'dustpan top namespaces'),
     ...found('Held', conditionOf(conditions, 'Holding', 'True'), 'dustpan plan'),
+    ...shadowed(policy, parsed.policy, above),
     ...unseen(policy, now),
     ...behind(policy, now),
   ];
 }
+
+/** By the last status, and only where a policy above selects everything: an empty selection may be meant. */
+function shadowed({ status }: GCPolicy, policy: Policy, above: readonly Policy[]): readonly Found[] {
+  const governs = (status?.pods?.governed ?? 0) > 0 || (status?.nodes?.desired ?? 0) > 0;
+  const blocks = (['pods', 'nodes'] as const).filter((block) => policy[block] !== undefined);
+  const others = blocks.map((block) => above.find((one) => selectsEvery(block, one)));
+  if (governs || blocks.length === 0 || others.includes(undefined)) return [];
+  const names = [...new Set(others.flatMap((one) => one?.name ?? []))].join(' and ');
+  const message = `It governs nothing: GCPolicy ${names} has a higher rank and selects everything.`;
+  return [{ severity: 'Held', reason: 'Shadowed', message, command: `kubectl edit gcpolicy ${policy.name}` }];
+}
+
+function selectsEvery(block: 'pods' | 'nodes', { pods, nodes }: Policy): boolean {
+  if (block === 'nodes') return nodes !== undefined && selectsAll(nodes.nodeSelector);
+  return (
+    pods !== undefined &&
+    selectsAll(pods.namespaceSelector) &&
+    selectsAll(pods.podSelector) &&
+    pods.excludeNamespaces.size === 0
+  );
+}
+
+const isValid = (policy: Policy | InvalidPolicy): policy is Policy => !isInvalid(policy);
 
 /** The time in which each agent reports under a new policy. */
 const reportedWithinMs = 5 * 60_000;

@@ -5,6 +5,7 @@ import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/pol
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { isLed, type Controller, type Installation, type Workload } from '../installation/facts.ts';
 import type { StatusFacts } from './status.ts';
+import { excludedNodes } from '../installation/problems.ts';
 import { usedPercent } from '../top/nodes.ts';
 import { troublesOf, type Trouble } from './trouble.ts';
 
@@ -31,6 +32,8 @@ export function statusView(facts: StatusFacts, now: Date) {
     /** null = they may not be read. */
     controllers: installation.controllers?.map(controllerRow) ?? null,
     agents: installation.agents?.map(workloadRow) ?? null,
+    /** Nodes without an agent by the values of the chart. */
+    withoutAgent: excludedNodes(installation),
     /** What the reader may not read. */
     unread: installation.unread,
     totals: totalsOf(rows, nodes),
@@ -50,7 +53,9 @@ function verdictOf({ controllers, agents }: Installation, trouble: readonly Trou
     ...(agents ?? [undefined]).map((one) => one && one.ready > 0),
   ];
   if (!parts.includes(true)) return parts.includes(undefined) ? 'Unknown' : 'DoesNotWork';
-  return trouble.some(({ kind }) => kind !== 'GCPolicy' && kind !== 'Node') ? 'WorksInPart' : 'Works';
+  return trouble.some(({ kind }) => !['GCPolicy', 'Node', 'Blocked'].includes(kind))
+    ? 'WorksInPart'
+    : 'Works';
 }
 
 const workloadRow = ({ namespace, name, version, createdTime, wanted, ready }: Workload) => ({

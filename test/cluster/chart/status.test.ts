@@ -56,12 +56,16 @@ async function status(user = 'admin'): Promise<StatusView> {
 const reasons = async (): Promise<readonly string[]> => (await status()).trouble.map(({ reason }) => reason);
 
 /** A pod may have another problem before: while its image is looked for, or its old pod ends. */
-const named = async (reason: string): Promise<void> => { await waitUntil(`status names ${reason}`, async () => (await reasons()).includes(reason)); };
+const named = async (reason: string): Promise<void> => {
+  await waitUntil(`status names ${reason}`, async () => (await reasons()).includes(reason));
+};
 
-const works = async (): Promise<void> => { await waitUntil('dustpan works', async () => {
+const works = async (): Promise<void> => {
+  await waitUntil('dustpan works', async () => {
     const { verdict, trouble } = await status();
     return verdict === 'Works' && trouble.length === 0;
-  }); };
+  });
+};
 
 const deleteAgent = (): Promise<string> =>
   see('delete', 'pod', '-l', 'app.kubernetes.io/component=agent', '--wait=false');
@@ -125,7 +129,9 @@ test('a taint excludes the node', async () => {
   await see('taint', 'node', 'node-a', 'pool=gpu:NoSchedule');
   await upgrade('--set-json=agent.tolerations=[]');
   await deleteAgent();
-  await named('NodeExcluded');
+  await waitUntil('status names the node', async () => (await status()).withoutAgent.length > 0);
+  const why = 'agent.tolerations has none for the taint pool';
+  expect((await status()).withoutAgent).toEqual([{ names: ['node-a'], why }]);
   await see('taint', 'node', 'node-a', 'pool-');
   await upgrade();
   await works();

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Installation, OwnPod, Warning, Workload } from '../../../../src/commands/installation/facts.ts';
-import { installationProblems } from '../../../../src/commands/installation/problems.ts';
+import {
+  blockedWork,
+  excludedNodes,
+  installationProblems,
+} from '../../../../src/commands/installation/problems.ts';
 import { installation, minutesAgo, now } from '../status/fixtures.ts';
 
 const [controller] = installation.controllers ?? [];
@@ -195,35 +199,6 @@ describe('a problem of the installation', () => {
       [],
     ],
     [
-      'a taint is not tolerated',
-      withAgents(
-        { ...{ wanted: 1, ready: 1 }, tolerates: ['other'] },
-        {
-          nodes: [
-            { name: 'node-1', labels: {}, taintKeys: [] },
-            { name: 'node-2', labels: {}, taintKeys: ['gpu'] },
-          ],
-          pods: [pod('agent', { ready: true })],
-        },
-      ),
-      ['Agent | node-2 | NodeExcluded | helm upgrade dustpan helm/dustpan'],
-    ],
-    [
-      'a label is missing; nodes that cannot run an agent are no problem',
-      withAgents(
-        { ...{ wanted: 0, ready: 0 }, nodeSelector: { 'kubernetes.io/os': 'linux', pool: 'a' } },
-        {
-          nodes: [
-            { name: 'node-1', labels: { 'kubernetes.io/os': 'linux', pool: 'b' }, taintKeys: [] },
-            { name: 'windows', labels: { 'kubernetes.io/os': 'windows' }, taintKeys: [] },
-            { name: 'virtual', labels: { type: 'virtual-kubelet' }, taintKeys: [] },
-            { name: 'fargate', labels: { 'eks.amazonaws.com/compute-type': 'fargate' }, taintKeys: [] },
-          ],
-        },
-      ),
-      ['Agent | node-1 | NodeExcluded | helm upgrade dustpan helm/dustpan'],
-    ],
-    [
       'a CRD is missing',
       { ...installation, kinds: [{ name: 'gcpolicies', isInstalled: false, unservedVersions: [] }] },
       ['CRD | gcpolicies.gc.dustpan.dev | KindMissing | kubectl apply --server-side -f'],
@@ -242,4 +217,45 @@ describe('a problem of the installation', () => {
   ])('%s', (_, given, expected) => {
     expect(found(given)).toEqual(expected);
   });
+});
+
+test('nodes without an agent by the values of the chart; those that cannot run one are not listed', () => {
+  const nodes = [
+    { name: 'with', labels: { 'kubernetes.io/os': 'linux', pool: 'a' }, taintKeys: [] },
+    { name: 'gpu', labels: { 'kubernetes.io/os': 'linux', pool: 'a' }, taintKeys: ['gpu'] },
+    { name: 'other', labels: { 'kubernetes.io/os': 'linux', pool: 'b' }, taintKeys: [] },
+    { name: 'windows', labels: { 'kubernetes.io/os': 'windows' }, taintKeys: [] },
+    { name: 'virtual', labels: { type: 'virtual-kubelet' }, taintKeys: [] },
+    { name: 'fargate', labels: { 'eks.amazonaws.com/compute-type': 'fargate' }, taintKeys: [] },
+  ];
+  const nodeSelector = { 'kubernetes.io/os': 'linux', pool: 'a' };
+  const given = withAgents(
+    { ...{ wanted: 1, ready: 1, nodeSelector }, tolerates: ['other'] },
+    { nodes, pods: [pod('agent', { ready: true, nodeName: 'with' })] },
+  );
+  expect(excludedNodes(given)).toEqual([
+    { names: ['gpu'], why: 'agent.tolerations has none for the taint gpu' },
+    { names: ['other'], why: 'agent.nodeSelector wants the label pool=a' },
+  ]);
+  expect(excludedNodes({ ...given, agents: [{ ...agents, nodeSelector: {}, wanted: 6 }] })).toEqual([]);
+});
+
+test('removals that something holds up, by recent Events of the controller', () => {
+  const event = { namespace: 'team', kind: 'Pod', name: 'web-0', message: '', time: minutesAgo(5) };
+  const blocked = [
+    { ...event, reason: 'EvictionBlocked' },
+    { ...event, reason: 'EvictionBlocked', name: 'old', time: minutesAgo(36) },
+    { ...event, reason: 'Tripped', kind: 'GCPolicy' },
+    { ...event, reason: 'EvictionsStopped', kind: 'Node', namespace: '', name: 'node-1' },
+  ];
+  expect(
+    blockedWork({ ...installation, blocked }, now).map(({ names, reason, command }) => [
+      ...names,
+      reason,
+      command,
+    ]),
+  ).toEqual([
+    ['Pod team/web-0', 'EvictionBlocked', 'dustpan why pod team/web-0'],
+    ['Node node-1', 'EvictionsStopped', 'dustpan plan'],
+  ]);
 });

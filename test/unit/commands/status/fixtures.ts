@@ -75,6 +75,7 @@ export const installation: Installation = {
   pods: [],
   warnings: [],
   missingRights: [],
+  blocked: [],
   nodes: ['node-1', 'node-2'].map((name) => ({ name, labels: {}, taintKeys: [] })),
   kinds: (['gcpolicies', 'nodegcreports'] as const).map((name) => ({
     ...{ name, isInstalled: true, unservedVersions: [] },

@@ -190,3 +190,25 @@ test('the reclaimable bytes of a policy: of its own nodes, else of its status, e
   expect(bytesBy(undefined, { nodes })).toEqual([7 * mib, 8 * mib]);
   expect(bytesBy([])).toEqual([null, null]);
 });
+
+test.each<[string, Parameters<typeof policy>[1], Record<string, unknown>, readonly string[]]>([
+  ['selects all pods', { spec: { pods: {} } }, { pods: {} }, ['GCPolicy low: Shadowed']],
+  [
+    'selects all nodes, too',
+    { spec: { pods: {}, nodes: {} } },
+    { pods: {}, nodes: {} },
+    ['GCPolicy low: Shadowed'],
+  ],
+  ['has no nodes', { spec: { pods: {}, nodes: {} } }, { pods: {} }, []],
+  [
+    'selects some namespaces',
+    { spec: { pods: {} } },
+    { pods: { namespaceSelector: { matchLabels: { a: 'b' } } } },
+    [],
+  ],
+  ['excludes a namespace', { spec: { pods: {} } }, { pods: { excludeNamespaces: ['a'] } }, []],
+  ['leaves it pods', { spec: { pods: {} }, pods: { governed: 1 } }, { pods: {} }, []],
+])('a policy governs nothing if one of a higher rank %s', (_, low, high, expected) => {
+  const view = statusView([policy('low', low), policy('high', { spec: { priority: 5, ...high } })], []);
+  expect(problems(view)).toEqual(expected);
+});
