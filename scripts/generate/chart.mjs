@@ -27,8 +27,10 @@ export function chartFiles(root, crds) {
 /** A line for each version in Chart.yaml that differs from the program's. */
 export function chartComplaints(root) {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const facts = load(readFileSync(join(root, chart, 'Chart.yaml'), 'utf8'));
-  return ['version', 'appVersion']
-    .filter((field) => facts[field] !== version)
-    .map((field) => `${chart}/Chart.yaml: ${field} is ${facts[field]}, package.json has ${version}`);
+  return [chart, `${chart}-policies`].flatMap((folder) => {
+    const facts = load(readFileSync(join(root, folder, 'Chart.yaml'), 'utf8'));
+    return ['version', 'appVersion']
+      .filter((field) => facts[field] !== version)
+      .map((field) => `${folder}/Chart.yaml: ${field} is ${facts[field]}, package.json has ${version}`);
+  });
 }

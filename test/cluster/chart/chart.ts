@@ -6,6 +6,7 @@ import { repositoryRoot } from '../repository.ts';
 import type { Rule } from '../servers/resources.ts';
 
 export const chartDirectory = join(repositoryRoot(), 'helm/dustpan');
+export const policiesChart = `${chartDirectory}-policies`;
 
 /** The files below ci/, and the example beside it: each is a way of installing that has to work. */
 export const ciValues: readonly string[] = [

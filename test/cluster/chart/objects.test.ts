@@ -6,6 +6,7 @@ import {
   crdFiles,
   crdText,
   only,
+  policiesChart,
   render,
   renderNotes,
   template,
@@ -174,32 +175,14 @@ describe('CRDs', () => {
   });
 });
 
-describe('policies of the release', () => {
-  const policies = (renderMode: string) => ({
-    policies: { renderMode, specs: { trial: { mode: 'DryRun' } } },
-  });
-  const kind = 'gc.dustpan.dev/v1alpha1/GCPolicy';
-  const namesOf = (manifests: readonly Manifest[]) =>
-    manifests.filter((one) => one.kind === 'GCPolicy').map(({ metadata, spec }) => [metadata.name, spec]);
-
-  test.each([
-    { renderMode: 'skipIfMissing', apiVersions: [], expected: [] },
-    { renderMode: 'skipIfMissing', apiVersions: [kind], expected: [['trial', { mode: 'DryRun' }]] },
-    { renderMode: 'alwaysRender', apiVersions: [], expected: [['trial', { mode: 'DryRun' }]] },
-  ])('$renderMode with the kinds $apiVersions: $expected', async ({ renderMode, apiVersions, expected }) => {
-    expect(namesOf(await render({ set: policies(renderMode), apiVersions }))).toEqual(expected);
-  });
-
-  test('failIfMissing says what to do', async () => {
-    await expect(render({ set: policies('failIfMissing') })).rejects.toThrow(
-      'the cluster does not have the kind GCPolicy yet',
-    );
-  });
-
-  test('the notes say that policies were left out', async () => {
-    expect(await renderNotes(policies('skipIfMissing'))).toContain('run helm upgrade once more');
-    expect(await renderNotes()).not.toContain('run helm upgrade once more');
-  });
+test('the chart of policies has the specs of its values', async () => {
+  const chart = policiesChart;
+  const policies = { trial: { mode: 'DryRun', pods: { terminated: { ttlAfterFinished: '24h' } } } };
+  const manifests = await render({ chart, set: { policies, commonLabels: { team: 'a' } } });
+  expect(manifests).toMatchObject([
+    { kind: 'GCPolicy', metadata: { name: 'trial', labels: { team: 'a' } }, spec: policies.trial },
+  ]);
+  await expect(render({ chart, set: { policy: {} } })).rejects.toThrow(/additional properties|policy/);
 });
 
 describe('what values add to objects', () => {

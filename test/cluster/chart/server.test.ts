@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chartDirectory, manifestsOf, template, type RenderOptions } from './chart.ts';
+import { chartDirectory, manifestsOf, policiesChart, template, type RenderOptions } from './chart.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { policyManifest } from '../../manifests.ts';
 import { create, helm, kubectl } from '../servers/kubectl.ts';
@@ -36,19 +36,17 @@ describe('the API server with strict validation', () => {
   });
 
   const everything = ['everything-values.yaml'];
-  // Their kind is among the manifests.
-  const noPolicies = { 'policies.renderMode': 'skipIfMissing' };
 
   test.each<{ name: string; options: RenderOptions }>([
     { name: 'without values', options: {} },
     { name: 'with few of its parts', options: { values: ['minimal-values.yaml'] } },
-    { name: 'with everything on', options: { values: everything, set: noPolicies } },
+    { name: 'with everything on', options: { values: everything } },
     { name: 'with secure metrics', options: { values: ['secure-values.yaml'] } },
     {
       name: 'with everything on, and a budget as a percentage',
       options: {
         values: everything,
-        set: { ...noPolicies, 'controller.podDisruptionBudget': { minAvailable: '', maxUnavailable: '50%' } },
+        set: { 'controller.podDisruptionBudget': { minAvailable: '', maxUnavailable: '50%' } },
       },
     },
   ])('accepts the chart $name', async ({ options }) => {
@@ -111,11 +109,11 @@ describe('a release without values', () => {
     await kubectl(cluster, apply, text);
   });
 
-  test('has policies of its own once their kind is there', async () => {
-    const { stdout } = await template({ values: ['everything-values.yaml'], namespace });
-    const policies = manifestsOf(stdout).filter(({ kind }) => kind === 'GCPolicy');
-    expect(policies).toHaveLength(1);
-    await kubectl(cluster, apply, JSON.stringify(policies[0]));
+  test('lets the chart of policies be installed right after it', async () => {
+    const set = '--set-json=policies={"of-release":{"mode":"DryRun","pods":{"terminated":{}}}}';
+    await helm(cluster, 'install', 'policies', policiesChart, '--namespace', namespace, set);
+    expect(await kubectl(cluster, ['get', 'gcpolicies', '-o=name'])).toContain('/of-release');
+    await helm(cluster, 'uninstall', 'policies', '--namespace', namespace);
   });
 
   test('lets viewers read policies and editors write them', async () => {
