@@ -104,7 +104,7 @@ const podsPolicy = (over: Partial<PodsPolicy> = {}): PodsPolicy => ({
 /** Of every node, each rule off but those given. */
 export const nodesRules = (over: Partial<NodesPolicy> = {}): NodesPolicy => ({
   nodeSelector: everything,
-  excludeNamespaces: [],
+  excludeNamespaces: new Set<string>(),
   imageGC: undefined,
   containerGC: undefined,
   orphans: undefined,

@@ -1,5 +1,6 @@
 import type { StoragePod } from '../api/local-storage.ts';
 import { isFinished } from '../api/pod-phase.ts';
+import { isNamed } from '../api/policy/matching.ts';
 import { isNodeUnknown, type NodeGovernance } from '../api/policy/node-governance.ts';
 import type { NodesPolicy } from '../api/policy/policy.ts';
 import type { NodeKeepReason } from '../api/reasons.ts';
@@ -42,7 +43,7 @@ export function heldBecause(
   { excludeNamespaces }: NodesPolicy,
 ): PodHold | undefined {
   if (isOptedOut) return { reason: 'KeepMarked', on: 'pod' };
-  if (excludeNamespaces.includes(namespace)) return { reason: 'NamespaceExcluded' };
+  if (isNamed(excludeNamespaces, namespace)) return { reason: 'NamespaceExcluded' };
   if (isFinished({ phase })) return { reason: 'Finished' };
   return deletionAtMs === undefined ? undefined : { reason: 'Terminating' };
 }

@@ -56,9 +56,9 @@ export interface GCPolicySpec {
 export interface GCPolicySpecPods {
   namespaceSelector?: GCPolicySpecPodsNamespaceSelector | undefined;
   /**
-   * Names of namespaces whose pods this policy does not govern, even if namespaceSelector selects them. Default: none.
+   * Names of namespaces whose pods this policy does not govern, even if namespaceSelector selects them; * stands for any text, ? for one character: kube-*. Default: none.
    *
-   * Items: The name of a namespace.
+   * Items: The name of a namespace, or a pattern.
    */
   excludeNamespaces?: string[] | undefined;
   podSelector?: GCPolicySpecPodsPodSelector | undefined;
@@ -240,9 +240,9 @@ export interface GCPolicySpecPodsSafety {
 export interface GCPolicySpecNodes {
   nodeSelector?: GCPolicySpecNodesNodeSelector | undefined;
   /**
-   * Names of namespaces whose pods this policy neither evicts nor warns about, for local storage, node pressure or namespaceBudgets; the pods.excludeNamespaces of the same policy count too. Default: none.
+   * Names of namespaces whose pods this policy neither evicts nor warns about, for local storage, node pressure or namespaceBudgets; the pods.excludeNamespaces of the same policy count too. As there, * and ? are allowed. Default: none.
    *
-   * Items: The name of a namespace.
+   * Items: The name of a namespace, or a pattern.
    */
   excludeNamespaces?: string[] | undefined;
   imageGC?: GCPolicySpecNodesImageGC | undefined;

@@ -1,3 +1,4 @@
+import { globMatcher } from '../../runtime/text/glob.ts';
 import { type InvalidPolicy, isInvalid, type LabelSelector, type Policy } from './policy.ts';
 import { SelectorIndex, type Positions } from './selector-index.ts';
 
@@ -16,6 +17,21 @@ type Labels = Readonly<Record<string, string>>;
 export function hasKeepLabel(object: { readonly labels: Labels } | undefined): boolean {
   const value = object?.labels[KEEP_LABEL];
   return value !== undefined && value !== 'false';
+}
+
+/** Whether names and globs, such as `openshift-*`, have this name. */
+export const isNamed = (names: ReadonlySet<string>, name: string): boolean =>
+  names.has(name) || globsOf(names).some((matches) => matches(name));
+
+/** The globs of each policy, compiled once. */
+const compiled = new WeakMap<ReadonlySet<string>, readonly ((name: string) => boolean)[]>();
+
+function globsOf(names: ReadonlySet<string>): readonly ((name: string) => boolean)[] {
+  const known = compiled.get(names);
+  if (known !== undefined) return known;
+  const globs = [...names].filter((name) => /[*?]/.test(name)).map(globMatcher);
+  compiled.set(names, globs);
+  return globs;
 }
 
 type AnyPolicy = Policy | InvalidPolicy;
@@ -100,6 +116,7 @@ function namespaceMatcher(
   const byNamespace = new SelectorIndex(claims.map(({ namespaceSelector }) => namespaceSelector));
   const every = new SelectorIndex(claims.map(() => everything));
   const excluding = new Map<string, number[]>();
+  const byGlobs = [...claims.entries()].filter(([, { excluded }]) => globsOf(excluded).length > 0);
   claims.forEach(({ excluded }, at) => {
     for (const name of excluded) {
       const others = excluding.get(name);
@@ -111,6 +128,7 @@ function namespaceMatcher(
     const labels = namespaces.get(namespace);
     const positions = (labels === undefined ? every.select({}) : byNamespace.select(labels)).copy();
     for (const at of excluding.get(namespace) ?? []) positions.delete(at);
+    for (const [at, { excluded }] of byGlobs) if (isNamed(excluded, namespace)) positions.delete(at);
     return { positions, isKnown: labels !== undefined };
   };
 }

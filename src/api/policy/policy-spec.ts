@@ -88,7 +88,7 @@ function terminatedOf({
 function nodesOf(nodes: SpecNodes, excludedByPods: readonly string[] = []): NodesPolicy {
   return {
     ...nodeSelectionOf(nodes),
-    excludeNamespaces: [...new Set([...nodes.excludeNamespaces, ...excludedByPods])],
+    excludeNamespaces: new Set([...nodes.excludeNamespaces, ...excludedByPods]),
     imageGC: nodes.imageGC && imageGcOf(nodes.imageGC),
     containerGC: nodes.containerGC && containerGcOf(nodes.containerGC),
     orphans: nodes.orphans,

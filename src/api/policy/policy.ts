@@ -31,6 +31,7 @@ export interface Policy {
 
 export interface PodsPolicy {
   readonly namespaceSelector: LabelSelector;
+  /** Names and globs: `isNamed` in matching.ts. */
   readonly excludeNamespaces: ReadonlySet<string>;
   readonly podSelector: LabelSelector;
   readonly terminated: TerminatedPolicy | undefined;
@@ -60,7 +61,7 @@ export type TtlRule = SpecPodsTerminatedTtlByReasonItem;
 export interface NodesPolicy {
   readonly nodeSelector: LabelSelector;
   /** Namespaces whose pods are neither evicted nor warned about: those of `pods` too. */
-  readonly excludeNamespaces: readonly string[];
+  readonly excludeNamespaces: ReadonlySet<string>;
   readonly imageGC: ImageGcPolicy | undefined;
   readonly containerGC: ContainerGcPolicy | undefined;
   readonly orphans: OrphansPolicy | undefined;

@@ -1,4 +1,4 @@
-import { hasNamespaceBudgets, nodeMatcher } from '../../api/policy/matching.ts';
+import { hasNamespaceBudgets, isNamed, nodeMatcher } from '../../api/policy/matching.ts';
 import { isInvalid, type NamespaceBudget, type NodesPolicy, type Policy } from '../../api/policy/policy.ts';
 import { SelectorIndex } from '../../api/policy/selector-index.ts';
 import { isFresh } from '../../api/report/fresh.ts';
@@ -77,11 +77,10 @@ function budgeted(
   namespaces: readonly BudgetNamespace[],
 ): readonly Budgeted[] {
   const index = new SelectorIndex(namespaceBudgets.map(({ namespaceSelector }) => namespaceSelector));
-  const excluded = new Set(excludeNamespaces);
   return namespaces.flatMap((namespace) => {
     const selecting = index.select(namespace.labels);
     const budget = namespaceBudgets[selecting.firstIn(selecting)];
-    return budget === undefined || excluded.has(namespace.name) ? [] : [{ namespace, budget }];
+    return budget === undefined || isNamed(excludeNamespaces, namespace.name) ? [] : [{ namespace, budget }];
   });
 }
 

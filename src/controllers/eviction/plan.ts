@@ -8,7 +8,7 @@ import {
   type LimitRequest,
   type PressureRequest,
 } from '../../api/local-storage.ts';
-import { hasKeepLabel } from '../../api/policy/matching.ts';
+import { hasKeepLabel, isNamed } from '../../api/policy/matching.ts';
 import { nodeGovernance, type NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { NodesPolicy, Policy } from '../../api/policy/policy.ts';
 import type {
@@ -215,7 +215,7 @@ const judgeExclusion = (
   { namespace }: RequestedPod,
   { excludeNamespaces }: NodesPolicy,
 ): EvictionKept | undefined =>
-  excludeNamespaces.includes(namespace) ? { reason: 'NamespaceExcluded' } : undefined;
+  isNamed(excludeNamespaces, namespace) ? { reason: 'NamespaceExcluded' } : undefined;
 
 function judgeRequest(
   { observedAtMs }: EvictionRequest,

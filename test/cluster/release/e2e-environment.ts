@@ -31,7 +31,7 @@ export const quickPolicy = (storage: object, imageGC: object = {}): object =>
   policyManifest('quick', {
     ...{ mode: 'Enforce', priority: 100 },
     pods: {
-      excludeNamespaces: ['kube-system', namespace],
+      excludeNamespaces: ['kube-*', namespace],
       terminated: { ttlAfterFinished: '1s', keepPerOwner: 1 },
       orphaned: { quarantine: '10s' },
       safety: { maxOrphanedNodesPercent: 100, holdAbove: 0 },

@@ -14,7 +14,11 @@ const large = { matchLabels: { tier: 'large' } };
 /** Policies that are wrong about nodes. */
 export const badForNodes: readonly BadPolicy[] = [
   ...rowsOf('nodes', [
-    ['a pattern as an excluded namespace', { excludeNamespaces: ['kube-*'] }, 'excludeNamespaces[0]'],
+    [
+      'a regular expression as an excluded namespace',
+      { excludeNamespaces: ['kube-.*'] },
+      'excludeNamespaces[0]',
+    ],
     ['a budget without sizes', budget({}), 'namespaceBudgets[1]'],
     ['a budget with two empty sizes', budget({ perNode: '', cluster: '' }), 'namespaceBudgets[1]'],
     ['a budget of 0 per node', budget({ perNode: '0' }), 'namespaceBudgets[1].perNode'],

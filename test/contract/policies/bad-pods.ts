@@ -21,7 +21,7 @@ export const badForPods: readonly BadPolicy[] = [
   ]),
   ...rowsOf('pods', [
     ['a rule given as true', { outOfService: true }, 'outOfService'],
-    ['an excluded namespace that is none', { excludeNamespaces: ['kube-*'] }, 'excludeNamespaces[0]'],
+    ['an excluded namespace that is none', { excludeNamespaces: ['Kube-*'] }, 'excludeNamespaces[0]'],
     ['an empty excluded namespace', { excludeNamespaces: [''] }, 'excludeNamespaces[0]'],
     ['a null excluded namespace', { excludeNamespaces: [null] }, 'excludeNamespaces[0]'],
     ['a namespace excluded twice', { excludeNamespaces: ['a', 'a'] }, 'excludeNamespaces[1]'],

@@ -3,7 +3,7 @@ const everyPodField = {
     matchLabels: { team: 'a' },
     matchExpressions: [{ key: 'example.com/tier', operator: 'NotIn', values: ['gold', ''] }],
   },
-  excludeNamespaces: ['kube-system'],
+  excludeNamespaces: ['kube-system', 'openshift-*'],
   podSelector: {
     matchExpressions: [
       { key: 'batch', operator: 'Exists' },

@@ -83,6 +83,8 @@ describe('podMatcher', () => {
     { name: 'its namespace is selected', policies: [inDev(), b], expected: 'a' },
     { name: 'its namespace is not selected', policies: [inDev(), b], at: 'prod', expected: 'b' },
     { name: 'its namespace is excluded', policies: [excluding('a', 'dev')] },
+    { name: 'its namespace is excluded by a glob', policies: [excluding('a', 'x', 'd*'), b], expected: 'b' },
+    { name: 'a glob of other namespaces', policies: [excluding('a', 'x-*', '?ev?')], expected: 'a' },
     {
       name: 'its namespace is excluded by several',
       policies: [excluding('a', 'dev', 'new'), excluding('b', 'dev'), policy('c')],

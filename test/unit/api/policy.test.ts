@@ -99,7 +99,7 @@ test('namespaces that a policy excludes for pods are excluded from its evictions
   };
   expect(parsePolicy(policyOf('p', spec)).policy).toMatchObject({
     pods: { excludeNamespaces: new Set(['kube-system', 'logging']) },
-    nodes: { excludeNamespaces: ['logging', 'storage', 'kube-system'] },
+    nodes: { excludeNamespaces: new Set(['logging', 'storage', 'kube-system']) },
   });
 });
 
@@ -194,7 +194,7 @@ describe('an invalid policy selects', () => {
     ],
     [
       'all that its selectors select, if its exclusions are of a later version',
-      { pods: { ...ofApp, excludeNamespaces: ['openshift-*'] } },
+      { pods: { ...ofApp, excludeNamespaces: ['openshift-+'] } },
       { ...none, pods: podsOfApp },
     ],
     [

@@ -134,7 +134,7 @@ const cluster: fc.Arbitrary<World> = fc
 function excluding(
   governance: ReturnType<typeof governedBy>,
 ): Extract<NodeGovernance, { readonly kind: 'governed' }> {
-  return { ...governance, nodes: { ...governance.nodes, excludeNamespaces: ['kube-system'] } };
+  return { ...governance, nodes: { ...governance.nodes, excludeNamespaces: new Set(['kube-system']) } };
 }
 
 const by = (policy: LocalStoragePolicy): Given & { readonly policy: LocalStoragePolicy } => ({

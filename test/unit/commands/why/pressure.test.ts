@@ -87,7 +87,10 @@ const planned: Cases<DiskSignal | PressureKeepReason> = {
   CriticalPod: { 'by its priority': withPod({ priority: 2_000_000_000 }) },
   KeepMarked: { 'the pod': withPod({ isOptedOut: true }) },
   NamespaceExcluded: {
-    'by the policy': { ...one, ...nodesBy({ nodePressure: pressurePolicy(), excludeNamespaces: ['web'] }) },
+    'by the policy': {
+      ...one,
+      ...nodesBy({ nodePressure: pressurePolicy(), excludeNamespaces: new Set(['web']) }),
+    },
   },
   Finished: { failed: withPod({ phase: 'Failed' }) },
   Terminating: { 'with a grace period': withPod({ deletionAtMs: now.getTime() + 3_600_000 }) },

@@ -81,7 +81,7 @@ const planned: Cases<EvictionSignal | StorageKeepReason> = {
   NamespaceExcluded: {
     'by the policy': {
       ...over,
-      ...nodesBy({ localStorageEviction: storagePolicy(), excludeNamespaces: ['web'] }),
+      ...nodesBy({ localStorageEviction: storagePolicy(), excludeNamespaces: new Set(['web']) }),
     },
   },
   Finished: { failed: overAs({ phase: 'Failed' }) },

@@ -114,7 +114,7 @@ describe('a namespace exceeds a budget', () => {
     },
     {
       name: 'not if the policy excludes it',
-      policies: [budgetPolicy([budget({ perNode: 20 })], { excludeNamespaces: ['a'] })],
+      policies: [budgetPolicy([budget({ perNode: 20 })], { excludeNamespaces: new Set(['a']) })],
       usage: { n1: { a: 40, b: 30 } },
       expected: ['nodes node b 30'],
     },

@@ -71,7 +71,7 @@ export const pressurePolicy = (
 /** The pressure policy, without evictions in a namespace. */
 export function excluding(namespace: string): Policy {
   const by = pressurePolicy();
-  return { ...by, nodes: nodesRules({ ...by.nodes, excludeNamespaces: [namespace] }) };
+  return { ...by, nodes: nodesRules({ ...by.nodes, excludeNamespaces: new Set([namespace]) }) };
 }
 
 /** A request for the pod `name`, which uses 90 MiB of the disk of its node; 100 MiB are available there, the threshold is 150 MiB. */

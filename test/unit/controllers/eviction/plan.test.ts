@@ -83,6 +83,7 @@ describe.each([
     { name: 'the node is not known', over: { nodes: new Map() }, expected: 'NodeUnknown' },
     { name: 'the node has the keep label', over: nodeIs(keepLabel), expected: 'KeepMarked' },
     { name: 'the policy excludes its namespace', by: [excluding('default')], expected: 'NamespaceExcluded' },
+    { name: 'the policy excludes it by a glob', by: [excluding('def*')], expected: 'NamespaceExcluded' },
     { name: 'the policy excludes another namespace', by: [excluding('other')], expected: 'Evict' },
     { name: 'no policy has rules for nodes', by: [policy({ pods: {} })], expected: 'PolicyChanged' },
     { name: 'the policy has no such rule', by: [noRule], expected: 'PolicyChanged' },
