@@ -9,13 +9,26 @@ k0s: {socket: /run/k0s/containerd.sock, root: /var/lib/k0s/containerd}
 microk8s: {socket: /var/snap/microk8s/common/run/containerd.sock, root: /var/snap/microk8s/common/var/lib/containerd}
 {{- end }}
 
+{{- define "dustpan.agent.runtime" -}}
+{{- default (include "dustpan.platform" (dict "root" . "field" "runtime")) .Values.agent.runtime -}}
+{{- end }}
+
+{{- define "dustpan.agent.kubeletRoot" -}}
+{{- .Values.agent.hostPaths.kubelet | default (include "dustpan.platform" (dict "root" . "field" "kubelet")) | default "/var/lib/kubelet" -}}
+{{- end }}
+
 {{- define "dustpan.agent.socket" -}}
-{{- $known := get (include "dustpan.agent.runtimes" . | fromYaml) .Values.agent.runtime -}}
+{{- $known := get (include "dustpan.agent.runtimes" . | fromYaml) (include "dustpan.agent.runtime" .) -}}
 {{- default $known.socket .Values.agent.criSocket -}}
 {{- end }}
 
+{{/* "true" where the socket lies among those of other programs: then the agent gets no directory, only the socket. */}}
+{{- define "dustpan.agent.mountsSocket" -}}
+{{- if has (include "dustpan.agent.socket" . | dir) (list "/run" "/var/run") -}}true{{- end -}}
+{{- end }}
+
 {{- define "dustpan.agent.runtimeRoot" -}}
-{{- $known := get (include "dustpan.agent.runtimes" . | fromYaml) .Values.agent.runtime -}}
+{{- $known := get (include "dustpan.agent.runtimes" . | fromYaml) (include "dustpan.agent.runtime" .) -}}
 {{- default $known.root .Values.agent.hostPaths.runtimeRoot -}}
 {{- end }}
 
@@ -30,6 +43,9 @@ microk8s: {socket: /var/snap/microk8s/common/run/containerd.sock, root: /var/sna
 
 {{- define "dustpan.agent.securityContext" -}}
 {{- $context := deepCopy (default dict .Values.agent.securityContext) -}}
+{{- with include "dustpan.platform" (dict "root" . "field" "seLinuxType") -}}
+{{- $context = set $context "seLinuxOptions" (dict "type" .) -}}
+{{- end -}}
 {{- with .Values.agent.seLinuxOptions -}}
 {{- $context = set $context "seLinuxOptions" . -}}
 {{- end -}}
@@ -42,7 +58,7 @@ microk8s: {socket: /var/snap/microk8s/common/run/containerd.sock, root: /var/sna
 
 {{/* Whether this release restricts its agents' writes to their own node; empty: it does not. */}}
 {{- define "dustpan.agent.isPinned" -}}
-{{- if and .Values.agent.enabled .Values.admissionPolicy.enabled -}}
+{{- if and (include "dustpan.agent.enabled" .) .Values.admissionPolicy.enabled -}}
 true
 {{- end -}}
 {{- end }}

@@ -52,9 +52,9 @@ dnsConfig:
 hostAliases:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .values.podSecurityContext }}
+{{- with include "dustpan.assignedUsers" (dict "root" .root "context" .values.podSecurityContext) }}
 securityContext:
-  {{- toYaml . | nindent 2 }}
+  {{- . | nindent 2 }}
 {{- end }}
 {{- with .values.nodeSelector }}
 nodeSelector:
