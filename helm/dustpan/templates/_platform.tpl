@@ -39,7 +39,7 @@ kind: {runtime: containerd}
 {{- end }}
 
 {{/* A security context of pods without the users of the image, where the platform assigns others; root, context. */}}
-{{- define "dustpan.assignedUsers" -}}
+{{- define "dustpan.podSecurityContext" -}}
 {{- $context := default dict .context -}}
 {{- if include "dustpan.platform" (dict "root" .root "field" "scc") -}}
 {{- range list "runAsUser" "runAsGroup" "fsGroup" -}}

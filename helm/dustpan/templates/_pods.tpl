@@ -52,7 +52,7 @@ dnsConfig:
 hostAliases:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with include "dustpan.assignedUsers" (dict "root" .root "context" .values.podSecurityContext) }}
+{{- with include "dustpan.podSecurityContext" (dict "root" .root "context" .values.podSecurityContext) }}
 securityContext:
   {{- . | nindent 2 }}
 {{- end }}

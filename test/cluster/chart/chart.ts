@@ -14,6 +14,13 @@ export const ciValues: readonly string[] = [
   join('..', 'values-ha.yaml'),
 ];
 
+const schema = JSON.parse(readFileSync(join(chartDirectory, 'values.schema.json'), 'utf8')) as {
+  readonly properties: { readonly platform: { readonly enum: readonly string[] } };
+};
+
+/** The values of `platform`. */
+export const platforms: readonly string[] = schema.properties.platform.enum;
+
 export const ciFile = (name: string): string => join(chartDirectory, 'ci', name);
 
 /** An object as the chart renders it. */
@@ -37,6 +44,7 @@ interface PodTemplate {
     readonly serviceAccountName: string;
     readonly priorityClassName?: string;
     readonly containers: readonly [Container];
+    readonly securityContext: unknown;
     readonly volumes: readonly { readonly name: string; readonly hostPath?: { readonly path: string } }[];
   };
 }
@@ -47,7 +55,7 @@ interface Container {
   readonly args: readonly string[];
   readonly env: readonly { readonly name: string; readonly value?: string }[];
   readonly resources: { readonly limits: { readonly memory: string } };
-  readonly securityContext: { readonly capabilities: unknown };
+  readonly securityContext: { readonly capabilities: unknown; readonly seLinuxOptions?: unknown };
   readonly volumeMounts?: readonly { readonly name: string; readonly readOnly?: boolean }[];
 }
 

@@ -156,16 +156,20 @@ describe('pods', () => {
   test.each([
     { set: {}, directory: '/run/containerd', socket: 'unix:///run/cri/containerd.sock' },
     { set: { 'agent.runtime': 'crio' }, directory: '/run/crio', socket: 'unix:///run/cri/crio.sock' },
-    {
-      set: { 'agent.runtime': 'cri-dockerd' },
-      directory: '/run',
-      socket: 'unix:///run/cri/cri-dockerd.sock',
-    },
     { set: { 'agent.criSocket': '/a/b/c.sock' }, directory: '/a/b', socket: 'unix:///run/cri/c.sock' },
   ])("mount the directory of the runtime's socket: $directory", async ({ set, directory, socket }) => {
     const { containers, volumes } = await agentOf(set);
     expect(volumes).toContainEqual({ name: 'cri', hostPath: { path: directory, type: 'Directory' } });
     expect(containers[0].env).toContainEqual({ name: 'DUSTPAN_CRI_SOCKET', value: socket });
+  });
+
+  test('mount only a socket that lies in /run', async () => {
+    const { containers, volumes } = await agentOf({ 'agent.runtime': 'cri-dockerd' });
+    const path = '/run/cri-dockerd.sock';
+    expect(volumes).toContainEqual({ name: 'cri', hostPath: { path, type: 'Socket' } });
+    const mountPath = '/run/cri/cri-dockerd.sock';
+    expect(containers[0].volumeMounts).toContainEqual({ name: 'cri', mountPath, readOnly: true });
+    expect(containers[0].env).toContainEqual({ name: 'DUSTPAN_CRI_SOCKET', value: `unix://${mountPath}` });
   });
 
   test.each([

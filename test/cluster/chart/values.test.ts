@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chartDirectory, ciFile, ciValues, helm, render, template, workload } from './chart.ts';
+import { chartDirectory, ciFile, ciValues, helm, platforms, render, template, workload } from './chart.ts';
 
 describe('values', () => {
   test.each(ciValues)('helm lint --strict accepts %s', async (name) => {
@@ -8,6 +8,11 @@ describe('values', () => {
       code: 0,
       stdout: expect.stringContaining(', 0 chart(s) failed') as string,
     });
+  });
+
+  test.each(platforms)('helm lint --strict accepts the platform %s', async (platform) => {
+    const { code } = await helm(['lint', '--strict', chartDirectory, '--set', `platform=${platform}`]);
+    expect(code).toBe(0);
   });
 
   test('helm lint rejects a value that the schema does not name', async () => {
@@ -25,7 +30,11 @@ describe('values', () => {
       message: /'hostUsers' not allowed/,
     },
     { name: 'a switch as a text', set: { 'crds.keep': 'yes' }, message: /got string, want boolean/ },
-    { name: 'an unknown runtime', set: { 'agent.runtime': 'rkt' }, message: /must be one of 'containerd'/ },
+    {
+      name: 'an unknown runtime',
+      set: { 'agent.runtime': 'rkt' },
+      message: /must be one of '', 'containerd'/,
+    },
     { name: 'a negative number', set: { 'controller.replicas': -1 }, message: /minimum/ },
     {
       name: 'a digest that is none',
