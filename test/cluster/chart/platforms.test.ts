@@ -35,6 +35,10 @@ describe('the chart', () => {
     expect(containers[0].args).toContain(`--kubelet-root-dir=${paths[2] ?? ''}`);
   });
 
+  test.each(['kind', 'eks', 'aks', 'talos'])('on %s has the objects of generic', async (platform) => {
+    expect(await render({ set: { platform } })).toEqual(await render());
+  });
+
   test('prefers explicit values', async () => {
     const set = {
       platform: 'k0s',
