@@ -246,11 +246,15 @@ const refusals: readonly {
   readonly command: (namespace: string) => string;
 }[] = [
   {
-    // Of a priority class that a cluster allows only with a quota, as GKE does: "insufficient quota to match these scopes".
+    // GKE admits critical pods outside of kube-system only with a quota of their priority class.
     reason: 'Quota',
-    pattern: /exceeded quota|insufficient quota|failed quota/,
-    command: (namespace) =>
-      upgrade(namespace, '--set agent.priorityClassName= # or a ResourceQuota for the class'),
+    pattern: /insufficient quota/,
+    command: (namespace) => upgrade(namespace, '--set platform=gke # or agent.priorityClassName='),
+  },
+  {
+    reason: 'Quota',
+    pattern: /exceeded quota|failed quota/,
+    command: (namespace) => `kubectl -n ${namespace} describe resourcequota`,
   },
   {
     reason: 'PodSecurity',
@@ -288,7 +292,7 @@ function causeOfPod(pod: OwnPod, { warnings }: Installation): Cause {
     return {
       reason: 'Path',
       message: mount.message,
-      command: upgrade(namespace, '--set agent.runtime=… # or agent.hostPaths'),
+      command: upgrade(namespace, '--set platform=… # or agent.runtime, agent.hostPaths'),
       since: mount.time,
     };
   if (reason === 'CrashLoopBackOff')
