@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { hasKeepLabel, nodeMatcher } from './matching.ts';
 import { isInvalid, type InvalidPolicy, type NodesPolicy, type Policy } from './policy.ts';
 import type { Relief } from '../node-pressure.ts';
@@ -82,4 +83,4 @@ export const isSamePolicy = (a: Policy, b: Policy): boolean =>
   (a.uid === b.uid &&
     a.generation === b.generation &&
     a.mode === b.mode &&
-    JSON.stringify(a.nodes) === JSON.stringify(b.nodes));
+    isDeepStrictEqual(a.nodes, b.nodes));

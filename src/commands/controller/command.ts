@@ -129,6 +129,7 @@ export function controllerConfig(options: Options, { env, readFile }: System) {
     podUid: set(env['POD_UID']),
     /** Where the controller runs: the default namespace of the Lease. */
     podNamespace,
+    isPodNamespace: set(env['POD_NAMESPACE']) !== undefined,
   };
 }
 

@@ -180,8 +180,18 @@ const named = ({ metrics }: Base, name: string, intervalMs: number) => ({
 
 const instanceOf = ({ podName }: ControllerConfig): string => podName ?? hostname();
 
-function podOf({ podName: name, podUid: uid, podNamespace: namespace }: ControllerConfig) {
-  return name === undefined || uid === undefined ? undefined : { namespace, name, uid };
+/** Only where the Lease is in the cluster of the pod. */
+function podOf({
+  podName: name,
+  podUid: uid,
+  podNamespace: namespace,
+  isPodNamespace,
+  kube,
+}: ControllerConfig) {
+  const isKnown = name !== undefined && uid !== undefined && isPodNamespace;
+  return isKnown && kube.kubeconfig === undefined && kube.kubeconfigVariable === undefined
+    ? { namespace, name, uid }
+    : undefined;
 }
 
 function eventRecorder({ config, cluster, metrics, log }: Base): EventRecorder {

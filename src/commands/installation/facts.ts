@@ -21,11 +21,13 @@ export interface Workload {
   readonly kind: 'Deployment' | 'DaemonSet';
   readonly namespace: string;
   readonly name: string;
+  /** The release: its label app.kubernetes.io/instance. */
+  readonly instance: string;
   /** '' = unknown. */
   readonly version: string;
   readonly createdTime: string;
   readonly serviceAccount: string;
-  readonly wanted: number;
+  readonly desired: number;
   readonly ready: number;
   /** The message of the condition ReplicaFailure; '' = there is none. */
   readonly failure: string;
@@ -39,6 +41,7 @@ export interface Workload {
 export interface Controller extends Workload {
   /** Without leader election a ready pod acts. `unknown` = the Lease may not be read; undefined = there is none. */
   readonly lease: 'off' | 'unknown' | Lease | undefined;
+  readonly leaseName: { readonly namespace: string; readonly name: string };
 }
 
 export interface Lease {
@@ -47,12 +50,15 @@ export interface Lease {
   readonly acquiredTime: string;
   readonly renewedTime: string;
   readonly termSeconds: number;
+  /** When it was read, by the clock of the API server. */
+  readonly readTime: string;
 }
 
 export interface OwnPod {
   readonly namespace: string;
   readonly name: string;
   readonly component: string;
+  readonly instance: string;
   readonly nodeName: string | undefined;
   readonly ready: boolean;
   readonly createdTime: string;
@@ -94,14 +100,32 @@ export interface OwnKind {
   readonly unservedVersions: readonly string[];
 }
 
-/** Time by which a clock here may differ from those of the cluster. */
-const toleranceMs = 60_000;
+/** Time by which the clocks of the controller and the API server may differ. */
+const toleranceMs = 30_000;
 
 /** Whether a controller carries out policies now; undefined = not known. */
-export function isLed({ ready, lease }: Pick<Controller, 'ready' | 'lease'>, now: Date): boolean | undefined {
+export function isLed({ ready, lease }: Pick<Controller, 'ready' | 'lease'>): boolean | undefined {
   if (lease === 'off') return ready > 0;
   if (lease === 'unknown') return undefined;
   if (lease === undefined || lease.holder === '') return false;
   const endMs = Date.parse(lease.renewedTime) + lease.termSeconds * 1_000;
-  return now.getTime() < endMs + toleranceMs;
+  return Date.parse(lease.readTime) < endMs + toleranceMs;
 }
+
+/** Without a full stop; undefined = the DaemonSet should make a pod there. */
+export function exclusionOf(
+  { labels, taintKeys }: OwnNode,
+  { nodeSelector, tolerates }: Pick<Workload, 'nodeSelector' | 'tolerates'>,
+): string | undefined {
+  if (labels['type'] === 'virtual-kubelet' || labels['eks.amazonaws.com/compute-type'] === 'fargate')
+    return cannotRun;
+  const unmet = Object.entries(nodeSelector).find(([key, value]) => labels[key] !== value);
+  // A node of another operating system is meant to have none.
+  if (unmet !== undefined)
+    return unmet[0] === 'kubernetes.io/os' ? cannotRun : `agent.nodeSelector has ${unmet.join('=')}`;
+  const taint = tolerates === 'all' ? undefined : taintKeys.find((key) => !tolerates.includes(key));
+  return taint === undefined ? undefined : `agent.tolerations has none for the taint ${taint}`;
+}
+
+/** A virtual node, or one of another operating system. */
+export const cannotRun = 'no agent can run there';

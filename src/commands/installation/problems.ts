@@ -1,8 +1,9 @@
 import {
+  cannotRun,
+  exclusionOf,
   isLed,
   type Controller,
   type Installation,
-  type OwnNode,
   type OwnPod,
   type Workload,
 } from './facts.ts';
@@ -21,9 +22,8 @@ export interface InstallationProblem {
 }
 
 const install = 'helm install dustpan helm/dustpan -n dustpan-system --create-namespace';
-/** With the values that the release has. */
-const upgrade = (namespace: string, values: string): string =>
-  `helm upgrade dustpan helm/dustpan -n ${namespace} --reuse-values ${values}`;
+const upgrade = ({ instance, namespace }: Pick<Workload, 'instance' | 'namespace'>, values: string): string =>
+  `helm upgrade ${instance || 'dustpan'} helm/dustpan -n ${namespace} --reset-then-reuse-values ${values}`;
 
 /** All problems of the installation. Nothing that could not be read is one. */
 export function installationProblems(found: Installation, now: Date): readonly InstallationProblem[] {
@@ -47,7 +47,7 @@ function notInstalled({ kinds }: Installation): InstallationProblem {
     kind: 'Installation',
     names: ['dustpan'],
     reason: 'NotInstalled',
-    message: `The cluster has neither a controller nor an agent: nothing is removed or measured.${rest}`,
+    message: `The cluster has neither a Deployment nor a DaemonSet of dustpan. Unless it runs elsewhere, nothing is removed or measured.${rest}`,
     command: install,
   };
 }
@@ -82,13 +82,13 @@ function missingKinds({ kinds }: Installation): readonly InstallationProblem[] {
 }
 
 function noController(agents: readonly Workload[]): InstallationProblem {
-  const namespace = agents[0]?.namespace ?? 'dustpan-system';
+  const release = agents[0] ?? { namespace: 'dustpan-system', instance: 'dustpan' };
   return {
     kind: 'Controller',
-    names: [namespace],
+    names: [release.namespace],
     reason: 'NoController',
-    message: 'There is no Deployment of the controller: no pod is removed.',
-    command: upgrade(namespace, '--set controller.enabled=true'),
+    message: 'There is no Deployment of the controller. Unless it runs elsewhere, no pod is removed.',
+    command: upgrade(release, '--set controller.enabled=true'),
   };
 }
 
@@ -97,9 +97,9 @@ function ofController(
   found: Installation,
   now: Date,
 ): readonly InstallationProblem[] {
-  const { namespace, name, wanted, ready, lease, createdTime } = controller;
+  const { namespace, name, desired, ready, lease, createdTime } = controller;
   const names = [`${namespace}/${name}`];
-  if (wanted === 0) {
+  if (desired === 0) {
     const command = `kubectl -n ${namespace} scale deployment ${name} --replicas=1`;
     const message = 'The Deployment is scaled to 0: no pod is removed.';
     return [{ kind: 'Controller', names, reason: 'ScaledToZero', message, command }];
@@ -107,21 +107,24 @@ function ofController(
   const refused = withoutRights(controller, found);
   if (refused.length > 0) return refused;
   const pods = podsOf(found, controller);
-  const causes = ready < wanted ? groupedCauses(controller, pods, found, now) : [];
+  const causes = ready < desired ? groupedCauses(controller, pods, found, now) : [];
   const troubles = causes.map(({ cause }) => ({ ...cause, kind: 'Controller' as const, names }));
   if (troubles.length > 0) return troubles;
-  if (isLed(controller, now) !== false) return [];
+  if (isLed(controller) !== false || isStarting(controller, now)) return [];
   const since = typeof lease === 'object' ? lease.renewedTime : createdTime;
-  const message = 'No controller holds the Lease: no pod is removed.';
+  const message =
+    lease === 'off'
+      ? 'No controller is ready: no pod is removed.'
+      : 'No controller holds the Lease: no pod is removed.';
   const command = `kubectl -n ${namespace} logs deployment/${name} --tail=20`;
   return [{ kind: 'Controller', names, reason: 'NoLeader', message, command, since }];
 }
 
 function ofAgents(agents: Workload, found: Installation, now: Date): readonly InstallationProblem[] {
-  const { namespace, name, wanted, ready } = agents;
+  const { namespace, name, desired, ready } = agents;
   const refused = withoutRights(agents, found);
   if (refused.length > 0) return refused;
-  const causes = ready < wanted ? groupedCauses(agents, podsOf(found, agents), found, now) : [];
+  const causes = ready < desired ? groupedCauses(agents, podsOf(found, agents), found, now) : [];
   return causes.map(({ cause, nodes }) => ({
     ...cause,
     kind: 'Agent' as const,
@@ -140,39 +143,22 @@ function withoutRights(workload: Workload, { missingRights }: Installation): rea
       names: [`${namespace}/${name}`],
       reason: 'MissingRights',
       message: `Its ServiceAccount ${serviceAccount} may not ${rights.join(', ')}.`,
-      command: upgrade(namespace, '--set rbac.create=true'),
+      command: upgrade(workload, '--set rbac.create=true'),
     }));
 }
 
-/** Nodes for which the DaemonSet makes no pod because the values of the chart say so, and why. */
-export function excludedNodes(
-  found: Installation,
-): readonly { readonly names: readonly string[]; readonly why: string }[] {
-  const { agents = [], nodes = [] } = found;
-  return agents.flatMap((one) => {
-    const withPod = new Set(podsOf(found, one).map(({ nodeName }) => nodeName));
-    const without = one.wanted < nodes.length ? nodes.filter(({ name }) => !withPod.has(name)) : [];
-    const groups = Map.groupBy(without, (node) => exclusionOf(node, one) ?? '');
-    groups.delete('');
-    return [...groups].map(([why, group]) => ({ names: group.map(({ name }) => name).toSorted(), why }));
+/** Nodes for which no DaemonSet makes a pod because the values of the chart say so, and why. */
+export function excludedNodes({
+  agents = [],
+  nodes = [],
+}: Installation): readonly { readonly names: readonly string[]; readonly why: string }[] {
+  const excluded = nodes.flatMap((node) => {
+    const reasons = agents.map((one) => exclusionOf(node, one));
+    const [why] = reasons;
+    return why === undefined || why === cannotRun || reasons.includes(undefined) ? [] : [{ why, node }];
   });
-}
-
-/** Without a full stop; undefined = the DaemonSet should make one, or the node cannot run one. */
-function exclusionOf(
-  { labels, taintKeys }: OwnNode,
-  { nodeSelector, tolerates }: Workload,
-): string | undefined {
-  if (labels['type'] === 'virtual-kubelet' || labels['eks.amazonaws.com/compute-type'] === 'fargate')
-    return undefined;
-  const unmet = Object.entries(nodeSelector).find(([key, value]) => labels[key] !== value);
-  // A node of another operating system is meant to have none.
-  if (unmet !== undefined)
-    return unmet[0] === 'kubernetes.io/os'
-      ? undefined
-      : `agent.nodeSelector wants the label ${unmet.join('=')}`;
-  const taint = tolerates === 'all' ? undefined : taintKeys.find((key) => !tolerates.includes(key));
-  return taint === undefined ? undefined : `agent.tolerations has none for the taint ${taint}`;
+  const groups = Map.groupBy(excluded, ({ why }) => why);
+  return [...groups].map(([why, group]) => ({ why, names: group.map(({ node }) => node.name).toSorted() }));
 }
 
 function unpinned(agents: Workload, { admissionPolicies }: Installation): readonly InstallationProblem[] {
@@ -185,16 +171,19 @@ function unpinned(agents: Workload, { admissionPolicies }: Installation): readon
       reason: 'AdmissionPolicyMissing',
       message:
         'Without the policy and its binding, the token of an agent can write the reports of other nodes.',
-      command: upgrade(agents.namespace, '--set admissionPolicy.enabled=true'),
+      command: upgrade(agents, '--set admissionPolicy.enabled=true'),
     },
   ];
 }
 
-const podsOf = ({ pods }: Installation, { namespace, kind }: Workload): readonly OwnPod[] =>
+const podsOf = ({ pods }: Installation, { namespace, instance, kind }: Workload): readonly OwnPod[] =>
   pods.filter(
     (pod) =>
-      pod.namespace === namespace && pod.component === (kind === 'Deployment' ? 'controller' : 'agent'),
+      pod.namespace === namespace && pod.instance === instance && pod.component === componentOf({ kind }),
   );
+
+const componentOf = ({ kind }: Pick<Workload, 'kind'>): string =>
+  kind === 'Deployment' ? 'controller' : 'agent';
 
 type Cause = Pick<InstallationProblem, 'reason' | 'message' | 'command' | 'since'>;
 
@@ -202,7 +191,7 @@ type Cause = Pick<InstallationProblem, 'reason' | 'message' | 'command' | 'since
 function groupedCauses(workload: Workload, pods: readonly OwnPod[], found: Installation, now: Date) {
   const waiting = pods
     .filter(({ ready }) => !ready)
-    .map((pod) => ({ cause: causeOfPod(pod, found), pod }))
+    .map((pod) => ({ cause: causeOfPod(pod, workload, found), pod }))
     .filter(({ cause, pod }) => cause.reason !== 'NotReady' || !isStarting(pod, now));
   const groups = Map.groupBy(waiting, ({ cause }) => JSON.stringify([cause.reason, cause.message]));
   const ofPods = [...groups.values()].flatMap((group) =>
@@ -213,8 +202,15 @@ function groupedCauses(workload: Workload, pods: readonly OwnPod[], found: Insta
         .toSorted(),
     })),
   );
-  const refusal = pods.length < workload.wanted ? refusalOf(workload, found) : undefined;
-  return [...(refusal ? [{ cause: refusal, nodes: [] }] : []), ...ofPods];
+  const refusal = pods.length < workload.desired ? refusalOf(workload, found) : undefined;
+  const known = [...(refusal ? [{ cause: refusal, nodes: [] }] : []), ...ofPods];
+  const starting = [workload, ...pods.filter(({ ready }) => !ready)].filter((one) => isStarting(one, now));
+  return known.length > 0 || starting.length > 0 ? known : [{ cause: unknownCause(workload), nodes: [] }];
+}
+
+function unknownCause({ namespace, desired, ready }: Workload): Cause {
+  const message = `Of ${desired} pods ${ready} are ready. No pod and no Event shows the cause.`;
+  return { reason: 'NotReady', message, command: `kubectl -n ${namespace} get pods -o wide` };
 }
 
 /** The time in which a pod that can start is ready, and an agent reports. */
@@ -223,7 +219,7 @@ const startMs = 60_000;
 export const isStarting = ({ createdTime }: { readonly createdTime: string }, now: Date): boolean =>
   now.getTime() - Date.parse(createdTime) < startMs;
 
-/** Why no pod can be created; undefined = no Event says so. */
+/** Why no pod can be created; undefined = no Event shows it. */
 function refusalOf(workload: Workload, { warnings }: Installation): Cause | undefined {
   const { namespace, name, kind, failure } = workload;
   const event = warnings
@@ -236,92 +232,98 @@ function refusalOf(workload: Workload, { warnings }: Installation): Cause | unde
   if (message === '') return undefined;
   const known = refusals.find(({ pattern }) => pattern.test(message));
   const command =
-    known?.command(namespace) ?? `kubectl -n ${namespace} get events --field-selector type=Warning`;
+    known?.command(workload) ?? `kubectl -n ${namespace} get events --field-selector type=Warning`;
   return { reason: known?.reason ?? 'PodRefused', message, command, since: event?.time };
 }
 
 const refusals: readonly {
   readonly reason: string;
   readonly pattern: RegExp;
-  readonly command: (namespace: string) => string;
+  readonly command: (workload: Workload) => string;
 }[] = [
   {
     // GKE admits critical pods outside of kube-system only with a quota of their priority class.
     reason: 'Quota',
     pattern: /insufficient quota/,
-    command: (namespace) => upgrade(namespace, '--set platform=gke # or agent.priorityClassName='),
+    command: (workload) =>
+      upgrade(workload, `--set platform=gke # or ${componentOf(workload)}.priorityClassName=`),
   },
   {
     reason: 'Quota',
     pattern: /exceeded quota|failed quota/,
-    command: (namespace) => `kubectl -n ${namespace} describe resourcequota`,
+    command: ({ namespace }) => `kubectl -n ${namespace} describe resourcequota`,
   },
   {
     reason: 'PodSecurity',
     pattern: /violates PodSecurity/,
-    command: (namespace) =>
+    command: ({ namespace }) =>
       `kubectl label namespace ${namespace} pod-security.kubernetes.io/enforce=privileged --overwrite`,
   },
   {
     reason: 'SecurityContextConstraints',
     pattern: /unable to validate against any security context constraint/,
-    command: (namespace) =>
-      `oc adm policy add-scc-to-user privileged -n ${namespace} -z dustpan-agent # the controller: nonroot-v2`,
+    command: (workload) => upgrade(workload, '--set platform=openshift'),
   },
   {
     reason: 'PriorityClass',
     pattern:
       /no PriorityClass with name|priority class.* is not permitted|pods with .* priorityClass is not permitted/i,
-    command: (namespace) => upgrade(namespace, '--set agent.priorityClassName='),
+    command: (workload) => upgrade(workload, `--set ${componentOf(workload)}.priorityClassName=`),
   },
 ];
 
-function causeOfPod(pod: OwnPod, { warnings }: Installation): Cause {
+function causeOfPod(pod: OwnPod, workload: Workload, { warnings }: Installation): Cause {
   const { namespace, name, reason, message } = pod;
-  const mount = warnings.find(
-    (one) => one.namespace === namespace && one.name === name && one.reason === 'FailedMount',
-  );
-  const why = `kubectl -n ${namespace} describe pod ${name}`;
+  const describe = `kubectl -n ${namespace} describe pod ${name}`;
   if (/^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull)$/.test(reason))
     return {
       reason: 'Image',
       message,
-      command: upgrade(namespace, '--set image.registry=… --set image.tag=…'),
-    };
-  if (mount !== undefined)
-    return {
-      reason: 'Path',
-      message: mount.message,
-      command: upgrade(namespace, '--set platform=… # or agent.runtime, agent.hostPaths'),
-      since: mount.time,
+      command: upgrade(workload, '--set image.registry=… --set image.tag=…'),
     };
   if (reason === 'CrashLoopBackOff')
     return {
       reason,
-      message: 'Its container ends again and again.',
+      message: 'Its container has ended several times.',
       command: `kubectl -n ${namespace} logs ${name} --previous --tail=20`,
     };
-  if (reason !== '' && reason !== 'ContainerCreating') return { reason, message, command: why };
-  return { reason: 'NotReady', message: 'The pod is not ready.', command: why };
+  if (reason !== '' && reason !== 'ContainerCreating') return { reason, message, command: describe };
+  const mount = warnings.find(
+    (one) => one.namespace === namespace && one.name === name && one.reason === 'FailedMount',
+  );
+  if (mount === undefined) return { reason: 'NotReady', message: 'The pod is not ready.', command: describe };
+  return mount.message.includes('hostPath')
+    ? {
+        reason: 'Path',
+        message: mount.message,
+        since: mount.time,
+        command: upgrade(workload, '--set platform=… # or agent.runtime, agent.hostPaths'),
+      }
+    : { reason: mount.reason, message: mount.message, since: mount.time, command: describe };
 }
 
 /** What holds up removals, by the reason of the controller's Event. */
-const holdups: Readonly<Record<string, string>> = {
-  FinalizerHeld: 'Deleted pods wait for the finalizers of others.',
-  EvictionBlocked: 'A disruption budget, or the API server, refuses the eviction.',
-  EvictionsSlowed: 'More pods are due for eviction than their owner may lose in a minute.',
-  EvictionsStopped: 'Evictions freed nothing, so no more follow.',
-  ExceededGracePeriod: 'An evicted pod has not ended in its grace period.',
-};
+const holdups: ReadonlyMap<string, string> = new Map([
+  ['FinalizerHeld', 'The deleted pod waited for the finalizers of others.'],
+  ['EvictionBlocked', 'A disruption budget, or the API server, refused the eviction.'],
+  ['EvictionsStopped', 'Evictions freed nothing, so no more followed.'],
+  ['ExceededGracePeriod', 'The evicted pod had not ended in its grace period.'],
+]);
+
+const plainName = /^[a-z0-9.-]*$/;
 
 /** A series of Events is written every 30 minutes. */
 const recentMs = 35 * 60_000;
 
 /** Removals that something outside of dustpan holds up, by the latest Event about each object. */
 export function blockedWork({ blocked }: Installation, now: Date): readonly InstallationProblem[] {
-  const recent = blocked.filter(({ time }) => now.getTime() - Date.parse(time) < recentMs);
+  // Whoever may create Events chooses the names in them.
+  const recent = blocked.filter(
+    ({ time, namespace, name }) =>
+      now.getTime() - Date.parse(time) < recentMs && [namespace, name].every((text) => plainName.test(text)),
+  );
   return recent.flatMap(({ kind, namespace, name, reason, time: since }) => {
-    const message = holdups[reason];
+    const message = holdups.get(reason);
     if (message === undefined) return [];
     const object = kind === 'Node' ? name : `${namespace}/${name}`;
     const command = kind === 'Pod' ? `dustpan why pod ${object}` : 'dustpan plan';

@@ -13,7 +13,8 @@ import type {
 } from '@kubernetes/client-node';
 import { inJson, nodesResource } from '../../kube/cache/resources.ts';
 import { asList, asObject, asObjects, asText, parseJson, type Unchecked } from '../../kube/codec/json.ts';
-import { isDenied, isNotFound, type KubeTransport } from '../../kube/http/transport.ts';
+import { isForbidden, isNotFound, type KubeResponse, type KubeTransport } from '../../kube/http/transport.ts';
+import { isFinished } from '../../api/pod-phase.ts';
 import type { Connected } from '../cli/connect.ts';
 import { listObjects } from '../cli/list-objects.ts';
 import { reportingControllers } from '../../kube/events/recorder.ts';
@@ -51,15 +52,13 @@ export async function readInstallation(
     withBlocked ? read.blocked() : [],
   ]);
   const workloads = [...(controllers ?? []), ...(agents ?? [])];
-  const isComplete =
-    workloads.every(({ wanted, ready }) => ready >= wanted) &&
-    (agents ?? []).every(({ wanted }) => wanted >= (nodes?.length ?? 0));
+  const isComplete = workloads.every(({ desired, ready }) => ready >= desired);
   const namespaces = [...new Set(workloads.map(({ namespace }) => namespace))];
-  const isLedOrUnknown = (controllers ?? []).every((one) => isLed(one, clock.now()) !== false);
+  const isLedOrUnknown = (controllers ?? []).every((one) => isLed(one) !== false);
   const [pods, warnings, missingRights] = await Promise.all([
     isComplete ? [] : read.pods(),
     isComplete ? [] : read.warnings(namespaces),
-    isComplete && isLedOrUnknown ? [] : read.missingRights(workloads),
+    isComplete && isLedOrUnknown ? [] : read.missingRights(controllers ?? [], agents ?? []),
   ]);
   const { unread } = read;
   return {
@@ -111,7 +110,8 @@ class InstallationReader {
   }
 
   async pods(): Promise<readonly OwnPod[]> {
-    return (await this.#listNamespaced('/api/v1', 'pods', podOf)) ?? [];
+    const found = await this.#listNamespaced('/api/v1', 'pods', podOf);
+    return found?.flatMap((one) => one ?? []) ?? [];
   }
 
   async warnings(namespaces: readonly string[]): Promise<readonly Warning[]> {
@@ -130,16 +130,19 @@ class InstallationReader {
     );
   }
 
-  async missingRights(workloads: readonly Workload[]): Promise<readonly MissingRights[]> {
-    const found = workloads.map(async ({ kind, namespace, serviceAccount }) => {
-      const needed = neededRights[kind].map(async ({ what, ...resourceAttributes }) => {
-        const user = `system:serviceaccount:${namespace}:${serviceAccount}`;
+  async missingRights(
+    controllers: readonly Controller[],
+    agents: readonly Workload[],
+  ): Promise<readonly MissingRights[]> {
+    const found = [
+      ...controllers.map((one) => ({ one, rights: [...ofController, ...leaseRight(one)] })),
+      ...agents.map((one) => ({ one, rights: ofAgent })),
+    ].map(async ({ one: { kind, namespace, serviceAccount }, rights }) => {
+      const needed = rights.map(async ({ what, ...resourceAttributes }) => {
         const isAllowed = await this.#isAllowed({
-          user,
-          resourceAttributes: {
-            ...resourceAttributes,
-            namespace: resourceAttributes.resource === 'leases' ? namespace : '',
-          },
+          user: `system:serviceaccount:${namespace}:${serviceAccount}`,
+          groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+          resourceAttributes,
         });
         return isAllowed === false ? [what] : [];
       });
@@ -178,10 +181,10 @@ class InstallationReader {
 
   async #kind(name: OwnKind['name']): Promise<OwnKind | undefined> {
     const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}.gc.dustpan.dev`;
-    const object = await this.#get(path, `customresourcedefinition ${name}.gc.dustpan.dev`);
-    if (object === 'unread') return undefined;
-    if (object === 'missing') return { name, isInstalled: false, unservedVersions: [] };
-    const { spec, status }: Unchecked<V1CustomResourceDefinition> = asObject(object);
+    const found = await this.#get(path, `customresourcedefinition ${name}.gc.dustpan.dev`);
+    if (found === 'unread') return undefined;
+    if (found === 'missing') return { name, isInstalled: false, unservedVersions: [] };
+    const { spec, status }: Unchecked<V1CustomResourceDefinition> = asObject(parseJson(found.body));
     const served = asObjects(asObject(spec)['versions'])
       .filter((version) => version['served'] === true)
       .map((version) => asText(version['name']));
@@ -190,25 +193,27 @@ class InstallationReader {
   }
 
   async #withLease({ args, ...workload }: WorkloadWithArgs): Promise<Controller> {
+    // As the program reads its arguments, the last one counts.
     const valueOf = (option: string): string | undefined =>
-      args.find((one) => one.startsWith(`${option}=`))?.slice(option.length + 1);
-    if (valueOf('--leader-elect') === 'false') return { ...workload, lease: 'off' };
+      args.findLast((one) => one.startsWith(`${option}=`))?.slice(option.length + 1);
     const namespace = valueOf('--leader-elect-resource-namespace') ?? workload.namespace;
-    const name = valueOf('--leader-elect-resource-name') ?? workload.name;
+    const name = valueOf('--leader-elect-resource-name') ?? 'dustpan-controller';
+    const controller = { ...workload, leaseName: { namespace, name } };
+    if (valueOf('--leader-elect') === 'false') return { ...controller, lease: 'off' };
     const scope = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}`;
-    const lease = await this.#get(
+    const found = await this.#get(
       `${scope}/leases/${encodeURIComponent(name)}`,
       `lease ${namespace}/${name}`,
     );
-    if (lease === 'unread') return { ...workload, lease: 'unknown' };
-    return { ...workload, lease: lease === 'missing' ? undefined : leaseOf(lease) };
+    if (found === 'unread') return { ...controller, lease: 'unknown' };
+    return { ...controller, lease: found === 'missing' ? undefined : leaseOf(found) };
   }
 
-  async #get(path: string, what: string): Promise<unknown> {
+  async #get(path: string, what: string): Promise<KubeResponse | 'unread' | 'missing'> {
     const response = this.#transport.send({ method: 'GET', path }, this.#signal);
     try {
       const found = await this.#unlessDenied(response, what);
-      return found === undefined ? 'unread' : parseJson(found.body);
+      return found ?? 'unread';
     } catch (err) {
       if (isNotFound(err)) return 'missing';
       throw err;
@@ -223,7 +228,7 @@ class InstallationReader {
       const response = await this.#transport.send({ method: 'POST', path, body }, this.#signal);
       return asObject(asObject(parseJson(response.body))['status'])['allowed'] === true;
     } catch (err) {
-      if (isDenied(err)) return undefined;
+      if (isForbidden(err)) return undefined;
       throw err;
     }
   }
@@ -241,7 +246,9 @@ class InstallationReader {
     );
     if (all !== undefined) return all;
     const path = `${group}/namespaces/${encodeURIComponent(this.#namespace)}/${name}`;
-    return await this.#list({ name, path, query }, fromJson, `${name} in ${this.#namespace}`);
+    const some = await this.#list({ name, path, query }, fromJson, `${name} in ${this.#namespace}`);
+    // They may be in a namespace that the reader may not read.
+    return some?.length === 0 ? undefined : some;
   }
 
   /** A kind that the API server does not have has no objects. */
@@ -266,41 +273,59 @@ class InstallationReader {
     try {
       return await response;
     } catch (err) {
-      if (!isDenied(err)) throw err;
+      if (!isForbidden(err)) throw err;
       this.unread.push(what);
       return undefined;
     }
   }
 }
 
-const ownGroup = 'gc.dustpan.dev';
-const lists = (group: string, resource: string) => ({
-  what: `list ${resource}`,
-  group,
-  resource,
-  verb: 'list',
-});
+/** A right without which nothing works. */
+interface Right {
+  /** Such as "list pods". */
+  readonly what: string;
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+}
 
-/** Without one of these, nothing works. */
-const neededRights = {
-  Deployment: [
-    { what: 'update leases', group: 'coordination.k8s.io', resource: 'leases', verb: 'update' },
-    lists(ownGroup, 'gcpolicies'),
-    lists('', 'pods'),
-    { what: 'delete pods', group: '', resource: 'pods', verb: 'delete' },
-  ],
-  DaemonSet: [
-    lists(ownGroup, 'gcpolicies'),
-    lists('', 'pods'),
-    {
-      what: 'patch nodegcreports/status',
-      group: ownGroup,
-      resource: 'nodegcreports',
-      subresource: 'status',
-      verb: 'patch',
-    },
-  ],
-} as const satisfies Record<Workload['kind'], unknown>;
+const ownGroup = 'gc.dustpan.dev';
+const readRights: readonly Right[] = [
+  { what: 'list gcpolicies', verb: 'list', group: ownGroup, resource: 'gcpolicies' },
+  { what: 'list pods', verb: 'list', group: '', resource: 'pods' },
+];
+const ofController: readonly Right[] = [
+  ...readRights,
+  { what: 'delete pods', verb: 'delete', group: '', resource: 'pods' },
+];
+const ofAgent: readonly Right[] = [
+  ...readRights,
+  {
+    what: 'patch nodegcreports/status',
+    verb: 'patch',
+    group: ownGroup,
+    resource: 'nodegcreports',
+    subresource: 'status',
+  },
+];
+
+/** Its role names the Lease. */
+const leaseRight = ({ lease, leaseName }: Controller): readonly Right[] =>
+  lease === 'off'
+    ? []
+    : [
+        {
+          what: 'update leases',
+          verb: 'update',
+          group: 'coordination.k8s.io',
+          resource: 'leases',
+          namespace: leaseName.namespace,
+          name: leaseName.name,
+        },
+      ];
 
 /** A pod has about 10 KB. */
 const pageSize = 500;
@@ -324,10 +349,11 @@ function workloadOf(kind: Workload['kind'], json: unknown): WorkloadWithArgs {
     namespace: asText(meta.namespace),
     name: asText(meta.name),
     component: asText(labels['app.kubernetes.io/component']),
+    instance: asText(labels['app.kubernetes.io/instance']),
     version: asText(labels['app.kubernetes.io/version']),
     createdTime: asText(meta.creationTimestamp),
     serviceAccount: asText(podSpec.serviceAccountName) || 'default',
-    wanted: Number((kind === 'Deployment' ? replicas : state['desiredNumberScheduled']) ?? 0),
+    desired: Number((kind === 'Deployment' ? replicas : state['desiredNumberScheduled']) ?? 0),
     ready: Number((kind === 'Deployment' ? state['readyReplicas'] : state['numberReady']) ?? 0),
     failure: asText(failure?.['message']),
     nodeSelector: textsOf(podSpec.nodeSelector),
@@ -347,11 +373,14 @@ function toleratedKeys(tolerations: readonly Readonly<Record<string, unknown>>[]
   return keys.includes('') ? 'all' : keys;
 }
 
-function podOf(json: unknown): OwnPod {
+/** undefined = it has ended, or ends. */
+function podOf(json: unknown): OwnPod | undefined {
   const { metadata, spec, status }: Unchecked<V1Pod> = asObject(json);
   const meta: Unchecked<V1ObjectMeta> = asObject(metadata);
   const { nodeName, affinity }: Unchecked<V1PodSpec> = asObject(spec);
-  const { conditions, containerStatuses } = asObject(status);
+  const { conditions, containerStatuses, phase } = asObject(status);
+  if (meta.deletionTimestamp !== undefined || isFinished({ phase: asText(phase) })) return undefined;
+  const labels = asObject(meta.labels);
   const isTrue = (type: string): boolean =>
     asObjects(conditions).some((one) => one['type'] === type && one['status'] === 'True');
   const unscheduled = asObjects(conditions).find(
@@ -364,7 +393,8 @@ function podOf(json: unknown): OwnPod {
   return {
     namespace: asText(meta.namespace),
     name: asText(meta.name),
-    component: asText(asObject(meta.labels)['app.kubernetes.io/component']),
+    component: asText(labels['app.kubernetes.io/component']),
+    instance: asText(labels['app.kubernetes.io/instance']),
     nodeName: asText(nodeName) || wantedNode(affinity),
     ready: isTrue('Ready'),
     createdTime: asText(meta.creationTimestamp),
@@ -398,13 +428,14 @@ function warningOf(json: unknown): Warning | undefined {
   };
 }
 
-function leaseOf(json: unknown): Lease {
-  const spec = asObject(asObject(json)['spec']);
+function leaseOf({ body, headers }: KubeResponse): Lease {
+  const spec = asObject(asObject(parseJson(body))['spec']);
   return {
     holder: asText(spec['holderIdentity']),
     acquiredTime: asText(spec['acquireTime']),
     renewedTime: asText(spec['renewTime']),
     termSeconds: Number(spec['leaseDurationSeconds'] ?? 0),
+    readTime: asText(headers['date']) || clock.now().toISOString(),
   };
 }
 

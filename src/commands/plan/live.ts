@@ -133,12 +133,14 @@ class ClusterReader {
 
   async #idle(): Promise<true | undefined> {
     const controllers = await readControllers(this.#cluster, this.#signal);
-    if (controllers?.every((one) => isLed(one, clock.now()) === false) !== true) return undefined;
-    this.#notes.unshift(
-      controllers.length === 0
-        ? 'Nothing removes pods now: the cluster has no Deployment of dustpan. dustpan status says more.'
-        : 'Nothing removes pods now: no controller holds the Lease. dustpan status says more.',
-    );
+    if (controllers?.every((one) => isLed(one) === false) !== true) return undefined;
+    if (controllers.length === 0) {
+      this.#notes.unshift(
+        'The cluster has no Deployment of dustpan: unless a controller runs elsewhere, nothing removes pods now. See dustpan status.',
+      );
+      return undefined;
+    }
+    this.#notes.unshift('Nothing removes pods now: no controller leads. See dustpan status.');
     return true;
   }
 

@@ -2,7 +2,7 @@ import type { GCPolicy } from '../../api/gen/gcpolicy.gen.ts';
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
 import type { RawFacts } from '../../kube/cache/objects.ts';
 import { jsonResource, policiesResource, reportsPath, type Resource } from '../../kube/cache/resources.ts';
-import { isDenied, isNotFound } from '../../kube/http/transport.ts';
+import { isForbidden, isNotFound } from '../../kube/http/transport.ts';
 import type { Connected } from '../cli/connect.ts';
 import type { PersonConnection } from '../cli/connection.ts';
 import { exitCode } from '../cli/exit.ts';
@@ -12,7 +12,8 @@ import type { OutputFormat } from '../cli/output.ts';
 import type { Installation } from '../installation/facts.ts';
 import { readInstallation } from '../installation/read.ts';
 import { statusTable } from './table.ts';
-import { statusView } from './view.ts';
+import type { Trouble } from './trouble.ts';
+import { statusView, type StatusView } from './view.ts';
 import type { System } from '../cli/system.ts';
 
 export interface StatusConfig {
@@ -37,9 +38,15 @@ export async function runStatus(config: StatusConfig, system: System): Promise<n
     config,
     system,
   );
-  const hasTrouble = view !== undefined && view.trouble.length > 0;
-  return hasExitCode && hasTrouble ? exitCode.found : exitCode.ok;
+  const isFine = view === undefined || (isKnown(view, onlyInstallation) && view.trouble.every(isPassing));
+  return hasExitCode && !isFine ? exitCode.found : exitCode.ok;
 }
+
+const isKnown = ({ verdict, policies }: StatusView, onlyInstallation: boolean): boolean =>
+  verdict !== 'Unknown' && (onlyInstallation || policies !== null);
+
+/** An Event does not show that its problem has ended. */
+const isPassing = ({ kind }: Trouble): boolean => kind === 'Blocked';
 
 /** What is read. undefined = it may not be read; `installation.unread` says so. */
 export interface StatusFacts {
@@ -68,7 +75,7 @@ async function readStatus(
     } catch (err) {
       // The installation has the missing kind.
       if (isNotFound(err)) return [];
-      if (!isDenied(err)) throw new Error(`listing ${resource.name}`, { cause: err });
+      if (!isForbidden(err)) throw new Error(`listing ${resource.name}`, { cause: err });
       unread.push(resource.name);
       return undefined;
     }

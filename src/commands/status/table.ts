@@ -14,13 +14,18 @@ interface Screen {
 
 /** The status for people, in lines: the verdict, problems, totals, nodes. */
 export function statusTable(view: StatusView, { now, width, colours }: Screen): readonly string[] {
-  const troubles = view.trouble.flatMap((trouble) => [
+  const troubles = view.trouble.slice(0, maxTroubles).flatMap((trouble) => [
     ...paragraph(`! ${troubleText(trouble, now)}`, width).map((line) => (colours ? red(line) : line)),
     // Not wrapped, so that it can be copied.
     `    ${printable(trouble.command)}`,
   ]);
+  const more = view.trouble.length - maxTroubles;
   const sections = [
-    [...paragraph(verdictText(view, now), width), ...troubles],
+    [
+      ...paragraph(verdictText(view, now), width),
+      ...troubles,
+      ...(more > 0 ? [`And ${more} more problems; -o json has all.`] : []),
+    ],
     [...totalLines(view), ...limitLines(view)].flatMap((line) => paragraph(line, width)),
     nodeLines(view, width),
   ];
@@ -28,6 +33,9 @@ export function statusTable(view: StatusView, { now, width, colours }: Screen): 
     .filter((lines) => lines.length > 0)
     .flatMap((lines, i) => (i === 0 ? lines : ['', ...lines]));
 }
+
+/** A broken cluster can have thousands. */
+const maxTroubles = 20;
 
 const verdicts = {
   Works: 'dustpan works',
@@ -46,7 +54,7 @@ function verdictText({ verdict, controllers, agents, trouble }: StatusView, now:
           `controller ${version}, leader ${leader.replace(/_.*/, '')} for ${ageText(leaderSince, now)}`,
     ),
     ...(agents ?? []).map(
-      ({ ready, wanted }) => `agents ready on ${ready} of ${counted(wanted, 'node', 'nodes')}`,
+      ({ ready, desired }) => `agents ready on ${ready} of ${counted(desired, 'node', 'nodes')}`,
     ),
     ...(trouble.length > 0 ? [counted(trouble.length, 'problem', 'problems')] : []),
   ];

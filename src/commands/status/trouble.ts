@@ -79,6 +79,8 @@ export function troublesOf({ policies, reports, installation }: StatusFacts, now
     const key = JSON.stringify([one.severity, one.kind, one.reason, one.message]);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [one]);
+    // The command is that of the first name.
+    else if (one.name < group[0].name) group.unshift(one);
     else group.push(one);
   }
   return [...groups.values()].map(troubleOf);

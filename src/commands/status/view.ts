@@ -27,7 +27,7 @@ export function statusView(facts: StatusFacts, now: Date) {
   return {
     apiVersion: 'gc.dustpan.dev/v1alpha1',
     kind: 'Status',
-    verdict: verdictOf(installation, trouble, now),
+    verdict: verdictOf(installation, trouble),
     trouble,
     /** null = they may not be read. */
     controllers: installation.controllers?.map(controllerRow) ?? null,
@@ -36,6 +36,7 @@ export function statusView(facts: StatusFacts, now: Date) {
     withoutAgent: excludedNodes(installation),
     /** What the reader may not read. */
     unread: installation.unread,
+    /** Of policies that may be read. */
     totals: totalsOf(rows, nodes),
     policies: policies === undefined ? null : rows,
     /** Nodes with problems first, then by the bytes that can be freed. */
@@ -46,10 +47,10 @@ export function statusView(facts: StatusFacts, now: Date) {
 /** InPart: something of the installation is in trouble. */
 type Verdict = 'Works' | 'WorksInPart' | 'DoesNotWork' | 'NotInstalled' | 'Unknown';
 
-function verdictOf({ controllers, agents }: Installation, trouble: readonly Trouble[], now: Date): Verdict {
+function verdictOf({ controllers, agents }: Installation, trouble: readonly Trouble[]): Verdict {
   if (trouble.some(({ reason }) => reason === 'NotInstalled')) return 'NotInstalled';
   const parts = [
-    ...(controllers ?? [undefined]).map((one) => one && isLed(one, now)),
+    ...(controllers ?? [undefined]).map((one) => one && isLed(one)),
     ...(agents ?? [undefined]).map((one) => one && one.ready > 0),
   ];
   if (!parts.includes(true)) return parts.includes(undefined) ? 'Unknown' : 'DoesNotWork';
@@ -58,12 +59,12 @@ function verdictOf({ controllers, agents }: Installation, trouble: readonly Trou
     : 'Works';
 }
 
-const workloadRow = ({ namespace, name, version, createdTime, wanted, ready }: Workload) => ({
+const workloadRow = ({ namespace, name, version, createdTime, desired, ready }: Workload) => ({
   namespace,
   name,
   version,
   createdTime,
-  wanted,
+  desired,
   ready,
 });
 

@@ -135,8 +135,8 @@ function whenText(one: Explanation, nowMs: number, idle: boolean): string {
   if (one.verdict === 'Warn') return 'Once for this level, by an Event, in mode DryRun as well.';
   if (isRemoved(one)) {
     const pass = passText(one);
-    if (idle && (one.unit === 'podgc' || one.verdict === 'Evict'))
-      return `${pass[0]?.toUpperCase()}${pass.slice(1)}, when a controller runs again: nothing acts now.`;
+    if (mode === 'Enforce' && idle && (one.unit === 'podgc' || one.verdict === 'Evict'))
+      return `When a controller leads again, ${pass}; none acts now.`;
     return mode === 'Enforce' ? `Now, ${pass}.` : `Never in mode DryRun; in mode Enforce now, ${pass}.`;
   }
   if (eligibleAt === null) return 'Not by time alone.';

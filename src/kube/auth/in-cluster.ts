@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
+import { dirname, join } from 'node:path';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { ConfigError } from '../http/connection-errors.ts';
@@ -23,7 +24,14 @@ export async function inClusterConnection(
   const auth = new RereadCredentials(serviceAccount(paths), clock);
   await auth.headers(new AbortController().signal);
   const host = isIPv6(paths.host) ? `[${paths.host}]` : paths.host;
-  return { endpoint: auth.endpoint(`https://${host}:${paths.port}`), auth, source: 'in-cluster' };
+  // As kubectl in a pod: its namespace is the default.
+  const namespace = await readFile(join(dirname(paths.tokenFile), 'namespace'), 'utf8').catch(() => '');
+  return {
+    endpoint: auth.endpoint(`https://${host}:${paths.port}`),
+    auth,
+    source: 'in-cluster',
+    namespace: namespace.trim() || undefined,
+  };
 }
 
 /** Keeps the known identity during an incomplete rotation: it remains valid for a while. */

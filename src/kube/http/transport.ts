@@ -94,4 +94,6 @@ export const isConflict = (err: unknown): boolean => err instanceof ApiError && 
 /** Rejected because of the user: a retry soon is rejected again. */
 export const isDenied = (err: unknown): boolean =>
   err instanceof ApiError && (err.status === 401 || err.status === 403);
+/** The identity is known and lacks the right. */
+export const isForbidden = (err: unknown): boolean => err instanceof ApiError && err.status === 403;
 export const isThrottled = (err: unknown): boolean => err instanceof ApiError && err.status === 429;

@@ -47,8 +47,8 @@ export class LeaseElector {
   /** When the last successful claim was *sent*: the term has already begun when the response arrives. */
   #renewedAtMs = Number.NEGATIVE_INFINITY;
   #leading = false;
-  /** The pod of the holder was gone at the last read. */
-  #isAbandoned = false;
+  /** Until the lease of a pod that is gone may be taken; undefined = its pod is not known to be gone. */
+  #takeInMs: number | undefined;
   #lastError = '';
 
   constructor(deps: LeaseElectorDeps) {
@@ -60,7 +60,7 @@ export class LeaseElector {
     return this.#leading;
   }
 
-  /** Whether no other process can have become leader. Check it after any wait, right before an irreversible action. */
+  /** Whether no other process can have become leader, unless the pod of this process is gone (ADR 0072). Check it after any wait, right before an irreversible action. */
   holdsLease(): boolean {
     return this.#msToDeadline() > 0;
   }
@@ -104,8 +104,7 @@ export class LeaseElector {
     const { clock, retryPeriodMs, random } = this.#deps;
     while (!signal.aborted) {
       if (await this.#claim(signal)) return true;
-      const jitter = this.#isAbandoned ? 0 : random() * jitterFactor;
-      await clock.sleep(retryPeriodMs * (1 + jitter), signal);
+      await clock.sleep(this.#takeInMs ?? retryPeriodMs * (1 + random() * jitterFactor), signal);
     }
     return false;
   }
@@ -186,15 +185,18 @@ export class LeaseElector {
   }
 
   /**
-   * Whether the holder's pod is gone, and has not renewed for two periods: an uninstallation takes a leader its rights before it can release the
-   * lease, and the next one would wait for a whole term. The term still protects a leader whose pod exists or is not known.
+   * Whether the holder's pod is gone, and the holder has not renewed for two periods. An uninstallation removes the rights of a leader before it can
+   * release the lease. The term still protects a leader whose pod exists or is not known.
    */
   async #mayReplace(found: Lease, signal: AbortSignal): Promise<boolean> {
-    const pod = this.#leading ? undefined : holderPod(found);
     const { clock, retryPeriodMs } = this.#deps;
-    this.#isAbandoned = pod !== undefined && (await this.#isGone(pod, signal));
     const silentMs = clock.monotonicMs() - (this.#observed?.changedAtMs ?? Infinity);
-    return this.#isAbandoned && silentMs >= 2 * retryPeriodMs;
+    this.#takeInMs = undefined;
+    const pod = holderPod(found);
+    if (this.#leading || pod === undefined || silentMs < retryPeriodMs) return false;
+    if (!(await this.#isGone(pod, signal))) return false;
+    this.#takeInMs = Math.max(0, 2 * retryPeriodMs - silentMs);
+    return this.#takeInMs === 0;
   }
 
   async #isGone(pod: HolderPod, signal: AbortSignal): Promise<boolean> {

@@ -46,10 +46,11 @@ export function isHeld({ lease, changedAtMs }: Observation, leaseDurationMs: num
 /** Annotation of the Lease: namespace, name and UID of the holder's pod. */
 const podAnnotation = 'gc.dustpan.dev/holder-pod';
 
-/** The pod of the holder; undefined = not known. */
-export function holderPod({ metadata }: Lease): HolderPod | undefined {
-  const [namespace, name, uid] = (metadata.annotations?.[podAnnotation] ?? '').split('/');
-  return namespace && name && uid ? { namespace, name, uid } : undefined;
+/** The pod of the holder; undefined = not known. A holder that does not write the annotation leaves that of another pod. */
+export function holderPod(lease: Lease): HolderPod | undefined {
+  const [namespace, name, uid] = (lease.metadata.annotations?.[podAnnotation] ?? '').split('/');
+  const isKnown = namespace && name && uid && holderOf(lease).startsWith(`${name}_`);
+  return isKnown ? { namespace, name, uid } : undefined;
 }
 
 /** The lease with `identity` as its holder: a renewal if it already is, else a take-over. */

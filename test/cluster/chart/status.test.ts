@@ -73,9 +73,9 @@ const deleteAgent = (): Promise<string> =>
 test('nothing is wrong', async () => {
   await works();
   const { controllers, agents, unread } = await status();
-  expect(controllers).toMatchObject([{ name: 'dustpan-controller', wanted: 1, ready: 1 }]);
+  expect(controllers).toMatchObject([{ name: 'dustpan-controller', desired: 1, ready: 1 }]);
   expect(controllers?.[0]?.leader).toMatch(/^dustpan-controller-/);
-  expect(agents).toMatchObject([{ name: 'dustpan-agent', wanted: 1, ready: 1 }]);
+  expect(agents).toMatchObject([{ name: 'dustpan-agent', desired: 1, ready: 1 }]);
   expect(unread).toEqual([]);
 });
 

@@ -13,7 +13,13 @@ if (controller === undefined || agents === undefined)
   throw new Error('the fixture has a controller and agents');
 
 const pod = (component: 'agent' | 'controller', given: Partial<OwnPod> = {}): OwnPod => ({
-  ...{ namespace: 'dustpan-system', name: `dustpan-${component}-x`, component, nodeName: 'node-1' },
+  ...{
+    namespace: 'dustpan-system',
+    name: `dustpan-${component}-x`,
+    component,
+    instance: 'dustpan',
+    nodeName: 'node-1',
+  },
   ...{ ready: false, createdTime: minutesAgo(5), reason: '', message: '' },
   ...given,
 });
@@ -37,7 +43,13 @@ const withController = (
   controllers: [{ ...controller, ...given }],
   ...rest,
 });
-const lease = { holder: 'x', acquiredTime: minutesAgo(60), renewedTime: minutesAgo(5), termSeconds: 15 };
+const lease = {
+  holder: 'x',
+  acquiredTime: minutesAgo(60),
+  renewedTime: minutesAgo(5),
+  termSeconds: 15,
+  readTime: minutesAgo(0),
+};
 const none = { controllers: [], agents: [] };
 const unread = ['deployments of all namespaces', 'daemonsets of all namespaces'];
 
@@ -71,7 +83,7 @@ describe('a problem of the installation', () => {
     ],
     [
       'the controller is scaled to 0',
-      withController({ wanted: 0, ready: 0, lease: { ...lease, holder: '' } }),
+      withController({ desired: 0, ready: 0, lease: { ...lease, holder: '' } }),
       [`Controller | ${own} | ScaledToZero | kubectl -n dustpan-system scale`],
     ],
     [
@@ -119,7 +131,7 @@ describe('a problem of the installation', () => {
           ],
         },
       ),
-      [`Controller | ${own} | SecurityContextConstraints | oc adm policy add-scc-to-user`],
+      [`Controller | ${own} | SecurityContextConstraints | helm upgrade dustpan helm/dustpan`],
     ],
     [
       'the agents are refused by a quota of the priority class',
@@ -176,6 +188,32 @@ describe('a problem of the installation', () => {
       ['Agent | node-1 | Path | helm upgrade dustpan helm/dustpan'],
     ],
     [
+      'a Secret is missing',
+      withAgents(
+        {},
+        {
+          pods: [pod('agent', { reason: 'ContainerCreating' })],
+          warnings: [
+            warning({
+              ...{ kind: 'Pod', name: 'dustpan-agent-x', reason: 'FailedMount' },
+              message: 'MountVolume.SetUp failed for volume "metrics-tls": secret "x" not found',
+            }),
+          ],
+        },
+      ),
+      ['Agent | node-1 | FailedMount | kubectl -n dustpan-system describe'],
+    ],
+    [
+      'neither a pod nor an Event shows why',
+      withAgents({}),
+      [`Agent | ${ownAgents} | NotReady | kubectl -n dustpan-system get`],
+    ],
+    [
+      'a pod of another release does not run',
+      withAgents({ ready: 2 }, { pods: [pod('agent', { instance: 'other', reason: 'CrashLoopBackOff' })] }),
+      [],
+    ],
+    [
       'a container ends again and again',
       withAgents({}, { pods: [pod('agent', { reason: 'CrashLoopBackOff' })] }),
       ['Agent | node-1 | CrashLoopBackOff | kubectl -n dustpan-system logs'],
@@ -230,14 +268,14 @@ test('nodes without an agent by the values of the chart; those that cannot run o
   ];
   const nodeSelector = { 'kubernetes.io/os': 'linux', pool: 'a' };
   const given = withAgents(
-    { ...{ wanted: 1, ready: 1, nodeSelector }, tolerates: ['other'] },
+    { ...{ desired: 1, ready: 1, nodeSelector }, tolerates: ['other'] },
     { nodes, pods: [pod('agent', { ready: true, nodeName: 'with' })] },
   );
   expect(excludedNodes(given)).toEqual([
     { names: ['gpu'], why: 'agent.tolerations has none for the taint gpu' },
-    { names: ['other'], why: 'agent.nodeSelector wants the label pool=a' },
+    { names: ['other'], why: 'agent.nodeSelector has pool=a' },
   ]);
-  expect(excludedNodes({ ...given, agents: [{ ...agents, nodeSelector: {}, wanted: 6 }] })).toEqual([]);
+  expect(excludedNodes({ ...given, agents: [{ ...agents, nodeSelector: {}, desired: 6 }] })).toEqual([]);
 });
 
 test('removals that something holds up, by recent Events of the controller', () => {
@@ -246,6 +284,8 @@ test('removals that something holds up, by recent Events of the controller', () 
     { ...event, reason: 'EvictionBlocked' },
     { ...event, reason: 'EvictionBlocked', name: 'old', time: minutesAgo(36) },
     { ...event, reason: 'Tripped', kind: 'GCPolicy' },
+    { ...event, reason: 'constructor' },
+    { ...event, reason: 'EvictionBlocked', name: 'x;reboot' },
     { ...event, reason: 'EvictionsStopped', kind: 'Node', namespace: '', name: 'node-1' },
   ];
   expect(

@@ -42,29 +42,43 @@ export const report = (name: string, status: NodeGCReportStatus = {}): NodeGCRep
 export const installation: Installation = {
   controllers: [
     {
-      ...{ kind: 'Deployment', namespace: 'dustpan-system', name: 'dustpan-controller', version: '0.1.0' },
+      ...{
+        kind: 'Deployment',
+        namespace: 'dustpan-system',
+        name: 'dustpan-controller',
+        instance: 'dustpan',
+        version: '0.1.0',
+      },
       ...{
         serviceAccount: 'dustpan',
         createdTime: minutesAgo(600),
-        wanted: 1,
+        desired: 1,
         ready: 1,
         failure: '',
         nodeSelector: {},
       },
       ...{ tolerates: 'all', admissionPolicies: [] },
+      leaseName: { namespace: 'dustpan-system', name: 'dustpan-controller' },
       lease: {
         ...{ holder: 'dustpan-controller-1', acquiredTime: minutesAgo(180), renewedTime: minutesAgo(0) },
         termSeconds: 15,
+        readTime: minutesAgo(0),
       },
     },
   ],
   agents: [
     {
-      ...{ kind: 'DaemonSet', namespace: 'dustpan-system', name: 'dustpan-agent', version: '0.1.0' },
+      ...{
+        kind: 'DaemonSet',
+        namespace: 'dustpan-system',
+        name: 'dustpan-agent',
+        instance: 'dustpan',
+        version: '0.1.0',
+      },
       ...{
         serviceAccount: 'dustpan',
         createdTime: minutesAgo(600),
-        wanted: 2,
+        desired: 2,
         ready: 2,
         failure: '',
         nodeSelector: {},

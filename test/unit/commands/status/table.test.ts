@@ -41,7 +41,7 @@ const unread = ['gcpolicies', 'nodes', 'deployments of all namespaces'];
 const unknown = { ...installation, controllers: undefined, agents: undefined, nodes: undefined, unread };
 const broken: Installation = {
   ...installation,
-  controllers: installation.controllers?.map((one) => ({ ...one, wanted: 0, ready: 0, lease: undefined })),
+  controllers: installation.controllers?.map((one) => ({ ...one, desired: 0, ready: 0, lease: undefined })),
   agents: installation.agents?.map((one) => ({ ...one, ready: 0, createdTime: minutesAgo(0.5) })),
   warnings: [
     {
