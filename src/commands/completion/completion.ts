@@ -1,5 +1,5 @@
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { isNamed, list } from '../cli/option.ts';
+import { isNamed, list, plainWords } from '../cli/option.ts';
 
 interface Candidate {
   readonly word: string;
@@ -72,10 +72,13 @@ function afterWord({ options }: CommandUnknownOpts, given: Given, word: string):
   if (given.open !== undefined) return { ...given, open: undefined };
   if (given.isOver || !/^-./.test(word)) return { ...given, operands: given.operands + 1 };
   if (word === '--') return { ...given, isOver: true };
-  const option = options.find((one) => isNamed(one, word.split('=')[0] ?? ''));
-  if (option === undefined) return given;
-  const open = word.includes('=') || option.optional ? undefined : option;
-  return { ...given, open, options: new Set([...given.options, option]) };
+  const found = plainWords(options, word).flatMap((plain) => {
+    const option = options.find((one) => isNamed(one, plain.split('=')[0] ?? ''));
+    return option === undefined ? [] : [{ option, isOpen: !plain.includes('=') }];
+  });
+  const last = found.at(-1);
+  const open = last?.isOpen === true ? last.option : undefined;
+  return { ...given, open, options: new Set([...given.options, ...found.map(({ option }) => option)]) };
 }
 
 /** Each option in its long form; a given one only if it can be repeated. */

@@ -13,7 +13,7 @@ const command = (name: string) =>
     .option('--policy <FILE>', help, list)
     .option('--snapshot <DIRECTORY>', help, text())
     .option('--now <TIME>', help, text())
-    .option('--kept [true|false]', help, onOff, false)
+    .option('-k, --kept [true|false]', help, onOff, false)
     .addOption(choice('-o, --output <FORMAT>', help, ['table', 'json', 'yaml']));
 const table = new Command()
   .addCommand(command('plan'))
@@ -45,6 +45,7 @@ describe('words', () => {
     ['a flag that can be repeated', ['plan', '--policy=a', '--po'], ['--policy']],
     ['the value of a flag', ['plan', '--output', ''], ['table', 'json', 'yaml']],
     ['the value of a short flag', ['plan', '-o', 'j'], ['json']],
+    ['the value of the last flag of a group', ['plan', '-ko', 'j'], ['json']],
     ['the value after =', ['plan', '--output=y'], ['yaml']],
     ['the value after a short flag and =', ['plan', '-o=t'], ['table']],
     ['the value of a switch', ['plan', '--kept='], ['true', 'false']],
