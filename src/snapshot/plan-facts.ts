@@ -25,7 +25,7 @@ export type ByUid<T> = ReadonlyMap<string, T>;
 export interface PlanFacts {
   /** Highest priority first; undefined = not known. */
   readonly policies: readonly (Policy | InvalidPolicy)[] | undefined;
-  /** The policies in force, which those of `--policy` replace; empty = none is known. undefined = nothing is replaced. */
+  /** The policies in force where `--policy` proposes others; empty = none is known. undefined = nothing is proposed. */
   readonly replaced?: readonly (Policy | InvalidPolicy)[] | undefined;
   /** The circuit breakers that the statuses of the policies in force report as open. */
   readonly openBreakers?: OpenBreakers | undefined;

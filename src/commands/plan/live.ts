@@ -21,7 +21,7 @@ import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { nearestNames } from '../../runtime/text/nearest.ts';
 import type { OnProgress } from '../../snapshot/files.ts';
-import { readPolicyFiles } from '../../snapshot/policies.ts';
+import { proposedPolicies } from '../../snapshot/policies.ts';
 import {
   kindMissingNote,
   reportedBy,
@@ -38,7 +38,7 @@ import type { PlanConfig } from './command.ts';
 import { adviceOnNodes } from './notes.ts';
 import { readThisNode } from './live-node.ts';
 
-type LiveConfig = Pick<PlanConfig, 'kube' | 'policyFiles' | 'node' | 'through' | 'filter'>;
+type LiveConfig = Pick<PlanConfig, 'kube' | 'given' | 'node' | 'through' | 'filter'>;
 
 /** Reads the cluster of the kubeconfig and, with `--cri-socket`, this node; rejects when an object that every plan needs cannot be read. */
 export const readCluster = (config: LiveConfig, onProgress: OnProgress): Promise<PlanFacts> =>
@@ -88,11 +88,10 @@ class ClusterReader {
     this.#onProgress = onProgress;
   }
 
-  async read({ policyFiles, node, through, filter }: LiveConfig): Promise<PlanFacts> {
-    const { policies, replaced } =
-      policyFiles.length > 0
-        ? { policies: await readPolicyFiles(policyFiles), replaced: await this.#replaced() }
-        : { policies: await this.#policies() };
+  async read({ given, node, through, filter }: LiveConfig): Promise<PlanFacts> {
+    const replaced = given.files.length > 0 ? await this.#replaced() : undefined;
+    const policies =
+      replaced === undefined ? await this.#policies() : await proposedPolicies(given, replaced);
     const all = [...policies, ...(replaced ?? [])];
     // The node is read before the pods: a pod that is created meanwhile is then known, though its containers are not.
     const needsUsage = needsUsageOf(all);
@@ -205,7 +204,7 @@ class ClusterReader {
       if (isNotFound(err)) return [];
       if (!(err instanceof ApiError)) throw err;
       this.#notes.push(
-        `The policies in force are not known, so nothing is compared with them: ${errorLine(err)}.`,
+        `The policies in force are not known: the plan has only those of --policy, and compares with none: ${errorLine(err)}.`,
       );
       return [];
     }

@@ -44,12 +44,17 @@ type TimedConfig = PlanOfConfig & { readonly now: Date };
 
 /** Plans the facts; with `--policy`, also compares with the policies in force. */
 export function planOf(facts: PlanFacts, config: PlanOfConfig): PlanDocument {
-  const { replaced } = facts;
+  const { policies = [], replaced } = facts;
   const at = { ...config, now: timeOf(config, facts) };
   const plan = planWith(facts, at);
   if (replaced === undefined) return plan;
-  const comparison =
-    replaced.length === 0 ? {} : { changes: changesTo(plan, { ...facts, policies: replaced }, at) };
+  // The comparison is about policies, so the status of one that is replaced counts on neither side.
+  const inForce = {
+    ...facts,
+    policies: replaced,
+    replaced: replaced.filter((one) => policies.includes(one)),
+  };
+  const comparison = replaced.length === 0 ? {} : { changes: changesTo(plan, inForce, at) };
   return { ...plan, proposed: true, ...comparison };
 }
 
@@ -127,9 +132,9 @@ export async function readFacts(config: FactsConfig, progress: Progress): Promis
 }
 
 async function factsFrom(config: FactsConfig, onProgress: OnProgress): Promise<PlanFacts> {
-  const { snapshot: directory, policyFiles, filter, now } = config;
+  const { snapshot: directory, given, filter, now } = config;
   if (directory === undefined) return (await import('./live.ts')).readCluster(config, onProgress);
-  const source = { directory, policyFiles, selector: filter.selector, onProgress };
+  const source = { directory, given, selector: filter.selector, onProgress };
   const facts = await readSnapshot({ ...source, now: now === undefined ? clock.now() : undefined });
   const isDated = now !== undefined || facts.takenAt !== undefined;
   return isDated ? facts : { ...facts, notes: [undatedNote(directory), ...facts.notes] };

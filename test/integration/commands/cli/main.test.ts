@@ -3,9 +3,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { built } from '../../built.ts';
+import { examples } from '../plan/fixture.ts';
 
-function dustpan(args: readonly string[], flags: readonly string[] = []) {
-  const options = { env: { PATH: process.env['PATH'] }, encoding: 'utf8' } as const;
+function dustpan(args: readonly string[], flags: readonly string[] = [], input = '') {
+  const options = { env: { PATH: process.env['PATH'] }, encoding: 'utf8', input } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, built.main, ...args], options);
   return { status, stdout, stderr };
 }
@@ -35,6 +36,16 @@ describe('the built command', () => {
     const { status, stderr } = dustpan(['controller', '--kubeconfig', kubeconfig, ...off]);
     expect(status).toBe(1);
     expect(stderr).toMatch(/^dustpan: [^\n]*127\.0\.0\.1:1[^\n]*\n$/);
+  });
+
+  test('reads policies from standard input', () => {
+    const example = join(examples, 'image-disk-full');
+    const args = [`--snapshot=${example}/snapshot`, '--now=2026-01-15T12:00:00Z'];
+    const policy = readFileSync(`${example}/policy.json`, 'utf8');
+    const piped = dustpan(['plan', ...args, '-f', '-'], [], policy);
+    expect(piped).toEqual(dustpan(['plan', ...args, `-f=${example}/policy.json`]));
+    expect(piped).toMatchObject({ status: 0, stderr: '' });
+    expect(dustpan(['plan', ...args, '-f-']).stderr).toBe('dustpan: standard input: is empty\n');
   });
 
   test('succeeds when the reader of its output exits early', () => {
