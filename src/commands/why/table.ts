@@ -20,9 +20,7 @@ export function whyTable(document: ExplanationDocument): string {
     removed.length > maxRemovals
       ? [`and ${removed.length - maxRemovals} more removals; -o json lists all`]
       : [],
-    explanations.length === 0 && removed.length === 0
-      ? ['There is no decision about it alone: it is kept or removed with the object that it belongs to.']
-      : [],
+    explanations.length === 0 && removed.length === 0 ? [nothingText(document)] : [],
     notes.flatMap((note) => wrapped(`! ${note}`, width, '  ')),
   ];
   return `${sections
@@ -30,6 +28,11 @@ export function whyTable(document: ExplanationDocument): string {
     .map((lines) => lines.join('\n'))
     .join('\n\n')}\n`;
 }
+
+const nothingText = ({ object }: ExplanationDocument): string =>
+  object.kind === 'Node'
+    ? 'The node is not warned about.'
+    : 'There is no decision about it alone: it is kept or removed with the object that it belongs to.';
 
 /** The object's name once, then `It`: the sections about one object are one story. */
 function subjectOf(one: Explanation, before: Explanation | undefined): string {

@@ -137,7 +137,7 @@ const noRecord =
   '; no agent has a record of its removal: an agent keeps the last ten images for a day, and the last ten containers, and the kubelet removes both, too';
 
 function nodeOnly({ kind, text }: NodeQuestion, { program }: System): string {
-  return `${kind}s are known only on their node: run ${program} why ${kind} ${text} --node=NODE, which reads it through the pod of its agent`;
+  return `${kind === 'sandbox' ? 'sandboxe' : kind}s are known only on their node: run ${program} why ${kind} ${text} --node=NODE, which reads it through the pod of its agent`;
 }
 
 /** The namespace that kubectl would use. */
