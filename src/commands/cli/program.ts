@@ -89,7 +89,6 @@ function rootCommand(system: System, commands: readonly CommandUnknownOpts[]): C
     .enablePositionalOptions()
     // Errors are reported once, by Program.
     .configureOutput({ writeOut: stdout, writeErr: stderr, outputError: () => undefined })
-    .configureHelp({ helpWidth: 80 })
     .addHelpText(
       'after',
       '\nExit status: 0 success, whatever was found; 1 failure; 2 bad usage or input;\n3 with --exit-code: plan would remove something, or status found a problem.',

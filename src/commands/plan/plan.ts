@@ -7,6 +7,7 @@ import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { exitCode, UsageError } from '../cli/exit.ts';
 import { progressOf, type Progress } from '../cli/progress.ts';
 import type { System } from '../cli/system.ts';
+import { proseWidth } from '../cli/table.ts';
 import type { PlanConfig, PlanInputs } from './command.ts';
 import { changesBetween } from './changes.ts';
 import type { Changes, PlanDocument } from './document.ts';
@@ -99,12 +100,13 @@ async function textOf(plan: PlanDocument, facts: PlanFacts, config: PlanConfig):
   }
 }
 
-/** On a terminal, rows are cut to its width, and few of them are listed; a pipe or a file gets all, as from kubectl. */
-function screen(isWide: boolean): Pick<PlanTableOptions, 'width' | 'maxRows' | 'isWide'> {
+/** On a terminal, rows are cut to its width, prose wraps there, and few of them are listed; a pipe or a file gets all, as from kubectl. */
+function screen(isWide: boolean): Pick<PlanTableOptions, 'width' | 'proseWidth' | 'maxRows' | 'isWide'> {
   const { isTTY, columns } = process.stdout;
   const isCut = isTTY && !isWide;
   return {
     width: isCut ? Math.max(minWidth, columns) : Infinity,
+    proseWidth: proseWidth(),
     maxRows: isCut ? screenRows : Infinity,
     isWide,
   };

@@ -17,6 +17,7 @@ import { progressOf, type Progress } from '../cli/progress.ts';
 import { readFacts, timeOf } from '../plan/plan.ts';
 import { planUnits } from '../plan/units.ts';
 import type { System } from '../cli/system.ts';
+import { proseWidth } from '../cli/table.ts';
 import type { WhyConfig } from './command.ts';
 import type { NodeQuestion, Question } from './question.ts';
 import { answer, explain, type ExplanationDocument } from './explain.ts';
@@ -31,7 +32,7 @@ export async function runWhy(config: WhyConfig, system: System): Promise<number>
   const explanation = await explained(question, { config, system, progress }).finally(() => {
     progress.end();
   });
-  system.stdout(await formatted(config.output, explanation, () => whyTable(explanation)));
+  system.stdout(await formatted(config.output, explanation, () => whyTable(explanation, proseWidth())));
   return exitCode.ok;
 }
 

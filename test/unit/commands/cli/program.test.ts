@@ -87,6 +87,18 @@ test.each([
   expect(err.includes('\n    at ')).toBe(stack);
 });
 
+test('a dumb terminal has no colours', () => {
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  vi.stubEnv('NO_COLOR', undefined);
+  const inTerminal = (name: string): string | undefined => {
+    vi.stubEnv('TERM', name);
+    return currentSystem('dustpan').env['NO_COLOR'];
+  };
+  expect(['xterm', 'dumb'].map(inTerminal)).toEqual([undefined, '1']);
+});
+
 test('an empty variable counts as unset if its name begins with DUSTPAN_', () => {
   onTestFinished(() => {
     vi.unstubAllEnvs();
@@ -148,6 +160,18 @@ describe('help', () => {
       ) ?? [];
     expect(new Set(calls).size).toBe(argv.length === 1 ? 0 : 1);
     expect(calls.filter((call) => call !== `${program} `)).toEqual([]);
+  });
+
+  test.each([60, 120])('wraps at the width of a terminal: %i', async (columns) => {
+    const { isTTY, columns: before } = process.stdout;
+    onTestFinished(() => void Object.assign(process.stdout, { isTTY, columns: before }));
+    Object.assign(process.stdout, { isTTY: true, columns });
+    for (const word of ['-h', '--help']) {
+      const [, prose = ''] = /(?<=\n\n)(.*?)\n\nExamples/s.exec((await ranHere(['status', word])).out) ?? [];
+      const longest = Math.max(...prose.split('\n').map(({ length }) => length));
+      expect(longest).toBeGreaterThan(columns - 20);
+      expect(longest).toBeLessThanOrEqual(columns);
+    }
   });
 
   test('of the program and of every command is that of the file', async () => {

@@ -113,6 +113,14 @@ describe('a container, a sandbox or a log', () => {
   });
 });
 
+test('the explanation wraps at the width of the terminal', () => {
+  const policies = [nodesPolicy({ containerGC: rule() })];
+  const facts = { policies, part: { containers: [dead('abcd01', 60)] } };
+  const question = { kind: 'container', text: 'abcd01', node: undefined } as const;
+  expect(whyTable(explained(question, facts), 50)).not.toMatch(/.{51}/);
+  expect(whyTable(explained(question, facts), 120)).toMatch(/.{81}/);
+});
+
 const part = (namespace?: string, selector?: string): PodPart => ({ namespace, selector });
 const podMessage = (namespace: string | undefined, name: string, known?: PodPart) => {
   const facts = { ...factsOf({ pods: [pod('web/api-1')] }), part: known };
