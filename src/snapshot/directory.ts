@@ -12,7 +12,7 @@ import { InputError } from './input-error.ts';
 import { kinds, readObjects, readPods } from './kube-objects.ts';
 import { readNodeFolder } from './node-folder.ts';
 import { proposedPolicies, readSnapshotPolicies, type GivenPolicies } from './policies.ts';
-import { kindMissingNote, partText, reportedBy, type ByUid, type PlanFacts } from './plan-facts.ts';
+import { kindMissing, partText, reportedBy, type ByUid, type PlanFacts } from './plan-facts.ts';
 
 interface SnapshotSource {
   readonly directory: string;
@@ -36,10 +36,7 @@ export async function readSnapshot(source: SnapshotSource): Promise<PlanFacts> {
     return file === undefined ? undefined : read(file);
   };
   const record = (await ifThere('snapshot', (file) => readRecord(file, now))) ?? noRecord;
-  const { policies, replaced, openBreakers, inForce, isKindMissing } = await policiesOf(
-    find('policies'),
-    given,
-  );
+  const { policies, replaced, openBreakers, inForce } = await policiesOf(find('policies'), given);
   const all = [...(policies ?? []), ...(replaced ?? [])];
   const nodes = await ifThere('nodes', (file) => readObjects(file, kinds.nodes, onProgress));
   const { folders, others } = await nodeFolders(join(directory, 'nodes'), nodes);
@@ -73,7 +70,6 @@ export async function readSnapshot(source: SnapshotSource): Promise<PlanFacts> {
     part: record.part,
     notes: [
       ...record.notes,
-      ...(isKindMissing ? [kindMissingNote] : []),
       ...absentNotes(directory, { policies, pods, nodes, namespaces }),
       ...unreadNotes(directory, names, clusterFiles),
       ...unreadNotes(join(directory, 'nodes'), others, []),
@@ -139,14 +135,15 @@ const podsOnNodes =
 async function policiesOf(
   file: string | undefined,
   given: GivenPolicies,
-): Promise<
-  Pick<PlanFacts, 'policies' | 'replaced' | 'openBreakers' | 'inForce'> & { readonly isKindMissing: boolean }
-> {
+): Promise<Pick<PlanFacts, 'policies' | 'replaced' | 'openBreakers' | 'inForce'>> {
   const stored = file === undefined ? undefined : await readSnapshotPolicies(file);
-  if (given.files.length === 0) return { policies: undefined, isKindMissing: false, ...stored };
+  if (given.files.length === 0) {
+    if (stored?.isKindMissing === true) throw kindMissing();
+    return { policies: undefined, ...stored };
+  }
   const { policies: replaced = [], openBreakers, inForce } = stored ?? {};
   const policies = await proposedPolicies(given, replaced);
-  return { policies, replaced, openBreakers, inForce, isKindMissing: false };
+  return { policies, replaced, openBreakers, inForce };
 }
 
 /** Names the missing files; other notes have the consequences. */

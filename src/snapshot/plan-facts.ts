@@ -88,7 +88,11 @@ export const partText = ({ namespace, selector }: PodPart): string =>
 export const impossibleNote = (node: string, what: string): string =>
   `Node ${node}: the kubelet reports an impossible value of the ${what}; it counts as unknown.`;
 
-export const kindMissingNote = 'The kind GCPolicy is not installed in the cluster.';
+/** Without the kind and without `--policy`, there is no plan. */
+export const kindMissing = (): Error =>
+  new Error(
+    'the kind GCPolicy is not installed in the cluster, so nothing is removed; install dustpan, or add --policy FILE to see what a policy would remove',
+  );
 
 /** The objects on one node. */
 export interface NodePart {

@@ -23,7 +23,7 @@ import { nearestNames } from '../../runtime/text/nearest.ts';
 import type { OnProgress } from '../../snapshot/files.ts';
 import { proposedPolicies } from '../../snapshot/policies.ts';
 import {
-  kindMissingNote,
+  kindMissing,
   reportedBy,
   type ByUid,
   type PlanFacts,
@@ -214,9 +214,7 @@ class ClusterReader {
     try {
       return await this.#inForce();
     } catch (err) {
-      if (!isNotFound(err)) throw new Error('reading policies', { cause: err });
-      this.#notes.push(kindMissingNote);
-      return [];
+      throw isNotFound(err) ? kindMissing() : new Error('reading policies', { cause: err });
     }
   }
 

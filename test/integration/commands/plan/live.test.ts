@@ -3,8 +3,9 @@ import type { Decision } from '../../../../src/commands/plan/document.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../../sandbox/server.ts';
 import type { SandboxUser } from '../../../sandbox/api/users.ts';
 import { podOn, policy as policyOf, fillCluster as fill } from '../../controller/environment.ts';
-import { dustpan, planned } from './fixture.ts';
+import { dustpan, inputOfEachTest, planned } from './fixture.ts';
 
+const input = inputOfEachTest();
 let sandbox: Sandbox | undefined;
 
 afterEach(async () => {
@@ -50,11 +51,22 @@ test('takes the state of the circuit breaker from the status of the policy', asy
   expect(why.stdout).toContain('is kept by podgc: Tripped');
 });
 
-test('reports that the kind GCPolicy is not installed', async () => {
+test('fails where the kind GCPolicy is not installed, unless a policy is given', async () => {
   const { kubeconfigFile } = await start({ crds: false });
-  const plan = await planned([`--kubeconfig=${kubeconfigFile}`]);
-  expect(plan.decisions).toEqual([]);
-  expect(plan.notes.join()).toContain('The kind GCPolicy is not installed');
+  const at = `--kubeconfig=${kubeconfigFile}`;
+  const failed = {
+    ...{ code: 1, stdout: '' },
+    stderr: expect.stringMatching(/^dustpan: the kind GCPolicy is not installed [^\n]*\n$/) as string,
+  };
+  input.use();
+  input.drop('snapshot');
+  const snapshot = input.path('snapshot');
+  expect(await dustpan(['snapshot', snapshot, at])).toMatchObject({ code: 0 });
+  input.write('policy.json', policyOf('Enforce', { terminated: { threshold: 1 } }));
+  for (const source of [at, `--snapshot=${snapshot}`]) {
+    expect(await dustpan(['plan', source])).toEqual(failed);
+    expect((await planned([source, `-f=${input.path('policy.json')}`])).decisions).toHaveLength(2);
+  }
 });
 
 describe('of one namespace', () => {
