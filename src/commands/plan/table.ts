@@ -81,10 +81,12 @@ export function planTable(plan: PlanDocument, { colours, ...given }: PlanTableOp
 
 const isReported = ({ reportedAt }: Totals): boolean => reportedAt !== undefined;
 
-const nothing = ({ totals }: PlanDocument): string =>
-  totals.some(isReported)
+function nothing({ totals, policiesUnknown = false }: PlanDocument): string {
+  if (policiesUnknown) return 'What would be removed is not known.';
+  return totals.some(isReported)
     ? 'Nothing would be removed, except on nodes of which only the report was read.'
     : 'Nothing would be removed.';
+}
 
 const troublesOf = (plan: PlanDocument): readonly string[] => [
   ...plan.totals.flatMap(trippedTroubles),

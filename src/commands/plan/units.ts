@@ -61,6 +61,7 @@ export function planUnits(facts: PlanFacts, options: PlanOptions): PlanDocument 
     summary: units.flatMap(({ summary }) => summary ?? []),
     totals: [...units.flatMap(({ totals }) => totals ?? []), ...facts.reports.flatMap(reportTotals)],
     policies: policyCounts(facts, decisions),
+    policiesUnknown: facts.policies === undefined ? true : undefined,
     idle: facts.idle,
     notes: [...notesOn(facts), ...paceNotes(decisions), ...units.flatMap(({ notes = [] }) => notes)],
   };
@@ -90,8 +91,9 @@ function planNodes(facts: PlanFacts, options: PlanOptions): readonly UnitPlan[] 
   });
 }
 
-/** Plans the controller's pod GC. Pods that are not known have no decision. */
+/** Plans the controller's pod GC. Pods that are not known have no decision; without known policies, none has. */
 function planPods(facts: PlanFacts, options: PlanOptions): UnitPlan {
+  if (facts.policies === undefined) return { decisions: [], totals: undefined };
   const seen = factsOf(facts, options);
   const { inForceForMs } = seen;
   const plan = planPodGc(seen, { policies: facts.policies ?? [], now: options.now });

@@ -28,10 +28,11 @@ export function whyTable(document: ExplanationDocument, width = 80): string {
     .join('\n\n')}\n`;
 }
 
-const nothingText = ({ object }: ExplanationDocument): string =>
-  object.kind === 'Node'
-    ? 'The node is not warned about.'
-    : 'There is no decision about it alone: it is kept or removed with the object that it belongs to.';
+function nothingText({ object }: ExplanationDocument): string {
+  if (object.kind === 'Pod') return 'Whether it would be deleted is not known.';
+  if (object.kind === 'Node') return 'The node is not warned about.';
+  return 'There is no decision about it alone: it is kept or removed with the object that it belongs to.';
+}
 
 /** The object's name once, then `It`: the sections about one object are one story. */
 function subjectOf(one: Explanation, before: Explanation | undefined): string {

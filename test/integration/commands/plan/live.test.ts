@@ -130,7 +130,35 @@ describe('of one namespace', () => {
     });
   });
 
-  test('works for its owner, who may list nothing else', async () => {
+  test('says what is known, and what is not, to its owner, who may list nothing else', async () => {
+    const isOwn = ({ resource, namespace }: { resource: string; namespace?: string | undefined }): boolean =>
+      resource === 'pods' && namespace === 'team';
+    const api = await start({ users: [{ name: 'owner', token: 'owner', allow: isOwn }] });
+    api.store.apply(policyOf('Enforce', { terminated: { ttlAfterFinished: '1s' } }));
+    api.store.apply(finishedIn('team', 'mine'));
+    const at = `--kubeconfig=${api.kubeconfigOf('owner')}`;
+    const { code, stdout, stderr } = await dustpan(['plan', at, '-n=team', '--kept']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const text of [
+      'The policies are not known, so neither is what would be removed.',
+      'kubectl auth can-i list gcpolicies.gc.dustpan.dev;',
+      'Only the pods of namespace team may be listed',
+      'Finished pods: 1 of the 1 that may be listed; only a policy deletes them.',
+    ])
+      expect(stdout.replaceAll(/\s+/g, ' ')).toContain(text);
+    expect(stdout).toMatch(/\nWhat would be removed is not known\.\n$/);
+    const why = await dustpan(['why', 'pod/mine', at, '-n=team']);
+    expect(why).toMatchObject({ code: 0, stderr: '' });
+    expect(why.stdout).toMatch(/^Whether it would be deleted is not known\.\n/);
+    input.write('policy.json', policyOf('Enforce', { terminated: { ttlAfterFinished: '1s' } }));
+    const given = await dustpan(['plan', at, '-n=team', `-f=${input.path('policy.json')}`]);
+    expect(given).toMatchObject({ code: 0, stderr: '' });
+    expect(given.stdout).toContain('Namespace team cannot be read, so its pods are kept');
+    expect((await dustpan(['report', at, '-n=team', '-o=markdown'])).code).toBe(0);
+    expect((await dustpan(['plan', at])).code).toBe(1);
+  });
+
+  test('works for its owner, who may list policies but no other pods', async () => {
     const owner: SandboxUser = {
       ...{ name: 'owner', token: 'owner' },
       allow: ({ resource, namespace }) =>

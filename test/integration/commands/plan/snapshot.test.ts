@@ -279,7 +279,7 @@ describe('a missing file counts as not known', () => {
     const result = await planned([`--snapshot=${input.path('snapshot')}`, '--now=2026-01-15T12:00:00Z']);
     expect({ ...result, notes: [] }).toMatchObject({ decisions: [], summary: [], totals: [], policies: [] });
     expect(result.notes).toEqual([
-      'No policies are known: nothing would be removed.',
+      'The policies are not known, so neither is what would be removed. To plan with a policy, add --policy FILE.',
       `Snapshot ${input.path('snapshot')} has no policies.json.`,
     ]);
   });

@@ -151,6 +151,7 @@ const cases: Readonly<Record<string, Case>> = {
     ...wait({ Quarantined: 3 }),
     options: { assumeElapsed: true },
   },
+  'the policies are not known': { policiesUnknown: true },
   'no object waits': wait({ NodeExists: 3 }, 0),
   'nodes of which only the report was read': {
     totals: [...reported('small'), ...reported('big', { removableBytes: 1024 ** 3 })],
