@@ -62,15 +62,28 @@ export class Program {
   /** Prints the error, with its stack at `--v=5`, and returns its exit code. */
   report(err: unknown): number {
     const isUsage = err instanceof UsageError;
-    for (const line of isUsage ? err.problems : [withMissingRight(errorLine(err))])
-      this.#system.stderr(problemLine(line));
+    const lines = isUsage ? err.problems : [withMissingRight(errorLine(err))];
+    for (const line of lines)
+      this.#system.stderr(problemLine(line === lines.at(-1) && isUsage ? this.#withHelp(line) : line));
     if (!isUsage && err instanceof Error && this.#verbosity() >= 5)
       this.#system.stderr(`${stackText(err)}\n`);
     return isUsage ? exitCode.usage : exitCode.failure;
   }
 
+  /** Appends how to get the help of the command that the problem names; a problem of a file names none. */
+  #withHelp(problem: string): string {
+    const command = this.#commandOf(problem.split(': ', 1)[0]);
+    return command === undefined
+      ? problem
+      : `${problem.replace(/\.$/, '')}; see ${this.#system.program} ${command.name()} -h`;
+  }
+
+  #commandOf(name: string | undefined): CommandUnknownOpts | undefined {
+    return this.#root.commands.find((one) => one.name() === name);
+  }
+
   #verbosity(): number {
-    const command = this.#root.commands.find((one) => one.name() === this.#root.args[0]);
+    const command = this.#commandOf(this.#root.args[0]);
     return Number(command?.getOptionValue('v') ?? 0);
   }
 }
@@ -99,17 +112,16 @@ function rootCommand(system: System, commands: readonly CommandUnknownOpts[]): C
       .copyInheritedSettings(root)
       .configureHelp(helpOf(program))
       .helpOption('-h, --help', 'Show the most common options, or all with --help.')
-      .exitOverride(usageError(command.name()));
+      .exitOverride(usageError(`${command.name()}: `));
     root.addCommand(command);
   }
-  return root.exitOverride(usageError(undefined));
+  return root.exitOverride(usageError('', `; see ${program} -h`));
 }
 
 /** Converts commander's errors to UsageErrors. */
-function usageError(command: string | undefined): (err: CommanderError) => never {
+function usageError(before: string, after = ''): (err: CommanderError) => never {
   return (err) => {
     if (/^commander\.(help|version)/.test(err.code)) throw err;
-    const problem = err.message.replace(/^error: /, '');
-    throw new UsageError([command === undefined ? problem : `${command}: ${problem}`]);
+    throw new UsageError([before + err.message.replace(/^error: /, '') + after]);
   };
 }

@@ -45,14 +45,23 @@ describe('a command', () => {
   });
 
   test.each([
-    [['echo', '--test=x'], "dustpan: echo: unknown option '--test' (Did you mean --text?)\n"],
-    [['echo', '--tex'], "dustpan: echo: unknown option '--tex' (Did you mean --text?)\n"],
-    [['echo', 'x'], /^dustpan: echo: too many arguments/],
-    [['show', 'pod'], "dustpan: show: missing required argument 'NAME'\n"],
-    [['show', 'pods', 'a'], /^dustpan: show: .*'pods' is invalid.*Allowed choices are pod, image\.\n/],
-    [['nothing'], "dustpan: unknown command 'nothing'\n"],
-    [['ehco'], "dustpan: unknown command 'ehco' (Did you mean echo?)\n"],
-    [['--text=x', 'echo'], "dustpan: unknown option '--text=x'\n"],
+    [
+      ['echo', '--test=x'],
+      "dustpan: echo: unknown option '--test' (Did you mean --text?); see dustpan echo -h\n",
+    ],
+    [
+      ['echo', '--tex'],
+      "dustpan: echo: unknown option '--tex' (Did you mean --text?); see dustpan echo -h\n",
+    ],
+    [['echo', 'x'], /^dustpan: echo: too many arguments.*\d; see dustpan echo -h\n$/],
+    [['show', 'pod'], "dustpan: show: missing required argument 'NAME'; see dustpan show -h\n"],
+    [
+      ['show', 'pods', 'a'],
+      /^dustpan: show: .*'pods' is invalid.*Allowed choices are pod, image; see dustpan show -h\n/,
+    ],
+    [['nothing'], "dustpan: unknown command 'nothing'; see dustpan -h\n"],
+    [['ehco'], "dustpan: unknown command 'ehco' (Did you mean echo?); see dustpan -h\n"],
+    [['--text=x', 'echo'], "dustpan: unknown option '--text=x'; see dustpan -h\n"],
   ])('bad usage is one line and exit code 2: %j', async (argv, err) => {
     const result = await ran(argv);
     expect(result).toMatchObject({ done: [], code: 2, out: '' });

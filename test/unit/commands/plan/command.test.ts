@@ -77,7 +77,11 @@ test.each([
   [['--replace-policies'], '--replace-policies needs --policy'],
   [['--node=a,B'], '--node "B" is not the name of a node'],
 ])('contradictions are refused: %j', async (argv, problem) => {
-  expect(await ran(['plan', ...argv])).toEqual({ code: 2, out: '', err: `dustpan: plan: ${problem}\n` });
+  expect(await ran(['plan', ...argv])).toEqual({
+    code: 2,
+    out: '',
+    err: `dustpan: plan: ${problem}; see dustpan plan -h\n`,
+  });
 });
 
 test('a snapshot and a socket, both on the command line, exclude each other', () => {
