@@ -19,18 +19,24 @@ import { whyCommand } from '../why/command.ts';
 /** The first word of a completion request of shells and kubectl. */
 export const completeWord = '__complete';
 
+/** The heading of the commands that no person runs. */
+const inCluster = 'Run by the cluster:';
+
 /** The commands of `dustpan`, in the order of the help. Each loads its runner on demand, so that no process loads the libraries of another command. */
 export const commandsOf = (system: System): readonly CommandUnknownOpts[] => [
-  controllerCommand(system, async () => (await import('../controller/controller.ts')).runController),
-  agentCommand(system, async () => (await import('../agent/agent.ts')).runAgent),
   planCommand(system, async () => (await import('../plan/plan.ts')).runPlan),
   whyCommand(system, async () => (await import('../why/why.ts')).runWhy),
-  reportCommand(system, async () => (await import('../report/report.ts')).runReport),
   statusCommand(system, async () => (await import('../status/status.ts')).runStatus),
   topCommand(system, async () => (await import('../top/top.ts')).runTop),
+  reportCommand(system, async () => (await import('../report/report.ts')).runReport),
   snapshotCommand(system, async () => (await import('../snapshot/snapshot.ts')).runSnapshot),
   completionCommand(system),
   versionCommand(system),
+  controllerCommand(
+    system,
+    async () => (await import('../controller/controller.ts')).runController,
+  ).helpGroup(inCluster),
+  agentCommand(system, async () => (await import('../agent/agent.ts')).runAgent).helpGroup(inCluster),
 ];
 
 /** The whole command line. Errors are one line each on standard error. */
@@ -50,7 +56,7 @@ export class Program {
       if (first === completeWord) {
         const { candidatesText, completionOf } = await import('../completion/completion.ts');
         this.#system.stdout(candidatesText(completionOf(this.#root, words)));
-      } else await this.#root.parseAsync([...argv], { from: 'user' });
+      } else await this.#root.parseAsync(first === undefined ? ['--help'] : [...argv], { from: 'user' });
       return this.#system.exitCode;
     } catch (err) {
       // Commander has printed the help or the version.

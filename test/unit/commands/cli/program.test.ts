@@ -74,14 +74,11 @@ describe('a command', () => {
     expect(await ran(['fail'])).toMatchObject({ code: 1, out: '', err });
   });
 
-  test.each([[[]], [['help', 'nothing']]])(
-    '%j is bad usage and prints the help to standard error',
-    async (argv) => {
-      const { code, out, err } = await ran(argv);
-      expect({ code, out }).toEqual({ code: 2, out: '' });
-      expect(err).toContain('Usage: dustpan');
-    },
-  );
+  test('help of an unknown command is bad usage and prints the help to standard error', async () => {
+    const { code, out, err } = await ran(['help', 'nothing']);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain('Usage: dustpan');
+  });
 });
 
 test.each([
@@ -118,8 +115,10 @@ test('an empty variable counts as unset if its name begins with DUSTPAN_', () =>
 });
 
 describe('help', () => {
-  test.each([['-h'], ['help']])('%s is --help', async (word) => {
-    expect(await ranHere([word])).toEqual(await ranHere(['--help']));
+  test.each([[[]], [['-h']], [['help']]])('%j is --help', async (argv) => {
+    const { code, out, err } = await ranHere(argv);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toBe((await ranHere(['--help'])).out);
   });
 
   test.each([[['echo', '--help']], [['echo', '--bad', '--help']], [['help', 'echo']]])(
