@@ -53,16 +53,23 @@ export class Program {
   async run(argv: readonly string[]): Promise<number> {
     const [first, ...words] = argv;
     try {
-      if (first === completeWord) {
-        const { candidatesText, completionOf } = await import('../completion/completion.ts');
-        this.#system.stdout(candidatesText(completionOf(this.#root, words)));
-      } else await this.#root.parseAsync(first === undefined ? ['--help'] : [...argv], { from: 'user' });
+      if (first === completeWord) await this.#complete(words);
+      else await this.#root.parseAsync(first === undefined ? ['--help'] : [...argv], { from: 'user' });
       return this.#system.exitCode;
     } catch (err) {
       // Commander has printed the help or the version.
       if (err instanceof CommanderError) return err.exitCode === 0 ? exitCode.ok : exitCode.usage;
       return this.report(err);
     }
+  }
+
+  async #complete(words: readonly string[]): Promise<void> {
+    const { candidatesText, completionOf } = await import('../completion/completion.ts');
+    const completion = completionOf(this.#root, words);
+    const { objects } = completion;
+    const { named } = objects === undefined ? {} : await import('../completion/objects.ts');
+    const found = objects && (await named?.(objects, words, this.#system));
+    this.#system.stdout(candidatesText(found ?? completion));
   }
 
   /** Prints the error, with its stack at `--v=5`, and returns its exit code. */

@@ -81,8 +81,8 @@ export function planTable(plan: PlanDocument, { colours, ...given }: PlanTableOp
 
 const isReported = ({ reportedAt }: Totals): boolean => reportedAt !== undefined;
 
-function nothing({ totals, policiesUnknown = false }: PlanDocument): string {
-  if (policiesUnknown) return 'What would be removed is not known.';
+function nothing({ totals, policiesUnknown }: PlanDocument): string {
+  if (policiesUnknown === true) return 'What would be removed is not known.';
   return totals.some(isReported)
     ? 'Nothing would be removed, except on nodes of which only the report was read.'
     : 'Nothing would be removed.';

@@ -96,7 +96,7 @@ function planPods(facts: PlanFacts, options: PlanOptions): UnitPlan {
   if (facts.policies === undefined) return { decisions: [], totals: undefined };
   const seen = factsOf(facts, options);
   const { inForceForMs } = seen;
-  const plan = planPodGc(seen, { policies: facts.policies ?? [], now: options.now });
+  const plan = planPodGc(seen, { policies: facts.policies, now: options.now });
   const decisions = listed(decisionsOf(plan), (one) => explainPod(one, plan), { ...options, node: null });
   if (plan.policies.length === 0) return { decisions, totals: undefined };
   const notes = plan.policies.flatMap(({ policy, governed, selected: due, holdLeftMs: leftMs }) =>

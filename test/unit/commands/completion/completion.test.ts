@@ -75,6 +75,35 @@ describe('words', () => {
   });
 });
 
+describe('names of objects', () => {
+  const objectsOf = (line: string) => completionOf(objects, line.split(' ')).objects;
+  const objects = new Command().addCommand(
+    new LenientCommand('why')
+      .addArgument(new Argument('<KIND>').choices(['pod', 'image']))
+      .argument('[NAME...]')
+      .option('--context <NAME>', help, text())
+      .option('-n, --namespace <NAMESPACE>', help, text())
+      .option('--node <NODES>', help, text())
+      .option('--node-name <NAME>', help, text()),
+  );
+
+  test.each([
+    ['why pod a', { kind: 'pod', namespace: undefined, before: '', start: 'a' }],
+    ['why Pods web/a', { kind: 'pod', namespace: 'web', before: 'web/', start: 'a' }],
+    ['why pod/a', { kind: 'pod', namespace: undefined, before: 'pod/', start: 'a' }],
+    ['why node ', { kind: 'node', namespace: undefined, before: '', start: '' }],
+    ['why --context=a', { kind: 'context', before: '', start: 'a' }],
+    ['why -n ', { kind: 'namespace', before: '', start: '' }],
+    ['why --node a,b', { kind: 'node', before: 'a,', start: 'b' }],
+    ['why --node-name ', { kind: 'node', before: '', start: '' }],
+    ['why image a', undefined],
+    ['why pod a b', undefined],
+    ['why pod', undefined],
+  ])('%s', (line, expected) => {
+    expect(objectsOf(line)).toEqual(expected);
+  });
+});
+
 describe('the output for a shell', () => {
   test.each([
     ['candidates with their descriptions', ['plan', '--k'], '--kept\tWhat it does\n:4\n'],
