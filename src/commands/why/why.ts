@@ -52,7 +52,7 @@ async function explained(
   const namespace = question.kind === 'pod' ? question.namespace : undefined;
   const facts = await readFacts({ ...plan, filter: { namespace, selector: undefined } }, progress);
   const target = findTarget(question, facts);
-  if (target.kind === 'ambiguous') throw new UsageError([`why: ${target.message}`]);
+  if (target.kind === 'ambiguous') throw new UsageError([target.message]);
   if (target.kind !== 'found') return gone(question, { target, facts, plan });
   progress.phase('planning');
   const given = { now: timeOf(plan, facts), kept: false, assumeElapsed: plan.assumeElapsed };

@@ -126,7 +126,7 @@ describe('of one namespace', () => {
       ...{ code: 2, stdout: '' },
       stderr:
         "dustpan: plan: option '-l, --selector <SELECTOR>' argument 'app in web' is invalid. " +
-        '"app in web": use KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY or !KEY, separated by commas\n',
+        '"app in web": use KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY or !KEY, separated by commas; see dustpan plan -h\n',
     });
   });
 
