@@ -11,13 +11,12 @@ import { findFile, isFolder, namesIn, readWhole, type OnProgress } from './files
 import { InputError } from './input-error.ts';
 import { kinds, readObjects, readPods } from './kube-objects.ts';
 import { readNodeFolder } from './node-folder.ts';
-import { readPolicyFiles, readSnapshotPolicies } from './policies.ts';
-import { kindMissingNote, partText, reportedBy, type ByUid, type PlanFacts } from './plan-facts.ts';
+import { proposedPolicies, readSnapshotPolicies, type GivenPolicies } from './policies.ts';
+import { kindMissing, partText, reportedBy, type ByUid, type PlanFacts } from './plan-facts.ts';
 
 interface SnapshotSource {
   readonly directory: string;
-  /** Replace the policies of the snapshot; empty = use those of the snapshot. */
-  readonly policyFiles: readonly string[];
+  readonly given: GivenPolicies;
   /** Its labels are read too; undefined = only those that policies need. */
   readonly selector: LabelSelector | undefined;
   readonly onProgress: OnProgress;
@@ -27,7 +26,7 @@ interface SnapshotSource {
 
 /** Reads a snapshot directory; throws InputError for the first file that cannot be used. */
 export async function readSnapshot(source: SnapshotSource): Promise<PlanFacts> {
-  const { directory, policyFiles, selector, onProgress, now } = source;
+  const { directory, given, selector, onProgress, now } = source;
   const names = await namesIn(directory);
   if (names === undefined) throw new InputError(directory, '', 'there is no such directory');
   checkIsSnapshot(directory, names);
@@ -37,10 +36,7 @@ export async function readSnapshot(source: SnapshotSource): Promise<PlanFacts> {
     return file === undefined ? undefined : read(file);
   };
   const record = (await ifThere('snapshot', (file) => readRecord(file, now))) ?? noRecord;
-  const { policies, replaced, openBreakers, inForce, isKindMissing } = await policiesOf(
-    find('policies'),
-    policyFiles,
-  );
+  const { policies, replaced, openBreakers, inForce } = await policiesOf(find('policies'), given);
   const all = [...(policies ?? []), ...(replaced ?? [])];
   const nodes = await ifThere('nodes', (file) => readObjects(file, kinds.nodes, onProgress));
   const { folders, others } = await nodeFolders(join(directory, 'nodes'), nodes);
@@ -74,7 +70,6 @@ export async function readSnapshot(source: SnapshotSource): Promise<PlanFacts> {
     part: record.part,
     notes: [
       ...record.notes,
-      ...(isKindMissing ? [kindMissingNote] : []),
       ...absentNotes(directory, { policies, pods, nodes, namespaces }),
       ...unreadNotes(directory, names, clusterFiles),
       ...unreadNotes(join(directory, 'nodes'), others, []),
@@ -136,18 +131,19 @@ const podsOnNodes =
   (node: string) =>
     part === undefined ? pods?.byNode.get(node) : undefined;
 
-/** The policies to plan with: those of the snapshot, or the given ones, which replace them. */
+/** The policies to plan with: those of the snapshot, with the given ones. */
 async function policiesOf(
   file: string | undefined,
-  given: readonly string[],
-): Promise<
-  Pick<PlanFacts, 'policies' | 'replaced' | 'openBreakers' | 'inForce'> & { readonly isKindMissing: boolean }
-> {
+  given: GivenPolicies,
+): Promise<Pick<PlanFacts, 'policies' | 'replaced' | 'openBreakers' | 'inForce'>> {
   const stored = file === undefined ? undefined : await readSnapshotPolicies(file);
-  if (given.length === 0) return { policies: undefined, isKindMissing: false, ...stored };
-  const policies = await readPolicyFiles(given);
-  const { policies: replaced = [], openBreakers } = stored ?? {};
-  return { policies, replaced, openBreakers, isKindMissing: false };
+  if (given.files.length === 0) {
+    if (stored?.isKindMissing === true) throw kindMissing();
+    return { policies: undefined, ...stored };
+  }
+  const { policies: replaced = [], openBreakers, inForce } = stored ?? {};
+  const policies = await proposedPolicies(given, replaced);
+  return { policies, replaced, openBreakers, inForce };
 }
 
 /** Names the missing files; other notes have the consequences. */

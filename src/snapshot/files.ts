@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { errorCode, errorLine, fileProblem } from '../runtime/errors.ts';
 import { Field } from './field.ts';
 import { InputError } from './input-error.ts';
@@ -42,12 +43,16 @@ export async function readWhole(file: string): Promise<Field> {
   return first;
 }
 
-/** The documents of a file: one of JSON, any number of YAML. */
+/** The documents of a file, or of standard input (`-`): one of JSON, any number of YAML. */
 export async function readDocuments(file: string): Promise<readonly Field[]> {
   const text = await readText(file);
-  if (text.trim() === '') throw new InputError(file, '', 'is empty');
-  return isYaml(file) ? yamlDocuments(file, text) : [new Field(file, '', jsonOf(file, text))];
+  const name = fileName(file);
+  if (text.trim() === '') throw new InputError(name, '', 'is empty');
+  return isYaml(file) ? yamlDocuments(name, text) : [new Field(name, '', jsonOf(name, text))];
 }
+
+/** The name of a file in messages. */
+export const fileName = (file: string): string => (file === '-' ? 'standard input' : file);
 
 /** Calls `onItem` for each item of a list, and resolves with the list without its items. */
 export async function readList(
@@ -78,7 +83,8 @@ export function findFile(directory: string, names: readonly string[], name: stri
   return first === undefined ? undefined : join(directory, first);
 }
 
-const isYaml = (file: string): boolean => /\.ya?ml$/.test(file);
+/** JSON is YAML, so any other name will do, such as that of a pipe. */
+const isYaml = (file: string): boolean => !file.endsWith('.json');
 
 async function sizeOf(file: string): Promise<number> {
   try {
@@ -90,7 +96,7 @@ async function sizeOf(file: string): Promise<number> {
 
 async function readText(file: string): Promise<string> {
   try {
-    return withoutMark(file, await readFile(file)).toString();
+    return withoutMark(file, await (file === '-' ? buffer(process.stdin) : readFile(file))).toString();
   } catch (err) {
     throw err instanceof InputError ? err : unreadable(file, err);
   }

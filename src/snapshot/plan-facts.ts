@@ -25,7 +25,7 @@ export type ByUid<T> = ReadonlyMap<string, T>;
 export interface PlanFacts {
   /** Highest priority first; undefined = not known. */
   readonly policies: readonly (Policy | InvalidPolicy)[] | undefined;
-  /** The policies in force, which those of `--policy` replace; empty = none is known. undefined = nothing is replaced. */
+  /** The policies in force where `--policy` proposes others; empty = none is known. undefined = nothing is proposed. */
   readonly replaced?: readonly (Policy | InvalidPolicy)[] | undefined;
   /** The circuit breakers that the statuses of the policies in force report as open. */
   readonly openBreakers?: OpenBreakers | undefined;
@@ -88,7 +88,11 @@ export const partText = ({ namespace, selector }: PodPart): string =>
 export const impossibleNote = (node: string, what: string): string =>
   `Node ${node}: the kubelet reports an impossible value of the ${what}; it counts as unknown.`;
 
-export const kindMissingNote = 'The kind GCPolicy is not installed in the cluster.';
+/** Without the kind and without `--policy`, there is no plan. */
+export const kindMissing = (): Error =>
+  new Error(
+    'the kind GCPolicy is not installed in the cluster, so nothing is removed; install dustpan, or add --policy FILE to see what a policy would remove',
+  );
 
 /** The objects on one node. */
 export interface NodePart {

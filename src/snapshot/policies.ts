@@ -5,7 +5,7 @@ import { parsePolicy } from '../api/policy/policy-spec.ts';
 import { inForceIn, type InForceByName } from '../gc/hold.ts';
 import { openBreakersIn, type OpenBreakers } from '../gc/open-breaker.ts';
 import type { Field } from './field.ts';
-import { readDocuments } from './files.ts';
+import { fileName, readDocuments } from './files.ts';
 import { InputError } from './input-error.ts';
 
 const apiVersion = 'gc.dustpan.dev/v1alpha1';
@@ -13,11 +13,33 @@ const knownFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadat
 
 type Policies = readonly (Policy | InvalidPolicy)[];
 
-/** The policies of these files, ranked. Throws InputError for policies that the API server would refuse, and for two with the same name. */
-export async function readPolicyFiles(files: readonly string[]): Promise<Policies> {
-  const documents: Field[] = [];
-  for (const file of files) documents.push(...(await readDocuments(file)));
-  return ranked(documents, new Set()).policies;
+/** The policies of `--policy`. */
+export interface GivenPolicies {
+  /** Empty = use those in force. */
+  readonly files: readonly string[];
+  /** Whether a policy in force that the files do not have counts as deleted. */
+  readonly replacesAll: boolean;
+}
+
+/** The policies of these files. Throws InputError for policies that the API server would refuse, for two with the same name, and for a file without one. */
+async function readPolicyFiles(files: readonly string[]): Promise<Policies> {
+  const objects: Field[] = [];
+  for (const file of files) {
+    const found = (await readDocuments(file)).flatMap(policiesIn);
+    if (found.length === 0) throw new InputError(fileName(file), '', 'has no GCPolicy');
+    objects.push(...found);
+  }
+  return ranked(objects, new Set()).policies;
+}
+
+/** The policies with which to plan: those of the files, and those in force that no file replaces. */
+export async function proposedPolicies(
+  { files, replacesAll }: GivenPolicies,
+  inForce: Policies,
+): Promise<Policies> {
+  const given = await readPolicyFiles(files);
+  const names = new Set(given.map(({ name }) => name));
+  return rankPolicies([...given, ...(replacesAll ? [] : inForce.filter(({ name }) => !names.has(name)))]);
 }
 
 interface SnapshotPolicies {
@@ -36,15 +58,15 @@ export async function readSnapshotPolicies(file: string): Promise<SnapshotPolici
   const documents = await readDocuments(file);
   const storedInvalid = documents.flatMap((one) => one.at('storedInvalid').texts());
   const isKindMissing = documents.some((one) => one.at('kindMissing').boolean());
-  return { ...ranked(documents, new Set(storedInvalid)), isKindMissing };
+  return { ...ranked(documents.flatMap(objectsOf), new Set(storedInvalid)), isKindMissing };
 }
 
 function ranked(
-  documents: readonly Field[],
+  objects: readonly Field[],
   storedInvalid: ReadonlySet<string>,
 ): Omit<SnapshotPolicies, 'isKindMissing'> {
   const places = new Map<string, string>();
-  const read = eachOf(documents.flatMap(objectsOf), (one) => {
+  const read = eachOf(objects, (one) => {
     const name = nameOf(one);
     const before = places.get(name);
     if (before !== undefined)
@@ -88,6 +110,14 @@ function objectsOf(document: Field): readonly Field[] {
   if (kind === 'List' || kind === 'GCPolicyList') return listed(document.at('items').list());
   if (kind === 'GCPolicy') return [document];
   throw document.at('kind').mustBe('GCPolicy, GCPolicyList or List');
+}
+
+/** The policies among the objects of a document: manifests have other kinds, too. A kind in the wrong case is a mistake. */
+function policiesIn(document: Field): readonly Field[] {
+  const kind = document.at('kind').text();
+  if (/^gcpolicy$/i.test(kind)) return [document];
+  const isList = kind === 'List' || kind === 'GCPolicyList';
+  return isList ? document.at('items').list().flatMap(policiesIn) : [];
 }
 
 /** A list that begins with another kind is a list of that kind: reported once, not for every item. */

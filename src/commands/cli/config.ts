@@ -22,7 +22,9 @@ import { realSystem, type System } from './system.ts';
 export function currentSystem(program: string): System {
   for (const [name, value] of Object.entries(process.env))
     if (value === '' && name.startsWith('DUSTPAN_')) Reflect.deleteProperty(process.env, name);
-  return realSystem(process.env, program);
+  // A dumb terminal shows the codes of colours as text.
+  const env = process.env['TERM'] === 'dumb' ? { ...process.env, NO_COLOR: '1' } : process.env;
+  return realSystem(env, program);
 }
 
 /** undefined for an empty string. */

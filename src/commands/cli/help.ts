@@ -6,24 +6,24 @@ import {
 } from '@commander-js/extra-typings';
 import { LenientCommand } from './option.ts';
 
-const helpWidth = 80;
-
 /** The heading of the options that belong to one command alone. */
 export const ownGroup = 'Options:';
 
 /** The help of a command: `-h` shows its own options, one line each, `--help` everything. */
 export const helpOf = (program: string): HelpConfiguration => ({
-  helpWidth,
   // Examples have the name under which the user started the program.
   commandDescription: (command) => command.description().replaceAll(/(?<=^ +|\()dustpan /gm, `${program} `),
   optionTerm: ({ flags }) => flags.replace(/ <(.+)>$/, '=$1').replace(/ \[(.+)\]$/, '[=$1]'),
   formatItem: (term, _width, about, helper) =>
-    `  ${term}\n${helper.boxWrap(about, 72).replaceAll(/^/gm, '        ')}`,
+    `  ${term}\n${helper.boxWrap(about, widthOf(helper) - 8).replaceAll(/^/gm, '        ')}`,
   formatHelp: (command, helper) =>
     command instanceof LenientCommand && command.isShortHelp
       ? shortHelp(command, helper)
       : Help.prototype.formatHelp.call(helper, command, helper),
 });
+
+/** The terminal's width; commander defaults to 80. */
+const widthOf = ({ helpWidth = 80 }: Help): number => helpWidth;
 
 /** Where the texts of `-h` begin at the latest; a longer option has a line of its own. */
 const maxMargin = 35;
@@ -35,7 +35,7 @@ function shortHelp(command: CommandUnknownOpts, helper: Help): string {
   const margin = Math.min(maxMargin, Math.max(...options.map((one) => termOf(one).length)) + 4);
   const sections = [
     `Usage: ${usage}`,
-    helper.boxWrap(twoSentences.exec(about)?.[0] ?? about, helpWidth),
+    helper.boxWrap(twoSentences.exec(about)?.[0] ?? about, widthOf(helper)),
     examples === undefined ? '' : `Examples:\n${examples}`,
     options.length === 0
       ? ''
@@ -57,7 +57,7 @@ function shortItem(option: Option, margin: number, helper: Help): string {
   const { description, argChoices } = option;
   const choices = argChoices === undefined ? '' : ` (${argChoices.join('|')})`;
   const [sentence = ''] = description.split(/[.;](?:\s|$)/, 1);
-  const text = helper.boxWrap(`${sentence}${choices}.`, helpWidth - margin);
+  const text = helper.boxWrap(`${sentence}${choices}.`, widthOf(helper) - margin);
   const term = `  ${termOf(option)}`;
   const start = term.length > margin - 2 ? `${term}\n${' '.repeat(margin)}` : term.padEnd(margin);
   return start + text.replaceAll('\n', `\n${' '.repeat(margin)}`);

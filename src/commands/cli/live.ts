@@ -5,6 +5,7 @@ import type { PersonConnection } from './connection.ts';
 import { problemLine } from './exit.ts';
 import { formatted, type OutputFormat } from './output.ts';
 import { stopSignal, type System } from './system.ts';
+import { proseWidth } from './table.ts';
 
 /** A result that a command reads from the cluster and prints: once, or again after each change. */
 interface Live<S, V extends object> {
@@ -112,12 +113,12 @@ class Printer<S, V extends object> {
 
 /** `rows` undefined = all lines may be printed. */
 function terminalOf({ output, watch }: LiveConfig) {
-  const { isTTY, columns, rows } = process.stdout;
+  const { isTTY, rows } = process.stdout;
   const isInPlace = isTTY && watch && output === 'table';
   return {
     isInPlace,
     // More lines would scroll the first ones, which matter most, out of view.
     rows: isInPlace ? Math.max(2, rows - 1) : undefined,
-    width: isTTY ? Math.max(40, columns) : undefined,
+    width: isTTY ? proseWidth() : undefined,
   };
 }

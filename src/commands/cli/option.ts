@@ -34,8 +34,22 @@ export const isNamed = (
 export type EarlierOptions = Partial<Record<'earlier', never>>;
 
 /**
- * A commander command with three differences: it accepts `-o=json`; a switch never takes the next word as its value (in `--force DIR`, DIR is
- * an argument); an empty value counts as not set.
+ * The words for commander in place of one option word: each switch of a group has a word of its own (`-Ao` becomes `--all-namespaces=true -o`),
+ * and a value after `=` follows the long name.
+ */
+export function plainWords(options: readonly Option[], word: string): readonly string[] {
+  const [, name = '', rest = ''] = /^(--[^=]+|-[^-=])(=.*|[^-].*)?$/s.exec(word) ?? [];
+  const option = options.find((one) => isNamed(one, name));
+  // Without the value, commander can suggest a similar option.
+  if (option?.long === undefined) return [rest.startsWith('=') ? name : word];
+  if (rest.startsWith('=')) return [option.long + rest];
+  if (!option.optional) return [word];
+  return [`${option.long}=true`, ...(rest === '' ? [] : plainWords(options, `-${rest}`))];
+}
+
+/**
+ * A commander command with three differences: it accepts `-o=json` and `-Ao json`; a switch never takes the next word as its value (in
+ * `--force DIR`, DIR is an argument); an empty value counts as not set.
  */
 export class LenientCommand extends Command {
   /** Whether the user requests help by `-h`. */
@@ -43,12 +57,16 @@ export class LenientCommand extends Command {
 
   override parseOptions(argv: string[]): { operands: string[]; unknown: string[] } {
     const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
-    const isValue = (i: number): boolean =>
-      this.options.some((one) => one.required && isNamed(one, argv[i - 1] ?? ''));
-    const isHelp = (word: string, i: number): boolean =>
-      i < end && !isValue(i) && (word === '-h' || word === '--help');
-    this.isShortHelp = argv.find(isHelp) === '-h';
-    return super.parseOptions(argv.map((word, i) => (i < end && !isValue(i) ? this.#inOneWord(word) : word)));
+    const words: string[] = [];
+    const helps: string[] = [];
+    for (const [i, word] of argv.entries()) {
+      const isValue = this.options.some((one) => one.required && isNamed(one, words.at(-1) ?? ''));
+      const plain = i < end && !isValue ? plainWords(this.options, word) : [word];
+      if (i < end && !isValue) helps.push(...plain.filter((one) => one === '-h' || one === '--help'));
+      words.push(...plain);
+    }
+    this.isShortHelp = helps[0] === '-h';
+    return super.parseOptions(words);
   }
 
   override createOption(flags: string, help?: string): Option {
@@ -57,15 +75,6 @@ export class LenientCommand extends Command {
 
   override setOptionValueWithSource(key: string, value: unknown, source: OptionValueSource): this {
     return super.setOptionValueWithSource(key, value === '' ? undefined : value, source);
-  }
-
-  #inOneWord(word: string): string {
-    const [, name = '', value = ''] = /^(-[^=]+)(=.*)?$/s.exec(word) ?? [];
-    const option = this.options.find((one) => isNamed(one, name));
-    // Without the value, commander can suggest a similar option.
-    if (option?.long === undefined) return value === '' ? word : name;
-    if (value !== '') return `${option.long}${value}`;
-    return option.optional ? `${option.long}=true` : word;
   }
 }
 

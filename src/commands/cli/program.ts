@@ -19,18 +19,24 @@ import { whyCommand } from '../why/command.ts';
 /** The first word of a completion request of shells and kubectl. */
 export const completeWord = '__complete';
 
+/** The heading of the commands that no person runs. */
+const inCluster = 'Run by the cluster:';
+
 /** The commands of `dustpan`, in the order of the help. Each loads its runner on demand, so that no process loads the libraries of another command. */
 export const commandsOf = (system: System): readonly CommandUnknownOpts[] => [
-  controllerCommand(system, async () => (await import('../controller/controller.ts')).runController),
-  agentCommand(system, async () => (await import('../agent/agent.ts')).runAgent),
   planCommand(system, async () => (await import('../plan/plan.ts')).runPlan),
   whyCommand(system, async () => (await import('../why/why.ts')).runWhy),
-  reportCommand(system, async () => (await import('../report/report.ts')).runReport),
   statusCommand(system, async () => (await import('../status/status.ts')).runStatus),
   topCommand(system, async () => (await import('../top/top.ts')).runTop),
+  reportCommand(system, async () => (await import('../report/report.ts')).runReport),
   snapshotCommand(system, async () => (await import('../snapshot/snapshot.ts')).runSnapshot),
   completionCommand(system),
   versionCommand(system),
+  controllerCommand(
+    system,
+    async () => (await import('../controller/controller.ts')).runController,
+  ).helpGroup(inCluster),
+  agentCommand(system, async () => (await import('../agent/agent.ts')).runAgent).helpGroup(inCluster),
 ];
 
 /** The whole command line. Errors are one line each on standard error. */
@@ -47,10 +53,8 @@ export class Program {
   async run(argv: readonly string[]): Promise<number> {
     const [first, ...words] = argv;
     try {
-      if (first === completeWord) {
-        const { candidatesText, completionOf } = await import('../completion/completion.ts');
-        this.#system.stdout(candidatesText(completionOf(this.#root, words)));
-      } else await this.#root.parseAsync([...argv], { from: 'user' });
+      if (first === completeWord) await this.#complete(words);
+      else await this.#root.parseAsync(first === undefined ? ['--help'] : [...argv], { from: 'user' });
       return this.#system.exitCode;
     } catch (err) {
       // Commander has printed the help or the version.
@@ -59,18 +63,40 @@ export class Program {
     }
   }
 
+  async #complete(words: readonly string[]): Promise<void> {
+    const { candidatesText, completionOf } = await import('../completion/completion.ts');
+    const completion = completionOf(this.#root, words);
+    const { objects } = completion;
+    const { named } = objects === undefined ? {} : await import('../completion/objects.ts');
+    const found = objects && (await named?.(objects, words, this.#system));
+    this.#system.stdout(candidatesText(found ?? completion));
+  }
+
   /** Prints the error, with its stack at `--v=5`, and returns its exit code. */
   report(err: unknown): number {
     const isUsage = err instanceof UsageError;
-    for (const line of isUsage ? err.problems : [withMissingRight(errorLine(err))])
-      this.#system.stderr(problemLine(line));
+    const lines = isUsage ? err.problems : [withMissingRight(errorLine(err))];
+    for (const line of lines)
+      this.#system.stderr(problemLine(line === lines.at(-1) && isUsage ? this.#withHelp(line) : line));
     if (!isUsage && err instanceof Error && this.#verbosity() >= 5)
       this.#system.stderr(`${stackText(err)}\n`);
     return isUsage ? exitCode.usage : exitCode.failure;
   }
 
+  /** Appends how to get the help of the command that the problem names; a problem of a file names none. */
+  #withHelp(problem: string): string {
+    const command = this.#commandOf(problem.split(': ', 1)[0]);
+    return command === undefined
+      ? problem
+      : `${problem.replace(/\.$/, '')}; see ${this.#system.program} ${command.name()} -h`;
+  }
+
+  #commandOf(name: string | undefined): CommandUnknownOpts | undefined {
+    return this.#root.commands.find((one) => one.name() === name);
+  }
+
   #verbosity(): number {
-    const command = this.#root.commands.find((one) => one.name() === this.#root.args[0]);
+    const command = this.#commandOf(this.#root.args[0]);
     return Number(command?.getOptionValue('v') ?? 0);
   }
 }
@@ -89,7 +115,6 @@ function rootCommand(system: System, commands: readonly CommandUnknownOpts[]): C
     .enablePositionalOptions()
     // Errors are reported once, by Program.
     .configureOutput({ writeOut: stdout, writeErr: stderr, outputError: () => undefined })
-    .configureHelp({ helpWidth: 80 })
     .addHelpText(
       'after',
       '\nExit status: 0 success, whatever was found; 1 failure; 2 bad usage or input;\n3 with --exit-code: plan would remove something, or status found a problem.',
@@ -100,17 +125,16 @@ function rootCommand(system: System, commands: readonly CommandUnknownOpts[]): C
       .copyInheritedSettings(root)
       .configureHelp(helpOf(program))
       .helpOption('-h, --help', 'Show the most common options, or all with --help.')
-      .exitOverride(usageError(command.name()));
+      .exitOverride(usageError(`${command.name()}: `));
     root.addCommand(command);
   }
-  return root.exitOverride(usageError(undefined));
+  return root.exitOverride(usageError('', `; see ${program} -h`));
 }
 
 /** Converts commander's errors to UsageErrors. */
-function usageError(command: string | undefined): (err: CommanderError) => never {
+function usageError(before: string, after = ''): (err: CommanderError) => never {
   return (err) => {
     if (/^commander\.(help|version)/.test(err.code)) throw err;
-    const problem = err.message.replace(/^error: /, '');
-    throw new UsageError([command === undefined ? problem : `${command}: ${problem}`]);
+    throw new UsageError([before + err.message.replace(/^error: /, '') + after]);
   };
 }

@@ -110,6 +110,9 @@ export function wrapped(text: string, width: number, margin: string): string[] {
   return [...lines, line];
 }
 
+/** Characters of a line of prose: those of the terminal, or 80 in a file or a pipe. */
+export const proseWidth = (): number => (process.stdout.isTTY ? Math.max(40, process.stdout.columns) : 80);
+
 /** A space at which no line is broken. */
 export const hardSpace = '\u00a0';
 

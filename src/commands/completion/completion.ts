@@ -1,5 +1,5 @@
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { isNamed, list } from '../cli/option.ts';
+import { isNamed, list, plainWords } from '../cli/option.ts';
 
 interface Candidate {
   readonly word: string;
@@ -7,9 +7,22 @@ interface Candidate {
 }
 
 /** The possible words at the cursor, and whether the shell adds names of files or directories. */
-interface Completion {
+export interface Completion {
   readonly candidates: readonly Candidate[];
   readonly names: 'none' | 'files' | 'directories';
+  /** The names of these objects are candidates, too. */
+  readonly objects?: Objects;
+}
+
+/** Objects of the kubeconfig or the cluster. */
+export interface Objects {
+  readonly kind: 'context' | 'cluster' | 'user' | 'namespace' | 'node' | 'pod';
+  /** Of pods; undefined = the current one. */
+  readonly namespace?: string | undefined;
+  /** The part of the word before the name. */
+  readonly before: string;
+  /** The beginning of the name. */
+  readonly start: string;
 }
 
 const none: Completion = { candidates: [], names: 'none' };
@@ -36,7 +49,7 @@ const commandNames = ({ commands }: CommandUnknownOpts): readonly Candidate[] =>
 /** The words between the command and the cursor. */
 interface Given {
   readonly options: ReadonlySet<Option>;
-  readonly operands: number;
+  readonly operands: readonly string[];
   /** The option whose value is expected. */
   readonly open: Option | undefined;
   /** After `--`, words are operands. */
@@ -46,7 +59,7 @@ interface Given {
 function argument(command: CommandUnknownOpts, words: readonly string[], current: string): Completion {
   const given = words.reduce<Given>((so, word) => afterWord(command, so, word), {
     options: new Set(),
-    operands: 0,
+    operands: [],
     open: undefined,
     isOver: false,
   });
@@ -55,11 +68,27 @@ function argument(command: CommandUnknownOpts, words: readonly string[], current
   return current.includes('=') ? valueBehind(command, current) : only(optionWords(command, given), current);
 }
 
-function operand({ registeredArguments }: CommandUnknownOpts, index: number, current: string): Completion {
-  const expected = registeredArguments[index];
-  return expected === undefined
-    ? none
-    : valueOf({ flags: `<${expected.name()}>`, argChoices: expected.argChoices }, current);
+function operand(
+  { registeredArguments }: CommandUnknownOpts,
+  operands: readonly string[],
+  current: string,
+): Completion {
+  const expected = registeredArguments[operands.length];
+  if (expected === undefined) return none;
+  const hasName = registeredArguments.some((one) => one.name() === 'NAME');
+  const objects = hasName ? namedObject(operands, current) : undefined;
+  return objects === undefined
+    ? valueOf({ flags: `<${expected.name()}>`, argChoices: expected.argChoices }, current)
+    : { ...none, objects };
+}
+
+/** A pod or node as `pod NAMESPACE/NAME` or `pod/NAME`. */
+function namedObject(operands: readonly string[], current: string): Objects | undefined {
+  const [, kind, namespace, start = ''] =
+    /^(po|no)\w*[ /](?:([^/ ]*)\/)?([^/ ]*)$/i.exec([...operands, current].join(' ')) ?? [];
+  if (kind === undefined) return undefined;
+  const before = current.slice(0, current.length - start.length);
+  return { kind: kind.toLowerCase() === 'po' ? 'pod' : 'node', namespace, before, start };
 }
 
 function valueBehind(command: CommandUnknownOpts, current: string): Completion {
@@ -70,12 +99,15 @@ function valueBehind(command: CommandUnknownOpts, current: string): Completion {
 
 function afterWord({ options }: CommandUnknownOpts, given: Given, word: string): Given {
   if (given.open !== undefined) return { ...given, open: undefined };
-  if (given.isOver || !/^-./.test(word)) return { ...given, operands: given.operands + 1 };
+  if (given.isOver || !/^-./.test(word)) return { ...given, operands: [...given.operands, word] };
   if (word === '--') return { ...given, isOver: true };
-  const option = options.find((one) => isNamed(one, word.split('=')[0] ?? ''));
-  if (option === undefined) return given;
-  const open = word.includes('=') || option.optional ? undefined : option;
-  return { ...given, open, options: new Set([...given.options, option]) };
+  const found = plainWords(options, word).flatMap((plain) => {
+    const option = options.find((one) => isNamed(one, plain.split('=')[0] ?? ''));
+    return option === undefined ? [] : [{ option, isOpen: !plain.includes('=') }];
+  });
+  const last = found.at(-1);
+  const open = last?.isOpen === true ? last.option : undefined;
+  return { ...given, open, options: new Set([...given.options, ...found.map(({ option }) => option)]) };
 }
 
 /** Each option in its long form; a given one only if it can be repeated. */
@@ -98,6 +130,8 @@ function valueOf(
 ): Completion {
   if (/<(FILE|SOCKET)>$/.test(flags)) return { candidates: [], names: 'files' };
   if (/<(DIR|DIRECTORY)>$/.test(flags)) return { candidates: [], names: 'directories' };
+  const objects = valueObjects(flags, current);
+  if (objects !== undefined) return { ...none, objects };
   const choices = flags.endsWith('[true|false]') ? ['true', 'false'] : (argChoices ?? []);
   return only(
     choices.map((word) => ({ word })),
@@ -105,7 +139,16 @@ function valueOf(
   );
 }
 
-const only = (candidates: readonly Candidate[], current: string): Completion => ({
+/** The last of several names is completed. */
+function valueObjects(flags: string, current: string): Objects | undefined {
+  const kind = optionKinds.find((one) => new RegExp(`--${one}(-name)? <`).test(flags));
+  const [start = ''] = /[^,]*$/.exec(current) ?? [];
+  return kind && { kind, before: current.slice(0, current.length - start.length), start };
+}
+
+const optionKinds = ['context', 'cluster', 'user', 'namespace', 'node'] as const;
+
+export const only = (candidates: readonly Candidate[], current: string): Completion => ({
   candidates: candidates.filter(({ word }) => word.startsWith(current)),
   names: 'none',
 });

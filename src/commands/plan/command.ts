@@ -25,6 +25,9 @@ Examples:
   # the effect of a policy before it is applied
   dustpan plan --policy=policy.yaml
 
+  # the same for all policies of a repository
+  kustomize build . | dustpan plan --replace-policies -f -
+
   # kept objects too, each with its reason
   dustpan plan --kept -o json
 
@@ -67,9 +70,15 @@ export const withPlan = <A extends unknown[], O extends OptionValues>(command: C
     withConnection(
       command
         .option(
-          '--policy <FILE>',
-          'File with GCPolicies, JSON or YAML. They replace all policies of the snapshot or the cluster: to change one, start from kubectl get gcpolicies -o yaml. Can be repeated.',
+          '-f, --policy <FILE>',
+          'File with GCPolicies, JSON or YAML; - is standard input. They replace the policies of the same name in force (in the snapshot or the cluster), and add to the others. Objects of other kinds are skipped. Can be repeated.',
           list,
+        )
+        .option(
+          '--replace-policies [true|false]',
+          'Use only the policies of --policy: those in force count as deleted.',
+          onOff,
+          false,
         )
         .option(
           '--snapshot <DIRECTORY>',
@@ -200,8 +209,10 @@ export function planConfig(parsed: Parsed, { env }: System, command = 'plan') {
   const options = parsed.opts();
   const { now: time = '', policy = [] } = options;
   const now = parseRfc3339(time);
+  if (options.replacePolicies && policy.length === 0)
+    throw new UsageError([`${command}: --replace-policies needs --policy`]);
   return {
-    policyFiles: policy,
+    given: { files: policy, replacesAll: options.replacePolicies },
     ...sourceOf(parsed, env, command),
     /** undefined = none. */
     through: undefined as ThroughAgents | undefined,

@@ -132,7 +132,9 @@ export interface PlanDocument {
   readonly summary: readonly Summary[];
   readonly totals: readonly Totals[];
   readonly policies: readonly PolicyCount[];
-  /** The policies are those of --policy, not those in force. */
+  /** The policies could not be read, so what would be removed is not known. */
+  readonly policiesUnknown?: true | undefined;
+  /** The policies are not only those in force: some are those of --policy. */
   readonly proposed?: boolean;
   /** Compared with the policies in force; undefined = there are none to compare with. */
   readonly changes?: Changes;

@@ -1,3 +1,4 @@
+import { isFinished } from '../../api/pod-phase.ts';
 import { needsUsageOf, podLabelKeys } from '../../api/policy/matching.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { readList } from '../../kube/cache/list-watch.ts';
@@ -16,20 +17,21 @@ import {
   replicaSetsResource,
   type Resource,
 } from '../../kube/cache/resources.ts';
-import { ApiError, isNotFound } from '../../kube/http/transport.ts';
+import { ApiError, isDenied, isNotFound } from '../../kube/http/transport.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { nearestNames } from '../../runtime/text/nearest.ts';
 import type { OnProgress } from '../../snapshot/files.ts';
-import { readPolicyFiles } from '../../snapshot/policies.ts';
+import { proposedPolicies } from '../../snapshot/policies.ts';
 import {
-  kindMissingNote,
+  kindMissing,
   reportedBy,
   type ByUid,
   type PlanFacts,
   type PodPart,
 } from '../../snapshot/plan-facts.ts';
 import { usingCluster, type Connected } from '../cli/connect.ts';
+import { withMissingRight } from '../cli/denied.ts';
 import { readThroughAgents } from '../agent-pod/read.ts';
 import { UsageError } from '../cli/exit.ts';
 import { isLed } from '../installation/facts.ts';
@@ -38,7 +40,7 @@ import type { PlanConfig } from './command.ts';
 import { adviceOnNodes } from './notes.ts';
 import { readThisNode } from './live-node.ts';
 
-type LiveConfig = Pick<PlanConfig, 'kube' | 'policyFiles' | 'node' | 'through' | 'filter'>;
+type LiveConfig = Pick<PlanConfig, 'kube' | 'given' | 'node' | 'through' | 'filter'>;
 
 /** Reads the cluster of the kubeconfig and, with `--cri-socket`, this node; rejects when an object that every plan needs cannot be read. */
 export const readCluster = (config: LiveConfig, onProgress: OnProgress): Promise<PlanFacts> =>
@@ -68,6 +70,12 @@ function refuseUnknownNodes(
     );
 }
 
+/** What is known about pods without policies. */
+function finishedNote(pods: readonly PodFacts[]): string {
+  const finished = pods.filter(isFinished).length;
+  return `Finished pods: ${finished} of the ${pods.length} that may be listed; only a policy deletes them.`;
+}
+
 /** Whether a list was denied. */
 const isForbidden = (err: unknown): boolean =>
   err instanceof Error && err.cause instanceof ApiError && err.cause.status === 403;
@@ -88,18 +96,18 @@ class ClusterReader {
     this.#onProgress = onProgress;
   }
 
-  async read({ policyFiles, node, through, filter }: LiveConfig): Promise<PlanFacts> {
-    const { policies, replaced } =
-      policyFiles.length > 0
-        ? { policies: await readPolicyFiles(policyFiles), replaced: await this.#replaced() }
-        : { policies: await this.#policies() };
-    const all = [...policies, ...(replaced ?? [])];
+  async read({ given, node, through, filter }: LiveConfig): Promise<PlanFacts> {
+    const replaced = given.files.length > 0 ? await this.#replaced() : undefined;
+    const { namespace, selector } = filter;
+    const policies =
+      replaced === undefined ? await this.#policies(namespace) : await proposedPolicies(given, replaced);
+    const all = [...(policies ?? []), ...(replaced ?? [])];
     // The node is read before the pods: a pod that is created meanwhile is then known, though its containers are not.
     const needsUsage = needsUsageOf(all);
     const { parts, unread } = await this.#nodes({ node, through }, needsUsage);
-    const { namespace, selector } = filter;
     const labelKeys = podLabelKeys(all, selector);
     const pods = await this.#pods(labelKeys, namespace);
+    if (policies === undefined) this.#notes.push(finishedNote([...pods.values()]));
     // Nodes are read after the pods: a node that joins meanwhile must not seem to be missing.
     const nodes = await this.#listOrAbsent(nodesResource());
     if (nodes !== undefined) refuseUnknownNodes(unread, nodes);
@@ -207,19 +215,22 @@ class ClusterReader {
       if (isNotFound(err)) return [];
       if (!(err instanceof ApiError)) throw err;
       this.#notes.push(
-        `The policies in force are not known, so nothing is compared with them: ${errorLine(err)}.`,
+        `The policies in force are not known: the plan has only those of --policy, and compares with none: ${errorLine(err)}.`,
       );
       return [];
     }
   }
 
-  async #policies(): Promise<readonly (Policy | InvalidPolicy)[]> {
+  /** undefined where the owner of a namespace may not list them. */
+  async #policies(namespace: string | undefined): Promise<readonly (Policy | InvalidPolicy)[] | undefined> {
     try {
       return await this.#inForce();
     } catch (err) {
-      if (!isNotFound(err)) throw new Error('reading policies', { cause: err });
-      this.#notes.push(kindMissingNote);
-      return [];
+      if (namespace !== undefined && isDenied(err)) {
+        this.#notes.push(`The policies may not be read: ${withMissingRight(errorLine(err))}.`);
+        return undefined;
+      }
+      throw isNotFound(err) ? kindMissing() : new Error('reading policies', { cause: err });
     }
   }
 

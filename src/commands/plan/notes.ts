@@ -23,7 +23,10 @@ export function notesOn(facts: PlanFacts): readonly string[] {
 }
 
 function policyNotes({ policies }: PlanFacts): readonly string[] {
-  if (policies === undefined) return ['No policies are known: nothing would be removed.'];
+  if (policies === undefined)
+    return [
+      'The policies are not known, so neither is what would be removed. To plan with a policy, add --policy FILE.',
+    ];
   if (policies.length === 0) return ['There is no GCPolicy: nothing would be removed.'];
   return policies.flatMap((policy) =>
     isInvalid(policy)

@@ -7,6 +7,7 @@ import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { exitCode, UsageError } from '../cli/exit.ts';
 import { progressOf, type Progress } from '../cli/progress.ts';
 import type { System } from '../cli/system.ts';
+import { proseWidth } from '../cli/table.ts';
 import type { PlanConfig, PlanInputs } from './command.ts';
 import { changesBetween } from './changes.ts';
 import type { Changes, PlanDocument } from './document.ts';
@@ -44,12 +45,17 @@ type TimedConfig = PlanOfConfig & { readonly now: Date };
 
 /** Plans the facts; with `--policy`, also compares with the policies in force. */
 export function planOf(facts: PlanFacts, config: PlanOfConfig): PlanDocument {
-  const { replaced } = facts;
+  const { policies = [], replaced } = facts;
   const at = { ...config, now: timeOf(config, facts) };
   const plan = planWith(facts, at);
   if (replaced === undefined) return plan;
-  const comparison =
-    replaced.length === 0 ? {} : { changes: changesTo(plan, { ...facts, policies: replaced }, at) };
+  // The comparison is about policies, so the status of one that is replaced counts on neither side.
+  const inForce = {
+    ...facts,
+    policies: replaced,
+    replaced: replaced.filter((one) => policies.includes(one)),
+  };
+  const comparison = replaced.length === 0 ? {} : { changes: changesTo(plan, inForce, at) };
   return { ...plan, proposed: true, ...comparison };
 }
 
@@ -94,12 +100,13 @@ async function textOf(plan: PlanDocument, facts: PlanFacts, config: PlanConfig):
   }
 }
 
-/** On a terminal, rows are cut to its width, and few of them are listed; a pipe or a file gets all, as from kubectl. */
-function screen(isWide: boolean): Pick<PlanTableOptions, 'width' | 'maxRows' | 'isWide'> {
+/** On a terminal, rows are cut to its width, prose wraps there, and few of them are listed; a pipe or a file gets all, as from kubectl. */
+function screen(isWide: boolean): Pick<PlanTableOptions, 'width' | 'proseWidth' | 'maxRows' | 'isWide'> {
   const { isTTY, columns } = process.stdout;
   const isCut = isTTY && !isWide;
   return {
     width: isCut ? Math.max(minWidth, columns) : Infinity,
+    proseWidth: proseWidth(),
     maxRows: isCut ? screenRows : Infinity,
     isWide,
   };
@@ -127,9 +134,9 @@ export async function readFacts(config: FactsConfig, progress: Progress): Promis
 }
 
 async function factsFrom(config: FactsConfig, onProgress: OnProgress): Promise<PlanFacts> {
-  const { snapshot: directory, policyFiles, filter, now } = config;
+  const { snapshot: directory, given, filter, now } = config;
   if (directory === undefined) return (await import('./live.ts')).readCluster(config, onProgress);
-  const source = { directory, policyFiles, selector: filter.selector, onProgress };
+  const source = { directory, given, selector: filter.selector, onProgress };
   const facts = await readSnapshot({ ...source, now: now === undefined ? clock.now() : undefined });
   const isDated = now !== undefined || facts.takenAt !== undefined;
   return isDated ? facts : { ...facts, notes: [undatedNote(directory), ...facts.notes] };

@@ -14,13 +14,14 @@ import { groupsOf, placeText, type Group } from './groups.ts';
 import { modeChangeText } from './changes.ts';
 import { degradedTrouble, reportedLines } from './reported.ts';
 
-const width = 80;
 const margin = '  ';
 
 export interface PlanTableOptions extends Pick<PlanOptions, 'kept' | 'assumeElapsed'> {
   readonly colours: boolean;
-  /** Of the tables, in characters; Infinity = no cell is cut. Prose always fits 80. */
+  /** Of the tables, in characters; Infinity = no cell is cut. */
   readonly width: number;
+  /** Of prose, in characters. */
+  readonly proseWidth: number;
   /** Of each list; Infinity = all. */
   readonly maxRows: number;
   /** Adds age, node, policy and detail. */
@@ -50,13 +51,14 @@ export function createdAtIn({ pods, parts }: PlanFacts): CreatedAt {
 
 const nsPerMs = 1_000_000n;
 
-interface View extends Pick<PlanTableOptions, 'width' | 'maxRows' | 'isWide' | 'createdAt'> {
+interface View extends Pick<PlanTableOptions, 'width' | 'proseWidth' | 'maxRows' | 'isWide' | 'createdAt'> {
   readonly now: Date;
 }
 
 /** The plan for people: problems first, then the effect of each policy, the totals, and the rows to remove and to keep. */
 export function planTable(plan: PlanDocument, { colours, ...given }: PlanTableOptions): string {
   const options = { ...given, now: new Date(plan.generatedAt) };
+  const paragraph = (text: string): string[] => paragraphOf(text, options.proseWidth);
   const troubles = troublesOf(plan).flatMap((trouble) => paragraph(`! ${trouble}`));
   const groups = groupsOf(plan);
   const isMixed = new Set(plan.policies.map(({ mode }) => mode)).size > 1;
@@ -68,7 +70,7 @@ export function planTable(plan: PlanDocument, { colours, ...given }: PlanTableOp
     ...changeSections(plan, options),
     totalsTable(plan.totals, options.width),
     waitingHint(plan, options).flatMap(paragraph),
-    reportedLines(plan, width),
+    reportedLines(plan, options.proseWidth),
     ...groups.filter(isListed).map((group) => rows(group, isMixed, options)),
     groups.filter((group) => !isListed(group)).flatMap(({ title }) => paragraph(title)),
     groups.some(({ fate }) => fate === 'removed') ? [] : [nothing(plan)],
@@ -79,12 +81,12 @@ export function planTable(plan: PlanDocument, { colours, ...given }: PlanTableOp
 
 const isReported = ({ reportedAt }: Totals): boolean => reportedAt !== undefined;
 
-const nothing = ({ totals }: PlanDocument): string =>
-  totals.some(isReported)
+function nothing({ totals, policiesUnknown }: PlanDocument): string {
+  if (policiesUnknown === true) return 'What would be removed is not known.';
+  return totals.some(isReported)
     ? 'Nothing would be removed, except on nodes of which only the report was read.'
     : 'Nothing would be removed.';
-
-const paragraph = (text: string): string[] => paragraphOf(text, width);
+}
 
 const troublesOf = (plan: PlanDocument): readonly string[] => [
   ...plan.totals.flatMap(trippedTroubles),
@@ -143,7 +145,7 @@ function changeSections({ changes }: PlanDocument, view: View): readonly (readon
   const group = (title: string, decisions: readonly Decision[]): readonly string[] =>
     decisions.length === 0 ? [] : rows({ fate: 'removed', title, decisions }, true, view);
   return [
-    [summary, ...modes.map(modeChangeText)].flatMap(paragraph),
+    [summary, ...modes.map(modeChangeText)].flatMap((text) => paragraphOf(text, view.proseWidth)),
     group('Removed only with the given policies', more),
     group('Removed only with the policies in force', less),
   ];
@@ -189,7 +191,7 @@ function rows({ fate, title, decisions }: Group, isMixed: boolean, view: View): 
     width === Infinity ? { ...column, max: Infinity } : column,
   );
   return [
-    ...paragraph(`${title}:`),
+    ...paragraphOf(`${title}:`, view.proseWidth),
     ...columns(layout, decisions.slice(0, maxRows), width),
     ...(more > 0 ? [`${margin}and ${more} more; -o wide lists all`] : []),
   ];

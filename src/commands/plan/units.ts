@@ -21,7 +21,7 @@ import {
   type NodeGovernance,
   type NodeRule,
 } from '../../api/policy/node-governance.ts';
-import { isInvalid, type ImageGcPolicy } from '../../api/policy/policy.ts';
+import { isInvalid, type ImageGcPolicy, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { decisionsOf, type PodGcFacts } from '../../controllers/podgc/facts.ts';
 import { noneSeen } from '../../controllers/podgc/finish.ts';
 import { noneMissing } from '../../controllers/podgc/nodes.ts';
@@ -61,6 +61,7 @@ export function planUnits(facts: PlanFacts, options: PlanOptions): PlanDocument 
     summary: units.flatMap(({ summary }) => summary ?? []),
     totals: [...units.flatMap(({ totals }) => totals ?? []), ...facts.reports.flatMap(reportTotals)],
     policies: policyCounts(facts, decisions),
+    policiesUnknown: facts.policies === undefined ? true : undefined,
     idle: facts.idle,
     notes: [...notesOn(facts), ...paceNotes(decisions), ...units.flatMap(({ notes = [] }) => notes)],
   };
@@ -90,11 +91,12 @@ function planNodes(facts: PlanFacts, options: PlanOptions): readonly UnitPlan[] 
   });
 }
 
-/** Plans the controller's pod GC. Pods that are not known have no decision. */
+/** Plans the controller's pod GC. Pods that are not known have no decision; without known policies, none has. */
 function planPods(facts: PlanFacts, options: PlanOptions): UnitPlan {
+  if (facts.policies === undefined) return { decisions: [], totals: undefined };
   const seen = factsOf(facts, options);
   const { inForceForMs } = seen;
-  const plan = planPodGc(seen, { policies: facts.policies ?? [], now: options.now });
+  const plan = planPodGc(seen, { policies: facts.policies, now: options.now });
   const decisions = listed(decisionsOf(plan), (one) => explainPod(one, plan), { ...options, node: null });
   if (plan.policies.length === 0) return { decisions, totals: undefined };
   const notes = plan.policies.flatMap(({ policy, governed, selected: due, holdLeftMs: leftMs }) =>
@@ -144,11 +146,12 @@ function factsOf(facts: PlanFacts, { assumeElapsed, now }: PlanOptions): PodGcFa
       now,
     },
   );
+  const inForce = policiesInForce(facts);
   const observed = {
     ...first,
-    inForceForMs: inForceForMs(facts, now),
-    // A controller that runs applies proposed policies, with other limits perhaps, to the nodes that it has seen.
-    ...(facts.replaced !== undefined && { leftOpenForMs: new Map() }),
+    inForceForMs: inForceForMs(inForce, facts, now),
+    // A controller that runs applies a proposed policy, with other limits perhaps, to the nodes that it has seen.
+    leftOpenForMs: new Map([...first.leftOpenForMs].filter(([name]) => inForce.has(name))),
   };
   if (facts.nodes === undefined) return { ...observed, nodes: undefined, missingForMs: new Map() };
   // Pods that are not known may refer to more missing nodes, which open the circuit breaker.
@@ -164,15 +167,23 @@ function factsOf(facts: PlanFacts, { assumeElapsed, now }: PlanOptions): PodGcFa
 
 /** Only the status shows whether a generation is new; for proposed policies nothing does. */
 const inForceForMs = (
-  { policies = [], replaced, inForce }: PlanFacts,
+  policies: ReadonlyMap<string, Policy | InvalidPolicy>,
+  { inForce }: PlanFacts,
   now: Date,
 ): PodGcFacts['inForceForMs'] =>
   new Map(
-    policies.flatMap(({ name, generation }) => {
-      const known = replaced === undefined ? inForce?.get(name) : undefined;
+    [...policies.values()].flatMap(({ name, generation }) => {
+      const known = inForce?.get(name);
       return known?.generation === generation ? [[name, now.getTime() - known.since.getTime()]] : [];
     }),
   );
+
+/** The policies of the plan that are in force, by name: not those of `--policy`. */
+const policiesInForce = ({
+  policies = [],
+  replaced = policies,
+}: PlanFacts): ReadonlyMap<string, Policy | InvalidPolicy> =>
+  new Map(policies.filter((one) => replaced.includes(one)).map((one) => [one.name, one]));
 
 const store = <T>(items: ByUid<T> | undefined): { readonly items: ByUid<T>; readonly synced: boolean } => ({
   items: items ?? new Map<string, T>(),

@@ -85,7 +85,7 @@ export class SnapshotDirectory {
 /** The absolute path, links resolved; throws UsageError unless it does not exist, is empty, or is a snapshot that may be replaced. */
 async function targetOf({ directory, force }: SnapshotPlace): Promise<string> {
   const target = await realpath(resolve(directory)).catch(() => resolve(directory));
-  const usageError = (problem: string): UsageError => new UsageError([`snapshot: ${directory} ${problem}`]);
+  const usageError = (problem: string): UsageError => new UsageError([`DIR ${directory} ${problem}`]);
   // The renamed directory would remain the current directory of the shell.
   if (isWithin(process.cwd(), target))
     throw usageError('is the current directory or contains it; name another one');

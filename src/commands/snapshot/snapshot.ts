@@ -80,7 +80,7 @@ async function writeParts(
 /** No plan is possible for a node that the cluster does not have. */
 function refuseUnknownNode(node: ThisNode | undefined, known: ReadonlySet<unknown>): void {
   if (node === undefined || known.has(node.name)) return;
-  throw new UsageError([`snapshot: --node-name: there is no node ${node.name} in the cluster`]);
+  throw new UsageError([`--node-name: there is no node ${node.name} in the cluster`]);
 }
 
 function summaryOf(part: ClusterPart, { directory, node }: SnapshotConfig): string {

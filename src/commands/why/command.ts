@@ -21,8 +21,11 @@ Examples:
   # the same, on the node
   dustpan why image nginx:1.25 --cri-socket=/run/crio/crio.sock
 
+  # the containers of this name in a pod
+  dustpan why container web/api-7d4 main --node=node-1
+
   # a log, by its path
-  dustpan why container /var/log/pods/web_api_7f3a/main/0.log \\
+  dustpan why log /var/log/pods/web_api_7f3a/main/0.log \\
     --node=node-1
 
   # from a snapshot
@@ -38,7 +41,7 @@ export interface WhyConfig {
 function kindArgument() {
   const argument = new Argument(
     '<KIND>',
-    'Kind of the object: pod, image or container, which also explains a sandbox, a log and an orphaned resource. KIND/NAME is one word.',
+    'Kind of the object: pod, image, container, sandbox, log, node, or a kind of plan -o json. KIND/NAME is one word.',
   );
   argument.argChoices = [...kinds];
   return argument;
@@ -51,8 +54,8 @@ const whyOptions = () =>
       .description(about)
       .addArgument(kindArgument())
       .argument(
-        '[NAME]',
-        'NAMESPACE/NAME of a pod (NAME alone: in the current namespace), reference or id of an image, id of a container or sandbox, or path of a log. The beginning of an id is enough.',
+        '[NAME...]',
+        'NAMESPACE/NAME of a pod (NAME alone: in the current namespace), reference or id of an image, id of a container or sandbox or NAMESPACE/POD and its name, path of a log, or the object as plan prints it. The beginning of an id is enough.',
       )
       .addOption(outputOption())
       .option(
@@ -69,7 +72,7 @@ const whyOptions = () =>
 
 export const whyCommand = (system: System, load: Load<[WhyConfig, System]>) =>
   whyOptions().action(async (kind, name, { namespace, node, output }, command) => {
-    const question = questionOf({ kind, name, namespace, node });
+    const question = questionOf({ text: [kind, ...name].join(' '), namespace, node });
     if ('problem' in question) throw new UsageError([`why: ${question.problem}`]);
     const hasSocketFlag = command.getOptionValueSource('criSocket') === 'cli';
     const plan = withQuestion(planConfig(command, system, 'why'), question, hasSocketFlag);

@@ -1,30 +1,41 @@
 import { currentLogs } from '../../agent/containergc/large-logs.ts';
 import { resolvedTarget } from '../../agent/containergc/log-names.ts';
+import { podRefOf } from '../../api/pod-ref.ts';
 import { isAtOrBelow } from '../../node/storage/mounts.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { PlanObject } from '../plan/document.ts';
-import type { NodeQuestion } from './question.ts';
+import { ellipsis, type NodeQuestion } from './question.ts';
 import { ambiguous, askedObject, missing, namesOf, unread, type Target } from './found.ts';
 
-/** Finds the container or sandbox whose id begins with the text, or the log at a path. */
+/** Finds the container or sandbox whose id begins with the text, or which its pod and its name identify, or the log at a path. */
 export function findContainer(question: NodeQuestion, facts: PlanFacts): Target {
-  return question.text.startsWith('/') ? findLog(question, facts) : findById(question, facts);
+  const { text } = question;
+  if (text.startsWith('/')) return findLog(question, facts);
+  return text.includes(ellipsis) ? findCutPath(question, facts) : findById(question, facts);
 }
 
 interface Candidate {
+  readonly kind: 'container' | 'sandbox';
   readonly id: string;
   readonly node: string;
+  /** `namespace/name`. */
+  readonly pod: string | undefined;
+  readonly name: string | undefined;
   readonly text: string;
 }
 
 function findById(question: NodeQuestion, facts: PlanFacts): Target {
-  const { text } = question;
-  const all = candidatesOf(facts);
+  const { kind, text } = question;
+  const all = candidatesOf(facts).filter((one) => kind === 'container' || one.kind === kind);
   const exact = all.filter(({ id }) => id === text);
-  const found = exact.length > 0 ? exact : all.filter(({ id }) => id.startsWith(text));
+  const found =
+    exact.length > 0 ? exact : all.filter((one) => text.split(' ').every((word) => isNamed(one, word)));
   const [one] = found;
   if (one === undefined) return absent(`container or sandbox ${text}`, facts, isListed);
-  if (found.length > 1)
+  // Attempts of one container, or of one sandbox, are explained together.
+  const isOne = ({ kind: other, node, pod, name }: Candidate): boolean =>
+    text.includes('/') && other === one.kind && node === one.node && pod === one.pod && name === one.name;
+  if (found.length > 1 && !found.every(isOne))
     return ambiguous(
       text,
       found.map((candidate) => candidate.text),
@@ -33,23 +44,52 @@ function findById(question: NodeQuestion, facts: PlanFacts): Target {
     kind: 'found',
     object: askedObject(question),
     facts: { ...facts, parts: facts.parts.filter(({ name }) => name === one.node) },
-    only: (object) => object.kind !== 'Pod' && object.kind !== 'Image' && object.id === one.id,
+    only: (object) =>
+      object.kind !== 'Pod' && object.kind !== 'Image' && found.some(({ id }) => id === object.id),
   };
+}
+
+/** Whether a word, one of those in the table of `plan`, is about this object. */
+const isNamed = ({ id, pod, name }: Candidate, word: string): boolean =>
+  id.startsWith(word) || word === pod || word === name || word === `${pod ?? ''}/${name ?? ''}`;
+
+/** Finds the path that the table of `plan` has cut: a log file without the UID of its pod, the others without their beginning. */
+function findCutPath(question: NodeQuestion, facts: PlanFacts): Target {
+  const { text } = question;
+  const quoted = text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const anywhere = quoted.replaceAll('/', '(?:_[^/]*)?/').replaceAll(ellipsis, '.*?');
+  const pattern = new RegExp(`^(${anywhere})(?:/|$)`);
+  const paths = new Set(facts.parts.flatMap(pathsIn).flatMap((path) => pattern.exec(path)?.[1] ?? []));
+  const [path] = paths;
+  if (path === undefined)
+    return absent(`log or orphaned resource ${text}`, facts, ({ logs }) => logs !== undefined);
+  return paths.size > 1 ? ambiguous(text, [...paths]) : findLog({ ...question, text: path }, facts);
 }
 
 function candidatesOf({ parts }: PlanFacts): readonly Candidate[] {
   return parts.flatMap(({ name: node, containers = [], sandboxes = [] }) => [
-    ...containers.map(({ id, name }) => ({
-      id,
+    ...containers.map((one) => ({
+      kind: 'container' as const,
+      id: one.id,
       node,
-      text: `${shortId(id)} (container ${name} on ${node})`,
+      pod: podOf(one),
+      name: one.name,
+      text: `${shortId(one.id)} (container ${one.name} on ${node})`,
     })),
-    ...sandboxes.map(({ id, podNamespace, podName }) => ({
-      id,
+    ...sandboxes.map((one) => ({
+      kind: 'sandbox' as const,
+      id: one.id,
       node,
-      text: `${shortId(id)} (sandbox of ${podNamespace}/${podName} on ${node})`,
+      pod: podOf(one),
+      name: undefined,
+      text: `${shortId(one.id)} (sandbox of ${one.podNamespace}/${one.podName} on ${node})`,
     })),
   ]);
+}
+
+function podOf(labelled: Parameters<typeof podRefOf>[0]): string | undefined {
+  const { namespace, name } = podRefOf(labelled);
+  return namespace === undefined || name === undefined ? undefined : `${namespace}/${name}`;
 }
 
 /** Longer than usual, to distinguish ids with the same beginning. */

@@ -1,6 +1,6 @@
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { ObjectFilter } from '../plan/document.ts';
-import type { Question } from './question.ts';
+import type { NodeQuestion, Question } from './question.ts';
 import { firstOf } from '../cli/table.ts';
 
 export interface AskedPod {
@@ -9,9 +9,16 @@ export interface AskedPod {
   readonly name: string;
 }
 
+const kinds = { image: 'Image', container: 'Container', sandbox: 'Sandbox', node: 'Node' } as const;
+
 /** The object that a question names, as JSON has it. */
 export type AskedObject =
-  AskedPod | { readonly kind: 'Image' | 'Container'; readonly text: string; readonly node: string | null };
+  | AskedPod
+  | {
+      readonly kind: (typeof kinds)[NodeQuestion['kind']];
+      readonly text: string;
+      readonly node: string | null;
+    };
 
 /** As in kubectl. */
 const defaultNamespace = 'default';
@@ -25,7 +32,7 @@ export function askedObject(question: Question): AskedObject {
     return { kind: 'Pod', namespace, name };
   }
   const { kind, text, node = null } = question;
-  return { kind: kind === 'image' ? 'Image' : 'Container', text, node };
+  return { kind: kinds[kind], text, node };
 }
 
 /** The object of a question, or why there is no single one. */

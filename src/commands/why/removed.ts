@@ -50,6 +50,7 @@ const isPath = (text: string): boolean => text.startsWith('/');
 /** What is below a removed directory was removed with it. */
 function isNamed(question: NodeQuestion, { kind, id, name }: RemovedObject): boolean {
   const { text } = question;
+  if (question.kind === 'node') return false;
   if (question.kind === 'image') return kind === 'Image' && isImage(text, id, name);
   if (kind === 'Image') return false;
   return isPath(text) ? isAtOrBelow(text, id) : id.startsWith(text);

@@ -4,31 +4,34 @@ import { ageText, shortId, wrapped } from '../cli/table.ts';
 import type { Explanation, ExplanationDocument, Holder } from './explain.ts';
 import type { Removal } from './removed.ts';
 
-const width = 80;
 const labelWidth = 11;
 const indent = 2;
 
 /** The answer for people: for each decision its verdict, then the reason, the policy, the time, and what would reverse it. */
-export function whyTable(document: ExplanationDocument): string {
+export function whyTable(document: ExplanationDocument, width = 80): string {
   const { explanations, removed, notes, generatedAt, idle = false } = document;
   const nowMs = Date.parse(generatedAt);
   const sections = [
     ...explanations.map((one, i) =>
-      section(one, { subject: subjectOf(one, explanations[i - 1]), nowMs, idle }),
+      section(one, { subject: subjectOf(one, explanations[i - 1]), nowMs, idle, width }),
     ),
-    ...removed.slice(0, maxRemovals).map((one) => removalSection(one, new Date(nowMs))),
+    ...removed.slice(0, maxRemovals).map((one) => removalSection(one, new Date(nowMs), width)),
     removed.length > maxRemovals
       ? [`and ${removed.length - maxRemovals} more removals; -o json lists all`]
       : [],
-    explanations.length === 0 && removed.length === 0
-      ? ['There is no decision about it alone: it is kept or removed with the object that it belongs to.']
-      : [],
+    explanations.length === 0 && removed.length === 0 ? [nothingText(document)] : [],
     notes.flatMap((note) => wrapped(`! ${note}`, width, '  ')),
   ];
   return `${sections
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n')}\n`;
+}
+
+function nothingText({ object }: ExplanationDocument): string {
+  if (object.kind === 'Pod') return 'Whether it would be deleted is not known.';
+  if (object.kind === 'Node') return 'The node is not warned about.';
+  return 'There is no decision about it alone: it is kept or removed with the object that it belongs to.';
 }
 
 /** The object's name once, then `It`: the sections about one object are one story. */
@@ -42,9 +45,12 @@ interface Section {
   readonly nowMs: number;
   /** No controller acts now. */
   readonly idle: boolean;
+  /** Characters of a line. */
+  readonly width: number;
 }
 
-function section(one: Explanation, { subject, nowMs, idle }: Section): readonly string[] {
+function section(one: Explanation, { subject, nowMs, idle, width }: Section): readonly string[] {
+  const row = rowOf(width);
   return [
     ...wrapped(`${subject} ${verdictOf(one)} by ${one.unit}: ${one.reason}`, width, '    '),
     ...row('Why', one.detail),
@@ -60,7 +66,8 @@ function section(one: Explanation, { subject, nowMs, idle }: Section): readonly 
 /** The other formats list all. */
 const maxRemovals = 3;
 
-function removalSection(one: Removal, now: Date): readonly string[] {
+function removalSection(one: Removal, now: Date, width: number): readonly string[] {
+  const row = rowOf(width);
   const { verdict, reason, sentence, policy, bytes, at, evidence } = one;
   const title = `${nameOf(one)} was ${participles[verdict]}${reason === null ? '' : `: ${reason}`}`;
   return [
@@ -73,11 +80,13 @@ function removalSection(one: Removal, now: Date): readonly string[] {
   ];
 }
 
-function row(label: string, text: string): readonly string[] {
-  if (text === '') return [];
-  const lines = wrapped(text, width - labelWidth - indent, '');
-  return lines.map((line, i) => `${' '.repeat(indent)}${(i === 0 ? label : '').padEnd(labelWidth)}${line}`);
-}
+const rowOf =
+  (width: number) =>
+  (label: string, text: string): readonly string[] => {
+    if (text === '') return [];
+    const lines = wrapped(text, width - labelWidth - indent, '');
+    return lines.map((line, i) => `${' '.repeat(indent)}${(i === 0 ? label : '').padEnd(labelWidth)}${line}`);
+  };
 
 const isRemoved = ({ verdict }: Explanation): boolean => verdict !== 'Keep' && verdict !== 'Warn';
 

@@ -15,7 +15,19 @@ export function findTarget(question: Question, facts: PlanFacts): Target {
   const parts = node === undefined ? facts.parts : facts.parts.filter(({ name }) => name === node);
   if (parts.length === 0) return unread(unreadText(node, facts) ?? notRead(node, facts.parts));
   const narrowed = { ...facts, parts, reports: [] };
-  return question.kind === 'image' ? findImage(question, narrowed) : findContainer(question, narrowed);
+  switch (question.kind) {
+    case 'image':
+      return findImage(question, narrowed);
+    case 'node':
+      return {
+        kind: 'found',
+        object: askedObject(question),
+        facts: narrowed,
+        only: ({ kind }) => kind === 'Node',
+      };
+    default:
+      return findContainer(question, narrowed);
+  }
 }
 
 /** Keeps only the reports that request the eviction of a pod with this name. */

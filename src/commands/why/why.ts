@@ -17,6 +17,7 @@ import { progressOf, type Progress } from '../cli/progress.ts';
 import { readFacts, timeOf } from '../plan/plan.ts';
 import { planUnits } from '../plan/units.ts';
 import type { System } from '../cli/system.ts';
+import { proseWidth } from '../cli/table.ts';
 import type { WhyConfig } from './command.ts';
 import type { NodeQuestion, Question } from './question.ts';
 import { answer, explain, type ExplanationDocument } from './explain.ts';
@@ -31,7 +32,7 @@ export async function runWhy(config: WhyConfig, system: System): Promise<number>
   const explanation = await explained(question, { config, system, progress }).finally(() => {
     progress.end();
   });
-  system.stdout(await formatted(config.output, explanation, () => whyTable(explanation)));
+  system.stdout(await formatted(config.output, explanation, () => whyTable(explanation, proseWidth())));
   return exitCode.ok;
 }
 
@@ -51,7 +52,7 @@ async function explained(
   const namespace = question.kind === 'pod' ? question.namespace : undefined;
   const facts = await readFacts({ ...plan, filter: { namespace, selector: undefined } }, progress);
   const target = findTarget(question, facts);
-  if (target.kind === 'ambiguous') throw new UsageError([`why: ${target.message}`]);
+  if (target.kind === 'ambiguous') throw new UsageError([target.message]);
   if (target.kind !== 'found') return gone(question, { target, facts, plan });
   progress.phase('planning');
   const given = { now: timeOf(plan, facts), kept: false, assumeElapsed: plan.assumeElapsed };
@@ -137,7 +138,7 @@ const noRecord =
   '; no agent has a record of its removal: an agent keeps the last ten images for a day, and the last ten containers, and the kubelet removes both, too';
 
 function nodeOnly({ kind, text }: NodeQuestion, { program }: System): string {
-  return `${kind}s are known only on their node: run ${program} why ${kind} ${text} --node=NODE, which reads it through the pod of its agent`;
+  return `${kind === 'sandbox' ? 'sandboxe' : kind}s are known only on their node: run ${program} why ${kind} ${text} --node=NODE, which reads it through the pod of its agent`;
 }
 
 /** The namespace that kubectl would use. */

@@ -33,19 +33,35 @@ export async function loadClusterConnection(
   const from = (files: readonly string[]): Promise<ClusterConnection> =>
     kubeconfigConnection({ files, overrides, impersonation, proxies }, clock);
   if (kubeconfig) return from([kubeconfig]);
-  const listed = (kubeconfigEnv ?? '').split(delimiter).filter((file) => file !== '');
+  const listed = filesIn(kubeconfigEnv ?? '');
   if (listed.length > 0) return from(await someExisting(listed));
   // The overrides name entries of a kubeconfig.
   const isOverridden = Object.values(overrides).some((one) => one !== undefined);
   const pod = isOverridden ? undefined : await serviceAccount(sources.inCluster);
   if (pod) return inClusterConnection({ ...pod, impersonation }, clock);
-  const [home] = await existing((sources.homes ?? []).map((one) => join(one, '.kube', 'config')));
+  const [home] = await existing((sources.homes ?? []).map(kubeconfigOf));
   if (home !== undefined) return from([home]);
   if (overrides.server !== undefined) return from([]);
   throw new ConfigError(
     'no kubeconfig: pass --kubeconfig FILE, set KUBECONFIG, create ~/.kube/config, or run in a pod with a service account',
   );
 }
+
+/** The kubeconfig files of these sources; empty if there are none. */
+export async function kubeconfigFiles({
+  kubeconfig,
+  kubeconfigEnv = '',
+  homes = [],
+}: ConnectionSources): Promise<readonly string[]> {
+  if (kubeconfig) return [kubeconfig];
+  const listed = await existing(filesIn(kubeconfigEnv));
+  if (listed.length > 0) return listed;
+  return (await existing(homes.map(kubeconfigOf))).slice(0, 1);
+}
+
+const filesIn = (variable: string): readonly string[] =>
+  variable.split(delimiter).filter((file) => file !== '');
+const kubeconfigOf = (home: string): string => join(home, '.kube', 'config');
 
 /** Skips missing files of $KUBECONFIG, as kubectl does. It is an error if all are missing. */
 async function someExisting(files: readonly string[]): Promise<readonly string[]> {

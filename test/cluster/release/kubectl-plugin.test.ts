@@ -58,7 +58,7 @@ test('kubectl exits with the code of the plugin', async () => {
   expect({ code, stdout, stderr }).toEqual({
     code: 2,
     stdout: '',
-    stderr: "dustpan: unknown command 'paln' (Did you mean plan?)\n",
+    stderr: "dustpan: unknown command 'paln' (Did you mean plan?); see kubectl dustpan -h\n",
   });
 });
 

@@ -1,12 +1,21 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { built } from '../../built.ts';
+import { examples } from '../plan/fixture.ts';
 
-function dustpan(args: readonly string[], flags: readonly string[] = []) {
-  const options = { env: { PATH: process.env['PATH'] }, encoding: 'utf8' } as const;
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, built.main, ...args], options);
+interface Run {
+  /** Options of Node. */
+  readonly flags?: readonly string[];
+  readonly input?: string;
+  readonly main?: string | undefined;
+}
+
+function dustpan(args: readonly string[], { flags = [], input = '', main = built.main }: Run = {}) {
+  const options = { env: { PATH: process.env['PATH'] }, encoding: 'utf8', input } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, main, ...args], options);
   return { status, stdout, stderr };
 }
 
@@ -22,7 +31,7 @@ const unreachable = {
 
 describe('the built command', () => {
   test('prints its help', () => {
-    const { status, stdout, stderr } = dustpan(['--help']);
+    const { status, stdout, stderr } = dustpan([]);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toContain('controller');
     expect(dustpan(['controller', '--help']).stdout).toContain('--leader-elect-renew-deadline=DURATION');
@@ -35,6 +44,16 @@ describe('the built command', () => {
     const { status, stderr } = dustpan(['controller', '--kubeconfig', kubeconfig, ...off]);
     expect(status).toBe(1);
     expect(stderr).toMatch(/^dustpan: [^\n]*127\.0\.0\.1:1[^\n]*\n$/);
+  });
+
+  test('reads policies from standard input', () => {
+    const example = join(examples, 'image-disk-full');
+    const args = [`--snapshot=${example}/snapshot`, '--now=2026-01-15T12:00:00Z'];
+    const policy = readFileSync(`${example}/policy.json`, 'utf8');
+    const piped = dustpan(['plan', ...args, '-f', '-'], { input: policy });
+    expect(piped).toEqual(dustpan(['plan', ...args, `-f=${example}/policy.json`]));
+    expect(piped).toMatchObject({ status: 0, stderr: '' });
+    expect(dustpan(['plan', ...args, '-f-']).stderr).toBe('dustpan: standard input: is empty\n');
   });
 
   test('succeeds when the reader of its output exits early', () => {
@@ -54,21 +73,31 @@ describe('the built command', () => {
 });
 
 /** Runs the built command in a Node that claims to be `version`. */
-function onNode(version: string) {
+function onNode(version: string, main?: string) {
   const claim = `Object.defineProperty(process,'version',{value:'v${version}'});
     Object.defineProperty(process.versions,'node',{value:'${version}'})`;
   const preload = `data:text/javascript,${encodeURIComponent(claim)}`;
-  return dustpan(['version'], ['--import', preload]);
+  return dustpan(['version'], { flags: ['--import', preload], main });
 }
 
+const tooOld = (version: string, remedy: string): object => ({
+  status: 1,
+  stdout: '',
+  stderr: `dustpan: Node v${version} is too old: ${remedy} Node 24.5 or newer, or 22.21 or a later 22\n`,
+});
+
 test.each(['20.20.2', '22.20.0', '23.11.1', '24.4.1'])(
-  'Node %s: one line that names the version to install',
+  'Node %s: one line that names the version to install, and in a checkout the one that npm ci installed',
   (version) => {
-    expect(onNode(version)).toEqual({
-      status: 1,
-      stdout: '',
-      stderr: `dustpan: Node v${version} is too old: install Node 24.5 or newer, or 22.21 or a later 22\n`,
+    const installed = join(dirname(built.main), '../node_modules/.bin/node');
+    expect(onNode(version)).toEqual(tooOld(version, `run ${installed}, which npm ci installed, or install`));
+    const elsewhere = mkdtempSync(join(tmpdir(), 'dustpan-main-'));
+    onTestFinished(() => {
+      rmSync(elsewhere, { recursive: true });
     });
+    const main = join(elsewhere, 'main.mjs');
+    copyFileSync(built.main, main);
+    expect(onNode(version, main)).toEqual(tooOld(version, 'install'));
   },
 );
 

@@ -87,7 +87,17 @@ const policies: readonly Row[] = [
   [
     'another kind than a policy',
     { 'policy.json': { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' } } },
-    /policy\.json: kind: must be GCPolicy, GCPolicyList or List, is "Pod"$/,
+    /policy\.json: has no GCPolicy$/,
+  ],
+  [
+    'the kind in the wrong case',
+    { 'policy.json': { ...policy('a', {}), kind: 'GcPolicy' } },
+    /policy\.json: kind: must be GCPolicy, is "GcPolicy"$/,
+  ],
+  [
+    'another kind among the policies of a snapshot',
+    { 'snapshot/policies.json': { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' } } },
+    /policies\.json: kind: must be GCPolicy, GCPolicyList or List, is "Pod"$/,
   ],
 ];
 
@@ -195,7 +205,6 @@ test('reports all problems of policies at once, each in one line', async () => {
     'items[1].spec.nodes.imageGC.bogus: is not a known field',
     'items[1].spec.nodes.imageGC.lowThresholdPercent: must be lower than highThresholdPercent',
     expect.stringMatching(/^items\[2\]\.metadata\.name: "a" is given twice, see /),
-    'items[3].kind: must be GCPolicy, is "Pod"',
     'items[4].sepc: is not a known field, did you mean spec?',
   ]);
 });

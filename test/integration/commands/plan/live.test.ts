@@ -3,8 +3,9 @@ import type { Decision } from '../../../../src/commands/plan/document.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../../sandbox/server.ts';
 import type { SandboxUser } from '../../../sandbox/api/users.ts';
 import { podOn, policy as policyOf, fillCluster as fill } from '../../controller/environment.ts';
-import { dustpan, planned } from './fixture.ts';
+import { dustpan, inputOfEachTest, planned } from './fixture.ts';
 
+const input = inputOfEachTest();
 let sandbox: Sandbox | undefined;
 
 afterEach(async () => {
@@ -50,11 +51,22 @@ test('takes the state of the circuit breaker from the status of the policy', asy
   expect(why.stdout).toContain('is kept by podgc: Tripped');
 });
 
-test('reports that the kind GCPolicy is not installed', async () => {
+test('fails where the kind GCPolicy is not installed, unless a policy is given', async () => {
   const { kubeconfigFile } = await start({ crds: false });
-  const plan = await planned([`--kubeconfig=${kubeconfigFile}`]);
-  expect(plan.decisions).toEqual([]);
-  expect(plan.notes.join()).toContain('The kind GCPolicy is not installed');
+  const at = `--kubeconfig=${kubeconfigFile}`;
+  const failed = {
+    ...{ code: 1, stdout: '' },
+    stderr: expect.stringMatching(/^dustpan: the kind GCPolicy is not installed [^\n]*\n$/) as string,
+  };
+  input.use();
+  input.drop('snapshot');
+  const snapshot = input.path('snapshot');
+  expect(await dustpan(['snapshot', snapshot, at])).toMatchObject({ code: 0 });
+  input.write('policy.json', policyOf('Enforce', { terminated: { threshold: 1 } }));
+  for (const source of [at, `--snapshot=${snapshot}`]) {
+    expect(await dustpan(['plan', source])).toEqual(failed);
+    expect((await planned([source, `-f=${input.path('policy.json')}`])).decisions).toHaveLength(2);
+  }
 });
 
 describe('of one namespace', () => {
@@ -114,11 +126,39 @@ describe('of one namespace', () => {
       ...{ code: 2, stdout: '' },
       stderr:
         "dustpan: plan: option '-l, --selector <SELECTOR>' argument 'app in web' is invalid. " +
-        '"app in web": use KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY or !KEY, separated by commas\n',
+        '"app in web": use KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY or !KEY, separated by commas; see dustpan plan -h\n',
     });
   });
 
-  test('works for its owner, who may list nothing else', async () => {
+  test('says what is known, and what is not, to its owner, who may list nothing else', async () => {
+    const isOwn = ({ resource, namespace }: { resource: string; namespace?: string | undefined }): boolean =>
+      resource === 'pods' && namespace === 'team';
+    const api = await start({ users: [{ name: 'owner', token: 'owner', allow: isOwn }] });
+    api.store.apply(policyOf('Enforce', { terminated: { ttlAfterFinished: '1s' } }));
+    api.store.apply(finishedIn('team', 'mine'));
+    const at = `--kubeconfig=${api.kubeconfigOf('owner')}`;
+    const { code, stdout, stderr } = await dustpan(['plan', at, '-n=team', '--kept']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const text of [
+      'The policies are not known, so neither is what would be removed.',
+      'kubectl auth can-i list gcpolicies.gc.dustpan.dev;',
+      'Only the pods of namespace team may be listed',
+      'Finished pods: 1 of the 1 that may be listed; only a policy deletes them.',
+    ])
+      expect(stdout.replaceAll(/\s+/g, ' ')).toContain(text);
+    expect(stdout).toMatch(/\nWhat would be removed is not known\.\n$/);
+    const why = await dustpan(['why', 'pod/mine', at, '-n=team']);
+    expect(why).toMatchObject({ code: 0, stderr: '' });
+    expect(why.stdout).toMatch(/^Whether it would be deleted is not known\.\n/);
+    input.write('policy.json', policyOf('Enforce', { terminated: { ttlAfterFinished: '1s' } }));
+    const given = await dustpan(['plan', at, '-n=team', `-f=${input.path('policy.json')}`]);
+    expect(given).toMatchObject({ code: 0, stderr: '' });
+    expect(given.stdout).toContain('Namespace team cannot be read, so its pods are kept');
+    expect((await dustpan(['report', at, '-n=team', '-o=markdown'])).code).toBe(0);
+    expect((await dustpan(['plan', at])).code).toBe(1);
+  });
+
+  test('works for its owner, who may list policies but no other pods', async () => {
     const owner: SandboxUser = {
       ...{ name: 'owner', token: 'owner' },
       allow: ({ resource, namespace }) =>

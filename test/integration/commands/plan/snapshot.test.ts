@@ -14,18 +14,48 @@ const idOf = ({ reason, object }: Decision): string =>
 const keptFor = ({ decisions }: { readonly decisions: readonly Decision[] }, unit: string): string[] =>
   decisions.filter((one) => one.unit === unit && one.verdict === 'Keep').map(({ reason }) => reason);
 
-test('--policy is compared with the policies of the snapshot', async () => {
-  input.use('terminated-over-threshold');
-  const none = await plan();
-  expect(none).toMatchObject({ proposed: true });
-  expect(none.changes).toBeUndefined();
-  input.write('snapshot/policies.json', list('GCPolicy', [policy('empty', { mode: 'Enforce' })]));
-  const { changes, decisions } = await plan();
-  expect(changes?.more).toEqual(decisions.filter(({ order }) => order !== null));
-  expect(changes?.more).not.toEqual([]);
-  expect(changes).toMatchObject({ less: [] });
-  expect(changes?.modes).toContainEqual({ policy: 'empty', before: 'Enforce', after: null });
+describe('--policy', () => {
+  test('without policies in the snapshot is compared with none', async () => {
+    input.use('terminated-over-threshold');
+    const none = await plan();
+    expect(none).toMatchObject({ proposed: true });
+    expect(none.changes).toBeUndefined();
+  });
+
+  const kept = { policy: 'empty', mode: 'Enforce' };
+  const deleted = { policy: 'empty', before: 'Enforce', after: null };
+  const added = { policy: 'default', before: null, after: 'Enforce' };
+  test.each([
+    { name: 'adds to the policies of the snapshot', flags: [], policies: [kept], modes: [added] },
+    { name: 'replaces all on request', flags: ['--replace-policies'], policies: [], modes: [added, deleted] },
+  ])('$name, and compares with them', async ({ flags, policies, modes }) => {
+    input.use('terminated-over-threshold');
+    const mode = 'Enforce';
+    input.write('snapshot/policies.json', list('GCPolicy', [policy('empty', { mode })]));
+    const { changes, decisions, policies: used } = await plan(...flags);
+    expect(changes).toMatchObject({ less: [], modes });
+    expect(changes?.more).toEqual(decisions.filter(({ order }) => order !== null));
+    expect(changes?.more).not.toEqual([]);
+    expect(used).toHaveLength(policies.length + 1);
+    input.write(
+      'snapshot/policies.json',
+      list('GCPolicy', [policy('default', { mode }), policy('empty', {})]),
+    );
+    expect((await plan()).policies.map(({ name }) => name)).toEqual(['default', 'empty']);
+  });
+
+  test.each(['policy.yaml', 'policy.txt'])('skips objects of other kinds in %s', async (file) => {
+    input.use('terminated-over-threshold');
+    const other = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'a' } };
+    const items = list('', [other, policy('second', {})]);
+    const documents = [other, policy('first', {}), items].map((one) => dump(one));
+    input.write(file, `# Manifests\n---\n${documents.join('---\n')}`);
+    const { policies } = await planned([...withoutPolicy(), '-f', input.path(file)]);
+    expect(policies.map(({ name }) => name)).toEqual(['first', 'second']);
+  });
 });
+
+const withoutPolicy = (): string[] => input.args.filter((arg) => !arg.startsWith('--policy'));
 
 describe('the time of a plan', () => {
   const withoutNow = (): string[] => input.args.filter((arg) => !arg.startsWith('--now'));
@@ -92,10 +122,9 @@ test.each([
   );
 });
 
-test('a circuit breaker that the status of the policy reports as open is open, unless --policy replaces the policy', async () => {
+test('a circuit breaker that the status of the policy reports as open is open, unless --policy replaces it', async () => {
   input.use('quarantine-not-begun');
-  const { args } = input;
-  const own = args.filter((arg) => !arg.startsWith('--policy'));
+  const own = withoutPolicy();
   const given = policy('given', { mode: 'Enforce', pods: { orphaned: {} } });
   const conditions = [{ type: 'Degraded', status: 'True', reason: 'Tripped' }];
   const elapsed = '--assume-quarantine-elapsed';
@@ -105,7 +134,10 @@ test('a circuit breaker that the status of the policy reports as open is open, u
   const open = await planned([...own, elapsed, '--kept']);
   expect(removals(open)).toEqual([]);
   expect(keptFor(open, 'podgc')).toContain('Tripped');
-  expect(removals(await planned([...args, elapsed])).join()).toContain('Orphaned');
+  input.write('given.json', given);
+  expect(removals(await planned([...own, `-f${input.path('given.json')}`, elapsed])).join()).toContain(
+    'Orphaned',
+  );
 });
 
 describe('a snapshot with the pods of one namespace', () => {
@@ -247,7 +279,7 @@ describe('a missing file counts as not known', () => {
     const result = await planned([`--snapshot=${input.path('snapshot')}`, '--now=2026-01-15T12:00:00Z']);
     expect({ ...result, notes: [] }).toMatchObject({ decisions: [], summary: [], totals: [], policies: [] });
     expect(result.notes).toEqual([
-      'No policies are known: nothing would be removed.',
+      'The policies are not known, so neither is what would be removed. To plan with a policy, add --policy FILE.',
       `Snapshot ${input.path('snapshot')} has no policies.json.`,
     ]);
   });

@@ -195,7 +195,7 @@ describe('on a node', () => {
       'an unknown node name',
       ['--node-name=node-7'],
       2,
-      /^dustpan: snapshot: --node-name: there is no node node-7 in the cluster\n$/,
+      /^dustpan: --node-name: there is no node node-7 in the cluster\n$/,
     ],
   ])('%s: one line, and nothing is written', async (_, args, code, line) => {
     const ran = await fixture.snapshot(...snapshotOptions(), ...args);

@@ -1,5 +1,6 @@
 import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
+import { nameText, objectText } from '../../../../src/commands/plan/table.ts';
 import type { ExplanationDocument } from '../../../../src/commands/why/explain.ts';
 import { dustpan, list, planned, inputOfEachTest } from '../plan/fixture.ts';
 
@@ -48,6 +49,39 @@ test.each([
     // The sentence may have more, such as the position of a pod.
     expect(explanations).toMatchObject([{ object, verdict, reason, order, eligibleAt, field }]);
   }
+});
+
+test.each(['dead-containers', 'storage-overrun', 'terminated-over-threshold'])(
+  'takes each object as the plan of %s prints it',
+  async (example) => {
+    input.use(example);
+    const { decisions } = await planned([...input.args, '--kept']);
+    expect(decisions.length).toBeGreaterThan(0);
+    for (const decision of decisions) {
+      const { kind } = decision.object;
+      const printed = objectText(decision).replace(/^(sandbox of|sandbox|pod directory|control group) /, '');
+      const named = nameText(decision)
+        .replace(/ -n (\S+)/, ' --namespace=$1')
+        .split(' ');
+      for (const words of [[kind, ...printed.split(' ')], named]) {
+        const { explanations } = await explained(...words);
+        expect(explanations).toContainEqual(expect.objectContaining({ object: decision.object }));
+      }
+    }
+  },
+);
+
+test.each([
+  [
+    ['container', 'web/crash/main'],
+    ['crash-0', 'crash-1', 'crash-2', 'crash-3'],
+  ],
+  [['container', 'web/crash', 'main', 'crash-2'], ['crash-2']],
+  [['sandbox', 'of', 'web/crash'], ['sb-crash']],
+])('the attempts of a container are explained together: %j', async (words, ids) => {
+  input.use('dead-containers');
+  const { explanations } = await explained(...words);
+  expect(explanations.map(({ object }) => 'id' in object && object.id).toSorted()).toEqual(ids);
 });
 
 test('an image on several nodes has an explanation for each, and --node selects one', async () => {
@@ -121,7 +155,7 @@ test('a missing object is one line and exit code 1: without pods.json', async ()
 });
 
 test.each([
-  [['node', 'a'], /KIND must be pod, image, container, is "node"/],
+  [['pvc', 'a'], /KIND must be pod, image, container, sandbox, log, node, is "pvc"/],
   [['container', 'crash'], /"crash" is ambiguous, 4 match: crash-0 \(container main on node-1\), /],
 ])('bad usage is one line and exit code 2: %j', async (args, message) => {
   input.use('dead-containers');

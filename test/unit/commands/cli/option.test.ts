@@ -17,7 +17,7 @@ const help = 'An option.';
 const command = () =>
   new LenientCommand('x')
     .argument('[WORD...]')
-    .option('--file <FILE>', help, text())
+    .option('-f, --file <FILE>', help, text())
     .option(
       '--place <DIR>',
       help,
@@ -55,6 +55,10 @@ describe('values', () => {
     ['a long time', ['--period=1000h'], { period: 3_600_000_000 }],
     ['a short form', ['-v', '4'], { v: 4 }],
     ['a short form with =', ['-v=4'], { v: 4 }],
+    ['short forms in one word', ['-wv4'], { watch: true, v: 4 }],
+    ['short forms in one word with =', ['-wv=4'], { watch: true, v: 4 }],
+    ['short forms in one word, the value in the next', ['-wv', '4'], { watch: true, v: 4 }],
+    ['a short form and a text with =', ['-fa=b'], { file: 'a=b' }],
     ['a text with = and spaces', ['--file=a=b c'], { file: 'a=b c' }],
     [
       'a value that looks like an option',
@@ -92,6 +96,8 @@ describe('problems', () => {
   test.each([
     { argv: ['--kube-api-qp=1'], expected: "unknown option '--kube-api-qp'\n(Did you mean --kube-api-qps?)" },
     { argv: ['-x'], expected: "unknown option '-x'" },
+    { argv: ['-wx'], expected: "unknown option '-x'" },
+    { argv: ['-w-'], expected: 'Use true or false.' },
     { argv: ['--burst'], expected: "option '--burst <N>' argument missing" },
     { argv: ['--burst', '--elect'], expected: 'Use a whole number.' },
     { argv: ['--burst='], expected: 'Use a whole number.' },
@@ -126,6 +132,7 @@ describe('problems', () => {
 test.each([
   { name: 'arguments', argv: ['a', '--burst=1', 'b'], expected: ['a', 'b'] },
   { name: 'the word after a switch is an argument', argv: ['--watch', 'a', '-w', 'b'], expected: ['a', 'b'] },
+  { name: 'the word after a group of switches is one, too', argv: ['-ww', 'a'], expected: ['a'] },
   { name: 'after -- nothing is an option', argv: ['--', '--watch', '-v=4'], expected: ['--watch', '-v=4'] },
   { name: 'a dash alone is an argument', argv: ['-'], expected: ['-'] },
 ])('$name', ({ argv, expected }) => {

@@ -84,7 +84,7 @@ const status = (text: string) =>
 
 const layout = {
   ...{ colours: true, kept: true, assumeElapsed: false, width: 80, maxRows: 20, isWide: false },
-  createdAt: () => undefined,
+  ...{ createdAt: () => undefined, proseWidth: 80 },
 };
 
 /** Every output that can contain a text from outside. */

@@ -45,14 +45,23 @@ describe('a command', () => {
   });
 
   test.each([
-    [['echo', '--test=x'], "dustpan: echo: unknown option '--test' (Did you mean --text?)\n"],
-    [['echo', '--tex'], "dustpan: echo: unknown option '--tex' (Did you mean --text?)\n"],
-    [['echo', 'x'], /^dustpan: echo: too many arguments/],
-    [['show', 'pod'], "dustpan: show: missing required argument 'NAME'\n"],
-    [['show', 'pods', 'a'], /^dustpan: show: .*'pods' is invalid.*Allowed choices are pod, image\.\n/],
-    [['nothing'], "dustpan: unknown command 'nothing'\n"],
-    [['ehco'], "dustpan: unknown command 'ehco' (Did you mean echo?)\n"],
-    [['--text=x', 'echo'], "dustpan: unknown option '--text=x'\n"],
+    [
+      ['echo', '--test=x'],
+      "dustpan: echo: unknown option '--test' (Did you mean --text?); see dustpan echo -h\n",
+    ],
+    [
+      ['echo', '--tex'],
+      "dustpan: echo: unknown option '--tex' (Did you mean --text?); see dustpan echo -h\n",
+    ],
+    [['echo', 'x'], /^dustpan: echo: too many arguments.*\d; see dustpan echo -h\n$/],
+    [['show', 'pod'], "dustpan: show: missing required argument 'NAME'; see dustpan show -h\n"],
+    [
+      ['show', 'pods', 'a'],
+      /^dustpan: show: .*'pods' is invalid.*Allowed choices are pod, image; see dustpan show -h\n/,
+    ],
+    [['nothing'], "dustpan: unknown command 'nothing'; see dustpan -h\n"],
+    [['ehco'], "dustpan: unknown command 'ehco' (Did you mean echo?); see dustpan -h\n"],
+    [['--text=x', 'echo'], "dustpan: unknown option '--text=x'; see dustpan -h\n"],
   ])('bad usage is one line and exit code 2: %j', async (argv, err) => {
     const result = await ran(argv);
     expect(result).toMatchObject({ done: [], code: 2, out: '' });
@@ -65,14 +74,11 @@ describe('a command', () => {
     expect(await ran(['fail'])).toMatchObject({ code: 1, out: '', err });
   });
 
-  test.each([[[]], [['help', 'nothing']]])(
-    '%j is bad usage and prints the help to standard error',
-    async (argv) => {
-      const { code, out, err } = await ran(argv);
-      expect({ code, out }).toEqual({ code: 2, out: '' });
-      expect(err).toContain('Usage: dustpan');
-    },
-  );
+  test('help of an unknown command is bad usage and prints the help to standard error', async () => {
+    const { code, out, err } = await ran(['help', 'nothing']);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain('Usage: dustpan');
+  });
 });
 
 test.each([
@@ -87,6 +93,18 @@ test.each([
   expect(err.includes('\n    at ')).toBe(stack);
 });
 
+test('a dumb terminal has no colours', () => {
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  vi.stubEnv('NO_COLOR', undefined);
+  const inTerminal = (name: string): string | undefined => {
+    vi.stubEnv('TERM', name);
+    return currentSystem('dustpan').env['NO_COLOR'];
+  };
+  expect(['xterm', 'dumb'].map(inTerminal)).toEqual([undefined, '1']);
+});
+
 test('an empty variable counts as unset if its name begins with DUSTPAN_', () => {
   onTestFinished(() => {
     vi.unstubAllEnvs();
@@ -97,8 +115,10 @@ test('an empty variable counts as unset if its name begins with DUSTPAN_', () =>
 });
 
 describe('help', () => {
-  test.each([['-h'], ['help']])('%s is --help', async (word) => {
-    expect(await ranHere([word])).toEqual(await ranHere(['--help']));
+  test.each([[[]], [['-h']], [['help']]])('%j is --help', async (argv) => {
+    const { code, out, err } = await ranHere(argv);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toBe((await ranHere(['--help'])).out);
   });
 
   test.each([[['echo', '--help']], [['echo', '--bad', '--help']], [['help', 'echo']]])(
@@ -148,6 +168,18 @@ describe('help', () => {
       ) ?? [];
     expect(new Set(calls).size).toBe(argv.length === 1 ? 0 : 1);
     expect(calls.filter((call) => call !== `${program} `)).toEqual([]);
+  });
+
+  test.each([60, 120])('wraps at the width of a terminal: %i', async (columns) => {
+    const { isTTY, columns: before } = process.stdout;
+    onTestFinished(() => void Object.assign(process.stdout, { isTTY, columns: before }));
+    Object.assign(process.stdout, { isTTY: true, columns });
+    for (const word of ['-h', '--help']) {
+      const [, prose = ''] = /(?<=\n\n)(.*?)\n\nExamples/s.exec((await ranHere(['status', word])).out) ?? [];
+      const longest = Math.max(...prose.split('\n').map(({ length }) => length));
+      expect(longest).toBeGreaterThan(columns - 20);
+      expect(longest).toBeLessThanOrEqual(columns);
+    }
   });
 
   test('of the program and of every command is that of the file', async () => {

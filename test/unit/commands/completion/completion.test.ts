@@ -13,7 +13,7 @@ const command = (name: string) =>
     .option('--policy <FILE>', help, list)
     .option('--snapshot <DIRECTORY>', help, text())
     .option('--now <TIME>', help, text())
-    .option('--kept [true|false]', help, onOff, false)
+    .option('-k, --kept [true|false]', help, onOff, false)
     .addOption(choice('-o, --output <FORMAT>', help, ['table', 'json', 'yaml']));
 const table = new Command()
   .addCommand(command('plan'))
@@ -45,6 +45,7 @@ describe('words', () => {
     ['a flag that can be repeated', ['plan', '--policy=a', '--po'], ['--policy']],
     ['the value of a flag', ['plan', '--output', ''], ['table', 'json', 'yaml']],
     ['the value of a short flag', ['plan', '-o', 'j'], ['json']],
+    ['the value of the last flag of a group', ['plan', '-ko', 'j'], ['json']],
     ['the value after =', ['plan', '--output=y'], ['yaml']],
     ['the value after a short flag and =', ['plan', '-o=t'], ['table']],
     ['the value of a switch', ['plan', '--kept='], ['true', 'false']],
@@ -71,6 +72,35 @@ describe('words', () => {
     ['help of two commands', 'help why ', 'none'],
   ])('offers no word for %s', (_, line, names) => {
     expect(completed(...line.split(' '))).toEqual({ words: [], names });
+  });
+});
+
+describe('names of objects', () => {
+  const objectsOf = (line: string) => completionOf(objects, line.split(' ')).objects;
+  const objects = new Command().addCommand(
+    new LenientCommand('why')
+      .addArgument(new Argument('<KIND>').choices(['pod', 'image']))
+      .argument('[NAME...]')
+      .option('--context <NAME>', help, text())
+      .option('-n, --namespace <NAMESPACE>', help, text())
+      .option('--node <NODES>', help, text())
+      .option('--node-name <NAME>', help, text()),
+  );
+
+  test.each([
+    ['why pod a', { kind: 'pod', namespace: undefined, before: '', start: 'a' }],
+    ['why Pods web/a', { kind: 'pod', namespace: 'web', before: 'web/', start: 'a' }],
+    ['why pod/a', { kind: 'pod', namespace: undefined, before: 'pod/', start: 'a' }],
+    ['why node ', { kind: 'node', namespace: undefined, before: '', start: '' }],
+    ['why --context=a', { kind: 'context', before: '', start: 'a' }],
+    ['why -n ', { kind: 'namespace', before: '', start: '' }],
+    ['why --node a,b', { kind: 'node', before: 'a,', start: 'b' }],
+    ['why --node-name ', { kind: 'node', before: '', start: '' }],
+    ['why image a', undefined],
+    ['why pod a b', undefined],
+    ['why pod', undefined],
+  ])('%s', (line, expected) => {
+    expect(objectsOf(line)).toEqual(expected);
   });
 });
 

@@ -74,9 +74,14 @@ test.each([
   [['--node=a', '--nodes'], '--node and --nodes exclude each other'],
   [['--node=a', '--snapshot=d'], ofCluster],
   [['--nodes', '--cri-socket=/s', '--node-name=n'], ofCluster],
+  [['--replace-policies'], '--replace-policies needs --policy'],
   [['--node=a,B'], '--node "B" is not the name of a node'],
-])('contradictions of nodes are refused: %j', async (argv, problem) => {
-  expect(await ran(['plan', ...argv])).toEqual({ code: 2, out: '', err: `dustpan: plan: ${problem}\n` });
+])('contradictions are refused: %j', async (argv, problem) => {
+  expect(await ran(['plan', ...argv])).toEqual({
+    code: 2,
+    out: '',
+    err: `dustpan: plan: ${problem}; see dustpan plan -h\n`,
+  });
 });
 
 test('a snapshot and a socket, both on the command line, exclude each other', () => {

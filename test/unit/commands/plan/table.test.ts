@@ -138,6 +138,10 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'a policy under which nothing is due': { policies: [{ ...enforced, planned: 0 }] },
   'objects that wait: the flag that lists them': wait({ TooYoung: 3 }),
+  'objects that wait: prose in a narrow terminal': {
+    ...wait({ TooYoung: 3 }),
+    options: { proseWidth: 40 },
+  },
   'objects that wait: the column, where that flag is given': {
     ...wait({ TooYoung: 3 }),
     options: { kept: true },
@@ -147,6 +151,7 @@ const cases: Readonly<Record<string, Case>> = {
     ...wait({ Quarantined: 3 }),
     options: { assumeElapsed: true },
   },
+  'the policies are not known': { policiesUnknown: true },
   'no object waits': wait({ NodeExists: 3 }, 0),
   'nodes of which only the report was read': {
     totals: [...reported('small'), ...reported('big', { removableBytes: 1024 ** 3 })],
@@ -186,7 +191,7 @@ const cases: Readonly<Record<string, Case>> = {
 const tableOf = ({ options = {}, ...document }: Case): string =>
   planTable(plan(document), {
     ...{ colours: false, kept: false, assumeElapsed: false, width: 80, maxRows: 20, isWide: false },
-    createdAt: () => undefined,
+    ...{ createdAt: () => undefined, proseWidth: 80 },
     ...options,
   });
 

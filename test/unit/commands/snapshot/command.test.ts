@@ -26,6 +26,6 @@ test.each([
   expect(await ran(['snapshot', ...argv])).toEqual({
     code: 2,
     out: '',
-    err: `dustpan: snapshot: ${problem}\n`,
+    err: `dustpan: snapshot: ${problem.replace(/\.$/, '')}; see dustpan snapshot -h\n`,
   });
 });

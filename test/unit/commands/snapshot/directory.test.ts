@@ -62,7 +62,7 @@ describe('a directory that is not empty', () => {
   test('is kept without --force', async () => {
     await put('pods.json', 'old');
     expect(await refusals(false)).toBe(
-      `snapshot: ${directory} is not empty; --force replaces an existing snapshot`,
+      `DIR ${directory} is not empty; --force replaces an existing snapshot`,
     );
     expect(await readFile(join(directory, 'pods.json'), 'utf8')).toBe('old');
   });
@@ -107,7 +107,7 @@ test.each([
   await writeFile(join(root, 'file'), '');
   directory = path();
   await expect(SnapshotDirectory.begin({ directory, force: true })).rejects.toThrow(
-    `snapshot: ${directory} ${problem}`,
+    `DIR ${directory} ${problem}`,
   );
 });
 

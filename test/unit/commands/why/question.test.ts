@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest';
 import { questionOf } from '../../../../src/commands/why/question.ts';
 
-const words = { kind: 'pod', name: undefined, namespace: undefined, node: undefined };
+interface Given {
+  readonly kind?: string;
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly node?: string;
+}
+
+const asked = ({ kind = 'pod', name, namespace, node }: Given) =>
+  questionOf({ text: name === undefined ? kind : `${kind} ${name}`, namespace, node });
 const podOf = (namespace: string | undefined, name: string): object => ({ kind: 'pod', namespace, name });
 
 test.each([
@@ -31,7 +39,26 @@ test.each([
   [{ name: 'b', node: 'n' }, { problem: '--node is for images and containers' }],
   [{ kind: 'image', name: 'x', namespace: 'a' }, { problem: '--namespace is for pods' }],
   [{}, { problem: 'the name is missing: use pod NAME or pod/NAME' }],
-  [{ kind: 'pvc/x' }, { problem: 'KIND must be pod, image, container, is "pvc"' }],
+  [{ kind: 'pvc/x' }, { problem: 'KIND must be pod, image, container, sandbox, log, node, is "pvc"' }],
 ])('%j', (given, is) => {
-  expect(questionOf({ ...words, ...given })).toEqual(is);
+  expect(asked(given)).toEqual(is);
+});
+
+const onNode = (kind: string, text: string, node?: string): object => ({ kind, text, node });
+test.each([
+  ['POD a/b', podOf('a', 'b')],
+  ['Image docker.io/library/nginx:1.27 dddddddddddd', onNode('image', 'dddddddddddd')],
+  ['Container web/api main', onNode('container', 'web/api main')],
+  ['Sandbox/4f2ac9', onNode('sandbox', '4f2ac9')],
+  ['sandbox of web/api 4f2ac9', onNode('sandbox', 'web/api 4f2ac9')],
+  ['log /var/log/pods/a', onNode('container', '/var/log/pods/a')],
+  ['LogDirectory …/web_api_0182ee08…', onNode('container', '…/web_api_0182ee08…')],
+  ['pod directory 0182ee08', onNode('container', '…/0182ee08')],
+  ['PodDirectory /var/lib/kubelet/pods/a', onNode('container', '/var/lib/kubelet/pods/a')],
+  ['control group pod0182.slice', onNode('container', '…/pod0182.slice')],
+  ['pod directory', podOf(undefined, 'directory')],
+  ['node/node-1', onNode('node', 'node-1', 'node-1')],
+  ['node B', { problem: 'node: "B" is not the name of a node, or not that of --node' }],
+])('an object as plan prints it: %s', (text, is) => {
+  expect(questionOf({ text, namespace: undefined, node: undefined })).toEqual(is);
 });

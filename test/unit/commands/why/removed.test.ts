@@ -36,7 +36,7 @@ const nodes = [
 ];
 
 function asked(kind: 'image' | 'container', name: string, node?: string): readonly Removal[] {
-  const question = questionOf({ kind, name, namespace: undefined, node });
+  const question = questionOf({ text: `${kind} ${name}`, namespace: undefined, node });
   if ('problem' in question) throw new Error(question.problem);
   return removalsOf(question as NodeQuestion, nodes);
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { whyTable } from '../../../../src/commands/why/table.ts';
 import { findTarget } from '../../../../src/commands/why/target.ts';
 import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
 import type { PodPart } from '../../../../src/snapshot/plan-facts.ts';
@@ -54,7 +55,11 @@ describe('a container, a sandbox or a log', () => {
   const goneLogs = 'default_gone_11111111-2222-3333-4444-555555555555';
   const logs: LogListing = {
     roots: { pods: '/var/log/pods', containers: '/var/log/containers' },
-    entries: [log(`${goneLogs}/main/0.log`), link('g_d_m-01234567.log', `${goneLogs}/main/0.log`)],
+    entries: [
+      log(`${goneLogs}/main/0.log`),
+      log(`${goneLogs}/main/1.log`),
+      link('g_d_m-01234567.log', `${goneLogs}/main/0.log`),
+    ],
     ...{ directories: [], complete: true },
   };
   const facts: Facts = {
@@ -76,11 +81,28 @@ describe('a container, a sandbox or a log', () => {
       '"abcd" is ambiguous, 2 match: abcd01 (container main on node-1), abcd02 (container main on node-1)',
     ],
     ['9999', 'there is no container or sandbox 9999 on node-1, or not any more'],
+    ['…/default_gone_11111111…', 'found'],
+    ['…/default_gone/main/0.log', 'found'],
+    ['…/g_d_m-01234567.log', 'found'],
+    [
+      '…/main/…log',
+      `"…/main/…log" is ambiguous, 2 match: ${[0, 1].map((n) => `/var/log/pods/${goneLogs}/main/${n}.log`).join(', ')}`,
+    ],
+    ['…/nothing', 'there is no log or orphaned resource …/nothing on node-1, or not any more'],
     ['/var/nothing', 'there is no log or orphaned resource /var/nothing on node-1, or not any more'],
     ['abcd01', 'node node-9 was not read, only node-1', 'node-9'],
   ])('%s: %s', (text, is, nodeName?: string) => {
     const target = findTarget({ kind: 'container', text, node: nodeName }, factsOf(facts));
     expect(target.kind === 'found' ? 'found' : target.message).toBe(is);
+  });
+
+  test.each([
+    ['node-1', 'is not warned about'],
+    ['node-9', 'node node-9 was not read, only node-1'],
+  ])('a node: %s', (text, is) => {
+    const question = { kind: 'node', text, node: text } as const;
+    const target = findTarget(question, factsOf(facts));
+    expect(target.kind === 'found' ? whyTable(explained(question, facts)) : target.message).toContain(is);
   });
 
   test('the decision about a log directory explains a link into it', () => {
@@ -89,6 +111,14 @@ describe('a container, a sandbox or a log', () => {
     const { explanations } = explained(question, facts);
     expect(explanations).toMatchObject([{ reason: 'OrphanedLogs', object: { kind: 'LogDirectory' } }]);
   });
+});
+
+test('the explanation wraps at the width of the terminal', () => {
+  const policies = [nodesPolicy({ containerGC: rule() })];
+  const facts = { policies, part: { containers: [dead('abcd01', 60)] } };
+  const question = { kind: 'container', text: 'abcd01', node: undefined } as const;
+  expect(whyTable(explained(question, facts), 50)).not.toMatch(/.{51}/);
+  expect(whyTable(explained(question, facts), 120)).toMatch(/.{81}/);
 });
 
 const part = (namespace?: string, selector?: string): PodPart => ({ namespace, selector });
