@@ -188,13 +188,15 @@ export const toVersion = (response: wire.VersionResponse): RuntimeVersion => ({
 });
 
 /** A missing value counts as 0. */
-function toFileSystem(usage: wire.FilesystemUsage): RuntimeFileSystem {
-  return {
-    mountpoint: usage.fsId?.mountpoint ?? '',
-    usedBytes: known(usage.usedBytes) ?? 0,
-    inodesUsed: known(usage.inodesUsed) ?? 0,
-  };
+function toFileSystem({ fsId, usedBytes, inodesUsed }: wire.FilesystemUsage): RuntimeFileSystem {
+  const mountpoint = fsId?.mountpoint ?? '';
+  if (isDescriptionOnly(mountpoint)) return { mountpoint, usedBytes: 0, inodesUsed: 0 };
+  return { mountpoint, usedBytes: known(usedBytes) ?? 0, inodesUsed: known(inodesUsed) ?? 0 };
 }
+
+/** Where CRI-O describes its images and containers. It measures only these directories: the layers are in another (server/image_fs_info.go). */
+const isDescriptionOnly = (mountpoint: string): boolean =>
+  /\/(overlay|vfs)-(images|containers)$/.test(mountpoint);
 
 const known = (value: wire.UInt64Value | undefined): number | undefined =>
   value === undefined ? undefined : byteCount(value.value);

@@ -84,7 +84,7 @@ export interface RuntimeVersion {
 /** A file system that holds images or writable layers. */
 export interface RuntimeFileSystem {
   readonly mountpoint: string;
-  /** Usage of its snapshots, without the compressed blobs. */
+  /** Usage of its snapshots, without the compressed blobs; 0 = unknown (CRI-O). */
   readonly usedBytes: number;
   readonly inodesUsed: number;
 }

@@ -151,9 +151,13 @@ export class FakeRuntime implements ContainerRuntime {
     return this.images.some((one) => one.id === id) ? this.layers.get(id) : undefined;
   }
 
-  async removeImage(id: string, signal: AbortSignal): Promise<void> {
-    await this.#called('removeImage', id, signal);
-    this.images = this.images.filter((other) => other.id !== id);
+  /** An artifact of CRI-O is found only by its names. */
+  async removeImage(reference: string, signal: AbortSignal): Promise<void> {
+    await this.#called('removeImage', reference, signal);
+    this.images = this.images.filter(({ id, tags, digests }) => {
+      const isArtifact = digests.some((name) => name.endsWith(`@sha256:${id}`));
+      return ![...tags, ...digests, ...(isArtifact ? [] : [id])].includes(reference);
+    });
   }
 
   async fileSystems(signal: AbortSignal): Promise<RuntimeFileSystems> {

@@ -1,6 +1,6 @@
 import type { Relief } from '../../api/node-pressure.ts';
 import type { ImageDisk } from '../../api/report/node-pass.ts';
-import type { ContainerRuntime } from '../../cri/runtime.ts';
+import type { ContainerRuntime, RuntimeImage } from '../../cri/runtime.ts';
 import { skewText } from '../../gc/checks.ts';
 import { logStop, type StepResult, type Stop } from '../../gc/execute.ts';
 import { FailureMemory } from '../../gc/failures.ts';
@@ -17,7 +17,7 @@ import type { RemovalResults } from './report.ts';
 interface ActDeps extends ImageCheckDeps {
   readonly reporting: Reporting;
   readonly own: ImageGcMetrics;
-  readonly runtime: Pick<ContainerRuntime, 'removeImage'>;
+  readonly runtime: Pick<ContainerRuntime, 'imageStatus' | 'removeImage'>;
   readonly disk: (signal: AbortSignal) => Promise<ImageDisk>;
   readonly clock: Clock;
   readonly failures: FailureMemory<ImageRemoval>;
@@ -165,7 +165,7 @@ class ImageRemover {
 
   /** Removes the image. `freedBytes` is measured on the file system, or the image size if that fails. */
   async remove({ target: { image } }: ImageRemoval): Promise<StepResult> {
-    await this.#deps.runtime.removeImage(image.id, new AbortController().signal);
+    await this.#removeImage(image, new AbortController().signal);
     const before = this.disk;
     const after = await this.#measured((signal) => this.#deps.disk(signal));
     const { relief } = this.#planned;
@@ -179,6 +179,15 @@ class ImageRemover {
     }
     this.freedInodes += freedBetween('inodes', before, after) ?? nominal.inodes;
     return { kind: 'done', freedBytes: freedBetween('bytes', before, after) ?? nominal.bytes };
+  }
+
+  /** CRI-O reports success, and removes nothing, if the image is in a read-only store: only a query shows that. */
+  async #removeImage(image: RuntimeImage, signal: AbortSignal): Promise<void> {
+    const { runtime } = this.#deps;
+    for (const name of removalNames(image)) await runtime.removeImage(name, signal);
+    // If the query fails, the image counts as removed; the next call to the runtime reports the failure.
+    const left = await runtime.imageStatus(image.id, signal).catch(() => undefined);
+    if (left !== undefined) throw new Error('the runtime reported success, but still has the image');
   }
 
   #missingAtFirst({ reason, unit }: Goal): number {
@@ -202,6 +211,16 @@ class ImageRemover {
       return undefined;
     }
   }
+}
+
+/**
+ * The names to remove. CRI-O finds an artifact only by its own names; its id is the digest of its manifest, where that of an image is the digest of
+ * its configuration.
+ */
+function removalNames({ id, tags, digests }: RuntimeImage): readonly string[] {
+  const isArtifact = digests.some((name) => name.endsWith(`@sha256:${id}`));
+  if (!isArtifact) return [id];
+  return tags.length > 0 ? tags : digests;
 }
 
 /** Amount freed between two measurements; undefined = one of them failed. */

@@ -46,6 +46,7 @@ export interface ImageGcDeps {
     | 'listContainers'
     | 'containerStatus'
     | 'containerStats'
+    | 'imageStatus'
     | 'removeImage'
   >;
   /** The file system that holds the images. */

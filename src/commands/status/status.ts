@@ -9,10 +9,9 @@ import { exitCode } from '../cli/exit.ts';
 import { listObjects } from '../cli/list-objects.ts';
 import { showLive } from '../cli/live.ts';
 import type { OutputFormat } from '../cli/output.ts';
-import type { Installation } from '../installation/facts.ts';
 import { readInstallation } from '../installation/read.ts';
 import { statusTable } from './table.ts';
-import type { Trouble } from './trouble.ts';
+import type { StatusFacts, Trouble } from './trouble.ts';
 import { statusView, type StatusView } from './view.ts';
 import type { System } from '../cli/system.ts';
 
@@ -47,13 +46,6 @@ const isKnown = ({ verdict, policies }: StatusView, onlyInstallation: boolean): 
 
 /** An Event does not show that its problem has ended. */
 const isPassing = ({ kind }: Trouble): boolean => kind === 'Blocked';
-
-/** What is read. undefined = it may not be read; `installation.unread` says so. */
-export interface StatusFacts {
-  readonly policies: readonly GCPolicy[] | undefined;
-  readonly reports: readonly NodeGCReport[] | undefined;
-  readonly installation: Installation;
-}
 
 const resources = {
   policies: policiesResource(),

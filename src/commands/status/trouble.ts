@@ -5,7 +5,14 @@ import { invalidPolicyText, isInvalid, type InvalidPolicy, type Policy } from '.
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { isStale, staleMinutes } from '../../api/report/fresh.ts';
 import { blockedWork, installationProblems, type InstallationProblem } from '../installation/problems.ts';
-import type { StatusFacts } from './status.ts';
+import type { Installation } from '../installation/facts.ts';
+
+/** What is read. undefined = it may not be read; `installation.unread` says so. */
+export interface StatusFacts {
+  readonly policies: readonly GCPolicy[] | undefined;
+  readonly reports: readonly NodeGCReport[] | undefined;
+  readonly installation: Installation;
+}
 
 /** One problem, with every object that has it. */
 export interface Trouble {

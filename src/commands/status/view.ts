@@ -4,10 +4,9 @@ import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { isLed, type Controller, type Installation, type Workload } from '../installation/facts.ts';
-import type { StatusFacts } from './status.ts';
 import { excludedNodes } from '../installation/problems.ts';
 import { usedPercent } from '../top/nodes.ts';
-import { troublesOf, type Trouble } from './trouble.ts';
+import { troublesOf, type StatusFacts, type Trouble } from './trouble.ts';
 
 /** `dustpan status -o json`: the values that controller and agents recorded last. Times are RFC 3339, null = not known. */
 export type StatusView = ReturnType<typeof statusView>;

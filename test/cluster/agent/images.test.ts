@@ -23,6 +23,7 @@ import {
 import type { Cluster } from '../servers/cluster.ts';
 import { crictl } from '../node/crictl.ts';
 import { busyboxImage, type ImageSpec } from '../node/image.ts';
+import { isContainerd17 } from '../programs/parts.ts';
 import { runDustpan } from '../servers/dustpan-command.ts';
 import { kubectl } from '../servers/kubectl.ts';
 import { eventually } from '../servers/waiting.ts';
@@ -55,6 +56,9 @@ const protectedTags = [
 ];
 const withProtected = (...others: readonly ImageSpec[]): readonly string[] =>
   [...protectedTags, ...others.map(({ ref }) => ref)].sort();
+
+/** containerd 1.7 has no image volumes: a pod with one never starts, and its image is kept all the same. */
+const mountsImages = !isContainerd17();
 
 const periods = ['--image-gc-period=1s', '--container-gc-period=1s'];
 const policy = (highThresholdPercent: number, lowThresholdPercent: number): object => ({
@@ -92,7 +96,7 @@ beforeAll(async () => {
   cluster = await startQuietNode({
     images: [{ archive: base.archive }, { archive: pin.archive, pinned: true }],
     // Report writable layers soon.
-    ctd: { config: "[plugins.'io.containerd.cri.v1.images']\nstats_collect_period = 1" },
+    ctd: { statsSeconds: 1 },
   });
   const sleep = 'sleep 3600';
   await createPods(cluster, {
@@ -149,7 +153,7 @@ test('without a policy, only records when images are used', async () => {
       finished: 'Succeeded',
       waiting: 'Pending',
       starting: 'Pending',
-      volume: 'Running',
+      volume: mountsImages ? 'Running' : 'Pending',
       before: 'Running',
     });
   const id = await imageId(usedBefore.ref);
@@ -196,7 +200,7 @@ test('DryRun removes nothing, and reports the removable images', async () => {
   const before = await imageTags(cluster);
   expect(before).toEqual(withProtected(usedBefore, unusedLast, ...unused));
   runningAtFirst = await runningPods(cluster);
-  expect(Object.keys(runningAtFirst).sort()).toEqual(['running', 'volume']);
+  expect(Object.keys(runningAtFirst).sort()).toEqual(mountsImages ? ['running', 'volume'] : ['running']);
 
   const removable = [usedBefore, unusedLast, ...unused];
   const sizes = await Promise.all(removable.map(async ({ ref }) => Number((await inspect(ref)).size)));

@@ -10,6 +10,7 @@ import { SnapshotOwners } from '../../../src/node/storage/snapshots-owners.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { crictl, runContainer, runSandbox } from '../node/crictl.ts';
 import { busyboxImage, images } from '../node/image.ts';
+import { isContainerd17 } from '../programs/parts.ts';
 
 const directories = '/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs/snapshots';
 const { signal } = new AbortController();
@@ -67,23 +68,27 @@ test('finds the owner of every snapshot of a working node', async () => {
   await crictl(cluster, 'rmp', '-f', sandbox.id);
 });
 
-test('an image that is mounted as a volume has one snapshot for each pod', async () => {
-  const sandbox = await runSandbox(cluster, { name: 'volume' });
-  const mounts = [{ container_path: '/data', image: { image: big.ref }, readonly: true }];
-  for (const name of ['one', 'two'])
-    await runContainer(cluster, sandbox, {
-      name,
-      image: busyboxImage.ref,
-      command: ['sleep', '3600'],
-      mounts,
-    });
-  const ownerless = async (): Promise<number> =>
-    (await keys()).length - ((await new SnapshotOwners(runtime).list(signal))?.size ?? 0);
-  // Those of the test before may be on their way out.
-  await expect.poll(ownerless, patience).toBe(0);
-  await expect.poll(() => counted(new SnapshotFinder({ runtime })), patience).toBe(0);
-  await crictl(cluster, 'rmp', '-f', sandbox.id);
-});
+// containerd 1.7 has no image volumes.
+test.skipIf(isContainerd17())(
+  'an image that is mounted as a volume has one snapshot for each pod',
+  async () => {
+    const sandbox = await runSandbox(cluster, { name: 'volume' });
+    const mounts = [{ container_path: '/data', image: { image: big.ref }, readonly: true }];
+    for (const name of ['one', 'two'])
+      await runContainer(cluster, sandbox, {
+        name,
+        image: busyboxImage.ref,
+        command: ['sleep', '3600'],
+        mounts,
+      });
+    const ownerless = async (): Promise<number> =>
+      (await keys()).length - ((await new SnapshotOwners(runtime).list(signal))?.size ?? 0);
+    // Those of the test before may be on their way out.
+    await expect.poll(ownerless, patience).toBe(0);
+    await expect.poll(() => counted(new SnapshotFinder({ runtime })), patience).toBe(0);
+    await crictl(cluster, 'rmp', '-f', sandbox.id);
+  },
+);
 
 test('counts leaked snapshots, and no removed ones once the runtime has collected them', async () => {
   const finder = new SnapshotFinder({ runtime });

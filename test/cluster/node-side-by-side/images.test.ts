@@ -57,7 +57,7 @@ async function underKubelet(): Promise<Played> {
       // The kubelet's disk measurements are at most a second old, well below its image period.
       args: ['--housekeeping-interval=500ms'],
     },
-    ctd: { config: "[debug]\nlevel = 'trace'" },
+    ctd: { logLevel: 'trace' },
   });
   // Other loops list images too, and one listing may be on its way: before the last of these, a detection has begun and ended.
   const noticed = (): Promise<void> => listed(cluster, 5);

@@ -30,12 +30,17 @@ export function nodeOfJail(env: NodeJS.ProcessEnv): ClusterNode {
 
 type Runner = Pick<Cluster, 'run'>;
 
+const images = ['-n', 'k8s.io', 'images'];
+
 /** Imports the images of an archive; CRI lists them, and shows them pinned, when this resolves. */
 export async function importImage(cluster: Runner, { archive, pinned = false }: NodeImage): Promise<void> {
-  const label = pinned ? ['--label', 'io.cri-containerd.pinned=pinned'] : [];
-  const args = ['-n', 'k8s.io', 'images', 'import', '--local', ...label, archive];
-  const { code, stderr } = await cluster.run('ctr', args);
+  const before = await imported(cluster);
+  const { code, stderr } = await cluster.run('ctr', [...images, 'import', '--local', archive]);
   if (code !== 0) throw new Error(`importing ${archive}: ${stderr.trim()}`);
+  const pins = pinned ? (await imported(cluster)).filter((name) => !before.includes(name)) : [];
+  // Only the import of containerd 2 sets labels.
+  for (const name of pins)
+    await cluster.run('ctr', [...images, 'label', name, 'io.cri-containerd.pinned=pinned']);
   const deadline = Date.now() + readyTimeoutMs;
   while (!(await isListed(cluster))) {
     if (Date.now() > deadline) throw new Error(`CRI does not list all that ${archive} had`);
@@ -46,9 +51,9 @@ export async function importImage(cluster: Runner, { archive, pinned = false }: 
 /** CRI learns of images by events. List CRI first, so that an image removed in between is not waited for. */
 async function isListed(cluster: Runner): Promise<boolean> {
   const { stdout } = await cluster.run('crictl', ['images', '-o', 'json']);
-  const { images = [] } = JSON.parse(stdout || '{}') as { readonly images?: readonly CriImage[] };
-  const listed = tagsOf(images);
-  const pinned = tagsOf(images.filter((one) => one.pinned));
+  const response = JSON.parse(stdout || '{}') as { readonly images?: readonly CriImage[] };
+  const listed = tagsOf(response.images ?? []);
+  const pinned = tagsOf((response.images ?? []).filter((one) => one.pinned));
   const all = await imported(cluster);
   const toBePinned = await imported(cluster, 'labels."io.cri-containerd.pinned"==pinned');
   return all.every((ref) => listed.has(ref)) && toBePinned.every((ref) => pinned.has(ref));
@@ -64,7 +69,7 @@ const tagsOf = (images: readonly CriImage[]): ReadonlySet<string> =>
 
 /** Names of the images, without those that CRI derives from ids. */
 async function imported(cluster: Runner, ...filters: readonly string[]): Promise<readonly string[]> {
-  const { stdout } = await cluster.run('ctr', ['-n', 'k8s.io', 'images', 'ls', '-q', ...filters]);
+  const { stdout } = await cluster.run('ctr', [...images, 'ls', '-q', ...filters]);
   return stdout.split('\n').filter((name) => name !== '' && !name.includes('sha256:'));
 }
 

@@ -1,7 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from '../servers/command.ts';
+import type { ClusterOptions } from '../servers/cluster.ts';
 import { kubeconfigFile } from '../servers/credentials.ts';
+import { isContainerd17 } from '../programs/parts.ts';
+import { pauseImage } from './image.ts';
 import { containerdSocket } from './node.ts';
 import { pullFrom, registryHosts, registryUrl } from './registry.ts';
 import type { PartSpec } from '../servers/part-process.ts';
@@ -16,9 +19,9 @@ export function containerdSpec(inputs: PartInputs): Spec {
   if (options.parts.includes('registry')) pullFrom(registryUrl(inputs), { dir, host: '_default' });
   mkdirSync(join(dir, 'cni'), { recursive: true });
   writeFileSync(join(dir, 'cni/10-bridge.conflist'), bridge);
-  writeFileSync(join(dir, 'containerd.toml'), containerdConfig(dir, bin));
-  // Merged over the first file.
-  writeFileSync(join(dir, 'containerd-test.toml'), `version = 3\n${options.ctd?.config ?? ''}\n`);
+  const folders = { bin, cni: join(dir, 'cni'), registry: registryHosts(dir) };
+  const config = isContainerd17() ? containerd17Config : containerdConfig;
+  writeFileSync(join(dir, 'containerd.toml'), config(folders, options.ctd));
   const crictl = [join(bin, 'crictl'), '--runtime-endpoint', `unix://${containerdSocket}`];
   return {
     command: 'containerd',
@@ -27,32 +30,63 @@ export function containerdSpec(inputs: PartInputs): Spec {
   };
 }
 
-function containerdConfig(dir: string, bin: string): string {
-  // The score may not be lowered without CAP_SYS_RESOURCE, which would fail every container.
-  return `version = 3
-root = '/var/lib/containerd'
-state = '/run/containerd'
-imports = ['${dir}/containerd-test.toml']
-[grpc]
-  address = '${containerdSocket}'
-[plugins.'io.containerd.metadata.v1.bolt']
-  no_sync = true
-[plugins.'io.containerd.internal.v1.opt']
-  path = '/var/lib/containerd/opt'
+/** Directories in containerd's configuration. */
+interface Folders {
+  readonly bin: string;
+  readonly cni: string;
+  readonly registry: string;
+}
+
+type ContainerdOptions = ClusterOptions['ctd'];
+
+// The score may not be lowered without CAP_SYS_RESOURCE, which would fail every container.
+const containerdConfig = ({ bin, cni, registry }: Folders, options: ContainerdOptions): string => `version = 3
+${commonConfig(options)}
 [plugins.'io.containerd.cri.v1.images']
   snapshotter = 'overlayfs'
+  stats_collect_period = ${options?.statsSeconds ?? 10}
   [plugins.'io.containerd.cri.v1.images'.pinned_images]
-    sandbox = 'bed.test/pause:1'
+    sandbox = '${pauseImage.ref}'
   [plugins.'io.containerd.cri.v1.images'.registry]
-    config_path = '${registryHosts(dir)}'
+    config_path = '${registry}'
 [plugins.'io.containerd.cri.v1.runtime']
   restrict_oom_score_adj = true
   disable_apparmor = true
   [plugins.'io.containerd.cri.v1.runtime'.cni]
     bin_dirs = ['${bin}']
-    conf_dir = '${dir}/cni'
+    conf_dir = '${cni}'
 `;
-}
+
+/** One plugin has all settings of the CRI in containerd 1.7. */
+const containerd17Config = (
+  { bin, cni, registry }: Folders,
+  options: ContainerdOptions,
+): string => `version = 2
+${commonConfig(options)}
+[plugins.'io.containerd.grpc.v1.cri']
+  sandbox_image = '${pauseImage.ref}'
+  stats_collect_period = ${options?.statsSeconds ?? 10}
+  restrict_oom_score_adj = true
+  disable_apparmor = true
+  [plugins.'io.containerd.grpc.v1.cri'.containerd]
+    snapshotter = 'overlayfs'
+  [plugins.'io.containerd.grpc.v1.cri'.registry]
+    config_path = '${registry}'
+  [plugins.'io.containerd.grpc.v1.cri'.cni]
+    bin_dir = '${bin}'
+    conf_dir = '${cni}'
+`;
+
+const commonConfig = (options: ContainerdOptions): string => `root = '/var/lib/containerd'
+state = '/run/containerd'
+[grpc]
+  address = '${containerdSocket}'
+[debug]
+  level = '${options?.logLevel ?? 'info'}'
+[plugins.'io.containerd.metadata.v1.bolt']
+  no_sync = true
+[plugins.'io.containerd.internal.v1.opt']
+  path = '/var/lib/containerd/opt'`;
 
 const ranges = [[{ subnet: '10.98.0.0/24' }]];
 const bridge = JSON.stringify({

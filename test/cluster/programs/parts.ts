@@ -9,6 +9,7 @@ export type Part = 'etcd' | 'api' | 'kcm' | 'sched' | 'ctd' | 'kubelet' | 'regis
 export type Group =
   | 'etcd'
   | 'containerd'
+  | 'containerd-1.7'
   | 'runc'
   | 'busybox'
   | 'kubernetes'
@@ -37,11 +38,10 @@ const quick: Program = {
   module: kubernetes.module,
   package: `${kubernetes.module}/cmd/kubelet`,
 };
-const containerd: Source = {
-  group: 'containerd',
-  module: 'github.com/containerd/containerd/v2',
-  folder: '/cmd/',
-};
+const containerds = {
+  containerd: 'github.com/containerd/containerd/v2',
+  'containerd-1.7': 'github.com/containerd/containerd',
+} as const;
 const runc: Source = { group: 'runc', module: 'github.com/opencontainers/runc', folder: '' };
 const busybox: Source = { group: 'busybox', module: 'dustpan.dev/test/busybox', folder: '' };
 const uroot: Source = { group: 'busybox', module: 'github.com/u-root/u-root', folder: '/cmds/core/' };
@@ -71,7 +71,7 @@ function program(source: Source, name: string, versionArgs?: readonly string[]):
 }
 
 const version = ['--version'];
-const programs: Readonly<Record<Part, readonly Program[]>> = {
+const programs: Readonly<Record<Exclude<Part, 'ctd'>, readonly Program[]>> = {
   etcd: [program(etcd, 'etcd', version)],
   api: [
     program(kubernetes, 'kube-apiserver', version),
@@ -81,7 +81,25 @@ const programs: Readonly<Record<Part, readonly Program[]>> = {
   ],
   kcm: [program(kubernetes, 'kube-controller-manager', version)],
   sched: [program(kubernetes, 'kube-scheduler', version)],
-  ctd: [
+  kubelet: [program(kubernetes, 'kubelet', version), quick],
+  // It does not know its version.
+  registry: [program(distribution, 'registry')],
+  // Other builds may lack Kubernetes discovery without notice: always our own build.
+  prometheus: [program(prometheus, 'prometheus'), program(prometheus, 'promtool')],
+};
+
+/** Whether DUSTPAN_CONTAINERD selects containerd 1.7; throws on a version that is not here. */
+export function isContainerd17(env: NodeJS.ProcessEnv = process.env): boolean {
+  const minor = env['DUSTPAN_CONTAINERD'] ?? '';
+  if (!['', '1.7', '2.4'].includes(minor))
+    throw new Error(`DUSTPAN_CONTAINERD=${minor}: no such version here; use 1.7 or 2.4`);
+  return minor === '1.7';
+}
+
+function ctdPrograms(): readonly Program[] {
+  const group = isContainerd17() ? 'containerd-1.7' : 'containerd';
+  const containerd: Source = { group, module: containerds[group], folder: '/cmd/' };
+  return [
     program(containerd, 'containerd', version),
     program(containerd, 'containerd-shim-runc-v2', ['-v']),
     program(containerd, 'ctr', version),
@@ -92,20 +110,15 @@ const programs: Readonly<Record<Part, readonly Program[]>> = {
     program(cni, 'bridge'),
     program(cni, 'loopback'),
     program({ ...cni, folder: '/plugins/ipam/' }, 'host-local'),
-  ],
-  kubelet: [program(kubernetes, 'kubelet', version), quick],
-  // It does not know its version.
-  registry: [program(distribution, 'registry')],
-  // Other builds may lack Kubernetes discovery without notice: always our own build.
-  prometheus: [program(prometheus, 'prometheus'), program(prometheus, 'promtool')],
-};
+  ];
+}
 
 /** Every jail has a network. Not from the machine: its `ip` may be another program, or none. */
 const ip = program(uroot, 'ip');
 
 /** The programs that these parts, their jail and their tests run. */
 export function programsOf(parts: readonly Part[]): readonly Program[] {
-  return [ip, ...[...new Set(parts)].flatMap((part) => programs[part])];
+  return [ip, ...[...new Set(parts)].flatMap((part) => (part === 'ctd' ? ctdPrograms() : programs[part]))];
 }
 
 /** Whether a C compiler is needed: runc joins namespaces in C, before Go has threads. */
@@ -135,11 +148,11 @@ export function buildFlags(group: Group, pinned: (module: string) => string): Bu
     case 'runc':
     case 'registry':
       return flags('', []);
-    case 'containerd': {
-      const number = pinned(containerd.module).slice(1);
-      return flags('no_btrfs no_devmapper no_zfs no_aufs', [
-        `${containerd.module}/version.Version=${number}`,
-      ]);
+    case 'containerd':
+    case 'containerd-1.7': {
+      const module = containerds[group];
+      const number = pinned(module).slice(1);
+      return flags('no_btrfs no_devmapper no_zfs no_aufs', [`${module}/version.Version=${number}`]);
     }
     case 'kubernetes':
     case 'kubelet-quick':

@@ -43,8 +43,8 @@ export interface ClusterOptions {
   /** `controllers` is the flag's value; by default all but the pod garbage collector. */
   readonly kcm?: { readonly controllers?: string; readonly args?: readonly string[] };
   readonly sched?: { readonly args?: readonly string[] };
-  /** TOML in containerd's format 3, merged over the defaults. */
-  readonly ctd?: { readonly config?: string };
+  /** containerd's log level, and the period in which it measures snapshots (default 10 s). */
+  readonly ctd?: { readonly logLevel?: 'trace'; readonly statsSeconds?: number };
   /** Fields of KubeletConfiguration that replace the defaults; `args` come last. kubelet-quick collects garbage every few seconds. */
   readonly kubelet?: {
     readonly program?: 'kubelet' | 'kubelet-quick';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { startCluster } from '../../cluster/servers/cluster.ts';
 import { busyboxImage, image, type ImageSpec } from '../../cluster/node/image.ts';
 import { push, pushIndex } from '../../cluster/node/push.ts';
+import { isContainerd17 } from '../../cluster/programs/parts.ts';
 import type { RuntimeUnderTest } from './kubelet-side.ts';
 
 /** Starts a real containerd. */
@@ -18,6 +19,7 @@ export async function startContainerd(): Promise<RuntimeUnderTest> {
   return {
     socket: '/run/containerd/containerd.sock',
     logRoot: '/var/log/pods',
+    isContainerd17: isContainerd17(),
     image: async (tags, { pinned = false } = {}) => {
       const archive = join(folder, `${built}.tar`);
       const { id } = await image(spec(tags), archive);

@@ -16,8 +16,7 @@ export function containerSuite(environment: CriEnvironment): void {
       sandboxId,
       name: 'main',
       attempt: 3,
-      imageId: app.id,
-      imageRef: app.id,
+      ...environment.imageOf(app),
       state: 'Created',
     });
     expect(created?.createdAtNs).toBeGreaterThanOrEqual(before);

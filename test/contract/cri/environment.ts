@@ -38,6 +38,11 @@ export class CriEnvironment {
     return (await this.runtime.listImages(this.signal)).map(({ id }) => id);
   }
 
+  /** The image of a container, as the runtime lists it. */
+  imageOf({ id }: Pick<TestImage, 'id'>): Pick<RuntimeContainer, 'imageId' | 'imageRef'> {
+    return { imageId: this.target.isContainerd17 === true ? '' : id, imageRef: id };
+  }
+
   /** Waits until the container is in the state. */
   async reaches(id: string, state: string): Promise<void> {
     await vi.waitFor(async () => {

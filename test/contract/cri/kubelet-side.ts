@@ -13,6 +13,8 @@ export interface RuntimeUnderTest {
   readonly socket: string;
   /** The parent of the pods' log directories. */
   readonly logRoot: string;
+  /** containerd 1.7 names its sandbox image, and an image in use by `imageRef` alone. */
+  readonly isContainerd17?: boolean;
   /** A new image, with a shell, by one or more tags: imported, not pulled. */
   image(tags: readonly string[], options?: { readonly pinned?: boolean }): Promise<TestImage>;
   /** Pushes a new image under these references to the registry that the runtime pulls from, or an index of it and of an image for another architecture. */

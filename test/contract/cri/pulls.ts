@@ -66,10 +66,7 @@ export function pullSuite(environment: CriEnvironment): void {
     expect(await kubelet.pull('bed.test/moved:1')).toBe(after.id);
     expect(await names(before.id)).toEqual([`bed.test/moved@${before.digest}`]);
     expect(await names(after.id)).toEqual(['bed.test/moved:1', `bed.test/moved@${after.digest}`]);
-    expect(await environment.container(containerId)).toMatchObject({
-      imageId: before.id,
-      imageRef: before.id,
-    });
+    expect(await environment.container(containerId)).toMatchObject(environment.imageOf(before));
   });
 
   test('a removal by id removes tags and digests, and the image can be pulled again', async () => {

@@ -23,7 +23,7 @@ export class AgentEnvironment implements AsyncDisposable {
   /** Concurrent tests give the hook of their context. */
   constructor(onFailed = onTestFailed) {
     this.#onFailed = onFailed;
-    for (const directory of ['state', 'pods', 'containers', 'kubelet', 'images'])
+    for (const directory of ['state', 'pods', 'containers', 'kubelet', 'images', 'overlay-images'])
       mkdirSync(this.path(directory));
   }
 
@@ -31,10 +31,11 @@ export class AgentEnvironment implements AsyncDisposable {
   static async open(
     { onTestFailed }: Pick<TestContext, 'onTestFailed'>,
     options: SandboxOptions = {},
+    cri: Partial<CriSandboxOptions> = {},
   ): Promise<AgentEnvironment> {
     const bed = new AgentEnvironment(onTestFailed);
     await bed.startApi(options);
-    await bed.startCri();
+    await bed.startCri(cri);
     return bed;
   }
 
@@ -62,7 +63,8 @@ export class AgentEnvironment implements AsyncDisposable {
   async startCri(options: Partial<CriSandboxOptions> = {}): Promise<CriSandbox> {
     const logs = { pods: this.path('pods'), containers: this.path('containers') };
     const socket = this.path('cri.sock');
-    this.#cri = await startCriSandbox({ socket, logs, mountpoint: this.path('images'), ...options });
+    const mountpoint = this.path(options.flavour === 'cri-o' ? 'overlay-images' : 'images');
+    this.#cri = await startCriSandbox({ socket, logs, mountpoint, ...options });
     return this.#cri;
   }
 

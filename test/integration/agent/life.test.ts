@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { expect, test as sequential, type TestContext } from 'vitest';
+import type { Flavour } from '../../sandbox/cri/flavour.ts';
 import { AgentEnvironment, nodesPolicy, type RunningAgent } from './environment.ts';
 import { until } from '../built.ts';
 
 // They wait for passes and reports, each on a node of its own.
 const test = sequential.concurrent;
+
+const runtimes: readonly Flavour[] = ['containerd', 'cri-o'];
 
 const ready = `[+]ping ok
 [+]gcpolicies-synced ok
@@ -47,8 +50,11 @@ const unused = 'registry.example.com/unused:v1';
 const pinned = 'registry.example.com/pinned:v1';
 
 /** A node with a running pod, dead containers, a deleted pod, and images. */
-async function nodeWithGarbage(context: Pick<TestContext, 'onTestFailed'>): Promise<AgentEnvironment> {
-  const bed = await AgentEnvironment.open(context);
+async function nodeWithGarbage(
+  context: Pick<TestContext, 'onTestFailed'>,
+  flavour: Flavour,
+): Promise<AgentEnvironment> {
+  const bed = await AgentEnvironment.open(context, {}, { flavour });
   const { runtime } = bed.cri;
   runtime.addImage({ tags: [starting] });
   runtime.addImage({ tags: [unused] });
@@ -76,76 +82,85 @@ const tagsOf = ({ cri }: AgentEnvironment): string[] =>
 const containersOf = ({ cri }: AgentEnvironment): string[] =>
   cri.runtime.containers.map(({ name, attempt, state }) => `${name} ${attempt} ${state}`).toSorted();
 
-test('no policy, DryRun and a node with the label gc.dustpan.dev/keep: nothing is removed', async (context) => {
-  await using bed = await nodeWithGarbage(context);
-  const agent = bed.startAgent(['--v=4']);
-  await until('it is logged', () => agent.timesLogged('nothing is collected on this node') === 1);
-  bed.api.store.apply(nodesPolicy('DryRun', collectAll));
-  await until(
-    'would remove',
-    () => agent.timesLogged('would remove image') > 0 && agent.timesLogged('would remove container') > 0,
-  );
-  await until('reported', () => bed.condition('Ready') === 'True AsPlanned');
-  expect(bed.report()).toMatchObject({ images: { total: { count: 4 }, removable: { count: 1 } } });
-  bed.node({ 'gc.dustpan.dev/keep': 'true' });
-  await until('it is logged', () => agent.lines.some(({ reason }) => reason === 'KeepMarked'));
-  bed.api.store.apply(nodesPolicy('Enforce', collectAll));
-  await morePasses(agent, 4);
-  expect(bed.cri.changes).toEqual([]);
-});
+test.for(runtimes)(
+  '%s: no policy, DryRun and a node with the label gc.dustpan.dev/keep: nothing is removed',
+  async (flavour, context) => {
+    await using bed = await nodeWithGarbage(context, flavour);
+    const agent = bed.startAgent(['--v=4']);
+    await until('it is logged', () => agent.timesLogged('nothing is collected on this node') === 1);
+    bed.api.store.apply(nodesPolicy('DryRun', collectAll));
+    await until(
+      'would remove',
+      () => agent.timesLogged('would remove image') > 0 && agent.timesLogged('would remove container') > 0,
+    );
+    await until('reported', () => bed.condition('Ready') === 'True AsPlanned');
+    expect(bed.report()).toMatchObject({ images: { total: { count: 4 }, removable: { count: 1 } } });
+    bed.node({ 'gc.dustpan.dev/keep': 'true' });
+    await until('it is logged', () => agent.lines.some(({ reason }) => reason === 'KeepMarked'));
+    bed.api.store.apply(nodesPolicy('Enforce', collectAll));
+    await morePasses(agent, 4);
+    expect(bed.cri.changes).toEqual([]);
+  },
+);
 
-test('Enforce: garbage is removed, objects in use, starting or pinned stay; the next agent continues the totals', async (context) => {
-  await using bed = await nodeWithGarbage(context);
-  bed.api.store.apply(nodesPolicy('Enforce', collectAll));
-  const agent = bed.startAgent(['--v=4']);
-  await until('the unused image is removed', () => !tagsOf(bed).includes(unused));
-  await until('the deleted pod is collected', () => containersOf(bed).length === 2);
-  await morePasses(agent, 4);
-  expect(tagsOf(bed)).toEqual([pinned, running, starting].toSorted());
-  expect(containersOf(bed)).toEqual(['main 1 Exited', 'main 2 Running']);
-  expect(await agent.sample('dustpan_image_garbage_collected_total{reason="age"}')).toBe(1);
-  await until('reported', () => bed.condition('Ready') === 'True AsPlanned');
-  expect(agent.stdout).not.toContain('    at ');
-  expect(agent.lines.filter(({ level }) => level === 'error')).toEqual([]);
-  expect(await agent.stop()).toBe(0);
-  const before = bed.report();
-  expect(before?.units?.map(({ name }) => name)).toEqual(['containergc', 'imagegc']);
-  const totals = before?.units?.map(({ removedTotal, totalsSince }) => ({ removedTotal, totalsSince }));
-  const removed = before?.containers?.lastRemoved;
-  expect(removed?.find(({ name }) => name === 'old')).toMatchObject({
-    kind: 'Container',
-    pod: { namespace: 'default', name: 'gone' },
-    reason: 'PodGone',
-    policy: 'default',
-  });
-  const next = bed.startAgent(['--v=4']);
-  await morePasses(next, 2);
-  expect(await next.stop()).toBe(0);
-  expect(totals).not.toContainEqual({ removedTotal: 0 });
-  expect(bed.report()?.units).toMatchObject(totals ?? []);
-  expect(bed.report()?.containers?.lastRemoved).toEqual(removed);
-});
+test.for(runtimes)(
+  '%s: Enforce: garbage is removed, objects in use, starting or pinned stay; the next agent continues the totals',
+  async (flavour, context) => {
+    await using bed = await nodeWithGarbage(context, flavour);
+    bed.api.store.apply(nodesPolicy('Enforce', collectAll));
+    const agent = bed.startAgent(['--v=4']);
+    await until('the unused image is removed', () => !tagsOf(bed).includes(unused));
+    await until('the deleted pod is collected', () => containersOf(bed).length === 2);
+    await morePasses(agent, 4);
+    expect(tagsOf(bed)).toEqual([pinned, running, starting].toSorted());
+    expect(containersOf(bed)).toEqual(['main 1 Exited', 'main 2 Running']);
+    expect(await agent.sample('dustpan_image_garbage_collected_total{reason="age"}')).toBe(1);
+    await until('reported', () => bed.condition('Ready') === 'True AsPlanned');
+    expect(agent.stdout).not.toContain('    at ');
+    expect(agent.lines.filter(({ level }) => level === 'error')).toEqual([]);
+    expect(await agent.stop()).toBe(0);
+    const before = bed.report();
+    expect(before?.units?.map(({ name }) => name)).toEqual(['containergc', 'imagegc']);
+    const totals = before?.units?.map(({ removedTotal, totalsSince }) => ({ removedTotal, totalsSince }));
+    const removed = before?.containers?.lastRemoved;
+    expect(removed?.find(({ name }) => name === 'old')).toMatchObject({
+      kind: 'Container',
+      pod: { namespace: 'default', name: 'gone' },
+      reason: 'PodGone',
+      policy: 'default',
+    });
+    const next = bed.startAgent(['--v=4']);
+    await morePasses(next, 2);
+    expect(await next.stop()).toBe(0);
+    expect(totals).not.toContainEqual({ removedTotal: 0 });
+    expect(bed.report()?.units).toMatchObject(totals ?? []);
+    expect(bed.report()?.containers?.lastRemoved).toEqual(removed);
+  },
+);
 
-test('SIGKILL during a pass, then a new agent: the history continues', async (context) => {
-  await using bed = await nodeWithGarbage(context);
-  bed.cri.faults.next('RemoveImage', { kind: 'hang' }, Infinity);
-  bed.api.store.apply(nodesPolicy('Enforce', collectAll));
-  const first = bed.startAgent();
-  await until('a removal hangs', () => bed.cri.calls.some(({ method }) => method === 'RemoveImage'));
-  const detected = (): ReadonlyMap<string, string> => {
-    const text = readFileSync(`${bed.path('state')}/state.json`, 'utf8');
-    const { images } = JSON.parse(text) as { images: Record<string, { firstDetected: string }> };
-    return new Map(Object.entries(images).map(([id, { firstDetected }]) => [id, firstDetected]));
-  };
-  first.kill('SIGKILL');
-  expect(await first.ended()).toBe('SIGKILL');
-  const known = detected();
-  expect(known.size).toBe(4);
-  bed.cri.faults.clear();
+test.for(runtimes)(
+  '%s: SIGKILL during a pass, then a new agent: the history continues',
+  async (flavour, context) => {
+    await using bed = await nodeWithGarbage(context, flavour);
+    bed.cri.faults.next('RemoveImage', { kind: 'hang' }, Infinity);
+    bed.api.store.apply(nodesPolicy('Enforce', collectAll));
+    const first = bed.startAgent();
+    await until('a removal hangs', () => bed.cri.calls.some(({ method }) => method === 'RemoveImage'));
+    const detected = (): ReadonlyMap<string, string> => {
+      const text = readFileSync(`${bed.path('state')}/state.json`, 'utf8');
+      const { images } = JSON.parse(text) as { images: Record<string, { firstDetected: string }> };
+      return new Map(Object.entries(images).map(([id, { firstDetected }]) => [id, firstDetected]));
+    };
+    first.kill('SIGKILL');
+    expect(await first.ended()).toBe('SIGKILL');
+    const known = detected();
+    expect(known.size).toBe(4);
+    bed.cri.faults.clear();
 
-  bed.startAgent();
-  await until('the unused image is removed', () => !tagsOf(bed).includes(unused));
-  await until('it wrote its state', () => detected().size === 3);
-  for (const [id, at] of detected()) expect(at).toBe(known.get(id));
-  expect(containersOf(bed)).toContain('main 2 Running');
-});
+    bed.startAgent();
+    await until('the unused image is removed', () => !tagsOf(bed).includes(unused));
+    await until('it wrote its state', () => detected().size === 3);
+    for (const [id, at] of detected()) expect(at).toBe(known.get(id));
+    expect(containersOf(bed)).toContain('main 2 Running');
+  },
+);

@@ -9,6 +9,8 @@ export interface SimImage {
   readonly sizeBytes: number;
   pinned: boolean;
   readonly runtimeHandler: string;
+  /** An OCI artifact, which CRI-O lists with the images: it is no root file system. */
+  readonly isArtifact: boolean;
 }
 
 export interface SimSandbox {

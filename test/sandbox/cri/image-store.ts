@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { normaliseReference, parseImageReference, repositoryOf } from '../../../src/api/image-reference.ts';
+import type { Flavour } from './flavour.ts';
 import type { SimImage } from './facts.ts';
 import type { PushedImage } from './image-registry.ts';
 
@@ -12,13 +13,21 @@ export interface ImageSpec {
   readonly sizeBytes?: number;
   readonly pinned?: boolean;
   readonly runtimeHandler?: string;
+  readonly isArtifact?: boolean;
 }
 
 const defaultSizeBytes = 10_000_000;
 
+const newDigest = (): string => `sha256:${createHash('sha256').update(randomUUID()).digest('hex')}`;
+
 /** The images of the node. An id that is added twice is listed twice, as in some runtimes. */
 export class ImageStore {
   #images: SimImage[] = [];
+  readonly #flavour: Flavour;
+
+  constructor(flavour: Flavour) {
+    this.#flavour = flavour;
+  }
 
   get all(): readonly SimImage[] {
     return this.#images;
@@ -26,13 +35,15 @@ export class ImageStore {
 
   /** Moves a tag from another image to this one, like a pull. */
   add(spec: ImageSpec): SimImage {
+    const digest = newDigest();
     const image: SimImage = {
-      id: spec.id ?? `sha256:${createHash('sha256').update(randomUUID()).digest('hex')}`,
+      id: this.#idOf(spec.id ?? (spec.isArtifact === true ? digest : newDigest())),
       tags: [],
-      digests: [...(spec.digests ?? [])],
+      digests: [...(spec.digests ?? (this.#flavour === 'cri-o' ? digestNames(spec.tags, digest) : []))],
       sizeBytes: spec.sizeBytes ?? defaultSizeBytes,
       pinned: spec.pinned ?? false,
       runtimeHandler: spec.runtimeHandler ?? '',
+      isArtifact: spec.isArtifact ?? false,
     };
     this.#images.push(image);
     for (const tag of spec.tags ?? []) this.tag(image, tag);
@@ -40,8 +51,9 @@ export class ImageStore {
   }
 
   /** Names an image after the reference of its pull: its digest, and its tag unless the reference has a digest. */
-  pull(reference: string, { id, digest }: PushedImage): SimImage {
-    const image = this.#images.find((one) => one.id === id) ?? this.add({ id });
+  pull(reference: string, { id: pushed, digest }: PushedImage): SimImage {
+    const id = this.#idOf(pushed);
+    const image = this.#images.find((one) => one.id === id) ?? this.add({ id, digests: [] });
     const parsed = parseImageReference(reference);
     if (parsed === undefined) return image;
     const name = `${repositoryOf(parsed)}@${digest}`;
@@ -71,4 +83,22 @@ export class ImageStore {
   remove(id: string): void {
     this.#images = this.#images.filter((image) => image.id !== id);
   }
+
+  removeEntry(entry: SimImage): void {
+    this.#images = this.#images.filter((image) => image !== entry);
+  }
+
+  /** CRI-O lists ids without their algorithm. */
+  #idOf(id: string): string {
+    return this.#flavour === 'cri-o' ? id.replace(/^sha256:/, '') : id;
+  }
+}
+
+/** CRI-O names an image by its digest in each repository of its tags, even if no registry has it there. */
+function digestNames(tags: readonly string[] = [], digest: string): readonly string[] {
+  const repositories = tags.flatMap((tag) => {
+    const parsed = parseImageReference(tag);
+    return parsed === undefined ? [] : [repositoryOf(parsed)];
+  });
+  return [...new Set(repositories)].map((repository) => `${repository}@${digest}`);
 }

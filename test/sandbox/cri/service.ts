@@ -5,7 +5,7 @@ import {
   imageInfo,
   wireContainer,
   wireContainerStatus,
-  wireFileSystem,
+  wireFileSystems,
   wireImage,
   wireSandbox,
   wireStats,
@@ -52,19 +52,27 @@ function* batches(field: string, items: readonly object[]): Generator<object> {
   for (let i = 0; i < items.length; i += batchSize) yield { [field]: items.slice(i, i + batchSize) };
 }
 
-/** The lists as containerd 2.4 streams them. */
+/** The lists as containerd 2.4 and CRI-O 1.37 stream them. */
 export function streamMethods(runtime: SimulatedRuntime): Methods {
   return {
     StreamImages: () => batches('images', runtime.images.all.map(wireImage)),
     StreamPodSandboxes: () => batches('podSandboxes', runtime.sandboxes.map(wireSandbox)),
-    StreamContainers: () => batches('containers', runtime.containers.map(wireContainer)),
+    StreamContainers: () =>
+      batches(
+        'containers',
+        runtime.containers.map((container) => wireContainer(container, runtime)),
+      ),
     StreamContainerStats: () =>
       batches(
         'containerStats',
-        runtime.containers.map((container) => wireStats(container, runtime)),
+        measured(runtime).map((container) => wireStats(container, runtime)),
       ),
   };
 }
+
+/** The containers with statistics: CRI-O has none for those that have exited. */
+const measured = ({ flavour, containers }: SimulatedRuntime): readonly SimContainer[] =>
+  flavour === 'cri-o' ? containers.filter(({ state }) => state !== 'Exited') : containers;
 
 /** The image service. dustpan sends no filters. */
 export function imageMethods(runtime: SimulatedRuntime): Methods {
@@ -79,7 +87,7 @@ export function imageMethods(runtime: SimulatedRuntime): Methods {
     RemoveImage: ({ image }: OfImage) => {
       runtime.removeImage(image?.image ?? '');
     },
-    ImageFsInfo: () => ({ imageFilesystems: [wireFileSystem(runtime)] }),
+    ImageFsInfo: () => wireFileSystems(runtime),
   };
 }
 
@@ -139,12 +147,14 @@ function containerMethods(runtime: SimulatedRuntime): Methods {
     RemoveContainer: ({ containerId }: OfContainer) => {
       pods.remove(containerId);
     },
-    ListContainers: () => ({ containers: runtime.containers.map(wireContainer) }),
+    ListContainers: () => ({
+      containers: runtime.containers.map((container) => wireContainer(container, runtime)),
+    }),
     ContainerStatus: ({ containerId }: OfContainer) => ({
-      status: wireContainerStatus(pods.container(containerId)),
+      status: wireContainerStatus(pods.container(containerId), runtime),
     }),
     ListContainerStats: () => ({
-      stats: runtime.containers.map((container) => wireStats(container, runtime)),
+      stats: measured(runtime).map((container) => wireStats(container, runtime)),
     }),
   };
 }

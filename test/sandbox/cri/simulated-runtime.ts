@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { SimContainer, SimImage, SimSandbox } from './facts.ts';
+import { flavours, removals, type Flavour } from './flavour.ts';
 import { ImageRegistry } from './image-registry.ts';
 import { ImageStore } from './image-store.ts';
 import type { ImageSpec } from './image-store.ts';
@@ -11,9 +12,11 @@ import { PodStore } from './pod-store.ts';
 import { notFound } from './sim-error.ts';
 
 export interface NodeOptions {
+  /** The runtime that it behaves like; default containerd 2. */
+  readonly flavour?: Flavour;
   readonly name?: string;
   readonly version?: string;
-  /** The sandbox image in its verbose Status; default: none, like containerd 2. */
+  /** The sandbox image in its verbose Status; default: none with containerd 2. */
   readonly sandboxImage?: string;
   readonly logs?: LogRoots;
   /** The mountpoint in ImageFsInfo. */
@@ -26,9 +29,10 @@ interface RanPod {
   readonly containers: readonly SimContainer[];
 }
 
-/** The simulated node of the CRI server: tests set it up, calls change it like containerd. */
+/** The simulated node of the CRI server: tests set it up, calls change it like the runtime of its flavour. */
 export class SimulatedRuntime {
-  readonly images = new ImageStore();
+  readonly flavour: Flavour;
+  readonly images: ImageStore;
   readonly registry = new ImageRegistry();
   readonly pods: PodStore;
   readonly name: string;
@@ -42,10 +46,13 @@ export class SimulatedRuntime {
 
   constructor(options: NodeOptions = {}) {
     this.now = options.now ?? ((): Date => new Date());
-    this.name = options.name ?? 'containerd';
-    this.version = options.version ?? 'v2.3.6';
-    this.sandboxImage = options.sandboxImage;
-    this.mountpoint = options.mountpoint ?? '/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs';
+    this.flavour = options.flavour ?? 'containerd';
+    this.images = new ImageStore(this.flavour);
+    const defaults = flavours[this.flavour];
+    this.name = options.name ?? defaults.name;
+    this.version = options.version ?? defaults.version;
+    this.sandboxImage = options.sandboxImage ?? defaults.sandboxImage;
+    this.mountpoint = options.mountpoint ?? defaults.mountpoint;
     this.pods = new PodStore(this.now);
     this.#logs = options.logs ?? {};
   }
@@ -113,10 +120,8 @@ export class SimulatedRuntime {
     return this.images.pull(reference, pushed);
   }
 
-  /** RemoveImage: removes the image with all its names. */
   removeImage(reference: string): void {
-    const image = this.images.resolve(reference);
-    if (image !== undefined) this.images.remove(image.id);
+    removals[this.flavour](this, reference);
   }
 
   exit(containerId: string, exitCode = 0, at?: Date): void {

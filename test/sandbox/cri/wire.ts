@@ -19,7 +19,7 @@ export function imageInfo({ id }: SimImage): Record<string, string> {
   return { info: JSON.stringify({ imageSpec: { rootfs: { type: 'layers', diff_ids: layers } } }) };
 }
 
-/** The status of containerd without a network; only a verbose response has the configuration. */
+/** The status of a runtime without a network; only a verbose response has the configuration. */
 export const wireStatus = ({ notReady, sandboxImage }: SimulatedRuntime, verbose: boolean): object => ({
   status: {
     conditions: [
@@ -49,11 +49,11 @@ export const wireSandbox = (sandbox: SimSandbox): object => ({
 
 const containerState = ({ state }: SimContainer): string => `CONTAINER_${state.toUpperCase()}`;
 
-export const wireContainer = (container: SimContainer): object => ({
+export const wireContainer = (container: SimContainer, runtime: SimulatedRuntime): object => ({
   id: container.id,
   podSandboxId: container.sandboxId,
   metadata: { name: container.name, attempt: container.attempt },
-  imageRef: container.imageId,
+  imageRef: imageRefOf(container, runtime),
   imageId: container.imageId,
   state: containerState(container),
   createdAt: String(container.createdAtNs),
@@ -61,12 +61,23 @@ export const wireContainer = (container: SimContainer): object => ({
   annotations: container.annotations,
 });
 
-export const wireContainerStatus = (container: SimContainer): object => ({
+/** containerd reports the id, CRI-O a digest of the image, in any of its repositories. */
+const imageRefOf = ({ imageId }: SimContainer, { flavour, images }: SimulatedRuntime): string =>
+  (flavour === 'cri-o' ? images.resolve(imageId)?.digests[0] : undefined) ?? imageId;
+
+/** CRI-O reports mounted images by their ids. */
+const mountedOf = (
+  { mountedImages }: SimContainer,
+  { flavour, images }: SimulatedRuntime,
+): readonly string[] =>
+  flavour === 'cri-o' ? mountedImages.map((name) => images.resolve(name)?.id ?? name) : mountedImages;
+
+export const wireContainerStatus = (container: SimContainer, runtime: SimulatedRuntime): object => ({
   id: container.id,
   state: containerState(container),
   finishedAt: String(container.finishedAtNs),
   exitCode: container.exitCode,
-  mounts: container.mountedImages.map((mounted) => ({ image: { image: mounted } })),
+  mounts: mountedOf(container, runtime).map((mounted) => ({ image: { image: mounted } })),
   logPath: container.logPath,
 });
 
@@ -78,12 +89,16 @@ export const wireStats = (container: SimContainer, runtime: SimulatedRuntime): o
     : { writableLayer: usage(runtime, container.writableBytes, 1) }),
 });
 
-export const wireFileSystem = (runtime: SimulatedRuntime): object =>
-  usage(
-    runtime,
-    runtime.images.all.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
-    runtime.images.all.length * inodesPerImage,
-  );
+/** CRI-O names a file system for containers too, and measures the directories that describe its images, not their layers. */
+export function wireFileSystems(runtime: SimulatedRuntime): object {
+  const { all } = runtime.images;
+  if (runtime.flavour === 'cri-o') {
+    const measured = usage(runtime, all.length * 4096, all.length);
+    return { imageFilesystems: [measured], containerFilesystems: [measured] };
+  }
+  const bytes = all.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  return { imageFilesystems: [usage(runtime, bytes, all.length * inodesPerImage)] };
+}
 
 const inodesPerImage = 100;
 

@@ -86,6 +86,17 @@ describe('empty messages', () => {
   });
 });
 
+test.each([
+  ['/var/lib/containers/storage/overlay-images', 0],
+  ['/mnt/split/overlay-containers', 0],
+  ['/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs', 4096],
+  ['/data/docker-images', 4096],
+])('the usage of %s counts as %d: CRI-O measures no layers', (mountpoint, expected) => {
+  const measured = { fsId: { mountpoint }, usedBytes: { value: 4096n }, inodesUsed: { value: 4096n } };
+  const info = wire.ImageFsInfoResponse.fromPartial({ imageFilesystems: [measured] });
+  expect(toFileSystems(info).images).toEqual([{ mountpoint, usedBytes: expected, inodesUsed: expected }]);
+});
+
 describe('labels and annotations', () => {
   const labels = {
     'io.kubernetes.container.name': 'main',

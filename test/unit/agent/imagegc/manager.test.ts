@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { RuntimeError } from '../../../../src/cri/runtime.ts';
-import { changeAt, container } from '../../../fakes/runtime.ts';
+import { changeAt, container, image } from '../../../fakes/runtime.ts';
 import { keptBy } from '../builders.ts';
 import { nodePod } from './builders.ts';
 import { governed, Node } from './environment.ts';
@@ -243,11 +243,64 @@ describe('a removal that fails', () => {
     expect(node.runtime.changes).toEqual(['removeImage sha256:a', 'removeImage sha256:b']);
   });
 
+  test('also if the runtime reports success and still has the image, as CRI-O does for one in a read-only store', async () => {
+    const [first] = node.runtime.images;
+    changeAt(node.runtime, 'imageStatus', 1, () => node.runtime.add(first ?? image('a')));
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1, errors: 1 });
+    expect(node.left).toBe('c d e f g h i a');
+    expect(await node.pass()).toMatchObject({ result: 'Idle', removed: 0 });
+  });
+
+  test('is a success if only the query after it fails', async () => {
+    node.runtime.fail('imageStatus');
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1, errors: 0 });
+  });
+
   test('does not change the order if the runtime is not available', async () => {
     node.runtime.fail('removeImage', { error: new RuntimeError('no socket', 'unavailable') });
     await node.pass();
     await node.pass();
     expect(node.left).toBe('b c d e f g h i');
+  });
+});
+
+describe('an artifact of CRI-O, whose id is the digest of its manifest', () => {
+  const id = 'f'.repeat(64);
+  const digest = `example.com/model@sha256:${id}`;
+  const artifact = (tags: readonly string[]) =>
+    image('model', { id, tags, digests: [digest], sizeBytes: 500 });
+  // It is older than the others.
+  beforeEach(() => {
+    node.runtime.images = [];
+    node.clock.advance(60_000);
+  });
+
+  const observeFirst = async (tags: readonly string[]): Promise<void> => {
+    node.runtime.add(artifact(tags));
+    await node.observe();
+    node.fill();
+    node.otherBytes = -1000;
+    await node.observe();
+  };
+
+  test.each([
+    { name: 'by its tags', tags: ['example.com/model:1', 'example.com/model:2'] },
+    { name: 'by its digest if it has no tag', tags: [] },
+  ])('is removed $name: by the id nothing is removed', async ({ tags }) => {
+    await observeFirst(tags);
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1, freedBytes: 1000 });
+    expect(node.runtime.changes).toEqual(
+      (tags.length > 0 ? tags : [digest]).map((name) => `removeImage ${name}`),
+    );
+    expect(node.left).toBe('a b c d e f g h i');
+  });
+
+  test('that the runtime still has counts as failed, and the next image is removed', async () => {
+    await observeFirst(['example.com/model:1']);
+    changeAt(node.runtime, 'imageStatus', 1, () => node.runtime.add(artifact([])));
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1, errors: 1, freedBytes: 1000 });
+    expect(node.runtime.images.map(({ id }) => id)).toContain(id);
+    expect(node.runtime.changes.at(-1)).toBe('removeImage sha256:a');
   });
 });
 
