@@ -24,7 +24,7 @@ beforeAll(async () => {
   await image(dustpanImage({ root: repositoryRoot() }), archive);
   cluster = await startCluster({
     parts: ['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'],
-    ctd: { config: `root = '${root}'` },
+    ctd: { root },
     images: [{ archive, pinned: true }],
   });
   const waited = ['--create-namespace', '--wait', '--timeout=300s'];

@@ -77,7 +77,9 @@ ${commonConfig(options)}
     conf_dir = '${cni}'
 `;
 
-const commonConfig = (options: ContainerdOptions): string => `root = '/var/lib/containerd'
+const commonConfig = (
+  options: ContainerdOptions,
+): string => `root = '${options?.root ?? '/var/lib/containerd'}'
 state = '/run/containerd'
 [grpc]
   address = '${containerdSocket}'

@@ -44,7 +44,7 @@ export interface ClusterOptions {
   readonly kcm?: { readonly controllers?: string; readonly args?: readonly string[] };
   readonly sched?: { readonly args?: readonly string[] };
   /** containerd's log level, and the period in which it measures snapshots (default 10 s). */
-  readonly ctd?: { readonly logLevel?: 'trace'; readonly statsSeconds?: number };
+  readonly ctd?: { readonly logLevel?: 'trace'; readonly statsSeconds?: number; readonly root?: string };
   /** Fields of KubeletConfiguration that replace the defaults; `args` come last. kubelet-quick collects garbage every few seconds. */
   readonly kubelet?: {
     readonly program?: 'kubelet' | 'kubelet-quick';
