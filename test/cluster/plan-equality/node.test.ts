@@ -176,9 +176,10 @@ async function planned(unit: Unit, nodes: object): Promise<Both> {
   const of = ({ decisions }: PlanDocument): readonly Decision[] =>
     decisions.filter((one) => one.unit === unit);
   for (let attempt = 0; ; attempt += 1) {
-    const plan = await plans.live(`--policy=${policy}`);
+    const only = ['--replace-policies', `--policy=${policy}`];
+    const plan = await plans.live(...only);
     await plans.snapshot();
-    const seen = { live: of(plan), offline: of(await plans.offline(`--policy=${policy}`)) };
+    const seen = { live: of(plan), offline: of(await plans.offline(...only)) };
     const notes = plan.notes.filter((note) => note.includes('kubelet'));
     const isMeasured = notes.length === 0 && seen.live.every(({ reason }) => reason !== 'UsageUnknown');
     if ((isMeasured && isDeepStrictEqual(seen.live, seen.offline)) || attempt === 20) {

@@ -13,8 +13,8 @@ interface Setting {
   readonly planArgs: readonly string[];
 }
 
-/** Only a cluster has more nodes to read. */
-const adviceOfCluster = / To list the objects of .*/;
+/** Only a cluster has more nodes to read, and a controller or none. */
+const adviceOfCluster = / To list the objects of .*|^The cluster has no Deployment of .*/;
 
 /** Plans by the built command, live and of snapshots of a cluster that does not change. */
 export class Plans {
@@ -31,7 +31,8 @@ export class Plans {
     const plan = JSON.parse(
       await runDustpan('plan', ...this.#cluster, ...nodeArgs, ...planArgs, ...args),
     ) as PlanDocument;
-    return { ...plan, notes: plan.notes.map((note) => note.replace(adviceOfCluster, '')) };
+    const notes = plan.notes.map((note) => note.replace(adviceOfCluster, ''));
+    return { ...plan, notes: notes.filter((note) => note !== '') };
   }
 
   /** Writes the snapshot, replacing the last one. */
