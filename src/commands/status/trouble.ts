@@ -56,7 +56,8 @@ interface Named extends Found {
 
 /** All problems, worst first; the same problem of several objects is listed once. */
 export function troublesOf({ policies, reports, installation }: StatusFacts, now: Date): readonly Trouble[] {
-  const ranked = rankPolicies((policies ?? []).map((policy) => parsePolicy(policy).policy)).filter(isValid);
+  const read = (policies ?? []).map((stored) => ({ stored, parsed: parsePolicy(stored) }));
+  const ranked = rankPolicies(read.map(({ parsed }) => parsed.policy)).filter(isValid);
   const all: readonly Named[] = [
     ...installationProblems(installation, now).flatMap(({ names, ...problem }) =>
       names.map((name) => ({ ...problem, name, severity: 'Installation' }) as const),
@@ -64,15 +65,10 @@ export function troublesOf({ policies, reports, installation }: StatusFacts, now
     ...blockedWork(installation, now).flatMap(({ names, ...problem }) =>
       names.map((name) => ({ ...problem, name, severity: 'Blocked' }) as const),
     ),
-    ...(policies ?? []).flatMap((policy) =>
-      ofPolicy(
-        policy,
-        ranked.slice(
-          0,
-          ranked.findIndex(({ name }) => name === nameOf(policy)),
-        ),
-        now,
-      ).map((found) => ({ ...found, kind: 'GCPolicy', name: nameOf(policy) }) as const),
+    ...read.flatMap(({ stored, parsed }) =>
+      ofPolicy(stored, parsed, { ranked, now }).map(
+        (found) => ({ ...found, kind: 'GCPolicy', name: nameOf(stored) }) as const,
+      ),
     ),
     ...(reports ?? []).flatMap((report) =>
       ofNode(report, now).map((found) => ({ ...found, kind: 'Node', name: nameOf(report) }) as const),
@@ -112,9 +108,13 @@ function troubleOf(group: readonly [Named, ...Named[]]): Trouble {
 /** The time that the controller has to observe a new policy. */
 const freshMs = 60_000;
 
-function ofPolicy(policy: GCPolicy, above: readonly Policy[], now: Date): readonly Found[] {
+/** `ranked`: the valid policies. */
+function ofPolicy(
+  policy: GCPolicy,
+  parsed: ReturnType<typeof parsePolicy>,
+  { ranked, now }: { readonly ranked: readonly Policy[]; readonly now: Date },
+): readonly Found[] {
   const { conditions } = policy.status ?? {};
-  const parsed = parsePolicy(policy);
   const edit = `kubectl edit gcpolicy ${nameOf(policy)}`;
   const describe = `kubectl describe gcpolicy ${nameOf(policy)}`;
   const refused = conditionOf(conditions, 'Accepted', 'False');
@@ -128,7 +128,7 @@ function ofPolicy(policy: GCPolicy, above: readonly Policy[], now: Date): readon
     ...found('PolicyDegraded', conditionOf(conditions, 'Degraded', 'True'), describe),
     ...found('AtRisk', conditionOf(conditions, 'BudgetsExceeded', 'True'), 'dustpan top namespaces'),
     ...found('Held', conditionOf(conditions, 'Holding', 'True'), 'dustpan plan'),
-    ...shadowed(policy, parsed.policy, above),
+    ...shadowed(policy, parsed.policy, ranked.slice(0, ranked.indexOf(parsed.policy))),
     ...unseen(policy, now),
     ...behind(policy, now),
   ];

@@ -5,7 +5,7 @@ import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/pol
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { isLed, type Controller, type Installation, type Workload } from '../installation/facts.ts';
 import { excludedNodes } from '../installation/problems.ts';
-import { usedPercent } from '../top/nodes.ts';
+import { fullestFirst } from '../top/nodes.ts';
 import { troublesOf, type StatusFacts, type Trouble } from './trouble.ts';
 
 /** `dustpan status -o json`: the values that controller and agents recorded last. Times are RFC 3339, null = not known. */
@@ -150,8 +150,7 @@ function nodeRow({ metadata, status = {} }: NodeGCReport, troubled: ReadonlySet<
 
 /** The fullest file system, and what uses most of its bytes; null = not known. */
 function diskOf(usage: NonNullable<NodeGCReport['status']>['usage']) {
-  const disks = (usage?.fileSystems ?? []).map((disk) => ({ ...disk, percent: usedPercent(disk) ?? -1 }));
-  const fullest = disks.toSorted((a, b) => b.percent - a.percent)[0];
+  const [fullest] = fullestFirst(usage?.fileSystems ?? []);
   if (fullest === undefined) return { diskUsedPercent: null, largestUser: null };
   const pod = usage?.pods?.[0];
   const users = [
@@ -162,7 +161,7 @@ function diskOf(usage: NonNullable<NodeGCReport['status']>['usage']) {
     { name: `pod ${pod?.namespace}/${pod?.name}`, bytes: pod?.bytes },
   ].flatMap(({ name, bytes = 0 }) => (bytes > 0 ? [{ name, bytes }] : []));
   return {
-    diskUsedPercent: fullest.percent < 0 ? null : fullest.percent,
+    diskUsedPercent: orNull(fullest.usedPercent),
     largestUser: orNull(users.toSorted((a, b) => b.bytes - a.bytes)[0]),
   };
 }

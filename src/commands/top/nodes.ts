@@ -39,32 +39,29 @@ export function nodeRow({ name, usage, stale }: TopNode): NodeRow {
     unknown,
     forecast,
     podCount,
-    fileSystems: fileSystems
-      .map(fileSystemRow)
-      .toSorted((a, b) => (b.usedPercent ?? -1) - (a.usedPercent ?? -1)),
+    fileSystems: fullestFirst(fileSystems),
     largestNamespace: largest(namespaces),
     fastestNamespace: fastest(namespaces),
   };
 }
 
+export const fullestFirst = (
+  fileSystems: readonly NodeGCReportStatusUsageFileSystem[],
+): readonly FileSystemRow[] =>
+  fileSystems.map(fileSystemRow).toSorted((a, b) => (b.usedPercent ?? -1) - (a.usedPercent ?? -1));
+
 function fileSystemRow(disk: NodeGCReportStatusUsageFileSystem): FileSystemRow {
-  const { fullTime, fullAfterCollectionTime, collectableBytes } = disk;
+  const { capacityBytes, availableBytes, fullTime, fullAfterCollectionTime, collectableBytes } = disk;
   const hasForecast = fullTime !== undefined && collectableBytes !== undefined;
   return {
     ...disk,
-    usedPercent: usedPercent(disk),
+    usedPercent:
+      capacityBytes === 0
+        ? undefined
+        : Math.max(0, Math.round((100 * (capacityBytes - availableBytes)) / capacityBytes)),
     collectionKeepsUp: hasForecast ? fullAfterCollectionTime === undefined : undefined,
   };
 }
-
-/** As the kubelet counts; undefined = the capacity is not known. */
-export const usedPercent = ({
-  capacityBytes,
-  availableBytes,
-}: Pick<NodeGCReportStatusUsageFileSystem, 'capacityBytes' | 'availableBytes'>): number | undefined =>
-  capacityBytes === 0
-    ? undefined
-    : Math.max(0, Math.round((100 * (capacityBytes - availableBytes)) / capacityBytes));
 
 /** Of the fullest file system. */
 const fullest =
