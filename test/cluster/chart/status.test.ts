@@ -79,49 +79,68 @@ test('nothing is wrong', async () => {
   expect(unread).toEqual([]);
 });
 
-test('the controller is scaled to 0', async () => {
-  await see('scale', 'deployment', 'dustpan-controller', '--replicas=0');
-  await named('ScaledToZero');
-  await see('scale', 'deployment', 'dustpan-controller', '--replicas=1');
-  await works();
-});
+const scale = (replicas: number): Promise<string> =>
+  see('scale', 'deployment', 'dustpan-controller', `--replicas=${replicas}`);
 
-test('the controller has no rights', async () => {
-  await see('delete', 'rolebinding,clusterrolebinding', '-l', 'app.kubernetes.io/component=controller');
-  await see('delete', 'pod', '-l', 'app.kubernetes.io/component=controller', '--wait=false');
-  await named('MissingRights');
-  await upgrade();
-  await works();
-});
-
-test('a quota refuses the agent', async () => {
-  const metadata = { name: 'none', namespace };
-  await apply(cluster, { apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: { hard: { pods: '0' } } });
-  await deleteAgent();
-  await named('Quota');
-  await see('delete', 'resourcequota', 'none');
-  await works();
-});
-
-test('Pod Security refuses the agent', async () => {
-  await see('label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=baseline');
-  await deleteAgent();
-  await named('PodSecurity');
-  await see('label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce-');
-  await works();
-});
-
-test('a path of the node is missing', async () => {
-  await upgrade('--set=agent.criSocket=/run/none/none.sock');
-  await named('Path');
-  await upgrade();
-  await works();
-});
-
-test('the image cannot be pulled', async () => {
-  await upgrade('--set=image.registry=127.0.0.1:1');
-  await named('Image');
-  await upgrade();
+/** `mend`: not given, an upgrade without values mends it. */
+test.each<{ name: string; reason: string; harm: () => Promise<unknown>; mend?: () => Promise<unknown> }>([
+  {
+    name: 'the controller is scaled to 0',
+    reason: 'ScaledToZero',
+    harm: () => scale(0),
+    mend: () => scale(1),
+  },
+  {
+    name: 'the controller has no rights',
+    reason: 'MissingRights',
+    harm: async () => {
+      await see('delete', 'rolebinding,clusterrolebinding', '-l', 'app.kubernetes.io/component=controller');
+      await see('delete', 'pod', '-l', 'app.kubernetes.io/component=controller', '--wait=false');
+    },
+  },
+  {
+    name: 'a quota refuses the agent',
+    reason: 'Quota',
+    harm: async () => {
+      const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'none', namespace } };
+      await apply(cluster, { ...quota, spec: { hard: { pods: '0' } } });
+      await deleteAgent();
+    },
+    mend: () => see('delete', 'resourcequota', 'none'),
+  },
+  {
+    name: 'Pod Security refuses the agent',
+    reason: 'PodSecurity',
+    harm: async () => {
+      await see('label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=baseline');
+      await deleteAgent();
+    },
+    mend: () => see('label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce-'),
+  },
+  {
+    name: 'a path of the node is missing',
+    reason: 'Path',
+    harm: () => upgrade('--set=agent.criSocket=/run/none/none.sock'),
+  },
+  {
+    name: 'the image cannot be pulled',
+    reason: 'Image',
+    harm: () => upgrade('--set=image.registry=127.0.0.1:1'),
+  },
+  {
+    name: 'an admission policy is gone',
+    reason: 'AdmissionPolicyMissing',
+    harm: () => see('delete', 'validatingadmissionpolicybinding', '-l', 'app.kubernetes.io/part-of=dustpan'),
+  },
+  {
+    name: 'a CRD is gone',
+    reason: 'KindMissing',
+    harm: () => see('delete', 'crd', 'nodegcreports.gc.dustpan.dev'),
+  },
+])('$name: $reason', async ({ reason, harm, mend = upgrade }) => {
+  await harm();
+  await named(reason);
+  await mend();
   await works();
 });
 
@@ -133,20 +152,6 @@ test('a taint excludes the node', async () => {
   const why = 'agent.tolerations has none for the taint pool';
   expect((await status()).withoutAgent).toEqual([{ names: ['node-a'], why }]);
   await see('taint', 'node', 'node-a', 'pool-');
-  await upgrade();
-  await works();
-});
-
-test('an admission policy is gone', async () => {
-  await see('delete', 'validatingadmissionpolicybinding', '-l', 'app.kubernetes.io/part-of=dustpan');
-  await named('AdmissionPolicyMissing');
-  await upgrade();
-  await works();
-});
-
-test('a CRD is gone', async () => {
-  await see('delete', 'crd', 'nodegcreports.gc.dustpan.dev');
-  await named('KindMissing');
   await upgrade();
   await works();
 });
