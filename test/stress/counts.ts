@@ -1,38 +1,23 @@
 import { dustpanUser } from '../cluster/controller/dustpan.ts';
 import type { DustpanProcess } from '../cluster/servers/dustpan-process.ts';
+import { dustpanRemovals } from './logs.ts';
 import type { Stage } from './stage.ts';
-
-/** A metric and the log lines that report the same removals. */
-interface Pair {
-  readonly component: 'agent' | 'controller';
-  /** The beginning of its series. */
-  readonly metric: string;
-  readonly line: RegExp;
-}
-
-const pairs: readonly Pair[] = [
-  { component: 'agent', metric: 'dustpan_image_garbage_collected_total', line: /^removed image$/ },
-  {
-    component: 'agent',
-    metric: 'dustpan_removed_objects_total{unit="containergc"',
-    line: /^removed (container|sandbox|log directory|log link|rotated log)$/,
-  },
-  { component: 'controller', metric: 'dustpan_removed_objects_total{unit="podgc"', line: /^deleted pod$/ },
-  { component: 'controller', metric: 'dustpan_evictions_total', line: /^evicted pod$/ },
-];
 
 /** Compares the metrics of dustpan's processes with the lines that they have logged since their start. */
 export async function countsDiffer(stage: Stage): Promise<readonly string[]> {
+  const componentOf = new Map(Object.values(dustpanRemovals).map(({ series, by }) => [series, by]));
   const found = await Promise.all(
-    pairs.map(async ({ component, metric, line }) => {
+    [...componentOf].map(async ([series, component]) => {
       const process = stage.processes.get(component);
       if (process === undefined) return [`the ${component} does not run`];
       // A removal between the two reads counts for the second only.
-      const before = await sumOf(process, metric);
-      const lines = (await process.logs()).filter(({ msg }) => line.test(msg)).length;
-      const after = await sumOf(process, metric);
+      const before = await sumOf(process, series);
+      const lines = (await process.logs()).filter(
+        ({ msg }) => dustpanRemovals[msg]?.series === series,
+      ).length;
+      const after = await sumOf(process, series);
       return lines < before || lines > after
-        ? [`${metric} is ${after}, and the ${component} logged ${lines} such removals`]
+        ? [`${series} is ${after}, and the ${component} logged ${lines} such removals`]
         : [];
     }),
   );

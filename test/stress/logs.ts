@@ -63,20 +63,43 @@ export function parseDustpanLine(text: string): DustpanLine | undefined {
   }
 }
 
-const dustpanRemovals: Readonly<Record<string, Claim['kind']>> = {
-  'deleted pod': 'pod',
-  'evicted pod': 'pod',
-  'removed image': 'image',
-  'removed container': 'container',
-  'removed sandbox': 'sandbox',
-  'removed log directory': 'other',
-  'removed log link': 'other',
-  'removed log file': 'other',
+interface Removal {
+  readonly kind: Claim['kind'];
+  readonly by: 'agent' | 'controller';
+  /** The beginning of the names of the series that count it. */
+  readonly series: string;
+}
+
+const image: Removal = { kind: 'image', by: 'agent', series: 'dustpan_image_garbage_collected_total' };
+const deleted: Removal = {
+  kind: 'pod',
+  by: 'controller',
+  series: 'dustpan_removed_objects_total{unit="podgc"',
+};
+const evicted: Removal = { kind: 'pod', by: 'controller', series: 'dustpan_evictions_total' };
+const ofContainerGc = (kind: Claim['kind']): Removal => ({
+  kind,
+  by: 'agent',
+  series: 'dustpan_removed_objects_total{unit="containergc"',
+});
+
+/** The removals that dustpan's log reports, by message. */
+export const dustpanRemovals: Readonly<Record<string, Removal>> = {
+  'deleted pod': deleted,
+  'evicted pod': evicted,
+  'removed image': image,
+  'removed container': ofContainerGc('container'),
+  'removed sandbox': ofContainerGc('sandbox'),
+  'removed log directory': ofContainerGc('other'),
+  'removed log link': ofContainerGc('other'),
+  'removed log file': ofContainerGc('other'),
+  'removed orphaned control group': ofContainerGc('other'),
+  'removed orphaned pod directory': ofContainerGc('other'),
 };
 
 /** The removal that a line of dustpan's log reports. */
 export function claimOf({ ts, msg, ...fields }: DustpanLine): Claim | undefined {
-  const kind = dustpanRemovals[msg];
+  const kind = dustpanRemovals[msg]?.kind;
   if (kind === undefined) return undefined;
   const { pod: { name: pod = '' } = {}, path: other = '', image = '', container = '', sandbox = '' } = fields;
   const id = { pod, image, container, sandbox, other }[kind];
