@@ -86,9 +86,9 @@ interface SharedJail extends Pick<JailOptions, 'imageFsMB' | 'diskMB' | 'loopDev
   readonly parts: readonly Part[];
 }
 
-/** The longest first. Prometheus is built only for files that need it: that takes minutes. */
+/** The longest first: a long one that began last would run alone at the end. Prometheus is built only for files that need it: that takes minutes. */
 function jailsOf({ plain, prometheus, nodes }: TestFiles): readonly SharedJail[] {
-  const longFirst = nodes.toSorted((a, b) => Number(isLong(b.file)) - Number(isLong(a.file)));
+  const longFirst = nodes.toSorted((a, b) => secondsOf(b.file) - secondsOf(a.file));
   const jails: SharedJail[] = longFirst.map((node) => ({
     files: [node.file],
     parts: node.prometheus ? [...wholeNode, 'prometheus'] : wholeNode,
@@ -105,16 +105,33 @@ function jailsOf({ plain, prometheus, nodes }: TestFiles): readonly SharedJail[]
 /** Files that need no node run one after the other in a few jails. */
 const plainJails = 3;
 
-/** Files without a node that take longer than a minute, in seconds. */
-const longPlain: Readonly<Record<string, number>> = {
+/** Files that take longer than others, in seconds of a run with four jails. */
+const longFiles: Readonly<Record<string, number>> = {
+  'node-side-by-side/pressure': 730,
+  'local-storage/side-by-side': 510,
+  'node-side-by-side/images': 500,
+  'node-side-by-side/containers': 440,
+  'plan-equality/node': 410,
+  'stress/two-collectors': 380,
   'controller/silent-connections': 340,
+  'stress/stress': 340,
+  'agent/hostile': 310,
+  'release/e2e': 290,
+  'chart/install': 270,
+  'agent/containers': 250,
   'controller/eviction-pace': 250,
+  'controller/credentials': 240,
+  'agent/pulls': 210,
+  'agent/races': 210,
+  'agent/orphans': 190,
   'side-by-side/side-by-side': 180,
+  'chart/status': 160,
+  'agent/inodes': 160,
   'controller/clock': 120,
   'controller/hostile': 120,
 };
 const secondsOf = (file: string): number =>
-  longPlain[/([^/]+\/[^/]+)\.test\.ts$/.exec(file)?.[1] ?? ''] ?? 20;
+  longFiles[/([^/]+\/[^/]+)\.test\.ts$/.exec(file)?.[1] ?? ''] ?? 20;
 
 /** The files in groups that take about equally long: the longest first, each to the group that ends first. */
 function shared(files: readonly string[]): readonly (readonly string[])[] {
@@ -126,9 +143,6 @@ function shared(files: readonly string[]): readonly (readonly string[])[] {
   }
   return groups.map((group) => group.files).filter(({ length }) => length > 0);
 }
-
-/** These take ten minutes. If they began last, they would run alone at the end. */
-const isLong = (file: string): boolean => /\/(two-collectors|pressure)\.test\.ts$/.test(file);
 
 function jobOf({ files, ...bed }: SharedJail, command: readonly string[]): Job {
   const env = { DUSTPAN_BED_FILES: files.join(',') };
