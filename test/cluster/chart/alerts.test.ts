@@ -17,20 +17,32 @@ const rulesOf = ({ groups }: Groups): readonly Rule[] => groups.flatMap(({ rules
 const all = rulesOf(load(readFileSync(join(chartDirectory, 'files/rules.yaml'), 'utf8')) as Groups);
 const namesOf = (rules: readonly Rule[]): readonly string[] => rules.map(({ alert }) => alert);
 
-async function rendered(set: Readonly<Record<string, unknown>>): Promise<readonly Rule[]> {
-  const rule = { enabled: true, renderMode: 'alwaysRender' };
-  const manifests = await render({ set: { 'metrics.prometheusRule': rule, ...set } });
+async function rendered(set: Readonly<Record<string, unknown>>, rule: object = {}): Promise<readonly Rule[]> {
+  const alerts = { enabled: true, renderMode: 'alwaysRender', ...rule };
+  const manifests = await render({ set: { 'metrics.prometheusRule': alerts, ...set } });
   return rulesOf(only(manifests, 'PrometheusRule').spec as unknown as Groups);
 }
 
-test('both components have all alerts of the file', async () => {
-  expect(await rendered({})).toEqual(all);
+test('six alerts by default; extra has all of the file, and disabled leaves some out', async () => {
+  expect(namesOf(await rendered({}))).toEqual([
+    'DustpanControllerDown',
+    'DustpanPodDeletesFail',
+    'DustpanBreakerTripped',
+    'DustpanPolicyNotAccepted',
+    'DustpanKeepListAtRisk',
+    'DustpanDiskFillsDespiteCollection',
+  ]);
+  expect(await rendered({}, { extra: true })).toEqual(all);
+  const disabled = ['DustpanBreakerTripped', 'DustpanAgentMissing'];
+  expect(namesOf(await rendered({}, { extra: true, disabled }))).toEqual(
+    namesOf(all).filter((name) => !disabled.includes(name)),
+  );
 });
 
 test.each(['controller', 'agent'])(
   'without the %s, its absence raises no alert, and all other alerts stay',
   async (component) => {
-    const left = await rendered({ [`${component}.enabled`]: false });
+    const left = await rendered({ [`${component}.enabled`]: false }, { extra: true });
     const isAbout = ({ expr }: Rule): boolean => expr.includes(`job="dustpan-${component}"`);
     expect(namesOf(left)).toEqual(namesOf(all.filter((rule) => !isAbout(rule))));
     expect(left.filter(({ expr }) => expr.includes('absent(') && expr.includes(component))).toEqual([]);
