@@ -4,8 +4,29 @@ const quantities = {
   additionalProperties: { type: ['string', 'number'] },
 };
 
+/** Fields beside these, which the chart sets itself. */
+const fieldsBeside = (...own) => ({
+  type: 'object',
+  properties: Object.fromEntries(own.map((name) => [name, false])),
+});
+
 /** The schemas of `# @type NAME` in values.yaml. The API server validates types of Kubernetes. */
 export const shapes = {
+  podSpec: fieldsBeside(
+    'affinity',
+    'automountServiceAccountToken',
+    'containers',
+    'imagePullSecrets',
+    'nodeSelector',
+    'priorityClassName',
+    'securityContext',
+    'serviceAccountName',
+    'tolerations',
+    'topologySpreadConstraints',
+    'volumes',
+  ),
+  endpoint: fieldsBeside('authorization', 'bearerTokenFile', 'path', 'port', 'scheme', 'tlsConfig'),
+  monitorSpec: fieldsBeside('endpoints', 'namespaceSelector', 'podMetricsEndpoints', 'selector'),
   labels: { type: 'object', additionalProperties: { type: 'string' } },
   object: { type: 'object' },
   probe: { type: ['object', 'null'] },
@@ -27,5 +48,4 @@ export const shapes = {
   ports: { type: 'array', minItems: 1, items: { type: 'integer', minimum: 1, maximum: 65535 } },
   path: { type: 'string', pattern: '^/.+$' },
   duration: { type: 'string', pattern: duration },
-  durationOrEmpty: { type: 'string', pattern: `${duration}|^$` },
 };

@@ -57,15 +57,6 @@ tlsConfig:
   ca:
     secret: {name: {{ include "dustpan.metricsSecret" .root }}, key: ca.crt}
 {{- end }}
-{{- with .values.interval }}
-interval: {{ . }}
-{{- end }}
-{{- with .values.scrapeTimeout }}
-scrapeTimeout: {{ . }}
-{{- end }}
-{{- if .values.honorLabels }}
-honorLabels: true
-{{- end }}
 {{- if and .values.authorization (include "dustpan.isAuthenticated" .root) }}
 authorization:
   {{- toYaml .values.authorization | nindent 2 }}
@@ -74,12 +65,11 @@ relabelings:
   # The rules go by this job, whatever the release is called.
   - {targetLabel: job, replacement: dustpan-{{ .component }}, action: replace}
   - {sourceLabels: [__meta_kubernetes_pod_node_name], targetLabel: node, action: replace}
-  {{- with .values.relabelings }}
+  {{- with .values.endpoint.relabelings }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
-{{- with .values.metricRelabelings }}
-metricRelabelings:
-  {{- toYaml . | nindent 2 }}
+{{- with omit .values.endpoint "relabelings" }}
+{{ toYaml . }}
 {{- end }}
 {{- end }}
 
@@ -91,15 +81,4 @@ metricRelabelings:
 # and whether this one may
 - {apiGroups: [authorization.k8s.io], resources: [subjectaccessreviews], verbs: [create]}
 {{- end -}}
-{{- end }}
-
-{{/* The lines of a monitor's spec beside its endpoints; values, targetLabels (the field of this kind). */}}
-{{- define "dustpan.monitorSpec" -}}
-{{- with .values.targetLabels }}
-{{ $.targetLabels }}:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with .values.sampleLimit | int64 }}
-sampleLimit: {{ . }}
-{{- end }}
 {{- end }}

@@ -68,7 +68,7 @@ app.kubernetes.io/component: {{ .component }}
   "app.kubernetes.io/version" (.root.Chart.AppVersion | replace "+" "_" | trunc 63)
   "app.kubernetes.io/managed-by" .root.Release.Service
   "helm.sh/chart" (printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-") -}}
-{{- merge $fixed (default dict .labels) .root.Values.commonLabels .root.Values.global.commonLabels | toYaml -}}
+{{- merge $fixed (default dict .labels) .root.Values.commonLabels | toYaml -}}
 {{- end }}
 
 {{/* Labels of pods: without those that would start them anew at every change of the chart. */}}
@@ -79,7 +79,7 @@ app.kubernetes.io/component: {{ .component }}
   "app.kubernetes.io/component" .component
   "app.kubernetes.io/part-of" "dustpan"
   "app.kubernetes.io/managed-by" .root.Release.Service -}}
-{{- merge $fixed (default dict .labels) .root.Values.commonLabels .root.Values.global.commonLabels | toYaml -}}
+{{- merge $fixed (default dict .labels) .root.Values.commonLabels | toYaml -}}
 {{- end }}
 
 {{/* The lines of metadata below the name; root, component, labels, annotations. */}}

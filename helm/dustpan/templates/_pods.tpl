@@ -24,33 +24,12 @@
 
 {{/* The lines of a pod's spec that only hand values on; root and values (of the component). */}}
 {{- define "dustpan.podSpec" -}}
-terminationGracePeriodSeconds: {{ .values.terminationGracePeriodSeconds | int64 }}
 {{- with concat .root.Values.global.imagePullSecrets .root.Values.imagePullSecrets | uniq }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with default .root.Values.global.priorityClassName .values.priorityClassName }}
+{{- with .values.priorityClassName }}
 priorityClassName: {{ . }}
-{{- end }}
-{{- with .values.runtimeClassName }}
-runtimeClassName: {{ . }}
-{{- end }}
-{{- with .values.schedulerName }}
-schedulerName: {{ . }}
-{{- end }}
-{{- if .values.hostNetwork }}
-hostNetwork: true
-{{- end }}
-{{- with default (ternary "ClusterFirstWithHostNet" "" .values.hostNetwork) .values.dnsPolicy }}
-dnsPolicy: {{ . }}
-{{- end }}
-{{- with .values.dnsConfig }}
-dnsConfig:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with .values.hostAliases }}
-hostAliases:
-  {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- with include "dustpan.podSecurityContext" (dict "root" .root "context" .values.podSecurityContext) }}
 securityContext:
@@ -68,16 +47,13 @@ tolerations:
 affinity:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .values.initContainers }}
-initContainers:
-  {{- toYaml . | nindent 2 }}
+{{- with .values.podSpec }}
+{{ toYaml . }}
 {{- end }}
 {{- end }}
 
 {{/* Flags of both components, one an item; root and values. */}}
 {{- define "dustpan.commonArgs" -}}
-- --kube-api-qps={{ .values.kubeAPI.qps }}
-- --kube-api-burst={{ .values.kubeAPI.burst | int64 }}
 - --metrics-bind-address={{ if .root.Values.metrics.enabled }}:{{ .root.Values.metrics.port | int64 }}{{ else }}0{{ end }}
 {{- if include "dustpan.isSecure" .root }}
 - --metrics-secure
@@ -105,10 +81,6 @@ livenessProbe:
 {{- end }}
 {{- with .values.readinessProbe }}
 readinessProbe:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with .values.startupProbe }}
-startupProbe:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- with .values.resources }}

@@ -36,7 +36,7 @@ describe('objects', () => {
   test('each has the common labels and annotations', async () => {
     const manifests = await render({ values: everything });
     for (const { metadata } of manifests.filter(({ metadata }) => !/-(extra|text)$/.test(metadata.name))) {
-      expect(metadata.labels).toMatchObject({ team: 'platform', 'cost-centre': '42' });
+      expect(metadata.labels).toMatchObject({ 'cost-centre': '42' });
       expect(metadata.annotations).toMatchObject({ 'example.com/owner': 'platform' });
     }
   });

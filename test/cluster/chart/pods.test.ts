@@ -182,12 +182,6 @@ describe('pods', () => {
   ])('have the image $image', async ({ set, image }) => {
     expect((await agentOf(set)).containers[0].image).toBe(image);
   });
-
-  test('have their own priority, else the global one', async () => {
-    expect((await agentOf()).priorityClassName).toBe('system-node-critical');
-    const set = { 'agent.priorityClassName': '', 'global.priorityClassName': 'mine' };
-    expect((await agentOf(set)).priorityClassName).toBe('mine');
-  });
 });
 
 describe('the network', () => {

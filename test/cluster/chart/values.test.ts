@@ -25,9 +25,9 @@ describe('values', () => {
   test.each<{ name: string; set: Record<string, unknown>; message: RegExp }>([
     { name: 'a misspelt leaf', set: { 'controller.replica': 2 }, message: /'replica' not allowed/ },
     {
-      name: 'a user namespace for the agent',
-      set: { 'agent.hostUsers': false },
-      message: /'hostUsers' not allowed/,
+      name: 'a field of the pods that has a value of its own',
+      set: { 'agent.podSpec': { tolerations: [] } },
+      message: /agent\/podSpec\/tolerations/,
     },
     { name: 'a switch as a text', set: { 'crds.keep': 'yes' }, message: /got string, want boolean/ },
     {

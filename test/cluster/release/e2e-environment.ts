@@ -19,8 +19,10 @@ export const renewMs = 25_000;
 /** Short periods, because a test has no minutes, and the duration of the Lease. */
 export const releaseValues = {
   'controller.podGCPeriod': '2s',
-  'controller.leaderElection.leaseDuration': '28s',
-  'controller.leaderElection.renewDeadline': `${renewMs / 1_000}s`,
+  'controller.extraArgs': [
+    '--leader-elect-lease-duration=28s',
+    `--leader-elect-renew-deadline=${renewMs / 1_000}s`,
+  ],
   'agent.imageGCPeriod': '2s',
   'agent.containerGCPeriod': '2s',
   'agent.localStorage.period': '2s',
