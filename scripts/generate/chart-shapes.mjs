@@ -1,4 +1,4 @@
-const duration = '^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$';
+const duration = '^([0-9]+w)?([0-9]+d)?([0-9]+(\\.[0-9]+)?(ms|[smh]))*$';
 const quantities = {
   type: 'object',
   additionalProperties: { type: ['string', 'number'] },
@@ -26,6 +26,8 @@ export const shapes = {
   port: { type: 'integer', minimum: 1, maximum: 65535 },
   ports: { type: 'array', minItems: 1, items: { type: 'integer', minimum: 1, maximum: 65535 } },
   path: { type: 'string', pattern: '^/.+$' },
-  duration: { type: 'string', pattern: duration },
-  durationOrEmpty: { type: 'string', pattern: `${duration}|^$` },
+  duration: { type: 'string', pattern: duration, minLength: 2 },
+  durationOrEmpty: { type: 'string', pattern: duration },
+  // cert-manager accepts no days.
+  goDuration: { type: 'string', pattern: '^([0-9]+(\\.[0-9]+)?(ms|[smh]))+$' },
 };
