@@ -1,4 +1,4 @@
-const duration = '^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$';
+const duration = '^([0-9]+w)?([0-9]+d)?([0-9]+(\\.[0-9]+)?(ms|[smh]))*$';
 const quantities = {
   type: 'object',
   additionalProperties: { type: ['string', 'number'] },
@@ -47,5 +47,5 @@ export const shapes = {
   port: { type: 'integer', minimum: 1, maximum: 65535 },
   ports: { type: 'array', minItems: 1, items: { type: 'integer', minimum: 1, maximum: 65535 } },
   path: { type: 'string', pattern: '^/.+$' },
-  duration: { type: 'string', pattern: duration },
+  duration: { type: 'string', pattern: duration, minLength: 2 },
 };

@@ -27,9 +27,13 @@ function complaints(schema, path) {
   if (schema.type === undefined) found.push('has no type');
   // The API server describes metadata itself and rejects a description there.
   if (schema.description === undefined && path !== 'metadata') found.push('has no description');
+  if (schema.pattern !== undefined && !path.startsWith('status.'))
+    found.push('has a pattern, whose message shows it bare: use a rule');
   for (const rule of schema['x-kubernetes-validations'] ?? []) {
     if (!/^must /.test(rule.message ?? ''))
       found.push(`the message of rule ${rule.rule} does not begin with "must"`);
+    if (!(rule.messageExpression ?? `'${rule.message}'`).startsWith(`'${rule.message}'`))
+      found.push(`the messageExpression of rule ${rule.rule} does not begin with its message`);
     if (rule.reason !== 'FieldValueInvalid') found.push(`rule ${rule.rule} has no reason FieldValueInvalid`);
   }
   return [...found, ...(boundsOf[schema.type]?.(schema) ?? [])];

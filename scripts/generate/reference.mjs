@@ -8,7 +8,7 @@ export function reference(crds) {
     '<!-- Made from crds/*.yaml by npm run generate. Do not edit. -->',
     '',
     'The same texts as `kubectl explain`. A block without a default is off when it is absent; an empty block (`{}`) is on, with the defaults of its',
-    'fields. Durations are Go durations such as `90s` or `1h30m`.',
+    'fields. Durations are those of Go, such as `90s` or `1h30m`, with weeks and days before them: `7d`, `1d12h`. A day has 24 hours.',
   ];
   return `${[...intro, ...crds.flatMap(({ crd }) => kindSection(crd))].join('\n')}\n`;
 }
@@ -74,7 +74,9 @@ function allowed(schema) {
     words?.map((word) => `\`${word}\``).join(', '),
     format === 'date-time' ? 'RFC 3339' : undefined,
     minimum === undefined ? undefined : `${minimum} to ${maximum}`,
-    maxLength === undefined ? undefined : `${minLength} to ${maxLength} characters`,
+    maxLength === undefined
+      ? undefined
+      : `${minLength === 0 ? 'at most' : `${minLength} to`} ${maxLength} characters`,
     maxItems === undefined ? undefined : `at most ${maxItems}`,
     maxProperties === undefined ? undefined : `at most ${maxProperties}`,
     pattern === undefined ? undefined : `\`${pattern}\``,

@@ -14,12 +14,9 @@ export function* walk(schema, path = '') {
 
 const dateTime = '^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$';
 
-/** How a text is decoded, by the pattern that the CRD has for all texts of its kind; undefined = not at all. */
-export function decodingOf({ type, pattern = '' }) {
-  if (type !== 'string') return undefined;
-  if (pattern.includes('(ms|s|m|h)')) return 'duration';
-  return pattern.includes('(Ki|') && !pattern.includes('%') ? 'quantity' : undefined;
-}
+/** How a text is decoded, by the message of its rule: `must be a duration …`; undefined = not at all. */
+export const decodingOf = ({ 'x-kubernetes-validations': [rule] = [] }) =>
+  /^must be a (duration|quantity) /.exec(rule?.message ?? '')?.[1];
 
 /**
  * The JSON schema that rejects what the API server rejects or drops: unknown fields, and duplicate entries of a set.

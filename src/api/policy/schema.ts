@@ -21,6 +21,8 @@ export interface Schema {
 interface Rule {
   readonly rule: string;
   readonly message: string;
+  /** CEL of a message with the corrected value. */
+  readonly messageExpression?: string;
   readonly fieldPath?: string;
 }
 
@@ -51,8 +53,7 @@ export function checkSchema<T>(raw: unknown, { schema, validate, path }: Checker
   const structural = all.flatMap((place) =>
     (at.get(place.pointer) ?? []).map((error) => problemOf(error, place)),
   );
-  // The API server drops unknown fields. It runs no rules on an object with other errors.
-  const broken = errors.every(isUnknownField) ? all.flatMap(brokenRules) : [];
+  const broken = all.filter((place) => errors.every((error) => !isIn(error, place))).flatMap(brokenRules);
   const problems = [...new Set([...structural, ...broken])];
   return { value, valid: isValid && problems.length === 0 ? value : undefined, problems };
 }
@@ -125,7 +126,9 @@ function byPointer(errors: readonly ErrorObject[]): ReadonlyMap<string, readonly
   return groups;
 }
 
-const isUnknownField = ({ keyword }: ErrorObject): boolean => keyword === 'additionalProperties';
+/** Whether no rule can judge a value because of an error in it. The API server drops unknown fields. */
+const isIn = ({ keyword, instancePath }: ErrorObject, { pointer }: Place): boolean =>
+  keyword !== 'additionalProperties' && `${instancePath}/`.startsWith(`${pointer}/`);
 
 function problemOf(error: ErrorObject, { value, schema, path }: Place): string {
   const { params } = error;
@@ -153,7 +156,7 @@ const typeNames: Readonly<Record<string, string>> = {
 
 function demand({ keyword, params, message }: ErrorObject, schema: Schema): string {
   const [rule] = schema.type === 'string' ? rulesOf(schema) : [];
-  // Clearer than a pattern, e.g. for durations.
+  // Names the form too, e.g. of a duration.
   if (rule !== undefined) return rule.message;
   switch (keyword) {
     case 'type':
@@ -171,22 +174,33 @@ function demand({ keyword, params, message }: ErrorObject, schema: Schema): stri
 const rulesOf = (schema: Schema): readonly Rule[] => schema['x-kubernetes-validations'] ?? [];
 
 function brokenRules({ value, schema, path }: Place): readonly string[] {
-  const broken = rulesOf(schema).filter(({ rule }) => !isFulfilled(rule, value));
+  const broken = rulesOf(schema).filter(({ rule }) => evaluated(rule, value) !== true);
   const actual = typeof value === 'object' ? '' : `, is ${formatValue(value)}`;
-  return broken.map(({ message, fieldPath = '' }) => `${path}${fieldPath}: ${message}${actual}`);
+  return broken.map(({ message, messageExpression, fieldPath = '' }) => {
+    const text = (messageExpression && evaluated(messageExpression, value)) ?? message;
+    return `${path}${fieldPath}: ${String(text)}${actual}`;
+  });
 }
 
-const environment = new Environment({ unlistedVariablesAreDyn: true });
-/** Parsed rules by their text: parsing is most of the work. */
-const rules = new Map<string, (context: { readonly self: unknown }) => unknown>();
+/** With the functions of Kubernetes that the library does not have. */
+const environment = new Environment({ unlistedVariablesAreDyn: true })
+  .registerFunction(
+    'string.find(string): string',
+    (text: string, form: string) => new RegExp(form).exec(text)?.[0] ?? '',
+  )
+  .registerFunction('string.replace(string, string): string', (text: string, from: string, to: string) =>
+    text.replaceAll(from, () => to),
+  );
+/** Parsed expressions by their text: parsing is most of the work. */
+const expressions = new Map<string, (context: { readonly self: unknown }) => unknown>();
 
-/** A rule that cannot be evaluated is not fulfilled, as on the API server. */
-function isFulfilled(rule: string, self: unknown): boolean {
+/** The value of an expression; undefined if it cannot be evaluated: then a rule is not fulfilled, as on the API server. */
+function evaluated(expression: string, self: unknown): unknown {
   try {
-    const evaluate = rules.get(rule) ?? environment.parse(rule);
-    rules.set(rule, evaluate);
-    return evaluate({ self }) === true;
+    const evaluate = expressions.get(expression) ?? environment.parse(expression);
+    expressions.set(expression, evaluate);
+    return evaluate({ self });
   } catch {
-    return false;
+    return undefined;
   }
 }

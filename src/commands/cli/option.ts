@@ -6,7 +6,7 @@ import {
   type OptionValueSource,
 } from '@commander-js/extra-typings';
 import { parseBindAddress } from '../../runtime/serving/bind-address.ts';
-import { formatDuration, parseDuration } from '../../runtime/text/duration.ts';
+import { durationHint, formatDuration, parseDuration } from '../../runtime/text/duration.ts';
 
 /** The values of the options of the command that `Make` returns. */
 export type OptionsOf<Make extends (...args: never[]) => { opts(): OptionValues }> = ReturnType<
@@ -126,7 +126,8 @@ export const duration = <const F extends string>(
   const parse = (given: string): number => {
     const isNegative = given.startsWith('-');
     const ms = parseDuration(isNegative ? given.slice(1) : given);
-    if (ms === undefined) throw new InvalidArgumentError('Use a duration such as 30s, 5m or 1h30m.');
+    if (ms === undefined)
+      throw new InvalidArgumentError(`Use a duration such as 30s, 1h30m or 7d${durationHint(given)}.`);
     if (isNegative || ms < minMs) throw new InvalidArgumentError(`The minimum is ${formatDuration(minMs)}.`);
     return ms;
   };

@@ -1,6 +1,6 @@
 import type { Command, OptionValues } from '@commander-js/extra-typings';
 import { parseSelector } from '../../api/policy/selector-text.ts';
-import { parseDuration } from '../../runtime/text/duration.ts';
+import { durationHint, parseDuration } from '../../runtime/text/duration.ts';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { set, thisNode, withNode } from '../cli/config.ts';
 import { personConnection, withConnection } from '../cli/connection.ts';
@@ -51,18 +51,12 @@ Examples:
 
 const notTime = (given: string): string | undefined =>
   parseRfc3339(given) === undefined && laterMsOf(given) === undefined
-    ? 'Use an RFC 3339 time such as 2026-01-15T12:00:00Z, or a duration to add, such as +24h or +7d.'
+    ? `Use an RFC 3339 time such as 2026-01-15T12:00:00Z, or a duration to add, such as +24h or +7d${durationHint(given.replace(/^\+/, ''), '+')}.`
     : undefined;
 
-const later = /^\+(?=.)(?:(\d{1,5})d)?(.*)$/;
-const dayMs = 86_400_000;
-
 /** Milliseconds of `+7d`, `+24h` or `+1d12h`; undefined for anything else. */
-function laterMsOf(text: string): number | undefined {
-  const [whole, days = '0', rest = ''] = later.exec(text) ?? [];
-  const restMs = whole === undefined ? undefined : parseDuration(rest || '0s');
-  return restMs === undefined ? undefined : Number(days) * dayMs + restMs;
-}
+const laterMsOf = (text: string): number | undefined =>
+  text.startsWith('+') ? parseDuration(text.slice(1)) : undefined;
 
 /** Adds the options of `plan` and `why`. */
 export const withPlan = <A extends unknown[], O extends OptionValues>(command: Command<A, O>) =>

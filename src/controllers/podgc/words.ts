@@ -13,7 +13,7 @@ import {
 } from '../../gc/reasons/words.ts';
 import type { Meaning, Why } from '../../gc/words.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
-import { formatDuration } from '../../runtime/text/duration.ts';
+import { durationHint, formatDuration } from '../../runtime/text/duration.ts';
 import {
   isTerminating,
   type Finish,
@@ -344,7 +344,7 @@ function annotationText({ annotation }: Ttl): string {
   const subject = ` Its annotation ${TTL_ANNOTATION} is ignored: ${JSON.stringify(annotation.value)}`;
   return annotation.effect === 'longer'
     ? `${subject} is not shorter.`
-    : `${subject} is not a duration between 0s and 87600h, such as 90s or 1h30m.`;
+    : `${subject} is not a duration from 0s to 87600h, such as 90s, 1h30m or 7d${durationHint(annotation.value)}.`;
 }
 
 /** `its time to live`, or that of a rule in ttlByReason. */

@@ -1,4 +1,4 @@
-import { rowsOf, type BadPolicy } from './rows.ts';
+import { miswritten, rowsOf, type BadPolicy } from './rows.ts';
 
 const ages = (...maximumAgeByImage: readonly object[]): object => ({ maximumAgeByImage });
 const ofFirstImage = 'maximumAgeByImage[0].maximumAge';
@@ -11,21 +11,25 @@ const budget = (over: object): object => ({
 });
 const large = { matchLabels: { tier: 'large' } };
 
+const oneImage = 'must be one image name without scheme, or a glob such as registry.example.com/base/*';
+const miswrittenImages = {
+  ' nginx ': 'nginx',
+  'https://registry.example.com/base/*': 'registry.example.com/base/*',
+  '^foo.*$': 'foo*',
+  '.*': '*',
+  'docker.io/library/.*': 'docker.io/library/*',
+  'registry\\.example\\.com/app': 'registry.example.com/app',
+  '^foo': '',
+  'nginx, redis': '',
+  'nginx|redis': '',
+  '': '',
+};
+
 /** Policies that are wrong about nodes. */
 export const badForNodes: readonly BadPolicy[] = [
   ...rowsOf('nodes', [
-    [
-      'a regular expression as an excluded namespace',
-      { excludeNamespaces: ['kube-.*'] },
-      'excludeNamespaces[0]',
-    ],
     ['a budget without sizes', budget({}), 'namespaceBudgets[1]'],
     ['a budget with two empty sizes', budget({ perNode: '', cluster: '' }), 'namespaceBudgets[1]'],
-    ['a budget of 0 per node', budget({ perNode: '0' }), 'namespaceBudgets[1].perNode'],
-    ['a budget of 0 for all nodes', budget({ cluster: '0.0Gi' }), 'namespaceBudgets[1].cluster'],
-    ['a negative budget per node', budget({ perNode: '-1Gi' }), 'namespaceBudgets[1].perNode'],
-    ['a negative budget for all nodes', budget({ cluster: '-1' }), 'namespaceBudgets[1].cluster'],
-    ['a budget in percent', budget({ perNode: '20%' }), 'namespaceBudgets[1].perNode'],
     ['a budget as a number', budget({ cluster: 1024 }), 'namespaceBudgets[1].cluster'],
     [
       'a budget with a wrong selector',
@@ -38,6 +42,18 @@ export const badForNodes: readonly BadPolicy[] = [
       'namespaceBudgets',
     ],
   ]),
+  ...miswritten(
+    ['nodes', 'namespaceBudgets[1].perNode'],
+    (perNode) => budget({ perNode }),
+    'must be a quantity above 0, such as 20Gi',
+    { '0': '', '0.0Gi': '' },
+  ),
+  ...miswritten(
+    ['nodes', 'namespaceBudgets[1].cluster'],
+    (cluster) => budget({ cluster }),
+    'must be a quantity such as 10Gi or 10G',
+    { '10GB': '10G', '-1Gi': '', '20%': '' },
+  ),
   ...rowsOf('nodes.imageGC', [
     ['a high threshold over 100', { highThresholdPercent: 101 }, 'highThresholdPercent'],
     ['a negative low threshold', { lowThresholdPercent: -1 }, 'lowThresholdPercent'],
@@ -50,35 +66,65 @@ export const badForNodes: readonly BadPolicy[] = [
       ages({ image: 'a', maximumAge: '24h' }, { image: 'b', maximumAge: '1m' }),
       'maximumAgeByImage',
     ],
-    ['a maximum age of an image that is no duration', ages({ image: 'a', maximumAge: '1d' }), ofFirstImage],
+    ['a maximum age that is the minimum age in hours', { minimumAge: '24h', maximumAge: '1d' }, 'maximumAge'],
+    [
+      'a maximum age of an image that is the minimum age in days',
+      { ...ages({ image: 'a', maximumAge: '1w' }), minimumAge: '6d24h' },
+      'maximumAgeByImage',
+    ],
     ['a maximum age of an image over ten years', ages({ image: 'a', maximumAge: '87601h' }), ofFirstImage],
     ['a maximum age without an image', ages({ maximumAge: '24h' }), 'maximumAgeByImage[0].image'],
     ['an image without a maximum age', ages({ image: 'a' }), ofFirstImage],
-    [
-      'an empty pattern of a maximum age',
-      ages({ image: '', maximumAge: '24h' }),
-      'maximumAgeByImage[0].image',
-    ],
     [
       'too many maximum ages by image',
       ages(...Array.from({ length: 65 }, () => ({ image: 'a', maximumAge: '24h' }))),
       'maximumAgeByImage',
     ],
     ['inodes as a number', { inodes: 85 }, 'inodes'],
-    ['an empty image pattern', { keep: ['nginx', ''] }, 'keep[1]'],
     ['an image pattern twice', { keep: ['nginx', 'nginx'] }, 'keep[1]'],
     ['an overlong image pattern', { keep: ['x'.repeat(513)] }, 'keep[0]'],
   ]),
+  ...miswritten(
+    ['nodes.imageGC', 'keep[1]'],
+    (image) => ({ keep: ['a', image] }),
+    oneImage,
+    miswrittenImages,
+  ),
+  ...miswritten(
+    ['nodes.imageGC', 'maximumAgeByImage[0].image'],
+    (image) => ages({ image, maximumAge: '7d' }),
+    oneImage,
+    miswrittenImages,
+  ),
   ...rowsOf('nodes.imageGC.inodes', [
     ['a high threshold of inodes over 100', { highThresholdPercent: 101 }, 'highThresholdPercent'],
     ['a high threshold of inodes below the low one', { highThresholdPercent: 70 }, 'lowThresholdPercent'],
   ]),
   ...rowsOf('nodes.containerGC', [['fewer than no containers', { maxContainers: -2 }, 'maxContainers']]),
-  ...rowsOf('nodes.containerGC.logs', [
-    ['bytes with a unit of decibels', { maxBytesPerPod: '10dB' }, 'maxBytesPerPod'],
-    ['bytes as a number', { maxBytesPerPod: 1024 }, 'maxBytesPerPod'],
-    ['a log size with a space', { warnBytesPerContainer: '1 Gi' }, 'warnBytesPerContainer'],
-  ]),
+  ...rowsOf('nodes.containerGC.logs', [['bytes as a number', { maxBytesPerPod: 1024 }, 'maxBytesPerPod']]),
+  ...miswritten(
+    ['nodes.containerGC.logs', 'warnBytesPerContainer'],
+    (warnBytesPerContainer) => ({ warnBytesPerContainer }),
+    'must be a quantity such as 10Gi or 10G',
+    {
+      '10GB': '10G',
+      '10GiB': '10Gi',
+      '10gi': '10Gi',
+      '1 Gi': '1Gi',
+      '1.5KB': '1.5k',
+      '1 kib': '1Ki',
+      '500m': '500M',
+      '1000 B': '1000',
+      '10dB': '',
+      '1e3': '',
+    },
+  ),
+  ...miswritten(
+    ['nodes.nodePressure.thresholds', 'nodefs.available'],
+    (amount) => ({ 'nodefs.available': amount }),
+    'must be a percentage such as 15%, or a quantity above 0 such as 10Gi',
+    { '15 %': '15%', '10GB': '10G', '0': '', '0 GB': '', '120%': '', '': '' },
+  ),
   ...rowsOf('nodes.localStorageEviction', [
     ['a null among the warnings', { warnAtPercent: [null] }, 'warnAtPercent[0]'],
     ['a warning over 100 percent', { warnAtPercent: [80, 120] }, 'warnAtPercent[1]'],

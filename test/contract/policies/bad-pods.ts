@@ -1,4 +1,4 @@
-import { rowsOf, type BadPolicy } from './rows.ts';
+import { miswritten, rowsOf, type BadPolicy } from './rows.ts';
 
 const labels = (matchLabels: unknown): object => ({ matchLabels });
 const expressions = (...matchExpressions: readonly object[]): object => ({ matchExpressions });
@@ -7,6 +7,31 @@ const second = (operator: string, values: readonly string[]): object =>
   expressions({ key: 'a', operator: 'Exists' }, { key: 'b', operator, values });
 const rules = (...ttlByReason: readonly unknown[]): object => ({ ttlByReason });
 const words = (count: number): string[] => Array.from({ length: count }, (_, i) => `w${i}`);
+
+/** Durations with the correction that every message has. */
+export const miswrittenDurations = {
+  '7 days': '7d',
+  '7 d': '7d',
+  '7D': '7d',
+  '1 Day': '1d',
+  '2weeks': '2w',
+  ' 1d': '1d',
+  '1h 30m': '1h30m',
+  '1d 30min': '1d30m',
+  '90sec': '90s',
+  '30minutes': '30m',
+  '36 hrs': '36h',
+  '500 ms': '500ms',
+  '': '',
+  '30': '',
+  '-1h': '',
+  '1y': '',
+  '1M': '',
+  '1.5d': '',
+  '12h1d': '',
+  '87601h': '',
+  '521w3d1s': '',
+} as const;
 
 /** Policies that are wrong in general, or about pods. */
 export const badForPods: readonly BadPolicy[] = [
@@ -21,8 +46,6 @@ export const badForPods: readonly BadPolicy[] = [
   ]),
   ...rowsOf('pods', [
     ['a rule given as true', { outOfService: true }, 'outOfService'],
-    ['an excluded namespace that is none', { excludeNamespaces: ['Kube-*'] }, 'excludeNamespaces[0]'],
-    ['an empty excluded namespace', { excludeNamespaces: [''] }, 'excludeNamespaces[0]'],
     ['a null excluded namespace', { excludeNamespaces: [null] }, 'excludeNamespaces[0]'],
     ['a namespace excluded twice', { excludeNamespaces: ['a', 'a'] }, 'excludeNamespaces[1]'],
     ['too many excluded namespaces', { excludeNamespaces: words(257) }, 'excludeNamespaces'],
@@ -30,7 +53,13 @@ export const badForPods: readonly BadPolicy[] = [
   ]),
   ...rowsOf('pods.podSelector', [
     ['a label key that is none', labels({ 'app=x': 'y' }), 'matchLabels'],
-    ['a label value that is none', labels({ app: 'a b' }), 'matchLabels.app'],
+    ['an empty key', expressions({ key: '', operator: 'Exists' }), 'matchExpressions[0].key'],
+    [
+      'a key with a space',
+      expressions({ key: 'a ', operator: 'Exists' }),
+      'matchExpressions[0].key',
+      'must be a label key, such as example.com/team',
+    ],
     ['a label value that is a number', labels({ app: 1 }), 'matchLabels.app'],
     ['too many labels', labels(Object.fromEntries(words(33).map((key) => [key, '']))), 'matchLabels'],
     ['an expression without a key', expressions({ operator: 'Exists' }), 'matchExpressions[0].key'],
@@ -39,6 +68,34 @@ export const badForPods: readonly BadPolicy[] = [
     ['Exists with values', second('Exists', ['c']), 'matchExpressions[1].values'],
     ['DoesNotExist with values', second('DoesNotExist', ['c']), 'matchExpressions[1].values'],
   ]),
+  ...miswritten(
+    ['pods.podSelector', 'matchLabels.app'],
+    (app) => labels({ app }),
+    'must be a label value: letters and digits, with - _ . between them',
+    { ' a': 'a', 'a b': '', '-a': '' },
+  ),
+  ...miswritten(
+    ['pods.podSelector', 'matchExpressions[1].values[1]'],
+    (value) => second('In', ['c', value]),
+    'must be a label value: letters and digits, with - _ . between them',
+    { 'd ': 'd', 'd,e': '' },
+  ),
+  ...miswritten(
+    ['pods', 'excludeNamespaces[0]'],
+    (name) => ({ excludeNamespaces: [name] }),
+    'must be the name of one namespace, or a glob such as kube-*',
+    {
+      ' kube-system ': 'kube-system',
+      'Kube-*': 'kube-*',
+      'kube-.*': 'kube-*',
+      '^kube-.*$': 'kube-*',
+      '.*': '*',
+      '^kube': '',
+      'a, b': '',
+      'a b': '',
+      '': '',
+    },
+  ),
   ...rowsOf('pods.namespaceSelector', [
     ['In without values', expressions({ key: 'a', operator: 'In' }), 'matchExpressions[0].values'],
   ]),
@@ -55,11 +112,9 @@ export const badForPods: readonly BadPolicy[] = [
     ['a negative number to keep', { keepPerOwner: -1 }, 'keepPerOwner'],
     ['a switch in words', { protectUnfinishedJobs: 'yes' }, 'protectUnfinishedJobs'],
     ['honorTTLAnnotation as a text', { honorTTLAnnotation: 'true' }, 'honorTTLAnnotation'],
-    ['a time to live in days', { ttlAfterFinished: '1d' }, 'ttlAfterFinished'],
     ['a time to live as a number', { ttlAfterFinished: 3600 }, 'ttlAfterFinished'],
-    ['a negative time to live', { ttlAfterFinished: '-1h' }, 'ttlAfterFinished'],
-    ['a time to live over ten years', { ttlAfterFinished: '87601h' }, 'ttlAfterFinished'],
     ['a time to live beyond all counting', { ttlAfterFinished: `${'9'.repeat(31)}h` }, 'ttlAfterFinished'],
+    ['days beyond all counting', { ttlAfterFinished: `${'9'.repeat(31)}d` }, 'ttlAfterFinished'],
     ['an overlong time to live', { ttlAfterFinished: '1s'.repeat(17) }, 'ttlAfterFinished'],
     ['a rule without a time to live', rules({ reason: 'Evicted' }), 'ttlByReason[0].ttl'],
     ['a rule without a matcher', rules({ ttl: '1h' }), 'ttlByReason[0]'],
@@ -74,6 +129,18 @@ export const badForPods: readonly BadPolicy[] = [
     ['a rule that is a text', rules('Evicted'), 'ttlByReason[0]'],
     ['too many rules', rules(...words(33).map((reason) => ({ reason, ttl: '1h' }))), 'ttlByReason'],
   ]),
+  ...miswritten(
+    ['pods.terminated', 'ttlAfterFinished'],
+    (ttlAfterFinished) => ({ ttlAfterFinished }),
+    'must be a duration from 0s to 87600h, such as 90s, 1h30m or 7d',
+    miswrittenDurations,
+  ),
+  ...miswritten(
+    ['pods.terminated', 'ttlByReason[0].messagePattern'],
+    (messagePattern) => rules({ messagePattern, ttl: '1h' }),
+    'must be a glob, not a regular expression, such as *ephemeral-storage*',
+    { '^.*OOMKilled.*$': '*OOMKilled*', '.*OOMKilled.*': '*OOMKilled*', '^OOMKilled': '', OOMKilled$: '' },
+  ),
   ...rowsOf('pods.safety', [
     ['a percentage over 100', { maxOrphanedNodesPercent: 101 }, 'maxOrphanedNodesPercent'],
     ['a negative limit of deletes', { maxDeletesPerPass: -1 }, 'maxDeletesPerPass'],

@@ -16,6 +16,7 @@ const everyPodField = {
     ttlAfterFinished: '1h30m',
     ttlByReason: [
       { phase: 'Failed', reason: 'Evicted', messagePattern: '', ttl: '0s' },
+      { reason: 'Error', messagePattern: 'exit code 1.*', ttl: '1d12h' },
       { messagePattern: '*ephemeral-storage*', ttl: '87600h' },
     ],
     honorTTLAnnotation: true,
@@ -23,17 +24,17 @@ const everyPodField = {
     protectUnfinishedJobs: true,
   },
   orphaned: { quarantine: '2.5m' },
-  safety: { maxDeletesPerPass: 100, maxOrphanedNodesPercent: 100, holdAbove: 0, holdFor: '1h' },
+  safety: { maxDeletesPerPass: 100, maxOrphanedNodesPercent: 100, holdAbove: 0, holdFor: '521w3d' },
 };
 
 const byAge = {
   highThresholdPercent: 100,
   minimumAge: '1h',
-  maximumAge: '720h',
-  keep: ['*/base/*', '*@sha256:*'],
+  maximumAge: '30d',
+  keep: ['*/base/*', '*@sha256:*', 'nginx:1.*', '[2001:db8::1]:5000/app_1', 'registry.*:5000/a__b/C?'],
 };
 const maximumAgeByImage = [
-  { image: 'registry.example.com/ci/*', maximumAge: '24h' },
+  { image: 'registry.example.com/ci/*', maximumAge: '1w' },
   { image: 'registry.example.com/base/*', maximumAge: '0s' },
 ];
 const quantities = { maxBytesPerPod: '1.5Gi', warnBytesPerContainer: '500M' };

@@ -17,6 +17,10 @@ test.each([
   ['a time', crdOf({ ...described, type: 'string', format: 'date-time' })],
   ['a word', crdOf({ ...described, type: 'string', enum: ['A'] })],
   ['a rule', crdOf({ ...text, 'x-kubernetes-validations': [rule] })],
+  [
+    'an expression',
+    crdOf({ ...text, 'x-kubernetes-validations': [{ ...rule, messageExpression: "'must be so' + self" }] }),
+  ],
 ])('%s has no problem', (_name, crd) => {
   expect(lintCrd(crd)).toEqual([]);
 });
@@ -56,6 +60,11 @@ test.each([
     'spec: the message of rule true does not begin with \"must\"',
     { ...text, 'x-kubernetes-validations': [{ ...rule, message: 'is wrong' }] },
   ],
+  [
+    'spec: the messageExpression of rule true does not begin with its message',
+    { ...text, 'x-kubernetes-validations': [{ ...rule, messageExpression: "'must be ' + self" }] },
+  ],
+  ['spec: has a pattern, whose message shows it bare: use a rule', { ...text, pattern: '^a$' }],
 ])('%s', (line, field) => {
   expect(lintCrd(crdOf(field))).toEqual([line]);
 });

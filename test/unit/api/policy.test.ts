@@ -104,8 +104,8 @@ test('namespaces that a policy excludes for pods are excluded from its evictions
 });
 
 describe('problems', () => {
-  test.each(badPolicies)('$name', ({ spec, field }) => {
-    expect(problemsOf(spec).join('\n')).toContain(`${field}: `);
+  test.each(badPolicies)('$name', ({ spec, field, message }) => {
+    expect(problemsOf(spec).join('\n')).toContain(`${field}: ${message}`);
   });
 
   test.each([
@@ -118,8 +118,8 @@ describe('problems', () => {
     [{ bogus: 1 }, 'spec.bogus: is not a known field'],
     [undefined, 'spec: must be an object, is absent'],
     [
-      { pods: { orphaned: { quarantine: '1d' } } },
-      'spec.pods.orphaned.quarantine: must be a duration between 0s and 87600h, such as 90s or 1h30m, is "1d"',
+      { pods: { orphaned: { quarantine: '1y' } } },
+      'spec.pods.orphaned.quarantine: must be a duration from 0s to 87600h, such as 90s, 1h30m or 7d, is "1y"',
     ],
     [{ pods: { excludeNamespaces: ['a', 'a'] } }, 'spec.pods.excludeNamespaces[1]: must not be given twice'],
   ])('%j: %s', (spec, problem) => {

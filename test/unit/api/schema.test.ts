@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parsePolicy } from '../../../src/api/policy/policy-spec.ts';
 import type { Schema } from '../../../src/api/policy/schema.ts';
-import { storedSchema } from '../../../scripts/generate/schema.mjs';
+import { closedSchema, storedSchema } from '../../../scripts/generate/schema.mjs';
 import { schemaChecker } from '../../sandbox/api/schema.ts';
 import { policyOf } from '../../contract/policies/table.ts';
 import { gcPolicyCrd, yamlObject } from './crd.ts';
@@ -20,7 +20,7 @@ test.each(readdirSync(new URL('../../../examples', import.meta.url)))(
 );
 
 describe('parsePolicy and the CRD agree', () => {
-  const specs = ofSchema(storedSchema(gcPolicyCrd).properties?.['spec'] ?? { type: 'object' });
+  const specs = ofSchema(closedSchema(storedSchema(gcPolicyCrd)).properties?.['spec'] ?? { type: 'object' });
 
   test('on validity and on all defaults', () => {
     fc.assert(
@@ -45,7 +45,6 @@ const finite = (_name: string, value: unknown): unknown =>
 
 interface Bounds extends Schema {
   readonly enum?: readonly string[];
-  readonly pattern?: string;
   readonly required?: readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
@@ -59,14 +58,14 @@ function ofSchema(schema: Schema): fc.Arbitrary<unknown> {
 
 function ofType(schema: Bounds): fc.Arbitrary<unknown> {
   const { properties, additionalProperties, items, required = [], minimum = 0, maximum = 0 } = schema;
-  if (properties !== undefined) {
-    const fields = Object.entries(properties).map(([name, field]) => [name, ofSchema(field)] as const);
-    return fc.record(Object.fromEntries(fields), { requiredKeys: [...required] });
-  }
   if (typeof additionalProperties === 'object') {
     return fc.dictionary(fc.constantFrom('a', 'b.c/d', 'A_1'), ofSchema(additionalProperties), {
       maxKeys: 2,
     });
+  }
+  if (properties !== undefined) {
+    const fields = Object.entries(properties).map(([name, field]) => [name, ofSchema(field)] as const);
+    return fc.record(Object.fromEntries(fields), { requiredKeys: [...required] });
   }
   if (items !== undefined) {
     const lists = [
@@ -89,13 +88,22 @@ function ofType(schema: Bounds): fc.Arbitrary<unknown> {
 
 function ofText(schema: Bounds): fc.Arbitrary<unknown> {
   if (schema.enum !== undefined) return seldomBad(schema.enum, ['Other']);
-  const pattern = schema['x-kubernetes-validations'] === undefined ? 'text' : 'duration';
-  if (pattern === 'duration')
-    return seldomBad(['0s', '2m', '1h30m', '1.5h', '87600h'], ['1d', '', '87601h', '9'.repeat(31) + 'h']);
-  const good = schema.default === '' ? ['', '10', '5'] : ['a', 'x-1', 'kube-system'];
-  if (schema.pattern === undefined) good.push('é😀', '😀'.repeat(100));
+  if (schema.format === 'duration')
+    return seldomBad(
+      ['0s', '2m', '1h30m', '1.5h', '87600h', '7d', '1w2d3h'],
+      ['1y', '', '87601h', '9'.repeat(31) + 'h'],
+    );
+  const rule = schema['x-kubernetes-validations']?.[0]?.message ?? 'any';
+  const good = goodTexts.find(([word]) => rule.includes(word))?.[1] ?? ['a', 'x-1', 'kube-system'];
   return seldomBad(good, ['', 'A B', '😀'.repeat(300), 'x'.repeat(600)]);
 }
+
+/** By a word of the message that their rule has. */
+const goodTexts = [
+  ['quantity such', ['', '10', '5Gi']],
+  ['percentage', ['15%', '10', '5Gi']],
+  ['any', ['a', 'é😀', '😀'.repeat(100)]],
+] as const;
 
 const seldomBad = (good: readonly unknown[], bad: readonly unknown[]): fc.Arbitrary<unknown> =>
   fc.oneof(

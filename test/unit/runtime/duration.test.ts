@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatDuration, parseDuration } from '../../../src/runtime/text/duration.ts';
+import { durationHint, formatDuration, parseDuration } from '../../../src/runtime/text/duration.ts';
+import { miswrittenDurations } from '../../contract/policies/bad-pods.ts';
 
 describe('parseDuration', () => {
   test.each([
@@ -12,6 +13,10 @@ describe('parseDuration', () => {
     ['250ms', 250],
     ['0.4ms', 0],
     ['30m1h', 5_400_000],
+    ['7d', 604_800_000],
+    ['1w', 604_800_000],
+    ['1d12h', 129_600_000],
+    ['1w1d30m1h', 696_600_000],
     ['2562047h', 9_223_369_200_000],
   ])('%s is %d ms', (text, ms) => {
     expect(parseDuration(text)).toBe(ms);
@@ -27,12 +32,19 @@ describe('parseDuration', () => {
     '1,5s',
     '1us',
     '1h 30m',
+    '1d1w',
+    '1h1d',
+    '1.5d',
     '1e3s',
     '2562048h',
     '9'.repeat(99) + 'h',
   ])('%j is refused', (text) => {
     expect(parseDuration(text)).toBeUndefined();
   });
+});
+
+test.each(Object.entries(miswrittenDurations))('%j becomes "%s"', (text, correction) => {
+  expect(durationHint(text)).toBe(correction === '' ? '' : ` (write ${correction})`);
 });
 
 test.each([

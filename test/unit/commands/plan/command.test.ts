@@ -47,7 +47,7 @@ test.each([
 test.each([
   { now: '+24h', later: 86_400_000 },
   { now: '+7d', later: 604_800_000 },
-  { now: '+1d1h30m', later: 91_800_000 },
+  { now: '+1w1d1h30m', later: 696_600_000 },
   { now: '2026-01-15T12:00:00Z', later: 0 },
   { now: '', later: 0 },
 ])('a later time: --now=$now', ({ now, later }) => {
@@ -59,14 +59,14 @@ test.each([
   ]);
 });
 
-test.each(['tomorrow', '24h', '-24h', '+', '+1w', '+24', '+7d1d', '+999999d'])(
-  '--now=%s is refused, with the forms of a time',
-  (now) => {
-    expect(problemOf(withPlan(new LenientCommand('plan')), [`--now=${now}`])).toContain(
-      'Use an RFC 3339 time such as 2026-01-15T12:00:00Z, or a duration to add, such as +24h or +7d.',
-    );
-  },
-);
+test.each([
+  ...['tomorrow', '24h', '-24h', '+', '+1y', '+24', '+7d1d', '+999999d'].map((now) => [now, '.'] as const),
+  ['+7 days', ' (write +7d).'],
+] as const)('--now=%s is refused, with the forms of a time', (now, end) => {
+  expect(problemOf(withPlan(new LenientCommand('plan')), [`--now=${now}`])).toContain(
+    `Use an RFC 3339 time such as 2026-01-15T12:00:00Z, or a duration to add, such as +24h or +7d${end}`,
+  );
+});
 
 const ofCluster = '--node and --nodes read a cluster: they exclude --snapshot and --cri-socket';
 

@@ -136,7 +136,7 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
       aged('b/v', 95, finalizerHeld),
     ),
     'no limit at all': finished({ threshold: 0 }, aged('x', 60)),
-    'no limit, and an annotation that is no duration': annotated('1d', { threshold: 0 }),
+    'no limit, and an annotation that is no duration': annotated('1 day', { threshold: 0 }),
   },
   RuleOff: { 'no rule for finished pods': { policies: [orphaned()], pods: [pod('x')] } },
   TooYoung: {

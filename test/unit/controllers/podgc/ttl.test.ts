@@ -62,7 +62,7 @@ const ignored = [
   '10',
   'soon',
   '-5m',
-  '1d',
+  '1y',
   '10 m',
   ' 10m',
   '1h,',
@@ -106,7 +106,7 @@ test.each<{
   ...ignored.map((value) => ({
     ...{ name: 'is ignored', value, rule: { ttlAfterFinishedMs: 2 * hour }, expected: 'TooYoung 13:00:00' },
   })),
-  ...['87600h', '1.5h', '90000ms', '1h30m'].map((value) => ({
+  ...['87600h', '1.5h', '90000ms', '1h30m', '7d', '1w1d12h'].map((value) => ({
     ...{ name: 'is read', value, minutes: ageOfAll, expected: 'Expired' },
   })),
   {
