@@ -1,5 +1,5 @@
 import { TTL_ANNOTATION } from '../../api/policy/matching.ts';
-import { isInvalid, type PodsPolicy } from '../../api/policy/policy.ts';
+import { isInvalid, type PodsPolicy, type TtlRule } from '../../api/policy/policy.ts';
 import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
 import { explainHold, holdMeaning } from '../../gc/reasons/hold-words.ts';
 import {
@@ -12,17 +12,19 @@ import {
   timeText,
 } from '../../gc/reasons/words.ts';
 import type { Meaning, Why } from '../../gc/words.ts';
-import type { PodFacts } from '../../kube/cache/objects.ts';
+import type { ContainerEnd, OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import {
   isTerminating,
   type Finish,
+  type KeptForOwner,
   type PodDecision,
   type PodGcPlan,
   type PolicyVerdicts,
   type Ttl,
 } from './facts.ts';
 import type { Line } from './order.ts';
+import { podReason } from './ttl.ts';
 
 const held = { what: 'pods', field: 'pods.safety' };
 const podLabel = 'Or the label gc.dustpan.dev/keep: "true" on the pod, its namespace or its node.';
@@ -95,7 +97,7 @@ export const podReasons: Readonly<Record<PodDeleteReason | PodKeepReason, Meanin
   KeptForOwner: {
     meaning: 'It is among the newest finished pods of its owner.',
     change:
-      'Newer pods of the owner finish, pods.terminated.keepPerOwner is lower, or pods.terminated.threshold is exceeded, which ignores keepPerOwner.',
+      'Newer pods of the owner finish, pods.terminated.keepPerOwner or keepPerOwnerByPhase is lower, or pods.terminated.threshold is exceeded, which ignores both.',
   },
   FinalizerHeld: {
     meaning: 'It is terminating and waits only for its finalizers; another deletion would change nothing.',
@@ -194,16 +196,16 @@ export function explainPod(decision: PodDecision, plan: PodGcPlan): Why {
       return { detail: `The label gc.dustpan.dev/keep is on ${decision.on}.`, field: keepLabelField() };
     case 'JobUncounted':
       return {
-        detail: `${ownerText(pod)} has not counted it yet: it still has the finalizer batch.kubernetes.io/job-tracking.`,
+        detail: `${ownerText(pod.controller, 'Its Job')} has not counted it yet: it still has the finalizer batch.kubernetes.io/job-tracking.`,
         field: 'metadata.finalizers=batch.kubernetes.io/job-tracking',
       };
     case 'JobUnfinished':
       return {
-        detail: `${ownerText(pod)} has neither completed nor failed, as far as the controller knows, and the policy protects the pods of such Jobs.`,
+        detail: `${ownerText(pod.controller, 'Its Job')} has neither completed nor failed, as far as the controller knows, and the policy protects the pods of such Jobs.`,
         field: 'pods.terminated.protectUnfinishedJobs=true',
       };
     case 'KeptForOwner':
-      return explainNewest(rules);
+      return explainNewest(decision, rules);
     case 'FinalizerHeld':
       return explainFinalizers(pod);
     case 'Quarantined':
@@ -312,7 +314,7 @@ function placeText({ line }: Limit, pod: PodFacts): string {
 function explainTtl(pod: PodFacts, finish: Finish, state: string): Why {
   const { ttl } = finish;
   return {
-    detail: `${finishText(pod, finish)}, and ${ttlText(ttl)} ${state}.${annotationText(ttl)}`,
+    detail: `${finishText(pod, finish)}, and ${ttlText(pod, ttl)} ${state}.${annotationText(ttl)}`,
     field: `${ttl.field}=${formatDuration(ttl.ttlMs)}`,
   };
 }
@@ -333,10 +335,10 @@ function doubtText({ finishedAtMs, createdAtMs }: PodFacts): string {
   return `Its status reports that it finished at ${timeText(finishedAtMs)}, ${doubt}: the clock of its node is wrong.`;
 }
 
-const ttlText = (ttl: Ttl): string =>
+const ttlText = (pod: PodFacts, ttl: Ttl): string =>
   ttl.annotation?.effect === 'sets'
     ? `the time to live of ${formatDuration(ttl.ttlMs)} in its annotation ${TTL_ANNOTATION}`
-    : `${kindText(ttl)} of ${formatDuration(ttl.ttlMs)}`;
+    : `${kindText(pod, ttl)} of ${formatDuration(ttl.ttlMs)}`;
 
 /** Why the annotation of a pod is ignored; '' = it is not. */
 function annotationText({ annotation }: Ttl): string {
@@ -348,15 +350,26 @@ function annotationText({ annotation }: Ttl): string {
 }
 
 /** `its time to live`, or that of a rule in ttlByReason. */
-function kindText({ rule }: Ttl): string {
-  const { phase, reason, messagePattern } = rule ?? {};
+function kindText(pod: PodFacts, { rule }: Ttl): string {
+  if (rule === undefined) return 'its time to live';
+  const { phase, reason, exitCodes, messagePattern } = rule;
   const traits = [
     phase === undefined ? [] : `phase ${phase}`,
     reason === undefined ? [] : `reason ${reason}`,
+    exitCodes === undefined ? [] : `exit code ${exitCodes.join(' or ')}`,
     messagePattern === undefined ? [] : `a message like ${JSON.stringify(messagePattern)}`,
   ].flat();
-  return traits.length === 0 ? 'its time to live' : `the time to live for ${traits.join(' and ')}`;
+  return `the time to live for ${traits.join(' and ')}${evidenceText(pod, rule)}`;
 }
+
+/** What matched, unless the pod's own status shows it. */
+function evidenceText(pod: PodFacts, { reason = pod.reason, exitCodes }: TtlRule): string {
+  if (exitCodes !== undefined || reason !== podReason(pod))
+    return ` (its containers ended with ${pod.ends.map(endText).join(', ')})`;
+  return reason === pod.reason ? '' : ' (by the condition DisruptionTarget)';
+}
+
+const endText = ({ reason, exitCode }: ContainerEnd): string => `${reason}:${exitCode}`;
 
 const quarantineOf = (rules: PodsPolicy | undefined): string =>
   formatDuration(rules?.orphaned?.quarantineMs ?? 0);
@@ -390,14 +403,20 @@ function explainUnfinished(pod: PodFacts, isNodeKnown: boolean): Why {
   };
 }
 
-const ownerText = ({ controller }: PodFacts): string =>
-  controller === undefined ? 'Its Job' : `${controller.kind} ${controller.name}`;
+const ownerText = (owner: OwnerRef | undefined, unknown: string): string =>
+  owner === undefined ? unknown : `${owner.kind} ${owner.name}`;
 
-function explainNewest(rules: PodsPolicy | undefined): Why {
-  const { keepPerOwner = 0 } = rules?.terminated ?? {};
+function explainNewest({ field, owner }: KeptForOwner, rules: PodsPolicy | undefined): Why {
+  const { keepPerOwner = 0, keepPerOwnerByPhase: byPhase = { succeeded: 0, failed: 0 } } =
+    rules?.terminated ?? {};
+  const [count, kind] = {
+    keepPerOwner: [keepPerOwner, 'finished'] as const,
+    'keepPerOwnerByPhase.succeeded': [byPhase.succeeded, 'succeeded'] as const,
+    'keepPerOwnerByPhase.failed': [byPhase.failed, 'failed'] as const,
+  }[field];
   return {
-    detail: `It is ${keepPerOwner === 1 ? 'the newest finished pod' : `one of the ${keepPerOwner} newest finished pods`} of its owner.`,
-    field: `pods.terminated.keepPerOwner=${keepPerOwner}`,
+    detail: `It is ${count === 1 ? `the newest ${kind} pod` : `one of the ${count} newest ${kind} pods`} of ${ownerText(owner, 'its owner')}.`,
+    field: `pods.terminated.${field}=${count}`,
   };
 }
 

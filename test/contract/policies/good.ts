@@ -17,9 +17,11 @@ const everyPodField = {
     ttlByReason: [
       { phase: 'Failed', reason: 'Evicted', messagePattern: '', ttl: '0s' },
       { messagePattern: '*ephemeral-storage*', ttl: '87600h' },
+      { exitCodes: [0, 137, 255], ttl: '1h' },
     ],
     honorTTLAnnotation: true,
     keepPerOwner: 1,
+    keepPerOwnerByPhase: { failed: 3 },
     protectUnfinishedJobs: true,
   },
   orphaned: { quarantine: '2.5m' },
