@@ -176,7 +176,8 @@ export function podLabelKeys(
   shown: LabelSelector = everything,
 ): ReadonlySet<string> {
   const keys = new Set([KEEP_LABEL, ...keysOf(shown)]);
-  for (const policy of policies) for (const key of keysOf(policy.pods?.podSelector ?? everything)) keys.add(key);
+  for (const policy of policies)
+    for (const key of keysOf(policy.pods?.podSelector ?? everything)) keys.add(key);
   for (const { honorTTLAnnotation, ttlByReason } of terminatedRules(policies)) {
     if (honorTTLAnnotation) keys.add(TTL_ANNOTATION);
     if (ttlByReason.some(({ reason, exitCodes }) => (reason ?? exitCodes) !== undefined))

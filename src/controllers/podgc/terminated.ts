@@ -93,8 +93,9 @@ function judgeFinished(
     keepReason: (pod) => {
       const hold = decided.get(pod);
       if (typeof hold === 'string') return { reason: hold };
-      const keptFor = newest.get(pod);
-      if (keptFor !== undefined) return keptFor;
+      const field = newest.get(pod);
+      if (field !== undefined)
+        return { reason: 'KeptForOwner', field, owner: ownerOf(pod, context.facts.owners) };
       const finish = finishOf(pod);
       const eligibleAtMs = expiryMs(finish);
       return eligibleAtMs === Infinity
@@ -174,8 +175,8 @@ const quotasOf = ({
     ] as const
   ).filter(({ count }) => count > 0);
 
-/** The pods that a quota of their owner keeps, with the first that does. */
-type Newest = ReadonlyMap<PodFacts, KeptForOwner>;
+/** The pods that a quota of their owner keeps, with the field of the first that does. */
+type Newest = ReadonlyMap<PodFacts, Quota['field']>;
 
 /**
  * The newest finished pods of each controller owner, which ttl and perNamespaceThreshold do not delete. Where the finish time of a pod is in doubt,
@@ -186,7 +187,7 @@ function newestOfOwners(
   rule: TerminatedPolicy,
   { facts, nowMs }: Context,
 ): Newest {
-  const newest = new Map<PodFacts, KeptForOwner>();
+  const newest = new Map<PodFacts, Quota['field']>();
   const quotas = quotasOf(rule);
   if (quotas.length === 0) return newest;
   const byOwner = groupBy(terminated, (pod) =>
@@ -201,8 +202,7 @@ function newestOfOwners(
       const pods = phase === undefined ? all : all.filter((pod) => pod.phase === phase);
       const isFew = pods.length <= count;
       const kept = isFew ? pods : orders.flatMap((at) => pods.sort(byNewest(at)).slice(0, count));
-      for (const pod of kept)
-        if (!newest.has(pod)) newest.set(pod, { reason: 'KeptForOwner', field, owner: ownerOf(pod, facts.owners) });
+      for (const pod of kept) if (!newest.has(pod)) newest.set(pod, field);
     }
   return newest;
 }

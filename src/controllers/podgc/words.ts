@@ -1,5 +1,5 @@
 import { TTL_ANNOTATION } from '../../api/policy/matching.ts';
-import { isInvalid, type PodsPolicy, type TtlRule } from '../../api/policy/policy.ts';
+import { isInvalid, type PodsPolicy } from '../../api/policy/policy.ts';
 import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
 import { explainHold, holdMeaning } from '../../gc/reasons/hold-words.ts';
 import {
@@ -314,7 +314,7 @@ function placeText({ line }: Limit, pod: PodFacts): string {
 function explainTtl(pod: PodFacts, finish: Finish, state: string): Why {
   const { ttl } = finish;
   return {
-    detail: `${finishText(pod, finish)}, and ${ttlText(pod, ttl)} ${state}.${annotationText(ttl)}`,
+    detail: `${finishText(pod, finish)}, and ${ttlText(ttl)} ${state}${evidenceText(pod, ttl)}.${annotationText(ttl)}`,
     field: `${ttl.field}=${formatDuration(ttl.ttlMs)}`,
   };
 }
@@ -335,10 +335,10 @@ function doubtText({ finishedAtMs, createdAtMs }: PodFacts): string {
   return `Its status reports that it finished at ${timeText(finishedAtMs)}, ${doubt}: the clock of its node is wrong.`;
 }
 
-const ttlText = (pod: PodFacts, ttl: Ttl): string =>
+const ttlText = (ttl: Ttl): string =>
   ttl.annotation?.effect === 'sets'
     ? `the time to live of ${formatDuration(ttl.ttlMs)} in its annotation ${TTL_ANNOTATION}`
-    : `${kindText(pod, ttl)} of ${formatDuration(ttl.ttlMs)}`;
+    : `${kindText(ttl)} of ${formatDuration(ttl.ttlMs)}`;
 
 /** Why the annotation of a pod is ignored; '' = it is not. */
 function annotationText({ annotation }: Ttl): string {
@@ -350,23 +350,25 @@ function annotationText({ annotation }: Ttl): string {
 }
 
 /** `its time to live`, or that of a rule in ttlByReason. */
-function kindText(pod: PodFacts, { rule }: Ttl): string {
-  if (rule === undefined) return 'its time to live';
-  const { phase, reason, exitCodes, messagePattern } = rule;
+function kindText({ rule }: Ttl): string {
+  const { phase, reason, exitCodes, messagePattern } = rule ?? {};
   const traits = [
     phase === undefined ? [] : `phase ${phase}`,
     reason === undefined ? [] : `reason ${reason}`,
     exitCodes === undefined ? [] : `exit code ${exitCodes.join(' or ')}`,
     messagePattern === undefined ? [] : `a message like ${JSON.stringify(messagePattern)}`,
   ].flat();
-  return `the time to live for ${traits.join(' and ')}${evidenceText(pod, rule)}`;
+  return traits.length === 0 ? 'its time to live' : `the time to live for ${traits.join(' and ')}`;
 }
 
-/** What matched, unless the pod's own status shows it. */
-function evidenceText(pod: PodFacts, { reason = pod.reason, exitCodes }: TtlRule): string {
-  if (exitCodes !== undefined || reason !== podReason(pod))
-    return ` (its containers ended with ${pod.ends.map(endText).join(', ')})`;
-  return reason === pod.reason ? '' : ' (by the condition DisruptionTarget)';
+/** What matched the reason or the exit codes of a rule, unless it is the reason in the pod's status. */
+function evidenceText(pod: PodFacts, { rule }: Ttl): string {
+  const { reason, exitCodes } = rule ?? {};
+  if (exitCodes !== undefined || ![undefined, podReason(pod)].includes(reason))
+    return `; its containers ended with ${pod.ends.map(endText).join(', ')}`;
+  return [undefined, pod.reason].includes(reason)
+    ? ''
+    : '; its condition DisruptionTarget shows that the kubelet evicted it';
 }
 
 const endText = ({ reason, exitCode }: ContainerEnd): string => `${reason}:${exitCode}`;

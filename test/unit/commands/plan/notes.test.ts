@@ -101,15 +101,24 @@ describe('reasons in ttlByReason that no finished pod has', () => {
       pod('b', { phase: 'Failed', reason: 'ImagePullBackOff' }),
       pod('c', { phase: 'Running', reason: 'CrashLoopBackOff' }),
     ];
-    const rules = { ttlByReason: [{ reason, ttlMs: 1 }, { phase: 'Failed', ttlMs: 1 }] } as const;
+    const rules = {
+      ttlByReason: [
+        { reason, ttlMs: 1 },
+        { phase: 'Failed', ttlMs: 1 },
+      ],
+    } as const;
     expect(notesOn(factsOf(finished(rules, ...pods)))).toEqual(
       note === undefined ? [] : [`${field} "${reason}" matches no finished pod; ${note}`],
     );
   });
 
   test('are not named while pods are not known, nor of an invalid policy', () => {
-    const facts = factsOf({ policies: [broken, ...(finished({ ttlByReason: [{ reason: 'OOMKill', ttlMs: 1 }] }).policies ?? [])] });
-    const notes = [facts, { ...facts, pods: undefined }].map((one) => notesOn(one).filter((note) => note.startsWith(field)).length);
+    const facts = factsOf({
+      policies: [broken, ...(finished({ ttlByReason: [{ reason: 'OOMKill', ttlMs: 1 }] }).policies ?? [])],
+    });
+    const notes = [facts, { ...facts, pods: undefined }].map(
+      (one) => notesOn(one).filter((note) => note.startsWith(field)).length,
+    );
     expect(notes).toEqual([1, 0]);
   });
 });

@@ -181,7 +181,10 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
     'the finalizer of its Job': finished({}, pod('x', jobPod)),
   },
   JobUnfinished: {
-    'of a Job': { ...finished({ protectUnfinishedJobs: true }, pod('x', { controller: job })), jobs: [jobOf(job)] },
+    'of a Job': {
+      ...finished({ protectUnfinishedJobs: true }, pod('x', { controller: job })),
+      jobs: [jobOf(job)],
+    },
   },
   KeptForOwner: {
     'the newest': finished({ ttlAfterFinishedMs: 1, keepPerOwner: 1 }, pod('x', { controller: job })),

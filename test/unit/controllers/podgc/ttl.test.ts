@@ -81,7 +81,12 @@ test.each<{
     ...{ name: `Evicted of a pod with the reason ${reason}`, rule: { reason: 'Evicted' } },
     ...{ over: { phase: 'Failed', reason, endedByKubelet: true }, isMatched: false },
   })),
-  { name: 'any of some exit codes', rule: { exitCodes: [2, 137] }, over: failedWith(error, oom), isMatched: true },
+  {
+    name: 'any of some exit codes',
+    rule: { exitCodes: [2, 137] },
+    over: failedWith(error, oom),
+    isMatched: true,
+  },
   { name: 'another exit code', rule: { exitCodes: [2] }, over: failedWith(error), isMatched: false },
   { name: 'the exit code of no container', rule: { exitCodes: [0] }, over: failedWith(), isMatched: false },
   {

@@ -75,7 +75,9 @@ describe('a pod', () => {
         {},
         {
           phase: 'Failed',
-          containerStatuses: times(300, (i) => ({ state: { terminated: { exitCode: i, reason: `${i}`.padEnd(5_000, 'x') } } })),
+          containerStatuses: times(300, (i) => ({
+            state: { terminated: { exitCode: i, reason: `${i}`.padEnd(5_000, 'x') } },
+          })),
         },
       ),
     ],

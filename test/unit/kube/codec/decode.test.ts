@@ -76,7 +76,9 @@ describe('the ttl annotation', () => {
 });
 
 describe('the ends of containers', () => {
-  const end = (exitCode: number, reason?: string): object => ({ state: { terminated: { exitCode, reason } } });
+  const end = (exitCode: number, reason?: string): object => ({
+    state: { terminated: { exitCode, reason } },
+  });
   const ofStatus = (status: object, keys: LabelKeys): unknown[] => {
     const reader = podCodec(() => keys);
     const object = pod({ phase: 'Failed', ...status });
@@ -105,7 +107,11 @@ describe('the ends of containers', () => {
       { phase: 'Succeeded', containerStatuses: [completed], initContainerStatuses: [stopped] },
       'Completed:0',
     ],
-    ['with a child that was killed are no success', { containerStatuses: [end(0, 'OOMKilled')] }, 'OOMKilled:0'],
+    [
+      'with a child that was killed are no success',
+      { containerStatuses: [end(0, 'OOMKilled')] },
+      'OOMKilled:0',
+    ],
     ['may have no reason', { containerStatuses: [end(2), end(0)] }, ':2'],
     ['may be absent', { containerStatuses: [waiting, {}], initContainerStatuses: [completed] }, ''],
     ['are none while the pod runs', { phase: 'Running', containerStatuses: [oomKilled] }, ''],
@@ -129,7 +135,7 @@ describe('the ends of containers', () => {
     const again = reader.fromJson(object, new Map([[known.uid, known]]));
     expect(again.ends).toEqual([{ reason: 'OOMKilled', exitCode: 137 }]);
     expect(reader.fromJson(object, new Map([[known.uid, again]]))).toBe(again);
-    const other = reader.fromJson({ ...object, status: { ...object['status'] as object, message: 'x' } });
+    const other = reader.fromJson({ ...object, status: { ...(object['status'] as object), message: 'x' } });
     expect(other.ends).toBe(again.ends);
   });
 });
