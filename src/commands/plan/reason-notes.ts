@@ -4,9 +4,9 @@ import { podReason } from '../../controllers/podgc/ttl.ts';
 import { nearest } from '../../runtime/text/nearest.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 
-/** Reasons of pods.terminated.ttlByReason that no finished pod can have, or that are probably misspelt. Those that a pod has are correct, whatever they are. */
-export function reasonNotes({ policies = [], pods }: PlanFacts): readonly string[] {
-  if (pods === undefined) return [];
+/** Reasons of pods.terminated.ttlByReason that no finished pod can have, or that are probably misspelt. Those that a pod has are correct, whatever they are, so all pods must be known. */
+export function reasonNotes({ policies = [], pods, part }: PlanFacts): readonly string[] {
+  if (pods === undefined || part !== undefined) return [];
   const found = new Set(
     [...pods.values()]
       .filter(isFinished)

@@ -112,14 +112,14 @@ describe('reasons in ttlByReason that no finished pod has', () => {
     );
   });
 
-  test('are not named while pods are not known, nor of an invalid policy', () => {
-    const facts = factsOf({
-      policies: [broken, ...(finished({ ttlByReason: [{ reason: 'OOMKill', ttlMs: 1 }] }).policies ?? [])],
-    });
-    const notes = [facts, { ...facts, pods: undefined }].map(
+  test('are not named while not all pods are known, nor of an invalid policy', () => {
+    const { policies = [] } = finished({ ttlByReason: [{ reason: 'OOMKill', ttlMs: 1 }] });
+    const facts = factsOf({ policies: [broken, ...policies] });
+    const part = { namespace: 'a', selector: undefined };
+    const counts = [facts, { ...facts, pods: undefined }, { ...facts, part }].map(
       (one) => notesOn(one).filter((note) => note.startsWith(field)).length,
     );
-    expect(notes).toEqual([1, 0]);
+    expect(counts).toEqual([1, 0, 0]);
   });
 });
 
