@@ -46,8 +46,8 @@ test.for([1, 2, 3])('a plan of the cluster equals that of its snapshot: populati
     ]),
   );
   const details = plan.decisions.map(({ detail }) => detail).join();
-  for (const text of ['reason OOMKilled', 'exit code 1 or 2', 'CronJob cron-0', 'newest failed pods of'])
-    expect(details).toContain(text);
+  const texts = ['reason OOMKilled', 'exit code 1 or 2', 'of CronJob cron-', 'newest failed pods of'];
+  expect(texts.filter((text) => !details.includes(text))).toEqual([]);
   expect(plan.totals.filter(({ reportedAt }) => reportedAt !== undefined)).toHaveLength(6);
   expect(plan.notes.join()).toContain('GCPolicy broken is invalid');
 
