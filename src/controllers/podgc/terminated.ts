@@ -163,19 +163,20 @@ interface Quota {
   readonly phase: string | undefined;
 }
 
+/** keepPerOwner is the last: it is named where two keep a pod. */
 const quotasOf = ({
   keepPerOwner,
   keepPerOwnerByPhase: { succeeded, failed },
 }: TerminatedPolicy): readonly Quota[] =>
   (
     [
-      { field: 'keepPerOwner', count: keepPerOwner, phase: undefined },
       { field: 'keepPerOwnerByPhase.succeeded', count: succeeded, phase: 'Succeeded' },
       { field: 'keepPerOwnerByPhase.failed', count: failed, phase: 'Failed' },
+      { field: 'keepPerOwner', count: keepPerOwner, phase: undefined },
     ] as const
   ).filter(({ count }) => count > 0);
 
-/** The pods that a quota of their owner keeps, with the field of the first that does. */
+/** The pods that a quota of their owner keeps, with the field of the last that does. */
 type Newest = ReadonlyMap<PodFacts, Quota['field']>;
 
 /**
@@ -202,7 +203,7 @@ function newestOfOwners(
       const pods = phase === undefined ? all : all.filter((pod) => pod.phase === phase);
       const isFew = pods.length <= count;
       const kept = isFew ? pods : orders.flatMap((at) => pods.sort(byNewest(at)).slice(0, count));
-      for (const pod of kept) if (!newest.has(pod)) newest.set(pod, field);
+      for (const pod of kept) newest.set(pod, field);
     }
   return newest;
 }

@@ -51,7 +51,7 @@ export function podFacts(pod: Pod, keep: Keep, annotation: ReadAnnotation, known
   const labels = keptLabels(meta.labels, keep);
   const ended = !unfinishedPhases.has(status.phase);
   const ttlAnnotation = ended ? keptAnnotation(annotation, keep) : undefined;
-  const ends = keepsKey(keep, CONTAINER_ENDS) ? keep.ends.share(endsOf(status)) : noEnds;
+  const ends = keptEnds(status, keep);
   if (known && isSame(known, { labels, ttlAnnotation, ends })) return known;
   const { uid, name, resourceVersion } = known ?? meta;
   return new PodRecord(
@@ -72,7 +72,7 @@ export function podFacts(pod: Pod, keep: Keep, annotation: ReadAnnotation, known
       nodeExisted: ms(status.startTime) !== undefined || trueCondition(status, 'PodScheduled') !== undefined,
       phase: bounded(status.phase, bounds.label),
       reason: bounded(status.reason, bounds.name),
-      endedByKubelet: status.phase === 'Failed' && disruption(status)?.reason === 'TerminationByKubelet',
+      endedByKubelet: wasEndedByKubelet(status),
       ends,
       message: ended ? shortened(status.message) : '',
       finishedAtMs: isFinished(status) ? finishedAtMs(meta, status) : undefined,
@@ -149,6 +149,9 @@ function keepsKey({ labelKeys }: Keep, key: string): boolean {
 
 const noEnds: PodFacts['ends'] = [];
 
+const keptEnds = (status: PodStatus, keep: Keep): PodFacts['ends'] =>
+  keepsKey(keep, CONTAINER_ENDS) ? keep.ends.share(endsOf(status)) : noEnds;
+
 /**
  * The ends that explain the phase of a finished pod. A container that completed must not make a failed pod match a rule for completed ones, nor a
  * sidecar that was stopped at last a succeeded pod one for failures.
@@ -201,6 +204,9 @@ function finishedAtMs({ creationTimestamp }: ObjectMeta, status: PodStatus): num
 }
 
 const disruptedAtMs = (status: PodStatus): number | undefined => ms(disruption(status)?.lastTransitionTime);
+
+const wasEndedByKubelet = (status: PodStatus): boolean =>
+  status.phase === 'Failed' && disruption(status)?.reason === 'TerminationByKubelet';
 
 const disruption = (status: PodStatus): PodCondition | undefined => trueCondition(status, 'DisruptionTarget');
 
