@@ -33,6 +33,8 @@ export function pod(name: string, over: Partial<PodFacts> = {}): PodFacts {
     nodeExisted: true,
     phase: 'Succeeded',
     reason: '',
+    endedByKubelet: false,
+    ends: [],
     message: '',
     finishedAtMs: undefined,
     ...over,
@@ -48,7 +50,7 @@ export const finalizerHeld = {
 } as const;
 
 export const owner = (kind: string, name: string): OwnerRef => ({
-  apiVersion: kind === 'Job' ? 'batch/v1' : 'apps/v1',
+  apiVersion: ['Job', 'CronJob'].includes(kind) ? 'batch/v1' : 'apps/v1',
   kind,
   name,
   uid: `uid-${kind}-${name}`,
@@ -77,6 +79,7 @@ export const terminatedRule = (over: Partial<TerminatedPolicy> = {}): Terminated
   ttlByReason: [],
   honorTTLAnnotation: false,
   keepPerOwner: 0,
+  keepPerOwnerByPhase: { succeeded: 0, failed: 0 },
   protectUnfinishedJobs: false,
   ...over,
 });

@@ -26,6 +26,8 @@ export const bounds = {
   labels: 65_536,
   /** Sum of the image references of a pod: 20 images of 100 bytes are many. */
   images: 16_384,
+  /** Number per pod of different ends of its containers. Two or three are usual. */
+  containerEnds: 16,
   /** Number of containers of all kinds of one pod, and of volumes of one pod; 20 are many. */
   podParts: 256,
 } as const;

@@ -167,16 +167,17 @@ export interface GCPolicySpecPodsTerminated {
    */
   honorTTLAnnotation?: boolean | undefined;
   /**
-   * Number of newest finished pods of each owner that the times to live and perNamespaceThreshold never delete. 0 (the default) keeps none. The owner is the pod's controller; a ReplicaSet counts as its Deployment.
+   * Number of newest finished pods of each owner that the times to live and perNamespaceThreshold never delete. 0 (the default) keeps none. The owner is the pod's controller; a ReplicaSet counts as its Deployment, a Job of a CronJob as the CronJob.
    */
   keepPerOwner?: number | undefined;
+  keepPerOwnerByPhase?: GCPolicySpecPodsTerminatedKeepPerOwnerByPhase | undefined;
   /**
    * Whether the pods of a Job (API group batch) are kept until the Job is complete or has failed. Default false.
    */
   protectUnfinishedJobs?: boolean | undefined;
 }
 /**
- * Sets the time to live of the pods that match all of the given matchers: phase, reason and messagePattern. At least one matcher is required.
+ * Sets the time to live of the pods that match all of the given matchers: phase, reason, exitCodes and messagePattern. At least one matcher is required.
  */
 export interface GCPolicySpecPodsTerminatedTtlByReasonItem {
   /**
@@ -184,9 +185,15 @@ export interface GCPolicySpecPodsTerminatedTtlByReasonItem {
    */
   phase?: 'Succeeded' | 'Failed' | undefined;
   /**
-   * Matches the reason in the pod's status (status.reason), such as Evicted.
+   * Matches the reason of the pod (status.reason), such as Evicted, or the reason of a container, such as OOMKilled, as the STATUS column of kubectl shows it. Containers that completed count only if the pod succeeded; init containers only if they failed and no other container did. Evicted also matches a failed pod without a reason whose condition DisruptionTarget has the reason TerminationByKubelet.
    */
   reason?: string | undefined;
+  /**
+   * Matches the exit code of a container, such as 137: any of these. The same containers count as for reason. If reason is given too, and is not that of the pod, one container must match both.
+   *
+   * Items: The exit code of a container.
+   */
+  exitCodes?: number[] | undefined;
   /**
    * Matches the whole message in the pod's status (status.message): * stands for any text, ? for one character. Empty matches every message.
    */
@@ -195,6 +202,19 @@ export interface GCPolicySpecPodsTerminatedTtlByReasonItem {
    * Duration, such as 1h, for which a matching pod is kept after its last container finished. 0s means that the pod is due at once.
    */
   ttl: string;
+}
+/**
+ * As keepPerOwner, with a number for each phase. If both are set, a pod that either keeps is kept.
+ */
+export interface GCPolicySpecPodsTerminatedKeepPerOwnerByPhase {
+  /**
+   * Number of newest pods in phase Succeeded of each owner. 0 (the default) keeps none.
+   */
+  succeeded?: number | undefined;
+  /**
+   * Number of newest pods in phase Failed of each owner. 0 (the default) keeps none.
+   */
+  failed?: number | undefined;
 }
 /**
  * Deletes pods that are bound to a node that no longer exists.

@@ -1,5 +1,11 @@
 import { globMatcher } from '../../runtime/text/glob.ts';
-import { type InvalidPolicy, isInvalid, type LabelSelector, type Policy } from './policy.ts';
+import {
+  type InvalidPolicy,
+  isInvalid,
+  type LabelSelector,
+  type Policy,
+  type TerminatedPolicy,
+} from './policy.ts';
 import { SelectorIndex, type Positions } from './selector-index.ts';
 
 /** The label of a pod, a namespace or a node that opts it out of all rules. */
@@ -7,6 +13,9 @@ export const KEEP_LABEL = 'gc.dustpan.dev/keep';
 
 /** The annotation of a pod that may shorten its ttl, where the policy has honorTTLAnnotation. */
 export const TTL_ANNOTATION = 'gc.dustpan.dev/ttl-after-finished';
+
+/** Among the keys of labels that are kept, it stands for the reasons and exit codes of containers; it is no key of a label. */
+export const CONTAINER_ENDS = 'status.containerStatuses[*].state.terminated';
 
 /** The annotation of a policy whose value is a generation: the hold of that generation ends at once. */
 export const SKIP_HOLD_ANNOTATION = 'gc.dustpan.dev/skip-hold';
@@ -159,19 +168,38 @@ const nodeClaimOf = (policy: AnyPolicy): readonly NodeClaim[] =>
   policy.nodes === undefined ? [] : [{ policy, nodeSelector: policy.nodes.nodeSelector }];
 
 /**
- * The keys of the pod labels that decisions need: those of every pod selector, and the keep label. The key of the ttl annotation is among them if
- * a policy reads it. With the keys of a selector of the command line, if there is one.
+ * The keys of the pod labels that decisions need: those of every pod selector, and the keep label. The key of the ttl annotation and CONTAINER_ENDS
+ * are among them if a policy reads these. With the keys of a selector of the command line, if there is one.
  */
 export function podLabelKeys(
   policies: readonly AnyPolicy[],
   shown: LabelSelector = everything,
 ): ReadonlySet<string> {
   const keys = new Set([KEEP_LABEL, ...keysOf(shown)]);
-  for (const policy of policies) {
-    if (!isInvalid(policy) && policy.pods?.terminated?.honorTTLAnnotation === true) keys.add(TTL_ANNOTATION);
+  for (const policy of policies)
     for (const key of keysOf(policy.pods?.podSelector ?? everything)) keys.add(key);
+  for (const { honorTTLAnnotation, ttlByReason } of terminatedRules(policies)) {
+    if (honorTTLAnnotation) keys.add(TTL_ANNOTATION);
+    if (ttlByReason.some(({ reason, exitCodes }) => (reason ?? exitCodes) !== undefined))
+      keys.add(CONTAINER_ENDS);
   }
   return keys;
+}
+
+const terminatedRules = (policies: readonly AnyPolicy[]): readonly TerminatedPolicy[] =>
+  policies.flatMap((policy) => (isInvalid(policy) ? [] : (policy.pods?.terminated ?? [])));
+
+const keepsPerOwner = ({ keepPerOwner, keepPerOwnerByPhase }: TerminatedPolicy): boolean =>
+  [keepPerOwner, keepPerOwnerByPhase.succeeded, keepPerOwnerByPhase.failed].some((count) => count > 0);
+
+/** Which owners of pods any valid policy needs to know. */
+export function neededOwners(policies: readonly AnyPolicy[]): {
+  readonly jobs: boolean;
+  readonly replicaSets: boolean;
+} {
+  const rules = terminatedRules(policies);
+  const replicaSets = rules.some(keepsPerOwner);
+  return { replicaSets, jobs: replicaSets || rules.some((rule) => rule.protectUnfinishedJobs) };
 }
 
 const keysOf = ({ matchLabels, matchExpressions }: LabelSelector): readonly string[] => [

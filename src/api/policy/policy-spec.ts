@@ -72,11 +72,13 @@ const podSelectionOf = ({
 function terminatedOf({
   perNamespaceThreshold = 0,
   ttlByReason = [],
+  keepPerOwnerByPhase = { succeeded: 0, failed: 0 },
   ...terminated
 }: SpecPodsTerminated): TerminatedPolicy {
   return {
     ...terminated,
     perNamespaceThreshold: perNamespaceThreshold > 0 ? perNamespaceThreshold : undefined,
+    keepPerOwnerByPhase,
     ttlByReason: ttlByReason.map(({ messagePattern, ...rule }) => ({
       ...rule,
       // The empty pattern matches everything.

@@ -12,6 +12,7 @@ import type {
   SpecPodsPodSelectorMatchExpression,
   SpecPodsSafety,
   SpecPodsTerminated,
+  SpecPodsTerminatedKeepPerOwnerByPhase,
   SpecPodsTerminatedTtlByReasonItem,
 } from '../gen/gcpolicy-spec.gen.ts';
 import type { SignalThresholds } from '../node-pressure.ts';
@@ -52,6 +53,7 @@ export interface HoldRule {
 /** perNamespaceThreshold: undefined = off. */
 export interface TerminatedPolicy extends SpecPodsTerminated {
   readonly ttlByReason: readonly TtlRule[];
+  readonly keepPerOwnerByPhase: SpecPodsTerminatedKeepPerOwnerByPhase;
 }
 
 /** Each matcher is optional; `messagePattern` is a glob over the whole message (`*` any text, `?` one character). */

@@ -1,6 +1,6 @@
 import { isFinished } from '../../api/pod-phase.ts';
-import { needsUsageOf, podLabelKeys } from '../../api/policy/matching.ts';
-import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
+import { neededOwners, needsUsageOf, podLabelKeys } from '../../api/policy/matching.ts';
+import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import { readList } from '../../kube/cache/list-watch.ts';
 import { inForceIn } from '../../gc/hold.ts';
 import { openBreakersIn } from '../../gc/open-breaker.ts';
@@ -47,15 +47,6 @@ export const readCluster = (config: LiveConfig, onProgress: OnProgress): Promise
   usingCluster(config.kube, (cluster) =>
     new ClusterReader({ ...cluster, silenceMs: config.kube.requestTimeoutMs }, onProgress).read(config),
   );
-
-/** Which lists the rules for terminated pods need. */
-function needsOf(policies: readonly (Policy | InvalidPolicy)[]) {
-  const rules = policies.flatMap((policy) => (isInvalid(policy) ? [] : (policy.pods?.terminated ?? [])));
-  return {
-    needsJobs: rules.some((rule) => rule.protectUnfinishedJobs),
-    needsReplicaSets: rules.some((rule) => rule.keepPerOwner > 0),
-  };
-}
 
 /** A wrong name is the mistake of the user; all others are problems of the node. */
 function refuseUnknownNodes(
@@ -115,7 +106,7 @@ class ClusterReader {
       this.#part === undefined
         ? await this.#list(namespacesResource())
         : await this.#ownNamespace(this.#part.namespace);
-    const { needsJobs, needsReplicaSets } = needsOf(all);
+    const needed = neededOwners(all);
     const reports = (await this.#listIfAllowed(reportsWithUsage())) ?? new Map<string, never>();
     return {
       policies,
@@ -124,8 +115,8 @@ class ClusterReader {
       pods,
       namespaces,
       ...this.#reported,
-      jobs: needsJobs ? await this.#listIfAllowed(jobsResource()) : undefined,
-      replicaSets: needsReplicaSets ? await this.#listIfAllowed(replicaSetsResource()) : undefined,
+      jobs: needed.jobs ? await this.#listIfAllowed(jobsResource()) : undefined,
+      replicaSets: needed.replicaSets ? await this.#listIfAllowed(replicaSetsResource()) : undefined,
       moreNodes: adviceOnNodes({ node, through }),
       parts,
       unread,

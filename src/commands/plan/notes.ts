@@ -7,6 +7,7 @@ import { byName, type NodePart, type PlanFacts } from '../../snapshot/plan-facts
 import { firstOf } from '../cli/table.ts';
 import type { PlanInputs } from './command.ts';
 import type { PlanDocument } from './document.ts';
+import { reasonNotes } from './reason-notes.ts';
 
 /** What is not known, and the consequence; one sentence each. */
 export function notesOn(facts: PlanFacts): readonly string[] {
@@ -15,6 +16,7 @@ export function notesOn(facts: PlanFacts): readonly string[] {
     ...policyNotes(facts),
     ...clusterNotes(facts),
     ...patternNotes(facts),
+    ...reasonNotes(facts),
     ...facts.parts.flatMap((part) => partNotes(part, rules)),
     ...unreadNotes(facts),
     ...reportNotes(facts),

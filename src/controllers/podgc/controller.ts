@@ -103,7 +103,7 @@ export class PodGcController {
     );
     log.debug({ kept, due: plan.deletions.length }, 'planned pass');
     const begun = this.#marked.due({ pods: this.#deps.pods.items, failedBefore: facts.failedBefore });
-    await this.#act({ plan, begun, counts, owners: facts.replicaSetOwners, ranked }, signal);
+    await this.#act({ plan, begun, counts, owners: facts.owners, ranked }, signal);
   }
 
   #seesAll(ranked: RankedPolicies): boolean {
@@ -166,7 +166,7 @@ interface Decided {
   /** Deletions that an earlier pass has begun. */
   readonly begun: readonly PodDeletion[];
   readonly counts: PlanCounts;
-  readonly owners: PodGcFacts['replicaSetOwners'];
+  readonly owners: PodGcFacts['owners'];
   readonly ranked: RankedPolicies;
 }
 

@@ -1,9 +1,9 @@
 import type { EventSpec } from '../../kube/events/recorder.ts';
-import type { OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
+import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import { ownerRef, podRef, policyRef, type ObjectRef } from '../../api/event-refs.ts';
 import { holdText } from '../../gc/reasons/hold-words.ts';
-import type { PodDeletion, PolicyVerdicts } from './facts.ts';
+import type { PodDeletion, PodGcFacts, PolicyVerdicts } from './facts.ts';
 import { ownerOf } from './terminated.ts';
 
 /** How many pod names a note lists. */
@@ -26,17 +26,17 @@ const fewGroups = 100;
 
 /** The pods that a pass deleted, by owner and reason. */
 export class CollectedByOwner {
-  readonly #replicaSetOwners: ReadonlyMap<string, OwnerRef>;
+  readonly #owners: PodGcFacts['owners'];
   readonly #groups = new Map<string, Collected>();
 
-  constructor(replicaSetOwners: ReadonlyMap<string, OwnerRef>) {
-    this.#replicaSetOwners = replicaSetOwners;
+  constructor(owners: PodGcFacts['owners']) {
+    this.#owners = owners;
   }
 
   add(deletion: DeletedPod): void {
     const { reason } = deletion;
     const { pod } = deletion.target;
-    const owner = ownerOf(pod, this.#replicaSetOwners);
+    const owner = ownerOf(pod, this.#owners);
     const regarding = ownerRef(owner, pod.namespace) ?? podRef(pod);
     // Pods of two namespaces may name one owner UID.
     const key = `${regarding.namespace ?? ''}/${regarding.uid} ${reason}`;

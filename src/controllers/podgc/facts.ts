@@ -15,8 +15,8 @@ export interface PodGcFacts {
   readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
   /** Whether each Job, by UID, has a condition Complete or Failed. */
   readonly jobsFinished: ReadonlyMap<string, boolean> | undefined;
-  /** The controller of each ReplicaSet, by the ReplicaSet's UID. */
-  readonly replicaSetOwners: ReadonlyMap<string, OwnerRef>;
+  /** The controller of each ReplicaSet and the CronJob of each Job, by the UID of the ReplicaSet or Job. */
+  readonly owners: ReadonlyMap<string, OwnerRef>;
   /** Names of Nodes that exist in this pass or existed in an earlier one; of missing nodes only those that pods still refer to. */
   readonly seenNodes: ReadonlySet<string>;
   /** How long each node name that pods refer to and that does not exist has been missing, milliseconds of the monotonic clock; Infinity = assumed. */
@@ -76,6 +76,13 @@ export type PodDue =
   | { readonly reason: 'Orphaned'; readonly isAssumed: boolean }
   | { readonly reason: Exclude<PodDeleteReason, 'Expired' | 'Orphaned'> };
 
+/** A pod that is among the newest of its owner, and the field of `pods.terminated` that keeps it. */
+export interface KeptForOwner {
+  readonly reason: 'KeptForOwner';
+  readonly field: 'keepPerOwner' | 'keepPerOwnerByPhase.succeeded' | 'keepPerOwnerByPhase.failed';
+  readonly owner: OwnerRef | undefined;
+}
+
 /** Why a pod is kept, with what neither the pod nor the plan shows. */
 export type PodKept =
   | { readonly reason: 'TooYoung' | 'UnderThreshold'; readonly finish: Finish }
@@ -83,10 +90,11 @@ export type PodKept =
   | { readonly reason: 'KeepMarked'; readonly on: string }
   /** `times`: in a row. */
   | { readonly reason: 'DeletionFailed'; readonly times: number }
+  | KeptForOwner
   | {
       readonly reason: Exclude<
         PodKeepReason,
-        'TooYoung' | 'UnderThreshold' | 'KeepMarked' | 'DeletionFailed'
+        'TooYoung' | 'UnderThreshold' | 'KeepMarked' | 'DeletionFailed' | 'KeptForOwner'
       >;
     };
 
@@ -200,3 +208,7 @@ export const isTerminating = (pod: PodFacts): boolean => pod.deletionAtMs !== un
 /** Whether a finished pod was deleted with grace 0 and waits only for its finalizers: deleting it again changes nothing. */
 export const isFinalizerHeld = (pod: PodFacts): boolean =>
   pod.finalizers.length > 0 && isTerminating(pod) && pod.deletionGracePeriodSeconds === 0 && isFinished(pod);
+
+/** Whether the owner is of this API group and kind: another group may have a kind of the same name. */
+export const isOf = (owner: OwnerRef | undefined, group: string, kind: string): owner is OwnerRef =>
+  owner?.kind === kind && owner.apiVersion.startsWith(`${group}/`);

@@ -1,15 +1,17 @@
-import type { InvalidPolicy, Policy, TerminatedPolicy } from '../../api/policy/policy.ts';
+import { neededOwners } from '../../api/policy/matching.ts';
+import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import type {
   JobFacts,
   NamespaceFacts,
   NodeFacts,
+  OwnerRef,
   PodFacts,
   ReplicaSetFacts,
 } from '../../kube/cache/objects.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
 import type { InForceByName } from '../../gc/hold.ts';
 import type { OpenBreakers } from '../../gc/open-breaker.ts';
-import type { PodGcFacts } from './facts.ts';
+import { isOf, type PodGcFacts } from './facts.ts';
 import { observeFinished, type SeenFinished } from './finish.ts';
 import { observeInForce, type InForceByPolicy } from './in-force.ts';
 import { observeMissing, type PassTime, type MissingNodes } from './nodes.ts';
@@ -55,13 +57,13 @@ export function observe(
   const missing = observeMissing(memory.missing, { pods, nodes, openBreakers }, memory);
   const seenFinished = observeFinished(memory.seenFinished, pods, memory);
   const inForce = observeInForce(memory.inForce, policies, memory.storedInForce, memory);
-  const rules = terminatedRules(policies);
+  const needed = neededOwners(policies);
   const facts: PodGcFacts = {
     pods,
     nodes,
     namespaces: new Map([...caches.namespaces.items.values()].map(({ name, labels }) => [name, labels])),
-    jobsFinished: rules.some((rule) => rule.protectUnfinishedJobs) ? jobsFinished(caches.jobs()) : undefined,
-    replicaSetOwners: rules.some((rule) => rule.keepPerOwner > 0) ? owners(caches.replicaSets()) : new Map(),
+    jobsFinished: needed.jobs ? jobsFinished(caches.jobs()) : undefined,
+    owners: new Map(needed.replicaSets ? ownersIn(caches) : []),
     seenNodes: missing.seen,
     missingForMs: forMs(missing.since, memory),
     closedForMs: forMs(missing.closedSince, memory),
@@ -85,9 +87,6 @@ function forMs(since: ReadonlyMap<string, number>, { monotonicMs }: PassTime): R
   return times;
 }
 
-const terminatedRules = (policies: readonly (Policy | InvalidPolicy)[]): TerminatedPolicy[] =>
-  policies.flatMap((policy) => ('problems' in policy ? [] : (policy.pods?.terminated ?? [])));
-
 function jobsFinished(jobs: Store<JobFacts>): PodGcFacts['jobsFinished'] {
   return jobs.synced
     ? new Map([...jobs.items.values()].map(({ uid, finished }) => [uid, finished]))
@@ -95,9 +94,9 @@ function jobsFinished(jobs: Store<JobFacts>): PodGcFacts['jobsFinished'] {
 }
 
 /** While not synced, fewer owners are known, so more pods are kept. */
-const owners = (replicaSets: Store<ReplicaSetFacts>): PodGcFacts['replicaSetOwners'] =>
-  new Map(
-    [...replicaSets.items.values()].flatMap(({ uid, controller }) =>
-      controller === undefined ? [] : [[uid, controller] as const],
-    ),
-  );
+function* ownersIn(caches: Caches): Generator<readonly [uid: string, owner: OwnerRef]> {
+  for (const { uid, controller } of caches.replicaSets().items.values())
+    if (controller !== undefined) yield [uid, controller];
+  for (const { uid, controller } of caches.jobs().items.values())
+    if (isOf(controller, 'batch', 'CronJob')) yield [uid, controller];
+}

@@ -1,25 +1,24 @@
 import { jobTrackingFinalizer } from '../../api/finalizers.ts';
-import type { TerminatedPolicy, TtlRule } from '../../api/policy/policy.ts';
+import type { TerminatedPolicy } from '../../api/policy/policy.ts';
 import type { OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
-import { TTL_ANNOTATION } from '../../api/policy/matching.ts';
-import { parseDuration } from '../../runtime/text/duration.ts';
-import { globMatcher } from '../../runtime/text/glob.ts';
 import {
   isFinalizerHeld,
+  isOf,
   isTerminating,
   toDelete,
   type Finish,
   type Given,
   type Group,
   type KeepWhy,
+  type KeptForOwner,
   type PodDeletion,
   type PodGcFacts,
   type PolicyVerdicts,
-  type Ttl,
 } from './facts.ts';
 import { earliestFinish, finishedAt } from './finish.ts';
 import { listIn } from './groups.ts';
 import { Line } from './order.ts';
+import { hasTtl, ttlFinder } from './ttl.ts';
 
 /** The verdicts of the terminated rule about the finished pods of one policy. */
 export interface TerminatedVerdicts extends Pick<PolicyVerdicts, 'overall' | 'byNamespace'> {
@@ -63,7 +62,11 @@ function judgeFinished(
 ): TerminatedVerdicts {
   const { threshold, perNamespaceThreshold } = rule;
   const newest = newestOfOwners(hasOwnSteps(rule) ? terminated : [], rule, context);
-  const finishOf = finishes(rule, context);
+  const ttlOf = ttlFinder(rule);
+  const finishOf = (pod: PodFacts): Finish => ({
+    countedMs: finishedAt(pod, context.facts, context.nowMs),
+    ttl: ttlOf(pod),
+  });
 
   const decided = heldPods(terminated, rule, context.facts);
   for (const pod of hasTtl(rule) ? terminated : []) {
@@ -80,7 +83,7 @@ function judgeFinished(
       for (const pod of line.surplus())
         decided.set(pod, toDelete(pod, { reason: 'TerminatedInNamespace' }, policy));
     }
-  const overall = lineOf(terminated, threshold, { decided, spared: new Set() });
+  const overall = lineOf(terminated, threshold, { decided, spared: new Map() });
   for (const pod of overall.surplus()) decided.set(pod, toDelete(pod, { reason: 'Terminated' }, policy));
 
   return {
@@ -90,7 +93,9 @@ function judgeFinished(
     keepReason: (pod) => {
       const hold = decided.get(pod);
       if (typeof hold === 'string') return { reason: hold };
-      if (newest.has(pod)) return { reason: 'KeptForOwner' };
+      const field = newest.get(pod);
+      if (field !== undefined)
+        return { reason: 'KeptForOwner', field, owner: ownerOf(pod, context.facts.owners) };
       const finish = finishOf(pod);
       const eligibleAtMs = expiryMs(finish);
       return eligibleAtMs === Infinity
@@ -111,7 +116,7 @@ function heldPods(terminated: readonly PodFacts[], rule: TerminatedPolicy, facts
 
 interface Earlier {
   readonly decided: Decided;
-  readonly spared: ReadonlySet<PodFacts>;
+  readonly spared: Newest;
 }
 
 /** Counts the pods that the earlier steps leave; of these, only those that are not spared may be deleted. */
@@ -141,9 +146,6 @@ const expiryMs = ({ countedMs, ttl }: Finish): number => countedMs + ttl.ttlMs;
 const hasOwnSteps = (rule: TerminatedPolicy): boolean =>
   rule.perNamespaceThreshold !== undefined || hasTtl(rule);
 
-const hasTtl = (rule: TerminatedPolicy): boolean =>
-  rule.ttlAfterFinishedMs !== undefined || rule.ttlByReason.length > 0 || rule.honorTTLAnnotation;
-
 /** Why the rule cannot delete this pod now, however old it is. */
 function holdOf(pod: PodFacts, rule: TerminatedPolicy, facts: PodGcFacts): HoldReason | undefined {
   const { controller, finalizers } = pod;
@@ -154,9 +156,28 @@ function holdOf(pod: PodFacts, rule: TerminatedPolicy, facts: PodGcFacts): HoldR
   return facts.jobsFinished?.get(controller.uid) === true ? undefined : 'JobUnfinished';
 }
 
-/** Whether the owner is of this API group and kind: another group may have a kind of the same name. */
-const isOf = (owner: OwnerRef | undefined, group: string, kind: string): owner is OwnerRef =>
-  owner?.kind === kind && owner.apiVersion.startsWith(`${group}/`);
+/** The pods of an owner that are kept from ttl and perNamespaceThreshold. */
+interface Quota {
+  readonly field: KeptForOwner['field'];
+  readonly count: number;
+  readonly phase: string | undefined;
+}
+
+/** keepPerOwner is the last: it is named where two keep a pod. */
+const quotasOf = ({
+  keepPerOwner,
+  keepPerOwnerByPhase: { succeeded, failed },
+}: TerminatedPolicy): readonly Quota[] =>
+  (
+    [
+      { field: 'keepPerOwnerByPhase.succeeded', count: succeeded, phase: 'Succeeded' },
+      { field: 'keepPerOwnerByPhase.failed', count: failed, phase: 'Failed' },
+      { field: 'keepPerOwner', count: keepPerOwner, phase: undefined },
+    ] as const
+  ).filter(({ count }) => count > 0);
+
+/** The pods that a quota of their owner keeps, with the field of the last that does. */
+type Newest = ReadonlyMap<PodFacts, Quota['field']>;
 
 /**
  * The newest finished pods of each controller owner, which ttl and perNamespaceThreshold do not delete. Where the finish time of a pod is in doubt,
@@ -164,23 +185,26 @@ const isOf = (owner: OwnerRef | undefined, group: string, kind: string): owner i
  */
 function newestOfOwners(
   terminated: readonly PodFacts[],
-  { keepPerOwner }: TerminatedPolicy,
+  rule: TerminatedPolicy,
   { facts, nowMs }: Context,
-): ReadonlySet<PodFacts> {
-  if (keepPerOwner <= 0) return new Set();
+): Newest {
+  const newest = new Map<PodFacts, Quota['field']>();
+  const quotas = quotasOf(rule);
+  if (quotas.length === 0) return newest;
   const byOwner = groupBy(terminated, (pod) =>
-    isTerminating(pod) ? undefined : ownerKey(pod, ownerOf(pod, facts.replicaSetOwners)),
+    isTerminating(pod) ? undefined : ownerKey(pod, ownerOf(pod, facts.owners)),
   );
   const orders: readonly FinishOf[] = [
     (pod) => finishedAt(pod, facts, nowMs),
     (pod) => earliestFinish(pod, facts, nowMs),
   ];
-  const newest = new Set<PodFacts>();
-  byOwner.forEach((pods) => {
-    const isFew = pods.length <= keepPerOwner;
-    const kept = isFew ? pods : orders.flatMap((at) => pods.sort(byNewest(at)).slice(0, keepPerOwner));
-    for (const pod of kept) newest.add(pod);
-  });
+  for (const { field, count, phase } of quotas)
+    for (const all of byOwner.values()) {
+      const pods = phase === undefined ? all : all.filter((pod) => pod.phase === phase);
+      const isFew = pods.length <= count;
+      const kept = isFew ? pods : orders.flatMap((at) => pods.sort(byNewest(at)).slice(0, count));
+      for (const pod of kept) newest.set(pod, field);
+    }
   return newest;
 }
 
@@ -188,14 +212,11 @@ function newestOfOwners(
 const ownerKey = ({ namespace }: PodFacts, owner: OwnerRef | undefined): string | undefined =>
   owner && `${namespace}/${owner.uid}`;
 
-/** The pod's controller; for a ReplicaSet its own controller (its Deployment), or each rollout would be an owner of its own. */
-export function ownerOf(
-  pod: PodFacts,
-  replicaSetOwners: ReadonlyMap<string, OwnerRef>,
-): OwnerRef | undefined {
+/** The pod's controller; for a ReplicaSet its own controller (its Deployment), for a Job its CronJob, or each rollout and each run would be an owner of its own. */
+export function ownerOf(pod: PodFacts, owners: PodGcFacts['owners']): OwnerRef | undefined {
   const { controller } = pod;
-  return isOf(controller, 'apps', 'ReplicaSet')
-    ? (replicaSetOwners.get(controller.uid) ?? controller)
+  return isOf(controller, 'apps', 'ReplicaSet') || isOf(controller, 'batch', 'Job')
+    ? (owners.get(controller.uid) ?? controller)
     : controller;
 }
 
@@ -206,54 +227,6 @@ const byNewest =
   (finishOf: FinishOf) =>
   (a: PodFacts, b: PodFacts): number =>
     finishOf(b) - finishOf(a) || b.createdAtMs - a.createdAtMs || (a.uid < b.uid ? -1 : 1);
-
-/**
- * When a pod finished, and its ttl: the first rule that matches wins over ttlAfterFinished, and a shorter annotation over both, if the policy reads
- * it. Without any of them it never expires.
- */
-function finishes(
-  { ttlAfterFinishedMs = Infinity, ttlByReason, honorTTLAnnotation }: TerminatedPolicy,
-  { facts, nowMs }: Context,
-): (pod: PodFacts) => Finish {
-  const general: Ttl = {
-    field: 'pods.terminated.ttlAfterFinished',
-    ttlMs: ttlAfterFinishedMs,
-    rule: undefined,
-    annotation: undefined,
-  };
-  const rules = ttlByReason.map((rule, i) => ({
-    matches: ttlMatcher(rule),
-    ttl: { field: `pods.terminated.ttlByReason[${i}].ttl`, ttlMs: rule.ttlMs, rule, annotation: undefined },
-  }));
-  const ttlOf = (pod: PodFacts): Ttl => rules.find(({ matches }) => matches(pod))?.ttl ?? general;
-  return (pod) => ({
-    ttl: honorTTLAnnotation ? annotatedTtl(ttlOf(pod), pod) : ttlOf(pod),
-    countedMs: finishedAt(pod, facts, nowMs),
-  });
-}
-
-/** The annotation may shorten a ttl, never lengthen it: a pod without a ttl has an infinite one. */
-function annotatedTtl(ttl: Ttl, { ttlAnnotation: value }: PodFacts): Ttl {
-  if (value === undefined) return ttl;
-  const ttlMs = value.length > maxDurationLength ? undefined : parseDuration(value);
-  if (ttlMs === undefined || ttlMs > maxDurationMs)
-    return { ...ttl, annotation: { value, effect: 'no duration' } };
-  if (ttlMs >= ttl.ttlMs) return { ...ttl, annotation: { value, effect: 'longer' } };
-  const field = `metadata.annotations["${TTL_ANNOTATION}"]`;
-  return { field, ttlMs, rule: undefined, annotation: { value, effect: 'sets' } };
-}
-
-/** The bounds of every duration in a policy (crds/). */
-const maxDurationLength = 32;
-const maxDurationMs = 87_600 * 3_600_000;
-
-function ttlMatcher({ phase, reason, messagePattern }: TtlRule): (pod: PodFacts) => boolean {
-  const matchesMessage = messagePattern === undefined ? undefined : globMatcher(messagePattern);
-  return (pod) =>
-    (phase === undefined || pod.phase === phase) &&
-    (reason === undefined || pod.reason === reason) &&
-    (matchesMessage === undefined || matchesMessage(pod.message));
-}
 
 /** Items without a key are left out. */
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string | undefined): Map<string, T[]> {

@@ -12,17 +12,19 @@ import {
   timeText,
 } from '../../gc/reasons/words.ts';
 import type { Meaning, Why } from '../../gc/words.ts';
-import type { PodFacts } from '../../kube/cache/objects.ts';
+import type { ContainerEnd, OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
 import { durationHint, formatDuration } from '../../runtime/text/duration.ts';
 import {
   isTerminating,
   type Finish,
+  type KeptForOwner,
   type PodDecision,
   type PodGcPlan,
   type PolicyVerdicts,
   type Ttl,
 } from './facts.ts';
 import type { Line } from './order.ts';
+import { podReason } from './ttl.ts';
 
 const held = { what: 'pods', field: 'pods.safety' };
 const podLabel = 'Or the label gc.dustpan.dev/keep: "true" on the pod, its namespace or its node.';
@@ -95,7 +97,7 @@ export const podReasons: Readonly<Record<PodDeleteReason | PodKeepReason, Meanin
   KeptForOwner: {
     meaning: 'It is among the newest finished pods of its owner.',
     change:
-      'Newer pods of the owner finish, pods.terminated.keepPerOwner is lower, or pods.terminated.threshold is exceeded, which ignores keepPerOwner.',
+      'Newer pods of the owner finish, pods.terminated.keepPerOwner or keepPerOwnerByPhase is lower, or pods.terminated.threshold is exceeded, which ignores both.',
   },
   FinalizerHeld: {
     meaning: 'It is terminating and waits only for its finalizers; another deletion would change nothing.',
@@ -194,16 +196,16 @@ export function explainPod(decision: PodDecision, plan: PodGcPlan): Why {
       return { detail: `The label gc.dustpan.dev/keep is on ${decision.on}.`, field: keepLabelField() };
     case 'JobUncounted':
       return {
-        detail: `${ownerText(pod)} has not counted it yet: it still has the finalizer batch.kubernetes.io/job-tracking.`,
+        detail: `${ownerText(pod.controller, 'Its Job')} has not counted it yet: it still has the finalizer batch.kubernetes.io/job-tracking.`,
         field: 'metadata.finalizers=batch.kubernetes.io/job-tracking',
       };
     case 'JobUnfinished':
       return {
-        detail: `${ownerText(pod)} has neither completed nor failed, as far as the controller knows, and the policy protects the pods of such Jobs.`,
+        detail: `${ownerText(pod.controller, 'Its Job')} has neither completed nor failed, as far as the controller knows, and the policy protects the pods of such Jobs.`,
         field: 'pods.terminated.protectUnfinishedJobs=true',
       };
     case 'KeptForOwner':
-      return explainNewest(rules);
+      return explainNewest(decision, rules);
     case 'FinalizerHeld':
       return explainFinalizers(pod);
     case 'Quarantined':
@@ -312,7 +314,7 @@ function placeText({ line }: Limit, pod: PodFacts): string {
 function explainTtl(pod: PodFacts, finish: Finish, state: string): Why {
   const { ttl } = finish;
   return {
-    detail: `${finishText(pod, finish)}, and ${ttlText(ttl)} ${state}.${annotationText(ttl)}`,
+    detail: `${finishText(pod, finish)}, and ${ttlText(ttl)} ${state}${evidenceText(pod, ttl)}.${annotationText(ttl)}`,
     field: `${ttl.field}=${formatDuration(ttl.ttlMs)}`,
   };
 }
@@ -349,14 +351,27 @@ function annotationText({ annotation }: Ttl): string {
 
 /** `its time to live`, or that of a rule in ttlByReason. */
 function kindText({ rule }: Ttl): string {
-  const { phase, reason, messagePattern } = rule ?? {};
+  const { phase, reason, exitCodes, messagePattern } = rule ?? {};
   const traits = [
     phase === undefined ? [] : `phase ${phase}`,
     reason === undefined ? [] : `reason ${reason}`,
+    exitCodes === undefined ? [] : `exit code ${exitCodes.join(' or ')}`,
     messagePattern === undefined ? [] : `a message like ${JSON.stringify(messagePattern)}`,
   ].flat();
   return traits.length === 0 ? 'its time to live' : `the time to live for ${traits.join(' and ')}`;
 }
+
+/** What matched the reason or the exit codes of a rule, unless it is the reason in the pod's status. */
+function evidenceText(pod: PodFacts, { rule }: Ttl): string {
+  const { reason, exitCodes } = rule ?? {};
+  if (exitCodes !== undefined || ![undefined, podReason(pod)].includes(reason))
+    return `; its containers ended with ${pod.ends.map(endText).join(', ')}`;
+  return [undefined, pod.reason].includes(reason)
+    ? ''
+    : '; its condition DisruptionTarget shows that the kubelet evicted it';
+}
+
+const endText = ({ reason, exitCode }: ContainerEnd): string => `${reason}:${exitCode}`;
 
 const quarantineOf = (rules: PodsPolicy | undefined): string =>
   formatDuration(rules?.orphaned?.quarantineMs ?? 0);
@@ -390,14 +405,20 @@ function explainUnfinished(pod: PodFacts, isNodeKnown: boolean): Why {
   };
 }
 
-const ownerText = ({ controller }: PodFacts): string =>
-  controller === undefined ? 'Its Job' : `${controller.kind} ${controller.name}`;
+const ownerText = (owner: OwnerRef | undefined, unknown: string): string =>
+  owner === undefined ? unknown : `${owner.kind} ${owner.name}`;
 
-function explainNewest(rules: PodsPolicy | undefined): Why {
-  const { keepPerOwner = 0 } = rules?.terminated ?? {};
+function explainNewest({ field, owner }: KeptForOwner, rules: PodsPolicy | undefined): Why {
+  const { keepPerOwner = 0, keepPerOwnerByPhase: byPhase = { succeeded: 0, failed: 0 } } =
+    rules?.terminated ?? {};
+  const [count, kind] = {
+    keepPerOwner: [keepPerOwner, 'finished'] as const,
+    'keepPerOwnerByPhase.succeeded': [byPhase.succeeded, 'succeeded'] as const,
+    'keepPerOwnerByPhase.failed': [byPhase.failed, 'failed'] as const,
+  }[field];
   return {
-    detail: `It is ${keepPerOwner === 1 ? 'the newest finished pod' : `one of the ${keepPerOwner} newest finished pods`} of its owner.`,
-    field: `pods.terminated.keepPerOwner=${keepPerOwner}`,
+    detail: `It is ${count === 1 ? `the newest ${kind} pod` : `one of the ${count} newest ${kind} pods`} of ${ownerText(owner, 'its owner')}.`,
+    field: `pods.terminated.${field}=${count}`,
   };
 }
 

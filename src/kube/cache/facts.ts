@@ -1,6 +1,6 @@
 import { keptFinalizers } from '../../api/finalizers.ts';
 import { isFinished } from '../../api/pod-phase.ts';
-import { KEEP_LABEL, TTL_ANNOTATION } from '../../api/policy/matching.ts';
+import { CONTAINER_ENDS, KEEP_LABEL, TTL_ANNOTATION } from '../../api/policy/matching.ts';
 import { bounded, bounds } from '../../runtime/bounds.ts';
 import type { ReplicaSet } from '../gen/apps.ts';
 import type { Job } from '../gen/batch.ts';
@@ -16,7 +16,15 @@ import { type ObjectMeta, type Time } from '../gen/meta.ts';
 import { controllerOf } from './owner-references.ts';
 import { MalformedError } from '../codec/frames.ts';
 import { PodRecord, type PodTraits } from './pod-record.ts';
-import type { JobFacts, LabelKeys, NamespaceFacts, NodeFacts, PodFacts, ReplicaSetFacts } from './objects.ts';
+import type {
+  ContainerEnd,
+  JobFacts,
+  LabelKeys,
+  NamespaceFacts,
+  NodeFacts,
+  PodFacts,
+  ReplicaSetFacts,
+} from './objects.ts';
 import type { SharedValues } from '../codec/shared-values.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -28,6 +36,7 @@ const unfinishedPhases: ReadonlySet<string> = new Set(['Pending', 'Running', 'Un
 export interface Keep {
   readonly labelKeys: () => LabelKeys;
   readonly texts: SharedValues<string>;
+  readonly ends: SharedValues<PodFacts['ends']>;
   readonly podTraits: SharedValues<PodTraits>;
 }
 
@@ -42,7 +51,8 @@ export function podFacts(pod: Pod, keep: Keep, annotation: ReadAnnotation, known
   const labels = keptLabels(meta.labels, keep);
   const ended = !unfinishedPhases.has(status.phase);
   const ttlAnnotation = ended ? keptAnnotation(annotation, keep) : undefined;
-  if (known && isSame(known, { labels, ttlAnnotation })) return known;
+  const ends = keptEnds(status, keep);
+  if (known && isSame(known, { labels, ttlAnnotation, ends })) return known;
   const { uid, name, resourceVersion } = known ?? meta;
   return new PodRecord(
     {
@@ -62,6 +72,8 @@ export function podFacts(pod: Pod, keep: Keep, annotation: ReadAnnotation, known
       nodeExisted: ms(status.startTime) !== undefined || trueCondition(status, 'PodScheduled') !== undefined,
       phase: bounded(status.phase, bounds.label),
       reason: bounded(status.reason, bounds.name),
+      endedByKubelet: wasEndedByKubelet(status),
+      ends,
       message: ended ? shortened(status.message) : '',
       finishedAtMs: isFinished(status) ? finishedAtMs(meta, status) : undefined,
     },
@@ -90,11 +102,12 @@ export function namespaceFacts(namespace: Namespace, keep: Keep): NamespaceFacts
 }
 
 export function jobFacts(job: Job, { texts }: Keep): JobFacts {
-  const { uid, name, namespace, resourceVersion } = identified(job.metadata);
+  const { uid, name, namespace, resourceVersion, ownerReferences } = identified(job.metadata);
+  const controller = controllerOf(ownerReferences);
   const finished = (job.status?.conditions ?? []).some(
     (c) => (c.type === 'Complete' || c.type === 'Failed') && c.status === 'True',
   );
-  return { uid, name, namespace: texts.share(namespace), resourceVersion, finished };
+  return { uid, name, namespace: texts.share(namespace), resourceVersion, controller, finished };
 }
 
 export function replicaSetFacts(replicaSet: ReplicaSet, { texts }: Keep): ReplicaSetFacts {
@@ -124,12 +137,48 @@ function keptLabels(labels: Labels, { labelKeys, texts }: Keep): Labels {
 }
 
 /** A value of more than 63 bytes is no duration; its beginning shows a person what was written. */
-function keptAnnotation(annotation: ReadAnnotation, { labelKeys, texts }: Keep): string | undefined {
-  const keys = labelKeys();
-  if (keys !== 'all' && !keys.has(TTL_ANNOTATION)) return undefined;
-  const value = annotation(TTL_ANNOTATION);
-  return value === undefined ? undefined : texts.share(bounded(value, bounds.label));
+function keptAnnotation(annotation: ReadAnnotation, keep: Keep): string | undefined {
+  const value = keepsKey(keep, TTL_ANNOTATION) ? annotation(TTL_ANNOTATION) : undefined;
+  return value === undefined ? undefined : keep.texts.share(bounded(value, bounds.label));
 }
+
+function keepsKey({ labelKeys }: Keep, key: string): boolean {
+  const keys = labelKeys();
+  return keys === 'all' || keys.has(key);
+}
+
+const noEnds: PodFacts['ends'] = [];
+
+const keptEnds = (status: PodStatus, keep: Keep): PodFacts['ends'] =>
+  keepsKey(keep, CONTAINER_ENDS) ? keep.ends.share(endsOf(status)) : noEnds;
+
+/**
+ * The ends that explain the phase of a finished pod. A container that completed must not make a failed pod match a rule for completed ones, nor a
+ * sidecar that was stopped at last a succeeded pod one for failures.
+ */
+function endsOf({ phase, containerStatuses, initContainerStatuses }: PodStatus): PodFacts['ends'] {
+  const main = containerStatuses.flatMap(endOf);
+  if (phase === 'Succeeded') return distinct(main);
+  if (phase !== 'Failed') return noEnds;
+  const failed = main.filter(hasFailed);
+  return distinct(failed.length > 0 ? failed : initContainerStatuses.flatMap(endOf).filter(hasFailed));
+}
+
+const endOf = ({ state }: ContainerStatus): readonly ContainerEnd[] => {
+  if (state?.terminated === undefined) return [];
+  const { reason, exitCode } = state.terminated;
+  return [{ reason: bounded(reason, bounds.label), exitCode }];
+};
+
+/** A container whose process ended with 0 may have lost another one to the memory limit: the runtime gives the reason OOMKilled. */
+const hasFailed = ({ reason, exitCode }: ContainerEnd): boolean =>
+  exitCode !== 0 || (reason !== 'Completed' && reason !== '');
+
+const distinct = (ends: readonly ContainerEnd[]): PodFacts['ends'] =>
+  [...new Map(ends.map((end) => [`${end.exitCode} ${end.reason}`, end])).values()].slice(
+    0,
+    bounds.containerEnds,
+  );
 
 /** An object with longer labels is opted out: if some were dropped, a selector that excludes the object might select it. */
 const optedOut: Labels = Object.freeze({ [KEEP_LABEL]: 'true' });
@@ -142,8 +191,8 @@ const optedOut: Labels = Object.freeze({ [KEEP_LABEL]: 'true' });
  */
 function finishedAtMs({ creationTimestamp }: ObjectMeta, status: PodStatus): number | undefined {
   const { containerStatuses, initContainerStatuses, ephemeralContainerStatuses } = status;
-  const mainEnds = containerStatuses.map(endOf);
-  const otherEnds = [...initContainerStatuses, ...ephemeralContainerStatuses].map(endOf);
+  const mainEnds = containerStatuses.map(endedAtMs);
+  const otherEnds = [...initContainerStatuses, ...ephemeralContainerStatuses].map(endedAtMs);
   const allEnded = mainEnds.length > 0 && !mainEnds.includes(undefined);
   const disrupted = allEnded ? undefined : disruptedAtMs(status);
   if (!allEnded && disrupted === undefined) return undefined;
@@ -154,13 +203,17 @@ function finishedAtMs({ creationTimestamp }: ObjectMeta, status: PodStatus): num
   return ends.find((at) => at < created) ?? Math.max(...ends);
 }
 
-const disruptedAtMs = (status: PodStatus): number | undefined =>
-  ms(trueCondition(status, 'DisruptionTarget')?.lastTransitionTime);
+const disruptedAtMs = (status: PodStatus): number | undefined => ms(disruption(status)?.lastTransitionTime);
+
+const wasEndedByKubelet = (status: PodStatus): boolean =>
+  status.phase === 'Failed' && disruption(status)?.reason === 'TerminationByKubelet';
+
+const disruption = (status: PodStatus): PodCondition | undefined => trueCondition(status, 'DisruptionTarget');
 
 const trueCondition = ({ conditions }: PodStatus, name: string): PodCondition | undefined =>
   conditions.find(({ type, status }) => type === name && status === 'True');
 
-const endOf = ({ state }: ContainerStatus): number | undefined => ms(state?.terminated?.finishedAt);
+const endedAtMs = ({ state }: ContainerStatus): number | undefined => ms(state?.terminated?.finishedAt);
 
 /** A kubelet may start a pod within a second of its creation, and its clock may be slightly behind. */
 const tolerableStartSkewMs = 5_000;
@@ -169,10 +222,12 @@ const tolerableStartSkewMs = 5_000;
 const ms = (time: Time | undefined): number | undefined =>
   time === undefined || time.seconds <= 0 ? undefined : time.seconds * 1000;
 
-type Kept = Pick<PodFacts, 'labels' | 'ttlAnnotation'>;
+type Kept = Pick<PodFacts, 'labels' | 'ttlAnnotation' | 'ends'>;
 
-function isSame({ labels: a, ttlAnnotation }: Kept, { labels: b, ttlAnnotation: other }: Kept): boolean {
-  if (ttlAnnotation !== other) return false;
+/** The ends of a pod in the same state are the same, or not kept. */
+function isSame(known: Kept, other: Kept): boolean {
+  if (known.ttlAnnotation !== other.ttlAnnotation || known.ends.length !== other.ends.length) return false;
+  const [a, b] = [known.labels, other.labels];
   const keys = Object.keys(a);
   return a === b || (keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]));
 }

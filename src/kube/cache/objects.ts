@@ -7,7 +7,7 @@ export interface Identified {
   readonly resourceVersion: string;
 }
 
-/** The label keys that are kept; other labels are dropped while decoding. With the key of the ttl annotation among them, that is kept too. */
+/** The label keys that are kept; other labels are dropped while decoding. With the key of the ttl annotation or `CONTAINER_ENDS` among them, that is kept too. */
 export type LabelKeys = ReadonlySet<string> | 'all';
 
 /** The facts that dustpan keeps of a pod: about 300 bytes instead of the 5 to 60 KB of the whole object. Times are Unix milliseconds. */
@@ -33,6 +33,13 @@ export interface PodFacts {
   /** Value as stored; '' if the server sends none. */
   readonly phase: string;
   readonly reason: string;
+  /** It is Failed, and the condition DisruptionTarget is True because the kubelet evicted or preempted it, or shut its node down. */
+  readonly endedByKubelet: boolean;
+  /**
+   * How the containers ended that decide about the pod, each end once: of a succeeded pod its main containers; of a failed one the main containers
+   * that failed, or if none did the init containers that failed. Only of finished pods, and only if a policy reads it (`LabelKeys`).
+   */
+  readonly ends: readonly ContainerEnd[];
   /** The value of the ttl annotation, cut to 63 bytes; only of terminated pods, and only if a policy reads it (`LabelKeys`). */
   readonly ttlAnnotation: string | undefined;
   /** status.message, cut to 256 characters; only of terminated pods. */
@@ -42,6 +49,11 @@ export interface PodFacts {
    * finished, or its status does not have the time. The node's clock set it: a time before the creation or in the future is not a finish time.
    */
   readonly finishedAtMs: number | undefined;
+}
+
+export interface ContainerEnd {
+  readonly reason: string;
+  readonly exitCode: number;
 }
 
 export interface OwnerRef {
@@ -73,6 +85,7 @@ export interface JobFacts {
   readonly name: string;
   readonly namespace: string;
   readonly resourceVersion: string;
+  readonly controller: OwnerRef | undefined;
   /** A condition Complete or Failed is True. */
   readonly finished: boolean;
 }

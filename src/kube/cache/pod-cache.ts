@@ -26,7 +26,7 @@ export class PodCache implements Store<PodFacts> {
     const missing = [...labelKeys].filter((key) => !this.#keys.has(key));
     if (missing.length === 0) return true;
     this.#keys = new Set([...this.#keys, ...missing]);
-    this.reflector.relist(`policies read the labels or annotations ${missing.join(', ')}`);
+    this.reflector.relist(`policies read ${missing.join(', ')}`);
     this.#onRelist();
     return false;
   }

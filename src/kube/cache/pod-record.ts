@@ -66,6 +66,14 @@ export class PodRecord implements PodFacts {
     return this.traits.reason;
   }
 
+  get endedByKubelet(): boolean {
+    return this.traits.endedByKubelet;
+  }
+
+  get ends(): PodFacts['ends'] {
+    return this.traits.ends;
+  }
+
   get message(): string {
     return this.traits.message;
   }
@@ -97,6 +105,8 @@ function traitsOf(facts: PodFacts): PodTraits {
     generation: facts.generation,
     phase: facts.phase,
     reason: facts.reason,
+    endedByKubelet: facts.endedByKubelet,
+    ends: facts.ends,
     message: facts.message,
     labels: facts.labels,
     ttlAnnotation: facts.ttlAnnotation,

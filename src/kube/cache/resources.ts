@@ -175,7 +175,12 @@ function codec<M extends { readonly metadata: Identity | undefined }, T extends 
   kind: Kind<M, T>,
   labelKeys: () => LabelKeys = () => 'all',
 ): Codec<T> {
-  const keep = { labelKeys, texts: new SharedValues<string>(), podTraits: new SharedValues<PodTraits>() };
+  const keep = {
+    labelKeys,
+    texts: new SharedValues<string>(),
+    ends: new SharedValues<PodFacts['ends']>(),
+    podTraits: new SharedValues<PodTraits>(),
+  };
   const facts = (message: M, annotation: ReadAnnotation, known?: ReadonlyMap<string, T>): T =>
     kind.toFacts(message, keep, annotation, sameState(known, message.metadata));
   return {

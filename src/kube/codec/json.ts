@@ -120,7 +120,7 @@ function podStatusFromJson(status: Unchecked<V1PodStatus>): PodStatus {
   return {
     ...texts(status, ['phase', 'reason', 'message']),
     conditions: asObjects(status.conditions).map((one: Unchecked<V1PodCondition>) => ({
-      ...texts(one, ['type', 'status']),
+      ...texts(one, ['type', 'status', 'reason']),
       lastTransitionTime: timeFromJson(one.lastTransitionTime),
     })),
     startTime: timeFromJson(status.startTime),
@@ -133,8 +133,17 @@ function podStatusFromJson(status: Unchecked<V1PodStatus>): PodStatus {
 function containersFromJson(json: unknown): ContainerStatus[] {
   return asObjects(json).map(({ state }: Unchecked<V1ContainerStatus>) => {
     const { terminated }: Unchecked<V1ContainerState> = asObject(state);
-    const { finishedAt }: Unchecked<V1ContainerStateTerminated> = asObject(terminated);
-    return { state: { terminated: { finishedAt: timeFromJson(finishedAt) } } };
+    if (!isObject(terminated)) return { state: undefined };
+    const { exitCode, reason, finishedAt }: Unchecked<V1ContainerStateTerminated> = terminated;
+    return {
+      state: {
+        terminated: {
+          exitCode: numberFromJson(exitCode) ?? 0,
+          reason: boundedText(reason),
+          finishedAt: timeFromJson(finishedAt),
+        },
+      },
+    };
   });
 }
 

@@ -32,6 +32,7 @@ export interface PodCondition {
   type: string;
   status: string;
   lastTransitionTime: Time | undefined;
+  reason: string;
 }
 
 export interface ContainerStatus {
@@ -43,6 +44,8 @@ export interface ContainerState {
 }
 
 export interface ContainerStateTerminated {
+  exitCode: number;
+  reason: string;
   finishedAt: Time | undefined;
 }
 
@@ -363,7 +366,7 @@ export const PodStatus: MessageFns<PodStatus> = {
 };
 
 function createBasePodCondition(): PodCondition {
-  return { type: "", status: "", lastTransitionTime: undefined };
+  return { type: "", status: "", lastTransitionTime: undefined, reason: "" };
 }
 
 export const PodCondition: MessageFns<PodCondition> = {
@@ -376,6 +379,9 @@ export const PodCondition: MessageFns<PodCondition> = {
     }
     if (message.lastTransitionTime !== undefined) {
       Time.encode(message.lastTransitionTime, writer.uint32(34).fork()).join();
+    }
+    if (message.reason !== "") {
+      writer.uint32(42).string(message.reason);
     }
     return writer;
   },
@@ -417,6 +423,14 @@ export const PodCondition: MessageFns<PodCondition> = {
             message.lastTransitionTime = Time.decode(reader, reader.uint32());
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -439,6 +453,7 @@ export const PodCondition: MessageFns<PodCondition> = {
     message.lastTransitionTime = (object.lastTransitionTime !== undefined && object.lastTransitionTime !== null)
       ? Time.fromPartial(object.lastTransitionTime)
       : undefined;
+    message.reason = object.reason ?? "";
     return message;
   },
 };
@@ -558,11 +573,17 @@ export const ContainerState: MessageFns<ContainerState> = {
 };
 
 function createBaseContainerStateTerminated(): ContainerStateTerminated {
-  return { finishedAt: undefined };
+  return { exitCode: 0, reason: "", finishedAt: undefined };
 }
 
 export const ContainerStateTerminated: MessageFns<ContainerStateTerminated> = {
   encode(message: ContainerStateTerminated, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.exitCode !== 0) {
+      writer.uint32(8).int32(message.exitCode);
+    }
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
+    }
     if (message.finishedAt !== undefined) {
       Time.encode(message.finishedAt, writer.uint32(50).fork()).join();
     }
@@ -582,6 +603,22 @@ export const ContainerStateTerminated: MessageFns<ContainerStateTerminated> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.exitCode = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
           case 6: {
             if (tag !== 50) {
               break;
@@ -607,6 +644,8 @@ export const ContainerStateTerminated: MessageFns<ContainerStateTerminated> = {
   },
   fromPartial(object: DeepPartial<ContainerStateTerminated>): ContainerStateTerminated {
     const message = createBaseContainerStateTerminated();
+    message.exitCode = object.exitCode ?? 0;
+    message.reason = object.reason ?? "";
     message.finishedAt = (object.finishedAt !== undefined && object.finishedAt !== null)
       ? Time.fromPartial(object.finishedAt)
       : undefined;

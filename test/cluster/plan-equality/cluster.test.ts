@@ -45,6 +45,9 @@ test.for([1, 2, 3])('a plan of the cluster equals that of its snapshot: populati
       'Pod Keep KeptForOwner',
     ]),
   );
+  const details = plan.decisions.map(({ detail }) => detail).join();
+  const texts = ['reason OOMKilled', 'exit code 1 or 2', 'of CronJob cron-', 'newest failed pods of'];
+  expect(texts.filter((text) => !details.includes(text))).toEqual([]);
   expect(plan.totals.filter(({ reportedAt }) => reportedAt !== undefined)).toHaveLength(6);
   expect(plan.notes.join()).toContain('GCPolicy broken is invalid');
 

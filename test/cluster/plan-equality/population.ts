@@ -64,7 +64,11 @@ function ownersIn(random: Random): readonly Owner[] {
 }
 
 function jobOwner(random: Random, namespace: string, i: number): Owner {
-  const metadata = { name: `job-${i}`, namespace, uid: random.uid(), creationTimestamp: created };
+  const cronJob = { apiVersion: 'batch/v1', kind: 'CronJob', name: `cron-${i % 2}`, uid: `cron-${i % 2}` };
+  const ownerReferences = random.chance(0.7) ? [{ ...cronJob, controller: true }] : [];
+  const metadata = {
+    ...{ name: `job-${i}`, namespace, uid: random.uid(), creationTimestamp: created, ownerReferences },
+  };
   const type = ['Complete', 'Failed', 'Suspended'][i % 3];
   const template = { spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' } };
   const conditions = [{ type, status: i === 4 ? 'False' : 'True' }];
@@ -148,11 +152,20 @@ function ownedBy(
   return owner === undefined || random.chance(0.4) ? {} : { ownerReferences: [owner.reference] };
 }
 
-/** When its containers ended, as far as anybody knows. */
+const ends: readonly [object, ...object[]] = [
+  { reason: 'Completed', exitCode: 0 },
+  { reason: 'Error', exitCode: 1 },
+  { reason: 'OOMKilled', exitCode: 137 },
+];
+
+/** When and how its containers ended, as far as anybody knows. */
 function endOf(random: Random, { metadata }: StoredObject): object {
   const at = (minutes: number): string =>
     new Date(Date.parse(metadata.creationTimestamp) + minutes * 60_000).toISOString().replace('.000', '');
-  const terminated = { exitCode: 1, startedAt: at(0), finishedAt: random.pick([at(5), at(50_000), null]) };
+  const terminated = {
+    ...random.pick(ends),
+    ...{ startedAt: at(0), finishedAt: random.pick([at(5), at(50_000), null]) },
+  };
   const state = random.chance(0.8) ? { terminated } : {};
   const status = { name: 'main', image: 'i', imageID: '', ready: false, restartCount: 0, state };
   return {
@@ -212,7 +225,11 @@ function policiesOf(random: Random): readonly object[] {
       threshold: 20 + random.int(60),
       perNamespaceThreshold: 10 + random.int(20),
       ttlAfterFinished: random.pick(['1h', '1300h']),
-      keepPerOwner: 2 + random.int(4),
+      ttlByReason: [
+        { reason: 'OOMKilled', ttl: '2h' },
+        { exitCodes: [1, 2], ttl: '3h' },
+      ],
+      keepPerOwnerByPhase: { succeeded: random.int(2), failed: 2 + random.int(4) },
     },
     ...{ orphaned: {}, unscheduledTerminating: {}, outOfService: {} },
     safety: { maxDeletesPerPass: random.pick([0, 9]), maxOrphanedNodesPercent: random.pick([20, 100]) },

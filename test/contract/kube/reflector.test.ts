@@ -136,10 +136,11 @@ test('jobs and replica sets', async () => {
   const replicaSets = reflect(transport, replicaSetsResource());
   await Promise.all([jobs.whenComplete(signal), replicaSets.whenComplete(signal)]);
   const [job, replicaSet] = [unique('job'), unique('rs')];
+  const cronJob = { apiVersion: 'batch/v1', kind: 'CronJob', name: 'c', uid: 'u' };
   await objects.post(`/apis/batch/v1/namespaces/${objects.namespace}/jobs`, {
     apiVersion: 'batch/v1',
     kind: 'Job',
-    metadata: { name: job },
+    metadata: { name: job, ownerReferences: [{ ...cronJob, controller: true }] },
     spec: { template: template({}, 'Never') },
   });
   const labels = { app: replicaSet };
@@ -153,7 +154,7 @@ test('jobs and replica sets', async () => {
   });
   await vi.waitFor(() => {
     const { namespace } = objects;
-    expect(named(jobs, job)).toMatchObject({ namespace, finished: false });
+    expect(named(jobs, job)).toMatchObject({ namespace, controller: cronJob, finished: false });
     expect(named(replicaSets, replicaSet)).toMatchObject({ namespace, controller });
   }, soon);
 });

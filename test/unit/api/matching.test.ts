@@ -3,6 +3,8 @@ import {
   hasKeepLabel,
   KEEP_LABEL,
   nodeMatcher,
+  CONTAINER_ENDS,
+  neededOwners,
   podLabelKeys,
   podMatcher,
   rankPolicies,
@@ -206,6 +208,26 @@ test('the ttl annotation is needed only if a policy reads it', () => {
     podLabelKeys([policy('a'), policy('b', { pods: { terminated: { honorTTLAnnotation } } })]);
   expect(reading(false)).toEqual(new Set([KEEP_LABEL]));
   expect(reading(true)).toEqual(new Set([KEEP_LABEL, 'gc.dustpan.dev/ttl-after-finished']));
+});
+
+test.each([
+  { matcher: { phase: 'Failed' }, isNeeded: false },
+  { matcher: { reason: 'Error' }, isNeeded: true },
+  { matcher: { exitCodes: [137] }, isNeeded: true },
+])('the ends of containers are needed only if a policy reads them: $matcher', ({ matcher, isNeeded }) => {
+  const ttlByReason = [{ ...matcher, ttl: '1h' }];
+  const keys = podLabelKeys([policy('a', { pods: { terminated: { ttlByReason } } })]);
+  expect(keys).toEqual(new Set([KEEP_LABEL, ...(isNeeded ? [CONTAINER_ENDS] : [])]));
+});
+
+test.each([
+  { terminated: {}, jobs: false, replicaSets: false },
+  { terminated: { protectUnfinishedJobs: true }, jobs: true, replicaSets: false },
+  { terminated: { keepPerOwner: 1 }, jobs: true, replicaSets: true },
+  { terminated: { keepPerOwnerByPhase: { succeeded: 1 } }, jobs: true, replicaSets: true },
+  { terminated: { keepPerOwnerByPhase: { failed: 1 } }, jobs: true, replicaSets: true },
+])('owners are needed only if a policy reads them: $terminated', ({ terminated, ...needed }) => {
+  expect(neededOwners([policy('a'), policy('b', { pods: { terminated } })])).toEqual(needed);
 });
 
 test('the keys of a selector of the command line are needed too', () => {

@@ -5,11 +5,11 @@ import type { ThisNode } from '../../../../src/commands/cli/config.ts';
 import type { Decision } from '../../../../src/commands/plan/document.ts';
 import { emptyState } from '../../../../src/node/disk/state-format.ts';
 import type { PlanFacts } from '../../../../src/snapshot/plan-facts.ts';
-import { node as testNode, now } from '../../../builders.ts';
+import { node as testNode, now, pod } from '../../../builders.ts';
 import { image } from '../../../fakes/runtime.ts';
 import { imageRule } from '../../agent/imagegc/builders.ts';
 import { report as nodeReport } from '../../controllers/policystatus/builders.ts';
-import { factsOf, nodesPolicy, partOf, type Facts } from '../facts.ts';
+import { broken, factsOf, finished, nodesPolicy, partOf, type Facts } from '../facts.ts';
 import { decision } from './builders.ts';
 
 const found = { podDirectories: [], logDirectories: [], podCgroups: [] };
@@ -81,6 +81,46 @@ describe('image patterns that match no image on the nodes of their policy', () =
 
   const patternNotes = (facts: PlanFacts) =>
     notesOn(facts).filter((note) => note.includes('no image on its'));
+});
+
+describe('reasons in ttlByReason that no finished pod has', () => {
+  const field = 'GCPolicy default: pods.terminated.ttlByReason[0].reason';
+  test.each<readonly [reason: string, note: string | undefined]>([
+    ['CrashLoopBackOff', 'only a waiting container has this reason.'],
+    ['OOMKill', 'did you mean OOMKilled?'],
+    ['startERROR', 'did you mean StartError?'],
+    ['Init:Error', 'did you mean Error?'],
+    ['OOMKilled', undefined],
+    ['QuotaExceededByOperator', undefined],
+    ['Errored', undefined],
+    ['ImagePullBackOff', undefined],
+  ])('%s: %s', (reason, note) => {
+    const ends = [{ reason: 'Errored', exitCode: 3 }];
+    const pods = [
+      pod('a', { phase: 'Failed', ends }),
+      pod('b', { phase: 'Failed', reason: 'ImagePullBackOff' }),
+      pod('c', { phase: 'Running', reason: 'CrashLoopBackOff' }),
+    ];
+    const rules = {
+      ttlByReason: [
+        { reason, ttlMs: 1 },
+        { phase: 'Failed', ttlMs: 1 },
+      ],
+    } as const;
+    expect(notesOn(factsOf(finished(rules, ...pods)))).toEqual(
+      note === undefined ? [] : [`${field} "${reason}" matches no finished pod; ${note}`],
+    );
+  });
+
+  test('are not named while not all pods are known, nor of an invalid policy', () => {
+    const { policies = [] } = finished({ ttlByReason: [{ reason: 'OOMKill', ttlMs: 1 }] });
+    const facts = factsOf({ policies: [broken, ...policies] });
+    const part = { namespace: 'a', selector: undefined };
+    const counts = [facts, { ...facts, pods: undefined }, { ...facts, part }].map(
+      (one) => notesOn(one).filter((note) => note.startsWith(field)).length,
+    );
+    expect(counts).toEqual([1, 0, 0]);
+  });
 });
 
 const node = { name: 'node-1' } as ThisNode;

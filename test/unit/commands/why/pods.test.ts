@@ -5,6 +5,7 @@ import {
   type PodKeepReason,
 } from '../../../../src/api/reasons.ts';
 import { toKeep, type PodKept } from '../../../../src/controllers/podgc/facts.ts';
+import type { JobFacts, OwnerRef } from '../../../../src/kube/cache/objects.ts';
 import { explainPod } from '../../../../src/controllers/podgc/words.ts';
 import {
   finalizerHeld,
@@ -31,7 +32,9 @@ import { broken, finished, keepMark, type Facts } from '../facts.ts';
 import { actedCases, casesOf, explained, testReasons, type Cases } from './catalogue.ts';
 
 const job = owner('Job', 'report');
-const jobs = [{ uid: job.uid, name: 'report', namespace: 'default', resourceVersion: '1', finished: false }];
+const jobOf = ({ uid, name }: OwnerRef): JobFacts => ({
+  ...{ uid, name, namespace: 'default', resourceVersion: '1', controller: undefined, finished: false },
+});
 const hour = 3_600_000;
 
 /** The pod `x` on a node that does not exist. */
@@ -54,6 +57,16 @@ const ttlByReason = [
   { phase: 'Failed', reason: 'Evicted', messagePattern: '*disk*', ttlMs: 600_000 },
 ] as const;
 
+const ofContainers = [{ reason: 'OOMKilled', ttlMs: 1 }];
+const killed = {
+  phase: 'Failed',
+  ends: [
+    { reason: 'OOMKilled', exitCode: 137 },
+    { reason: 'Error', exitCode: 1 },
+  ],
+};
+const cronJob = { ...jobOf(job), controller: owner('CronJob', 'nightly'), finished: true };
+
 /** Only the controller gives these reasons: the live checks before a deletion, and its memory. */
 const live = [
   { reason: 'NodeExists' },
@@ -71,6 +84,12 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
     'the ttl of a phase, a reason and a message': finished(
       { ttlAfterFinishedMs: 10 * hour, ttlByReason },
       aged('x', 60, { ...evicted, message: 'the disk is full' }),
+    ),
+    'the reason of a container': finished({ ttlByReason: ofContainers }, aged('x', 60, killed)),
+    'an exit code': finished({ ttlByReason: [{ exitCodes: [137, 143], ttlMs: 1 }] }, aged('x', 60, killed)),
+    'an eviction without a reason': finished(
+      { ttlByReason },
+      aged('x', 60, { phase: 'Failed', endedByKubelet: true, message: 'the disk is full' }),
     ),
     'an annotation': annotated('30m'),
     'an annotation that is no duration': annotated('soon', { ttlAfterFinishedMs: 0 }),
@@ -162,10 +181,25 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
     'the finalizer of its Job': finished({}, pod('x', jobPod)),
   },
   JobUnfinished: {
-    'of a Job': { ...finished({ protectUnfinishedJobs: true }, pod('x', { controller: job })), jobs },
+    'of a Job': {
+      ...finished({ protectUnfinishedJobs: true }, pod('x', { controller: job })),
+      jobs: [jobOf(job)],
+    },
   },
   KeptForOwner: {
     'the newest': finished({ ttlAfterFinishedMs: 1, keepPerOwner: 1 }, pod('x', { controller: job })),
+    'one of two, of a CronJob': {
+      ...finished({ ttlAfterFinishedMs: 1, keepPerOwner: 2 }, pod('x', { controller: job })),
+      jobs: [cronJob],
+    },
+    'the newest that succeeded': finished(
+      { ttlAfterFinishedMs: 1, keepPerOwnerByPhase: { succeeded: 1, failed: 0 } },
+      pod('x', { controller: job }),
+    ),
+    'one of three that failed': finished(
+      { ttlAfterFinishedMs: 1, keepPerOwnerByPhase: { succeeded: 1, failed: 3 } },
+      pod('x', { controller: job, phase: 'Failed' }),
+    ),
   },
   FinalizerHeld: { 'by a finalizer': finished({}, pod('x', finalizerHeld)) },
   Quarantined: {

@@ -146,7 +146,10 @@ export const facts: fc.Arbitrary<Seen> = fc
         ['kept', keep],
       ]),
       jobsFinished: new Map([['uid-Job-j', jobFinished]]),
-      replicaSetOwners: new Map([['uid-ReplicaSet-r', owner('Deployment', 'd')]]),
+      owners: new Map([
+        ['uid-ReplicaSet-r', owner('Deployment', 'd')],
+        ['uid-Job-k', owner('CronJob', 'c')],
+      ]),
       seenNodes: new Set(['node-1', ...(wasSeen ? ['gone'] : [])]),
       missingForMs: new Map([
         ['gone', missingForMs],
@@ -190,6 +193,10 @@ const rules = fc.record({
         ttlAfterFinishedMs: orNone(fc.constantFrom(0, 180_000)),
         honorTTLAnnotation: fc.boolean(),
         keepPerOwner: fc.integer({ min: 0, max: 2 }),
+        keepPerOwnerByPhase: fc.record({
+          succeeded: fc.constantFrom(0, 0, 1),
+          failed: fc.constantFrom(0, 0, 1, 2),
+        }),
         protectUnfinishedJobs: fc.boolean(),
       })
       .map((over) => terminatedRule(over)),

@@ -13,6 +13,7 @@ const job: JobFacts = {
   name: 'j',
   namespace: 'default',
   resourceVersion: '1',
+  controller: owner('CronJob', 'c'),
   finished: true,
 };
 const replicaSet = (name: string, controller: ReplicaSetFacts['controller']): ReplicaSetFacts => ({
@@ -20,12 +21,20 @@ const replicaSet = (name: string, controller: ReplicaSetFacts['controller']): Re
 });
 const deployment = owner('Deployment', 'web');
 
-/** One pod on one node, one Job, a ReplicaSet of a Deployment and one without owner. */
+/** One pod on one node, a Job of a CronJob, one of another owner and one without, a ReplicaSet of a Deployment and one without owner. */
 const caches = (synced: boolean): Caches => ({
   pods: storeOf(new Map([['p', pod('p')]])),
   nodes: storeOf(new Map([['n', node('node-1')]])),
   namespaces: storeOf(new Map<string, NamespaceFacts>()),
-  jobs: () => storeOf(new Map([['j', job]]), synced),
+  jobs: () =>
+    storeOf(
+      new Map([
+        ['j', job],
+        ['of-set', { ...job, uid: 'uid-Job-of-set', controller: owner('JobSet', 's') }],
+        ['bare', { ...job, uid: 'uid-Job-bare', controller: undefined }],
+      ]),
+      synced,
+    ),
   replicaSets: () =>
     storeOf(
       new Map([
@@ -44,14 +53,20 @@ const memory = {
 
 test('reads Jobs and ReplicaSets only for a policy that needs them, and Jobs only from a complete list', () => {
   const needing = [terminated({ protectUnfinishedJobs: true, keepPerOwner: 1 })];
+  const owners = new Map([
+    ['uid-owned', deployment],
+    ['uid-Job-j', owner('CronJob', 'c')],
+  ]);
   expect(observe(caches(true), needing, memory).facts).toMatchObject({
-    jobsFinished: new Map([['uid-Job-j', true]]),
-    replicaSetOwners: new Map([['uid-owned', deployment]]),
+    jobsFinished: new Map(['j', 'of-set', 'bare'].map((name) => [`uid-Job-${name}`, true])),
+    owners,
   });
-  expect(observe(caches(false), needing, memory).facts.jobsFinished).toBeUndefined();
+  expect(observe(caches(false), needing, memory).facts).toMatchObject({ jobsFinished: undefined, owners });
+  const protecting = [terminated({ protectUnfinishedJobs: true })];
+  expect(observe(caches(true), protecting, memory).facts.owners).toEqual(new Map());
   expect(observe(caches(true), [terminated({})], memory).facts).toMatchObject({
     jobsFinished: undefined,
-    replicaSetOwners: new Map(),
+    owners: new Map(),
   });
 });
 

@@ -157,7 +157,11 @@ const unfailed = facts.map((seen) => ({ ...seen, failedBefore: new Map() }));
 /** Held pods may be among the newest of their owner, and a policy governs them too: half of what it governs is never held. */
 const withoutOwners = given.map((how) =>
   withRules(how, ({ terminated }) => ({
-    terminated: terminated && { ...terminated, keepPerOwner: 0 },
+    terminated: terminated && {
+      ...terminated,
+      keepPerOwner: 0,
+      keepPerOwnerByPhase: { succeeded: 0, failed: 0 },
+    },
     hold: noHold,
   })),
 );

@@ -17,7 +17,7 @@ export function planFor(given: Facts, ...policies: (Policy | InvalidPolicy)[]): 
   const facts: PodGcFacts = {
     namespaces: new Map(pods.map(({ namespace }) => [namespace, {}])),
     jobsFinished: undefined,
-    replicaSetOwners: new Map(),
+    owners: new Map(),
     seenNodes: new Set(),
     missingForMs: new Map(
       pods.flatMap(({ nodeName }) => (nodeName === undefined ? [] : [[nodeName, 3_600_000]])),

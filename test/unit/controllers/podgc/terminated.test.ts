@@ -8,6 +8,10 @@ const deployments = new Map([
   ['uid-ReplicaSet-web-1', owner('Deployment', 'web')],
   ['uid-ReplicaSet-web-2', owner('Deployment', 'web')],
 ]);
+const cronJobs = new Map([
+  ['uid-Job-nightly-1', owner('CronJob', 'nightly')],
+  ['uid-Job-nightly-2', owner('CronJob', 'nightly')],
+]);
 const uncounted = { finalizers: ['batch.kubernetes.io/job-tracking'] } as const;
 /** Why a pod cannot be deleted now. */
 const stuck = [
@@ -146,10 +150,46 @@ const owners: readonly Row[] = [
       aged('other', 8, job),
       aged('alone', 7),
     ],
-    replicaSetOwners: deployments,
+    owners: deployments,
     policies: [expireButOne],
     deleted: ['old-set Expired', 'alone Expired'],
     kept: ['new-set KeptForOwner', 'other KeptForOwner'],
+  },
+  {
+    name: 'the pods of the Jobs of a CronJob have one owner, whatever their Jobs are named',
+    pods: [
+      aged('old', 9, { controller: owner('Job', 'nightly-1') }),
+      aged('new', 5, { controller: owner('Job', 'nightly-2') }),
+      aged('of-unknown', 9, { controller: owner('Job', 'nightly-3') }),
+    ],
+    owners: cronJobs,
+    policies: [expireButOne],
+    deleted: ['old Expired'],
+    kept: ['new KeptForOwner', 'of-unknown KeptForOwner'],
+  },
+  {
+    name: 'keepPerOwnerByPhase counts the pods of each phase, and keepPerOwner all',
+    pods: [
+      ...[1, 2, 3, 4].map((minutes) => aged(`s${minutes}`, minutes, job)),
+      ...[5, 6, 7, 8].map((minutes) => aged(`f${minutes}`, minutes, { ...job, phase: 'Failed' })),
+      aged('none', 2, { ...job, phase: '' }),
+    ],
+    policies: [
+      terminated({
+        ttlAfterFinishedMs: 0,
+        keepPerOwner: 3,
+        keepPerOwnerByPhase: { succeeded: 1, failed: 2 },
+      }),
+    ],
+    deleted: ['f8 Expired', 'f7 Expired', 's4 Expired', 's3 Expired'],
+    kept: [...['s1', 's2', 'none', 'f5', 'f6'].map((name) => `${name} KeptForOwner`)],
+  },
+  {
+    name: 'keepPerOwnerByPhase alone keeps the newest of a phase from the threshold per namespace',
+    pods: [aged('f', 9, { ...job, phase: 'Failed' }), aged('s', 5, job)],
+    policies: [terminated({ perNamespaceThreshold: 1, keepPerOwnerByPhase: { succeeded: 0, failed: 1 } })],
+    deleted: ['s TerminatedInNamespace'],
+    kept: ['f KeptForOwner'],
   },
   {
     name: 'keepPerOwner has no effect with a threshold alone',
@@ -208,7 +248,7 @@ const owners: readonly Row[] = [
         controller: { ...ofGroup('sets.example.com', 'ReplicaSet'), uid: 'uid-ReplicaSet-web-1' },
       }),
     ],
-    replicaSetOwners: deployments,
+    owners: deployments,
     policies: [expireButOne],
     deleted: [],
     kept: ['of-set KeptForOwner', 'of-other KeptForOwner'],
@@ -219,7 +259,7 @@ const owners: readonly Row[] = [
       aged('old', 9, { controller: owner('ReplicaSet', 'bare') }),
       aged('new', 5, { controller: owner('ReplicaSet', 'bare') }),
     ],
-    replicaSetOwners: deployments,
+    owners: deployments,
     policies: [expireButOne],
     deleted: ['old Expired'],
     kept: ['new KeptForOwner'],

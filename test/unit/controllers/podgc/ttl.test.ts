@@ -51,6 +51,74 @@ test.each<Row>([
   },
 ])('$name', checkRow);
 
+const oom = { reason: 'OOMKilled', exitCode: 137 };
+const error = { reason: 'Error', exitCode: 1 };
+const failedWith = (...ends: PodFacts['ends']): Partial<PodFacts> => ({ phase: 'Failed', ends });
+
+test.each<{
+  readonly name: string;
+  readonly rule: Partial<TtlRule>;
+  readonly over: Partial<PodFacts>;
+  readonly isMatched: boolean;
+}>([
+  ...(
+    [
+      ['a container', failedWith(error, oom), true],
+      ['the pod', { reason: 'OOMKilled' }, true],
+      ['no container', failedWith(error), false],
+      ['no container: another case', failedWith({ reason: 'OOMkilled', exitCode: 137 }), false],
+    ] as const
+  ).map(([name, over, isMatched]) => ({
+    ...{ name: `the reason of ${name}`, rule: { reason: 'OOMKilled' }, over, isMatched },
+  })),
+  {
+    name: 'Evicted by the condition alone',
+    rule: { reason: 'Evicted' },
+    over: { phase: 'Failed', endedByKubelet: true },
+    isMatched: true,
+  },
+  ...['Terminated', 'Preempting'].map((reason) => ({
+    ...{ name: `Evicted of a pod with the reason ${reason}`, rule: { reason: 'Evicted' } },
+    ...{ over: { phase: 'Failed', reason, endedByKubelet: true }, isMatched: false },
+  })),
+  {
+    name: 'any of some exit codes',
+    rule: { exitCodes: [2, 137] },
+    over: failedWith(error, oom),
+    isMatched: true,
+  },
+  { name: 'another exit code', rule: { exitCodes: [2] }, over: failedWith(error), isMatched: false },
+  { name: 'the exit code of no container', rule: { exitCodes: [0] }, over: failedWith(), isMatched: false },
+  {
+    name: 'reason and exit code of one container',
+    rule: { reason: 'OOMKilled', exitCodes: [137] },
+    over: failedWith(error, oom),
+    isMatched: true,
+  },
+  {
+    name: 'reason and exit code of two containers',
+    rule: { reason: 'OOMKilled', exitCodes: [1] },
+    over: failedWith(error, oom),
+    isMatched: false,
+  },
+  {
+    name: 'the reason of the pod and the exit code of a container',
+    rule: { reason: 'Evicted', exitCodes: [1] },
+    over: { ...evicted, ends: [error] },
+    isMatched: true,
+  },
+  {
+    name: 'the reason of a container of a pod in another phase',
+    rule: { phase: 'Succeeded', reason: 'Error' },
+    over: failedWith(error),
+    isMatched: false,
+  },
+])('ttlByReason: $name: $isMatched', ({ rule, over, isMatched }) => {
+  const ttlByReason = [{ ttlMs: 0, ...rule }];
+  const governing = terminated({ ttlAfterFinishedMs: 2 * hour, ttlByReason });
+  expect(verdictOf(aged('x', 60, over), governing)).toBe(isMatched ? 'Expired' : 'TooYoung 13:00:00');
+});
+
 const failedPods: TtlRule = {
   phase: 'Failed',
   reason: undefined,

@@ -38,6 +38,8 @@ const pods: fc.Arbitrary<PodFacts> = fc.record({
   nodeExisted: fc.boolean(),
   phase: fc.constantFrom('', 'Running', 'Failed', 'Succeeded'),
   reason: fc.constantFrom('', 'Evicted'),
+  endedByKubelet: fc.boolean(),
+  ends: fc.constantFrom([], [{ reason: 'OOMKilled', exitCode: 137 }]),
   message: text,
   finishedAtMs: orUndefined(ms),
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { jobTrackingFinalizer } from '../../../../src/api/finalizers.ts';
-import { KEEP_LABEL } from '../../../../src/api/policy/matching.ts';
+import { CONTAINER_ENDS, KEEP_LABEL } from '../../../../src/api/policy/matching.ts';
 import {
   jobFromJson,
   namespaceFromJson,
@@ -44,7 +44,7 @@ const times = <T>(count: number, make: (i: number) => T): T[] =>
 /** The facts of a pod, from both wire forms. */
 function forms(object: object): readonly PodFacts[] {
   const bytes = Buffer.from(Pod.encode(podFromJson(object)).finish());
-  const codec = podCodec(() => new Set(['app']));
+  const codec = podCodec(() => new Set(['app', CONTAINER_ENDS]));
   return [codec.fromProtobuf(bytes), codec.fromJson(object)].map(plain);
 }
 
@@ -69,6 +69,18 @@ describe('a pod', () => {
     ['its UID and version', labelled({ uid: long(), resourceVersion: long() })],
     ['its phase', labelled({}, { phase: long() })],
     ['its reason', labelled({}, { phase: 'Failed', reason: long() })],
+    [
+      'the reasons of 300 containers',
+      labelled(
+        {},
+        {
+          phase: 'Failed',
+          containerStatuses: times(300, (i) => ({
+            state: { terminated: { exitCode: i, reason: `${i}`.padEnd(5_000, 'x') } },
+          })),
+        },
+      ),
+    ],
     ['its message', labelled({}, { phase: 'Failed', message: long() })],
   ])('with %s of 1.4 MB has small facts, the same from both forms', (_name, object) => {
     const [protobuf, json] = forms({ ...object, spec: { nodeName: 'n' } });
@@ -132,7 +144,10 @@ describe('other kinds', () => {
       nodes({ metadata, spec: { taints: [{ key: long() }, ...times(50_000, (i) => ({ key: `${i}` }))] } }),
     ],
     ['a label of a namespace', namespaces({ metadata: { ...metadata, labels: { a: long() } } })],
-    ['the name of a Job', jobs({ metadata: { ...metadata, name: long(), namespace: long() } })],
+    [
+      'the name of a Job and of its CronJob',
+      jobs({ metadata: { ...metadata, name: long(), namespace: long(), ...ownedBy({ name: long() }) } }),
+    ],
     [
       'the owner of a ReplicaSet',
       replicaSets({ metadata: { ...metadata, ...ownedBy({ name: long(), uid: long() }) } }),

@@ -29,7 +29,10 @@ export const evicted: FakeObject = {
     startTime: '2026-01-01T00:00:10Z',
     conditions: [
       { type: 'Ready', status: 'False', lastTransitionTime: '2026-01-03T12:00:00Z' },
-      { type: 'DisruptionTarget', status: 'True', lastTransitionTime: '2026-01-02T12:00:00Z' },
+      {
+        ...{ type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' },
+        lastTransitionTime: '2026-01-02T12:00:00Z',
+      },
     ],
     initContainerStatuses: [{ state: { terminated: { finishedAt: '2026-01-01T00:01:00Z' } } }],
     containerStatuses: [
@@ -57,6 +60,8 @@ export const evictedFacts: PodFacts = {
   nodeExisted: true,
   phase: 'Failed',
   reason: 'Evicted',
+  endedByKubelet: true,
+  ends: [],
   message: 'The node was low on resource: memory.',
   // A main container has no end: the disruption counts.
   finishedAtMs: Date.parse('2026-01-02T12:00:00Z'),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { CONTAINER_ENDS } from '../../../../src/api/policy/matching.ts';
 import { MalformedError } from '../../../../src/kube/codec/frames.ts';
 import type { LabelKeys, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { jobCodec, jsonResource, nodeCodec, podCodec } from '../../../../src/kube/cache/resources.ts';
@@ -71,6 +72,71 @@ describe('the ttl annotation', () => {
     const again = reader.fromJson(object, new Map([[known.uid, known]]));
     expect([known.ttlAnnotation, again.ttlAnnotation]).toEqual([undefined, '10m']);
     expect(reader.fromJson(object, new Map([[known.uid, again]]))).toBe(again);
+  });
+});
+
+describe('the ends of containers', () => {
+  const end = (exitCode: number, reason?: string): object => ({
+    state: { terminated: { exitCode, reason } },
+  });
+  const ofStatus = (status: object, keys: LabelKeys): unknown[] => {
+    const reader = podCodec(() => keys);
+    const object = pod({ phase: 'Failed', ...status });
+    return [reader.fromJson(object), reader.fromProtobuf(protobuf(object))].map(({ ends }) =>
+      ends.map(({ reason, exitCode }) => `${reason}:${exitCode}`).join(),
+    );
+  };
+  const [completed, oomKilled, stopped] = [end(0, 'Completed'), end(137, 'OOMKilled'), end(143, 'Error')];
+  const waiting = { state: { waiting: { reason: 'PodInitializing' } } };
+
+  test.each<readonly [string, object, string]>([
+    ['of a failed pod are those that failed', { containerStatuses: [completed, oomKilled] }, 'OOMKilled:137'],
+    ['are kept once', { containerStatuses: [oomKilled, stopped, oomKilled] }, 'OOMKilled:137,Error:143'],
+    [
+      'of init containers count if no other container failed',
+      { containerStatuses: [waiting, completed], initContainerStatuses: [completed, end(1, 'Error')] },
+      'Error:1',
+    ],
+    [
+      'of init containers do not count otherwise: a sidecar is stopped at last',
+      { containerStatuses: [oomKilled], initContainerStatuses: [stopped] },
+      'OOMKilled:137',
+    ],
+    [
+      'of a succeeded pod are those of its main containers',
+      { phase: 'Succeeded', containerStatuses: [completed], initContainerStatuses: [stopped] },
+      'Completed:0',
+    ],
+    [
+      'with a child that was killed are no success',
+      { containerStatuses: [end(0, 'OOMKilled')] },
+      'OOMKilled:0',
+    ],
+    ['may have no reason', { containerStatuses: [end(2), end(0)] }, ':2'],
+    ['may be absent', { containerStatuses: [waiting, {}], initContainerStatuses: [completed] }, ''],
+    ['are none while the pod runs', { phase: 'Running', containerStatuses: [oomKilled] }, ''],
+    ['are none in an empty phase', { phase: '', containerStatuses: [oomKilled] }, ''],
+    [
+      'are at most 16',
+      { containerStatuses: Array.from({ length: 20 }, (_, i) => end(i + 1)) },
+      Array.from({ length: 16 }, (_, i) => `:${i + 1}`).join(),
+    ],
+  ])('%s', (_name, status, expected) => {
+    expect(ofStatus(status, new Set([CONTAINER_ENDS]))).toEqual([expected, expected]);
+    expect(ofStatus(status, labelKeys)).toEqual(['', '']);
+  });
+
+  test('are read anew of a pod that is known without them, and shared', () => {
+    let keys: LabelKeys = new Set();
+    const reader = podCodec(() => keys);
+    const object = pod({ phase: 'Failed', containerStatuses: [oomKilled] });
+    const known = reader.fromJson(object);
+    keys = new Set([CONTAINER_ENDS]);
+    const again = reader.fromJson(object, new Map([[known.uid, known]]));
+    expect(again.ends).toEqual([{ reason: 'OOMKilled', exitCode: 137 }]);
+    expect(reader.fromJson(object, new Map([[known.uid, again]]))).toBe(again);
+    const other = reader.fromJson({ ...object, status: { ...(object['status'] as object), message: 'x' } });
+    expect(other.ends).toBe(again.ends);
   });
 });
 
@@ -182,6 +248,21 @@ describe('pods', () => {
       { conditions: [condition('PodScheduled', 'False')] },
       { nodeExisted: false },
     ],
+    ...(
+      [
+        ['Failed', 'True', 'TerminationByKubelet', true],
+        ['Failed', 'False', 'TerminationByKubelet', false],
+        ['Failed', 'True', 'DeletionByTaintManager', false],
+        ['Succeeded', 'True', 'TerminationByKubelet', false],
+      ] as const
+    ).map(
+      ([phase, status, reason, endedByKubelet]) =>
+        [
+          `a ${phase} pod with the disruption ${reason} ${status} was ended by the kubelet: ${endedByKubelet}`,
+          { phase, conditions: [{ type: 'DisruptionTarget', status, reason }] },
+          { endedByKubelet },
+        ] as const,
+    ),
     ['a pod may have no status', undefined, { phase: '', reason: '' }],
   ])('%s', (_name, status, expected) => {
     expect(read(status)).toMatchObject([expected, expected]);
@@ -262,7 +343,7 @@ describe('other kinds', () => {
     { conditions: [{ type: 'SuccessCriteriaMet', status: 'True' }], finished: false },
   ])('a job with $conditions is finished: $finished', ({ conditions, finished }) => {
     const job = jobCodec().fromJson({ metadata, status: { conditions } });
-    expect(job).toMatchObject({ namespace: 'a', finished });
+    expect(job).toMatchObject({ namespace: 'a', controller: undefined, finished });
   });
 
   test('a custom resource is rejected in protobuf and without identity', () => {
