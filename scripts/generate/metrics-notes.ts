@@ -40,7 +40,7 @@ export const openLabels: Readonly<Record<string, string>> = {
   scope: '`node`: the budget per node, `cluster`: that for all nodes of the policy',
   resource: `plural of the watched kind, such as ${code('pods')}`,
   status: codes(['True', 'False', 'Unknown']),
-  type: codes(['Ready', 'Accepted', 'Enforcing', 'Holding', 'Degraded', 'BudgetsExceeded']),
+  type: codes(['Ready', 'Accepted', 'Enforcing', 'Holding', 'Degraded', 'BudgetsExceeded', 'ImagesRemoved']),
   verb: methods,
 };
 

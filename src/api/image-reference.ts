@@ -108,6 +108,47 @@ export function firstPattern(patterns: readonly string[]): (image: NamedImage) =
   };
 }
 
+interface ImageSelection {
+  /** The first pattern that matches a name of the image; -1 = none. */
+  readonly index: number;
+  /** A name of the image that no pattern matches; of an image without names its id. undefined = the patterns select the image. */
+  readonly unmatched: string | undefined;
+}
+
+/**
+ * Returns a function that finds whether patterns select an image: they must match all of its names. A digest that matches covers the tags of its
+ * repository, and tags cover the digests of theirs. Only a whole id selects an image by its id: `*` must not select one without names.
+ */
+export function imageSelection(patterns: readonly string[]): (image: NamedImage) => ImageSelection {
+  const rules = patterns.map(patternMatcher);
+  const ruleOf = (name: string): number =>
+    rules.findIndex((matches) => matches(name) || matches(normaliseReference(name)));
+  return ({ id, tags, digests }) => {
+    const ofId = patterns.indexOf(id);
+    if (ofId >= 0 || tags.length + digests.length === 0)
+      return { index: ofId, unmatched: ofId >= 0 ? undefined : id };
+    const byDigest = new Set(digests.filter((name) => ruleOf(name) >= 0).map(repositoryIn));
+    const tagged = new Set(tags.map(repositoryIn));
+    const names = [...tags, ...digests.filter((name) => !tagged.has(repositoryIn(name)))];
+    const indexes = [...tags, ...digests].map(ruleOf).filter((index) => index >= 0);
+    return {
+      index: indexes.length === 0 ? -1 : Math.min(...indexes),
+      unmatched: names.find((name) => ruleOf(name) < 0 && !byDigest.has(repositoryIn(name))),
+    };
+  };
+}
+
+function repositoryIn(name: string): string {
+  const reference = parseImageReference(name);
+  return reference === undefined ? name : repositoryOf(reference);
+}
+
+/** Whether a pattern is the name of one repository, without tag and digest: it matches all of them. */
+export function isRepository(pattern: string): boolean {
+  const { tag, digest } = parseImageReference(pattern) ?? { tag: '' };
+  return tag === undefined && digest === undefined && !/[*?]/.test(pattern);
+}
+
 /** The patterns that match none of the images. */
 export function patternsWithoutImage(
   patterns: readonly string[],

@@ -39,7 +39,7 @@ export const podKeepReasons = [
 export type PodKeepReason = (typeof podKeepReasons)[number];
 
 /** Reasons to remove an image, in the order in which the rules apply. A disk signal: the node is short of it, so unused images are removed at any usage. */
-export const imageRemoveReasons = ['Age', 'Space', ...diskSignals] as const;
+export const imageRemoveReasons = ['RemoveListed', 'Age', 'Space', ...diskSignals] as const;
 export type ImageRemoveReason = (typeof imageRemoveReasons)[number];
 
 /** Reasons to remove a container, a sandbox, a log or an orphaned resource. A disk signal: the node is short of it, so dead containers are removed at any limit. */
@@ -71,6 +71,7 @@ export const imageKeepReasons = [
   'BoundPod',
   'Pinned',
   'KeepListed',
+  'NotSelected',
   'TooYoung',
   'UsedRecently',
   'BelowThreshold',

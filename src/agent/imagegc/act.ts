@@ -10,7 +10,7 @@ import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { imageChecks, type ImageCheckDeps, type PlanBasis } from './checks.ts';
 import { amountOf, amountOverLow } from './disk.ts';
-import type { Goal, ImageGcPlan, ImageRemoval, SpaceUnit } from './facts.ts';
+import { isDueAnyway, type Goal, type ImageGcPlan, type ImageRemoval, type SpaceUnit } from './facts.ts';
 import { upstreamReason, type ImageGcMetrics, type Stage } from './metrics.ts';
 import type { RemovalResults } from './report.ts';
 
@@ -150,7 +150,7 @@ class ImageRemover {
 
   /** Whether the pass ends before this image. */
   enough({ reason }: ImageRemoval): boolean {
-    return this.#removed >= this.#planned.plan.maxImages || (reason !== 'Age' && this.#hasSpace());
+    return this.#removed >= this.#planned.plan.maxImages || (!isDueAnyway(reason) && this.#hasSpace());
   }
 
   /** The kubelet compares after a removal: the space step removes at least one image, even if rounding makes `missing` 0. */

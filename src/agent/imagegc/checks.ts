@@ -13,7 +13,7 @@ import { LiveQuery } from '../../gc/live.ts';
 import type { LiveNode } from '../../kube/actions/live-reads.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { Moment } from '../../runtime/scheduling/jump.ts';
-import type { ImageGcFacts, ImageRemoval } from './facts.ts';
+import { isDueAnyway, type ImageGcFacts, type ImageRemoval } from './facts.ts';
 import { recheckImage } from './plan.ts';
 
 export interface ImageCheckDeps {
@@ -53,12 +53,13 @@ export function imageChecks(
       if (facts === undefined || facts instanceof Error) return stopFor(facts ?? unlisted);
       // A pod that only the cache or only the live list has is protected too.
       const pods = facts.pods && [...facts.pods, ...(node.response(decision)?.pods ?? [])];
-      const kept = recheckImage(decision.target.id, { ...facts, pods, disk: undefined }, { rule, now });
+      const kept = recheckImage(decision, { ...facts, pods, disk: undefined }, { rule, now });
       if (kept === undefined) return undefined;
       return kept === 'Gone' ? { kind: 'gone' } : { kind: 'keep', reason: kept };
     },
   };
-  const clocks = clocksAgree(node, ({ reason }) => reason === 'Age');
+  // Both an age and the end of an entry of the remove list depend on the clock.
+  const clocks = clocksAgree(node, ({ reason }) => isDueAnyway(reason));
   return { checks: [unchanged, node.check, clocks, stillUnused], node };
 }
 

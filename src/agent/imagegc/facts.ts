@@ -6,7 +6,7 @@ import {
 } from '../../api/node-pressure.ts';
 import type { PodRef } from '../../api/pod-ref.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
-import type { ImageGcPolicy, InvalidPolicy, Policy } from '../../api/policy/policy.ts';
+import type { ImageGcPolicy, InvalidPolicy, Policy, RemoveEntry } from '../../api/policy/policy.ts';
 import type { ImageKeepReason, ImageRemoveReason } from '../../api/reasons.ts';
 import type { DiskSpace, NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
@@ -55,6 +55,15 @@ export interface ImageHolds {
   readonly pinned: boolean;
   /** Pattern of the policy's keep list that matches it. */
   readonly keepPattern: string | undefined;
+  /** A name of it that no pattern of nodes.imageGC.only matches. */
+  readonly notSelected: string | undefined;
+}
+
+/** The first entry of nodes.imageGC.remove that has not ended and matches a name of an image. */
+export interface RemoveRequest extends RemoveEntry {
+  readonly index: number;
+  /** Another name of the image that no such entry matches: then the entries do not remove it. */
+  readonly unmatched: string | undefined;
 }
 
 /** The entry of nodes.imageGC.maximumAgeByImage that sets the maximum age of an image. */
@@ -79,6 +88,7 @@ export interface JudgedImage extends ImageTarget {
   readonly maximumAgeMs: number | undefined;
   /** The entry of maximumAgeByImage that sets it; undefined = maximumAge does. */
   readonly ageEntry: AgeEntry | undefined;
+  readonly requested: RemoveRequest | undefined;
 }
 
 /** The container that keeps an image. */
@@ -133,6 +143,10 @@ export const keep = (
     ...kept,
   };
 };
+
+/** Whether the reason applies at any disk usage. */
+export const isDueAnyway = (reason: ImageDecision['reason']): boolean =>
+  reason === 'RemoveListed' || reason === 'Age';
 
 export const bytesOf = (decisions: readonly ImageDecision[]): number =>
   decisions.reduce((sum, { bytes = 0 }) => sum + bytes, 0);
@@ -189,7 +203,7 @@ export interface ImageGcPlan {
   readonly selected?: SelectedImages | undefined;
   /** Most images that the pass may remove. */
   readonly maxImages: number;
-  /** Every removable image in the order of execution: by age, then for space. */
+  /** Every removable image in the order of execution: those on the remove list, by age, then for space. */
   readonly candidates: readonly ImageRemoval[];
   /** The candidates that the pass removes if no removal fails, in the same order. */
   readonly removals: readonly ImageRemoval[];

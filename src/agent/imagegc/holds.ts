@@ -1,9 +1,15 @@
 import { isFinished } from '../../api/pod-phase.ts';
 import { imageIndex, type ImageIndex } from '../../api/image-index.ts';
-import { firstPattern, parseImageReference, type ImageReference } from '../../api/image-reference.ts';
+import {
+  firstPattern,
+  imageSelection,
+  parseImageReference,
+  type ImageReference,
+} from '../../api/image-reference.ts';
+import { hasEnded, type ImageGcPolicy, type RemoveEntry } from '../../api/policy/policy.ts';
 import type { NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
-import type { ImageGcFacts, ImageHolds } from './facts.ts';
+import type { ImageGcFacts, ImageHolds, RemoveRequest } from './facts.ts';
 
 /** Merges the entries with one id, in the order of the list: the names of all of them; a pin on one entry protects the image. */
 export function distinctImages(listed: readonly RuntimeImage[]): readonly RuntimeImage[] {
@@ -29,12 +35,13 @@ type Holding = Pick<ImageGcFacts, 'containers' | 'pods' | 'mounted' | 'sandboxIm
 export function holdsOf(
   images: readonly RuntimeImage[],
   { containers = [], pods = [], mounted = [], sandboxImage = '' }: Holding,
-  keep: readonly string[],
+  { keep = [], only = [] }: Partial<Pick<ImageGcPolicy, 'keep' | 'only'>> = {},
 ): (image: RuntimeImage) => ImageHolds {
   const index = imageIndex(images);
   const usedBy = usedImages(index, containers, mounted);
   const boundPods = boundImages(index, pods);
   const patternOf = firstPattern(keep);
+  const selectionOf = imageSelection(only);
   const ofSandboxes = new Set(index.idsOf(sandboxImage));
   // Without this image no pod can start if the registry is unreachable. If the runtime does not report it, its usual name decides.
   const isOfSandboxes = (image: RuntimeImage): boolean =>
@@ -44,7 +51,22 @@ export function holdsOf(
     boundPod: boundPods.get(image.id),
     pinned: image.pinned || isOfSandboxes(image),
     keepPattern: keep[patternOf(image)],
+    notSelected: only.length === 0 ? undefined : selectionOf(image).unmatched,
   });
+}
+
+/** Returns a function that finds the entry of the policy's remove list for an image. */
+export function requestsAt(
+  entries: readonly RemoveEntry[],
+  now: Date,
+): (image: RuntimeImage) => RemoveRequest | undefined {
+  const active = entries.map((entry, index) => ({ ...entry, index })).filter((one) => !hasEnded(one, now));
+  const selectionOf = imageSelection(active.map(({ image }) => image));
+  return (image) => {
+    const { index, unmatched } = selectionOf(image);
+    const entry = active[index];
+    return entry && { ...entry, unmatched };
+  };
 }
 
 /** The users of images by image id: a container that was created from it, or a mount. */

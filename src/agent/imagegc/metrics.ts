@@ -24,6 +24,7 @@ export const imageGcReasons: UnitReasons & { readonly stages: readonly Stage[] }
 
 /** The reasons as values of the kubelet's label in kubelet_image_garbage_collected_total. */
 export const upstreamReason: Readonly<Record<ImageRemoveReason, string>> = {
+  RemoveListed: 'requested',
   Age: 'age',
   Space: 'space',
   ...byDiskSignal(() => 'space'),

@@ -22,13 +22,13 @@ import {
   type KeptImage,
 } from './facts.ts';
 import { dueByAge, isOldAt, maximumAges, oldAtMs } from './ages.ts';
-import { distinctImages, holdsOf, imageOf } from './holds.ts';
+import { distinctImages, holdsOf, imageOf, requestsAt } from './holds.ts';
 import { unlessHeld } from './hold.ts';
 import { recordAt, repulls } from './records.ts';
 
 /**
- * Decides which images to remove, in which order, and why to keep each of the others: first by the maximum age, then for space, with the
- * arithmetic and the order of the kubelet (pkg/kubelet/images/image_gc_manager.go), then for node pressure, in the same order.
+ * Decides which images to remove, in which order, and why to keep each of the others: first those on the remove list, then by the maximum age, then
+ * for space, with the arithmetic and the order of the kubelet (pkg/kubelet/images/image_gc_manager.go), then for node pressure, in the same order.
  */
 export function planImageGc(facts: ImageGcFacts, { governance, now, demands = [] }: Given): ImageGcPlan {
   const governed = nodeRule(governance, 'imageGC');
@@ -51,7 +51,7 @@ interface Judged {
   readonly kept: readonly KeptImage[];
 }
 
-/** Decides about the images that nothing holds: removals by age, then for space, then for node pressure. */
+/** Decides about the images that nothing holds: removals at any disk usage (on the remove list, then by age), then for space, then for node pressure. */
 function planRemovals(
   facts: ImageGcFacts,
   { policy, rule, now, demands }: Governed,
@@ -59,22 +59,24 @@ function planRemovals(
 ): ImageGcPlan {
   const { maxImagesPerPass: maxImages = Infinity } = rule;
   const inodesOf = inodeEstimate(facts.disk, imageBytes(facts));
-  const isOld = (image: JudgedImage): boolean => isOldAt(image, now);
-  const aged = removable.filter(isOld).map((image) => remove(image, 'Age', policy));
-  const agedNow = aged.slice(0, maxImages);
-  const freedByAge = amountsOf(bytesOf(agedNow), inodesOf);
-  const need = spaceNeed(facts.disk, rule, freedByAge);
-  const goals = [...spaceGoals(need), ...demandGoals(demands, freedByAge)];
-  const rest = removable.filter((image) => !isOld(image));
+  const byReason = Map.groupBy(removable, (image) => dueBecause(image, now));
+  const rest = byReason.get(undefined) ?? [];
+  const due = dueReasons.flatMap((reason) =>
+    (byReason.get(reason) ?? []).map((image) => remove(image, reason, policy)),
+  );
+  const dueNow = due.slice(0, maxImages);
+  const freed = amountsOf(bytesOf(dueNow), inodesOf);
+  const need = spaceNeed(facts.disk, rule, freed);
+  const goals = [...spaceGoals(need), ...demandGoals(demands, freed)];
   const needed = untilEnough(rest, goals, inodesOf);
   const others = rest.map((image, i) => {
     const { reason } = needed[i] ?? goals.at(-1) ?? { reason: 'Space' };
     return remove(image, reason, policy);
   });
-  const othersNow = others.slice(0, Math.min(needed.length, maxImages - agedNow.length));
-  const removals = [...agedNow, ...othersNow];
+  const othersNow = others.slice(0, Math.min(needed.length, maxImages - dueNow.length));
+  const removals = [...dueNow, ...othersNow];
   const isUnknown = unknownBecause(facts) !== undefined;
-  const isPaced = removals.length < aged.length + needed.length;
+  const isPaced = removals.length < due.length + needed.length;
   const keepUntilOld = (image: JudgedImage, reason: 'PacingLimit' | SpaceNeed['reason']): KeptImage =>
     keep(image, { reason, eligibleAtMs: oldAtMs(image) }, policy);
   return {
@@ -91,16 +93,25 @@ function planRemovals(
     maxImages,
     removals,
     reclaim: reclaimOf(demands, amountsOf(bytesOf(removals), inodesOf), isPaced || isUnknown),
-    candidates: [...aged, ...(goals.length > 0 ? others : [])],
+    candidates: [...due, ...(goals.length > 0 ? others : [])],
     kept: [
       ...(goals.length > 0 ? kept : kept.map((one) => ({ ...one, eligibleAt: dueByAge(one) }))),
-      ...aged.slice(agedNow.length).map(({ target }) => keep(target, { reason: 'PacingLimit' }, policy)),
+      ...due.slice(dueNow.length).map(({ target }) => keep(target, { reason: 'PacingLimit' }, policy)),
       ...rest.slice(othersNow.length, needed.length).map((image) => keepUntilOld(image, 'PacingLimit')),
       ...rest
         .slice(needed.length)
         .map((image) => keepUntilOld(image, goals.length > 0 ? 'TargetMet' : need.reason)),
     ],
   };
+}
+
+/** Reasons to remove an image at any disk usage, in the order of removal. */
+const dueReasons = ['RemoveListed', 'Age'] as const;
+
+/** Why an image that nothing keeps is removed at any disk usage; undefined = it is not. */
+export function dueBecause(image: JudgedImage, now: Date): (typeof dueReasons)[number] | undefined {
+  if (isRequested(image)) return 'RemoveListed';
+  return isOldAt(image, now) ? 'Age' : undefined;
 }
 
 /** Bytes of all images, each once. */
@@ -180,14 +191,17 @@ function spaceStep(
 
 type PlanContext = Pick<Governed, 'rule' | 'now'>;
 
-/** Judges one image by newer facts; undefined = it may be removed. `now` is the plan's: a use since then is not before it (`UsedRecently`). */
+/** Judges the image of a removal by newer facts; undefined = it may be removed. `now` is the plan's: a use since then is not before it (`UsedRecently`). */
 export function recheckImage(
-  id: string,
+  { target: { id }, reason }: Pick<ImageRemoval, 'target' | 'reason'>,
   facts: ImageGcFacts,
   context: PlanContext,
 ): ImageKeepReason | 'Gone' | undefined {
   const [fresh] = imageFacts(facts, context.rule, context.now, id);
-  return fresh === undefined ? 'Gone' : keptBecause(fresh, facts, context)?.reason;
+  if (fresh === undefined) return 'Gone';
+  const why = keptBecause(fresh, facts, context);
+  // It has another name now.
+  return why === undefined && reason === 'RemoveListed' && !isRequested(fresh) ? 'NotSelected' : why?.reason;
 }
 
 /** Keeps every image for one reason: no rule allows removals on this node. */
@@ -224,13 +238,15 @@ function imageFacts(
   id?: string,
 ): readonly JudgedImage[] {
   const images = distinctImages(facts.listed);
-  const holds = holdsOf(images, facts, rule?.keep ?? []);
+  const holds = holdsOf(images, facts, rule);
+  const requestOf = requestsAt(rule?.remove ?? [], now);
   const isRepulled = repulls(facts.removed);
   const maximumAge = maximumAges(rule);
   const chosen = id === undefined ? images : images.filter((image) => image.id === id);
   return chosen.map((image) => {
     const record = recordAt(facts.images.get(image.id), now);
     const held = holds(image);
+    const requested = requestOf(image);
     const factor = isRepulled(image, record) && rule?.repullBackoff === true ? 2 : 1;
     return {
       kind: 'Image',
@@ -239,16 +255,25 @@ function imageFacts(
       image,
       record,
       holds: held,
-      protectedBy: protectedBecause(held),
+      protectedBy: protectedBecause(held, requested),
+      requested,
       minimumAgeMs: (rule?.minimumAgeMs ?? 0) * factor,
       ...maximumAge(image),
     };
   });
 }
 
-function protectedBecause({ pinned, keepPattern }: ImageHolds): ImageKept | undefined {
+/** Whether the policy's remove list selects it: the entries match all of its names. */
+const isRequested = ({ requested }: Pick<JudgedImage, 'requested'>): boolean =>
+  requested !== undefined && requested.unmatched === undefined;
+
+function protectedBecause(
+  { pinned, keepPattern, notSelected }: ImageHolds,
+  requested: JudgedImage['requested'],
+): ImageKept | undefined {
   if (pinned) return { reason: 'Pinned' };
-  return keepPattern === undefined ? undefined : { reason: 'KeepListed' };
+  if (keepPattern !== undefined) return { reason: 'KeepListed' };
+  return notSelected === undefined || isRequested({ requested }) ? undefined : { reason: 'NotSelected' };
 }
 
 type KeptUntil = ImageKept & { readonly eligibleAtMs?: number };
@@ -259,7 +284,8 @@ function keptBecause(image: JudgedImage, facts: ImageGcFacts, { now }: PlanConte
   if (why !== undefined) return why;
   const { record, minimumAgeMs } = image;
   const oldEnoughAtMs = record.firstDetectedMs + minimumAgeMs;
-  if (now.getTime() < oldEnoughAtMs) return { reason: 'TooYoung', eligibleAtMs: oldEnoughAtMs };
+  if (!isRequested(image) && now.getTime() < oldEnoughAtMs)
+    return { reason: 'TooYoung', eligibleAtMs: oldEnoughAtMs };
   if (record.lastUsedMs !== undefined && record.lastUsedMs >= now.getTime())
     return { reason: 'UsedRecently' };
   return failedBecause(image, facts, now);

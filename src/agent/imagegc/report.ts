@@ -1,4 +1,5 @@
 import type { DiskSignal, ReclaimResult } from '../../api/node-pressure.ts';
+import { hasEnded, type RemoveEntry } from '../../api/policy/policy.ts';
 import { imageRemoveReasons } from '../../api/reasons.ts';
 import type {
   CountAndBytes,
@@ -13,7 +14,8 @@ import type { PassResults } from '../../gc/pass.ts';
 import { amountText, counted } from '../../gc/reasons/words.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
-import { isOldAt } from './ages.ts';
+import { sizeText } from '../../runtime/text/size-text.ts';
+import { dueBecause } from './plan.ts';
 import { dryShortMessage, invalidCapacityMessage, shortMessage } from './events.ts';
 import {
   bytesOf,
@@ -81,6 +83,8 @@ function removalFailure(plan: ImageGcPlan, results: RemovalResults, now: Date): 
   const { failed, stopped } = results;
   if (stopped?.error !== undefined) return stopped.why;
   const lastError = lastErrorOf(results);
+  if (failed.some(({ decision }) => decision.reason === 'RemoveListed'))
+    return `wanted to remove images on the remove list, encountered errors in image deletion: ${lastError}`;
   const aged = failed.find(({ decision }) => decision.reason === 'Age');
   if (aged !== undefined)
     return `wanted to free images older than ${formatDuration(aged.decision.target.maximumAgeMs ?? 0)}, encountered errors in image deletion: ${lastError}`;
@@ -102,7 +106,7 @@ function postponedFailure(
   // Nothing is due while a large removal waits.
   if (selected?.holdLeftMs !== undefined) return undefined;
   const postponed = kept.filter(({ reason }) => reason === 'RemovalFailed');
-  const isDue = isMissing(results) || postponed.some(({ target }) => isOldAt(target, now));
+  const isDue = isMissing(results) || postponed.some(({ target }) => dueBecause(target, now) !== undefined);
   if (postponed.length === 0 || !isDue) return undefined;
   return `the runtime refuses to remove ${counted(postponed.length, 'image')}; dustpan tries again after a pause`;
 }
@@ -135,7 +139,7 @@ function unknownMessage({ kept }: ImageGcPlan): string | undefined {
 }
 
 function dryRunResult(plan: ImageGcPlan, disk: DiskSpace | undefined): Outcome {
-  if (plan.state === 'Short') return ended('Short', dryShortMessage(disk, plan));
+  if (plan.state === 'Short') return ended('Short', dryShortMessage(disk, plan) + onlyText(plan));
   if ([...plan.reclaim.values()].some((result) => result !== 'Enough')) {
     const bytes = bytesOf(plan.removals);
     return ended('Short', demandMessage(plan, { bytes, inodes: plan.inodesOf(bytes) }));
@@ -155,13 +159,13 @@ function shortResult(plan: ImageGcPlan, results: RemovalResults, disk: DiskSpace
   if (removed.length >= plan.maxImages)
     return ended('Short', `maxImagesPerPass is ${plan.maxImages}: more images are due`);
   const freed = { bytes: freedBytes, inodes: freedInodes };
-  if (isSpaceMissing(results)) return ended('Short', shortMessage(disk, plan, freed), true);
+  if (isSpaceMissing(results)) return ended('Short', shortMessage(disk, plan, freed) + onlyText(plan), true);
   return ended('Short', demandMessage(plan, freed));
 }
 
 /** The demand of node pressure that removing every unused image would not meet. */
-function demandMessage({ goals }: ImageGcPlan, freed: Readonly<Record<SpaceUnit, number>>): string {
-  return goals
+function demandMessage(plan: ImageGcPlan, freed: Readonly<Record<SpaceUnit, number>>): string {
+  const sentences = plan.goals
     .flatMap(({ reason, unit, wanted }) =>
       reason === 'Space'
         ? []
@@ -170,6 +174,14 @@ function demandMessage({ goals }: ImageGcPlan, freed: Readonly<Record<SpaceUnit,
           ],
     )
     .join(' ');
+  return sentences + onlyText(plan);
+}
+
+/** Names nodes.imageGC.only where it keeps images that could be removed. */
+function onlyText({ kept }: ImageGcPlan): string {
+  const images = kept.filter(({ reason }) => reason === 'NotSelected');
+  if (images.length === 0) return '';
+  return ` nodes.imageGC.only keeps ${counted(images.length, 'unused image')}, ${sizeText(bytesOf(images))} (NotSelected).`;
 }
 
 /** What a pass for a demand of node pressure has left; in mode DryRun, what the planned removals would leave. */
@@ -223,6 +235,7 @@ export function inventoryOf(
     listed: largest.slice(0, maxListed).map(listedOf),
     disk,
     held: heldImages(plan, now),
+    removeList: removeProgress(plan.rule?.remove ?? [], images, now),
     offenders: largest.slice(0, maxOffenders).map(({ target: { id, name, image }, reason }) => ({
       kind: 'Image',
       id,
@@ -232,6 +245,21 @@ export function inventoryOf(
       reason,
     })),
   };
+}
+
+/** Counts the images that are left of each entry. */
+function removeProgress(
+  entries: readonly RemoveEntry[],
+  images: readonly ImageDecision[],
+  now: Date,
+): ImageInventory['removeList'] {
+  const active = entries.filter((entry) => !hasEnded(entry, now));
+  if (active.length === 0) return undefined;
+  return active.map(({ image }) => {
+    const left = images.filter(({ target }) => target.requested?.image === image);
+    const inUse = left.filter(({ target }) => isUsed(target)).length;
+    return { image, inUse, kept: left.length - inUse };
+  });
 }
 
 const isUsed = ({ holds }: JudgedImage): boolean =>

@@ -16,7 +16,14 @@ import type { Meaning, Why } from '../../gc/words.ts';
 import { bounds } from '../../runtime/bounds.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
-import type { ImageDecision, ImageGcPlan, ImageKept, JudgedImage, SpaceUnit } from './facts.ts';
+import {
+  isDueAnyway,
+  type ImageDecision,
+  type ImageGcPlan,
+  type ImageKept,
+  type JudgedImage,
+  type SpaceUnit,
+} from './facts.ts';
 
 const nodeLabel = 'Or the label gc.dustpan.dev/keep: "true" on the node.';
 const anyUse = `a container or a pod that uses it; a pin in the runtime; an entry in nodes.imageGC.keep. ${nodeLabel}`;
@@ -31,6 +38,10 @@ export const imageReasons: Readonly<Record<ImageRemoveReason | ImageKeepReason, 
     meaning: `The node is low on ${signalText[signal]}, and ${nextInOrder}`,
     change: `More available than the threshold; ${anyUse}`,
   })),
+  RemoveListed: {
+    meaning: "It is on the policy's remove list, and nothing uses it.",
+    change: `The entry of nodes.imageGC.remove is deleted or ends (until); ${anyUse}`,
+  },
   Age: {
     meaning: 'It has been unused for longer than its maximum age.',
     change: `A longer maximum age (nodes.imageGC.maximumAge, or the first matching entry of maximumAgeByImage); ${anyUse}`,
@@ -56,6 +67,10 @@ export const imageReasons: Readonly<Record<ImageRemoveReason | ImageKeepReason, 
   KeepListed: {
     meaning: "It is on the policy's keep list.",
     change: 'No pattern of nodes.imageGC.keep matches one of its tags or digests.',
+  },
+  NotSelected: {
+    meaning: 'The policy removes only other images (nodes.imageGC.only), or it has no name.',
+    change: 'Patterns of nodes.imageGC.only match all of its names, or entries of nodes.imageGC.remove do.',
   },
   TooYoung: {
     meaning: "It is younger than the policy's minimum age.",
@@ -95,12 +110,27 @@ export const imageReasons: Readonly<Record<ImageRemoveReason | ImageKeepReason, 
   },
 };
 
-/** Explains the decision about one image with its values. */
+/** Explains the decision about one image with its values, and names the entry of the remove list that matches it. */
 export function explainImage(decision: ImageDecision, plan: ImageGcPlan): Why {
+  const why = explainReason(decision, plan);
+  const { requested } = decision.target;
+  if (requested === undefined || decision.reason === 'RemoveListed') return why;
+  const { image, unmatched } = requested;
+  const effect =
+    unmatched === undefined
+      ? `removes it as soon as nothing keeps it, until ${timeText(requested.untilMs)}`
+      : `does not remove it, because no entry matches its name ${unmatched}`;
+  const field = [...(why.field === undefined ? [] : [why.field]), removeField(requested)].join(', ');
+  return { detail: `${why.detail} The entry ${JSON.stringify(image)} of the remove list ${effect}.`, field };
+}
+
+function explainReason(decision: ImageDecision, plan: ImageGcPlan): Why {
   const { target, reason, policy } = decision;
   const { image, record, holds, ageEntry } = target;
   const { meaning } = imageReasons[reason];
   switch (decision.reason) {
+    case 'RemoveListed':
+      return explainRequested(target);
     case 'Age': {
       const age = formatDuration(target.maximumAgeMs ?? 0);
       const ofEntry =
@@ -111,10 +141,10 @@ export function explainImage(decision: ImageDecision, plan: ImageGcPlan): Why {
       };
     }
     case 'Space': {
-      const hasAged = plan.removals.some((one) => one.reason === 'Age');
+      const hasDue = plan.removals.some((one) => isDueAnyway(one.reason));
       return {
         detail:
-          `The image file system ${usageText(plan)}, so dustpan frees ${wantedText(plan)}${hasAged ? ', in addition to images removed by age' : ''}` +
+          `The image file system ${usageText(plan)}, so dustpan frees ${wantedText(plan)}${hasDue ? ', in addition to images removed by age or by the remove list' : ''}` +
           `; this image (${useText(record)}) is the ${place(decision, plan)} to be removed.`,
         field: crossedOf(plan)
           .map(
@@ -143,6 +173,8 @@ export function explainImage(decision: ImageDecision, plan: ImageGcPlan): Why {
         field: `nodes.imageGC.keep[${plan.rule?.keep.indexOf(pattern) ?? 0}]=${pattern}`,
       };
     }
+    case 'NotSelected':
+      return explainNotSelected(target, plan);
     case 'TooYoung':
       return explainYoung(target, plan);
     case 'BelowThreshold':
@@ -178,6 +210,27 @@ export function explainImage(decision: ImageDecision, plan: ImageGcPlan): Why {
       return explainNode(decision.reason, policy);
   }
 }
+
+function explainNotSelected({ id, holds: { notSelected = id } }: JudgedImage, { rule }: ImageGcPlan): Why {
+  return {
+    detail:
+      notSelected === id
+        ? 'It has no name that a pattern of nodes.imageGC.only could match.'
+        : `No pattern of nodes.imageGC.only matches its name ${notSelected}.`,
+    field: `nodes.imageGC.only has ${counted(rule?.only.length ?? 0, 'pattern')}`,
+  };
+}
+
+function explainRequested({ requested }: JudgedImage): Why {
+  if (requested === undefined) return { detail: imageReasons.RemoveListed.meaning };
+  return {
+    detail: `It matches the entry ${JSON.stringify(requested.image)} of the policy's remove list, which is in force until ${timeText(requested.untilMs)}, and nothing uses it.`,
+    field: removeField(requested),
+  };
+}
+
+const removeField = ({ index, image }: NonNullable<JudgedImage['requested']>): string =>
+  `nodes.imageGC.remove[${index}]=${image}`;
 
 function explainSignal(decision: ImageDecision, signal: DiskSignal, plan: ImageGcPlan): Why {
   const { wanted = 0, threshold = '' } = plan.goals.find(({ reason }) => reason === signal) ?? {};
@@ -346,7 +399,7 @@ function targetText(plan: ImageGcPlan): string {
     ),
     ...demands.map(({ signal, threshold }) => `the threshold ${threshold} of ${signal}`),
   ];
-  return `It is removable, but the images that dustpan removes by age are enough to reach ${reached.join(' and ')}.`;
+  return `It is removable, but the images that dustpan removes by age or by the remove list are enough to reach ${reached.join(' and ')}.`;
 }
 
 /** The policy fields that the removals have to reach. */

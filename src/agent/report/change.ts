@@ -54,16 +54,16 @@ function stateOf({ agentVersion, policy, runtime, usage, conditions = [] }: Node
   ]);
 }
 
-/** Removals, errors, local storage, and logs that are too large. */
+/** Removals, errors, the remove list, local storage, and logs that are too large. */
 function workOf(status: NodeGCReportStatus): string {
-  const { units = [], conditions = [], largestOffenders = [] } = status;
+  const { units = [], images, conditions = [], largestOffenders = [] } = status;
   const largeLogs = largestOffenders.flatMap(({ kind, id }) => (kind === 'LogFile' ? [id] : [])).sort();
   const done = units.map(({ name, removedTotal, freedBytesTotal, errors, message }) => [
     ...[name, removedTotal, freedBytesTotal],
     ...[errors, message],
   ]);
   const messages = conditions.map(({ message }) => message);
-  return JSON.stringify([done, messages, storageLevels(status), largeLogs]);
+  return JSON.stringify([done, images?.removeList, messages, storageLevels(status), largeLogs]);
 }
 
 function inventoryDiffers(previous: NodeGCReportStatus, next: NodeGCReportStatus): boolean {

@@ -71,9 +71,17 @@ function imagesOf(
 ): NodeGCReportStatus['images'] {
   const lastRemoved = removed.length === 0 ? undefined : removed.map(removedOf);
   if (inventory === undefined) return lastRemoved && { lastRemoved };
-  const { total, inUse, pinned, kept, removable } = inventory;
+  const { total, inUse, pinned, kept, removable, removeList } = inventory;
   const size = shortQuantityText(Math.min(Math.max(0, removable.bytes || 0), Number.MAX_SAFE_INTEGER));
-  return { total, inUse, pinned, kept, removable: { ...removable, size }, lastRemoved };
+  return {
+    total,
+    inUse,
+    pinned,
+    kept,
+    removable: { ...removable, size },
+    removeList: removeList && [...removeList],
+    lastRemoved,
+  };
 }
 
 /** Nothing where nothing is known. */

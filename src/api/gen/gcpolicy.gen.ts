@@ -344,6 +344,16 @@ export interface GCPolicySpecNodesImageGC {
    */
   keep?: string[] | undefined;
   /**
+   * Patterns, as in keep, for the only images that the agent may remove for space, for age or for node pressure. Empty (the default) means all. An image with several names is removed only if patterns match all of them. Entries of remove select images by themselves.
+   *
+   * Items: Pattern for an image reference, as in keep, such as registry.example.com/ci/*. A digest that matches covers all tags of its repository, and tags that all match cover its digests. An image without a name matches only by its complete ID.
+   */
+  only?: string[] | undefined;
+  /**
+   * Images that the agent removes from all governed nodes as soon as nothing uses them, at any age and disk usage. Pins, keep, holdAbove and maxImagesPerPass still apply. The condition ImagesRemoved of the policy has the progress. Default: none.
+   */
+  remove?: GCPolicySpecNodesImageGCRemoveItem[] | undefined;
+  /**
    * Value of imageGCHighThresholdPercent in the configuration of the governed nodes' kubelets. Default 85. dustpan only compares it with highThresholdPercent, to warn (KeepListAtRisk) when a kubelet may remove images on the keep list.
    */
   kubeletHighThresholdPercent?: number | undefined;
@@ -389,6 +399,19 @@ export interface GCPolicySpecNodesImageGCMaximumAgeByImageItem {
    * Duration for which a matching image may stay unused; after it, the agent removes the image at any disk usage. 0s means that age never removes it.
    */
   maximumAge: string;
+}
+/**
+ * Removes the images that match a pattern, until a time.
+ */
+export interface GCPolicySpecNodesImageGCRemoveItem {
+  /**
+   * Pattern for an image reference, as in keep, such as registry.example.com/app:1.2*. An image with several names is removed only if entries match all of them, as in only.
+   */
+  image: string;
+  /**
+   * Time, such as 2026-12-01T00:00:00Z, after which the entry does nothing. Required: an entry that is forgotten must not remove later images that match it.
+   */
+  until: string;
 }
 /**
  * Removes dead containers, dead pod sandboxes and, if logs is present, log files. If absent, the agent removes none of them.
@@ -628,7 +651,7 @@ export interface GCPolicyStatus {
    */
   lastPassTime?: string | undefined;
   /**
-   * Conditions: Ready (accepted and not degraded), Accepted (the spec is valid), Enforcing (mode Enforce is in effect), Holding (a large deletion by a new generation waits), Degraded (a problem limits the policy), BudgetsExceeded (a namespace exceeds its budget; absent without namespaceBudgets).
+   * Conditions: Ready (accepted and not degraded), Accepted (the spec is valid), Enforcing (mode Enforce is in effect), Holding (a large deletion by a new generation waits), Degraded (a problem limits the policy), BudgetsExceeded (a namespace exceeds its budget; absent without namespaceBudgets), ImagesRemoved (no governed node has an image that nodes.imageGC.remove selects; absent without such entries).
    */
   conditions?: GCPolicyStatusCondition[] | undefined;
   hold?: GCPolicyStatusHold | undefined;

@@ -78,12 +78,13 @@ type HoldFields = 'holdAbove' | 'holdForMs';
 /** Its own thresholds are those of bytes; `inodes` undefined = off. */
 export interface ImageGcPolicy extends Omit<
   SpecNodesImageGC,
-  HoldFields | 'maximumAgeMs' | 'maximumAgeByImage' | 'maxImagesPerPass'
+  HoldFields | 'maximumAgeMs' | 'maximumAgeByImage' | 'maxImagesPerPass' | 'remove'
 > {
   /** undefined = no limit. */
   readonly maximumAgeMs: number | undefined;
   /** The first entry that matches an image takes the place of maximumAgeMs. */
   readonly maximumAgeByImage: readonly ImageAgeRule[];
+  readonly remove: readonly RemoveEntry[];
   /** undefined = unlimited. */
   readonly maxImagesPerPass: number | undefined;
   readonly hold: HoldRule;
@@ -98,6 +99,15 @@ export interface ImageAgeRule {
   /** undefined = no limit. */
   readonly maximumAgeMs: number | undefined;
 }
+
+/** An entry of nodes.imageGC.remove: `image` is a pattern as in the keep list. */
+export interface RemoveEntry {
+  readonly image: string;
+  /** Unix milliseconds; from then on the entry does nothing. */
+  readonly untilMs: number;
+}
+
+export const hasEnded = ({ untilMs }: RemoveEntry, now: Date): boolean => untilMs <= now.getTime();
 
 export interface ContainerGcPolicy extends Omit<
   SpecNodesContainerGC,

@@ -57,6 +57,8 @@ export interface ImageInventory {
   readonly disk: ImageDisk | undefined;
   /** The large removal by a new generation that waits; undefined = none. */
   readonly held?: HeldImages | undefined;
+  /** The entries of nodes.imageGC.remove that have not ended; undefined = none. */
+  readonly removeList?: readonly RemoveProgress[] | undefined;
   /** Largest first, at most ten. */
   readonly offenders: readonly Offender[];
 }
@@ -71,6 +73,14 @@ export interface ListedImage {
   readonly isKept: boolean;
   /** When it was last used; if never, when it was first seen; undefined = it is in use. */
   readonly unusedSinceMs: number | undefined;
+}
+
+/** An entry of nodes.imageGC.remove, and how many images that it matches are left. */
+export interface RemoveProgress {
+  readonly image: string;
+  readonly inUse: number;
+  /** Left for another reason. */
+  readonly kept: number;
 }
 
 export interface HeldImages {

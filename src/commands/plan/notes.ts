@@ -1,8 +1,8 @@
 import { distinctImages } from '../../agent/imagegc/holds.ts';
-import { patternsWithoutImage } from '../../api/image-reference.ts';
+import { isRepository, patternsWithoutImage } from '../../api/image-reference.ts';
 import { needsUsageOf } from '../../api/policy/matching.ts';
 import { nodeGovernance, nodeRule } from '../../api/policy/node-governance.ts';
-import { invalidPolicyText, isInvalid } from '../../api/policy/policy.ts';
+import { hasEnded, invalidPolicyText, isInvalid } from '../../api/policy/policy.ts';
 import { byName, type NodePart, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import { firstOf } from '../cli/table.ts';
 import type { PlanInputs } from './command.ts';
@@ -60,16 +60,37 @@ function patternNotes({ policies, nodes, parts }: PlanFacts): readonly string[] 
     const governed = nodeRule(governanceOf(known?.get(name)), 'imageGC');
     return governed.kind === 'keep' || images.length === 0 ? [] : [{ ...governed, images }];
   });
-  return [...Map.groupBy(ruled, ({ rule }) => rule)].flatMap(([{ keep, maximumAgeByImage }, ofRule]) => {
-    const images = distinctImages(ofRule.flatMap((one) => one.images));
-    const lists = { keep, maximumAgeByImage: maximumAgeByImage.map(({ image }) => image) };
-    return Object.entries(lists).flatMap(([list, patterns]) => {
-      const useless = patternsWithoutImage(patterns, images).map((pattern) => JSON.stringify(pattern));
-      return useless.length === 0
+  return [...Map.groupBy(ruled, ({ rule }) => rule)].flatMap(
+    ([{ keep, only, maximumAgeByImage }, ofRule]) => {
+      const images = distinctImages(ofRule.flatMap((one) => one.images));
+      const lists = { keep, only, maximumAgeByImage: maximumAgeByImage.map(({ image }) => image) };
+      return Object.entries(lists).flatMap(([list, patterns]) => {
+        const useless = patternsWithoutImage(patterns, images).map((pattern) => JSON.stringify(pattern));
+        return useless.length === 0
+          ? []
+          : [
+              `GCPolicy ${ofRule[0]?.policy.name ?? ''}: no image on its nodes that were read matches ${firstOf(useless, maxNames)} of nodes.imageGC.${list}.`,
+            ];
+      });
+    },
+  );
+}
+
+/** Entries of the lists of images whose effect is easily misread. */
+export function imageListNotes({ policies = [] }: Pick<PlanFacts, 'policies'>, now: Date): readonly string[] {
+  return policies.flatMap((policy) => {
+    const { keep = [], remove = [] } = (isInvalid(policy) ? undefined : policy.nodes?.imageGC) ?? {};
+    const ended = remove.filter((entry) => hasEnded(entry, now)).map(({ image }) => image);
+    const effects = [
+      ['keep', keep.filter(isRepository), ['keeps all tags', 'keep all tags']],
+      ['remove', ended, ['has ended and removes nothing', 'have ended and remove nothing']],
+    ] as const;
+    return effects.flatMap(([list, entries, [ofOne, ofMore]]) => {
+      const names = entries.map((entry) => JSON.stringify(entry));
+      const effect = names.length === 1 ? ofOne : ofMore;
+      return names.length === 0
         ? []
-        : [
-            `GCPolicy ${ofRule[0]?.policy.name ?? ''}: no image on its nodes that were read matches ${firstOf(useless, maxNames)} of nodes.imageGC.${list}.`,
-          ];
+        : [`GCPolicy ${policy.name}: ${firstOf(names, maxNames)} of nodes.imageGC.${list} ${effect}.`];
     });
   });
 }

@@ -47,7 +47,7 @@ import {
 import { holdNotes } from './hold-notes.ts';
 import { planRequested, planStorage } from './localstorage.ts';
 import { planPressure, pressureOn, type Reclaim } from './nodepressure.ts';
-import { notesOn, paceNotes } from './notes.ts';
+import { imageListNotes, notesOn, paceNotes } from './notes.ts';
 
 /** Plans what the controller and the agents would do, with their own plan functions: the cluster first, then node by node. */
 export function planUnits(facts: PlanFacts, options: PlanOptions): PlanDocument {
@@ -63,7 +63,12 @@ export function planUnits(facts: PlanFacts, options: PlanOptions): PlanDocument 
     policies: policyCounts(facts, decisions),
     policiesUnknown: facts.policies === undefined ? true : undefined,
     idle: facts.idle,
-    notes: [...notesOn(facts), ...paceNotes(decisions), ...units.flatMap(({ notes = [] }) => notes)],
+    notes: [
+      ...notesOn(facts),
+      ...imageListNotes(facts, options.now),
+      ...paceNotes(decisions),
+      ...units.flatMap(({ notes = [] }) => notes),
+    ],
   };
 }
 

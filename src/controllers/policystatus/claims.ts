@@ -3,7 +3,7 @@ import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import { invalidPolicyText, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { printable } from '../../runtime/text/printable.ts';
 import { holdingClaim } from './hold.ts';
-import type { NodeRollup } from './nodes.ts';
+import { removeEntriesOf, type NodeRollup, type RemovalProgress } from './nodes.ts';
 import { noPassYet, type Claim, type PolicyStatus, type StatusFacts } from './status.ts';
 
 /** The conditions of a policy, without their transition times. `hold`: of the last pass, or as stored. */
@@ -13,7 +13,8 @@ export function claims(facts: StatusFacts, hold: PolicyStatus['hold']): readonly
   const degraded = degradedClaim(facts);
   const enforcing = enforcingClaim(policy, report);
   const holding = holdingClaim(facts, hold);
-  return [readyClaim(accepted, degraded), accepted, enforcing, holding, degraded, ...budgetsClaim(facts)];
+  const others = [...budgetsClaim(facts), ...removalsClaim(facts)];
+  return [readyClaim(accepted, degraded), accepted, enforcing, holding, degraded, ...others];
 }
 
 function readyClaim(accepted: Claim, degraded: Claim): Claim {
@@ -105,11 +106,52 @@ function budgetsClaim({ policy, stored, budgets }: StatusFacts): readonly Claim[
   const type = 'BudgetsExceeded';
   if (!hasNamespaceBudgets([policy])) return [];
   if (budgets !== undefined) return [{ type, ...budgets }];
-  const before = stored?.conditions.find((condition) => condition.type === type);
-  if (before !== undefined)
-    return [{ type, status: before.status, reason: before.reason, message: before.message }];
   const message = 'The controller has not compared the usage of namespaces with the budgets yet';
-  return [{ type, status: 'Unknown', reason: 'NotCompared', message }];
+  return [asBefore(stored, { type, status: 'Unknown', reason: 'NotCompared', message })];
+}
+
+/** Whether no governed node has an image that nodes.imageGC.remove selects. Absent without entries; while the reports are not known as it was. */
+function removalsClaim({ policy, stored, removals }: StatusFacts): readonly Claim[] {
+  const type = 'ImagesRemoved';
+  if ('problems' in policy || removeEntriesOf(policy).length === 0) return [];
+  if (removals === undefined) {
+    const message = 'The reports of the nodes are not known yet';
+    // Another generation may have other entries.
+    const current = stored?.observedGeneration === policy.generation ? stored : undefined;
+    return [asBefore(current, { type, status: 'Unknown', reason: 'NoReportYet', message })];
+  }
+  if (removals.length === 0) {
+    const message = 'Every entry of nodes.imageGC.remove has ended';
+    return [{ type, status: 'Unknown', reason: 'Ended', message }];
+  }
+  const left = removals.filter(isLeft);
+  const texts = printable([...left, ...removals.filter((one) => !isLeft(one))].map(removalText).join('; '));
+  if (policy.mode === 'DryRun') {
+    const message = cut(`Mode DryRun: dustpan removes nothing; ${texts}`);
+    return [{ type, status: 'False', reason: 'ModeDryRun', message }];
+  }
+  return left.length === 0
+    ? [{ type, status: 'True', reason: 'Removed', message: cut(texts) }]
+    : [{ type, status: 'False', reason: 'ImagesLeft', message: cut(texts) }];
+}
+
+const isLeft = ({ nodes, gone }: RemovalProgress): boolean => nodes === 0 || gone < nodes;
+
+function removalText({ image, nodes, gone, inUse, kept, unknown }: RemovalProgress): string {
+  const others = [
+    ...(inUse > 0 ? [`in use on ${inUse}`] : []),
+    ...(kept > 0 ? [`kept on ${kept} for another reason`] : []),
+    ...(unknown > 0 ? [`not reported by ${unknown}`] : []),
+  ];
+  return [`${image}: gone from ${gone} of ${nodes} nodes`, ...others].join(', ');
+}
+
+/** The stored condition: after a restart the controller knows less than before. */
+function asBefore(stored: PolicyStatus | undefined, otherwise: Claim): Claim {
+  const before = stored?.conditions.find(({ type }) => type === otherwise.type);
+  if (before === undefined) return otherwise;
+  const { type, status, reason, message } = before;
+  return { type, status, reason, message };
 }
 
 /** A policy without rules for pods: only the reports of nodes count. */

@@ -9,7 +9,7 @@ import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { invalidPolicy } from './events.ts';
 import { showConditions, type PolicyStatusMetrics } from './metrics.ts';
-import { rollUpNodes, type NodeRollup } from './nodes.ts';
+import { rollUpNodes, rollUpRemovals, type NodeRollup, type RemovalProgress } from './nodes.ts';
 import { planStatus, writeAfterMs } from './plan.ts';
 import { type PolicyStatus } from './status.ts';
 
@@ -63,24 +63,26 @@ export class PolicyStatusController {
     for (const policy of ranked) {
       if (!this.#deps.holdsLease()) return;
       this.#reportInvalid(policy);
-      const status = await this.#reconcileOne(policy, rollups?.get(policy.uid), signal);
+      const status = await this.#reconcileOne(policy, rollups, signal);
       conditions.set(policy.name, status.conditions);
     }
     showConditions(this.#deps.metrics, conditions);
   }
 
   /** undefined while nodes or reports are not known. */
-  #rollUp(): ReadonlyMap<string, NodeRollup> | undefined {
+  #rollUp(): Rollups | undefined {
     const { policies, nodes, nodeReports, clock } = this.#deps;
     if (!nodes.synced || !nodeReports.synced) return undefined;
     const observed = { nodes: nodes.items.values(), reports: nodeReports.items.values() };
-    return rollUpNodes(policies.ranked, observed, clock.now());
+    const now = clock.now();
+    const { ranked } = policies;
+    return { counts: rollUpNodes(ranked, observed, now), removals: rollUpRemovals(ranked, observed, now) };
   }
 
   /** The status that the policy should have, written or not. */
   async #reconcileOne(
     policy: Policy | InvalidPolicy,
-    nodes: NodeRollup | undefined,
+    rollups: Rollups | undefined,
     signal: AbortSignal,
   ): Promise<PolicyStatus> {
     const { policies, clock } = this.#deps;
@@ -89,7 +91,10 @@ export class PolicyStatusController {
     const stored = newer(memory.written, policies.storedStatus(policy.uid));
     const { report, deletedSince } = memory;
     const budgets = this.#budgets.get(policy.uid);
-    const planned = planStatus({ policy, stored, report, deletedSince, nodes, budgets }, clock.now());
+    const nodes = rollups?.counts.get(policy.uid);
+    const removals = rollups && (rollups.removals.get(policy.uid) ?? []);
+    const facts = { policy, stored, report, deletedSince, nodes, removals, budgets };
+    const planned = planStatus(facts, clock.now());
     const waitMs = writeAfterMs(planned, stored);
     const waitedMs = clock.monotonicMs() - (memory.writtenAtMs ?? -Infinity);
     if (waitMs !== undefined && waitedMs >= waitMs)
@@ -127,6 +132,12 @@ export class PolicyStatusController {
     this.#deps.log.error({ policy: policy.name, problems: policy.problems }, 'policy is invalid');
     this.#deps.recorder.record(invalidPolicy(policy));
   }
+}
+
+/** By UID of the policy. */
+interface Rollups {
+  readonly counts: ReadonlyMap<string, NodeRollup>;
+  readonly removals: ReadonlyMap<string, readonly RemovalProgress[]>;
 }
 
 interface Memory {

@@ -1,5 +1,11 @@
 import { nodeMatcher } from '../../api/policy/matching.ts';
-import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
+import {
+  hasEnded,
+  isInvalid,
+  type InvalidPolicy,
+  type Policy,
+  type RemoveEntry,
+} from '../../api/policy/policy.ts';
 import { isFresh } from '../../api/report/fresh.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import type { NodeFacts } from '../../kube/cache/objects.ts';
@@ -31,22 +37,86 @@ interface ObservedNodes {
 /** Adds up the reports of the nodes that each policy governs, by UID of the policy; only for policies with rules for nodes. */
 export function rollUpNodes(
   ranked: readonly (Policy | InvalidPolicy)[],
-  { nodes, reports }: ObservedNodes,
+  observed: ObservedNodes,
   now: Date,
 ): ReadonlyMap<string, NodeRollup> {
-  const fresh = [...reports].filter(({ reportedAtMs }) => isFresh(reportedAtMs, now));
-  const byNode = new Map(fresh.map((one) => [one.name, one]));
   const rollups = new Map<string, NodeRollup>();
   for (const policy of ranked)
     if (!isInvalid(policy) && policy.nodes !== undefined) rollups.set(policy.uid, none);
-  const governorOf = nodeMatcher(ranked);
-  for (const { name, labels } of nodes) {
-    const policy = governorOf(labels);
-    const rollup = rollups.get(policy?.uid ?? '');
-    if (policy !== undefined && rollup !== undefined)
-      rollups.set(policy.uid, add(rollup, countsOf(byNode.get(name), policy)));
+  for (const [policy, report] of governedNodes(ranked, observed, now)) {
+    const rollup = rollups.get(policy.uid);
+    if (rollup !== undefined) rollups.set(policy.uid, add(rollup, countsOf(report, policy)));
   }
   return rollups;
+}
+
+/** Each governed node: its policy, and its report if that is recent. */
+function governedNodes(
+  ranked: readonly (Policy | InvalidPolicy)[],
+  { nodes, reports }: ObservedNodes,
+  now: Date,
+): readonly (readonly [Policy | InvalidPolicy, NodeReportFacts | undefined])[] {
+  const fresh = [...reports].filter(({ reportedAtMs }) => isFresh(reportedAtMs, now));
+  const byNode = new Map(fresh.map((one) => [one.name, one]));
+  const governorOf = nodeMatcher(ranked);
+  return [...nodes].flatMap(({ name, labels }) => {
+    const policy = governorOf(labels);
+    return policy === undefined ? [] : [[policy, byNode.get(name)] as const];
+  });
+}
+
+/** How far an entry of nodes.imageGC.remove is: numbers of governed nodes. A node may be both in `inUse` and in `kept`. */
+export interface RemovalProgress {
+  readonly image: string;
+  readonly nodes: number;
+  /** None of the images is left. */
+  readonly gone: number;
+  readonly inUse: number;
+  readonly kept: number;
+  /** No recent report about the entry. */
+  readonly unknown: number;
+}
+
+/** The progress of the entries of nodes.imageGC.remove that have not ended, by UID of the policy. */
+export function rollUpRemovals(
+  ranked: readonly (Policy | InvalidPolicy)[],
+  observed: ObservedNodes,
+  now: Date,
+): ReadonlyMap<string, readonly RemovalProgress[]> {
+  const listing = ranked.flatMap((policy) => {
+    const entries = removeEntriesOf(policy).filter((entry) => !hasEnded(entry, now));
+    return entries.length === 0 ? [] : [{ uid: policy.uid, entries }];
+  });
+  const governed = listing.length === 0 ? [] : governedNodes(ranked, observed, now);
+  return new Map(
+    listing.map(({ uid, entries }) => {
+      const reports = governed.flatMap(([policy, report]) => (policy.uid === uid ? [report] : []));
+      return [uid, entries.map(({ image }) => progressOf(image, uid, reports))];
+    }),
+  );
+}
+
+export const removeEntriesOf = (policy: Policy | InvalidPolicy): readonly RemoveEntry[] =>
+  isInvalid(policy) ? [] : (policy.nodes?.imageGC?.remove ?? []);
+
+/** Only a report that names this policy counts. */
+function progressOf(
+  image: string,
+  uid: string,
+  reports: readonly (NodeReportFacts | undefined)[],
+): RemovalProgress {
+  const left = reports.flatMap((report) => {
+    const entry = report?.removeList.find((one) => one.image === image);
+    return report?.policyUid === uid && entry !== undefined ? [entry] : [];
+  });
+  return {
+    image,
+    nodes: reports.length,
+    gone: left.filter(({ inUse, kept }) => inUse + kept === 0).length,
+    inUse: left.filter(({ inUse }) => inUse > 0).length,
+    kept: left.filter(({ kept }) => kept > 0).length,
+    unknown: reports.length - left.length,
+  };
 }
 
 const none: NodeRollup = {

@@ -1,7 +1,7 @@
 import type { BudgetsReport } from '../../api/report/budgets-report.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
-import type { NodeRollup } from './nodes.ts';
+import type { NodeRollup, RemovalProgress } from './nodes.ts';
 
 /** metav1.Condition. */
 export interface Condition {
@@ -23,6 +23,8 @@ export interface StatusFacts {
   readonly deletedSince: number;
   /** undefined = not known, or the policy has no rules for nodes. */
   readonly nodes?: NodeRollup | undefined;
+  /** Of the entries of nodes.imageGC.remove that have not ended; undefined = not known. */
+  readonly removals?: readonly RemovalProgress[] | undefined;
   /** undefined = not judged yet, or the policy has no budgets. */
   readonly budgets?: BudgetsReport | undefined;
 }

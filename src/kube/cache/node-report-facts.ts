@@ -21,6 +21,7 @@ import {
   requestSignals,
   type EvictionRequest,
 } from '../../api/local-storage.ts';
+import type { RemoveProgress } from '../../api/report/node-pass.ts';
 import { bounded, bounds } from '../../runtime/bounds.ts';
 import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { asObject, asObjects, asText, numberFromJson, type Unchecked } from '../codec/json.ts';
@@ -50,6 +51,8 @@ export interface NodeReportFacts extends Identified {
   readonly evictionRequests: number;
   /** The listed ones, in the order of the report. The same array as long as their content is the same. */
   readonly requests: readonly EvictionRequest[];
+  /** The entries of nodes.imageGC.remove, as the agent reports them. */
+  readonly removeList: readonly RemoveProgress[];
   /** The last known usage; undefined = unknown, or not kept. Up to 7 KB of a node with many namespaces. */
   readonly usage?: NamespacesUsage | undefined;
 }
@@ -68,6 +71,7 @@ export interface NamespacesUsage {
 /** The reports of all nodes. The kind may be missing. `keepsUsage` is evaluated for each object: relist after a change. */
 export function nodeReportsResource(keepsUsage = (): boolean => false): Resource<NodeReportFacts> {
   const readUsage = usageReader();
+  const entries = new SharedValues<RemoveProgress>();
   return inJson({ name: 'nodegcreports', path: reportsPath }, (json, known) => {
     const { metadata, status: stored }: Unchecked<NodeGCReport> = asObject(json);
     const meta: Unchecked<V1ObjectMeta> = asObject(metadata);
@@ -80,14 +84,22 @@ export function nodeReportsResource(keepsUsage = (): boolean => false): Resource
       return before;
     const status: Unchecked<NodeGCReportStatus> = asObject(stored);
     const requests = requestsOf(status.evictionRequests, before?.requests);
-    const facts = { uid, name: asText(meta.name), resourceVersion, ...countsOf(status), requests };
+    const removeList = removeListOf(status).map((entry) => entries.share(entry));
+    const facts = {
+      uid,
+      name: asText(meta.name),
+      resourceVersion,
+      ...countsOf(status),
+      requests,
+      removeList,
+    };
     return isUsageKept ? { ...facts, usage: readUsage(status, before?.usage) } : facts;
   });
 }
 
 function countsOf(
   status: Unchecked<NodeGCReportStatus>,
-): Omit<NodeReportFacts, keyof Identified | 'requests' | 'usage'> {
+): Omit<NodeReportFacts, keyof Identified | 'requests' | 'removeList' | 'usage'> {
   const reportedAtMs = Date.parse(asText(status.reportTime));
   const policy: Unchecked<NodeGCReportStatusPolicy> = asObject(status.policy);
   const images: Unchecked<NodeGCReportStatusImages> = asObject(status.images);
@@ -117,7 +129,21 @@ const isTrue = ({ conditions }: Unchecked<NodeGCReportStatus>, condition: string
 
 const numberOrZero = (value: unknown): number => numberFromJson(value) ?? 0;
 
-/** Bound of the list in crds/: a longer list was not written by a dustpan agent. */
+/** The complete entries. */
+function removeListOf(status: Unchecked<NodeGCReportStatus>): readonly RemoveProgress[] {
+  const images: Unchecked<NodeGCReportStatusImages> = asObject(status.images);
+  const listed: readonly Unchecked<RemoveProgress>[] = asObjects(images.removeList);
+  return listed.slice(0, maxRequests).flatMap((one) => {
+    const [inUse, kept] = [countOf(one.inUse), countOf(one.kept)];
+    if (inUse === undefined || kept === undefined) return [];
+    return [{ image: bounded(asText(one.image), maxPattern), inUse, kept }];
+  });
+}
+
+/** Bound of a pattern in crds/. */
+const maxPattern = 512;
+
+/** Bound of both lists in crds/: a longer list was not written by a dustpan agent. */
 const maxRequests = 32;
 
 const none: readonly EvictionRequest[] = Object.freeze([]);

@@ -313,6 +313,23 @@ test('reports what fills the disk when no image can be removed', async () => {
   expect(await runningPods(cluster)).toEqual(runningAtFirst);
 });
 
+test('purges an image on the remove list at any age and disk usage, and none in use', async () => {
+  const until = `${new Date(Date.now() + 3_600_000).toISOString().slice(0, 19)}Z`;
+  const remove = [unusedLast, survivors.running].map(({ ref }) => ({ image: ref, until }));
+  await applyPolicy(cluster, 'Enforce', { imageGC: { highThresholdPercent: 100, minimumAge: '1h', remove } });
+  await importing(archives.last);
+  const requested = 'dustpan_image_garbage_collected_total{reason="requested"}';
+  await expect.poll(() => metric(agent, requested), eventually).toBe(1);
+  expect(await imageTags(cluster)).toEqual(withProtected());
+  await expect
+    .poll(async () => (await readReport(cluster))?.images?.removeList, eventually)
+    .toEqual([
+      { image: unusedLast.ref, inUse: 0, kept: 0 },
+      { image: survivors.running.ref, inUse: 1, kept: 0 },
+    ]);
+  expect(await runningPods(cluster)).toEqual(runningAtFirst);
+});
+
 test('has every right that it uses', async () => {
   expect((await agentRequests(cluster)).forbidden).toEqual([]);
 });

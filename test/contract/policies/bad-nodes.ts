@@ -24,6 +24,8 @@ const miswrittenImages = {
   'nginx|redis': '',
   '': '',
 };
+const end = '2026-12-01T00:00:00Z';
+const removing = (image: string, until = end): object => ({ remove: [{ image, until }] });
 
 /** Policies that are wrong about nodes. */
 export const badForNodes: readonly BadPolicy[] = [
@@ -83,6 +85,22 @@ export const badForNodes: readonly BadPolicy[] = [
     ['inodes as a number', { inodes: 85 }, 'inodes'],
     ['an image pattern twice', { keep: ['nginx', 'nginx'] }, 'keep[1]'],
     ['an overlong image pattern', { keep: ['x'.repeat(513)] }, 'keep[0]'],
+    ['a selected image twice', { only: ['nginx', 'nginx'] }, 'only[1]'],
+    ['an empty pattern of a selected image', { only: [''] }, 'only[0]'],
+    ['an image to remove without an end', { remove: [{ image: 'a' }] }, 'remove[0].until'],
+    ['an end without an image to remove', { remove: [{ until: end }] }, 'remove[0].image'],
+    ...['*', '*:*', '*/*', '??*', '*@sha256:*'].map(
+      (image) => [`all images to remove, as ${image}`, removing(image), 'remove[0].image'] as const,
+    ),
+    ['an end that is a date', removing('a', '2026-12-01'), 'remove[0].until'],
+    ['an end with an offset', removing('a', '2026-12-01T00:00:00+01:00'), 'remove[0].until'],
+    ['an end in a 13th month', removing('a', '2026-13-01T00:00:00Z'), 'remove[0].until'],
+    ['an end in the last century', removing('a', '1999-12-01T00:00:00Z'), 'remove[0].until'],
+    [
+      'too many images to remove',
+      { remove: Array.from({ length: 33 }, () => ({ image: 'a', until: end })) },
+      'remove',
+    ],
   ]),
   ...miswritten(
     ['nodes.imageGC', 'keep[1]'],

@@ -34,6 +34,11 @@ const byAge = {
   minimumAge: '1h',
   maximumAge: '30d',
   keep: ['*/base/*', '*@sha256:*', 'nginx:1.*', '[2001:db8::1]:5000/app_1', 'registry.*:5000/a__b/C?'],
+  only: ['registry.example.com/ci/*', '*'],
+  remove: [
+    { image: 'registry.example.com/app:1.2*', until: '2026-12-01T00:00:00Z' },
+    { image: '*@sha256:0123', until: '2000-02-29T23:59:59Z' },
+  ],
 };
 const maximumAgeByImage = [
   { image: 'registry.example.com/ci/*', maximumAge: '1w' },

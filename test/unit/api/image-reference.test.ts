@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { imageIndex } from '../../../src/api/image-index.ts';
 import {
   firstPattern,
+  imageSelection,
+  isRepository,
   normaliseReference,
   parseImageReference,
   patternsWithoutImage,
@@ -52,6 +54,36 @@ test('normalisation is idempotent and never throws', () => {
       expect(normaliseReference(once)).toBe(once);
     }),
   );
+});
+
+test.each([
+  [['ci/*'], { tags: ['ci/a:1', 'ci/b:1'] }, 0, undefined],
+  [['ci/*'], { tags: ['ci/a:1', 'prod/a:1'] }, 0, 'prod/a:1'],
+  [['prod/*', 'ci/*'], { tags: ['ci/a:1', 'prod/a:1'] }, 0, undefined],
+  [['base', 'nginx'], { tags: ['docker.io/library/nginx:1'] }, 1, undefined],
+  [['a:1'], { tags: ['a:1'], digests: [`a@${digest}`] }, 0, undefined],
+  [['a:1'], { tags: ['a:1'], digests: [`b@${digest}`] }, 0, `b@${digest}`],
+  [[`a@${digest}`], { tags: ['a:1', 'a:2'], digests: [`a@${digest}`] }, 0, undefined],
+  [[`a@${digest}`], { tags: ['a:1', 'b:1'], digests: [`a@${digest}`] }, 0, 'b:1'],
+  [['a:*'], { digests: [`a@${digest}`] }, -1, `a@${digest}`],
+  [['a@*'], { digests: [`a@${digest}`] }, 0, undefined],
+  [['*', 's*'], {}, -1, 'sha256:1234'],
+  [['x', 'sha256:1234'], {}, 1, undefined],
+  [['x', 'sha256:1234'], { tags: ['a:1'] }, 1, undefined],
+  [['b'], { tags: ['not a reference'] }, -1, 'not a reference'],
+  [[], { tags: ['a:1'] }, -1, 'a:1'],
+] as const)('%j select %j: the first is %d, and none matches %s', (patterns, over, index, unmatched) => {
+  const image = { id: 'sha256:1234', tags: [], digests: [], ...over };
+  expect(imageSelection(patterns)(image)).toEqual({ index, unmatched });
+});
+
+test.each([
+  ...['nginx', 'registry.example.com/app', 'registry:5000/app'].map((pattern) => [pattern, true] as const),
+  ...['nginx:1', `nginx@${digest}`, 'nginx*', 'registry.example.com/*', 'ngin?', '<none>', ''].map(
+    (pattern) => [pattern, false] as const,
+  ),
+])('%j names a repository: %s', (pattern, expected) => {
+  expect(isRepository(pattern)).toBe(expected);
 });
 
 const named = (over: { tags?: string[]; digests?: string[]; id?: string }) => ({

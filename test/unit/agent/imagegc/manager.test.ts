@@ -84,6 +84,37 @@ describe('a full disk', () => {
   });
 });
 
+describe('an image on the remove list', () => {
+  beforeEach(() => {
+    node.otherBytes = -5_000;
+    node.governance = governed({ remove: [{ image: 'c', untilMs: Number.MAX_SAFE_INTEGER }] });
+  });
+  const listOf = () => node.inventories.at(-1)?.removeList;
+
+  test('is removed from a disk with enough space, and no other is', async () => {
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
+    expect(node.left).toBe('a b d e f g h i');
+    expect(await node.metric('dustpan_image_garbage_collected_total', { reason: 'requested' })).toBe(1);
+    expect(listOf()).toEqual([{ image: 'c', inUse: 0, kept: 0 }]);
+  });
+
+  test('is kept while the clock of the node, which decides about the end of the entry, is wrong', async () => {
+    node.live = { clockSkewMs: 61_000 };
+    expect(await node.pass()).toMatchObject({ result: 'Unknown', removed: 0 });
+    expect(listOf()).toEqual([{ image: 'c', inUse: 0, kept: 1 }]);
+  });
+
+  test('is kept if it gets another name right before the removal', async () => {
+    changeAt(node.runtime, 'listImages', 2, () => {
+      node.runtime.images = node.runtime.images.map((one) =>
+        one.id === 'sha256:c' ? { ...one, tags: [...one.tags, 'other:1'] } : one,
+      );
+    });
+    expect(await node.pass()).toMatchObject({ removed: 0 });
+    expect(await skipped('NotSelected')).toBe(1);
+  });
+});
+
 test('images are listed before containers, and containers before the pods are read: newer ones protect', async () => {
   const calls: string[] = [];
   node.runtime.before = (call) => {

@@ -129,6 +129,12 @@ const ruleOf = ({
     inodes: high === undefined ? undefined : { highThresholdPercent: high, lowThresholdPercent: 80 },
   });
 
+/** Every image is on the remove list. */
+const purging = (seen: Node): ImageGcPolicy => ({
+  ...ruleOf(seen),
+  remove: [{ image: '*', untilMs: minutesAgo(-1) }],
+});
+
 const planned = (seen: Node, from: ImageGcFacts = factsOf(seen), policy = ruleOf(seen)): ImageGcPlan =>
   planImageGc(from, { governance: governedBy(policy), now, demands: seen.demands });
 
@@ -138,15 +144,15 @@ const holds = (check: (seen: Node) => void) => (): void => {
 };
 
 test(
-  'an image that is used, mounted, bound, pinned or on the keep list is never a candidate',
+  'an image that is used, mounted, bound, pinned or on the keep list is never a candidate, whatever the remove list has',
   holds((seen) => {
     const bound = seen.bound.flatMap((spec) => meant[spec] ?? []);
     const perhapsUsed = seen.usesUnlisted ? seen.undigested : [];
     const held = new Set([
       ...[...seen.used, ...seen.mounted, ...perhapsUsed, ...bound, ...seen.pinned, ...seen.kept],
     ]);
-    const { candidates } = planned(seen);
-    expect(candidates.filter(({ target }) => held.has(nameOf(target)))).toEqual([]);
+    for (const { candidates } of [planned(seen), planned(seen, factsOf(seen), purging(seen))])
+      expect(candidates.filter(({ target }) => held.has(nameOf(target)))).toEqual([]);
   }),
 );
 
@@ -156,7 +162,7 @@ test(
     for (const { target } of planned(seen).candidates)
       expect(target.record.firstDetectedMs).toBeLessThanOrEqual(now.getTime() - ruleOf(seen).minimumAgeMs);
     for (const what of ['pods', 'containers'] as const)
-      expect(planned(seen, { ...factsOf(seen), [what]: undefined }).candidates).toEqual([]);
+      expect(planned(seen, { ...factsOf(seen), [what]: undefined }, purging(seen)).candidates).toEqual([]);
     const pods = [nodePod('large', [], { images: undefined })];
     expect(planned(seen, { ...factsOf(seen), pods }).candidates).toEqual([]);
   }),

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
+import { planImageGc, recheckImage } from '../../../../src/agent/imagegc/plan.ts';
 import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
 import type { ImageAgeRule, ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
 import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
 import { minutesAgo, now } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
 import { keptBy } from '../builders.ts';
-import { facts, nameOf, nodePod, planOf, usedMinutesAgo, verdicts } from './builders.ts';
+import { facts, imageRule, nameOf, nodePod, planOf, usedMinutesAgo, verdicts } from './builders.ts';
 
 const minute = 60_000;
 const dead = { state: 'Exited' } as const;
@@ -24,7 +24,7 @@ const unlisted = { imageId: '', imageRef: `web@sha256:${'c'.repeat(64)}` };
 const identified = { containers: [container('b'), container('c', { ...unlisted, imageId: 'sha256:c' })] };
 
 /** Reasons of images that a pin or the policy protects. */
-const protecting: readonly (string | undefined)[] = ['Pinned', 'KeepListed'];
+const protecting: readonly (string | undefined)[] = ['Pinned', 'KeepListed', 'NotSelected'];
 
 describe('an image', () => {
   test.each<
@@ -85,6 +85,17 @@ describe('an image', () => {
     ['is pinned', 'Pinned', {}, { pinned: true }],
     ['is on the keep list', 'KeepListed', {}, {}, { keep: ['x', '*/a:*'] }],
     ['has a name like one on the keep list', undefined, {}, {}, { keep: ['a-b:*'] }],
+    ['has the name that the policy selects', undefined, {}, {}, { only: ['b', 'a'] }],
+    ['has another name', 'NotSelected', {}, {}, { only: ['a-b:*'] }],
+    [
+      'has a selected name and another one',
+      'NotSelected',
+      {},
+      { tags: ['ci/a:1', 'a:1'] },
+      { only: ['ci/a'] },
+    ],
+    ['has no name, and the policy selects any', 'NotSelected', {}, unnamed, { only: ['*'] }],
+    ['is selected, but too young', 'TooYoung', detected(0), {}, { only: ['a'] }],
     ['is unused, but the pods are unknown', 'PodsUnknown', { pods: undefined }],
     ['is unused, but the containers are unknown', 'ContainersUnknown', { containers: undefined }],
     [
@@ -145,6 +156,7 @@ describe('an image', () => {
       boundPod: { pod: 'default/p', image: 'a' },
       pinned: true,
       keepPattern: '*',
+      notSelected: undefined,
     });
     expect(kept?.target.protectedBy).toEqual({ reason: 'Pinned' });
   });
@@ -281,6 +293,93 @@ describe('the age step', () => {
       kept: { b: 'PacingLimit', c: 'PacingLimit' },
     });
     expect(verdicts(planOf(given, { ...hour, maxImagesPerPass: 2 })).removed).toEqual(['a Age', 'b Age']);
+  });
+});
+
+describe('an image on the remove list, on a disk with enough space', () => {
+  const entry = (pattern: string, untilMs = minutesAgo(-1)) => ({ image: pattern, untilMs });
+  const idle = { disk: { capacityBytes: 10_000, availableBytes: 9000 } };
+  const listing = { remove: [entry('b'), entry('a:*')] };
+
+  test.each<
+    [
+      name: string,
+      expected: string,
+      facts?: Parameters<typeof facts>[1],
+      image?: Partial<RuntimeImage>,
+      rule?: Partial<ImageGcPolicy>,
+    ]
+  >([
+    ['is removed', 'RemoveListed'],
+    ['is removed at any age', 'RemoveListed', detected(0)],
+    ['is removed, though it is old too', 'RemoveListed', {}, {}, { ...listing, maximumAgeMs: minute }],
+    [
+      'is removed, though only other images are selected',
+      'RemoveListed',
+      {},
+      {},
+      { ...listing, only: ['ci/*'] },
+    ],
+    ['is removed if the disk is unknown', 'RemoveListed', { disk: undefined }],
+    ['is kept in use', 'InUse', containers('a', dead)],
+    ['is kept for a pod that starts', 'BoundPod', pods('p', ['a'])],
+    ['is kept if pinned', 'Pinned', {}, { pinned: true }],
+    ['is kept on the keep list', 'KeepListed', {}, {}, { ...listing, keep: ['a'] }],
+    ['is kept if it was used at this moment', 'UsedRecently', usedAgo(0)],
+    ['is kept if the pods are unknown', 'PodsUnknown', { pods: undefined }],
+    ['is kept if the clock has jumped', 'ClockUnsure', { clockUnsure: true }],
+    ['is kept at the end of the entry', 'BelowThreshold', {}, {}, { remove: [entry('a', now.getTime())] }],
+    ['is kept if it has another name', 'BelowThreshold', {}, { tags: ['a:1', 'c:1'] }],
+    [
+      'is not selected by one of two names',
+      'NotSelected',
+      {},
+      { tags: ['a:1', 'c:1'] },
+      { ...listing, only: ['d'] },
+    ],
+    ['is removed if entries match all of its names', 'RemoveListed', {}, { tags: ['a:1', 'b:1'] }],
+    ['waits for its turn', 'PacingLimit', {}, {}, { remove: [entry('a'), entry('z')], maxImagesPerPass: 1 }],
+    [
+      'waits after a failure',
+      'RemovalFailed',
+      { failedBefore: new Map([['sha256:a', { times: 1, retryInMs: 1 }]]) },
+    ],
+  ])('%s: %s', (_, expected, over, ...[ofImage, rule = listing]) => {
+    const given = facts([image('0', { tags: ['z:1'] }), image('a', ofImage)], { ...idle, ...over });
+    const made = planOf(given, rule);
+    const a = [...made.removals, ...made.kept].find(({ target }) => nameOf(target) === 'a');
+    expect(a?.reason).toBe(expected);
+  });
+
+  test('is removed before those that are too old, and the space step needs less', () => {
+    const listed = [image('a', { sizeBytes: 300 }), image('b', { sizeBytes: 600 }), image('c')];
+    const records = { a: usedMinutesAgo(30), b: usedMinutesAgo(90), c: usedMinutesAgo(20) };
+    const made = planOf(facts(listed, { records }), { remove: [entry('a')], maximumAgeMs: 60 * minute });
+    expect(verdicts(made).removed).toEqual(['a RemoveListed', 'b Age', 'c Space']);
+    expect(made).toMatchObject({ wantedBytes: 100 });
+  });
+
+  test('names its entry, and the name that no entry matches', () => {
+    const targetOf = (tags: readonly string[]) =>
+      [planOf(facts([image('a', { tags })], idle), listing)].flatMap(({ removals, kept }) =>
+        [...removals, ...kept].map(({ target }) => target.requested),
+      );
+    const ours = { ...entry('a:*'), index: 1 };
+    expect(targetOf(['a:1'])).toEqual([{ ...ours, unmatched: undefined }]);
+    expect(targetOf(['a:1', 'c:1'])).toEqual([{ ...ours, unmatched: 'c:1' }]);
+    expect(targetOf(['c:1'])).toEqual([undefined]);
+  });
+
+  test.each([
+    ['as before', {}, 'a:1', undefined],
+    ['now with another name', {}, 'c:1', 'NotSelected'],
+    ['now in use', containers('a'), 'a:1', 'InUse'],
+    ['now gone', { listed: [] }, 'a:1', 'Gone'],
+  ])('right before its removal, %s: %s', (_, over, tag, expected) => {
+    const rule = imageRule(listing);
+    const [removal] = planOf(facts([image('a')], idle), listing).removals;
+    const fresh = { ...facts([image('a', { tags: ['a:1', tag] })], idle), ...over };
+    expect(removal && recheckImage(removal, fresh, { rule, now })).toBe(expected);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { diskUsage, freeDiskSpaceFailed } from '../../../../src/agent/imagegc/events.ts';
 import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
 import { strayContainers } from '../../../../src/agent/imagegc/holds.ts';
-import { outcomeOf, type RemovalResults } from '../../../../src/agent/imagegc/report.ts';
+import { inventoryOf, outcomeOf, type RemovalResults } from '../../../../src/agent/imagegc/report.ts';
 import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
 import { now } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
@@ -25,11 +25,13 @@ const results = (over: Partial<RemovalResults> = {}): RemovalResults => ({
   unknown: undefined,
   ...over,
 });
-const aged = plan.removals.map((one) => ({
-  kind: 'failed' as const,
-  decision: { ...one, reason: 'Age' as const },
-  error: new Error('busy'),
-}));
+const failing = (reason: 'Age' | 'RemoveListed') =>
+  plan.removals.map((one) => ({
+    kind: 'failed' as const,
+    decision: { ...one, reason },
+    error: new Error('busy'),
+  }));
+const [aged, listed] = [failing('Age'), failing('RemoveListed')];
 
 /** An idle plan with an image, unused for a day, that the runtime has refused to remove. */
 const postponed = (maximumAgeMs: number): ImageGcPlan =>
@@ -68,6 +70,23 @@ describe('a pass ends', () => {
       planOf({ listed: [], disk: undefined }),
       undefined,
       'Unknown',
+    ],
+    [
+      'with a failed removal of an image on the remove list',
+      plan,
+      results({ failed: listed }),
+      'Failed',
+      'wanted to remove images on the remove list, encountered errors in image deletion: busy',
+    ],
+    [
+      'short in a dry run, with images that the policy does not select',
+      planImageGc(facts([image('a'), image('b')]), {
+        governance: governedBy(imageRule({ only: ['ci/*'] })),
+        now,
+      }),
+      undefined,
+      'Short',
+      "Insufficient free disk space on the node's image filesystem (90% of 9.8 KiB used). Deleting unused images would free 0 of 1000 bytes. nodes.imageGC.only keeps 2 unused images, 1.95 KiB (NotSelected).",
     ],
     ['with an image postponed that is not too old yet', dueIn30Days, results(), 'Idle'],
     [
@@ -132,6 +151,24 @@ describe('the disk usage', () => {
       'Full. Used: 8.79 KiB of 9.77 KiB: images InUse 1000 B (1), writable layers unknown, logs 90 B, rest 7.72 KiB.',
     );
   });
+});
+
+test('the remove list counts the images that are left of each entry that has not ended', () => {
+  const until = (pattern: string, untilMs = now.getTime() + 1) => ({ image: pattern, untilMs });
+  const remove = [until('a'), until('b'), until('c', now.getTime()), until('d')];
+  const given = facts([image('a'), image('a2', { tags: ['a:2', 'x:2'] }), image('b'), image('c')], {
+    containers: [container('a')],
+  });
+  const made = planImageGc(given, { governance: governedBy(imageRule({ remove })), now });
+  const listOf = (done: RemovalResults | undefined) => inventoryOf(made, done, undefined, now).removeList;
+  expect(listOf(undefined)).toEqual([
+    { image: 'a', inUse: 1, kept: 1 },
+    { image: 'b', inUse: 0, kept: 1 },
+    { image: 'd', inUse: 0, kept: 0 },
+  ]);
+  const removed = made.removals.filter(({ reason }) => reason === 'RemoveListed');
+  expect(listOf(results({ removed }))?.[1]).toEqual({ image: 'b', inUse: 0, kept: 0 });
+  expect(inventoryOf(plan, undefined, undefined, now).removeList).toBeUndefined();
 });
 
 test('a container that the kubelet did not create has an unknown pod', () => {

@@ -39,6 +39,7 @@ const imagePass = (over: Parameters<typeof pass>[1]) => pass('imagegc', over);
 const failed = { passes: passes(imagePass({ result: 'Failed' }), containerPass) };
 const removed = { passes: passes(imagePass({ result: 'Succeeded', removed: 1 }), containerPass) };
 const removable = (count: number, bytes: number) => ({ images: images({ removable: { count, bytes } }) });
+const listing = (inUse: number) => ({ images: images({ removeList: [{ image: 'a', inUse, kept: 0 }] }) });
 const otherRuntime = { runtime: { name: 'containerd', version: 'v3', apiVersion: 'v1' } };
 const restarted = { passes: [], images: undefined };
 /** The largest first. */
@@ -67,6 +68,8 @@ describe('is written', () => {
     ['a minute later, with another log that is too large', 1, {}, largeLogs('a', 'b')],
     ['a minute later, without a log that was too large', 1, largeLogs('a')],
     ['a minute later, when the images are unknown', 1, {}, { images: undefined }],
+    ['a minute later, when an image on the remove list is no longer in use', 1, listing(1), listing(0)],
+    ['a minute later, with a remove list', 1, {}, listing(0)],
     ['a minute later, with the first number of its kind', 1, {}, { snapshots: { count: 2 } }],
     ['when the clock was set back', -60],
     ['5 min later, by an agent before its first pass', 5, {}, restarted],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { adviceOnNodes, notesOn, paceNotes } from '../../../../src/commands/plan/notes.ts';
+import { adviceOnNodes, imageListNotes, notesOn, paceNotes } from '../../../../src/commands/plan/notes.ts';
 import { planUnits } from '../../../../src/commands/plan/units.ts';
 import type { ThisNode } from '../../../../src/commands/cli/config.ts';
 import type { Decision } from '../../../../src/commands/plan/document.ts';
@@ -121,6 +121,33 @@ describe('reasons in ttlByReason that no finished pod has', () => {
     );
     expect(counts).toEqual([1, 0, 0]);
   });
+});
+
+test.each([
+  { name: 'no list', imageGC: imageRule(), notes: [] },
+  { name: 'no rule for images', imageGC: undefined, notes: [] },
+  {
+    name: 'a repository',
+    imageGC: imageRule({ keep: ['nginx', 'redis:7', 'registry.example.com/*'] }),
+    notes: ['GCPolicy nodes: "nginx" of nodes.imageGC.keep keeps all tags.'],
+  },
+  {
+    name: 'several, and entries that have ended',
+    imageGC: imageRule({
+      keep: ['nginx', 'registry.example.com/app'],
+      remove: [
+        { image: 'a', untilMs: now.getTime() },
+        { image: 'b', untilMs: now.getTime() + 1 },
+      ],
+    }),
+    notes: [
+      'GCPolicy nodes: "nginx", "registry.example.com/app" of nodes.imageGC.keep keep all tags.',
+      'GCPolicy nodes: "a" of nodes.imageGC.remove has ended and removes nothing.',
+    ],
+  },
+])('the lists of images are noted: $name', ({ imageGC, notes }) => {
+  expect(imageListNotes({ policies: [nodesPolicy({ imageGC }), broken] }, now)).toEqual(notes);
+  expect(imageListNotes({ policies: undefined }, now)).toEqual([]);
 });
 
 const node = { name: 'node-1' } as ThisNode;

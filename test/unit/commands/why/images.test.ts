@@ -34,6 +34,7 @@ const smallImage = image('y', { sizeBytes: 100 });
 const inodes = { highThresholdPercent: 85, lowThresholdPercent: 70 };
 /** 90 % of the inodes are used. */
 const fewInodes = { ...half, inodes: 1000, inodesFree: 100 };
+const listed = (pattern: string) => ({ image: pattern, untilMs: minutesAgo(-60) });
 const exempt = [{ image: 'x:*', maximumAgeMs: undefined }];
 
 const pulledAgain = {
@@ -70,6 +71,7 @@ const planned: Cases<
   Exclude<ImageDecision['reason'], keyof typeof live>,
   Facts & { readonly ask?: string }
 > = {
+  RemoveListed: { 'the second entry': governed({ remove: [listed('y'), listed('x:*')] }) },
   Age: {
     'the age of all': governed({ maximumAgeMs: 1_800_000 }),
     'the age of some images': governed({
@@ -91,6 +93,10 @@ const planned: Cases<
     'by a container without a name': madeFrom('c', { imageId: 'sha256:x', name: '' }),
     'by a reference': madeFrom('c', { imageId: '', imageRef: 'sha256:x' }),
     'perhaps, by a container of an unknown image': madeFrom('c', { imageId: '', imageRef: 'sha256:y' }),
+    'by a container, on the remove list': governed(
+      { remove: [listed('x')] },
+      partWith({ containers: [container('c', { pod: 'web', imageId: 'sha256:x' })] }),
+    ),
     'by a mount': on({ mounted: ['sha256:x'] }),
     'by several containers and pods': on({
       images: [image('x'), image('y')],
@@ -113,6 +119,13 @@ const planned: Cases<
       ask: 'registry.k8s.io/pause:3.10',
     },
   },
+  NotSelected: {
+    'another name': governed({ only: ['registry.example.com/ci/*'] }),
+    'no name': {
+      ...governed({ only: ['ci/*', 'y'] }, partWith({ images: [image('x', { tags: [] })] })),
+      ask: 'sha256:x',
+    },
+  },
   KeepListed: { 'by the second pattern': governed({ keep: ['a', 'x:*'] }) },
   TooYoung: {
     'the age of all': governed({ minimumAgeMs: 90_000_000 }),
@@ -121,6 +134,10 @@ const planned: Cases<
   UsedRecently: { 'in this pass': governed({}, partWith({}, { x: 0 })) },
   BelowThreshold: {
     'of bytes': on({ disk: half }),
+    'of bytes, and another name is not on the remove list': governed(
+      { remove: [listed('x')] },
+      partWith({ disk: half, images: [image('x', { tags: ['docker.io/library/x:latest', 'y:1'] })] }),
+    ),
     'that is 100 %': governed({ highThresholdPercent: 100 }),
     'of bytes, and it is exempt from an age': governed(
       { maximumAgeMs: 1_800_000, maximumAgeByImage: exempt },

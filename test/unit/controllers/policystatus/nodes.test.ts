@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { rollUpNodes } from '../../../../src/controllers/policystatus/nodes.ts';
-import { labelled, minutesAgo, node, now, policy, selectingAll } from '../../../builders.ts';
-import { nodesPolicy, report } from './builders.ts';
+import { rollUpNodes, rollUpRemovals } from '../../../../src/controllers/policystatus/nodes.ts';
+import { labelled, minutesAgo, node, now, policy } from '../../../builders.ts';
+import { broken, nodesPolicy, removingPolicy, report } from './builders.ts';
 
 const full = {
   ...{ imagesRemovable: 1, imageBytesRemovable: 10, imageBytesFreed: 100, containersRemovable: 2 },
@@ -71,12 +71,9 @@ test('a node counts for the one policy that governs it', () => {
 
 test('a node that no policy or an invalid one governs counts for none', () => {
   const gpu = nodesPolicy('gpu', { selector: labelled('gpu', 'yes') });
-  const broken = {
-    ...{ name: 'broken', uid: 'uid-broken', generation: 1, priority: -1, problems: ['spec: bad'] },
-    ...selectingAll,
-  };
+  const last = { ...broken, priority: -1 };
   const observed = { nodes: [node('a')], reports: [] };
-  for (const ranked of [[gpu], [gpu, broken]]) {
+  for (const ranked of [[gpu], [gpu, last]]) {
     const rollups = [...rollUpNodes(ranked, observed, now)];
     expect(rollups.map(([uid, { desired }]) => [uid, desired])).toEqual([['uid-gpu', 0]]);
   }
@@ -89,4 +86,41 @@ test('sums stay within the bounds of the schema', () => {
     imagesRemovable: 2 ** 31 - 1,
     imageBytesReclaimable: Number.MAX_SAFE_INTEGER,
   });
+});
+
+test('the progress of the remove list: what the governed nodes have left of each entry that has not ended', () => {
+  const ended = { image: 'c', untilMs: now.getTime() };
+  const ranked = [removingPolicy('default', ['a:1*', ended, 'b']), nodesPolicy('other'), broken];
+  const left = (image: string, inUse: number, kept: number) => ({ image, inUse, kept });
+  const reporting = (name: string, ...removeList: ReturnType<typeof left>[]) => report(name, { removeList });
+  const observed = {
+    nodes: ['gone', 'both', 'used', 'kept', 'silent', 'old'].map((name) => node(name)),
+    reports: [
+      reporting('gone', left('a:1*', 0, 0), left('b', 0, 0)),
+      reporting('both', left('a:1*', 1, 2), left('b', 0, 0)),
+      reporting('used', left('a:1*', 1, 0), left('b', 0, 0)),
+      reporting('kept', left('a:1*', 0, 1), left('b', 0, 0)),
+      reporting('silent'),
+      { ...reporting('old', left('a:1*', 0, 0), left('b', 0, 0)), policyUid: 'uid-before' },
+      reporting('deleted', left('b', 1, 0)),
+    ],
+  };
+  expect([...rollUpRemovals(ranked, observed, now)]).toEqual([
+    [
+      'uid-default',
+      [
+        { image: 'a:1*', nodes: 6, gone: 1, inUse: 2, kept: 2, unknown: 2 },
+        { image: 'b', nodes: 6, gone: 4, inUse: 0, kept: 0, unknown: 2 },
+      ],
+    ],
+  ]);
+});
+
+test('a node of another policy does not count for the remove list', () => {
+  const gpu = nodesPolicy('gpu', { selector: labelled('gpu', 'yes') });
+  const observed = { nodes: [node('a', { labels: { gpu: 'yes' } })], reports: [] };
+  expect(rollUpRemovals([gpu, removingPolicy('default', ['a'])], observed, now).get('uid-default')).toEqual([
+    { image: 'a', nodes: 0, gone: 0, inUse: 0, kept: 0, unknown: 0 },
+  ]);
+  expect(rollUpRemovals([gpu], observed, now).size).toBe(0);
 });

@@ -1,14 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import type { BudgetsReport } from '../../../../src/api/report/budgets-report.ts';
 import type { PolicyPassReport } from '../../../../src/api/report/pass-report.ts';
-import { rollUpNodes } from '../../../../src/controllers/policystatus/nodes.ts';
+import { rollUpNodes, type RemovalProgress } from '../../../../src/controllers/policystatus/nodes.ts';
 import { planStatus, readStatus, writeAfterMs } from '../../../../src/controllers/policystatus/plan.ts';
 import type { PolicyStatus, StatusFacts } from '../../../../src/controllers/policystatus/status.ts';
 import { openBreakersIn } from '../../../../src/gc/open-breaker.ts';
 import { node, nodesRules, now, policy } from '../../../builders.ts';
 import { hostile, raw } from '../../../hostile.ts';
 import { budget } from '../budgets/builders.ts';
-import { broken, conditions, nodesPolicy, passReport, report as nodeReport } from './builders.ts';
+import {
+  broken,
+  conditions,
+  nodesPolicy,
+  passReport,
+  removingPolicy,
+  report as nodeReport,
+} from './builders.ts';
 
 /** The status of an enforced policy of which nothing is stored or reported but this. */
 const statusOf = (over: Partial<StatusFacts> = {}, at = now): PolicyStatus =>
@@ -179,6 +186,67 @@ describe('the condition BudgetsExceeded', () => {
   ])('is written: $name', ({ over, afterMs }) => {
     const next = statusOf({ policy: withBudgets, budgets: { ...budgets, ...over } });
     expect(writeAfterMs(next, stored)).toBe(afterMs);
+  });
+});
+
+describe('the condition ImagesRemoved', () => {
+  const removing = removingPolicy('default', ['a', 'b']);
+  const one = (image: string, over: Partial<RemovalProgress> = {}): RemovalProgress => ({
+    ...{ image, nodes: 40, gone: 40, inUse: 0, kept: 0, unknown: 0 },
+    ...over,
+  });
+  const used = one('b', { gone: 28, inUse: 9, kept: 2, unknown: 3 });
+  const removals = [one('a'), used];
+  const texts =
+    'b: gone from 28 of 40 nodes, in use on 9, kept on 2 for another reason, not reported by 3; a: gone from 40 of 40 nodes';
+  const stored = statusOf({ policy: removing, removals });
+
+  test.each<{ readonly name: string; readonly facts: Partial<StatusFacts>; readonly expected: string }>([
+    {
+      name: 'gone from all nodes',
+      facts: { removals: [one('a')] },
+      expected: 'True Removed a: gone from 40 of 40 nodes',
+    },
+    { name: 'left on some', facts: { removals }, expected: `False ImagesLeft ${texts}` },
+    {
+      name: 'no node',
+      facts: { removals: [one('a', { nodes: 0, gone: 0 })] },
+      expected: 'False ImagesLeft a: gone from 0 of 0 nodes',
+    },
+    {
+      name: 'DryRun',
+      facts: { policy: { ...removing, mode: 'DryRun' }, removals },
+      expected: `False ModeDryRun Mode DryRun: dustpan removes nothing; ${texts}`,
+    },
+    {
+      name: 'all entries ended',
+      facts: { removals: [] },
+      expected: 'Unknown Ended Every entry of nodes.imageGC.remove has ended',
+    },
+    {
+      name: 'the reports are not known',
+      facts: {},
+      expected: 'Unknown NoReportYet The reports of the nodes are not known yet',
+    },
+    {
+      name: 'the same, and another generation is stored',
+      facts: { stored: { ...stored, observedGeneration: 0 } },
+      expected: 'Unknown NoReportYet The reports of the nodes are not known yet',
+    },
+    { name: 'the same, after a restart', facts: { stored }, expected: `False ImagesLeft ${texts}` },
+  ])('$name', ({ facts, expected }) => {
+    const { status, reason, message } =
+      conditionOf(statusOf({ policy: removing, ...facts }), 'ImagesRemoved') ?? {};
+    expect(`${status} ${reason} ${message}`).toBe(expected);
+  });
+
+  test.each([
+    { name: 'entries', of: ofNodes },
+    { name: 'rules for images', of: policy({ nodes: nodesRules() }) },
+    { name: 'rules for nodes', of: policy() },
+    { name: 'a valid spec', of: broken },
+  ])('is absent without $name', ({ of }) => {
+    expect(conditionOf(statusOf({ policy: of, stored, removals: [] }), 'ImagesRemoved')).toBeUndefined();
   });
 });
 

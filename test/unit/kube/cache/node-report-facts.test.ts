@@ -73,7 +73,14 @@ const stored = {
     conditions: Object.entries({ Degraded: 'True', KeepListAtRisk: 'False', Holding: 'True' }).map(
       ([type, status]) => ({ type, status }),
     ),
-    images: { removable: { count: 2, bytes: 200 } },
+    images: {
+      removable: { count: 2, bytes: 200 },
+      removeList: [
+        { image: 'a:1*', inUse: 1, kept: 0 },
+        { image: 'b', inUse: '1', kept: 0 },
+        { image: 'c', inUse: 0 },
+      ],
+    },
     containers: { removable: 4 },
     units: [
       { name: 'containergc', freedBytesTotal: 1 },
@@ -87,7 +94,7 @@ const empty = {
   ...{ reportedAtMs: undefined, policyUid: '', policyGeneration: 0, degraded: false, keepListAtRisk: false },
   holding: false,
   ...{ imagesRemovable: 0, imageBytesRemovable: 0, imageBytesFreed: 0, containersRemovable: 0 },
-  ...{ storageWarnings: 0, evictionRequests: 0, requests: [] },
+  ...{ storageWarnings: 0, evictionRequests: 0, requests: [], removeList: [] },
 };
 
 test.each([
@@ -100,6 +107,7 @@ test.each([
       ...{ imagesRemovable: 2, imageBytesRemovable: 200 },
       ...{ imageBytesFreed: 50, containersRemovable: 4, storageWarnings: 6, evictionRequests: 7 },
       requests: [],
+      removeList: [{ image: 'a:1*', inUse: 1, kept: 0 }],
     },
   },
   { name: 'a report without a status', report: { metadata: stored.metadata }, expected: empty },
