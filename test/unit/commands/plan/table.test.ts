@@ -127,8 +127,13 @@ const cases: Readonly<Record<string, Case>> = {
     },
   },
   'a proposed policy in mode DryRun': { policies: [dry], proposed: true },
-  'a policy in mode DryRun': { policies: [dry] },
-  'several policies in mode DryRun': { policies: [dry, { ...dry, name: 'second' }] },
+  'a policy in mode DryRun': {
+    decisions: [pod('a', { mode: 'DryRun', policy: 'trial' })],
+    policies: [dry],
+  },
+  'several policies in mode DryRun, one with nothing due': {
+    policies: [dry, { ...dry, name: 'second', planned: 0 }],
+  },
   'policies of different modes, each with its own count': {
     decisions: [pod('a'), pod('b', { mode: 'DryRun', policy: 'trial', order: 2 })],
     policies: [
