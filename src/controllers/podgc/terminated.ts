@@ -89,6 +89,8 @@ function judgeFinished(
     byNamespace,
     keepReason: (pod) => {
       const hold = decided.get(pod);
+      if (hold === 'JobUnfinished')
+        return { reason: hold, jobExists: context.facts.jobsFinished?.has(pod.controller?.uid ?? '') };
       if (typeof hold === 'string') return { reason: hold };
       if (newest.has(pod)) return { reason: 'KeptForOwner' };
       const finish = finishOf(pod);
@@ -150,7 +152,7 @@ function holdOf(pod: PodFacts, rule: TerminatedPolicy, facts: PodGcFacts): HoldR
   if (isFinalizerHeld(pod)) return 'FinalizerHeld';
   if (finalizers.includes(jobTrackingFinalizer)) return 'JobUncounted';
   if (!rule.protectUnfinishedJobs || !isOf(controller, 'batch', 'Job')) return undefined;
-  // A Job that was not observed, or not yet, may still be running: keep.
+  // A Job that was not observed may be younger than the list of Jobs; the garbage collector deletes the pods of one that is gone.
   return facts.jobsFinished?.get(controller.uid) === true ? undefined : 'JobUnfinished';
 }
 

@@ -12,7 +12,7 @@ import {
   timeText,
 } from '../../gc/reasons/words.ts';
 import type { Meaning, Why } from '../../gc/words.ts';
-import type { PodFacts } from '../../kube/cache/objects.ts';
+import type { NodeFacts, PodFacts } from '../../kube/cache/objects.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import {
   isTerminating,
@@ -90,7 +90,7 @@ export const podReasons: Readonly<Record<PodDeleteReason | PodKeepReason, Meanin
   JobUnfinished: {
     meaning: 'It has finished, but its Job has not, and the policy protects the pods of such Jobs.',
     change:
-      'The Job gets the condition Complete or Failed, or pods.terminated.protectUnfinishedJobs is false.',
+      'The Job gets the condition Complete or Failed, or pods.terminated.protectUnfinishedJobs is false. The pods of a Job that no longer exists are deleted by the garbage collector of kube-controller-manager.',
   },
   KeptForOwner: {
     meaning: 'It is among the newest finished pods of its owner.',
@@ -183,7 +183,7 @@ export function explainPod(decision: PodDecision, plan: PodGcPlan): Why {
     case 'Unscheduled':
       return { detail: meaning, field: 'pods.unscheduledTerminating' };
     case 'NotTerminated':
-      return explainUnfinished(pod, plan.areNodesKnown && rules?.orphaned !== undefined);
+      return explainUnfinished(pod, decision.node, rules);
     case 'UnderThreshold':
       return explainLeft(pod, decision.finish, verdicts);
     case 'RuleOff':
@@ -199,7 +199,7 @@ export function explainPod(decision: PodDecision, plan: PodGcPlan): Why {
       };
     case 'JobUnfinished':
       return {
-        detail: `${ownerText(pod)} has neither completed nor failed, as far as the controller knows, and the policy protects the pods of such Jobs.`,
+        detail: `${jobText(pod, decision.jobExists)} The policy protects the pods of Jobs that have not finished.`,
         field: 'pods.terminated.protectUnfinishedJobs=true',
       };
     case 'KeptForOwner':
@@ -380,18 +380,43 @@ function explainTripped(node: string, verdicts: Verdicts): Why {
   };
 }
 
-/** `isNodeKnown`: the policy deletes orphans, and this pod is none. */
-function explainUnfinished(pod: PodFacts, isNodeKnown: boolean): Why {
-  const { phase, nodeName } = pod;
-  const existing = isNodeKnown && nodeName !== undefined ? `, and node ${nodeName} exists` : '';
+function explainUnfinished(
+  pod: PodFacts,
+  existing: NodeFacts | undefined,
+  rules: PodsPolicy | undefined,
+): Why {
+  const { phase } = pod;
+  const node =
+    existing === undefined || (existing.ready && rules?.orphaned === undefined)
+      ? ''
+      : `, and node ${existing.name} exists`;
   return {
-    detail: `It has not finished: its phase is ${phase}${isTerminating(pod) ? ', although it is terminating' : ''}${existing}.`,
+    detail: `It has not finished: its phase is ${phase}${isTerminating(pod) ? ', although it is terminating' : ''}${node}.${notReadyText(existing)}`,
     field: `status.phase=${phase}`,
   };
 }
 
+/** '' = the node is ready, or not known. */
+function notReadyText(node: NodeFacts | undefined): string {
+  if (node === undefined || node.ready) return '';
+  const { readyChangedAtMs: sinceMs } = node;
+  const since = sinceMs === undefined ? '' : `, since ${timeText(sinceMs)}`;
+  return (
+    ` But the node is not ready${since}: its kubelet does not report, or reports a problem, so the pod may have ended or may still run.` +
+    ' dustpan deletes such a pod only after its Node is deleted (pods.orphaned), or, if the pod is terminating, when the node has the out-of-service taint (pods.outOfService).'
+  );
+}
+
 const ownerText = ({ controller }: PodFacts): string =>
   controller === undefined ? 'Its Job' : `${controller.kind} ${controller.name}`;
+
+function jobText(pod: PodFacts, exists: boolean | undefined): string {
+  const job = ownerText(pod);
+  if (exists === undefined) return `The list of Jobs is not known, so ${job} may still be running.`;
+  return exists
+    ? `${job} has neither the condition Complete nor Failed.`
+    : `${job} does not exist, or is too new for the list of Jobs. If it was deleted, the garbage collector of kube-controller-manager deletes the pod, too.`;
+}
 
 function explainNewest(rules: PodsPolicy | undefined): Why {
   const { keepPerOwner = 0 } = rules?.terminated ?? {};

@@ -67,6 +67,7 @@ export interface NodeStatus {
 export interface NodeCondition {
   type: string;
   status: string;
+  lastTransitionTime: Time | undefined;
 }
 
 export interface Namespace {
@@ -863,7 +864,7 @@ export const NodeStatus: MessageFns<NodeStatus> = {
 };
 
 function createBaseNodeCondition(): NodeCondition {
-  return { type: "", status: "" };
+  return { type: "", status: "", lastTransitionTime: undefined };
 }
 
 export const NodeCondition: MessageFns<NodeCondition> = {
@@ -873,6 +874,9 @@ export const NodeCondition: MessageFns<NodeCondition> = {
     }
     if (message.status !== "") {
       writer.uint32(18).string(message.status);
+    }
+    if (message.lastTransitionTime !== undefined) {
+      Time.encode(message.lastTransitionTime, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -906,6 +910,14 @@ export const NodeCondition: MessageFns<NodeCondition> = {
             message.status = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.lastTransitionTime = Time.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -925,6 +937,9 @@ export const NodeCondition: MessageFns<NodeCondition> = {
     const message = createBaseNodeCondition();
     message.type = object.type ?? "";
     message.status = object.status ?? "";
+    message.lastTransitionTime = (object.lastTransitionTime !== undefined && object.lastTransitionTime !== null)
+      ? Time.fromPartial(object.lastTransitionTime)
+      : undefined;
     return message;
   },
 };
