@@ -92,7 +92,6 @@ function nothing({ totals, policiesUnknown }: PlanDocument): string {
 const troublesOf = (plan: PlanDocument): readonly string[] => [
   ...plan.totals.flatMap(trippedTroubles),
   ...plan.summary.flatMap(shortTrouble),
-  ...plan.totals.flatMap(unknownTrouble),
   ...degradedTrouble(plan),
   ...plan.notes,
 ];
@@ -115,9 +114,6 @@ function shortTrouble(one: Summary): readonly string[] {
     (unit) => `${placeText(one)}: the image file system ${texts[unit]}`,
   );
 }
-
-const unknownTrouble = (one: Totals): readonly string[] =>
-  one.state === 'Unknown' ? [`${placeText(one)}: too little is known to decide.`] : [];
 
 /** The effect of a policy, so that nobody mistakes a dry run for a real one, or the reverse. */
 function modeSentence({ name, mode, planned }: PolicyCount, proposed: boolean): string {

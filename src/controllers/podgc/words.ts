@@ -113,7 +113,7 @@ export const podReasons: Readonly<Record<PodDeleteReason | PodKeepReason, Meanin
     change: 'The node is missing for a whole quarantine.',
   },
   NodeUnknown: {
-    meaning: 'It was due, but the live read of its node failed.',
+    meaning: 'It was due, but the live read of its node from the API server failed.',
     change: 'A live read in a later pass succeeds.',
   },
   NodeRecovered: {
@@ -222,7 +222,7 @@ export function explainPod(decision: PodDecision, plan: PodGcPlan): Why {
         detail: `It is due, but its deletion has failed ${counted(decision.times, 'time')}; the pause before the next attempt doubles with each failure.`,
       };
     case 'NamespaceUnknown':
-      return { detail: `Namespace ${namespace} is unknown, and its labels may protect the pod.` };
+      return { detail: `The list of namespaces from the API server does not have namespace ${namespace}, whose labels may protect the pod.` };
     case 'InvalidPolicy':
       return explainInvalid(policy, 'this pod');
     case 'NodeExists':

@@ -210,7 +210,7 @@ test('the tables are those of the file, in 80 columns unless they are wide', asy
 
 test('only problems are coloured', () => {
   const lines = tableOf({ ...problems, decisions: [pod('a')], options: { colours: true } }).split('\n');
-  expect(lines.filter((line) => line.startsWith('\u001b[31m!'))).toHaveLength(7);
+  expect(lines.filter((line) => line.startsWith('\u001b[31m!'))).toHaveLength(6);
   const coloured = lines.filter((line) => line.includes('\u001b'));
   expect(coloured.filter((line) => !/^\u001b\[31m[! ]/.test(line))).toEqual([]);
 });
