@@ -109,7 +109,7 @@ interface Measured {
 function measure(
   pod: StoragePod,
   { usage, rule, now, staleAfterMs: maxAgeMs = Infinity }: Known,
-): Measured | Extract<StorageKept, { readonly reason: 'NoLimit' | 'UsageUnknown' }> {
+): Measured | StorageKept {
   const limits = limitsOf(pod.storage, rule);
   if (!hasLimits(limits)) return { reason: 'NoLimit' };
   const used = usageOfPod(usage, pod);

@@ -26,7 +26,10 @@ export interface PodShare {
 export type DiskLayout = Pick<StorageUsage, 'dedicatedImageFs' | 'splitContainerFs'>;
 
 /** Usage as the kubelet counts it for its rank (pkg/kubelet/eviction/helpers.go, buildSignalToRankFunc). If a file system holds only images, pods use nothing of it. */
-function partsOn(signal: DiskSignal, { dedicatedImageFs, splitContainerFs }: DiskLayout): readonly StoragePart['kind'][] {
+function partsOn(
+  signal: DiskSignal,
+  { dedicatedImageFs, splitContainerFs }: DiskLayout,
+): readonly StoragePart['kind'][] {
   if (!dedicatedImageFs) return ['layers', 'logs', 'volumes'];
   const isNodeFs = signal.startsWith('nodefs.');
   if (splitContainerFs) return isNodeFs ? ['layers', 'logs', 'volumes'] : [];

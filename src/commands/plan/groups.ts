@@ -35,7 +35,9 @@ export function groupsOf(plan: PlanDocument): readonly Group[] {
       const reasons = Object.entries(fate === 'warned' ? countsOf(own) : (counts ?? countsOf(own))).filter(
         ([reason]) => fate === 'warned' || isRemoval(reason) === (fate === 'removed'),
       );
-      return reasons.length === 0 ? [] : [{ fate, title: titleOf({ place, fate, isDry }, reasons), decisions: own }];
+      return reasons.length === 0
+        ? []
+        : [{ fate, title: titleOf({ place, fate, isDry }, reasons), decisions: own }];
     }),
   );
 }
@@ -81,10 +83,7 @@ interface Heading extends Pick<Group, 'fate'> {
   readonly isDry: boolean;
 }
 
-function titleOf(
-  { place, fate, isDry }: Heading,
-  reasons: readonly (readonly [string, number])[],
-): string {
+function titleOf({ place, fate, isDry }: Heading, reasons: readonly (readonly [string, number])[]): string {
   const count = reasons.reduce((total, [, one]) => total + one, 0);
   const words = {
     removed: isDry ? 'to remove in mode Enforce' : 'to remove',

@@ -122,7 +122,12 @@ function partNotes(part: NodePart, { images, containers, orphans, usage }: Rules
       ? 'the usage of its image file system is not known (ImageFsInfo of the runtime, or node.runtime.imageFs in stats.json)'
       : `its image file system reports a capacity of ${disk.capacityBytes} bytes, of which ${disk.availableBytes} are available`;
   const unknown = [
-    ['its images are not known (ListImages of the runtime)', part.images === undefined, images, 'no image is removed'],
+    [
+      'its images are not known (ListImages of the runtime)',
+      part.images === undefined,
+      images,
+      'no image is removed',
+    ],
     [
       'its containers are not known (ListContainers of the runtime)',
       listed === undefined,

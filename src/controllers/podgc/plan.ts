@@ -43,7 +43,11 @@ export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
       for (const { pod, because } of excluded) yield toKeep(pod, because, policy);
       for (const pod of pods)
         if (!isDue.has(pod))
-          yield toKeep(pod, postponed.get(pod) ?? keptBecause(pod, one, { ...given, ...facts, overLimit }), policy);
+          yield toKeep(
+            pod,
+            postponed.get(pod) ?? keptBecause(pod, one, { ...given, ...facts, overLimit }),
+            policy,
+          );
     }
   }
   return {

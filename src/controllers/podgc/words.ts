@@ -222,7 +222,9 @@ export function explainPod(decision: PodDecision, plan: PodGcPlan): Why {
         detail: `It is due, but its deletion has failed ${counted(decision.times, 'time')}; the pause before the next attempt doubles with each failure.`,
       };
     case 'NamespaceUnknown':
-      return { detail: `The list of namespaces from the API server does not have namespace ${namespace}, whose labels may protect the pod.` };
+      return {
+        detail: `The list of namespaces from the API server does not have namespace ${namespace}, whose labels may protect the pod.`,
+      };
     case 'InvalidPolicy':
       return explainInvalid(policy, 'this pod');
     case 'NodeExists':

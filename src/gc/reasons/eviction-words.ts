@@ -136,7 +136,8 @@ const largestText = (
   largest === undefined ? '' : `; its largest part: ${largest.name}, ${amountText(signal, largest.amount)}`;
 
 /** `Usage of EmptyDir volume "tmp" is 85.0 MiB, 85 % of the limit 100Mi`, without a full stop. */
-export const usageClause = (excess: ExceededLimit): string => `${subjectOf(excess)} is ${usageOf(excess)}${largestText(excess)}`;
+export const usageClause = (excess: ExceededLimit): string =>
+  `${subjectOf(excess)} is ${usageOf(excess)}${largestText(excess)}`;
 
 function kubeletWords({ signal, subject = '', limit: { text } }: ExceededLimit, part: string): string {
   switch (signal) {

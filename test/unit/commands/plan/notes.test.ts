@@ -23,7 +23,8 @@ test.each([
   { name: 'no policy has a rule for them', orphans: undefined, part: {}, isNoted: false },
 ])('orphaned resources that are not known are noted: $name', ({ orphans, part, isNoted }) => {
   const notes = notesOn(factsOf({ policies: [nodesPolicy({ orphans })], part }));
-  const note = 'Node node-1: its orphaned resources are not known (directories of the kubelet, control groups): none of them is removed.';
+  const note =
+    'Node node-1: its orphaned resources are not known (directories of the kubelet, control groups): none of them is removed.';
   expect(notes.includes(note)).toBe(isNoted);
 });
 
@@ -45,7 +46,9 @@ test.each<readonly [string, Partial<NodePart>, note: string]>([
   ],
 ])('a note names the source of what is not known: %s', (_, part, note) => {
   const policies = [nodesPolicy({ imageGC: imageRule() })];
-  expect(notesOn(factsOf({ policies, part: { ...part, logs: undefined } }))).toContain(`Node node-1: ${note}`);
+  expect(notesOn(factsOf({ policies, part: { ...part, logs: undefined } }))).toContain(
+    `Node node-1: ${note}`,
+  );
 });
 
 test('node pressure without any measured threshold is noted', () => {
