@@ -14,6 +14,7 @@ import {
   type KeepWhy,
   type PodDeletion,
   type PodGcFacts,
+  type PodKept,
   type PolicyVerdicts,
   type Ttl,
 } from './facts.ts';
@@ -52,9 +53,10 @@ interface Context {
 }
 
 /** Why the rule cannot delete a pod now, or the deletion that a step of it has decided. */
-type Decided = Map<PodFacts, HoldReason | PodDeletion>;
+type Decided = Map<PodFacts, PodKept | PodDeletion>;
 
-type HoldReason = 'FinalizerHeld' | 'JobUncounted' | 'JobUnfinished';
+const isHeld = (one: PodKept | PodDeletion | undefined): one is PodKept =>
+  one !== undefined && !('verdict' in one);
 
 function judgeFinished(
   { policy, terminated }: Group,
@@ -84,14 +86,12 @@ function judgeFinished(
   for (const pod of overall.surplus()) decided.set(pod, toDelete(pod, { reason: 'Terminated' }, policy));
 
   return {
-    due: [...decided.values()].filter((one) => typeof one !== 'string'),
+    due: [...decided.values()].filter((one) => 'verdict' in one),
     overall,
     byNamespace,
     keepReason: (pod) => {
       const hold = decided.get(pod);
-      if (hold === 'JobUnfinished')
-        return { reason: hold, jobExists: context.facts.jobsFinished?.has(pod.controller?.uid ?? '') };
-      if (typeof hold === 'string') return { reason: hold };
+      if (isHeld(hold)) return hold;
       if (newest.has(pod)) return { reason: 'KeptForOwner' };
       const finish = finishOf(pod);
       const eligibleAtMs = expiryMs(finish);
@@ -119,7 +119,7 @@ interface Earlier {
 /** Counts the pods that the earlier steps leave; of these, only those that are not spared may be deleted. */
 function lineOf(pods: readonly PodFacts[], threshold: number, { decided, spared }: Earlier): Line {
   const left = without(pods, decided);
-  const held = pods.length === left.length ? [] : pods.filter((pod) => typeof decided.get(pod) === 'string');
+  const held = pods.length === left.length ? [] : pods.filter((pod) => isHeld(decided.get(pod)));
   return new Line(without(left, spared), {
     threshold,
     counted: left.length,
@@ -147,13 +147,16 @@ const hasTtl = (rule: TerminatedPolicy): boolean =>
   rule.ttlAfterFinishedMs !== undefined || rule.ttlByReason.length > 0 || rule.honorTTLAnnotation;
 
 /** Why the rule cannot delete this pod now, however old it is. */
-function holdOf(pod: PodFacts, rule: TerminatedPolicy, facts: PodGcFacts): HoldReason | undefined {
+function holdOf(pod: PodFacts, rule: TerminatedPolicy, facts: PodGcFacts): PodKept | undefined {
   const { controller, finalizers } = pod;
-  if (isFinalizerHeld(pod)) return 'FinalizerHeld';
-  if (finalizers.includes(jobTrackingFinalizer)) return 'JobUncounted';
+  if (isFinalizerHeld(pod)) return { reason: 'FinalizerHeld' };
+  if (finalizers.includes(jobTrackingFinalizer)) return { reason: 'JobUncounted' };
   if (!rule.protectUnfinishedJobs || !isOf(controller, 'batch', 'Job')) return undefined;
   // A Job that was not observed may be younger than the list of Jobs; the garbage collector deletes the pods of one that is gone.
-  return facts.jobsFinished?.get(controller.uid) === true ? undefined : 'JobUnfinished';
+  const finished = facts.jobsFinished?.get(controller.uid);
+  return finished === true
+    ? undefined
+    : { reason: 'JobUnfinished', jobExists: facts.jobsFinished && finished !== undefined };
 }
 
 /** Whether the owner is of this API group and kind: another group may have a kind of the same name. */
