@@ -31,6 +31,7 @@ export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
   const judged = groups.map((group) => judge(group, { ...facts, missing }, given));
   const { deletions, overLimit, postponed } = sequence(judged, facts, given);
   const isDue = new Set(deletions.map(({ target }) => target.pod));
+  const context = { now: given.now, nodes: facts.nodes, overLimit };
 
   function* kept(): Generator<KeptPod> {
     for (const [governor, pods] of ungoverned) {
@@ -42,12 +43,7 @@ export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
       const { policy, excluded, pods } = one.group;
       for (const { pod, because } of excluded) yield toKeep(pod, because, policy);
       for (const pod of pods)
-        if (!isDue.has(pod))
-          yield toKeep(
-            pod,
-            postponed.get(pod) ?? keptBecause(pod, one, { ...given, ...facts, overLimit }),
-            policy,
-          );
+        if (!isDue.has(pod)) yield toKeep(pod, postponed.get(pod) ?? keptBecause(pod, one, context), policy);
     }
   }
   return {
