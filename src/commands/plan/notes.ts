@@ -117,10 +117,6 @@ function partNotes(part: NodePart, { images, containers, orphans, usage }: Rules
   const isForgetful = part.state.images.size === 0 && (part.images?.length ?? 0) > 0;
   const { disk, containers: listed } = part;
   const imageless = listed?.find((container) => imageOf(container) === '');
-  const diskText =
-    disk === undefined
-      ? 'the usage of its image file system is not known (ImageFsInfo of the runtime, or node.runtime.imageFs in stats.json)'
-      : `its image file system reports a capacity of ${disk.capacityBytes} bytes, of which ${disk.availableBytes} are available`;
   const unknown = [
     [
       'its images are not known (ListImages of the runtime)',
@@ -158,7 +154,7 @@ function partNotes(part: NodePart, { images, containers, orphans, usage }: Rules
       orphans,
       'none of them is removed',
     ],
-    [diskText, !hasCapacity(disk), images, 'no image is removed for space'],
+    [diskText(disk), !hasCapacity(disk), images, 'no image is removed for space'],
     [
       "the local storage usage of its pods is not known (the kubelet's /stats/summary)",
       part.usage === undefined,
@@ -176,6 +172,11 @@ function partNotes(part: NodePart, { images, containers, orphans, usage }: Rules
     isUnknown && isRelevant ? [`Node ${part.name}: ${text}: ${consequence}.`] : [],
   );
 }
+
+const diskText = (disk: NodePart['disk']): string =>
+  disk === undefined
+    ? 'the usage of its image file system is not known (ImageFsInfo of the runtime, or node.runtime.imageFs in stats.json)'
+    : `its image file system reports a capacity of ${disk.capacityBytes} bytes, of which ${disk.availableBytes} are available`;
 
 /** Whether any policy has a rule for these objects of a node. */
 interface Rules {

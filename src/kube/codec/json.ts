@@ -1,10 +1,8 @@
 import type {
-  V1Condition,
   V1ContainerState,
   V1ContainerStateTerminated,
   V1ContainerStatus,
   V1Job,
-  V1JobStatus,
   V1Namespace,
   V1Node,
   V1NodeSpec,
