@@ -62,6 +62,7 @@ export const node = (name: string, over: Partial<NodeFacts> = {}): NodeFacts => 
   resourceVersion: '1',
   labels: {},
   ready: true,
+  readyChangedAtMs: undefined,
   taintKeys: [],
   ...over,
 });

@@ -111,6 +111,42 @@ export function usageOfPod(
   return storage.emptyDirs.some(({ name }) => impossibleVolumes.includes(name)) ? undefined : found;
 }
 
+/** A part of a pod that uses a disk of its node. */
+export interface StoragePart {
+  readonly kind: 'layers' | 'logs' | 'volumes';
+  /** `logs of container main`. */
+  readonly name: string;
+  /** undefined = not measured. */
+  readonly measured: StorageMeasurement | undefined;
+}
+
+/** The writable layers and logs of a pod, and its volumes on disk. */
+export const storageParts = (storage: PodStorageSpec, usage: PodStorageUsage): readonly StoragePart[] => [
+  ...usage.containers.flatMap(({ name, layer, logs }): StoragePart[] => [
+    { kind: 'layers', name: `writable layer of container ${name}`, measured: layer },
+    { kind: 'logs', name: `logs of container ${name}`, measured: logs },
+  ]),
+  ...storage.emptyDirs.flatMap(({ name, isMemory }): StoragePart[] =>
+    isMemory ? [] : [{ kind: 'volumes', name: `volume ${name}`, measured: usage.volumes.get(name) }],
+  ),
+];
+
+/** The part of a pod that uses most; bytes, or inodes if the node is short of inodes. */
+export interface LargestPart {
+  readonly name: string;
+  readonly amount: number;
+}
+
+/** Returns the largest part; undefined = none uses anything. */
+export const largestOf = (
+  parts: readonly StoragePart[],
+  unit: 'bytes' | 'inodes' = 'bytes',
+): LargestPart | undefined =>
+  parts
+    .map(({ name, measured }) => ({ name, amount: measured?.[unit] ?? 0 }))
+    .toSorted((a, b) => b.amount - a.amount)
+    .find(({ amount }) => amount > 0);
+
 /** A limit and its usage: the pod's own limit, or the policy's default for pods without one. */
 export interface StorageExcess {
   readonly signal: EvictionSignal;
@@ -122,6 +158,8 @@ export interface StorageExcess {
   readonly isDefault: boolean;
   /** The policy's percentage of the limit above which the pod is evicted; undefined = 100, because the limit is that of a volume in memory. */
   readonly evictAtPercent: number | undefined;
+  /** Only for the limit of the pod as a whole. */
+  readonly largest?: LargestPart | undefined;
 }
 
 /** The usage of one limit. */
@@ -141,6 +179,8 @@ export interface EvictionRequest {
   readonly limitBytes: number;
   /** Shortage of the node, in the unit of the signal; undefined = a limit of the pod is exceeded. */
   readonly shortage: { readonly available: number; readonly threshold: number } | undefined;
+  /** undefined = a limit of a volume or container is exceeded, or an older agent requests. */
+  readonly largest?: LargestPart | undefined;
   /** Unix milliseconds. */
   readonly observedAtMs: number;
   /** undefined = the pod's own. */

@@ -17,7 +17,7 @@ export interface Reporting {
 interface Work<D> extends Omit<Execution<D>, 'onOutcome'> {
   /** Whether to leave out this decision when its turn comes; then it has no outcome. Default: none is. */
   readonly isLeftOut?: (next: D) => boolean;
-  /** Log fields that identify an object even after its removal. */
+  /** Log fields that identify an object even after its removal; `carryOut` adds the reason and the policy (docs/reference/log.md). */
   readonly fieldsOf: (decision: D) => object;
   /** Remembers the removals that failed; undefined = the unit does so itself. */
   readonly failures?: FailureMemory<D>;
@@ -56,8 +56,13 @@ export async function carryOut<D extends Decision>(
 ): Promise<PassResults<D>> {
   const { log } = reporting;
   const isDue = (one: D): boolean => isEnforced(one) || work.hasBegun?.(one) === true;
+  const fieldsOf = (one: D): object => ({
+    ...work.fieldsOf(one),
+    reason: one.reason,
+    policy: one.policy?.name,
+  });
   for (const one of due.filter((it) => !isDue(it)))
-    log.debug(work.fieldsOf(one), `would ${verbs[one.verdict].would} ${nouns[one.target.kind]}`);
+    log.debug(fieldsOf(one), `would ${verbs[one.verdict].would} ${nouns[one.target.kind]}`);
   let failures = 0;
   const { outcomes, stopped } = await execute(
     inTurn(due.filter(isDue), work),
@@ -67,7 +72,7 @@ export async function carryOut<D extends Decision>(
         work.onProgress();
         if (outcome.kind === 'failed' && work.isInterrupted?.(outcome.error) === true) return;
         if (outcome.kind === 'failed') failures += 1;
-        record(outcome, work.fieldsOf(outcome.decision), {
+        record(outcome, fieldsOf(outcome.decision), {
           ...reporting,
           isQuiet: outcome.decision.verdict === 'Delete' && failures > maxDeleteFailureLines,
         });

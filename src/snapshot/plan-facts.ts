@@ -86,7 +86,7 @@ export const partText = ({ namespace, selector }: PodPart): string =>
 
 /** The note about a measurement of a kubelet that cannot be. */
 export const impossibleNote = (node: string, what: string): string =>
-  `Node ${node}: the kubelet reports an impossible value of the ${what}; it counts as unknown.`;
+  `Node ${node}: the kubelet reports an impossible value of the ${what}; it counts as unknown, and dustpan removes and evicts nothing because of it.`;
 
 /** Without the kind and without `--policy`, there is no plan. */
 export const kindMissing = (): Error =>

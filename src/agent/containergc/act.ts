@@ -259,20 +259,17 @@ export const containerFailures = (): FailureMemory<ContainerRemoval> =>
     isOfObject: (err) => !isRuntimeDown(err),
   });
 
-/** Log fields that identify a removal. */
-function fieldsOf({ target, reason }: ContainerRemoval): object {
+/** Log fields that identify an object and its pod even after its removal. */
+function fieldsOf({ target }: ContainerRemoval): object {
+  const { pod } = target;
+  const owner = { pod: pod?.name === undefined ? undefined : pod, uid: pod?.uid };
   switch (target.kind) {
     case 'Container':
-      return { container: target.id, pod: target.pod, reason };
+      return { container: target.id, ...owner };
     case 'Sandbox':
-      return { sandbox: target.id, pod: target.pod, reason };
-    case 'LogDirectory':
-    case 'LogLink':
-    case 'LogFile':
-      return { path: target.path, reason };
-    case 'PodCgroup':
-    case 'PodDirectory':
-      return { path: target.path, podUid: target.pod.uid, reason };
+      return { sandbox: target.id, ...owner };
+    default:
+      return { path: target.path, ...owner };
   }
 }
 

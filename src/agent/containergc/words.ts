@@ -129,7 +129,8 @@ export const containerReasons: Readonly<
     change: 'The next pass observes the same.',
   },
   ContainersUnknown: {
-    meaning: 'The agent does not know the containers or sandboxes of the node, and one may need it.',
+    meaning:
+      'The agent has no list of the containers (ListContainers) or sandboxes (ListPodSandbox) of the node from the runtime, and one may need it.',
     change: 'The runtime lists containers and sandboxes.',
   },
   KeepMarked: {

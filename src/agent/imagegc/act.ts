@@ -243,9 +243,8 @@ export const imageFailures = (): FailureMemory<ImageRemoval> =>
   new FailureMemory({ keyOf: ({ target }) => target.id, isOfObject: (err) => !isRuntimeDown(err) });
 
 /** Log fields that identify an image even after its removal. */
-const fieldsOf = ({ target: { image }, reason }: ImageRemoval): object => ({
+const fieldsOf = ({ target: { image } }: ImageRemoval): object => ({
   image: image.id,
   names: [...image.tags, ...image.digests].slice(0, 4),
   bytes: image.sizeBytes,
-  reason,
 });

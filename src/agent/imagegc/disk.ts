@@ -39,7 +39,8 @@ function usedPercentIn(unit: SpaceUnit, disk: DiskSpace | undefined): number | u
 /** The used shares of a disk, in percent. */
 export const usageOf = (
   disk: DiskSpace | undefined,
-): Pick<ImageGcPlan, 'usedPercent' | 'usedInodesPercent'> => ({
+): Pick<ImageGcPlan, 'isMeasured' | 'usedPercent' | 'usedInodesPercent'> => ({
+  isMeasured: disk !== undefined,
   usedPercent: usedPercentIn('bytes', disk),
   usedInodesPercent: usedPercentIn('inodes', disk),
 });

@@ -106,7 +106,9 @@ export type ImageKept =
   | { readonly reason: 'InUse'; readonly user: ImageUser | undefined }
   /** `times`: in a row. */
   | { readonly reason: 'RemovalFailed'; readonly times: number }
-  | { readonly reason: Exclude<ImageKeepReason, 'InUse' | 'RemovalFailed'> };
+  /** `container`: its image is not known; undefined = the containers are not. */
+  | { readonly reason: 'ContainersUnknown'; readonly container: RuntimeContainer | undefined }
+  | { readonly reason: Exclude<ImageKeepReason, 'InUse' | 'RemovalFailed' | 'ContainersUnknown'> };
 
 interface ImageDecided extends Decision {
   readonly target: JudgedImage;
@@ -183,6 +185,8 @@ export interface ImageGcPlan {
   readonly goals: readonly Goal[];
   /** What the planned removals leave of each demand of node pressure. */
   readonly reclaim: ReadonlyMap<DiskSignal, ReclaimResult>;
+  /** Whether the disk reports values, possible ones or not. */
+  readonly isMeasured: boolean;
   /** undefined = the disk is unknown or reports no capacity. */
   readonly usedPercent: number | undefined;
   /** undefined = the disk is unknown or reports no inodes. */

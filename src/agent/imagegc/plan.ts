@@ -324,9 +324,10 @@ function userOf(
 
 /** Why no image can be removed: facts are missing. */
 function unknownBecause({ containers, pods, clockUnsure }: ImageGcFacts): ImageKept | undefined {
+  if (containers === undefined) return { reason: 'ContainersUnknown', container: undefined };
   // A container whose image is unknown may use any image.
-  if (containers === undefined || containers.some((container) => imageOf(container) === ''))
-    return { reason: 'ContainersUnknown' };
+  const container = containers.find((one) => imageOf(one) === '');
+  if (container !== undefined) return { reason: 'ContainersUnknown', container };
   if (pods === undefined) return { reason: 'PodsUnknown' };
   return clockUnsure === true ? { reason: 'ClockUnsure' } : undefined;
 }

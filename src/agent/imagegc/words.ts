@@ -1,4 +1,5 @@
 import { byDiskSignal, isInodes, type DiskSignal } from '../../api/node-pressure.ts';
+import { podRefOf } from '../../api/pod-ref.ts';
 import type { Thresholds } from '../../api/policy/policy.ts';
 import type { ImageKeepReason, ImageRemoveReason } from '../../api/reasons.ts';
 import { explainHold, holdMeaning } from '../../gc/reasons/hold-words.ts';
@@ -101,8 +102,9 @@ export const imageReasons: Readonly<Record<ImageRemoveReason | ImageKeepReason, 
     change: "The pause has passed. The agent's log has the runtime's response to the last attempt.",
   },
   DiskUnknown: {
-    meaning: 'The usage of the disk cannot be measured.',
-    change: 'The image file system can be measured.',
+    meaning:
+      'The usage of the image file system is unknown: the runtime does not name it (ImageFsInfo), it cannot be read, or its capacity is 0.',
+    change: 'The image file system reports its capacity, or the image reaches its maximum age.',
   },
   RuleOff: {
     meaning: 'The policy of the node has no rule for images.',
@@ -203,8 +205,20 @@ function explainReason(decision: ImageDecision, plan: ImageGcPlan): Why {
       };
     case 'RuleOff':
       return { detail: meaning, field: 'nodes.imageGC is not set' };
-    case 'UsedRecently':
     case 'DiskUnknown':
+      return {
+        detail: plan.isMeasured
+          ? 'It is removable, but the image file system of the node reports a capacity of 0 or an impossible value, so dustpan removes no image for space.'
+          : 'It is removable, but the usage of the image file system is not known (ImageFsInfo of the runtime), so dustpan removes no image for space.',
+      };
+    case 'ContainersUnknown': {
+      const { container } = decision;
+      if (container === undefined) return explainNode(decision.reason, policy);
+      return {
+        detail: `The runtime does not report the image of container ${container.name} of ${podText(podRefOf(container))} (${container.id}), which may be this one.`,
+      };
+    }
+    case 'UsedRecently':
       return { detail: meaning };
     default:
       return explainNode(decision.reason, policy);

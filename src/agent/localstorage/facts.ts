@@ -32,7 +32,9 @@ interface NearPod extends LimitedPod {
 export type StorageKept =
   | PodHold
   | { readonly reason: 'UnderLimit' | 'CriticalPod'; readonly fullest: LimitUsage | undefined }
-  | { readonly reason: 'NoLimit' | 'UsageUnknown' | 'RuleOff' };
+  /** `unmeasured`: what has no current measurement; empty = the pod has none. */
+  | { readonly reason: 'UsageUnknown'; readonly unmeasured: readonly string[] }
+  | { readonly reason: 'NoLimit' | 'RuleOff' };
 
 /** A pod whose eviction the agent requests. */
 export interface PodEviction extends Decision<LimitedPod, EvictionSignal> {

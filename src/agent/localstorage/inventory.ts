@@ -48,6 +48,7 @@ function requestOf({ target }: PodEviction, { gracePeriodSeconds }: LocalStorage
     observedBytes: excess.usedBytes,
     limitBytes: excess.limit.bytes,
     shortage: undefined,
+    largest: excess.largest,
     observedAtMs: excess.measuredAtMs,
     gracePeriodSeconds,
   };

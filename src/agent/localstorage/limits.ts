@@ -1,6 +1,8 @@
 import { declaredTotal } from '../../api/declared-storage.ts';
 import {
   fullness,
+  largestOf,
+  storageParts,
   type ContainerStorageUsage,
   type EvictionSignal,
   type LimitUsage,
@@ -8,6 +10,7 @@ import {
   type PodStorageUsage,
   type StorageLimit,
   type StorageMeasurement,
+  type StoragePod,
   type StorageUsage,
 } from '../../api/local-storage.ts';
 import { limitOfBytes } from '../../gc/reasons/eviction-words.ts';
@@ -77,7 +80,7 @@ export const hasLimits = ({ emptyDirs, pod, containers }: PodLimits): boolean =>
 
 /** Returns the usage of each limit that is measured, in the order of the kubelet's checks (pkg/kubelet/eviction/eviction_manager.go, localStorageEviction). */
 export function readLimits(
-  limits: PodLimits,
+  { storage, ...limits }: PodLimits & Pick<StoragePod, 'storage'>,
   usage: PodStorageUsage,
   nodeUsage: Pick<StorageUsage, 'atMs' | 'dedicatedImageFs'>,
 ): readonly LimitUsage[] {
@@ -88,7 +91,7 @@ export function readLimits(
     ...reading({ signal: 'ephemeralpodfs.limit', subject: undefined }, usage.total, {
       limit: limits.pod,
       nodeUsage,
-    }),
+    }).map((one) => ({ ...one, largest: largestOf(storageParts(storage, usage)) })),
     ...usage.containers.flatMap((container) =>
       reading(
         { signal: 'ephemeralcontainerfs.limit', subject: container.name },

@@ -77,12 +77,15 @@ function judge(pod: StoragePod, known: Known): Judged {
   const measured = measure(pod, known);
   if ('reason' in measured)
     return kept(isCritical(pod) ? { reason: 'CriticalPod', fullest: undefined } : measured);
-  const { readings, isPartly } = measured;
+  const { readings, unmeasured } = measured;
   const [fullest] = readings.toSorted(byFullness);
   if (isCritical(pod)) return kept({ reason: 'CriticalPod', fullest }, readings);
   const excess = readings.find(exceedsLimit);
   if (excess === undefined)
-    return kept(isPartly ? { reason: 'UsageUnknown' } : { reason: 'UnderLimit', fullest }, readings);
+    return kept(
+      unmeasured.length > 0 ? { reason: 'UsageUnknown', unmeasured } : { reason: 'UnderLimit', fullest },
+      readings,
+    );
   return {
     readings,
     decision: {
@@ -98,24 +101,31 @@ function judge(pod: StoragePod, known: Known): Judged {
 
 interface Measured {
   readonly readings: readonly LimitUsage[];
-  /** Some measurements are too old, so that an excess may have been missed. */
-  readonly isPartly: boolean;
+  /** Limits whose measurements are too old, so that an excess may have been missed. */
+  readonly unmeasured: readonly string[];
 }
 
 /** Returns the usage of each limit, or the reason why there is none. */
 function measure(
   pod: StoragePod,
   { usage, rule, now, staleAfterMs: maxAgeMs = Infinity }: Known,
-): Measured | { readonly reason: 'NoLimit' | 'UsageUnknown' } {
+): Measured | StorageKept {
   const limits = limitsOf(pod.storage, rule);
   if (!hasLimits(limits)) return { reason: 'NoLimit' };
   const used = usageOfPod(usage, pod);
-  if (usage === undefined || used === undefined) return { reason: 'UsageUnknown' };
-  const all = readLimits(limits, used, usage);
+  if (usage === undefined || used === undefined) return { reason: 'UsageUnknown', unmeasured: [] };
+  const all = readLimits({ ...limits, storage: pod.storage }, used, usage);
   const readings = all.filter(({ measuredAtMs }) => isFresh(measuredAtMs, now, maxAgeMs));
-  if (readings.length === 0) return { reason: 'UsageUnknown' };
-  return { readings, isPartly: readings.length < all.length };
+  const unmeasured = all.filter((one) => !readings.includes(one)).map(subjectOf);
+  return readings.length === 0 ? { reason: 'UsageUnknown', unmeasured } : { readings, unmeasured };
 }
+
+const subjectOf = ({ signal, subject = '' }: LimitUsage): string =>
+  ({
+    'emptydirfs.limit': `volume ${subject}`,
+    'ephemeralpodfs.limit': 'the pod as a whole',
+    'ephemeralcontainerfs.limit': `container ${subject}`,
+  })[signal];
 
 /** Warns at the highest level that is exceeded. */
 function warningOf(

@@ -82,7 +82,7 @@ export function explainStorage(decision: StorageDecision, { rule, isUsageKnown }
       return { detail: `${criticalClause(target)}; dustpan only warns about it.${usage}` };
     }
     case 'UsageUnknown':
-      return { detail: unknownUsageText(isUsageKnown) };
+      return { detail: unknownUsageText(decision, isUsageKnown) };
     case 'RuleOff':
       return { detail: storageReasons.RuleOff.meaning, field: 'nodes.localStorageEviction is not set' };
     default:

@@ -93,7 +93,9 @@ export type PressureKept =
   | ({ readonly reason: 'NoUsage' } & Pick<ShortageUse, 'shortage' | 'used'>)
   /** `place`: in the order of eviction, from 1. */
   | ({ readonly reason: 'RankedLater'; readonly place: number } & ShortageUse)
-  | { readonly reason: 'NoPressure' | 'CriticalPod' | 'UsageUnknown' | 'RuleOff' };
+  /** `unmeasured`: parts of the pod that are not measured; empty = nothing of it is. */
+  | { readonly reason: 'UsageUnknown'; readonly unmeasured: readonly string[] }
+  | { readonly reason: 'NoPressure' | 'CriticalPod' | 'RuleOff' };
 
 /** A pod whose eviction the agent requests. */
 export interface PressureEviction extends Decision<JudgedPod & ShortageUse, DiskSignal> {

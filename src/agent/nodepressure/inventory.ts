@@ -31,7 +31,7 @@ export function inventoryOf({ governed: { policy }, plan, states, readings }: De
 }
 
 function requestOf({ target, reason }: PressureEviction): PressureRequest {
-  const { shortage, used, request } = target;
+  const { shortage, used, request, largest } = target;
   const { available, wanted, measuredAtMs } = shortage;
   return {
     pod: identityOf(target),
@@ -41,6 +41,7 @@ function requestOf({ target, reason }: PressureEviction): PressureRequest {
     limitBytes: request,
     // The pressure lasts until the minimum reclaim is reached, too.
     shortage: { available, threshold: available + wanted },
+    largest,
     observedAtMs: measuredAtMs,
     gracePeriodSeconds: undefined,
   };

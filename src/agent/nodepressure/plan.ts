@@ -182,14 +182,14 @@ function rankPods(
     const used = usageOfPod(usage, pod);
     const share = usage && used && shareOf(pod, used, { signal, layout: usage });
     if (share !== undefined && !isSmall(share.used, starved)) users.push({ pod, share });
-    else if (share?.isComplete === true)
+    else if (share?.unmeasured.length === 0)
       kept.push(keep(pod, { reason: 'NoUsage', shortage, used: share.used }, policy));
-    else kept.push(keep(pod, { reason: 'UsageUnknown' }, policy));
+    else kept.push(keep(pod, { reason: 'UsageUnknown', unmeasured: share?.unmeasured ?? [] }, policy));
   }
   const evictions: PressureEviction[] = [];
   for (const [i, { pod, share }] of users.toSorted((a, b) => byRank(a.share, b.share)).entries()) {
-    const { used, request, priority } = share;
-    const use = { shortage, used, request, priority };
+    const { used, request, priority, largest } = share;
+    const use = { shortage, used, request, priority, largest };
     const target = { ...judgedPod(pod), ...use };
     if (i < requestedPods)
       evictions.push({ ...untimed, unit: 'nodepressure', verdict: 'Evict', target, reason: signal, policy });

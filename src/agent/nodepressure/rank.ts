@@ -1,8 +1,11 @@
-import type {
-  PodStorageUsage,
-  StorageMeasurement,
-  StoragePod,
-  StorageUsage,
+import {
+  largestOf,
+  storageParts,
+  type LargestPart,
+  type PodStorageUsage,
+  type StoragePart,
+  type StoragePod,
+  type StorageUsage,
 } from '../../api/local-storage.ts';
 import { isInodes, type DiskSignal, type SignalState } from '../../api/node-pressure.ts';
 import { declaredTotal } from '../../api/declared-storage.ts';
@@ -11,8 +14,9 @@ import { declaredTotal } from '../../api/declared-storage.ts';
 export interface PodShare {
   /** Bytes or inodes; a value that is not known counts as 0. */
   readonly used: number;
-  /** All values are known. */
-  readonly isComplete: boolean;
+  /** Parts whose values are not known. */
+  readonly unmeasured: readonly string[];
+  readonly largest: LargestPart | undefined;
   /** Bytes; nobody requests inodes. */
   readonly request: number;
   readonly priority: number;
@@ -21,11 +25,11 @@ export interface PodShare {
 /** The file systems of a node, as the kubelet distinguishes them. */
 export type DiskLayout = Pick<StorageUsage, 'dedicatedImageFs' | 'splitContainerFs'>;
 
-/** Parts of a pod that use a file system. */
-type Part = 'layers' | 'logs' | 'volumes';
-
 /** Usage as the kubelet counts it for its rank (pkg/kubelet/eviction/helpers.go, buildSignalToRankFunc). If a file system holds only images, pods use nothing of it. */
-function partsOn(signal: DiskSignal, { dedicatedImageFs, splitContainerFs }: DiskLayout): readonly Part[] {
+function partsOn(
+  signal: DiskSignal,
+  { dedicatedImageFs, splitContainerFs }: DiskLayout,
+): readonly StoragePart['kind'][] {
   if (!dedicatedImageFs) return ['layers', 'logs', 'volumes'];
   const isNodeFs = signal.startsWith('nodefs.');
   if (splitContainerFs) return isNodeFs ? ['layers', 'logs', 'volumes'] : [];
@@ -38,20 +42,14 @@ export function shareOf(
   usage: PodStorageUsage,
   on: { readonly signal: DiskSignal; readonly layout: DiskLayout },
 ): PodShare {
-  const parts = new Set(partsOn(on.signal, on.layout));
-  const onDisk = storage.emptyDirs.filter(({ isMemory }) => !isMemory);
-  const measured: readonly (StorageMeasurement | undefined)[] = [
-    ...usage.containers.flatMap(({ layer, logs }) => [
-      parts.has('layers') ? layer : undefined,
-      parts.has('logs') ? logs : undefined,
-    ]),
-    ...(parts.has('volumes') ? onDisk.map(({ name }) => usage.volumes.get(name)) : []),
-  ];
-  const amounts = measured.map((one) => (isInodes(on.signal) ? one?.inodes : one?.bytes));
+  const kinds = new Set(partsOn(on.signal, on.layout));
+  const unit = isInodes(on.signal) ? 'inodes' : 'bytes';
+  const parts = storageParts(storage, usage).filter(({ kind }) => kinds.has(kind));
   return {
-    used: amounts.reduce<number>((sum, amount = 0) => sum + amount, 0),
-    isComplete: !amounts.includes(undefined),
-    request: isInodes(on.signal) ? 0 : (declaredTotal(storage, 'request')?.bytes ?? 0),
+    used: parts.reduce((sum, { measured }) => sum + (measured?.[unit] ?? 0), 0),
+    unmeasured: parts.flatMap(({ name, measured }) => (measured?.[unit] === undefined ? [name] : [])),
+    largest: largestOf(parts, unit),
+    request: unit === 'inodes' ? 0 : (declaredTotal(storage, 'request')?.bytes ?? 0),
     priority,
   };
 }

@@ -130,7 +130,7 @@ export function explainPressure(decision: PressureDecision, { rule, isUsageKnown
     case 'CriticalPod':
       return { detail: `${criticalClause(decision.target)}.` };
     case 'UsageUnknown':
-      return { detail: unknownUsageText(isUsageKnown) };
+      return { detail: unknownUsageText(decision, isUsageKnown) };
     case 'NoPressure':
       return { detail: pressureReasons.NoPressure.meaning };
     case 'RuleOff':

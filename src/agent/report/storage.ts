@@ -100,6 +100,7 @@ const requestOf = (request: EvictionRequest): NodeGCReportStatusEvictionRequest 
     available: request.shortage.available,
     threshold: request.shortage.threshold,
   },
+  largest: request.largest && { name: request.largest.name, amount: request.largest.amount },
   observedTime: timeText(request.observedAtMs),
   gracePeriodSeconds: request.gracePeriodSeconds,
 });

@@ -26,6 +26,8 @@ export const placeText = ({ unit, node }: Pick<Totals, 'unit' | 'node'>): string
 /** Removals first, then warnings, then kept objects. A title has the counts whether the objects are listed or not. */
 export function groupsOf(plan: PlanDocument): readonly Group[] {
   const places = [...placesOf(plan)];
+  const modes = new Set(plan.policies.map(({ mode }) => mode));
+  const isDry = modes.has('DryRun') && !modes.has('Enforce');
   return fates.flatMap((fate) =>
     places.flatMap(([place, { counts, decisions }]) => {
       const own = decisions.filter((one) => fateOf(one) === fate);
@@ -33,7 +35,9 @@ export function groupsOf(plan: PlanDocument): readonly Group[] {
       const reasons = Object.entries(fate === 'warned' ? countsOf(own) : (counts ?? countsOf(own))).filter(
         ([reason]) => fate === 'warned' || isRemoval(reason) === (fate === 'removed'),
       );
-      return reasons.length === 0 ? [] : [{ fate, title: titleOf(place, fate, reasons), decisions: own }];
+      return reasons.length === 0
+        ? []
+        : [{ fate, title: titleOf({ place, fate, isDry }, reasons), decisions: own }];
     }),
   );
 }
@@ -73,8 +77,18 @@ const removalReasons: ReadonlySet<string> = new Set([
 ]);
 const isRemoval = (reason: string): boolean => removalReasons.has(reason);
 
-function titleOf(place: string, fate: Fate, reasons: readonly (readonly [string, number])[]): string {
+/** `isDry`: every policy is in mode DryRun. */
+interface Heading extends Pick<Group, 'fate'> {
+  readonly place: string;
+  readonly isDry: boolean;
+}
+
+function titleOf({ place, fate, isDry }: Heading, reasons: readonly (readonly [string, number])[]): string {
   const count = reasons.reduce((total, [, one]) => total + one, 0);
-  const words = { removed: 'to remove', warned: count === 1 ? 'warning' : 'warnings', kept: 'kept' };
+  const words = {
+    removed: isDry ? 'to remove in mode Enforce' : 'to remove',
+    warned: count === 1 ? 'warning' : 'warnings',
+    kept: 'kept',
+  };
   return `${place}: ${count} ${words[fate]} (${reasons.map(([reason, one]) => `${reason}${hardSpace}${one}`).join(', ')})`;
 }

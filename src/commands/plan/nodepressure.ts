@@ -91,7 +91,13 @@ export function planPressure(place: Pressed, options: PlanOptions): UnitPlan {
     bytes,
     ...(isUnknown && { state: 'Unknown' }),
   };
-  return { decisions, totals };
+  const notes =
+    part.usage !== undefined && states.length === 0
+      ? [
+          `Node ${node}: the kubelet's /stats/summary has no value for any threshold in nodes.nodePressure: nothing is removed or evicted for node pressure.`,
+        ]
+      : [];
+  return { decisions, totals, notes };
 }
 
 function statesOf(part: NodePart, rule: NodePressurePolicy, options: PlanOptions): readonly SignalState[] {

@@ -1,4 +1,5 @@
-import { distinctImages } from '../../agent/imagegc/holds.ts';
+import { hasCapacity } from '../../agent/imagegc/disk.ts';
+import { distinctImages, imageOf } from '../../agent/imagegc/holds.ts';
 import { isRepository, patternsWithoutImage } from '../../api/image-reference.ts';
 import { needsUsageOf } from '../../api/policy/matching.ts';
 import { nodeGovernance, nodeRule } from '../../api/policy/node-governance.ts';
@@ -48,7 +49,9 @@ function clusterNotes({ pods, nodes, namespaces }: PlanFacts): readonly string[]
     ['Namespaces', namespaces, 'every pod is kept'],
   ] as const;
   return consequences.flatMap(([what, value, consequence]) =>
-    value === undefined ? [`${what} are not known: ${consequence}.`] : [],
+    value === undefined
+      ? [`${what} are not known (list of the API server, or ${what.toLowerCase()}.json): ${consequence}.`]
+      : [],
   );
 }
 
@@ -135,30 +138,68 @@ export function adviceOnNodes({ node, through }: Pick<PlanInputs, 'node' | 'thro
 /** Only facts that some policy has a rule for are worth a note. */
 function partNotes(part: NodePart, { images, containers, orphans, usage }: Rules): readonly string[] {
   const isForgetful = part.state.images.size === 0 && (part.images?.length ?? 0) > 0;
-  const consequences = [
-    ['its images are', part.images, images, 'no image is removed'],
+  const { disk, containers: listed } = part;
+  const imageless = listed?.find((container) => imageOf(container) === '');
+  const unknown = [
     [
-      'its containers are',
-      part.containers,
+      'its images are not known (ListImages of the runtime)',
+      part.images === undefined,
+      images,
+      'no image is removed',
+    ],
+    [
+      'its containers are not known (ListContainers of the runtime)',
+      listed === undefined,
       images || containers,
       'no image, sandbox or log directory is removed',
     ],
-    ['its sandboxes are', part.sandboxes, containers, 'no container, sandbox or log directory is removed'],
-    ['its logs are', part.logs, containers, 'no log is removed'],
-    ['its orphaned resources are', part.orphans, orphans, 'none of them is removed'],
-    ['its disk usage is', part.disk, images, 'no image is removed for space'],
-    ['the local storage usage of its pods is', part.usage, usage, 'no pod is evicted or warned about'],
     [
-      'the usage history of its images is',
-      isForgetful ? undefined : part.state,
+      `the runtime does not report the image of container ${imageless?.name ?? ''} (${imageless?.id ?? ''})`,
+      imageless !== undefined,
+      images,
+      'no image is removed',
+    ],
+    [
+      'its sandboxes are not known (ListPodSandbox of the runtime)',
+      part.sandboxes === undefined,
+      containers,
+      'no container, sandbox or log directory is removed',
+    ],
+    [
+      'its logs are not known (/var/log/pods and /var/log/containers)',
+      part.logs === undefined,
+      containers,
+      'no log is removed',
+    ],
+    [
+      'its orphaned resources are not known (directories of the kubelet, control groups)',
+      part.orphans === undefined,
+      orphans,
+      'none of them is removed',
+    ],
+    [diskText(disk), !hasCapacity(disk), images, 'no image is removed for space'],
+    [
+      "the local storage usage of its pods is not known (the kubelet's /stats/summary)",
+      part.usage === undefined,
+      usage,
+      'no pod is evicted or warned about',
+    ],
+    [
+      'the usage history of its images is not known (state file of the agent)',
+      isForgetful,
       images,
       'all images count as new',
     ],
   ] as const;
-  return consequences.flatMap(([what, value, isRelevant, consequence]) =>
-    value === undefined && isRelevant ? [`Node ${part.name}: ${what} not known: ${consequence}.`] : [],
+  return unknown.flatMap(([text, isUnknown, isRelevant, consequence]) =>
+    isUnknown && isRelevant ? [`Node ${part.name}: ${text}: ${consequence}.`] : [],
   );
 }
+
+const diskText = (disk: NodePart['disk']): string =>
+  disk === undefined
+    ? 'the usage of its image file system is not known (ImageFsInfo of the runtime, or node.runtime.imageFs in stats.json)'
+    : `its image file system reports a capacity of ${disk.capacityBytes} bytes, of which ${disk.availableBytes} are available`;
 
 /** Whether any policy has a rule for these objects of a node. */
 interface Rules {

@@ -1,3 +1,4 @@
+import { counted } from '../../gc/reasons/words.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import type { PlanFacts } from '../../snapshot/plan-facts.ts';
 import { columns, paragraph as paragraphOf, red, shortId, spanText, type Column } from '../cli/table.ts';
@@ -66,7 +67,7 @@ export function planTable(plan: PlanDocument, { colours, ...given }: PlanTableOp
   const sections = [
     [`Plan for ${plan.generatedAt}`],
     colours ? troubles.map(red) : troubles,
-    modeSentences(plan).flatMap(paragraph),
+    plan.policies.flatMap((one) => paragraph(modeSentence(one, plan.proposed === true))),
     ...changeSections(plan, options),
     totalsTable(plan.totals, options.width),
     waitingHint(plan, options).flatMap(paragraph),
@@ -91,7 +92,6 @@ function nothing({ totals, policiesUnknown }: PlanDocument): string {
 const troublesOf = (plan: PlanDocument): readonly string[] => [
   ...plan.totals.flatMap(trippedTroubles),
   ...plan.summary.flatMap(shortTrouble),
-  ...plan.totals.flatMap(unknownTrouble),
   ...degradedTrouble(plan),
   ...plan.notes,
 ];
@@ -115,26 +115,14 @@ function shortTrouble(one: Summary): readonly string[] {
   );
 }
 
-const unknownTrouble = (one: Totals): readonly string[] =>
-  one.state === 'Unknown' ? [`${placeText(one)}: too little is known to decide.`] : [];
-
-/** The effect of each policy, so that nobody mistakes a dry run for a real one, or the reverse. */
-function modeSentences({ policies, proposed = false }: PlanDocument): readonly string[] {
-  if (policies.length === 0 || policies.some(({ mode }) => mode === 'Enforce'))
-    return policies.map((one) => modeSentence(one, proposed));
-  const names = policies.map(({ name }) => name).join(', ');
-  const subject = policies.length === 1 ? `GCPolicy ${names} is` : `GCPolicies ${names} are`;
-  return [`${subject} in mode DryRun: nothing ${proposed ? 'would' : 'will'} be removed.`];
-}
-
+/** The effect of a policy, so that nobody mistakes a dry run for a real one, or the reverse. */
 function modeSentence({ name, mode, planned }: PolicyCount, proposed: boolean): string {
   const subject = `GCPolicy ${name} is in mode ${mode}`;
-  if (planned === 0) return `${subject}: it removes nothing listed here.`;
-  const removals = `${planned} ${planned === 1 ? 'removal' : 'removals'}`;
-  const will = proposed ? 'would' : 'will';
+  if (planned === 0) return `${subject}: nothing listed here is due.`;
+  const removals = counted(planned, 'removal');
   return mode === 'Enforce'
-    ? `${subject}: controller and agents ${will} make ${removals}.`
-    : `${subject}: ${removals} ${will} not be made.`;
+    ? `${subject}: controller and agents ${proposed ? 'would' : 'will'} make ${removals}.`
+    : `${subject}, which removes nothing; in mode Enforce, controller and agents would make ${removals}.`;
 }
 
 /** What the policies of --policy remove more and less than those in force; empty without a comparison. */

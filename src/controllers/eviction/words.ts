@@ -101,10 +101,10 @@ type OfPolicy = Pick<Policy, 'nodes'>;
 
 /** The cause of a request. `policy`: the one that evicts; undefined = the pod is kept, and the text names no threshold as a policy has it. */
 export function causeOf(request: RequestedPod['request'], policy?: OfPolicy): EvictionCause {
-  const { observedBytes, limitBytes } = request;
+  const { observedBytes, limitBytes, largest } = request;
   if (!isPressureRequest(request)) {
     const { signal, subject } = request;
-    return { signal, subject, usedBytes: observedBytes, limit: limitOfBytes(limitBytes) };
+    return { signal, subject, usedBytes: observedBytes, limit: limitOfBytes(limitBytes), largest };
   }
   const { signal, shortage } = request;
   const { available, threshold } = shortage;
@@ -114,6 +114,7 @@ export function causeOf(request: RequestedPod['request'], policy?: OfPolicy): Ev
     used: observedBytes,
     request: limitBytes,
     priority: undefined,
+    largest,
   };
 }
 

@@ -149,8 +149,9 @@ class PodDeleter {
 
   #mark(deletion: PodDeletion): Promise<StepResult> {
     const { cluster, clock, marked: memory, log } = this.#deps;
+    const { reason, policy } = deletion;
     return this.#send(async () => {
-      const condition = disruptionTarget(deletion.reason, clock.now());
+      const condition = disruptionTarget(reason, clock.now());
       try {
         const marked = await cluster.markPodFailed(deletion.target.pod, condition, this.#signal);
         if (marked !== 'marked') return { kind: 'gone' };
@@ -158,7 +159,7 @@ class PodDeleter {
         if (mayBeFulfilled(err)) memory.add(deletion);
         throw err;
       }
-      log.info(fieldsOf(deletion), 'marked pod failed');
+      log.info({ ...fieldsOf(deletion), reason, policy: policy.name }, 'marked pod failed');
       return { kind: 'done' };
     });
   }
@@ -256,12 +257,10 @@ const retryAfterOf = (err: unknown): number | undefined =>
     : undefined;
 
 /** The fields of a log line about a deletion: they identify the pod after it is gone. */
-const fieldsOf = ({ target: { pod }, reason, policy }: PodDeletion): object => ({
+const fieldsOf = ({ target: { pod } }: PodDeletion): object => ({
   pod: { namespace: pod.namespace, name: pod.name },
   uid: pod.uid,
   node: pod.nodeName,
   owner: pod.controller && `${pod.controller.kind}/${pod.controller.name}`,
   phase: pod.phase,
-  reason,
-  policy: policy.name,
 });

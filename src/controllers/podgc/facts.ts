@@ -91,10 +91,20 @@ export type PodKept =
   /** `times`: in a row. */
   | { readonly reason: 'DeletionFailed'; readonly times: number }
   | KeptForOwner
+  /** `node`: the one that the pod is bound to; undefined = none, or it does not exist or is not known. */
+  | { readonly reason: 'NotTerminated'; readonly node: NodeFacts | undefined }
+  /** Whether its Job exists; undefined = Jobs are not known. */
+  | { readonly reason: 'JobUnfinished'; readonly jobExists: boolean | undefined }
   | {
       readonly reason: Exclude<
         PodKeepReason,
-        'TooYoung' | 'UnderThreshold' | 'KeepMarked' | 'DeletionFailed' | 'KeptForOwner'
+        | 'TooYoung'
+        | 'UnderThreshold'
+        | 'KeepMarked'
+        | 'DeletionFailed'
+        | 'KeptForOwner'
+        | 'NotTerminated'
+        | 'JobUnfinished'
       >;
     };
 
@@ -148,8 +158,6 @@ export interface PodGcPlan {
   /** Every other pod. Each iteration makes the decisions again: a pass needs no object for each of 100 000 pods. */
   readonly kept: Iterable<KeptPod>;
   readonly policies: readonly PolicyVerdicts[];
-  /** False: it is unknown which nodes exist, so no pod is an orphan. */
-  readonly areNodesKnown: boolean;
 }
 
 /** Every decision of a plan, deletions first. */

@@ -31,6 +31,7 @@ export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
   const judged = groups.map((group) => judge(group, { ...facts, missing }, given));
   const { deletions, overLimit, postponed } = sequence(judged, facts, given);
   const isDue = new Set(deletions.map(({ target }) => target.pod));
+  const context = { now: given.now, nodes: facts.nodes, overLimit };
 
   function* kept(): Generator<KeptPod> {
     for (const [governor, pods] of ungoverned) {
@@ -42,15 +43,13 @@ export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
       const { policy, excluded, pods } = one.group;
       for (const { pod, because } of excluded) yield toKeep(pod, because, policy);
       for (const pod of pods)
-        if (!isDue.has(pod))
-          yield toKeep(pod, postponed.get(pod) ?? keptBecause(pod, one, { ...given, overLimit }), policy);
+        if (!isDue.has(pod)) yield toKeep(pod, postponed.get(pod) ?? keptBecause(pod, one, context), policy);
     }
   }
   return {
     deletions,
     kept: { [Symbol.iterator]: kept },
     policies: judged.map(verdictsOf),
-    areNodesKnown: facts.nodes !== undefined,
   };
 }
 
@@ -179,7 +178,7 @@ const verdictsOf = ({ group, terminated, orphans, selected, hold }: Judged): Pol
 function keptBecause(
   pod: PodFacts,
   { terminated, orphans, hold }: Judged,
-  { overLimit, now }: Pick<Given, 'now'> & Pick<Sequence, 'overLimit'>,
+  { overLimit, now, nodes }: Pick<Given, 'now'> & Pick<Sequence, 'overLimit'> & Pick<PodGcFacts, 'nodes'>,
 ): KeepWhy {
   if (hold?.pods.has(pod) === true)
     return { reason: 'Holding', eligibleAt: new Date(now.getTime() + hold.leftMs) };
@@ -187,7 +186,7 @@ function keptBecause(
   if (isFinalizerHeld(pod)) return { reason: 'FinalizerHeld' };
   const orphan = orphans.keepReason(pod);
   const finished = isTerminated(pod) ? terminated.keepReason(pod) : undefined;
-  return earliest(orphan, finished) ?? { reason: 'NotTerminated' };
+  return earliest(orphan, finished) ?? { reason: 'NotTerminated', node: nodes?.get(pod.nodeName ?? '') };
 }
 
 /** Of two rules that do not delete a pod yet, the one that will delete it first; the former, if neither will by time alone. */

@@ -13,6 +13,7 @@ import {
   type KeptForOwner,
   type PodDeletion,
   type PodGcFacts,
+  type PodKept,
   type PolicyVerdicts,
 } from './facts.ts';
 import { earliestFinish, finishedAt } from './finish.ts';
@@ -51,9 +52,10 @@ interface Context {
 }
 
 /** Why the rule cannot delete a pod now, or the deletion that a step of it has decided. */
-type Decided = Map<PodFacts, HoldReason | PodDeletion>;
+type Decided = Map<PodFacts, PodKept | PodDeletion>;
 
-type HoldReason = 'FinalizerHeld' | 'JobUncounted' | 'JobUnfinished';
+const isHeld = (one: PodKept | PodDeletion | undefined): one is PodKept =>
+  one !== undefined && !('verdict' in one);
 
 function judgeFinished(
   { policy, terminated }: Group,
@@ -87,12 +89,12 @@ function judgeFinished(
   for (const pod of overall.surplus()) decided.set(pod, toDelete(pod, { reason: 'Terminated' }, policy));
 
   return {
-    due: [...decided.values()].filter((one) => typeof one !== 'string'),
+    due: [...decided.values()].filter((one) => 'verdict' in one),
     overall,
     byNamespace,
     keepReason: (pod) => {
       const hold = decided.get(pod);
-      if (typeof hold === 'string') return { reason: hold };
+      if (isHeld(hold)) return hold;
       const field = newest.get(pod);
       if (field !== undefined)
         return { reason: 'KeptForOwner', field, owner: ownerOf(pod, context.facts.owners) };
@@ -122,7 +124,7 @@ interface Earlier {
 /** Counts the pods that the earlier steps leave; of these, only those that are not spared may be deleted. */
 function lineOf(pods: readonly PodFacts[], threshold: number, { decided, spared }: Earlier): Line {
   const left = without(pods, decided);
-  const held = pods.length === left.length ? [] : pods.filter((pod) => typeof decided.get(pod) === 'string');
+  const held = pods.length === left.length ? [] : pods.filter((pod) => isHeld(decided.get(pod)));
   return new Line(without(left, spared), {
     threshold,
     counted: left.length,
@@ -147,13 +149,16 @@ const hasOwnSteps = (rule: TerminatedPolicy): boolean =>
   rule.perNamespaceThreshold !== undefined || hasTtl(rule);
 
 /** Why the rule cannot delete this pod now, however old it is. */
-function holdOf(pod: PodFacts, rule: TerminatedPolicy, facts: PodGcFacts): HoldReason | undefined {
+function holdOf(pod: PodFacts, rule: TerminatedPolicy, facts: PodGcFacts): PodKept | undefined {
   const { controller, finalizers } = pod;
-  if (isFinalizerHeld(pod)) return 'FinalizerHeld';
-  if (finalizers.includes(jobTrackingFinalizer)) return 'JobUncounted';
+  if (isFinalizerHeld(pod)) return { reason: 'FinalizerHeld' };
+  if (finalizers.includes(jobTrackingFinalizer)) return { reason: 'JobUncounted' };
   if (!rule.protectUnfinishedJobs || !isOf(controller, 'batch', 'Job')) return undefined;
-  // A Job that was not observed, or not yet, may still be running: keep.
-  return facts.jobsFinished?.get(controller.uid) === true ? undefined : 'JobUnfinished';
+  // A Job that was not observed may be younger than the list of Jobs; the garbage collector deletes the pods of one that is gone.
+  const finished = facts.jobsFinished?.get(controller.uid);
+  return finished === true
+    ? undefined
+    : { reason: 'JobUnfinished', jobExists: facts.jobsFinished && finished !== undefined };
 }
 
 /** The pods of an owner that are kept from ttl and perNamespaceThreshold. */

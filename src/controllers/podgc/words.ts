@@ -12,7 +12,7 @@ import {
   timeText,
 } from '../../gc/reasons/words.ts';
 import type { Meaning, Why } from '../../gc/words.ts';
-import type { ContainerEnd, OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
+import type { ContainerEnd, NodeFacts, OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
 import { durationHint, formatDuration } from '../../runtime/text/duration.ts';
 import {
   isTerminating,
@@ -92,7 +92,7 @@ export const podReasons: Readonly<Record<PodDeleteReason | PodKeepReason, Meanin
   JobUnfinished: {
     meaning: 'It has finished, but its Job has not, and the policy protects the pods of such Jobs.',
     change:
-      'The Job gets the condition Complete or Failed, or pods.terminated.protectUnfinishedJobs is false.',
+      'The Job gets the condition Complete or Failed, or pods.terminated.protectUnfinishedJobs is false. The pods of a Job that no longer exists are deleted by the garbage collector of kube-controller-manager.',
   },
   KeptForOwner: {
     meaning: 'It is among the newest finished pods of its owner.',
@@ -115,7 +115,7 @@ export const podReasons: Readonly<Record<PodDeleteReason | PodKeepReason, Meanin
     change: 'The node is missing for a whole quarantine.',
   },
   NodeUnknown: {
-    meaning: 'It was due, but the live read of its node failed.',
+    meaning: 'It was due, but the live read of its node from the API server failed.',
     change: 'A live read in a later pass succeeds.',
   },
   NodeRecovered: {
@@ -185,7 +185,7 @@ export function explainPod(decision: PodDecision, plan: PodGcPlan): Why {
     case 'Unscheduled':
       return { detail: meaning, field: 'pods.unscheduledTerminating' };
     case 'NotTerminated':
-      return explainUnfinished(pod, plan.areNodesKnown && rules?.orphaned !== undefined);
+      return explainUnfinished(pod, decision.node, rules);
     case 'UnderThreshold':
       return explainLeft(pod, decision.finish, verdicts);
     case 'RuleOff':
@@ -201,7 +201,7 @@ export function explainPod(decision: PodDecision, plan: PodGcPlan): Why {
       };
     case 'JobUnfinished':
       return {
-        detail: `${ownerText(pod.controller, 'Its Job')} has neither completed nor failed, as far as the controller knows, and the policy protects the pods of such Jobs.`,
+        detail: `${jobText(pod, decision.jobExists)} The policy protects the pods of Jobs that have not finished.`,
         field: 'pods.terminated.protectUnfinishedJobs=true',
       };
     case 'KeptForOwner':
@@ -224,7 +224,9 @@ export function explainPod(decision: PodDecision, plan: PodGcPlan): Why {
         detail: `It is due, but its deletion has failed ${counted(decision.times, 'time')}; the pause before the next attempt doubles with each failure.`,
       };
     case 'NamespaceUnknown':
-      return { detail: `Namespace ${namespace} is unknown, and its labels may protect the pod.` };
+      return {
+        detail: `The list of namespaces from the API server does not have namespace ${namespace}, whose labels may protect the pod.`,
+      };
     case 'InvalidPolicy':
       return explainInvalid(policy, 'this pod');
     case 'NodeExists':
@@ -395,18 +397,43 @@ function explainTripped(node: string, verdicts: Verdicts): Why {
   };
 }
 
-/** `isNodeKnown`: the policy deletes orphans, and this pod is none. */
-function explainUnfinished(pod: PodFacts, isNodeKnown: boolean): Why {
-  const { phase, nodeName } = pod;
-  const existing = isNodeKnown && nodeName !== undefined ? `, and node ${nodeName} exists` : '';
+function explainUnfinished(
+  pod: PodFacts,
+  existing: NodeFacts | undefined,
+  rules: PodsPolicy | undefined,
+): Why {
+  const { phase } = pod;
+  const node =
+    existing === undefined || (existing.ready && rules?.orphaned === undefined)
+      ? ''
+      : `, and node ${existing.name} exists`;
   return {
-    detail: `It has not finished: its phase is ${phase}${isTerminating(pod) ? ', although it is terminating' : ''}${existing}.`,
+    detail: `It has not finished: its phase is ${phase}${isTerminating(pod) ? ', although it is terminating' : ''}${node}.${notReadyText(existing)}`,
     field: `status.phase=${phase}`,
   };
 }
 
+/** '' = the node is ready, or not known. */
+function notReadyText(node: NodeFacts | undefined): string {
+  if (node === undefined || node.ready) return '';
+  const { readyChangedAtMs: sinceMs } = node;
+  const since = sinceMs === undefined ? '' : `, since ${timeText(sinceMs)}`;
+  return (
+    ` But the node is not ready${since}: its kubelet does not report, or reports a problem, so the pod may have ended or may still run.` +
+    ' dustpan deletes such a pod only after its Node is deleted (pods.orphaned), or, if the pod is terminating, when the node has the out-of-service taint (pods.outOfService).'
+  );
+}
+
 const ownerText = (owner: OwnerRef | undefined, unknown: string): string =>
   owner === undefined ? unknown : `${owner.kind} ${owner.name}`;
+
+function jobText(pod: PodFacts, exists: boolean | undefined): string {
+  const job = ownerText(pod.controller, 'Its Job');
+  if (exists === undefined) return `The list of Jobs is not known, so ${job} may still be running.`;
+  return exists
+    ? `${job} has neither the condition Complete nor Failed.`
+    : `${job} does not exist, or is too new for the list of Jobs. If it was deleted, the garbage collector of kube-controller-manager deletes the pod, too.`;
+}
 
 function explainNewest({ field, owner }: KeptForOwner, rules: PodsPolicy | undefined): Why {
   const { keepPerOwner = 0, keepPerOwnerByPhase: byPhase = { succeeded: 0, failed: 0 } } =

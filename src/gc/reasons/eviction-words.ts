@@ -1,4 +1,4 @@
-import type { RequestSignal, StorageExcess, StorageLimit } from '../../api/local-storage.ts';
+import type { LargestPart, RequestSignal, StorageExcess, StorageLimit } from '../../api/local-storage.ts';
 import { byDiskSignal, isInodes, type NodeSignal, type ThresholdSignal } from '../../api/node-pressure.ts';
 import { KEEP_LABEL } from '../../api/policy/matching.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
@@ -59,7 +59,8 @@ export const podStates: Readonly<Record<PodState, Meaning>> = {
     change: 'Never by dustpan: the kubelet stops the pod.',
   },
   UsageUnknown: {
-    meaning: 'The usage of the pod is unknown: not measured, measured too long ago, or impossible.',
+    meaning:
+      "The kubelet's /stats/summary has no current usage of the pod: not measured, measured too long ago, or an impossible value.",
     change: 'The kubelet measures the usage: for a new pod, this takes a minute or two.',
   },
 };
@@ -83,11 +84,16 @@ export function explainPodHold(decision: Decision<JudgedPod> & PodHold): Why {
   }
 }
 
-/** Whether anything on the node is measured. */
-export const unknownUsageText = (isUsageKnown: boolean): string =>
-  isUsageKnown
-    ? 'The kubelet has not measured the usage of the pod completely, or its last measurement is too old or impossible.'
-    : 'The usage of the pods on this node is unknown.';
+/** Names the part of the usage that is unknown. `isUsageKnown`: anything on the node is measured. */
+export function unknownUsageText(
+  { unmeasured }: { readonly unmeasured: readonly string[] },
+  isUsageKnown: boolean,
+): string {
+  if (!isUsageKnown) return "The kubelet's /stats/summary of this node could not be read, or has no pods.";
+  return unmeasured.length === 0
+    ? "The kubelet's /stats/summary has no usage of this pod, or an impossible value of it."
+    : `The kubelet's /stats/summary has no current usage of ${unmeasured.join(', ')}.`;
+}
 
 /** `The pod is critical, because its priority is 2000000000`, without a full stop. */
 export const criticalClause = ({ pod: { configHash, priority = 0 } }: JudgedPod): string =>
@@ -105,7 +111,7 @@ export const evictField = (evictAtPercent: number): string =>
   `nodes.localStorageEviction.evictAtPercent=${evictAtPercent}`;
 
 /** An exceeded limit and its usage. */
-export type ExceededLimit = Pick<StorageExcess, 'signal' | 'subject' | 'usedBytes' | 'limit'>;
+export type ExceededLimit = Pick<StorageExcess, 'signal' | 'subject' | 'usedBytes' | 'limit' | 'largest'>;
 
 /** Returns a limit in bytes with its shorter text: `100Mi` or `2G`. */
 export function limitOfBytes(bytes: number): StorageLimit {
@@ -119,11 +125,19 @@ export function limitOfBytes(bytes: number): StorageLimit {
  */
 export function evictionMessage(excess: ExceededLimit, evictAtPercent = 100): string {
   const isOver = excess.usedBytes > excess.limit.bytes;
-  return `${kubeletWords(excess, isOver ? '' : `${evictAtPercent} % of `)}It uses ${usageOf(excess)}.`;
+  return `${kubeletWords(excess, isOver ? '' : `${evictAtPercent} % of `)}It uses ${usageOf(excess)}${largestText(excess)}.`;
 }
 
+/** `; its largest part: volume tmp, 85.0 MiB`; '' = not known, or the limit is that of one part. */
+const largestText = (
+  { largest }: { readonly largest?: LargestPart | undefined },
+  signal: NodeSignal = 'nodefs.available',
+): string =>
+  largest === undefined ? '' : `; its largest part: ${largest.name}, ${amountText(signal, largest.amount)}`;
+
 /** `Usage of EmptyDir volume "tmp" is 85.0 MiB, 85 % of the limit 100Mi`, without a full stop. */
-export const usageClause = (excess: ExceededLimit): string => `${subjectOf(excess)} is ${usageOf(excess)}`;
+export const usageClause = (excess: ExceededLimit): string =>
+  `${subjectOf(excess)} is ${usageOf(excess)}${largestText(excess)}`;
 
 function kubeletWords({ signal, subject = '', limit: { text } }: ExceededLimit, part: string): string {
   switch (signal) {
@@ -167,6 +181,7 @@ export interface PressureUse {
   readonly request: number;
   /** undefined = not known. */
   readonly priority: number | undefined;
+  readonly largest?: LargestPart | undefined;
 }
 
 /** Describes the shortage: `The node is low on disk space …: 1.2 GiB are available, the threshold is 15% (1.5 GiB).` */
@@ -183,11 +198,11 @@ export function thresholdText(
 }
 
 /** The message of an eviction for node pressure, without what may delay it. */
-export function pressureMessage({ shortage, used, request, priority }: PressureUse): string {
+export function pressureMessage({ shortage, used, request, priority, largest }: PressureUse): string {
   const { signal } = shortage;
   const over = isInodes(signal) || request === 0 ? '' : ` and requests ${sizeText(request)}`;
   const rank = priority === undefined ? '' : `; its priority is ${priority}`;
-  return `${shortageText(shortage)} The pod uses ${amountText(signal, used)}${over}${rank}.`;
+  return `${shortageText(shortage)} The pod uses ${amountText(signal, used)}${over}${rank}${largestText({ largest }, signal)}.`;
 }
 
 /** The field that sets the threshold. */

@@ -18,11 +18,12 @@ export const nodeReasons: Readonly<Record<NodeReason, Meaning>> = {
     change: "The node's clock does not jump until the next pass and agrees with the API server's.",
   },
   PodsUnknown: {
-    meaning: 'The agent does not know the pods of the node, and one may need it.',
+    meaning: 'The agent has no list of the pods of the node from the API server, and one may need it.',
     change: 'The agent can list the pods from the API server.',
   },
   ContainersUnknown: {
-    meaning: 'The agent does not know the containers of the node or their images, and one may need it.',
+    meaning:
+      'The agent has no list of the containers of the node from the runtime (ListContainers), or the image of one is not in it, and one may need it.',
     change: 'The runtime lists containers, sandboxes and the image of each container.',
   },
   NoPolicy: {
@@ -38,7 +39,7 @@ export const nodeReasons: Readonly<Record<NodeReason, Meaning>> = {
     change: labelRemoved,
   },
   NodeUnknown: {
-    meaning: 'The agent does not know the node or the policies.',
+    meaning: 'The agent has not read its Node or the GCPolicies from the API server.',
     change: 'The agent can read the node and the policies from the API server.',
   },
 };

@@ -86,12 +86,14 @@ const noStatus = PodStatus.fromPartial({});
 export function nodeFacts(node: Node, keep: Keep): NodeFacts {
   const meta = identified(node.metadata);
   const taints = node.spec?.taints.slice(0, bounds.taints) ?? [];
+  const ready = node.status?.conditions.find(({ type }) => type === 'Ready');
   return {
     uid: meta.uid,
     name: meta.name,
     resourceVersion: meta.resourceVersion,
     labels: keptLabels(meta.labels, keep),
-    ready: (node.status?.conditions ?? []).some((c) => c.type === 'Ready' && c.status === 'True'),
+    ready: ready?.status === 'True',
+    readyChangedAtMs: ms(ready?.lastTransitionTime),
     taintKeys: taints.map(({ key }) => keep.texts.share(key)),
   };
 }

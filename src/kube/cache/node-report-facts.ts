@@ -5,6 +5,7 @@ import type {
   NodeGCReportStatusCondition,
   NodeGCReportStatusContainers,
   NodeGCReportStatusEvictionRequest,
+  NodeGCReportStatusEvictionRequestLargest,
   NodeGCReportStatusEvictionRequestShortage,
   NodeGCReportStatusImages,
   NodeGCReportStatusImagesRemovable,
@@ -177,6 +178,7 @@ function requestOf(json: Unchecked<NodeGCReportStatusEvictionRequest>): Eviction
     observedAtMs,
     subject: subject === '' ? undefined : subject,
     shortage: shortageOf(json.shortage),
+    largest: largestOf(json.largest),
     gracePeriodSeconds: countOf(json.gracePeriodSeconds),
   };
   const isValid = json.shortage === undefined ? isLimitRequest(request) : isPressureRequest(request);
@@ -187,6 +189,13 @@ function shortageOf(json: unknown): EvictionRequest['shortage'] {
   const shortage: Unchecked<NodeGCReportStatusEvictionRequestShortage> = asObject(json);
   const [available, threshold] = [countOf(shortage.available), countOf(shortage.threshold)];
   return available === undefined || threshold === undefined ? undefined : { available, threshold };
+}
+
+/** Only for people: an incomplete one is left out. */
+function largestOf(json: unknown): EvictionRequest['largest'] {
+  const largest: Unchecked<NodeGCReportStatusEvictionRequestLargest> = asObject(json);
+  const [name, amount] = [bounded(asText(largest.name), bounds.name), countOf(largest.amount)];
+  return name === '' || amount === undefined ? undefined : { name, amount };
 }
 
 /** Bounds of the lists in crds/. */

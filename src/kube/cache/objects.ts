@@ -70,6 +70,8 @@ export interface NodeFacts {
   readonly labels: Readonly<Record<string, string>>;
   /** Condition Ready is True. No such condition, False and Unknown are all not ready, as upstream. */
   readonly ready: boolean;
+  /** When that condition last changed, Unix milliseconds; undefined = the node has none. */
+  readonly readyChangedAtMs: number | undefined;
   readonly taintKeys: readonly string[];
 }
 

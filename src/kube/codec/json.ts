@@ -1,10 +1,8 @@
 import type {
-  V1Condition,
   V1ContainerState,
   V1ContainerStateTerminated,
   V1ContainerStatus,
   V1Job,
-  V1JobStatus,
   V1Namespace,
   V1Node,
   V1NodeSpec,
@@ -119,10 +117,7 @@ export function asObjects(value: unknown): readonly JsonObject[] {
 function podStatusFromJson(status: Unchecked<V1PodStatus>): PodStatus {
   return {
     ...texts(status, ['phase', 'reason', 'message']),
-    conditions: asObjects(status.conditions).map((one: Unchecked<V1PodCondition>) => ({
-      ...texts(one, ['type', 'status', 'reason']),
-      lastTransitionTime: timeFromJson(one.lastTransitionTime),
-    })),
+    ...conditionsFromJson(status),
     startTime: timeFromJson(status.startTime),
     containerStatuses: containersFromJson(status.containerStatuses),
     initContainerStatuses: containersFromJson(status.initContainerStatuses),
@@ -147,10 +142,15 @@ function containersFromJson(json: unknown): ContainerStatus[] {
   });
 }
 
-function conditionsFromJson(status: unknown): { conditions: { type: string; status: string }[] } {
-  const { conditions }: Unchecked<V1JobStatus> = asObject(status);
+type Condition = PodStatus['conditions'][number];
+
+function conditionsFromJson(status: unknown): { conditions: Condition[] } {
+  const { conditions }: Unchecked<V1PodStatus> = asObject(status);
   return {
-    conditions: asObjects(conditions).map((one: Unchecked<V1Condition>) => texts(one, ['type', 'status'])),
+    conditions: asObjects(conditions).map((one: Unchecked<V1PodCondition>) => ({
+      ...texts(one, ['type', 'status', 'reason']),
+      lastTransitionTime: timeFromJson(one.lastTransitionTime),
+    })),
   };
 }
 

@@ -70,6 +70,7 @@ export interface NodeStatus {
 export interface NodeCondition {
   type: string;
   status: string;
+  lastTransitionTime: Time | undefined;
 }
 
 export interface Namespace {
@@ -902,7 +903,7 @@ export const NodeStatus: MessageFns<NodeStatus> = {
 };
 
 function createBaseNodeCondition(): NodeCondition {
-  return { type: "", status: "" };
+  return { type: "", status: "", lastTransitionTime: undefined };
 }
 
 export const NodeCondition: MessageFns<NodeCondition> = {
@@ -912,6 +913,9 @@ export const NodeCondition: MessageFns<NodeCondition> = {
     }
     if (message.status !== "") {
       writer.uint32(18).string(message.status);
+    }
+    if (message.lastTransitionTime !== undefined) {
+      Time.encode(message.lastTransitionTime, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -945,6 +949,14 @@ export const NodeCondition: MessageFns<NodeCondition> = {
             message.status = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.lastTransitionTime = Time.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -964,6 +976,9 @@ export const NodeCondition: MessageFns<NodeCondition> = {
     const message = createBaseNodeCondition();
     message.type = object.type ?? "";
     message.status = object.status ?? "";
+    message.lastTransitionTime = (object.lastTransitionTime !== undefined && object.lastTransitionTime !== null)
+      ? Time.fromPartial(object.lastTransitionTime)
+      : undefined;
     return message;
   },
 };

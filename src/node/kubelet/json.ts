@@ -14,10 +14,10 @@ export function timeOf(time: unknown): number | undefined {
   return ms > 0 ? ms : undefined;
 }
 
-/** Reads a file system of a stats summary. A value that cannot be is not known, as one that is missing. */
+/** Reads a file system of a stats summary. A value that cannot be is not known, as one that is missing; a capacity of 0 cannot be. */
 export function fileSystemOf(stats: unknown): FileSystemFacts {
   const { capacityBytes, availableBytes, inodes, inodesFree } = asObject(stats);
-  const [capacity, all] = [count(capacityBytes), count(inodes)];
+  const [capacity, all] = [capacityBytes === 0 ? undefined : count(capacityBytes), count(inodes)];
   return {
     capacityBytes: capacity,
     availableBytes: atMost(capacity, count(availableBytes)),

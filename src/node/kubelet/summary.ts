@@ -67,7 +67,7 @@ export function impossibleOfNode(node: unknown): readonly string[] {
       const known = fileSystemOf(stats);
       return (['capacityBytes', 'availableBytes', 'inodes', 'inodesFree'] as const)
         .filter((field) => typeof reported[field] === 'number' && known[field] === undefined)
-        .map((field) => `${name} (${field})`);
+        .map((field) => `${name} (${field}${reported[field] === 0 ? ' is 0' : ''})`);
     }),
     ...Object.entries({ availableBytes, workingSetBytes })
       .filter(([, value]) => typeof value === 'number' && count(value) === undefined)

@@ -142,13 +142,14 @@ describe('a stats summary', () => {
       memory: { availableBytes: below0, workingSetBytes: 1 },
       runtime: {
         imageFs: { ...one, inodesFree: negative, capacityBytes: below0 },
-        containerFs: { inodes: below0 },
+        containerFs: { inodes: below0, capacityBytes: 0 },
       },
     };
     expect(storageUsageOf({ node }, 0).impossible).toEqual([
       'file system of the kubelet (availableBytes)',
       'file system of images (capacityBytes)',
       'file system of images (inodesFree)',
+      'file system of containers (capacityBytes is 0)',
       'file system of containers (inodes)',
       'memory (availableBytes)',
     ]);

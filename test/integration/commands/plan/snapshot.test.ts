@@ -192,7 +192,7 @@ describe('a missing file counts as not known', () => {
     input.drop('snapshot/nodes.json');
     const result = await plan('--assume-quarantine-elapsed');
     expect(removals(result)).toEqual(['Unscheduled never-placed']);
-    expect(result.notes.join()).toContain('Nodes are not known');
+    expect(result.notes.join()).toContain('Nodes are not known (list of the API server, or nodes.json)');
     expect(result.notes.at(-1)).toMatch(/^Snapshot \S+ has no nodes\.json\.$/);
   });
 
@@ -373,16 +373,16 @@ test('a number that cannot be is unknown, with a note, and the plan has everythi
   const text = stdout.replaceAll(/\s+/g, ' ');
   expect(code).toBe(0);
   expect(text).toContain(
-    'Node node-1: the kubelet reports an impossible value of the file system of the kubelet (availableBytes); it counts as unknown.',
+    'Node node-1: the kubelet reports an impossible value of the file system of the kubelet (availableBytes); it counts as unknown, and dustpan removes and evicts nothing because of it.',
   );
-  expect(text).toContain('an impossible value of the pod web/b (total); it counts as unknown.');
+  expect(text).toContain('an impossible value of the pod web/b (total); it counts as unknown, and');
 });
 
 test('statistics without pods: their usage is not known, and none is evicted', async () => {
   writeStats({ node: {} });
   const { stdout } = await dustpan(['plan', ...input.args]);
   expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
-    'Node node-1: the local storage usage of its pods is not known: no pod is evicted or warned about.',
+    "Node node-1: the local storage usage of its pods is not known (the kubelet's /stats/summary): no pod is evicted or warned about.",
   );
   expect(stdout).toContain('Nothing would be removed.');
 });

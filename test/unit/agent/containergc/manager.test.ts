@@ -3,6 +3,7 @@ import { changeAt, container, sandbox } from '../../../fakes/runtime.ts';
 import { keptBy } from '../builders.ts';
 import { apiPod, attempts, dead, down, link, log, logsRule } from './builders.ts';
 import { governed, Node, nodePolicy, nodeWithPod } from './environment.ts';
+import { fieldsOfLine } from '../../docs/page.ts';
 
 const goneLog = '/var/log/pods/default_gone_uid-gone/main/0.log';
 const goneLink = 'gone_default_main-gone-0.log';
@@ -244,11 +245,13 @@ test('a link whose log is back right before its removal is kept', async () => {
 test('each removal is logged, and shows that a long pass is not stuck', async () => {
   const node = nodeWithGonePod();
   await node.passTwice();
-  expect(node.log.lines.filter(({ level }) => level === 'info').map(({ message }) => message)).toEqual([
+  const lines = node.log.lines.filter(({ level }) => level === 'info');
+  expect(lines.map(({ message }) => message)).toEqual([
     'removed container',
     'removed sandbox',
     'removed log directory',
   ]);
+  for (const { written, promised } of lines.map(fieldsOfLine)) expect(written).toEqual(promised);
   expect(node.progress).toBe(3);
 });
 

@@ -44,8 +44,8 @@ test('what two passes found is removed after a live read of the pod, control gro
   expect(metrics).toContain('dustpan_freed_bytes_total{unit="containergc"} 14');
   const lines = node.log.lines.filter(({ level }) => level === 'info');
   expect(lines).toMatchObject([
-    { message: 'removed orphaned control group', fields: { path: '/cgroup', podUid: uid } },
-    { message: 'removed orphaned pod directory', fields: { path: '/pods/a', podUid: uid, freedBytes: 7 } },
+    { message: 'removed orphaned control group', fields: { path: '/cgroup', uid } },
+    { message: 'removed orphaned pod directory', fields: { path: '/pods/a', uid, freedBytes: 7 } },
   ]);
   await node.pass();
   expect(node.inventories.at(-1)?.orphans?.podDirectories?.count).toBe(0);

@@ -100,10 +100,14 @@ test('requests for node pressure are listed with what is short', () => {
       shortage: { available: 100, threshold: 150 },
       subject: undefined,
     },
+    largest: { name: 'logs of container main', amount: 90 },
     gracePeriodSeconds: undefined,
   };
   const { evictionRequests } = reported({ ...calm, requests: [request] });
   expect(evictionRequests).toMatchObject([
-    { signal: 'nodefs.available', shortage: { available: 100, threshold: 150 } },
+    {
+      ...{ signal: 'nodefs.available', shortage: { available: 100, threshold: 150 } },
+      largest: { name: 'logs of container main', amount: 90 },
+    },
   ]);
 });

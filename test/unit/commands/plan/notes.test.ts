@@ -4,10 +4,12 @@ import { planUnits } from '../../../../src/commands/plan/units.ts';
 import type { ThisNode } from '../../../../src/commands/cli/config.ts';
 import type { Decision } from '../../../../src/commands/plan/document.ts';
 import { emptyState } from '../../../../src/node/disk/state-format.ts';
-import type { PlanFacts } from '../../../../src/snapshot/plan-facts.ts';
+import type { NodePart, PlanFacts } from '../../../../src/snapshot/plan-facts.ts';
 import { node as testNode, now, pod } from '../../../builders.ts';
-import { image } from '../../../fakes/runtime.ts';
+import { container, image } from '../../../fakes/runtime.ts';
 import { imageRule } from '../../agent/imagegc/builders.ts';
+import { usage } from '../../agent/localstorage/builders.ts';
+import { pressurePolicy } from '../../agent/nodepressure/builders.ts';
 import { report as nodeReport } from '../../controllers/policystatus/builders.ts';
 import { broken, factsOf, finished, nodesPolicy, partOf, type Facts } from '../facts.ts';
 import { decision } from './builders.ts';
@@ -21,8 +23,39 @@ test.each([
   { name: 'no policy has a rule for them', orphans: undefined, part: {}, isNoted: false },
 ])('orphaned resources that are not known are noted: $name', ({ orphans, part, isNoted }) => {
   const notes = notesOn(factsOf({ policies: [nodesPolicy({ orphans })], part }));
-  const note = 'Node node-1: its orphaned resources are not known: none of them is removed.';
+  const note =
+    'Node node-1: its orphaned resources are not known (directories of the kubelet, control groups): none of them is removed.';
   expect(notes.includes(note)).toBe(isNoted);
+});
+
+test.each<readonly [string, Partial<NodePart>, note: string]>([
+  [
+    'an unknown disk',
+    { disk: undefined },
+    'the usage of its image file system is not known (ImageFsInfo of the runtime, or node.runtime.imageFs in stats.json): no image is removed for space.',
+  ],
+  [
+    'a disk of capacity 0',
+    { disk: { capacityBytes: 0, availableBytes: 0 } },
+    'its image file system reports a capacity of 0 bytes, of which 0 are available: no image is removed for space.',
+  ],
+  [
+    'a container without an image',
+    { containers: [container('c', { name: 'main', imageId: '', imageRef: '' })] },
+    'the runtime does not report the image of container main (c): no image is removed.',
+  ],
+])('a note names the source of what is not known: %s', (_, part, note) => {
+  const policies = [nodesPolicy({ imageGC: imageRule() })];
+  expect(notesOn(factsOf({ policies, part: { ...part, logs: undefined } }))).toContain(
+    `Node node-1: ${note}`,
+  );
+});
+
+test('node pressure without any measured threshold is noted', () => {
+  const policies = [nodesPolicy({ nodePressure: pressurePolicy() })];
+  const part = { usage: usage({}, { signals: [] }) };
+  const { notes } = planUnits(factsOf({ policies, part }), { now, kept: false, assumeElapsed: false });
+  expect(notes.join()).toContain('has no value for any threshold in nodes.nodePressure');
 });
 
 test.each([

@@ -127,8 +127,13 @@ const cases: Readonly<Record<string, Case>> = {
     },
   },
   'a proposed policy in mode DryRun': { policies: [dry], proposed: true },
-  'a policy in mode DryRun': { policies: [dry] },
-  'several policies in mode DryRun': { policies: [dry, { ...dry, name: 'second' }] },
+  'a policy in mode DryRun': {
+    decisions: [pod('a', { mode: 'DryRun', policy: 'trial' })],
+    policies: [dry],
+  },
+  'several policies in mode DryRun, one with nothing due': {
+    policies: [dry, { ...dry, name: 'second', planned: 0 }],
+  },
   'policies of different modes, each with its own count': {
     decisions: [pod('a'), pod('b', { mode: 'DryRun', policy: 'trial', order: 2 })],
     policies: [
@@ -205,7 +210,7 @@ test('the tables are those of the file, in 80 columns unless they are wide', asy
 
 test('only problems are coloured', () => {
   const lines = tableOf({ ...problems, decisions: [pod('a')], options: { colours: true } }).split('\n');
-  expect(lines.filter((line) => line.startsWith('\u001b[31m!'))).toHaveLength(7);
+  expect(lines.filter((line) => line.startsWith('\u001b[31m!'))).toHaveLength(6);
   const coloured = lines.filter((line) => line.includes('\u001b'));
   expect(coloured.filter((line) => !/^\u001b\[31m[! ]/.test(line))).toEqual([]);
 });

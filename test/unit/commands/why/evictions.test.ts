@@ -58,7 +58,12 @@ const planned: Cases<EvictionKeepReason | 'emptydirfs.limit' | 'nodefs.available
       policy: evictPolicy({ evictAtPercent: 90 }),
     },
   },
-  'nodefs.available': { 'as budgets allow': pressed },
+  'nodefs.available': {
+    'as budgets allow': pressed,
+    'most is in logs': requesting(
+      pressureRequest('a', { largest: { name: 'logs of container main', amount: 80 * 1024 ** 2 } }),
+    ),
+  },
   PodGone: { 'not listed': { pods: new Map() } },
   PodMoved: { 'on another node': { pods: byUid(pod('a', { ...running, nodeName: 'node-2' })) } },
   RequestStale: { 'measured long ago': requesting(evictionRequest('a', { observedAtMs: 0 })) },

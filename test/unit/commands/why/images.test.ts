@@ -166,8 +166,14 @@ const planned: Cases<
   },
   PacingLimit: { 'others are before it': governed({ maximumAgeMs: 1_800_000, maxImagesPerPass: 1 }, two()) },
   PodsUnknown: { 'not listed': on({ pods: undefined }) },
-  ContainersUnknown: { 'not listed': on({ containers: undefined }) },
-  DiskUnknown: { 'not measured': on({ disk: undefined }) },
+  ContainersUnknown: {
+    'not listed': on({ containers: undefined }),
+    'the image of one': on({ containers: [container('c1', { pod: 'web', imageId: '', imageRef: '' })] }),
+  },
+  DiskUnknown: {
+    'not measured': on({ disk: undefined }),
+    'a capacity of 0': on({ disk: { capacityBytes: 0, availableBytes: 0 } }),
+  },
   NoPolicy: { 'none at all': { policies: [], part: partWith() } },
   InvalidPolicy: { 'it may select the node': { policies: [broken], part: partWith() } },
   KeepMarked: { 'its node': { ...governed(), nodes: [node('node-1', { labels: keepMark })] } },

@@ -135,6 +135,16 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
   },
   NotTerminated: {
     'on a node that exists': { policies: [orphaned()], pods: [pod('x', { phase: 'Running' })] },
+    'on a node that is not ready': {
+      policies: [terminated({})],
+      pods: [pod('x', { phase: 'Running' })],
+      nodes: [node('node-1', { ready: false, readyChangedAtMs: minutesAgo(40) })],
+    },
+    'on a node without conditions, and being deleted': {
+      policies: [terminated({})],
+      pods: [pod('x', { ...terminating, phase: 'Running' })],
+      nodes: [node('node-1', { ready: false })],
+    },
     'being deleted': finished({}, pod('x', { ...terminating, phase: 'Running' })),
   },
   UnderThreshold: {
@@ -181,10 +191,12 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
     'the finalizer of its Job': finished({}, pod('x', jobPod)),
   },
   JobUnfinished: {
-    'of a Job': {
-      ...finished({ protectUnfinishedJobs: true }, pod('x', { controller: job })),
+    'of a Job': { ...finished({ protectUnfinishedJobs: true }, pod('x', { controller: job })), jobs: [jobOf(job)] },
+    'of a Job that does not exist': {
+      ...finished({ protectUnfinishedJobs: true }, pod('x', { controller: owner('Job', 'deleted') })),
       jobs: [jobOf(job)],
     },
+    'Jobs are not known': finished({ protectUnfinishedJobs: true }, pod('x', { controller: job })),
   },
   KeptForOwner: {
     'the newest': finished({ ttlAfterFinishedMs: 1, keepPerOwner: 1 }, pod('x', { controller: job })),

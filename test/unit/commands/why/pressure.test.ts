@@ -94,7 +94,10 @@ const planned: Cases<DiskSignal | PressureKeepReason> = {
   },
   Finished: { failed: withPod({ phase: 'Failed' }) },
   Terminating: { 'with a grace period': withPod({ deletionAtMs: now.getTime() + 3_600_000 }) },
-  UsageUnknown: { 'not measured': { ...one, ...crowded({ a: {} }) } },
+  UsageUnknown: {
+    'not measured': { ...one, ...crowded({ a: {} }) },
+    'a part is not measured': { ...one, ...crowded({ a: { used: { containers: { main: { logs: 0 } } } } }) },
+  },
   NoPolicy: { 'one for other nodes': { ...one, policies: [elsewhere] } },
   InvalidPolicy: { 'it may select the node': { ...one, policies: [broken, elsewhere] } },
   NodeUnknown: { 'not listed': { ...one, nodes: [] } },

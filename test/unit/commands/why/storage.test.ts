@@ -49,6 +49,10 @@ const planned: Cases<EvictionSignal | StorageKeepReason> = {
     'over the limit': storing(limited, overPod),
     'over a limit of 0': storing({ containers: [container('main', '0')] }, overPod),
     'over a decimal limit': storing({ containers: [container('main', '2G')] }, { total: 2000 }),
+    'most is in a volume': storing(
+      { ...limited, ...scratch },
+      { total: 150, volumes: { tmp: 90 }, containers: { main: { logs: 50, layer: 10 } } },
+    ),
     'a warning': storing(limited, { total: 85 }, { rule: { warnAtPercent: [80] } }),
   },
   'ephemeralcontainerfs.limit': {
@@ -88,6 +92,10 @@ const planned: Cases<EvictionSignal | StorageKeepReason> = {
   Terminating: { 'with a grace period': overAs({ deletionAtMs: 1 }) },
   UsageUnknown: {
     'of the pod': storing(scratch, undefined),
+    'of what was measured too long ago': storing(
+      { ...limited, ...scratch },
+      { total: 90, volumes: { tmp: 20 }, containers: { main: { logs: 70 } }, atMs: 1 },
+    ),
     'of the node': { ...over, part: { ...over.part, usage: undefined } },
   },
   NoPolicy: { 'one for other nodes': { ...over, policies: [elsewhere] } },

@@ -6,6 +6,7 @@ import { livePod } from '../../../fakes/evictions.ts';
 import { EvictionEnvironment } from './environment.ts';
 import { evictionRequest, evictPolicy, keepLabel, mebibyte, namespace } from './builders.ts';
 import { report } from '../policystatus/builders.ts';
+import { fieldsOfLine } from '../../docs/page.ts';
 
 describe('an eviction', () => {
   test('follows a live read; Events on pod and owner, a metric and a log line report it', async () => {
@@ -36,6 +37,8 @@ describe('an eviction', () => {
         ...{ usedBytes: 130 * mebibyte, limitBytes: 100 * mebibyte },
       },
     });
+    const { written, promised } = fieldsOfLine(line);
+    expect(written).toEqual(promised);
   });
 
   const ofNode = { ...owner('Node', 'node-1'), apiVersion: 'v1' };

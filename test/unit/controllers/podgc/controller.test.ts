@@ -13,6 +13,7 @@ import {
   orphanPolicy,
   type Environment,
 } from './environment.ts';
+import { fieldsOfLine } from '../../docs/page.ts';
 
 test('Enforce deletes due pods and records one Event for all pods of an owner', async () => {
   const job = owner('Job', 'report');
@@ -68,6 +69,8 @@ test.each([
   expect(log.lines.filter((line) => line.message.endsWith(' pod'))).toEqual([
     expect.objectContaining({ level, message, fields }),
   ]);
+  const { written, promised } = fieldsOfLine({ message: 'deleted pod', fields });
+  expect(written).toEqual(promised);
 });
 
 test('an orphan is deleted after the quarantine: its node is read live, the pod is marked with the condition', async () => {

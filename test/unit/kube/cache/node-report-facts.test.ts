@@ -30,6 +30,17 @@ test('reads a request without subject and grace period', () => {
   expect(read.requests).toEqual([{ ...facts, ...without }]);
 });
 
+const largest = { name: 'logs of container main', amount: 90 };
+
+test.each([
+  { name: 'complete', json: largest, expected: largest },
+  { name: 'without a name', json: { amount: 90 }, expected: undefined },
+  { name: 'without an amount', json: { name: 'volume tmp', amount: '9' }, expected: undefined },
+])('reads a request with the largest part of the pod: $name', ({ json, expected }) => {
+  const read = codec.fromJson(report([{ ...request, largest: json }]));
+  expect(read.requests).toEqual([{ ...facts, largest: expected }]);
+});
+
 test.each([
   { name: 'no fields', over: 'nonsense' },
   { name: 'no pod', over: { pod: undefined } },
