@@ -35,6 +35,7 @@ export function pod(name: string, over: Partial<PodFacts> = {}): PodFacts {
     reason: '',
     message: '',
     finishedAtMs: undefined,
+    wait: undefined,
     ...over,
   };
 }

@@ -120,7 +120,7 @@ function podStatusFromJson(status: Unchecked<V1PodStatus>): PodStatus {
   return {
     ...texts(status, ['phase', 'reason', 'message']),
     conditions: asObjects(status.conditions).map((one: Unchecked<V1PodCondition>) => ({
-      ...texts(one, ['type', 'status']),
+      ...texts(one, ['type', 'status', 'reason', 'message']),
       lastTransitionTime: timeFromJson(one.lastTransitionTime),
     })),
     startTime: timeFromJson(status.startTime),
@@ -131,10 +131,16 @@ function podStatusFromJson(status: Unchecked<V1PodStatus>): PodStatus {
 }
 
 function containersFromJson(json: unknown): ContainerStatus[] {
-  return asObjects(json).map(({ state }: Unchecked<V1ContainerStatus>) => {
-    const { terminated }: Unchecked<V1ContainerState> = asObject(state);
+  return asObjects(json).map(({ state, image }: Unchecked<V1ContainerStatus>) => {
+    const { waiting, terminated }: Unchecked<V1ContainerState> = asObject(state);
     const { finishedAt }: Unchecked<V1ContainerStateTerminated> = asObject(terminated);
-    return { state: { terminated: { finishedAt: timeFromJson(finishedAt) } } };
+    return {
+      image: boundedText(image),
+      state: {
+        waiting: waiting === undefined ? undefined : texts(asObject(waiting), ['reason', 'message']),
+        terminated: { finishedAt: timeFromJson(finishedAt) },
+      },
+    };
   });
 }
 
