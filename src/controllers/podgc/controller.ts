@@ -24,14 +24,7 @@ import type { InForceByPolicy } from './in-force.ts';
 import { MarkedPods } from './marked.ts';
 import { noneMissing, rememberClosed, type MissingNodes } from './nodes.ts';
 import { planPodGc } from './plan.ts';
-import {
-  countOf,
-  notices,
-  noticedBefore,
-  passReports,
-  type PlanCounts,
-  type Noticed,
-} from './report.ts';
+import { countOf, notices, noticedBefore, passReports, type PlanCounts, type Noticed } from './report.ts';
 import { stuckPods, type StuckPod } from './stuck.ts';
 
 /** The cached pods, with the labels that policies read. */

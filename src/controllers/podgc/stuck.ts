@@ -160,9 +160,10 @@ function notEnded(pod: PodFacts): Obstacle {
 function notStarted(pod: PodFacts): Obstacle {
   const { wait, nodeName, phase } = pod;
   const { reason = '', message = '', image = '' } = wait ?? {};
-  const because = `${reason === '' ? '' : ` (${reason})`}${message === '' ? '.' : `: ${message}`}`;
+  const because = `${reason === '' ? '' : ` (${reason})`}${message === '' ? '' : `: ${message.replace(/[.\s]+$/, '')}`}.`;
   if (nodeName === undefined) {
-    const detail = reason === '' ? 'No scheduler has judged it.' : `The scheduler has not bound it${because}`;
+    const detail =
+      because === '.' ? 'No scheduler has judged it.' : `The scheduler has not bound it${because}`;
     return { cause: /volume/i.test(message) ? 'Volume' : 'Unschedulable', detail, ...describe(pod) };
   }
   if (imageReasons.has(reason))

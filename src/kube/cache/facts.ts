@@ -112,7 +112,7 @@ function obstacle(status: PodStatus): Obstacle {
   return { reason: waiting[0]?.reason ?? '', message: '', image: '' };
 }
 
-const uncreated: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
+const uncreated: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing']);
 
 export function nodeFacts(node: Node, keep: Keep): NodeFacts {
   const meta = identified(node.metadata);

@@ -152,6 +152,70 @@ describe('pods', () => {
       expect(finishOf({ phase, ...status })).toEqual([Date.parse(finish), Date.parse(finish)]);
   });
 
+  const condition = (type: string, status: string, at: string, more = {}) => ({
+    ...{ type, status, lastTransitionTime: at, ...more },
+  });
+  const waiting = (reason: string, more = {}) => ({ image: 'i', state: { waiting: { reason, ...more } } });
+  const noReason = { reason: '', message: '', image: '' };
+  test.each<readonly [string, object, Partial<NonNullable<PodFacts['wait']>> | undefined]>([
+    [
+      'a pod waits since its creation',
+      { phase: 'Pending' },
+      { sinceMs: Date.parse(january(1)), ...noReason },
+    ],
+    [
+      'or since its last transition',
+      {
+        phase: 'Unknown',
+        conditions: [condition('A', 'True', january(3)), condition('Ready', 'False', january(2))],
+      },
+      { sinceMs: Date.parse(january(3)), ...noReason },
+    ],
+    [
+      'the scheduler has not bound it',
+      {
+        phase: 'Pending',
+        conditions: [
+          condition('PodScheduled', 'False', january(1), { reason: 'Unschedulable', message: 'no node' }),
+        ],
+      },
+      { reason: 'Unschedulable', message: 'no node', image: '' },
+    ],
+    [
+      'a container has a reason, others wait for it',
+      {
+        phase: 'Pending',
+        initContainerStatuses: [
+          { image: 'x', state: { waiting: {} } },
+          waiting('ErrImagePull', { message: 'm' }),
+        ],
+        containerStatuses: [waiting('PodInitializing'), { state: {} }],
+      },
+      { reason: 'ErrImagePull', message: 'm', image: 'i' },
+    ],
+    [
+      'there is no sandbox',
+      {
+        phase: 'Pending',
+        conditions: [
+          condition('PodReadyToStartContainers', 'False', january(1), { reason: 'PodSandboxNotReady' }),
+        ],
+        containerStatuses: [waiting('ContainerCreating')],
+      },
+      { reason: 'PodReadyToStartContainers', message: '', image: '' },
+    ],
+    [
+      'no container has been created',
+      { phase: 'Pending', containerStatuses: [waiting('ContainerCreating')] },
+      { reason: 'ContainerCreating', message: '', image: '' },
+    ],
+    ['a running pod waits for nothing', { phase: 'Running', containerStatuses: [waiting('x')] }, undefined],
+  ])('wait: %s', (_name, status, wait) => {
+    for (const one of read(status))
+      if (wait === undefined) expect((one as PodFacts).wait).toBeUndefined();
+      else expect((one as PodFacts).wait).toMatchObject(wait);
+  });
+
   const withAnEnd = { message: 'x', containerStatuses: [ended(january(2))] };
   test.each<readonly [string, object | undefined, Partial<PodFacts>]>([
     [
