@@ -40,10 +40,11 @@ export function pod(name: string, over: Partial<PodFacts> = {}): PodFacts {
   };
 }
 
-export const terminating = { deletionAtMs: minutesAgo(10), deletionGracePeriodSeconds: 30 } as const;
+/** Not long enough to be stuck. */
+export const terminating = { deletionAtMs: minutesAgo(5), deletionGracePeriodSeconds: 30 } as const;
 /** Deleted with grace 0, held by a finalizer. */
 export const finalizerHeld = {
-  deletionAtMs: minutesAgo(10),
+  deletionAtMs: minutesAgo(5),
   deletionGracePeriodSeconds: 0,
   finalizers: ['example.com/backup'],
 } as const;

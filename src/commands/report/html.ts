@@ -152,7 +152,7 @@ const dueTable = ({ due }: ReportData): string =>
 const stuckTable = ({ stuck }: ReportData): string =>
   tableOf(
     'Stuck pods',
-    ['Pod', 'Cause', 'Since', 'Held by', 'What helps'],
+    ['Pod', 'Cause', 'Since', 'Held by', 'Remedy'],
     stuck.map(({ name, cause, since, detail, advice, command }) => [
       ...[name, cause, since, detail],
       command === null ? advice : { markup: `${html(advice)}: <code>${html(command)}</code>` },

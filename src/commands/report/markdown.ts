@@ -50,7 +50,7 @@ export function reportMarkdown(plan: PlanDocument, data: ReportData): string {
     ),
     table(
       'Stuck pods',
-      ['Pod', 'Cause', 'Since', 'Held by', 'What helps'],
+      ['Pod', 'Cause', 'Since', 'Held by', 'Remedy'],
       data.stuck.map((one) => [
         ...[code(one.name), one.cause, one.since, prose(one.detail)],
         one.command === null ? prose(one.advice) : `${prose(one.advice)}: ${code(one.command)}`,

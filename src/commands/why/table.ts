@@ -77,7 +77,7 @@ function stuckSection(
     `${subject} is stuck: ${cause}`,
     ...row('Since', `${since}, ${ageText(since, new Date(generatedAt))} ago`),
     ...row('Held by', detail),
-    ...row('What helps', command === null ? advice : `${advice}:`),
+    ...row('Remedy', command === null ? advice : `${advice}:`),
     // Not wrapped, so that it can be copied.
     ...(command === null ? [] : [`    ${printable(command)}`]),
   ];

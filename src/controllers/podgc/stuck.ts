@@ -120,8 +120,8 @@ function notReady(pod: PodFacts, node: NodeFacts): Obstacle {
     return {
       cause,
       detail: `${detail} It has the out-of-service taint.`,
-      advice: 'A GCPolicy in mode Enforce with pods.outOfService deletes such terminating pods. See',
-      command: `dustpan why pod ${pod.namespace}/${pod.name}`,
+      advice: 'A GCPolicy in mode Enforce with pods.outOfService deletes such terminating pods. The policies',
+      command: 'kubectl get gcpolicies',
     };
   return {
     cause,

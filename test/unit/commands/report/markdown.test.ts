@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { reportData } from '../../../../src/commands/report/data.ts';
 import { reportMarkdown } from '../../../../src/commands/report/markdown.ts';
-import { finalizerHeld, pod as builtPod } from '../../../builders.ts';
+import { finalizerHeld, minutesAgo, pod as builtPod } from '../../../builders.ts';
 import { factsOf } from '../facts.ts';
 import { decision, plan } from '../plan/builders.ts';
 
@@ -44,7 +44,8 @@ test('fits a comment, whatever the cluster', () => {
 });
 
 test('names stuck pods, with the command that helps or what dustpan does', () => {
-  const stuck = (name: string) => builtPod(name, { ...finalizerHeld, uid: name });
+  const stuck = (name: string) =>
+    builtPod(name, { ...finalizerHeld, deletionAtMs: minutesAgo(10), uid: name });
   const object = { kind: 'Pod', namespace: 'web', name: 'b', uid: 'web/b', node: 'n' } as const;
   const decisions = [
     decision({

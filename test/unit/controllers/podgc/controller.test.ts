@@ -3,7 +3,16 @@ import type { PodGcDeps } from '../../../../src/controllers/podgc/controller.ts'
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { storeOf } from '../../../fakes/cluster.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
-import { finalizerHeld, node, owner, pod, policy, terminatedRule, terminating } from '../../../builders.ts';
+import {
+  finalizerHeld,
+  minutesAgo,
+  node,
+  owner,
+  pod,
+  policy,
+  terminatedRule,
+  terminating,
+} from '../../../builders.ts';
 import { livePolicies } from '../../../fakes/evictions.ts';
 import {
   environmentOf,
@@ -201,7 +210,8 @@ test.each<{ name: string; breakIt: (made: Environment) => Partial<PodGcDeps> }>(
   expect(reports).toEqual([]);
 });
 
-const stuck = pod('stuck', { ...finalizerHeld, phase: 'Failed' });
+const held = { ...finalizerHeld, deletionAtMs: minutesAgo(10), phase: 'Failed' } as const;
+const stuck = pod('stuck', held);
 
 test('a stuck pod is reported in each pass, logged once and never deleted', async () => {
   const log = new RecordingLogger();
@@ -214,14 +224,14 @@ test('a stuck pod is reported in each pass, logged once and never deleted', asyn
     note: 'Finalizer: It waits for its finalizers: example.com/backup (probably of a controller of example.com). dustpan does not delete a pod because it is stuck; dustpan why pod default/stuck prints the command that helps',
   });
   expect(log.lines.filter(({ message }) => message === 'pod is stuck')).toHaveLength(1);
-  expect(cluster.podNames).toEqual(['stuck', 'runs']);
+  expect(cluster.podNames).toEqual(['runs', 'stuck']);
   cluster.pods.delete(stuck.uid);
   await pass();
   expect(await registry.metrics()).toContain('dustpan_stuck_pods{cause="Finalizer"} 0');
 });
 
 test('a pod that the pass deletes is not reported as stuck, unless the policy is a DryRun', async () => {
-  const unbound = pod('unbound', { ...terminating, phase: 'Pending', nodeName: undefined });
+  const unbound = pod('unbound', { ...terminating, deletionAtMs: minutesAgo(10), nodeName: undefined });
   const rule = policy({ pods: { unscheduledTerminating: true } });
   for (const mode of ['Enforce', 'DryRun'] as const) {
     const { recorder, registry, pass } = environmentOf([unbound], { ...rule, mode });
@@ -249,7 +259,7 @@ test.each([
 });
 
 test('a pass reports at most fifty stuck pods one by one, and counts all', async () => {
-  const { recorder, registry, pass } = environmentOf(many(60, stuck), policy({ pods: undefined }));
+  const { recorder, registry, pass } = environmentOf(many(60, held), policy({ pods: undefined }));
   await pass();
   expect(recorder.reasons).toHaveLength(50);
   expect(await registry.metrics()).toContain('dustpan_stuck_pods{cause="Finalizer"} 60');

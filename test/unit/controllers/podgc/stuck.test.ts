@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { stuckBecause, stuckPods, type StuckCause } from '../../../../src/controllers/podgc/stuck.ts';
 import type { NodeFacts, PodFacts, PodWait } from '../../../../src/kube/cache/objects.ts';
-import { finalizerHeld, minutesAgo, node, now, pod } from '../../../builders.ts';
+import { minutesAgo, node, now, pod } from '../../../builders.ts';
 
 const ready = new Map([['node-1', node('node-1')]]);
 const notReady = new Map([['node-1', node('node-1', { ready: false })]]);
@@ -20,7 +20,8 @@ const ending = (over: Partial<PodFacts> = {}): PodFacts =>
   pod('web/api', {
     ...{ phase: 'Running', deletionAtMs: minutesAgo(10), deletionGracePeriodSeconds: 30, ...over },
   });
-const held = (...finalizers: readonly string[]): PodFacts => ending({ ...finalizerHeld, finalizers });
+const held = (...finalizers: readonly string[]): PodFacts =>
+  ending({ deletionGracePeriodSeconds: 0, phase: 'Failed', finalizers });
 
 const describe = 'kubectl -n web describe pod api';
 const force = 'kubectl -n web delete pod api --grace-period=0 --force';
@@ -76,7 +77,7 @@ test.each<Row>([
     nodes: outOfService,
     cause: 'NodeNotReady',
     detail: 'It has the out-of-service taint.',
-    command: 'dustpan why pod web/api',
+    command: 'kubectl get gcpolicies',
   },
   {
     name: 'a finalizer with a domain',
