@@ -1,4 +1,5 @@
-import { stuckPods, type StuckCause, type StuckPod } from '../../controllers/podgc/stuck.ts';
+import { stuckPods, type StuckCause } from '../../controllers/podgc/stuck.ts';
+import type { PodFacts } from '../../kube/cache/objects.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { byName, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { Decision } from './document.ts';
@@ -20,16 +21,15 @@ export function stuckIn(
   { pods, nodes }: PlanFacts,
   decisions: readonly Decision[],
   now: Date,
-  isShown: (pod: StuckPod['pod']) => boolean,
-): readonly (StuckView & Pick<StuckPod, 'pod'>)[] {
-  const shown = pods?.values().filter(isShown) ?? [];
+  isShown: (pod: PodFacts) => boolean,
+): readonly { readonly pod: PodFacts; readonly view: StuckView }[] {
+  const shown = [...(pods?.values() ?? [])].filter(isShown);
   const found = stuckPods(shown, nodes && byName(nodes), now);
   const uids = new Set(found.map(({ pod }) => pod.uid));
   const deletions = new Map(decisions.flatMap((one) => deletionOf(one, uids)));
   return found.map(({ pod, cause, sinceMs, detail, ...help }) => {
-    const deletion = deletions.get(pod.uid);
     const since = formatRfc3339(new Date(sinceMs));
-    return { pod, cause, since, detail, ...(deletion ?? help) };
+    return { pod, view: { cause, since, detail, ...(deletions.get(pod.uid) ?? help) } };
   });
 }
 

@@ -91,7 +91,7 @@ export function reportData(
     images: largestImages(facts.parts, removedKeys(decisions)),
     logs: largestLogs(facts.parts, isShown),
     due: dueOf(decisions, now),
-    stuck: stuckIn(facts, decisions, now, (pod) => isShown(nameOf(pod))).map(({ pod, ...view }) => ({
+    stuck: stuckIn(facts, decisions, now, (pod) => isShown(nameOf(pod))).map(({ pod, view }) => ({
       name: nameOf(pod),
       ...view,
     })),

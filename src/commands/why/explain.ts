@@ -74,10 +74,7 @@ function stuckView(
   if (object.kind !== 'Pod') return undefined;
   const isAsked = ({ namespace, name }: PodFacts): boolean =>
     namespace === object.namespace && name === object.name;
-  const [found] = stuckIn(facts, decisions, new Date(generatedAt), isAsked);
-  if (found === undefined) return undefined;
-  const { pod: _, ...view } = found;
-  return view;
+  return stuckIn(facts, decisions, new Date(generatedAt), isAsked)[0]?.view;
 }
 
 export const answer = (content: Omit<ExplanationDocument, 'apiVersion' | 'kind'>): ExplanationDocument => ({

@@ -156,29 +156,43 @@ function notEnded(pod: PodFacts): Obstacle {
   };
 }
 
+/** Why it waits, by its status: `(ErrImagePull): the message.` */
+function becauseOf({ wait }: PodFacts): string {
+  const { reason = '', message = '' } = wait ?? {};
+  const text = message.replace(/[.\s]+$/, '');
+  return `${reason === '' ? '' : ` (${reason})`}${text === '' ? '' : `: ${text}`}.`;
+}
+
+function unbound(pod: PodFacts): Obstacle {
+  const isVolume = /volume/i.test(pod.wait?.message ?? '');
+  const because = becauseOf(pod);
+  const detail = because === '.' ? 'No scheduler has judged it.' : `The scheduler has not bound it${because}`;
+  return { cause: isVolume ? 'Volume' : 'Unschedulable', detail, ...describe(pod) };
+}
+
 /** A pod that is not bound, or on a node that is ready or unknown. */
 function notStarted(pod: PodFacts): Obstacle {
   const { wait, nodeName, phase } = pod;
-  const { reason = '', message = '', image = '' } = wait ?? {};
-  const because = `${reason === '' ? '' : ` (${reason})`}${message === '' ? '' : `: ${message.replace(/[.\s]+$/, '')}`}.`;
-  if (nodeName === undefined) {
-    const detail =
-      because === '.' ? 'No scheduler has judged it.' : `The scheduler has not bound it${because}`;
-    return { cause: /volume/i.test(message) ? 'Volume' : 'Unschedulable', detail, ...describe(pod) };
-  }
-  if (imageReasons.has(reason))
-    return { cause: 'Image', detail: `Image ${image} cannot be pulled${because}`, ...describe(pod) };
-  if (reason === 'PodReadyToStartContainers')
+  if (nodeName === undefined) return unbound(pod);
+  if (phase === 'Unknown')
+    return {
+      cause: 'Other',
+      detail: `The kubelet of node ${nodeName} does not report its state.`,
+      ...describe(pod),
+    };
+  if (wait !== undefined && imageReasons.has(wait.reason))
+    return {
+      cause: 'Image',
+      detail: `Image ${wait.image} cannot be pulled${becauseOf(pod)}`,
+      ...describe(pod),
+    };
+  if (wait?.reason === 'PodReadyToStartContainers')
     return {
       cause: 'Volume',
       detail: `The kubelet of node ${nodeName} has not prepared its volumes and its network, most often because a volume cannot be mounted.`,
       ...describe(pod),
     };
-  const detail =
-    phase === 'Unknown'
-      ? `The kubelet of node ${nodeName} does not report its state.`
-      : `Its containers have not started${because}`;
-  return { cause: 'Other', detail, ...describe(pod) };
+  return { cause: 'Other', detail: `Its containers have not started${becauseOf(pod)}`, ...describe(pod) };
 }
 
 /** The reasons of a waiting container that the kubelet gives for its image (pkg/kubelet/images/types.go). */
