@@ -87,7 +87,7 @@ test('a stuck pod has one Event and is in the metric, without any policy; it is 
   bed.api.store.apply(podOn('node-1', 'new', 'Pending'));
   const controller = bed.start();
   const stuck = (): readonly object[] =>
-    bed.api.store.list('Event').filter(({ reason }: { reason?: unknown }) => reason === 'PodStuck');
+    bed.api.store.list('Event').filter((event) => event['reason'] === 'PodStuck');
   await until('it is reported', () => stuck().length > 0);
   await controller.passes('podgc', 1);
   expect(stuck()).toMatchObject([

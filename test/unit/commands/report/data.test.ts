@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { reportData, usedShare } from '../../../../src/commands/report/data.ts';
+import type { Decision } from '../../../../src/commands/plan/document.ts';
 import type { NodePart } from '../../../../src/snapshot/plan-facts.ts';
 import { minutesAgo, pod as builtPod } from '../../../builders.ts';
 import { factsOf, partOf } from '../facts.ts';
@@ -133,7 +134,7 @@ test('the stuck pods that are shown, longest first, and what dustpan does about 
   });
   const deleted = { kind: 'Pod', namespace: 'web', name: 'a', uid: 'web/a', node: 'gone' } as const;
   const orphaned = { unit: 'podgc', mode: 'Enforce', policy: 'p', object: deleted } as const;
-  const adviceWith = (over: Parameters<typeof decision>[0]) =>
+  const adviceWith = (over: Pick<Decision, 'verdict' | 'reason'> & Partial<Decision>) =>
     reportData(
       plan({ decisions: [decision({ ...orphaned, ...over })] }),
       facts,

@@ -40,6 +40,7 @@ const pods: fc.Arbitrary<PodFacts> = fc.record({
   reason: fc.constantFrom('', 'Evicted'),
   message: text,
   finishedAtMs: orUndefined(ms),
+  wait: orUndefined(fc.record({ sinceMs: ms, reason: text, message: text, image: text })),
 });
 
 test('returns the facts of each pod, whatever pods share its traits', () => {

@@ -37,7 +37,9 @@ function anyPod(random: Random, lengths = hostileLengths): object {
   const status = () => ({
     image: random.pick([undefined, 'nginx', hostile(random)]),
     state: random.pick<object>([
-      ...[{}, { running: {} }, { terminated: { finishedAt: time() } }],
+      {},
+      { running: {} },
+      { terminated: { finishedAt: time() } },
       { waiting: { reason: random.pick(['ContainerCreating', hostile(random)]), message: hostile(random) } },
     ]),
   });

@@ -13,9 +13,9 @@ const facts = (object: object): PodFacts => podCodec(() => 'all').fromJson(objec
 const protobuf = podBytes;
 /** A container that ended at this time. */
 const ended = (finishedAt: string): object => ({ state: { terminated: { finishedAt } } });
-const condition = (type: string, status: string, time?: string): object => {
-  return { type, status, lastTransitionTime: time };
-};
+const condition = (type: string, status: string, time?: string, more: object = {}): object => ({
+  ...{ type, status, lastTransitionTime: time, ...more },
+});
 const disruption = (time: string): object => condition('DisruptionTarget', 'True', time);
 const january = (day: number): string => `2026-01-0${day}T00:00:00Z`;
 const start1970 = '1970-01-01T00:00:00Z';
@@ -152,9 +152,6 @@ describe('pods', () => {
       expect(finishOf({ phase, ...status })).toEqual([Date.parse(finish), Date.parse(finish)]);
   });
 
-  const condition = (type: string, status: string, at: string, more = {}) => ({
-    ...{ type, status, lastTransitionTime: at, ...more },
-  });
   const waiting = (reason: string, more = {}) => ({ image: 'i', state: { waiting: { reason, ...more } } });
   const noReason = { reason: '', message: '', image: '' };
   test.each<readonly [string, object, Partial<NonNullable<PodFacts['wait']>> | undefined]>([
