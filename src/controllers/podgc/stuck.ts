@@ -1,4 +1,4 @@
-import type { NodeFacts, PodFacts } from '../../kube/cache/objects.ts';
+import type { NodeFacts, PodFacts, PodWait } from '../../kube/cache/objects.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { isTerminating } from './facts.ts';
 import { isOutOfService, outOfServiceTaint } from './nodes.ts';
@@ -78,7 +78,7 @@ function obstacle(pod: PodFacts, nodes: Nodes): Obstacle {
   const node = pod.nodeName === undefined ? undefined : nodes?.get(pod.nodeName);
   if (pod.nodeName !== undefined && nodes !== undefined && node === undefined) return noNode(pod);
   if (node?.ready === false) return notReady(pod, node);
-  return isTerminating(pod) ? notEnded(pod) : notStarted(pod);
+  return isTerminating(pod) || pod.wait === undefined ? notEnded(pod) : notStarted(pod, pod.wait);
 }
 
 function finalizers(pod: PodFacts): Obstacle {
@@ -157,42 +157,41 @@ function notEnded(pod: PodFacts): Obstacle {
 }
 
 /** Why it waits, by its status: `(ErrImagePull): the message.` */
-function becauseOf({ wait }: PodFacts): string {
-  const { reason = '', message = '' } = wait ?? {};
+function becauseOf({ reason, message }: PodWait): string {
   const text = message.replace(/[.\s]+$/, '');
   return `${reason === '' ? '' : ` (${reason})`}${text === '' ? '' : `: ${text}`}.`;
 }
 
-function unbound(pod: PodFacts): Obstacle {
-  const isVolume = /volume/i.test(pod.wait?.message ?? '');
-  const because = becauseOf(pod);
+function unbound(pod: PodFacts, wait: PodWait): Obstacle {
+  const isVolume = /volume/i.test(wait.message);
+  const because = becauseOf(wait);
   const detail = because === '.' ? 'No scheduler has judged it.' : `The scheduler has not bound it${because}`;
   return { cause: isVolume ? 'Volume' : 'Unschedulable', detail, ...describe(pod) };
 }
 
 /** A pod that is not bound, or on a node that is ready or unknown. */
-function notStarted(pod: PodFacts): Obstacle {
-  const { wait, nodeName, phase } = pod;
-  if (nodeName === undefined) return unbound(pod);
+function notStarted(pod: PodFacts, wait: PodWait): Obstacle {
+  const { nodeName, phase } = pod;
+  if (nodeName === undefined) return unbound(pod, wait);
   if (phase === 'Unknown')
     return {
       cause: 'Other',
       detail: `The kubelet of node ${nodeName} does not report its state.`,
       ...describe(pod),
     };
-  if (wait !== undefined && imageReasons.has(wait.reason))
+  if (imageReasons.has(wait.reason))
     return {
       cause: 'Image',
-      detail: `Image ${wait.image} cannot be pulled${becauseOf(pod)}`,
+      detail: `Image ${wait.image} cannot be pulled${becauseOf(wait)}`,
       ...describe(pod),
     };
-  if (wait?.reason === 'PodReadyToStartContainers')
+  if (wait.reason === 'PodReadyToStartContainers')
     return {
       cause: 'Volume',
       detail: `The kubelet of node ${nodeName} has not prepared its volumes and its network, most often because a volume cannot be mounted.`,
       ...describe(pod),
     };
-  return { cause: 'Other', detail: `Its containers have not started${becauseOf(pod)}`, ...describe(pod) };
+  return { cause: 'Other', detail: `Its containers have not started${becauseOf(wait)}`, ...describe(pod) };
 }
 
 /** The reasons of a waiting container that the kubelet gives for its image (pkg/kubelet/images/types.go). */
