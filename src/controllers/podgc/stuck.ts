@@ -72,14 +72,15 @@ export function stuckPods(pods: Iterable<PodFacts>, nodes: Nodes, now: Date): re
 type Obstacle = Omit<Stuck, 'sinceMs'>;
 
 function obstacle(pod: PodFacts, nodes: Nodes): Obstacle {
-  const isEnded = pod.deletionGracePeriodSeconds === 0;
-  // With grace 0 the API server waits for nothing else: neither for the node nor for its kubelet.
-  if (isTerminating(pod) && isEnded && pod.finalizers.length > 0) return finalizers(pod);
+  if (isHeld(pod)) return finalizers(pod);
   const node = pod.nodeName === undefined ? undefined : nodes?.get(pod.nodeName);
   if (pod.nodeName !== undefined && nodes !== undefined && node === undefined) return noNode(pod);
   if (node?.ready === false) return notReady(pod, node);
   return isTerminating(pod) || pod.wait === undefined ? notEnded(pod) : notStarted(pod, pod.wait);
 }
+
+/** With grace 0 the API server waits for nothing but the finalizers: neither for the node nor for its kubelet. */
+const isHeld = (pod: PodFacts): boolean => pod.deletionGracePeriodSeconds === 0 && pod.finalizers.length > 0;
 
 function finalizers(pod: PodFacts): Obstacle {
   const named = pod.finalizers.map((one) => `${one} (${ownerOfFinalizer(one)})`).join(', ');
