@@ -37,14 +37,16 @@ export function pod(name: string, over: Partial<PodFacts> = {}): PodFacts {
     ends: [],
     message: '',
     finishedAtMs: undefined,
+    wait: undefined,
     ...over,
   };
 }
 
-export const terminating = { deletionAtMs: minutesAgo(10), deletionGracePeriodSeconds: 30 } as const;
+/** Not long enough to be stuck. */
+export const terminating = { deletionAtMs: minutesAgo(5), deletionGracePeriodSeconds: 30 } as const;
 /** Deleted with grace 0, held by a finalizer. */
 export const finalizerHeld = {
-  deletionAtMs: minutesAgo(10),
+  deletionAtMs: minutesAgo(5),
   deletionGracePeriodSeconds: 0,
   finalizers: ['example.com/backup'],
 } as const;

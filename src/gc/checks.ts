@@ -13,7 +13,8 @@ import { LiveQuery } from './live.ts';
 /** Synchronised clocks differ by less. With a larger skew, dustpan does not judge ages. */
 const tolerableSkewMs = 60_000;
 
-const isSkewed = (clockSkewMs: number): boolean => Math.abs(clockSkewMs) > tolerableSkewMs;
+/** Whether our clock differs from the API server's by more than synchronised clocks do. */
+export const isSkewed = (clockSkewMs: number): boolean => Math.abs(clockSkewMs) > tolerableSkewMs;
 
 /** `the clock of this node is 61 s ahead of the API server's`; undefined = the clocks agree. */
 export function skewText(clockSkewMs: number): string | undefined {

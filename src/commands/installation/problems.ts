@@ -1,3 +1,4 @@
+import { isStuckCause, stuckMeanings } from '../../controllers/podgc/stuck.ts';
 import {
   cannotRun,
   exclusionOf,
@@ -304,11 +305,17 @@ function causeOfPod(pod: OwnPod, workload: Workload, { warnings }: Installation)
 
 /** What holds up removals, by the reason of the controller's Event. */
 const holdups: ReadonlyMap<string, string> = new Map([
-  ['FinalizerHeld', 'The deleted pod waited for the finalizers of others.'],
   ['EvictionBlocked', 'A disruption budget, or the API server, refused the eviction.'],
   ['EvictionsStopped', 'Evictions freed nothing, so no more followed.'],
   ['ExceededGracePeriod', 'The evicted pod had not ended in its grace period.'],
 ]);
+
+/** By the cause with which the note of the Event begins. */
+function stuckText(note: string): string {
+  const cause = note.replace(/:.*/s, '');
+  const meaning = stuckMeanings[isStuckCause(cause) ? cause : 'Other'];
+  return `The pod was stuck. ${meaning}`;
+}
 
 const plainName = /^[a-z0-9.-]*$/;
 
@@ -322,8 +329,8 @@ export function blockedWork({ blocked }: Installation, now: Date): readonly Inst
     ({ time, namespace, name }) =>
       now.getTime() - Date.parse(time) < recentMs && [namespace, name].every((text) => plainName.test(text)),
   );
-  return recent.flatMap(({ kind, namespace, name, reason, time: since }) => {
-    const message = holdups.get(reason);
+  return recent.flatMap(({ kind, namespace, name, reason, message: note, time: since }) => {
+    const message = reason === 'PodStuck' ? stuckText(note) : holdups.get(reason);
     if (message === undefined) return [];
     const object = kind === 'Node' ? name : `${namespace}/${name}`;
     const command = kind === 'Pod' ? `dustpan why pod ${object}` : 'dustpan plan';

@@ -12,7 +12,7 @@ import {
 } from '../plan/command.ts';
 import type { PodFilter } from '../plan/filter.ts';
 
-const about = `Writes one page about the cluster for people: what would be removed and kept by policy, namespace, node and reason, what uses the disks and when they are full, the largest namespaces, images and logs, what becomes due in the next days, and each object with its explanation, to search. Agents report the usage of the disks, so it needs no --nodes. The page is one file that loads nothing from anywhere. Removes nothing.
+const about = `Writes one page about the cluster for people: what would be removed and kept by policy, namespace, node and reason, what uses the disks and when they are full, the largest namespaces, images and logs, what becomes due in the next days, the stuck pods, and each object with its explanation, to search. Agents report the usage of the disks, so it needs no --nodes. The page is one file that loads nothing from anywhere. Removes nothing.
 
 Examples:
   # a page of the cluster, with the images and logs of its nodes

@@ -2,6 +2,8 @@ import { isInodes } from '../../api/node-pressure.ts';
 import type { Decision, PlanDocument } from '../plan/document.ts';
 import { objectKey } from '../plan/changes.ts';
 import type { IsShown } from '../plan/filter.ts';
+import { stuckIn, type StuckView } from '../plan/stuck.ts';
+import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import { usageData, type UsageData } from './usage.ts';
 
@@ -43,6 +45,12 @@ interface DueDay {
   readonly bytes: number;
 }
 
+/** A pod that makes no progress. */
+interface StuckRow extends StuckView {
+  /** `namespace/name`. */
+  readonly name: string;
+}
+
 /** The figures of a report; its table has the decisions of the plan. */
 export interface ReportData {
   readonly total: Share;
@@ -58,6 +66,8 @@ export interface ReportData {
   readonly logs: readonly Large[];
   /** The next days on which something becomes due, in order. */
   readonly due: readonly DueDay[];
+  /** Longest first. */
+  readonly stuck: readonly StuckRow[];
 }
 
 /** Days of `due`. */
@@ -69,9 +79,10 @@ export function reportData(
   facts: PlanFacts,
   isShown: IsShown = () => true,
 ): ReportData {
+  const now = new Date(generatedAt);
   return {
     total: shareOf('', decisions),
-    usage: usageData(facts, new Date(generatedAt)),
+    usage: usageData(facts, now),
     byPolicy: shares(decisions, ({ policy }) => policy ?? 'no policy'),
     byNamespace: shares(decisions, namespaceOf),
     byNode: shares(decisions, ({ object }) => object.node ?? undefined),
@@ -79,9 +90,15 @@ export function reportData(
     disks: facts.parts.flatMap(disksOf).toSorted((a, b) => usedShare(b) - usedShare(a)),
     images: largestImages(facts.parts, removedKeys(decisions)),
     logs: largestLogs(facts.parts, isShown),
-    due: dueOf(decisions, new Date(generatedAt)),
+    due: dueOf(decisions, now),
+    stuck: stuckIn(facts, decisions, now, (pod) => isShown(nameOf(pod))).map(({ pod, view }) => ({
+      name: nameOf(pod),
+      ...view,
+    })),
   };
 }
+
+const nameOf = ({ namespace, name }: Pick<PodFacts, 'namespace' | 'name'>): string => `${namespace}/${name}`;
 
 /** From 0 to 1. */
 export const usedShare = ({ capacity, available }: DiskUse): number =>

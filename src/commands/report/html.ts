@@ -76,6 +76,7 @@ const sections = (plan: PlanDocument, data: ReportData): readonly string[] => [
   `<div class="pair">${shareTable('By policy', data.byPolicy)}${shareTable('By reason', data.byReason)}</div>`,
   `<div class="pair">${shareTable('By namespace', data.byNamespace)}${shareTable('By node', data.byNode)}</div>`,
   `<div class="pair">${diskTable(data.disks)}${dueTable(data)}</div>`,
+  stuckTable(data),
   `<div class="pair">${largeTable('Largest images', 'Image', data.images)}${largeTable('Largest logs', 'Pod directory', data.logs)}</div>`,
 ];
 
@@ -146,6 +147,16 @@ const dueTable = ({ due }: ReportData): string =>
     ['Day (UTC)', 'Objects', 'Size'],
     due.map(({ day, objects, bytes }) => [day, String(objects), bytes === 0 ? '' : shortSizeText(bytes)]),
     2,
+  );
+
+const stuckTable = ({ stuck }: ReportData): string =>
+  tableOf(
+    'Stuck pods',
+    ['Pod', 'Cause', 'Since', 'Held by', 'Remedy'],
+    stuck.map(({ name, cause, since, detail, advice, command }) => [
+      ...[name, cause, since, detail],
+      command === null ? advice : { markup: `${html(advice)}: <code>${html(command)}</code>` },
+    ]),
   );
 
 const largeTable = (title: string, what: string, large: readonly Large[]): string =>

@@ -48,6 +48,14 @@ export function reportMarkdown(plan: PlanDocument, data: ReportData): string {
       ['Day (UTC)', 'Objects'],
       data.due.map((one) => [one.day, String(one.objects)]),
     ),
+    table(
+      'Stuck pods',
+      ['Pod', 'Cause', 'Since', 'Held by', 'Remedy'],
+      data.stuck.map((one) => [
+        ...[code(one.name), one.cause, one.since, prose(one.detail)],
+        one.command === null ? prose(one.advice) : `${prose(one.advice)}: ${code(one.command)}`,
+      ]),
+    ),
     table('To remove', ['Object', 'Reason', 'Explanation'], removals.map(removalRow)),
   ];
   return `${parts.filter(Boolean).join('\n\n')}\n`;

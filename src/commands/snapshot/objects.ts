@@ -54,8 +54,8 @@ function metadata(): Pick {
   });
 }
 
-function conditions(): Pick {
-  return each(fields(named('type', 'status', 'reason', 'lastTransitionTime')));
+function conditions(more: Readonly<Record<string, Pick>> = {}): Pick {
+  return each(fields({ ...named('type', 'status', 'reason', 'lastTransitionTime'), ...more }));
 }
 
 function podSpec(): Pick {
@@ -90,26 +90,37 @@ function volume(value: unknown): unknown {
   );
 }
 
-/** The part of a message that a policy can match. */
-const maxMessageLength = 256;
-/** For the rules, a pod in any other phase has finished. */
-const unfinishedPhases: ReadonlySet<unknown> = new Set(['Pending', 'Running', 'Unknown']);
+/** The part of a message that a policy can match, and that says why a pod does not start. */
+const message = shortened(256);
 
 const terminated = fields(named('exitCode', 'reason', 'startedAt', 'finishedAt'));
 const containerStatus = fields({ ...named('name'), state: fields({ terminated }) });
-const unfinished = fields({ ...named('phase', 'reason', 'startTime'), conditions: conditions() });
+const waiting = fields({ ...named('reason'), message });
+const waitingContainer = fields({ ...named('name', 'image'), state: fields({ waiting }) });
+const running = fields({ ...named('phase', 'reason', 'startTime'), conditions: conditions() });
+const starting = fields({
+  ...named('phase', 'reason', 'startTime'),
+  conditions: conditions({ message }),
+  containerStatuses: each(waitingContainer),
+  initContainerStatuses: each(waitingContainer),
+});
 const finished = fields({
   ...named('phase', 'reason', 'startTime'),
-  message: shortened(maxMessageLength),
+  message,
   conditions: conditions(),
   containerStatuses: each(containerStatus),
   initContainerStatuses: each(containerStatus),
   ephemeralContainerStatuses: each(containerStatus),
 });
 
-/** Rules read the message, and when containers ended, only of finished pods. */
+/** For the rules, a pod in any other phase has finished: of it they read the message, and when its containers ended. */
+const byPhase: ReadonlyMap<unknown, Pick> = new Map([
+  ['Running', running],
+  ['Pending', starting],
+  ['Unknown', starting],
+]);
+
 function podStatus(value: unknown): unknown {
-  return unfinishedPhases.has(isObject(value) ? value['phase'] : undefined)
-    ? unfinished(value)
-    : finished(value);
+  const pick = byPhase.get(isObject(value) ? value['phase'] : undefined) ?? finished;
+  return pick(value);
 }

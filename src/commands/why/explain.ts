@@ -10,8 +10,10 @@ import { imageReasons } from '../../agent/imagegc/words.ts';
 import { podReasons } from '../../controllers/podgc/words.ts';
 import { storageReasons, storageWarnings } from '../../agent/localstorage/words.ts';
 import { pressureReasons, pressureWarnings } from '../../agent/nodepressure/words.ts';
+import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import type { Decision, PlanDocument, PlanObject } from '../plan/document.ts';
+import { stuckIn, type StuckView } from '../plan/stuck.ts';
 import type { AskedObject, Found } from './found.ts';
 import type { Removal } from './removed.ts';
 
@@ -46,6 +48,8 @@ export interface ExplanationDocument {
   readonly explanations: readonly Explanation[];
   /** The records that dustpan removed the object, latest first; [] where the object is there. `notes` says so where it may be there again. */
   readonly removed: readonly Removal[];
+  /** Only of a pod that makes no progress. */
+  readonly stuck?: StuckView | undefined;
   /** No controller acts now, so no pod is removed. */
   readonly idle?: true | undefined;
   /** Facts that limit the answer, one sentence each. */
@@ -58,7 +62,19 @@ export function explain(plan: PlanDocument, { object, facts, path }: Found): Exp
   const explanations = nearestTo(path, plan.decisions)
     .map((decision) => explanationOf(decision, facts))
     .toSorted((a, b) => rankOf(a) - rankOf(b));
-  return answer({ generatedAt, object, explanations, removed: [], idle, notes });
+  const stuck = stuckView(object, facts, plan);
+  return answer({ generatedAt, object, explanations, removed: [], stuck, idle, notes });
+}
+
+function stuckView(
+  object: AskedObject,
+  facts: PlanFacts,
+  { decisions, generatedAt }: PlanDocument,
+): StuckView | undefined {
+  if (object.kind !== 'Pod') return undefined;
+  const isAsked = ({ namespace, name }: PodFacts): boolean =>
+    namespace === object.namespace && name === object.name;
+  return stuckIn(facts, decisions, new Date(generatedAt), isAsked)[0]?.view;
 }
 
 export const answer = (content: Omit<ExplanationDocument, 'apiVersion' | 'kind'>): ExplanationDocument => ({

@@ -1,7 +1,9 @@
 import { formatDuration } from '../../runtime/text/duration.ts';
+import { printable } from '../../runtime/text/printable.ts';
 import { shortSizeText } from '../../runtime/text/size-text.ts';
 import { ageText, shortId, wrapped } from '../cli/table.ts';
 import type { Explanation, ExplanationDocument, Holder } from './explain.ts';
+import type { StuckView } from '../plan/stuck.ts';
 import type { Removal } from './removed.ts';
 
 const labelWidth = 11;
@@ -9,12 +11,13 @@ const indent = 2;
 
 /** The answer for people: for each decision its verdict, then the reason, the policy, the time, and what would reverse it. */
 export function whyTable(document: ExplanationDocument, width = 80): string {
-  const { explanations, removed, notes, generatedAt, idle = false } = document;
+  const { explanations, removed, stuck, notes, generatedAt, idle = false } = document;
   const nowMs = Date.parse(generatedAt);
   const sections = [
     ...explanations.map((one, i) =>
       section(one, { subject: subjectOf(one, explanations[i - 1]), nowMs, idle, width }),
     ),
+    stuck === undefined ? [] : stuckSection(stuck, document, width),
     ...removed.slice(0, maxRemovals).map((one) => removalSection(one, new Date(nowMs), width)),
     removed.length > maxRemovals
       ? [`and ${removed.length - maxRemovals} more removals; -o json lists all`]
@@ -60,6 +63,23 @@ function section(one: Explanation, { subject, nowMs, idle, width }: Section): re
     ...row(changeLabel(one), one.change),
     ...row('Held by', holdersText(one.heldBy ?? [])),
     ...row('Caution', one.caution ?? ''),
+  ];
+}
+
+function stuckSection(
+  { cause, since, detail, advice, command }: StuckView,
+  { object, explanations, generatedAt }: ExplanationDocument,
+  width: number,
+): readonly string[] {
+  const row = rowOf(width);
+  const subject = explanations.length === 0 && object.kind === 'Pod' ? nameOf({ object }) : 'It';
+  return [
+    `${subject} is stuck: ${cause}`,
+    ...row('Since', `${since}, ${ageText(since, new Date(generatedAt))} ago`),
+    ...row('Held by', detail),
+    ...row('Remedy', command === null ? advice : `${advice}:`),
+    // Not wrapped, so that it can be copied.
+    ...(command === null ? [] : [`    ${printable(command)}`]),
   ];
 }
 

@@ -2,10 +2,11 @@ import { podLabelKeys } from '../../api/policy/matching.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import type { RankedPolicies } from '../../api/policy/policy-set.ts';
 import { podKeepReasons } from '../../api/reasons.ts';
+import { isSkewed } from '../../gc/checks.ts';
 import { isOfObject } from '../../gc/api-failures.ts';
 import { FailureMemory } from '../../gc/failures.ts';
 import { showPlan } from '../../gc/metrics.ts';
-import { countByPolicy } from '../../gc/summary.ts';
+import { countByPolicy, summarizeByPolicy } from '../../gc/summary.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { OpenBreakers } from '../../gc/open-breaker.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
@@ -13,9 +14,9 @@ import type { Store } from '../../kube/cache/reflector.ts';
 import { inSlices } from '../../runtime/scheduling/slices.ts';
 import { deletePods, throwIfFailed, type ActDeps } from './act.ts';
 import { maxPlanAgeMs } from './checks.ts';
-import { backlogCollected, CollectedByOwner, podsCollected } from './events.ts';
+import { backlogCollected, CollectedByOwner, podsCollected, podStuck } from './events.ts';
 import type { PodDeletion, PodGcFacts, PodGcPlan } from './facts.ts';
-import { podGcReasons, showBreakers } from './metrics.ts';
+import { podGcReasons, showBreakers, showStuck } from './metrics.ts';
 import { noneSeen, type SeenFinished } from './finish.ts';
 import { observe, type Caches } from './observe.ts';
 import type { InForceByName } from '../../gc/hold.ts';
@@ -23,15 +24,8 @@ import type { InForceByPolicy } from './in-force.ts';
 import { MarkedPods } from './marked.ts';
 import { noneMissing, rememberClosed, type MissingNodes } from './nodes.ts';
 import { planPodGc } from './plan.ts';
-import {
-  countOf,
-  notices,
-  noticedBefore,
-  passReports,
-  countPlan,
-  type PlanCounts,
-  type Noticed,
-} from './report.ts';
+import { countOf, notices, noticedBefore, passReports, type PlanCounts, type Noticed } from './report.ts';
+import { stuckPods, type StuckPod } from './stuck.ts';
 
 /** The cached pods, with the labels that policies read. */
 export interface PodStore extends Store<PodFacts> {
@@ -58,6 +52,8 @@ export class PodGcController {
   readonly #failures = new FailureMemory<PodDeletion>({ keyOf: ({ target }) => target.uid, isOfObject });
   readonly #marked = new MarkedPods();
   #noticed: Noticed | undefined;
+  /** UIDs of the pods that the last pass reported as stuck. */
+  #stuck: ReadonlySet<string> = new Set();
 
   constructor(deps: PodGcDeps) {
     this.#deps = deps;
@@ -87,21 +83,22 @@ export class PodGcController {
     this.#seenFinished = seenFinished;
     this.#inForce = inForce;
     own.missingNodes.set(missing.since.size);
-    const counts = countPlan(plan);
+    const counts = summarizeByPolicy(plan.deletions, plan.kept);
     own.planSeconds.observe((clock.monotonicMs() - monotonicMs) / 1000);
     showPlan(metrics, 'podgc', podGcReasons, { due: plan.deletions, kept: plan.kept });
     showBreakers(own, plan.policies);
     const before = this.#noticed ?? noticedBefore(ranked, openBreakers);
-    const { events, noticed } = notices(before, plan, counts, now);
+    const { events, noticed } = notices(before, plan, now);
     this.#noticed = noticed;
     for (const event of events) {
       recorder.record(event);
       log.warn({ reason: event.reason, kind: event.regarding.kind, name: event.regarding.name }, event.note);
     }
     const kept = Object.fromEntries(
-      podKeepReasons.map((reason) => [reason, countOf(counts.byPolicy.values(), reason)]),
+      podKeepReasons.map((reason) => [reason, countOf(counts.values(), reason)]),
     );
     log.debug({ kept, due: plan.deletions.length }, 'planned pass');
+    await this.#reportStuck({ facts, plan, now }, signal);
     const begun = this.#marked.due({ pods: this.#deps.pods.items, failedBefore: facts.failedBefore });
     await this.#act({ plan, begun, counts, owners: facts.owners, ranked }, signal);
   }
@@ -117,6 +114,33 @@ export class PodGcController {
     const all = Object.values(synced).every(Boolean);
     if (!all) log.debug(synced, 'waiting for caches');
     return all;
+  }
+
+  /** Reports the stuck pods that this pass does not delete. New ones only if our clock agrees with the API server's. */
+  async #reportStuck({ facts, plan, now }: Planned, signal: AbortSignal): Promise<void> {
+    const { recorder, own, log } = this.#deps;
+    const isEnforced = ({ policy }: PodDeletion): boolean => policy.mode === 'Enforce';
+    const deleted = new Set(plan.deletions.filter(isEnforced).map(({ target }) => target.pod));
+    const found = stuckPods(facts.pods, facts.nodes, now).filter(({ pod }) => !deleted.has(pod));
+    const isKnown = ({ pod }: StuckPod): boolean => this.#stuck.has(pod.uid);
+    const isSure = found.every(isKnown) || (await this.#isClockSure(signal));
+    const stuck = isSure ? found : found.filter(isKnown);
+    for (const { pod, cause, detail } of stuck.filter((one) => !isKnown(one)))
+      log.warn({ pod: `${pod.namespace}/${pod.name}`, cause, detail }, 'pod is stuck');
+    this.#stuck = new Set(stuck.map(({ pod }) => pod.uid));
+    showStuck(own, stuck);
+    // The same pods in each pass, as long as they are stuck: a series needs its repetitions.
+    for (const one of stuck.slice(0, maxStuckEvents)) recorder.record(podStuck(one));
+  }
+
+  async #isClockSure(signal: AbortSignal): Promise<boolean> {
+    const { live, log } = this.#deps;
+    try {
+      return !isSkewed((await live.policies(signal)).clockSkewMs);
+    } catch (err) {
+      log.debug({ err }, 'reading the time of the API server failed');
+      return false;
+    }
   }
 
   async #act({ plan, begun: left, counts, owners, ranked }: Decided, signal: AbortSignal): Promise<void> {
@@ -159,6 +183,15 @@ export class PodGcController {
     const since = new Map([...this.#missing.since].filter(([name]) => name !== node));
     this.#missing = { ...this.#missing, since };
   }
+}
+
+/** The other Events of a pass need some of the 200 that the recorder accepts at once. */
+const maxStuckEvents = 50;
+
+interface Planned {
+  readonly facts: PodGcFacts;
+  readonly plan: PodGcPlan;
+  readonly now: Date;
 }
 
 interface Decided {

@@ -1,9 +1,10 @@
 import type { EventSpec } from '../../kube/events/recorder.ts';
-import type { PodFacts } from '../../kube/cache/objects.ts';
+import type { OwnerRef } from '../../kube/cache/objects.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import { ownerRef, podRef, policyRef, type ObjectRef } from '../../api/event-refs.ts';
 import { holdText } from '../../gc/reasons/hold-words.ts';
 import type { PodDeletion, PodGcFacts, PolicyVerdicts } from './facts.ts';
+import type { StuckPod } from './stuck.ts';
 import { ownerOf } from './terminated.ts';
 
 /** How many pod names a note lists. */
@@ -114,11 +115,12 @@ export const holding = ({ policy, selected, governed, until }: Held): EventSpec 
   occasion: String(policy.generation),
 });
 
-/** A pod that would be due if it did not wait for its finalizers; recorded once. */
-export const finalizerHeld = (pod: PodFacts): EventSpec => ({
+/** A pod that is stuck; a series while it is for one cause. */
+export const podStuck = ({ pod, cause, detail }: StuckPod): EventSpec => ({
   regarding: podRef(pod),
   type: 'Warning',
-  reason: 'FinalizerHeld',
+  reason: 'PodStuck',
   action: 'Keep',
-  note: `The pod is terminating and waits for its finalizers: ${pod.finalizers.join(', ')}`,
+  note: `${cause}: ${detail} dustpan does not delete a pod because it is stuck; dustpan why pod ${pod.namespace}/${pod.name} prints the command that helps`,
+  occasion: cause,
 });

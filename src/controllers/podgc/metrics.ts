@@ -3,6 +3,7 @@ import { podDeleteReasons, podKeepReasons, type PodDeleteReason } from '../../ap
 import type { UnitReasons } from '../../gc/metrics.ts';
 import { metricRows } from '../../runtime/serving/metric-rows.ts';
 import type { PolicyVerdicts } from './facts.ts';
+import { stuckCauses, type Stuck } from './stuck.ts';
 
 export type PodGcMetrics = ReturnType<typeof podGcMetrics>;
 
@@ -53,6 +54,11 @@ export function podGcMetrics(registry: Registry) {
       '1 while the circuit breaker of the policy is open: more nodes are missing than it allows, and dustpan deletes no orphaned pod.',
       'policy',
     ),
+    stuck: gauge(
+      'stuck_pods',
+      'Pods that have been terminating for ten minutes after their grace period, or Pending or Unknown for an hour, by cause. dustpan does not delete a pod because it is stuck.',
+      'cause',
+    ),
     planSeconds: histogram(
       'pod_gc_plan_duration_seconds',
       'Time that planning a pass took.',
@@ -66,4 +72,10 @@ export function showBreakers({ tripped }: PodGcMetrics, policies: readonly Polic
   tripped.reset();
   for (const { policy, trippedPercent } of policies)
     tripped.set({ policy: policy.name }, trippedPercent === undefined ? 0 : 1);
+}
+
+/** Shows the stuck pods by cause. */
+export function showStuck({ stuck }: PodGcMetrics, pods: readonly Stuck[]): void {
+  const counts = Map.groupBy(pods, ({ cause }) => cause);
+  for (const cause of stuckCauses) stuck.set({ cause }, counts.get(cause)?.length ?? 0);
 }

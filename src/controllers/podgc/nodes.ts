@@ -13,7 +13,7 @@ import {
   type PolicyVerdicts,
 } from './facts.ts';
 
-const outOfServiceTaint = 'node.kubernetes.io/out-of-service';
+export const outOfServiceTaint = 'node.kubernetes.io/out-of-service';
 
 /** Terminating pods on a node that is not ready and marked out of service, as upstream (pkg/controller/podgc/gc_controller.go, gcTerminating). */
 export function outOfService(

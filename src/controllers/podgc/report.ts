@@ -5,32 +5,14 @@ import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import type { Reason } from '../../api/reasons.ts';
 import type { Outcome } from '../../gc/decision.ts';
 import type { OpenBreakers } from '../../gc/open-breaker.ts';
-import { countByPolicy, summarizeByPolicy, type Summary } from '../../gc/summary.ts';
-import type { PodFacts } from '../../kube/cache/objects.ts';
+import { countByPolicy, type Summary } from '../../gc/summary.ts';
 import type { EventSpec } from '../../kube/events/recorder.ts';
-import { finalizerHeld, holding, tripped } from './events.ts';
+import { holding, tripped } from './events.ts';
 import type { PodDeletion, PodGcPlan, PolicyVerdicts } from './facts.ts';
 import type { InForceByPolicy } from './in-force.ts';
 
-/** The counts of one plan. */
-export interface PlanCounts {
-  readonly byPolicy: ReadonlyMap<Policy | InvalidPolicy | undefined, Summary>;
-  /** Pods that wait for their finalizers. */
-  readonly heldPods: readonly PodFacts[];
-}
-
-/** Sums up a plan. */
-export function countPlan(plan: PodGcPlan): PlanCounts {
-  const byPolicy = summarizeByPolicy(plan.deletions, plan.kept);
-  const heldPods = countOf(byPolicy.values(), 'FinalizerHeld') === 0 ? [] : heldPodsOf(plan);
-  return { byPolicy, heldPods };
-}
-
-function heldPodsOf({ kept }: PodGcPlan): readonly PodFacts[] {
-  const pods: PodFacts[] = [];
-  for (const { reason, target } of kept) if (reason === 'FinalizerHeld') pods.push(target.pod);
-  return pods;
-}
+/** The counts of one plan, by policy. */
+export type PlanCounts = ReadonlyMap<Policy | InvalidPolicy | undefined, Summary>;
 
 /** How many decisions have this reason. */
 export function countOf(summaries: Iterable<Summary>, reason: Reason): number {
@@ -50,7 +32,7 @@ type PodOutcome = Outcome<Pick<PodDeletion, 'policy' | 'target'>>;
 /** The report of a pass for each valid policy with rules for pods, by UID of the policy. A pod that the pass removed is counted as deleted, and nowhere else. */
 export function passReports(
   plan: PodGcPlan,
-  { byPolicy }: PlanCounts,
+  byPolicy: PlanCounts,
   { outcomes, inForce, at }: PassResults,
 ): ReadonlyMap<string, PolicyPassReport> {
   const countWhere = (isOne: (outcome: PodOutcome) => boolean) => {
@@ -104,9 +86,6 @@ function reportedHold(
 
 /** Conditions that have been recorded already, so that it is not recorded again. */
 export interface Noticed {
-  /** Pods that waited for their finalizers in the last pass; reported if they still do in the next one. */
-  readonly heldOnce: ReadonlySet<string>;
-  readonly heldReported: ReadonlySet<string>;
   readonly tripped: ReadonlySet<string>;
   /** UIDs and generations of policies. */
   readonly held: ReadonlySet<string>;
@@ -114,37 +93,28 @@ export interface Noticed {
 
 /** What an earlier controller has recorded: the circuit breakers that it left open. */
 export const noticedBefore = (policies: RankedPolicies, open: OpenBreakers): Noticed => ({
-  heldOnce: new Set(),
-  heldReported: new Set(),
   held: new Set(),
   tripped: new Set(policies.filter(({ name }) => open.has(name)).map(({ uid }) => uid)),
 });
 
-/** The Events of a pass besides those of its deletions: circuit breakers that opened, large deletions that wait, pods that wait for their finalizers. Each is recorded once, when it begins. */
+/** The Events of a pass besides those of its deletions: circuit breakers that opened, and large deletions that wait. Each is recorded once, when it begins. */
 export function notices(
   noticed: Noticed,
   plan: PodGcPlan,
-  { heldPods }: PlanCounts,
   now: Date,
 ): { readonly events: readonly EventSpec[]; readonly noticed: Noticed } {
-  const stuck = heldPods.filter(({ uid }) => noticed.heldOnce.has(uid) && !noticed.heldReported.has(uid));
   const open = plan.policies.flatMap(({ policy, missingNodes, trippedPercent: percent }) =>
     percent === undefined ? [] : [{ policy, missingNodes, percent }],
   );
   const waiting = plan.policies.flatMap(({ holdLeftMs, ...verdicts }) =>
     holdLeftMs === undefined ? [] : [{ ...verdicts, until: new Date(now.getTime() + holdLeftMs) }],
   );
-  const held = new Set(heldPods.map(({ uid }) => uid));
-  const reported = [...noticed.heldReported, ...stuck.map(({ uid }) => uid)].filter((uid) => held.has(uid));
   return {
     events: [
       ...open.filter(({ policy }) => !noticed.tripped.has(policy.uid)).map(tripped),
       ...waiting.filter(({ policy }) => !noticed.held.has(generationKey(policy))).map(holding),
-      ...stuck.map(finalizerHeld),
     ],
     noticed: {
-      heldOnce: held,
-      heldReported: new Set(reported),
       tripped: new Set(open.map(({ policy }) => policy.uid)),
       held: new Set(waiting.map(({ policy }) => generationKey(policy))),
     },

@@ -23,6 +23,7 @@ import type {
   NamespaceFacts,
   NodeFacts,
   PodFacts,
+  PodWait,
   ReplicaSetFacts,
 } from './objects.ts';
 import type { SharedValues } from '../codec/shared-values.ts';
@@ -76,12 +77,47 @@ export function podFacts(pod: Pod, keep: Keep, annotation: ReadAnnotation, known
       ends,
       message: ended ? shortened(status.message) : '',
       finishedAtMs: isFinished(status) ? finishedAtMs(meta, status) : undefined,
+      wait: isWaiting(status) ? podWait(meta, status, keep) : undefined,
     },
     keep.podTraits,
   );
 }
 
 const noStatus = PodStatus.fromPartial({});
+
+const isWaiting = ({ phase }: PodStatus): boolean => phase === 'Pending' || phase === 'Unknown';
+
+function podWait(meta: ObjectMeta, status: PodStatus, { texts }: Keep): PodWait | undefined {
+  const times = [meta.creationTimestamp, ...status.conditions.map((one) => one.lastTransitionTime)];
+  const known = times.flatMap((time) => ms(time) ?? []);
+  if (known.length === 0) return undefined;
+  const { reason, message, image } = obstacle(status);
+  return {
+    sinceMs: Math.max(...known),
+    reason: texts.share(bounded(reason, bounds.name)),
+    message: texts.share(shortened(message)),
+    image: texts.share(bounded(image, bounds.name)),
+  };
+}
+
+type Obstacle = Pick<PodWait, 'reason' | 'message' | 'image'>;
+
+/** What the scheduler, else the kubelet reports; a container's own reason is more precise than that it has not been created. */
+function obstacle(status: PodStatus): Obstacle {
+  const isFalse = (name: string) => (one: PodCondition) => one.type === name && one.status === 'False';
+  const unscheduled = status.conditions.find(isFalse('PodScheduled'));
+  if (unscheduled !== undefined) return { ...unscheduled, image: '' };
+  const waiting = [...status.initContainerStatuses, ...status.containerStatuses].flatMap(
+    ({ image, state }) => (state?.waiting === undefined ? [] : [{ ...state.waiting, image }]),
+  );
+  const failing = waiting.find(({ reason }) => !uncreated.has(reason));
+  if (failing !== undefined) return failing;
+  const unprepared = status.conditions.find(isFalse('PodReadyToStartContainers'));
+  if (unprepared !== undefined) return { reason: unprepared.type, message: '', image: '' };
+  return { reason: waiting[0]?.reason ?? '', message: '', image: '' };
+}
+
+const uncreated: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing']);
 
 export function nodeFacts(node: Node, keep: Keep): NodeFacts {
   const meta = identified(node.metadata);

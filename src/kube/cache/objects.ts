@@ -49,6 +49,20 @@ export interface PodFacts {
    * finished, or its status does not have the time. The node's clock set it: a time before the creation or in the future is not a finish time.
    */
   readonly finishedAtMs: number | undefined;
+  /** Only of pods in phase Pending or Unknown, and only if the status or the metadata has a time. */
+  readonly wait: PodWait | undefined;
+}
+
+/** Why a pod has not started, as the scheduler or the kubelet reports it. */
+export interface PodWait {
+  /** The newest of the creation and the transitions of all conditions: the pod made no progress since. */
+  readonly sinceMs: number;
+  /** Such as `Unschedulable`, `ImagePullBackOff`, or the condition that is False: `PodReadyToStartContainers`; '' = none is reported. */
+  readonly reason: string;
+  /** Cut to 256 characters. */
+  readonly message: string;
+  /** The image of the container that has the reason; '' = no container has it. */
+  readonly image: string;
 }
 
 export interface ContainerEnd {

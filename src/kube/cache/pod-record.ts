@@ -1,4 +1,4 @@
-import type { OwnerRef, PodFacts } from './objects.ts';
+import type { OwnerRef, PodFacts, PodWait } from './objects.ts';
 import type { SharedValues } from '../codec/shared-values.ts';
 
 /** The facts that many pods have in common. */
@@ -12,6 +12,7 @@ export interface PodTraits extends Omit<
   | 'createdAtMs'
   | 'finishedAtMs'
   | 'controller'
+  | 'wait'
 > {
   readonly ownerApiVersion: string | undefined;
   readonly ownerKind: string | undefined;
@@ -28,6 +29,7 @@ export class PodRecord implements PodFacts {
   readonly finishedAtMs: number | undefined;
   readonly ownerUid: string | undefined;
   readonly ownerName: string | undefined;
+  readonly wait: PodWait | undefined;
   readonly traits: PodTraits;
 
   constructor(facts: PodFacts, traits: SharedValues<PodTraits>) {
@@ -38,6 +40,7 @@ export class PodRecord implements PodFacts {
     this.resourceVersion = facts.resourceVersion;
     this.createdAtMs = facts.createdAtMs;
     this.finishedAtMs = facts.finishedAtMs;
+    this.wait = facts.wait;
     this.ownerUid = facts.controller?.uid;
     this.ownerName = facts.controller?.name;
     this.traits = traits.share(traitsOf(facts));

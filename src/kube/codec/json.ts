@@ -21,7 +21,14 @@ import { isObject } from '../../api/json.ts';
 import { bounded, bounds } from '../../runtime/bounds.ts';
 import type { ReplicaSet } from '../gen/apps.ts';
 import type { Job } from '../gen/batch.ts';
-import type { ContainerStatus, Namespace, Node, Pod, PodStatus } from '../gen/core.ts';
+import type {
+  ContainerStateTerminated,
+  ContainerStatus,
+  Namespace,
+  Node,
+  Pod,
+  PodStatus,
+} from '../gen/core.ts';
 import { Status, type ObjectMeta, type OwnerReference, type Time } from '../gen/meta.ts';
 
 /** A JSON object with the field names of T. No value is checked yet. */
@@ -126,21 +133,27 @@ function podStatusFromJson(status: Unchecked<V1PodStatus>): PodStatus {
 }
 
 function containersFromJson(json: unknown): ContainerStatus[] {
-  return asObjects(json).map(({ state }: Unchecked<V1ContainerStatus>) => {
-    const { terminated }: Unchecked<V1ContainerState> = asObject(state);
-    if (!isObject(terminated)) return { state: undefined };
-    const { exitCode, reason, finishedAt }: Unchecked<V1ContainerStateTerminated> = terminated;
+  return asObjects(json).map(({ state, image }: Unchecked<V1ContainerStatus>) => {
+    const { waiting, terminated }: Unchecked<V1ContainerState> = asObject(state);
     return {
+      image: boundedText(image),
       state: {
-        terminated: {
-          exitCode: numberFromJson(exitCode) ?? 0,
-          reason: boundedText(reason),
-          finishedAt: timeFromJson(finishedAt),
-        },
+        waiting: isObject(waiting) ? texts(waiting, ['reason', 'message']) : undefined,
+        terminated: isObject(terminated) ? terminatedFromJson(terminated) : undefined,
       },
     };
   });
 }
+
+const terminatedFromJson = ({
+  exitCode,
+  reason,
+  finishedAt,
+}: Unchecked<V1ContainerStateTerminated>): ContainerStateTerminated => ({
+  exitCode: numberFromJson(exitCode) ?? 0,
+  reason: boundedText(reason),
+  finishedAt: timeFromJson(finishedAt),
+});
 
 type Condition = PodStatus['conditions'][number];
 
@@ -148,7 +161,7 @@ function conditionsFromJson(status: unknown): { conditions: Condition[] } {
   const { conditions }: Unchecked<V1PodStatus> = asObject(status);
   return {
     conditions: asObjects(conditions).map((one: Unchecked<V1PodCondition>) => ({
-      ...texts(one, ['type', 'status', 'reason']),
+      ...texts(one, ['type', 'status', 'reason', 'message']),
       lastTransitionTime: timeFromJson(one.lastTransitionTime),
     })),
   };

@@ -33,14 +33,22 @@ export interface PodCondition {
   status: string;
   lastTransitionTime: Time | undefined;
   reason: string;
+  message: string;
 }
 
 export interface ContainerStatus {
   state: ContainerState | undefined;
+  image: string;
 }
 
 export interface ContainerState {
+  waiting: ContainerStateWaiting | undefined;
   terminated: ContainerStateTerminated | undefined;
+}
+
+export interface ContainerStateWaiting {
+  reason: string;
+  message: string;
 }
 
 export interface ContainerStateTerminated {
@@ -367,7 +375,7 @@ export const PodStatus: MessageFns<PodStatus> = {
 };
 
 function createBasePodCondition(): PodCondition {
-  return { type: "", status: "", lastTransitionTime: undefined, reason: "" };
+  return { type: "", status: "", lastTransitionTime: undefined, reason: "", message: "" };
 }
 
 export const PodCondition: MessageFns<PodCondition> = {
@@ -383,6 +391,9 @@ export const PodCondition: MessageFns<PodCondition> = {
     }
     if (message.reason !== "") {
       writer.uint32(42).string(message.reason);
+    }
+    if (message.message !== "") {
+      writer.uint32(50).string(message.message);
     }
     return writer;
   },
@@ -432,6 +443,14 @@ export const PodCondition: MessageFns<PodCondition> = {
             message.reason = reader.string();
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -455,18 +474,22 @@ export const PodCondition: MessageFns<PodCondition> = {
       ? Time.fromPartial(object.lastTransitionTime)
       : undefined;
     message.reason = object.reason ?? "";
+    message.message = object.message ?? "";
     return message;
   },
 };
 
 function createBaseContainerStatus(): ContainerStatus {
-  return { state: undefined };
+  return { state: undefined, image: "" };
 }
 
 export const ContainerStatus: MessageFns<ContainerStatus> = {
   encode(message: ContainerStatus, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.state !== undefined) {
       ContainerState.encode(message.state, writer.uint32(18).fork()).join();
+    }
+    if (message.image !== "") {
+      writer.uint32(50).string(message.image);
     }
     return writer;
   },
@@ -492,6 +515,14 @@ export const ContainerStatus: MessageFns<ContainerStatus> = {
             message.state = ContainerState.decode(reader, reader.uint32());
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.image = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -512,16 +543,20 @@ export const ContainerStatus: MessageFns<ContainerStatus> = {
     message.state = (object.state !== undefined && object.state !== null)
       ? ContainerState.fromPartial(object.state)
       : undefined;
+    message.image = object.image ?? "";
     return message;
   },
 };
 
 function createBaseContainerState(): ContainerState {
-  return { terminated: undefined };
+  return { waiting: undefined, terminated: undefined };
 }
 
 export const ContainerState: MessageFns<ContainerState> = {
   encode(message: ContainerState, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.waiting !== undefined) {
+      ContainerStateWaiting.encode(message.waiting, writer.uint32(10).fork()).join();
+    }
     if (message.terminated !== undefined) {
       ContainerStateTerminated.encode(message.terminated, writer.uint32(26).fork()).join();
     }
@@ -541,6 +576,14 @@ export const ContainerState: MessageFns<ContainerState> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.waiting = ContainerStateWaiting.decode(reader, reader.uint32());
+            continue;
+          }
           case 3: {
             if (tag !== 26) {
               break;
@@ -566,9 +609,79 @@ export const ContainerState: MessageFns<ContainerState> = {
   },
   fromPartial(object: DeepPartial<ContainerState>): ContainerState {
     const message = createBaseContainerState();
+    message.waiting = (object.waiting !== undefined && object.waiting !== null)
+      ? ContainerStateWaiting.fromPartial(object.waiting)
+      : undefined;
     message.terminated = (object.terminated !== undefined && object.terminated !== null)
       ? ContainerStateTerminated.fromPartial(object.terminated)
       : undefined;
+    return message;
+  },
+};
+
+function createBaseContainerStateWaiting(): ContainerStateWaiting {
+  return { reason: "", message: "" };
+}
+
+export const ContainerStateWaiting: MessageFns<ContainerStateWaiting> = {
+  encode(message: ContainerStateWaiting, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.reason !== "") {
+      writer.uint32(10).string(message.reason);
+    }
+    if (message.message !== "") {
+      writer.uint32(18).string(message.message);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ContainerStateWaiting {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseContainerStateWaiting();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ContainerStateWaiting>): ContainerStateWaiting {
+    return ContainerStateWaiting.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ContainerStateWaiting>): ContainerStateWaiting {
+    const message = createBaseContainerStateWaiting();
+    message.reason = object.reason ?? "";
+    message.message = object.message ?? "";
     return message;
   },
 };

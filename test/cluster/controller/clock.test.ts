@@ -128,3 +128,18 @@ test('finished pods of nodes with wrong clocks stay for their TTL from when the 
   await applyPolicy(cluster, { terminated: { ttlAfterFinished: '8s' } });
   await expect.poll(gone, eventually).toEqual(expect.arrayContaining(['behind', 'ahead', 'never-set']));
 });
+
+test('a Pending pod is stuck after an hour, if the clock agrees with that of the API server', async () => {
+  const stuck = (): Promise<number | undefined> => sample('stuck_pods{cause="NodeNotReady"}');
+  const pending = (name: string, createdAt: Date) =>
+    podEntry(name, { phase: 'Pending', node: 'node-0', createdAt });
+  clock.set(2 * hourMs);
+  await etcdClient(cluster.etcdUrl).put([pending('new', ago(600_000))]);
+  await sleep(5_000);
+  expect(await stuck()).toBe(0);
+  clock.set(0);
+  await etcdClient(cluster.etcdUrl).put([pending('stuck', ago(3 * hourMs))]);
+  await expect.poll(stuck, eventually).toBe(1);
+  const names = 'jsonpath={.items[?(@.reason=="PodStuck")].involvedObject.name}';
+  await expect.poll(() => kubectl(cluster, ['get', 'events', '-o', names]), eventually).toBe('stuck');
+});

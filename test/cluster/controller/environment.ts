@@ -11,7 +11,7 @@ import { eventually } from '../servers/waiting.ts';
 
 interface PodShape {
   readonly namespace?: string;
-  readonly phase?: 'Succeeded' | 'Running';
+  readonly phase?: 'Succeeded' | 'Running' | 'Pending';
   readonly uid?: string;
   readonly node?: string;
   readonly createdAt?: Date;

@@ -43,6 +43,7 @@ const terminated: MessageFields = {
 };
 
 const containerState: MessageFields = {
+  waiting: [1, { message: { reason: [1, 'string'], message: [2, 'string'] } }],
   running: [2, { message: { startedAt: [1, 'time'] } }],
   terminated: [3, { message: terminated }],
 };
@@ -51,6 +52,7 @@ const containerStatus: MessageFields = {
   name: [1, 'string'],
   state: [2, { message: containerState }],
   lastState: [3, { message: containerState }],
+  image: [6, 'string'],
   imageID: [7, 'string'],
 };
 

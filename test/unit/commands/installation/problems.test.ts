@@ -286,16 +286,31 @@ test('removals that something holds up, by recent Events of the controller', () 
     { ...event, reason: 'Tripped', kind: 'GCPolicy' },
     { ...event, reason: 'constructor' },
     { ...event, reason: 'EvictionBlocked', name: 'x;reboot' },
+    { ...event, reason: 'PodStuck', message: 'Image: Image x cannot be pulled. dustpan …' },
+    { ...event, reason: 'PodStuck', message: 'toString: x', name: 'odd' },
     { ...event, reason: 'EvictionsStopped', kind: 'Node', namespace: '', name: 'node-1' },
   ];
   expect(
-    blockedWork({ ...installation, blocked }, now).map(({ names, reason, command }) => [
+    blockedWork({ ...installation, blocked }, now).map(({ names, reason, message, command }) => [
       ...names,
       reason,
+      ...(reason === 'PodStuck' ? [message] : []),
       command,
     ]),
   ).toEqual([
     ['Pod team/web-0', 'EvictionBlocked', 'dustpan why pod team/web-0'],
+    [
+      'Pod team/web-0',
+      'PodStuck',
+      'The pod was stuck. An image cannot be pulled.',
+      'dustpan why pod team/web-0',
+    ],
+    [
+      'Pod team/odd',
+      'PodStuck',
+      'The pod was stuck. Its status names another cause, or none.',
+      'dustpan why pod team/odd',
+    ],
     ['Node node-1', 'EvictionsStopped', 'dustpan plan'],
   ]);
 });

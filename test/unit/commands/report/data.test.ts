@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { reportData, usedShare } from '../../../../src/commands/report/data.ts';
+import type { Decision } from '../../../../src/commands/plan/document.ts';
 import type { NodePart } from '../../../../src/snapshot/plan-facts.ts';
+import { minutesAgo, pod as builtPod } from '../../../builders.ts';
 import { factsOf, partOf } from '../facts.ts';
 import { decision, plan } from '../plan/builders.ts';
 
@@ -119,4 +121,36 @@ test('has the logs of the shown pods alone', () => {
     reportData(document, facts, isShown).logs.map(({ name }) => name.split(' ')[0]);
   expect(names()).toEqual(['web_a_u', 'web_b_u', 'db_a_u', '7a2b']);
   expect(names((pod) => pod === 'web/a')).toEqual(['web_a_u']);
+});
+
+test('the stuck pods that are shown, longest first, and what dustpan does about them', () => {
+  const stuck = (name: string, minutes: number) =>
+    builtPod(name, {
+      ...{ deletionAtMs: minutesAgo(minutes), deletionGracePeriodSeconds: 30, phase: 'Running' },
+      ...{ uid: name, nodeName: 'gone' },
+    });
+  const facts = factsOf({
+    pods: [stuck('web/a', 10), stuck('web/b', 20), stuck('db/c', 30), stuck('web/d', 9)],
+  });
+  const deleted = { kind: 'Pod', namespace: 'web', name: 'a', uid: 'web/a', node: 'gone' } as const;
+  const orphaned = { unit: 'podgc', mode: 'Enforce', policy: 'p', object: deleted } as const;
+  const adviceWith = (over: Pick<Decision, 'verdict' | 'reason'> & Partial<Decision>) =>
+    reportData(
+      plan({ decisions: [decision({ ...orphaned, ...over })] }),
+      facts,
+      (one) => one !== 'db/c',
+    ).stuck.map(({ name, cause, advice, command }) => [name, cause, command === null ? advice : 'by hand']);
+  const byHand = ['web/b', 'NoNode', 'by hand'];
+  expect(adviceWith({ verdict: 'Delete', reason: 'Orphaned', order: 1 })).toEqual([
+    byHand,
+    ['web/a', 'NoNode', 'dustpan deletes it in the next pass of the controller: Orphaned, GCPolicy p.'],
+  ]);
+  expect(adviceWith({ verdict: 'Keep', reason: 'Quarantined', eligibleAt: '2026-01-15T12:00:40Z' })).toEqual([
+    byHand,
+    ['web/a', 'NoNode', 'dustpan deletes it at 2026-01-15T12:00:40Z: Quarantined, GCPolicy p.'],
+  ]);
+  expect(adviceWith({ verdict: 'Delete', reason: 'Orphaned', order: 1, mode: 'DryRun' })).toEqual([
+    byHand,
+    ['web/a', 'NoNode', 'by hand'],
+  ]);
 });

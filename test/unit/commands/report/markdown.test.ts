@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { reportData } from '../../../../src/commands/report/data.ts';
 import { reportMarkdown } from '../../../../src/commands/report/markdown.ts';
+import { finalizerHeld, minutesAgo, pod as builtPod } from '../../../builders.ts';
 import { factsOf } from '../facts.ts';
 import { decision, plan } from '../plan/builders.ts';
 
@@ -40,4 +41,29 @@ test('fits a comment, whatever the cluster', () => {
   const text = markdownOf(plan({ decisions }));
   expect(text).toContain('And 4980 more.');
   expect(text.length).toBeLessThan(65_536);
+});
+
+test('names stuck pods, with the command that helps or what dustpan does', () => {
+  const stuck = (name: string) =>
+    builtPod(name, { ...finalizerHeld, deletionAtMs: minutesAgo(10), uid: name });
+  const object = { kind: 'Pod', namespace: 'web', name: 'b', uid: 'web/b', node: 'n' } as const;
+  const decisions = [
+    decision({
+      unit: 'podgc',
+      verdict: 'Delete',
+      reason: 'Expired',
+      mode: 'Enforce',
+      policy: 'p',
+      order: 1,
+      object,
+    }),
+  ];
+  const document = plan({ decisions });
+  const facts = factsOf({ pods: [stuck('web/a'), stuck('web/b')] });
+  const text = reportMarkdown(document, reportData(document, facts));
+  expect(text).toContain(
+    '| `web/a` | Finalizer | 2026-01-15T11:50:00Z | It waits for its finalizers: example.com/backup',
+  );
+  expect(text).toContain("remove the finalizers: `kubectl -n web patch pod a --type=merge -p '{");
+  expect(text).toContain('| dustpan deletes it in the next pass of the controller: Expired, GCPolicy p. |');
 });

@@ -91,6 +91,15 @@ const written = (kind: Parameters<typeof snapshotObject>[0], object: unknown): u
 
 describe('a pod in a snapshot', () => {
   const statuses = { containerStatuses: [{}, ended('a', '2026-01-15T10:00:00Z')] };
+  const starting = {
+    ...{ phase: 'Pending', initContainerStatuses: [], message: undefined },
+    conditions: [
+      { type: 'PodScheduled', status: 'True', lastTransitionTime: '2026-01-15T11:00:00Z', message: 'm' },
+    ],
+    containerStatuses: [
+      { name: 'a', image: 'i', state: { waiting: { reason: 'ErrImagePull', message: 'x'.repeat(300) } } },
+    ],
+  };
   const mirror = { 'kubernetes.io/config.mirror': 'abc', 'kubernetes.io/config.source': 'file' };
   const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n', controller: true }];
   const terminating = { deletionTimestamp: '2026-01-15T11:00:00Z', deletionGracePeriodSeconds: 30 };
@@ -98,6 +107,7 @@ describe('a pod in a snapshot', () => {
   test.each([
     ['failed', pod()],
     ['running', pod({ status: { phase: 'Running' } })],
+    ['waiting for an image', pod({ status: starting })],
     ['without a phase', pod({ status: { phase: undefined } })],
     ['with a container that still runs', pod({ status: statuses })],
     [

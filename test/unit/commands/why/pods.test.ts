@@ -191,7 +191,10 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
     'the finalizer of its Job': finished({}, pod('x', jobPod)),
   },
   JobUnfinished: {
-    'of a Job': { ...finished({ protectUnfinishedJobs: true }, pod('x', { controller: job })), jobs: [jobOf(job)] },
+    'of a Job': {
+      ...finished({ protectUnfinishedJobs: true }, pod('x', { controller: job })),
+      jobs: [jobOf(job)],
+    },
     'of a Job that does not exist': {
       ...finished({ protectUnfinishedJobs: true }, pod('x', { controller: owner('Job', 'deleted') })),
       jobs: [jobOf(job)],

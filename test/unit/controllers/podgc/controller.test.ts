@@ -3,7 +3,17 @@ import type { PodGcDeps } from '../../../../src/controllers/podgc/controller.ts'
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { storeOf } from '../../../fakes/cluster.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
-import { finalizerHeld, node, owner, pod, policy, terminatedRule } from '../../../builders.ts';
+import {
+  finalizerHeld,
+  minutesAgo,
+  node,
+  owner,
+  pod,
+  policy,
+  terminatedRule,
+  terminating,
+} from '../../../builders.ts';
+import { livePolicies } from '../../../fakes/evictions.ts';
 import {
   environmentOf,
   breakerPolicy,
@@ -203,11 +213,59 @@ test.each<{ name: string; breakIt: (made: Environment) => Partial<PodGcDeps> }>(
   expect(reports).toEqual([]);
 });
 
-test('a pod that waits for its finalizers is reported once', async () => {
-  const stuck = pod('stuck', { ...finalizerHeld, phase: 'Failed' });
-  const { recorder, pass } = environmentOf([stuck, pod('runs', { phase: 'Running' })], expireAll());
-  for (let i = 0; i < 4; i++) await pass();
-  expect(recorder.reasons).toEqual(['FinalizerHeld Pod/stuck']);
+const held = { ...finalizerHeld, deletionAtMs: minutesAgo(10), phase: 'Failed' } as const;
+const stuck = pod('stuck', held);
+
+test('a stuck pod is reported in each pass, logged once and never deleted', async () => {
+  const log = new RecordingLogger();
+  const pods = [stuck, pod('runs', { phase: 'Running' })];
+  const { cluster, recorder, registry, pass } = environmentOf(pods, expireAll(), { log });
+  for (let i = 0; i < 3; i++) await pass();
+  expect(recorder.reasons).toEqual(Array(3).fill('PodStuck Pod/stuck'));
+  expect(recorder.events[0]).toMatchObject({
+    regarding: { kind: 'Pod', namespace: 'default', name: 'stuck' },
+    note: 'Finalizer: It waits for its finalizers: example.com/backup (probably of a controller of example.com). dustpan does not delete a pod because it is stuck; dustpan why pod default/stuck prints the command that helps',
+  });
+  expect(log.lines.filter(({ message }) => message === 'pod is stuck')).toHaveLength(1);
+  expect(cluster.podNames).toEqual(['runs', 'stuck']);
+  cluster.pods.delete(stuck.uid);
+  await pass();
+  expect(await registry.metrics()).toContain('dustpan_stuck_pods{cause="Finalizer"} 0');
+});
+
+test('a pod that the pass deletes is not reported as stuck, unless the policy is a DryRun', async () => {
+  const unbound = pod('unbound', { ...terminating, deletionAtMs: minutesAgo(10), nodeName: undefined });
+  const rule = policy({ pods: { unscheduledTerminating: true } });
+  for (const mode of ['Enforce', 'DryRun'] as const) {
+    const { recorder, registry, pass } = environmentOf([unbound], { ...rule, mode });
+    await pass();
+    const count = mode === 'DryRun' ? 1 : 0;
+    expect(await registry.metrics()).toContain(`dustpan_stuck_pods{cause="Other"} ${count}`);
+    expect(recorder.reasons.includes('PodStuck Pod/unbound')).toBe(mode === 'DryRun');
+  }
+});
+
+test.each([
+  { name: 'a clock that differs', policies: () => Promise.resolve(livePolicies({ clockSkewMs: 61_000 })) },
+  { name: 'an unknown time', policies: () => Promise.reject(new Error('down')) },
+])('$name makes no other pod stuck', async ({ policies }) => {
+  const environment = environmentOf([stuck], policy({ pods: undefined }));
+  const { cluster, registry, pass } = environment;
+  await pass();
+  cluster.pods.set('other', { ...stuck, uid: 'other', name: 'other' });
+  cluster.policies = policies;
+  await pass();
+  expect(await registry.metrics()).toContain('dustpan_stuck_pods{cause="Finalizer"} 1');
+  cluster.policies = () => Promise.resolve(livePolicies());
+  await pass();
+  expect(await registry.metrics()).toContain('dustpan_stuck_pods{cause="Finalizer"} 2');
+});
+
+test('a pass reports at most fifty stuck pods one by one, and counts all', async () => {
+  const { recorder, registry, pass } = environmentOf(many(60, held), policy({ pods: undefined }));
+  await pass();
+  expect(recorder.reasons).toHaveLength(50);
+  expect(await registry.metrics()).toContain('dustpan_stuck_pods{cause="Finalizer"} 60');
 });
 
 test('the circuit breaker is reported once when it opens, and again after it was closed', async () => {

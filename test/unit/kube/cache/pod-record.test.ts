@@ -42,6 +42,7 @@ const pods: fc.Arbitrary<PodFacts> = fc.record({
   ends: fc.constantFrom([], [{ reason: 'OOMKilled', exitCode: 137 }]),
   message: text,
   finishedAtMs: orUndefined(ms),
+  wait: orUndefined(fc.record({ sinceMs: ms, reason: text, message: text, image: text })),
 });
 
 test('returns the facts of each pod, whatever pods share its traits', () => {

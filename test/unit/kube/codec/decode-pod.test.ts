@@ -35,7 +35,13 @@ function anyPod(random: Random, lengths = hostileLengths): object {
   const some = <T>(make: () => T): T[] => Array.from({ length: random.int(4) }, make);
   const time = () => random.pick(times);
   const status = () => ({
-    state: random.pick<object>([{}, { running: {} }, { terminated: { finishedAt: time() } }]),
+    image: random.pick([undefined, 'nginx', hostile(random)]),
+    state: random.pick<object>([
+      {},
+      { running: {} },
+      { terminated: { finishedAt: time() } },
+      { waiting: { reason: random.pick(['ContainerCreating', hostile(random)]), message: hostile(random) } },
+    ]),
   });
   return {
     metadata: {
@@ -68,7 +74,10 @@ function anyPod(random: Random, lengths = hostileLengths): object {
       reason: random.pick([undefined, 'Evicted', hostile(random)]),
       startTime: time(),
       message: random.pick([undefined, 'short', 'ä'.repeat(300), hostile(random)]),
-      conditions: some(() => ({ lastTransitionTime: time() })),
+      conditions: some(() => ({
+        ...{ type: random.pick(['PodScheduled', 'PodReadyToStartContainers']), status: 'False' },
+        ...{ lastTransitionTime: time(), reason: hostile(random), message: hostile(random) },
+      })),
       containerStatuses: some(status),
       initContainerStatuses: some(status),
       ephemeralContainerStatuses: some(status),

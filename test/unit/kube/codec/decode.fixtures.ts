@@ -65,6 +65,7 @@ export const evictedFacts: PodFacts = {
   message: 'The node was low on resource: memory.',
   // A main container has no end: the disruption counts.
   finishedAtMs: Date.parse('2026-01-02T12:00:00Z'),
+  wait: undefined,
 };
 
 /** The facts as a plain object, for comparison. */

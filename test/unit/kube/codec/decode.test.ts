@@ -14,9 +14,9 @@ const facts = (object: object): PodFacts => podCodec(() => 'all').fromJson(objec
 const protobuf = podBytes;
 /** A container that ended at this time. */
 const ended = (finishedAt: string): object => ({ state: { terminated: { finishedAt } } });
-const condition = (type: string, status: string, time?: string): object => {
-  return { type, status, lastTransitionTime: time };
-};
+const condition = (type: string, status: string, time?: string, more: object = {}): object => ({
+  ...{ type, status, lastTransitionTime: time, ...more },
+});
 const disruption = (time: string): object => condition('DisruptionTarget', 'True', time);
 const january = (day: number): string => `2026-01-0${day}T00:00:00Z`;
 const start1970 = '1970-01-01T00:00:00Z';
@@ -216,6 +216,67 @@ describe('pods', () => {
   ])('%s', (_name, status, finish) => {
     for (const phase of ['Failed', 'Succeeded'])
       expect(finishOf({ phase, ...status })).toEqual([Date.parse(finish), Date.parse(finish)]);
+  });
+
+  const waiting = (reason: string, more = {}) => ({ image: 'i', state: { waiting: { reason, ...more } } });
+  const noReason = { reason: '', message: '', image: '' };
+  test.each<readonly [string, object, Partial<NonNullable<PodFacts['wait']>> | undefined]>([
+    [
+      'a pod waits since its creation',
+      { phase: 'Pending' },
+      { sinceMs: Date.parse(january(1)), ...noReason },
+    ],
+    [
+      'or since its last transition',
+      {
+        phase: 'Unknown',
+        conditions: [condition('A', 'True', january(3)), condition('Ready', 'False', january(2))],
+      },
+      { sinceMs: Date.parse(january(3)), ...noReason },
+    ],
+    [
+      'the scheduler has not bound it',
+      {
+        phase: 'Pending',
+        conditions: [
+          condition('PodScheduled', 'False', january(1), { reason: 'Unschedulable', message: 'no node' }),
+        ],
+      },
+      { reason: 'Unschedulable', message: 'no node', image: '' },
+    ],
+    [
+      'a container has a reason, others wait for it',
+      {
+        phase: 'Pending',
+        initContainerStatuses: [
+          { image: 'x', state: { waiting: {} } },
+          waiting('ErrImagePull', { message: 'm' }),
+        ],
+        containerStatuses: [waiting('PodInitializing'), { state: {} }],
+      },
+      { reason: 'ErrImagePull', message: 'm', image: 'i' },
+    ],
+    [
+      'there is no sandbox',
+      {
+        phase: 'Pending',
+        conditions: [
+          condition('PodReadyToStartContainers', 'False', january(1), { reason: 'PodSandboxNotReady' }),
+        ],
+        containerStatuses: [waiting('ContainerCreating')],
+      },
+      { reason: 'PodReadyToStartContainers', message: '', image: '' },
+    ],
+    [
+      'no container has been created',
+      { phase: 'Pending', containerStatuses: [waiting('ContainerCreating')] },
+      { reason: 'ContainerCreating', message: '', image: '' },
+    ],
+    ['a running pod waits for nothing', { phase: 'Running', containerStatuses: [waiting('x')] }, undefined],
+  ])('wait: %s', (_name, status, wait) => {
+    for (const one of read(status))
+      if (wait === undefined) expect((one as PodFacts).wait).toBeUndefined();
+      else expect((one as PodFacts).wait).toMatchObject(wait);
   });
 
   const withAnEnd = { message: 'x', containerStatuses: [ended(january(2))] };

@@ -1,0 +1,47 @@
+import { stuckPods, type StuckCause } from '../../controllers/podgc/stuck.ts';
+import type { PodFacts } from '../../kube/cache/objects.ts';
+import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
+import { byName, type PlanFacts } from '../../snapshot/plan-facts.ts';
+import type { Decision } from './document.ts';
+
+/** A stuck pod, as JSON has it. */
+export interface StuckView {
+  readonly cause: StuckCause;
+  /** When its grace period ended; of a pod that has not started, its last progress. */
+  readonly since: string;
+  readonly detail: string;
+  /** When the command helps; without a command, a sentence. */
+  readonly advice: string;
+  /** null = dustpan deletes the pod. */
+  readonly command: string | null;
+}
+
+/** The stuck pods that `isShown` selects, longest first, with the decisions of the plan about them. */
+export function stuckIn(
+  { pods, nodes }: PlanFacts,
+  decisions: readonly Decision[],
+  now: Date,
+  isShown: (pod: PodFacts) => boolean,
+): readonly { readonly pod: PodFacts; readonly view: StuckView }[] {
+  const shown = [...(pods?.values() ?? [])].filter(isShown);
+  const found = stuckPods(shown, nodes && byName(nodes), now);
+  const uids = new Set(found.map(({ pod }) => pod.uid));
+  const deletions = new Map(decisions.flatMap((one) => deletionOf(one, uids)));
+  return found.map(({ pod, cause, sinceMs, detail, ...help }) => {
+    const since = formatRfc3339(new Date(sinceMs));
+    return { pod, view: { cause, since, detail, ...(deletions.get(pod.uid) ?? help) } };
+  });
+}
+
+type Help = Pick<StuckView, 'advice' | 'command'>;
+
+/** dustpan deletes the pod by itself, now or at a known time. */
+function deletionOf(one: Decision, uids: ReadonlySet<string>): readonly (readonly [string, Help])[] {
+  const { unit, object, mode, order, eligibleAt, reason, policy } = one;
+  const isDeleted = mode === 'Enforce' && (order !== null || eligibleAt !== null);
+  if (unit !== 'podgc' || object.kind !== 'Pod' || !isDeleted || !uids.has(object.uid)) return [];
+  const time = eligibleAt === null ? 'in the next pass of the controller' : `at ${eligibleAt}`;
+  return [
+    [object.uid, { advice: `dustpan deletes it ${time}: ${reason}, GCPolicy ${policy}.`, command: null }],
+  ];
+}
