@@ -83,7 +83,7 @@ describe('a namespace exceeds a budget', () => {
   const byTier = [budget({ perNode: 50, selector: gold }), budget({ perNode: 20 }), budget({ perNode: 1 })];
   const small = [node('n1'), node('n2', 'small')];
 
-  test.each<readonly [name: string, usage: string, warned: string, rest?: Rest]>([
+  test.each<[name: string, usage: string, warned: string, rest?: Rest]>([
     ['on a node, above it', 'n1 a:20.5 b:3', 'nodes node a 20.5'],
     ['not at exactly the budget', 'n1 a:20', ''],
     ['not by the sum of nodes, if the budget is per node', 'n1 a:15, n2 a:15', ''],
@@ -193,7 +193,7 @@ describe('a second pass', () => {
 
   const old = 'at most 25.0 GiB (125 % of 20Gi) by the last reports. The usage on 1 node is unknown';
 
-  test.each<readonly [name: string, usage: string, message: string, rest?: Rest]>([
+  test.each<[name: string, usage: string, message: string, rest?: Rest]>([
     ['the report is too old', 'n1 a:25', old, { age: { n1: 20 } }],
     ['it is too old, and another node uses less', 'n1 a:25, n2 a:1', old, { age: { n1: 20 } }],
     [
@@ -210,7 +210,7 @@ describe('a second pass', () => {
     expect(second.reports.get('uid-nodes')?.message).toContain(`namespace a perhaps still, with ${message}`);
   });
 
-  test.each<readonly [name: string, usage: string, rest?: Rest]>([
+  test.each<[name: string, usage: string, rest?: Rest]>([
     ['nobody has reported for a day that it has not', 'n1 a:25, n2 a:1', { age: { n1: 25 * 60 } }],
     ['the node is gone', 'n2 a:1'],
     ['no report lists the namespace, and all are complete', 'n1'],
@@ -220,7 +220,7 @@ describe('a second pass', () => {
     expect([conditionOf(second), second.memory]).toEqual(['False', noMemory]);
   });
 
-  test.each<readonly [name: string, status: string, usage: string, rest: Rest]>([
+  test.each<[name: string, status: string, usage: string, rest: Rest]>([
     ['remains by the old part of the sum', 'True', 'n1 a:70, n2 a:40', { age: { n1: 20 } }],
     ['ends without it', 'False', 'n1 a:70, n2 a:10', { age: { n1: 20 } }],
     [
