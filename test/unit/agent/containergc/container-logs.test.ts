@@ -60,7 +60,7 @@ test.each<
   ['count for the limit just after a write', fresh, one, '1', '2 UnderLimit'],
   ['are limited while the pods are unknown', set, one, '1.gz, 2.gz', undefined, { ...here, pods: undefined }],
   ['of static pods are kept', set.slice(0, 1), none, '', undefined, isStatic],
-])('rotated logs %s', (_, logs, limits, removed, alsoKept, node = here) => {
+])('rotated logs %s', (_, logs, limits, ...[removed, alsoKept, node = here]) => {
   checkRow({
     node: { ...node, logs },
     policy: { logs: logsRule(limits) },

@@ -46,9 +46,8 @@ function plan({
 }: Given): BudgetPlan {
   const reports = usage.split(', ').map((text) => {
     const [name = '', ...sizes] = text.split(' ');
-    const used = Object.fromEntries(
-      sizes.map((one) => one.split(':')).map(([of, size]) => [of, Number(size)]),
-    );
+    const used: Record<string, number> = {};
+    for (const [of = '', size] of sizes.map((one) => one.split(':'))) used[of] = Number(size);
     return usageReport(name, used, { ageMinutes: age[name] ?? 0, unlistedAtMost: unlisted[name] ?? 0 });
   });
   return planOf(reports, { policies, memory, nodes });
