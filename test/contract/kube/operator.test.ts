@@ -36,7 +36,7 @@ function reports(): readonly { readonly what: string; readonly object: unknown }
   return received;
 }
 
-test('reports created, changed and deleted policies, with defaults', async () => {
+test('reports created, changed and deleted policies, whole and with defaults, a deleted one in its last state', async () => {
   const received = reports();
   const receives = (...types: readonly string[]): Promise<void> =>
     vi.waitFor(() => {
@@ -50,4 +50,5 @@ test('reports created, changed and deleted policies, with defaults', async () =>
   expect(received.at(-1)?.object).toMatchObject({ spec: { mode: 'Enforce' } });
   await objects.delete(`${collection}/mine`);
   await receives('ADDED', 'MODIFIED', 'DELETED');
+  expect(received.at(-1)?.object).toMatchObject({ spec: { mode: 'Enforce' } });
 });

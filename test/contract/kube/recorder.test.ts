@@ -59,17 +59,21 @@ const shown = async (spec: EventSpec, count: number | undefined): Promise<Stored
     return stored;
   }, soon);
 
-test('the first occurrence is an Event, the second its series, the third a count that is written on stop', async () => {
+test('the first occurrence is an Event, the second its series, later ones are counts that are written on stop', async () => {
   const spec = event();
   recorder.record(spec);
   const first = await shown(spec, undefined);
-  expect(first).toMatchObject({ reason: 'PodCollected', note: 'collected a pod' });
+  expect(first).toMatchObject({
+    ...{ type: 'Normal', reason: 'PodCollected', action: 'Collect', note: 'collected a pod' },
+    ...{ reportingController: 'gc.dustpan.dev/controller', reportingInstance: 'dustpan-controller-0' },
+    regarding: spec.regarding,
+  });
   expect(first.eventTime).toMatch(/\.\d{6}Z$/);
   recorder.record({ ...spec, note: 'collected another' });
   expect((await shown(spec, 2)).note).toBe('collected a pod');
-  recorder.record(spec);
+  for (let i = 0; i < 10; i += 1) recorder.record(spec);
   await stop();
-  await shown(spec, 3);
+  await shown(spec, 12);
   expect(sent).toEqual(['create', 'patch', 'patch']);
   expect(dropped).toEqual([]);
 });

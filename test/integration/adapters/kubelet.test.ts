@@ -60,39 +60,31 @@ const dataBytes = async (): Promise<number | undefined> =>
   (await kubelet.usage(never)).pods.get('u1')?.volumes.get('data')?.bytes;
 
 describe('continues', () => {
-  test('over one connection, with current values', async () => {
+  test('over one connection, with current values and a renewed token', async () => {
     expect(await dataBytes()).toBe(1_000_000);
     sandbox.pods = [{ uid: 'u1', name: 'web', volumes: { data: 2_000_000 } }];
+    sandbox.tokens.set('next', 'stats');
+    account.token = 'next';
     expect(await dataBytes()).toBe(2_000_000);
     expect(sandbox.connections).toBe(1);
   });
 
-  test('after a restart of the kubelet', async () => {
-    await dataBytes();
+  const restart = (): void => {
     sandbox.dropConnections();
-    expect(await dataBytes()).toBe(1_000_000);
-  });
-
-  test('when an idle connection is dead', async () => {
-    await dataBytes();
-    sandbox.faults.push({ kind: 'reset' });
-    expect(await dataBytes()).toBe(1_000_000);
-  });
-
-  test('with a rotated token, which is read again', async () => {
-    await dataBytes();
+  };
+  const rotateToken = (): void => {
     sandbox.tokens.delete('good');
     sandbox.tokens.set('next', 'stats');
     account.onFile = 'next';
-    expect(await dataBytes()).toBe(1_000_000);
-  });
-
-  test('with a renewed token, over the same connection', async () => {
+  };
+  test.each<readonly [string, () => unknown]>([
+    ['after a restart of the kubelet', restart],
+    ['when an idle connection is dead', () => sandbox.faults.push({ kind: 'reset' })],
+    ['with a rotated token, which is read again', rotateToken],
+  ])('%s', async (_, change) => {
     await dataBytes();
-    sandbox.tokens.set('next', 'stats');
-    account.token = 'next';
+    change();
     expect(await dataBytes()).toBe(1_000_000);
-    expect(sandbox.connections).toBe(1);
   });
 
   test('with a new self-signed certificate, by its file', async () => {
@@ -116,16 +108,13 @@ describe('continues', () => {
     expect(await dataBytes()).toBe(1_000_000);
   });
 
-  test('with a certificate for its address alone', async () => {
-    sandbox.present(certify(['IP:127.0.0.1']));
+  test.each([
+    ['with a certificate for its address alone', 'IP:127.0.0.1', 'node-1'],
+    ['on a node that is named by its address', 'IP:10.0.0.7', '10.0.0.7'],
+  ])('%s', async (_, name, nodeName) => {
+    sandbox.present(certify([name]));
     account.ca = sandbox.certificate.ca;
-    expect(await dataBytes()).toBe(1_000_000);
-  });
-
-  test('on a node that is named by its address', async () => {
-    sandbox.present(certify(['IP:10.0.0.7']));
-    account.ca = sandbox.certificate.ca;
-    connect({ nodeName: '10.0.0.7' });
+    connect({ nodeName });
     expect(await dataBytes()).toBe(1_000_000);
   });
 });

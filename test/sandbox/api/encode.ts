@@ -143,7 +143,7 @@ const magic = Buffer.from('k8s\0');
 const typeMeta: MessageFields = { apiVersion: [1, 'string'], kind: [2, 'string'] };
 
 /** runtime.Unknown after its magic bytes: the type, then the message. */
-function envelope(head: JsonObject, raw: Uint8Array): Uint8Array {
+export function envelope(head: JsonObject, raw: Uint8Array): Buffer {
   const writer = new BinaryWriter();
   writer.uint32(tag(1)).bytes(encodeMessage(head, typeMeta));
   writer.uint32(tag(2)).bytes(raw);
@@ -151,7 +151,8 @@ function envelope(head: JsonObject, raw: Uint8Array): Uint8Array {
   return Buffer.concat([magic, writer.finish()]);
 }
 
-function frame(type: string, object: Uint8Array): Uint8Array {
+/** A message of a watch after its length. */
+export function frame(type: string, object: Uint8Array): Buffer {
   const extension = new BinaryWriter().uint32(tag(1)).bytes(object).finish();
   const event = new BinaryWriter().uint32(tag(1)).string(type).uint32(tag(2)).bytes(extension).finish();
   const length = Buffer.alloc(4);

@@ -1,4 +1,5 @@
-import type { MessageFields } from './protobuf.ts';
+import { asObject } from './json.ts';
+import { encodeMessage, type MessageFields } from './protobuf.ts';
 
 // Field numbers of k8s.io/apimachinery and k8s.io/api, generated.proto, v0.36. Includes some fields that dustpan's decoders skip.
 
@@ -106,6 +107,10 @@ export const binaryKinds: Readonly<Record<string, MessageFields>> = {
   Job: { ...metadataOnly, status: [3, { message: { conditions: [1, { repeated: condition }] } }] },
   ReplicaSet: { ...metadataOnly, status: [3, { message: { replicas: [1, 'int'] } }] },
 };
+
+/** An object of one of these kinds in protobuf, without an envelope. */
+export const protobufOf = (kind: string, object: object): Buffer =>
+  Buffer.from(encodeMessage(asObject(object), binaryKinds[kind] ?? {}));
 
 const statusDetails: MessageFields = {
   name: [1, 'string'],

@@ -18,39 +18,23 @@ test('a socket without permission is denied', () => {
   expect(failure).toMatchObject(described('denied', message, cause));
 });
 
-test.each<readonly [string, unknown, string, string]>([
-  [
-    'the connection broke',
-    grpcError(14, 'Connection dropped'),
-    'unavailable',
-    `${at} is not available: Connection dropped`,
-  ],
-  [
-    "the runtime's own deadline",
-    grpcError(4, 'context deadline exceeded'),
-    'deadline',
-    `${at} timed out: context deadline exceeded`,
-  ],
-  [
-    'a failure of several lines is one line',
-    grpcError(2, 'rpc error:\n  disk\nfull\n'),
-    'other',
-    `${at} failed (UNKNOWN): rpc error: disk full`,
-  ],
-  [
-    'a runtime of another version',
-    grpcError(12, 'unknown service runtime.v1.RuntimeService'),
-    'other',
-    `${at} failed (UNIMPLEMENTED): unknown service runtime.v1.RuntimeService`,
-  ],
-  [
-    'a response that cannot be used',
-    new RangeError('a size of 9223372036854775808 bytes'),
-    'other',
-    `${at} failed (no status): a size of 9223372036854775808 bytes`,
-  ],
-])('%s', (_name, cause, failure, message) => {
-  expect(describeFailure(cause, call, undefined)).toMatchObject(described(failure, message, cause));
+const version = 'unknown service runtime.v1.RuntimeService';
+test.each<readonly [string, code: number, details: string, failure: string, message: string]>([
+  ['a broken connection', 14, 'Connection dropped', 'unavailable', 'is not available: Connection dropped'],
+  ["the runtime's own deadline", 4, 'exceeded', 'deadline', 'timed out: exceeded'],
+  ['a failure of several lines', 2, 'rpc:\n  disk\nfull\n', 'other', 'failed (UNKNOWN): rpc: disk full'],
+  ['a runtime of another version', 12, version, 'other', `failed (UNIMPLEMENTED): ${version}`],
+])('%s is one line', (_name, code, details, ...[failure, message]) => {
+  const cause = grpcError(code, details);
+  expect(describeFailure(cause, call, undefined)).toMatchObject(
+    described(failure, `${at} ${message}`, cause),
+  );
+});
+
+test('a response that cannot be used has no status', () => {
+  const cause = new RangeError('a size of 9223372036854775808 bytes');
+  const message = `${at} failed (no status): ${cause.message}`;
+  expect(describeFailure(cause, call, undefined)).toMatchObject(described('other', message, cause));
 });
 
 test.each([

@@ -209,15 +209,11 @@ test('a sandbox that became ready right before its removal is kept', async () =>
 });
 
 test.each([
-  { name: 'short', pod: 'crash', expected: 'crash_default_main-abc.log' },
-  {
-    name: 'cut to 255 characters, as the kubelet cuts it',
-    pod: 'p'.repeat(253),
-    expected: `${'p'.repeat(251)}.log`,
-  },
-  { name: 'none for a container that the kubelet did not create', pod: '', expected: undefined },
-  { name: 'none for a label that is not a name', pod: '../x', expected: undefined },
-])('legacy link: $name', ({ pod, expected }) => {
+  ['short', 'crash', 'crash_default_main-abc.log'],
+  ['cut to 255 characters, as the kubelet cuts it', 'p'.repeat(253), `${'p'.repeat(251)}.log`],
+  ['none for a container that the kubelet did not create', '', undefined],
+  ['none for a label that is not a name', '../x', undefined],
+])('legacy link: %s', (_, pod, expected) => {
   expect(legacyLinkOf(container('abc', { pod }))).toBe(expected);
 });
 

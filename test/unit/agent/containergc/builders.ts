@@ -1,11 +1,12 @@
 import { expect } from 'vitest';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
-import type { ContainerGcPolicy, LogsPolicy } from '../../../../src/api/policy/policy.ts';
+import type { ContainerGcPolicy, LogsPolicy, OrphansPolicy } from '../../../../src/api/policy/policy.ts';
 import type { ContainerGcPlan, ContainerGcTarget } from '../../../../src/agent/containergc/facts.ts';
 import type { ContainerGcFacts, Given, KnownPod } from '../../../../src/agent/containergc/facts.ts';
 import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../../../src/cri/runtime.ts';
 import type { LogEntry, LogListing } from '../../../../src/node/logs/list.ts';
+import type { FoundOrphan } from '../../../../src/node/storage/orphans-finder.ts';
 import { minutesAgo, now } from '../../../builders.ts';
 import { container, sandbox } from '../../../fakes/runtime.ts';
 import { governedNode } from '../builders.ts';
@@ -79,6 +80,16 @@ export const link = (name: string, target: string): LogEntry => ({
   target: target.startsWith('/') || target.startsWith('.') ? target : `/var/log/pods/${target}`,
 });
 
+export const orphanUid = '01234567-89ab-cdef-0123-456789abcdef';
+
+/** A directory or control group of an unknown pod, without an obstacle. */
+export const orphan = (over: Partial<FoundOrphan> = {}): FoundOrphan => ({
+  ...{ path: `/pods/${over.podUid ?? orphanUid}`, podUid: orphanUid },
+  ...{ sinceMs: 1, bytes: 10, obstacle: undefined, ...over },
+});
+
+export const removingOrphans: OrphansPolicy = { podCgroups: 'Remove', podDirectories: 'Remove' };
+
 type NodeState = Partial<Omit<ContainerGcFacts, 'logs' | 'sightings'>> & {
   readonly logs?: readonly LogEntry[] | undefined;
   /** In how many passes each UID looked gone. */
@@ -136,7 +147,7 @@ export interface Row {
   readonly kept?: readonly string[];
 }
 
-export function checkRow({ node, policy: over, given, removed, kept }: Row): void {
+export function checkRow({ node, policy: over, given, removed, kept }: Omit<Row, 'name'>): void {
   const plan = planOf(node, over, given);
   expect(removalsOf(plan)).toEqual(removed);
   if (kept !== undefined) expect(keptOf(plan)).toEqual([...kept].sort());

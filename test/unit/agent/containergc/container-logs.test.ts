@@ -7,255 +7,173 @@ const dir = 'default_pod_uid-pod/main';
 /** A log that was written so many minutes ago. */
 const written = (name: string, minutes = 30, bytes = 100) =>
   log(`${dir}/${name}`, { mtimeMs: minutesAgo(minutes), bytes });
+/** A rotation of the log `0.log`: `1.gz` is the first, compressed. */
+const rotation = (name: string): string => `0.log.20260101-00000${name}`;
+const rotated = (name: string, minutes = 30) => written(rotation(name), minutes);
 const set = [
-  written('0.log.20260101-000001.gz', 50),
-  written('0.log.20260101-000002.gz', 40),
-  written('0.log.20260101-000003', 30),
-  written('0.log', 0, 1000),
-  written('1.log', 20, 1000),
+  ...[rotated('1.gz', 50), rotated('2.gz', 40), rotated('3', 30)],
+  ...[written('0.log', 0, 1000), written('1.log', 20, 1000)],
 ];
 const exists = { pods: [apiPod('pod')], sandboxes: [sandbox('pod')] };
 const here = { ...exists, containers: [dead('c0', 9), container('c1', { attempt: 1 })] };
 const kept = ['pods/default_pod_uid-pod InUse', 'pod-sandbox Running', 'c0 NewestAttempt', 'c1 Running'];
-const bounded = (over: Parameters<typeof logsRule>[0]) => ({ logs: logsRule(over) });
+const isStatic = { sandboxes: [sandbox('pod', { annotations: staticSource })] };
+
+type Limits = Parameters<typeof logsRule>[0];
+const none = { maxRotatedPerContainer: 0 };
+const one = { maxRotatedPerContainer: 1 };
+const zero = { ...none, maxBytesPerPod: 0 };
+const fresh = [rotated('1', 1), rotated('2', 0)];
+const others = [
+  ...['main/0.log.1', 'main/0.log.bak', 'main/x.log.20260101-000001', '0.log.20260101-000001'].map((it) =>
+    log(`default_pod_uid-pod/${it}`),
+  ),
+  { ...rotated('9', 50), target: '/etc/shadow' },
+];
+const each = (texts: string): string[] =>
+  texts === '' ? [] : texts.split(', ').map((it) => `pods/${dir}/${rotation(it)}`);
+
+test.each<
+  [
+    string,
+    logs: Row['node']['logs'],
+    Limits,
+    removed: string,
+    alsoKept?: string | undefined,
+    node?: Row['node'],
+  ]
+>([
+  ['are kept up to the limit per container, newest first', set, one, '1.gz, 2.gz', '3 UnderLimit'],
+  ['are all removed by limits of zero, current logs of any size are kept', set, zero, '1.gz, 2.gz, 3', ''],
+  ['are removed oldest first down to the bytes of the pod', set, { maxBytesPerPod: 150 }, '1.gz, 2.gz'],
+  [
+    'of exactly as many bytes as allowed are kept, current logs do not count',
+    set,
+    { maxBytesPerPod: 300 },
+    '',
+  ],
+  ['are ordered by name, not by the compression', [rotated('1.gz', 10), rotated('2', 11)], one, '1.gz'],
+  ['are kept without limits', set.slice(0, 1), {}, '', '1.gz RuleOff'],
+  ['do not include other names, links and other depths', others, none, '', ''],
+  ['are kept while they are compressed', [rotated('1.tmp', 1), rotated('2.tmp', 60)], none, '2.tmp'],
+  ['are kept just after a write: the runtime has not opened the new log', fresh, zero, '1', '2 UnderLimit'],
+  ['count for the limit just after a write', fresh, one, '1', '2 UnderLimit'],
+  ['are limited while the pods are unknown', set, one, '1.gz, 2.gz', undefined, { ...here, pods: undefined }],
+  ['of static pods are kept', set.slice(0, 1), none, '', undefined, isStatic],
+])('rotated logs %s', (_, logs, limits, ...[removed, alsoKept, node = here]) => {
+  checkRow({
+    node: { ...node, logs },
+    policy: { logs: logsRule(limits) },
+    removed: each(removed).map((it) => `${it} RotatedLog`),
+    ...(alsoKept !== undefined && { kept: [...kept, ...each(alsoKept)] }),
+  });
+});
 
 test.each<Row>([
   {
     name: 'in a removed directory have no decision of their own',
-    node: { logs: [log('default_gone_uid-gone/main/0.log.20260101-000001')] },
-    policy: bounded({ maxRotatedPerContainer: 0 }),
+    node: { logs: [log(`default_gone_uid-gone/main/${rotation('1')}`)] },
     removed: ['pods/default_gone_uid-gone OrphanedLogs'],
     kept: [],
   },
   {
     name: 'in a directory that the kubelet did not create are kept',
-    node: { ...here, logs: [log('mine/main/0.log.20260101-000001')] },
-    policy: bounded({ maxRotatedPerContainer: 0 }),
+    node: { logs: [log(`mine/main/${rotation('1')}`)] },
     removed: [],
-    kept: [
-      ...kept.filter((it) => !it.startsWith('pods/')),
-      'pods/mine NotKubelets',
-      'pods/mine/main/0.log.20260101-000001 NotKubelets',
-    ],
-  },
-  {
-    name: 'up to the limit per container are kept, newest first',
-    node: { ...here, logs: set },
-    policy: bounded({ maxRotatedPerContainer: 1 }),
-    removed: ['0.log.20260101-000001.gz', '0.log.20260101-000002.gz'].map(
-      (it) => `pods/${dir}/${it} RotatedLog`,
-    ),
-    kept: [...kept, `pods/${dir}/0.log.20260101-000003 UnderLimit`],
-  },
-  {
-    name: 'are all removed by limits of zero, live logs of any size are kept',
-    node: { ...here, logs: set },
-    policy: bounded({ maxRotatedPerContainer: 0, maxBytesPerPod: 0 }),
-    removed: ['0.log.20260101-000001.gz', '0.log.20260101-000002.gz', '0.log.20260101-000003'].map(
-      (it) => `pods/${dir}/${it} RotatedLog`,
-    ),
-    kept,
-  },
-  {
-    name: 'are removed oldest first until they are within the bytes of the pod; current logs do not count',
-    node: { ...here, logs: set },
-    policy: bounded({ maxBytesPerPod: 150 }),
-    removed: ['0.log.20260101-000001.gz', '0.log.20260101-000002.gz'].map(
-      (it) => `pods/${dir}/${it} RotatedLog`,
-    ),
-  },
-  {
-    name: 'are ordered by name: one that was compressed after the next was written is older',
-    node: { ...here, logs: [written('0.log.20260101-000001.gz', 10), written('0.log.20260101-000002', 11)] },
-    policy: bounded({ maxRotatedPerContainer: 1 }),
-    removed: [`pods/${dir}/0.log.20260101-000001.gz RotatedLog`],
-    kept: [...kept, `pods/${dir}/0.log.20260101-000002 UnderLimit`],
-  },
-  {
-    name: 'of exactly as many bytes as allowed are kept',
-    node: { ...here, logs: set },
-    policy: bounded({ maxBytesPerPod: 300 }),
-    removed: [],
-  },
-  {
-    name: 'are kept without limits',
-    node: { ...here, logs: set.slice(0, 1) },
-    removed: [],
-    kept: [...kept, `pods/${dir}/0.log.20260101-000001.gz RuleOff`],
-  },
-  {
-    name: 'do not include other names, links and other depths',
-    node: {
-      ...here,
-      logs: [
-        ...['main/0.log.1', 'main/0.log.bak', 'main/x.log.20260101-000001', '0.log.20260101-000001'].map(
-          (it) => log(`default_pod_uid-pod/${it}`),
-        ),
-        { ...written('0.log.20260101-000009', 50), target: '/etc/shadow' },
-      ],
-    },
-    policy: bounded({ maxRotatedPerContainer: 0 }),
-    removed: [],
-    kept,
-  },
-  {
-    name: 'that the kubelet is compressing into are kept, abandoned ones are removed',
-    node: {
-      ...here,
-      logs: [written('0.log.20260101-000001.tmp', 1), written('0.log.20260101-000002.tmp', 60)],
-    },
-    policy: bounded({ maxRotatedPerContainer: 0 }),
-    removed: [`pods/${dir}/0.log.20260101-000002.tmp RotatedLog`],
-  },
-  {
-    name: 'that were just written to are kept: the runtime has not opened the new log yet',
-    node: { ...here, logs: [written('0.log.20260101-000001', 1), written('0.log.20260101-000002', 0)] },
-    policy: bounded({ maxRotatedPerContainer: 0, maxBytesPerPod: 0 }),
-    removed: [`pods/${dir}/0.log.20260101-000001 RotatedLog`],
-    kept: [...kept, `pods/${dir}/0.log.20260101-000002 UnderLimit`],
-  },
-  {
-    name: 'that were just written to count for the limit',
-    node: { ...here, logs: [written('0.log.20260101-000001', 1), written('0.log.20260101-000002', 0)] },
-    policy: bounded({ maxRotatedPerContainer: 1 }),
-    removed: [`pods/${dir}/0.log.20260101-000001 RotatedLog`],
+    kept: ['pods/mine NotKubelets', `pods/mine/main/${rotation('1')} NotKubelets`],
   },
   {
     name: 'of a removed container have no decision of their own',
     node: {
       ...here,
       containers: [dead('c0', 9, { attempt: 0 }), dead('c1', 8, { attempt: 1 })],
-      logs: [written('0.log.20260101-000001', 9), written('1.log.20260101-000001', 8)],
+      logs: [rotated('1', 9), written('1.log.20260101-000001', 8)],
     },
-    policy: bounded({ maxRotatedPerContainer: 0 }),
     removed: ['c0 DeadContainer', `pods/${dir}/1.log.20260101-000001 RotatedLog`],
-  },
-  {
-    name: 'are limited while the pods are unknown',
-    node: { ...here, pods: undefined, logs: set },
-    policy: bounded({ maxRotatedPerContainer: 2 }),
-    removed: [`pods/${dir}/0.log.20260101-000001.gz RotatedLog`],
   },
   {
     name: 'are kept while the sandboxes are unknown: the pod may be static',
     node: { pods: here.pods, sandboxes: undefined, logs: set.slice(0, 1) },
-    policy: bounded({ maxRotatedPerContainer: 0 }),
     removed: [],
-    kept: [
-      'pods/default_pod_uid-pod ContainersUnknown',
-      `pods/${dir}/0.log.20260101-000001.gz ContainersUnknown`,
-    ],
+    kept: ['pods/default_pod_uid-pod', `pods/${dir}/${rotation('1.gz')}`].map(
+      (it) => `${it} ContainersUnknown`,
+    ),
   },
-  {
-    name: 'of static pods are kept',
-    node: { sandboxes: [sandbox('pod', { annotations: staticSource })], logs: set.slice(0, 1) },
-    policy: bounded({ maxRotatedPerContainer: 0 }),
-    removed: [],
-  },
-])('rotated logs: $name', checkRow);
+])('rotated logs $name', (row) => {
+  checkRow({ ...row, policy: { logs: logsRule(none) } });
+});
 
-const gone = (...numbers: readonly number[]): readonly string[] =>
-  numbers.map((number) => `pods/${dir}/${number}.log ContainerGone`);
 const running = (number: number) => container('live', { attempt: number });
 /** As after three times RestartAllContainers. */
 const logs = [written('0.log'), written('1.log'), written('2.log'), written('3.log', 0)];
 const restarted = { ...exists, containers: [running(3)], logs };
 
 describe('logs of attempts that the runtime no longer has', () => {
-  test.each<Row>([
-    {
-      name: 'are limited as dead attempts are: the newest is kept',
-      node: restarted,
-      removed: gone(0, 1),
-      kept: [
-        'live Running',
-        'pod-sandbox Running',
-        'pods/default_pod_uid-pod InUse',
-        `pods/${dir}/2.log NewestAttempt`,
-      ],
-    },
-    {
-      name: 'and if no attempt is left, the newest is kept whatever the limit: the kubelet counts restarts by it',
-      node: { ...exists, logs },
-      policy: { maxPerPodContainer: 0 },
-      removed: gone(0, 1, 2),
-    },
-    {
-      name: 'have a place after a dead container that is newer',
-      node: { ...restarted, containers: [running(3), dead('c2', 9, { attempt: 2 })] },
-      removed: gone(0, 1),
-    },
-    {
-      name: 'have no place after a container of another name',
-      node: { ...restarted, containers: [container('side', { attempt: 3, name: 'side' })] },
-      removed: gone(0, 1, 2),
-    },
-    {
-      name: 'of a pod that looks gone once are kept',
-      node: { logs },
-      given: { assumeGone: false },
-      removed: [],
-    },
-    {
-      name: 'of a static pod are kept',
-      node: { ...restarted, sandboxes: [sandbox('pod', { annotations: staticSource })] },
-      removed: [],
-    },
-    {
-      name: 'of an opted-out pod are kept',
-      node: { ...restarted, pods: [{ ...apiPod('pod'), isOptedOut: true }] },
-      removed: [],
-    },
-    { name: 'are kept while the pods are unknown', node: { ...restarted, pods: undefined }, removed: [] },
-    {
-      name: 'are kept while the containers are unknown',
-      node: { ...restarted, containers: undefined },
-      removed: [],
-    },
-    {
-      name: 'are kept if the rule is off',
-      node: restarted,
-      policy: { logs: logsRule({ orphanedDirectories: false }) },
-      removed: [],
-    },
-    {
-      name: 'are files: links, other names and other depths do not count',
-      node: {
-        ...exists,
-        containers: [running(9)],
-        logs: [
-          ...['main/x.log', 'main/log', '1.log', 'main/deep/1.log'].map((it) =>
-            log(`default_pod_uid-pod/${it}`),
-          ),
-          { ...written('1.log'), target: '/var/lib/docker/x.log' },
+  const optedOut = { pods: [{ ...apiPod('pod'), isOptedOut: true }] };
+  const noFiles = [
+    ...['main/x.log', 'main/log', '1.log', 'main/deep/1.log'].map((it) => log(`default_pod_uid-pod/${it}`)),
+    { ...written('1.log'), target: '/var/lib/docker/x.log' },
+  ];
+  const justWritten = [written('0.log', 30), written('1.log', 9), written('2.log', 5)];
+  const rotations = [
+    ...[written('0.log', 30), rotated('1.gz', 1)],
+    ...[written('1.log.20260101-000001', 30), written('1.log.20260101-000002', 1), written('2.log', 5)],
+  ];
+  const beside = ['live Running', 'pod-sandbox Running', 'pods/default_pod_uid-pod InUse'];
+  const notOne = { maxPerPodContainer: 0 };
+  const tenMinutes = { minimumAgeMs: 600_000 };
+  const off = { logs: logsRule({ orphanedDirectories: false }) };
+  const dead2 = dead('c2', 9, { attempt: 2 });
+  const side = container('side', { attempt: 3, name: 'side' });
+
+  test.each<[string, Row['node'], removed: readonly number[], Pick<Row, 'kept' | 'policy' | 'given'>?]>([
+    [
+      'are limited as dead attempts are: the newest is kept',
+      restarted,
+      [0, 1],
+      { kept: [...beside, `pods/${dir}/2.log NewestAttempt`] },
+    ],
+    [
+      'are kept if newest, whatever the limit: restarts are counted by it',
+      { ...exists, logs },
+      [0, 1, 2],
+      { policy: notOne },
+    ],
+    ['have a place after a newer dead container', { ...restarted, containers: [running(3), dead2] }, [0, 1]],
+    ['have no place after a container of another name', { ...restarted, containers: [side] }, [0, 1, 2]],
+    ['of a pod that looks gone once are kept', { logs }, [], { given: { assumeGone: false } }],
+    ['of a static pod are kept', { ...restarted, ...isStatic }, []],
+    ['of an opted-out pod are kept', { ...restarted, ...optedOut }, []],
+    ['are kept while the pods are unknown', { ...restarted, pods: undefined }, []],
+    ['are kept while the containers are unknown', { ...restarted, containers: undefined }, []],
+    ['are kept if the rule is off', restarted, [], { policy: off }],
+    [
+      'are files: links, other names and other depths do not count',
+      { ...exists, containers: [running(9)], logs: noFiles },
+      [],
+      { policy: notOne },
+    ],
+    [
+      'are kept for the minimum age after they were last written',
+      { ...restarted, logs: justWritten },
+      [0],
+      {
+        policy: tenMinutes,
+        kept: [
+          ...beside,
+          ...['1.log TooYoung 12:01:00', '2.log NewestAttempt'].map((it) => `pods/${dir}/${it}`),
         ],
       },
-      policy: { maxPerPodContainer: 0 },
-      removed: [],
-    },
-    {
-      name: 'are kept for the minimum age after they were last written',
-      node: { ...restarted, logs: [written('0.log', 30), written('1.log', 9), written('2.log', 5)] },
-      policy: { minimumAgeMs: 600_000 },
-      removed: gone(0),
-      kept: [
-        ...['live Running', 'pod-sandbox Running', 'pods/default_pod_uid-pod InUse'],
-        ...['1.log TooYoung 12:01:00', '2.log NewestAttempt'].map((it) => `pods/${dir}/${it}`),
-      ],
-    },
-    {
-      name: 'are as old as the last write: N.log, or the newest rotation where it is missing',
-      node: {
-        ...restarted,
-        logs: [
-          ...[written('0.log', 30), written('0.log.20260101-000001.gz', 1)],
-          ...[written('1.log.20260101-000001', 30), written('1.log.20260101-000002', 1), written('2.log', 5)],
-        ],
-      },
-      policy: { minimumAgeMs: 600_000 },
-      removed: gone(0),
-    },
-  ])('$name', checkRow);
+    ],
+    [
+      'are as old as the last write: N.log, or the newest rotation where it is missing',
+      { ...restarted, logs: rotations },
+      [0],
+      { policy: tenMinutes },
+    ],
+  ])('%s', (_, node, removed, rest) => {
+    checkRow({ node, removed: removed.map((number) => `pods/${dir}/${number}.log ContainerGone`), ...rest });
+  });
 
   test('are kept for the minimum age while the clock is unsure, and longer after it jumped', () => {
     const { removals, kept } = planOf({ ...restarted, clockUnsure: true }, { minimumAgeMs: 60_000 });

@@ -110,24 +110,18 @@ test.each(['exists', 'unknown'] as const)(
   },
 );
 
-test.each<{ name: string; change: (node: Node) => void }>([
-  {
-    name: 'the policy becomes a dry run',
-    change: (node) => (node.governance = governed(nodePolicy({}, 'DryRun'))),
-  },
-  { name: 'the pod is in the cache again', change: (node) => (node.pods = [apiPod('pod'), apiPod('gone')]) },
-  { name: 'the pods become unknown', change: (node) => (node.pods = undefined) },
-  {
-    name: 'the clock jumps',
-    change: ({ clock }) => {
+test.each<readonly [string, (node: Node) => unknown]>([
+  ['the policy becomes a dry run', (node) => (node.governance = governed(nodePolicy({}, 'DryRun')))],
+  ['the pod is in the cache again', (node) => (node.pods = [apiPod('pod'), apiPod('gone')])],
+  ['the pods become unknown', (node) => (node.pods = undefined)],
+  [
+    'the clock jumps',
+    ({ clock }) => {
       clock.stepWall(-3_600_000);
     },
-  },
-  {
-    name: 'a container of the pod starts',
-    change: ({ runtime }) => runtime.add(container('gone-1', { pod: 'gone' })),
-  },
-])('nothing is removed when during a pass $name', async ({ change }) => {
+  ],
+  ['a container of the pod starts', ({ runtime }) => runtime.add(container('gone-1', { pod: 'gone' }))],
+])('nothing is removed when during a pass %s', async (_, change) => {
   const node = nodeWithGonePod();
   await node.pass();
   changeAt(node.runtime, 'listContainers', 2, () => {

@@ -1,24 +1,17 @@
 import { expect, test } from 'vitest';
 import type { OrphansPolicy, Policy } from '../../../../src/api/policy/policy.ts';
-import type { FoundOrphan } from '../../../../src/node/storage/orphans-finder.ts';
 import { nodesRules, policy } from '../../../builders.ts';
+import { orphan, orphanUid as uid, removingOrphans as removing } from './builders.ts';
 import { Node } from './environment.ts';
 
-const uid = '01234567-89ab-cdef-0123-456789abcdef';
-const removing: OrphansPolicy = { podCgroups: 'Remove', podDirectories: 'Remove' };
 const policyWith = (orphans: OrphansPolicy | undefined, mode: Policy['mode'] = 'Enforce'): Policy => ({
   ...policy({ pods: undefined, mode }),
   nodes: nodesRules({ orphans }),
 });
-const orphan = (path: string, over: Partial<FoundOrphan> = {}): FoundOrphan => ({
-  ...{ path, podUid: uid, sinceMs: 1, bytes: 10, obstacle: undefined },
-  ...over,
-});
-
 function nodeWithOrphans(by = policyWith(removing)): Node {
   const node = new Node(by);
-  node.orphans.groups.push(orphan('/cgroup'));
-  node.orphans.directories.push(orphan('/pods/a'));
+  node.orphans.groups.push(orphan({ path: '/cgroup' }));
+  node.orphans.directories.push(orphan({ path: '/pods/a' }));
   return node;
 }
 
@@ -89,7 +82,7 @@ test('what a removal finds in its way is counted as kept, an error as failed', a
 
 test('one warning names the Helm value while a place is read-only', async () => {
   const node = nodeWithOrphans();
-  node.orphans.directories.splice(0, 1, orphan('/pods/a', { obstacle: 'ReadOnly' }));
+  node.orphans.directories.splice(0, 1, orphan({ path: '/pods/a', obstacle: 'ReadOnly' }));
   for (let i = 0; i < 4; i += 1) await node.pass();
   expect(removalsOf(node)).toEqual(['remove /cgroup']);
   expect(node.warnings).toMatchObject([
@@ -101,7 +94,7 @@ test('one warning names the Helm value while a place is read-only', async () => 
   expect(node.inventories.at(-1)?.orphans?.podDirectories?.isReadOnly).toBe(true);
   node.orphans.directories.splice(0, 1);
   await node.pass();
-  node.orphans.directories.push(orphan('/pods/a', { obstacle: 'ReadOnly' }));
+  node.orphans.directories.push(orphan({ path: '/pods/a', obstacle: 'ReadOnly' }));
   await node.passTwice();
   expect(node.warnings).toHaveLength(2);
 });

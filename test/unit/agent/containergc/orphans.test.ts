@@ -15,22 +15,24 @@ import type {
 import { now } from '../../../builders.ts';
 import { container, sandbox } from '../../../fakes/runtime.ts';
 import { governedNode, keptBy } from '../builders.ts';
-import { apiPod, dead, down, evictedPod, factsOf } from './builders.ts';
+import {
+  apiPod,
+  dead,
+  down,
+  evictedPod,
+  factsOf,
+  orphan,
+  orphanUid as uid,
+  removingOrphans as removing,
+} from './builders.ts';
 
-const uid = '01234567-89ab-cdef-0123-456789abcdef';
 const staticUid = 'f'.repeat(32);
-
-const orphan = (over: Partial<FoundOrphan> = {}): FoundOrphan => ({
-  ...{ path: `/pods/${over.podUid ?? uid}`, podUid: uid, sinceMs: 1, bytes: 10, obstacle: undefined },
-  ...over,
-});
 
 const found = (over: Partial<OrphansFound> = {}): OrphansFound => ({
   ...{ podDirectories: undefined, logDirectories: undefined, podCgroups: undefined },
   ...over,
 });
 
-const removing: OrphansPolicy = { podCgroups: 'Remove', podDirectories: 'Remove' };
 const governedBy = (orphans: OrphansPolicy | undefined): NodeGovernance => governedNode({ orphans });
 
 type NodeState = Parameters<typeof factsOf>[0];

@@ -13,6 +13,7 @@ import {
 import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
 import { PodStates, podsNow } from '../../../../src/agent/containergc/pods.ts';
 import { recheck, type LiveView } from '../../../../src/agent/containergc/recheck.ts';
+import type { RuntimeContainer } from '../../../../src/cri/runtime.ts';
 import { inventoryOf } from '../../../../src/agent/containergc/report.ts';
 import { minutesAgo, now } from '../../../builders.ts';
 import { container, sandbox } from '../../../fakes/runtime.ts';
@@ -55,7 +56,13 @@ const superseded = ofDead(2);
 const overLimit = ofDead(1);
 const ofGone = removalOf(containerTarget(old), { reason: 'PodGone' });
 const finished = { containers: [old], sandboxes: [], pods: [finishedPod('pod')] };
+const unsynced = { ...finished, isCacheSynced: false };
+const cached = { ...finished, pods: [finishedPod('pod'), apiPod('pod')] };
+const as = (state: RuntimeContainer['state'], container = old): RuntimeContainer => ({ ...container, state });
+const laterRuns = { containers: [old, as('Running', newer)] };
 const over = (...pods: LiveView['pods']): Partial<LiveView> => ({ sandboxes: [], pods });
+const early = { ...over(deletedPod('pod', 1)), now: new Date(minutesAgo(2)) };
+const keeping = { pods: [apiPod('pod'), optedOut] };
 
 const planned = down('pod', 60, { id: 'planned' });
 const rival = down('pod', 50, { id: 'rival' });
@@ -63,6 +70,7 @@ const ofSandbox = (isPodGone: boolean): ContainerRemoval =>
   removalOf(sandboxTarget(planned, isPodGone), { reason: 'Sandbox' });
 const older = ofSandbox(false);
 const two = { containers: [], sandboxes: [planned, rival] };
+const inPlanned = dead('a', 1, { sandboxId: 'planned' });
 
 const directoryOf = (of: typeof pod | undefined): ContainerRemoval =>
   removalOf({ kind: 'LogDirectory', path, pod: of, links: [] }, { reason: 'OrphanedLogs' });
@@ -94,43 +102,23 @@ const ofStatic = { sandboxes: [sandbox('pod', { annotations: staticSource })] };
 test.each<readonly [string, ContainerRemoval, Partial<LiveView>, string]>([
   ['a container as it was', superseded, {}, 'due'],
   ['a container that is already gone', superseded, { containers: [newer] }, 'absent'],
-  ['a container that runs', superseded, { containers: [{ ...old, state: 'Running' }, newer] }, 'Running'],
+  ['a container that runs', superseded, { containers: [as('Running'), newer] }, 'Running'],
   ['a container of another pod', superseded, { containers: [dead('old', 60, { pod: 'b' })] }, 'InUse'],
-  [
-    'a container of unknown state',
-    superseded,
-    { containers: [{ ...old, state: 'Unknown' }] },
-    'UnknownState',
-  ],
+  ['a container of unknown state', superseded, { containers: [as('Unknown')] }, 'UnknownState'],
   ['a container of a pod that got the keep label', superseded, { pods: [optedOut] }, 'KeepMarked'],
   ['a container of a static pod', superseded, ofStatic, 'StaticPod'],
   ['a container that became the newest', superseded, { containers: [old] }, 'NewestAttempt'],
-  [
-    'a container that no dead attempt follows, only a running one',
-    superseded,
-    { containers: [old, { ...newer, state: 'Running' }] },
-    'NewestAttempt',
-  ],
+  ['a container that no dead attempt follows, only a running one', superseded, laterRuns, 'NewestAttempt'],
   ['over a limit: the newest of an unfinished pod', overLimit, { containers: [old] }, 'NewestAttempt'],
   ['over a limit: the newest of a finished pod', overLimit, finished, 'due'],
-  [
-    'over a limit: the newest of a finished pod while the cache is not synced',
-    overLimit,
-    { ...finished, isCacheSynced: false },
-    'NewestAttempt',
-  ],
+  ['over a limit: the same while the cache is not synced', overLimit, unsynced, 'NewestAttempt'],
   [
     'over a limit: the newest of a pod that has finished only in the cache',
     overLimit,
-    { ...finished, pods: [finishedPod('pod'), apiPod('pod')] },
+    cached,
     'NewestAttempt',
   ],
-  [
-    'over a limit, and a later attempt runs',
-    overLimit,
-    { containers: [old, { ...newer, state: 'Running' }] },
-    'due',
-  ],
+  ['over a limit, and a later attempt runs', overLimit, laterRuns, 'due'],
   ['a container of a gone pod', ofGone, over(), 'due'],
   ['a container of a gone pod that is back', ofGone, {}, 'InUse'],
   ['a container of an evicted pod', ofGone, over(evictedPod('pod')), 'due'],
@@ -138,23 +126,13 @@ test.each<readonly [string, ContainerRemoval, Partial<LiveView>, string]>([
   ['a container of a pod evicted only in the cache', ofGone, over(evictedPod('pod'), apiPod('pod')), 'InUse'],
   ['an evicted pod with the keep label', ofGone, over(evictedPod('pod', { isOptedOut: true })), 'KeepMarked'],
   ['a container of a pod whose deletion is over', ofGone, over(deletedPod('pod', 1)), 'due'],
-  [
-    'a container of a pod that is still being deleted by the clock of the API server',
-    ofGone,
-    { ...over(deletedPod('pod', 1)), now: new Date(minutesAgo(2)) },
-    'InUse',
-  ],
+  ['a container of a pod whose deletion is not over by the clock of the API server', ofGone, early, 'InUse'],
   ['a gone pod while the cache is not synced', ofGone, { ...over(), isCacheSynced: false }, 'PodsUnknown'],
 
   ['a sandbox as it was', older, two, 'due'],
   ['a sandbox that went by itself', older, { ...two, sandboxes: [rival] }, 'absent'],
   ['a sandbox that is ready', older, { sandboxes: [{ ...planned, state: 'Ready' }, rival] }, 'Running'],
-  [
-    'a sandbox with a container',
-    older,
-    { ...two, containers: [dead('a', 1, { sandboxId: 'planned' })] },
-    'InUse',
-  ],
+  ['a sandbox with a container', older, { ...two, containers: [inPlanned] }, 'InUse'],
   ['a sandbox of a pod that got the keep label', older, { ...two, pods: [optedOut] }, 'KeepMarked'],
   ['a sandbox that became the newest', older, { ...two, sandboxes: [planned] }, 'NewestSandbox'],
   ['a sandbox of a gone pod', ofSandbox(true), { ...two, pods: [] }, 'due'],
@@ -175,17 +153,12 @@ test.each<readonly [string, ContainerRemoval, Partial<LiveView>, string]>([
   [
     'the log of an attempt of a pod that got the keep label',
     attempt,
-    { containers: [], pods: [optedOut] },
+    { ...nothing, ...keeping },
     'KeepMarked',
   ],
   ['a rotated log', rotated, {}, 'due'],
   ['a rotated log of no pod', rotatedOf(undefined), {}, 'due'],
-  [
-    'a rotated log of a pod that got the keep label',
-    rotated,
-    { pods: [apiPod('pod'), optedOut] },
-    'KeepMarked',
-  ],
+  ['a rotated log of a pod that got the keep label', rotated, keeping, 'KeepMarked'],
   ['a rotated log of a static pod', rotated, ofStatic, 'StaticPod'],
 ])('%s, right before its removal', (_, removal, live, expected) => {
   expect(recheck(removal, view(live))).toBe(expected);

@@ -14,7 +14,7 @@ import type { LocalStoragePolicy, Policy } from '../../../../src/api/policy/poli
 import type { LocalStoragePlan } from '../../../../src/agent/localstorage/facts.ts';
 import { planLocalStorage } from '../../../../src/agent/localstorage/plan.ts';
 import { parseQuantity } from '../../../../src/runtime/text/quantity.ts';
-import { now } from '../../../builders.ts';
+import { defaultsOf, now } from '../../../builders.ts';
 import { governedNode } from '../builders.ts';
 
 export const mib = 1024 ** 2;
@@ -96,17 +96,16 @@ export const usage = (
   ...over,
 });
 
-const noDefaults = { emptyDirBytes: undefined, podBytes: undefined, containerBytes: undefined };
+const defaults = defaultsOf('localStorageEviction');
 
 export const storagePolicy = (
   over: Partial<Omit<LocalStoragePolicy, 'defaultLimits'>> & {
     readonly defaultLimits?: Partial<LocalStoragePolicy['defaultLimits']>;
   } = {},
 ): LocalStoragePolicy => ({
-  ...{ maxEvictionsPerMinute: 10, warnAtPercent: [80, 95], evictAtPercent: 100 },
-  ...{ respectPodDisruptionBudgets: true, gracePeriodSeconds: undefined },
+  ...defaults,
   ...over,
-  defaultLimits: { ...noDefaults, ...over.defaultLimits },
+  defaultLimits: { ...defaults.defaultLimits, ...over.defaultLimits },
 });
 
 export const governedBy = (

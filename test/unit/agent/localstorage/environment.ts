@@ -3,11 +3,7 @@ import type { StorageInventory, StoragePod, StorageUsage } from '../../../../src
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type { NodePassReport } from '../../../../src/api/report/node-pass.ts';
 import { LocalStorageManager, type LocalStorageDeps } from '../../../../src/agent/localstorage/manager.ts';
-import {
-  localStorageMetrics,
-  localStorageReasons,
-  podStorageMetrics,
-} from '../../../../src/agent/localstorage/metrics.ts';
+import { localStorageMetrics, localStorageReasons } from '../../../../src/agent/localstorage/metrics.ts';
 import { startMetrics, unitMetrics } from '../../../../src/gc/metrics.ts';
 import type { EventSpec } from '../../../../src/kube/events/recorder.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
@@ -39,7 +35,6 @@ export class Node {
   closed = 0;
   inventory: StorageInventory | undefined;
   readonly metrics = unitMetrics(this.registry);
-  readonly podMetrics = podStorageMetrics(this.registry);
   readonly manager: LocalStorageManager;
 
   constructor(over: Partial<LocalStorageDeps> = {}) {

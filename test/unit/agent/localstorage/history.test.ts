@@ -80,31 +80,22 @@ test('a warning has the growth, the time left, and the start of its level', () =
   expect(watcher.pass({ volumes: { tmp: 94 } }).warnings[0]).toMatchObject({ sinceMs });
 });
 
-test.each([
-  { name: 'until the limit', size: 90, evictAtPercent: 100, left: 60 },
-  { name: 'until evictAtPercent', size: 90, evictAtPercent: 95, left: 30 },
-  { name: '0 above evictAtPercent', size: 96, evictAtPercent: 95, left: 0 },
-])('time left: $name', ({ size, evictAtPercent, left }) => {
+const fill = [70, 80, 90];
+test.each<
+  [name: string, sizes: readonly number[], left: number | undefined, evictAt?: number, isMemory?: true]
+>([
+  ['counts until the limit', fill, 60],
+  ['counts until evictAtPercent', fill, 30, 95],
+  ['is 0 above evictAtPercent', [76, 86, 96], 0, 95],
+  ['counts until the limit of a volume in memory, whatever evictAtPercent', fill, 60, 85, true],
+  ['is not known without growth', [85, 85, 85, 85, 85, 85], undefined],
+])('the time left %s', (_, sizes, left, ...[evictAtPercent = 100, isMemory = false]) => {
   const watcher = new Watcher();
+  watcher.pods = [storagePod('p', { emptyDirs: [emptyDir('tmp', '100Mi', isMemory)] })];
   watcher.policy = storagePolicy({ evictAtPercent });
-  for (const used of [size - 20, size - 10]) watcher.raises(used);
-  expect(watcher.pass({ volumes: { tmp: size } }).warnings[0]?.secondsLeft).toBe(left);
-});
-
-test('the time left of a volume in memory ends at its limit', () => {
-  const watcher = new Watcher();
-  watcher.pods = [storagePod('p', { emptyDirs: [emptyDir('tmp', '100Mi', true)] })];
-  watcher.policy = storagePolicy({ evictAtPercent: 85 });
-  for (const used of [70, 80]) watcher.raises(used);
-  const [warning] = watcher.pass({ volumes: { tmp: 90 } }).warnings;
-  expect(warning).toMatchObject({ percent: 80, secondsLeft: 60 });
-});
-
-test('the time left is not known without growth', () => {
-  const watcher = new Watcher();
-  for (let i = 0; i < 5; i += 1) watcher.raises(85);
-  const [warning] = watcher.pass({ volumes: { tmp: 85 } }).warnings;
-  expect(warning).toMatchObject({ percent: 80, secondsLeft: undefined, growthBytesPerMinute: undefined });
+  const passes = sizes.map((tmp) => watcher.pass({ volumes: { tmp } }));
+  const growthBytesPerMinute = left === undefined ? undefined : 10 * mib;
+  expect(passes.at(-1)?.warnings[0]).toMatchObject({ secondsLeft: left, growthBytesPerMinute });
 });
 
 test('without levels no limit is watched', () => {

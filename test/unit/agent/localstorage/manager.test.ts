@@ -1,8 +1,10 @@
+import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import type { Policy } from '../../../../src/api/policy/policy.ts';
 import type { UsageSource } from '../../../../src/agent/localstorage/manager.ts';
+import { podStorageMetrics } from '../../../../src/agent/localstorage/metrics.ts';
 import { full, Node, off, unknown } from './environment.ts';
-import { governedBy, mib, storagePolicy } from './builders.ts';
+import { container, emptyDir, governedBy, mib, scratch, storagePod, storagePolicy } from './builders.ts';
 
 const requested = 'requesting eviction';
 
@@ -60,18 +62,85 @@ describe('a policy with a rule for local storage', () => {
     expect(node.requests).toEqual(['scratch emptydirfs.limit']);
     expect(node.logged(requested)).toBe(1);
   });
+});
 
-  test('has metrics per pod only if they are switched on', async () => {
+describe('measured usage', () => {
+  function nodeOfThree(): Node {
     const node = new Node();
-    await node.pass(full);
-    expect(await node.registry.metrics()).not.toContain('pod="scratch"');
-    const switchedOn = new Node({ podMetrics: node.podMetrics });
-    await switchedOn.pass(full);
-    expect(await node.registry.metrics()).toContain(`{namespace="web",pod="scratch"} ${140 * mib}`);
-    switchedOn.governance = off;
-    await switchedOn.pass();
-    expect(await node.registry.metrics()).not.toContain('pod="scratch"');
+    node.pods = [
+      storagePod('scratch', { emptyDirs: [emptyDir('tmp', '100Mi'), emptyDir('shm', undefined, true)] }),
+      storagePod('logger', { containers: [container('main', '200Mi')] }),
+      storagePod('free'),
+    ];
+    return node;
+  }
+  const logger = { total: 190, containers: { main: { layer: 90, logs: 100 } } };
+
+  test('has metrics by its kind, and of its age', async () => {
+    const node = nodeOfThree();
+    const atMs = node.clock.now().getTime() - 50_000;
+    const containers = { main: { layer: 15, logs: 5 } };
+    await node.pass({ scratch: { atMs, total: 150, volumes: { tmp: 130, shm: 64 }, containers }, logger });
+    for (const line of [
+      'warned_limits{eviction_signal="emptydirfs.limit"} 1',
+      'warned_limits{eviction_signal="ephemeralpodfs.limit"} 1',
+      `used_bytes{kind="layers"} ${105 * mib}`,
+      `used_bytes{kind="logs"} ${105 * mib}`,
+      `used_bytes{kind="emptydir"} ${130 * mib}`,
+      `used_bytes{kind="emptydir-memory"} ${64 * mib}`,
+      `used_bytes{kind="total"} ${340 * mib}`,
+      'usage_age_seconds 60',
+    ])
+      expect([line, await node.hasMetric(`local_storage_${line}`)]).toEqual([line, true]);
   });
+
+  test('has metrics of the 256 pods with the highest total, if they are switched on', async () => {
+    const registry = new Registry();
+    const lines = async (): Promise<readonly string[]> =>
+      (await registry.metrics()).split('\n').filter((line) => line.includes('pod="'));
+    const node = new Node({ podMetrics: podStorageMetrics(registry) });
+    const many = Array.from({ length: 300 }, (_, i) => storagePod(`p${i}`));
+    node.pods = many;
+    await node.pass(Object.fromEntries(many.map(({ name }, i) => [name, { total: i }])));
+    expect(await lines()).toHaveLength(256);
+    const highest = `dustpan_pod_local_storage_used_bytes{namespace="web",pod="p299"} ${299 * mib}`;
+    expect(await lines()).toContain(highest);
+    node.pods = many.slice(-2);
+    await node.pass({ ...node.used, p298: { volumes: { tmp: 1 } } });
+    expect(await lines()).toEqual([highest]);
+    node.governance = off;
+    await node.pass();
+    expect(await lines()).toEqual([]);
+  });
+
+  test('is reported by the largest pods, or the volume that has more than half of its pod', async () => {
+    const node = nodeOfThree();
+    await node.pass({ scratch: { total: 150, volumes: { tmp: 130 } }, logger });
+    expect(node.inventory?.offenders).toEqual([
+      {
+        ...{ kind: 'Pod', id: 'uid-logger', name: 'logger', namespace: 'web' },
+        ...{ bytes: 190 * mib, reason: 'UnderLimit' },
+      },
+      {
+        ...{ kind: 'Volume', id: 'uid-scratch', name: 'scratch/tmp', namespace: 'web' },
+        ...{ bytes: 130 * mib, reason: 'emptydirfs.limit' },
+      },
+    ]);
+    // A volume that is not measured is no offender.
+    await node.pass({ scratch: { total: 9 } });
+    expect(node.inventory?.offenders).toMatchObject([{ kind: 'Pod', name: 'scratch', bytes: 9 * mib }]);
+  });
+
+  test.each(['a b', 'b a'])(
+    'of the pods %s requests the most excessive first, then by UID',
+    async (names) => {
+      const node = new Node();
+      node.pods = [...names.split(' '), 'worst'].map((name) => storagePod(name, scratch));
+      const equal = { volumes: { tmp: 130 } };
+      await node.pass({ a: equal, b: equal, worst: { volumes: { tmp: 131 } } });
+      expect(node.requests).toEqual(['worst', 'a', 'b'].map((name) => `${name} emptydirfs.limit`));
+    },
+  );
 });
 
 describe('warnings', () => {

@@ -230,29 +230,17 @@ describe('the rank', () => {
   };
   const imagefs = crossedOf('imagefs.available');
   const both = new Map([...reclaimed, ...reclaims({ 'imagefs.available': nowMs - minuteMs })]);
-  const dedicated = { dedicatedImageFs: true };
-  const split = { dedicatedImageFs: true, splitContainerFs: true };
+  const alone = usage(sizes, { dedicatedImageFs: true });
+  const elsewhere = usage(sizes, { dedicatedImageFs: true, splitContainerFs: true });
 
-  test.each<readonly [string, Parameters<typeof planOf>[0], readonly string[]]>([
-    [
-      'one file system: layers, logs and volumes on disk',
-      { usage: usage(sizes) },
-      ['layers', 'logs', 'volume'],
-    ],
-    [
-      'images on their own: nodefs has logs and volumes',
-      { usage: usage(sizes, dedicated) },
-      ['logs', 'volume', 'layers'],
-    ],
-    [
-      'images on their own: imagefs has layers',
-      { usage: usage(sizes, dedicated), signals: [imagefs] },
-      ['layers', 'volume', 'logs'],
-    ],
-    ['layers elsewhere: nodefs has all', { usage: usage(sizes, split) }, ['layers', 'logs', 'volume']],
-    ['layers elsewhere: no pod uses imagefs', { usage: usage(sizes, split), signals: [imagefs] }, []],
+  test.each<readonly [string, Parameters<typeof planOf>[0], string]>([
+    ['one file system: layers, logs and volumes on disk', { usage: usage(sizes) }, 'layers logs volume'],
+    ['images on their own: nodefs has logs and volumes', { usage: alone }, 'logs volume layers'],
+    ['images on their own: imagefs has layers', { usage: alone, signals: [imagefs] }, 'layers volume logs'],
+    ['layers elsewhere: nodefs has all', { usage: elsewhere }, 'layers logs volume'],
+    ['layers elsewhere: no pod uses imagefs', { usage: elsewhere, signals: [imagefs] }, ''],
   ])('%s', (_, facts, expected) => {
-    expect(names({ pods: rows, reclaimed: both, ...facts })).toEqual(expected);
+    expect(names({ pods: rows, reclaimed: both, ...facts }).join(' ')).toBe(expected);
   });
 
   test('over its request first, then the lower priority, then the larger excess', () => {
@@ -341,28 +329,19 @@ describe('warnings', () => {
 });
 
 describe('demands', () => {
-  const both = { containers: true, logs: true, images: true };
-  const imagefs = crossedOf('imagefs.available');
-  test.each<readonly [string, Parameters<typeof planOf>[0], object]>([
-    ['one file system', { usage: usage({}) }, both],
-    ['unknown file systems', {}, both],
-    [
-      'images on their own, nodefs',
-      { usage: usage({}, { dedicatedImageFs: true }) },
-      { containers: true, logs: true, images: false },
-    ],
-    [
-      'images on their own, imagefs',
-      { usage: usage({}, { dedicatedImageFs: true }), signals: [imagefs] },
-      { ...both, logs: false },
-    ],
-    [
-      'layers elsewhere, imagefs',
-      { usage: usage({}, { dedicatedImageFs: true, splitContainerFs: true }), signals: [imagefs] },
-      { containers: false, logs: false, images: true },
-    ],
-  ])('%s', (_, facts, expected) => {
-    expect(planOf(facts).demands).toMatchObject([{ threshold: '15%', wanted: 50, until: 150, ...expected }]);
+  const signals = [crossedOf('imagefs.available')];
+  const alone = usage({}, { dedicatedImageFs: true });
+  const elsewhere = usage({}, { dedicatedImageFs: true, splitContainerFs: true });
+  test.each<readonly [string, Parameters<typeof planOf>[0], readonly string[]]>([
+    ['one file system', { usage: usage({}) }, ['containers', 'logs', 'images']],
+    ['unknown file systems', {}, ['containers', 'logs', 'images']],
+    ['images on their own, nodefs', { usage: alone }, ['containers', 'logs']],
+    ['images on their own, imagefs', { usage: alone, signals }, ['containers', 'images']],
+    ['layers elsewhere, imagefs', { usage: elsewhere, signals }, ['images']],
+  ])('%s', (_, facts, removed) => {
+    const [containers, logs, images] = ['containers', 'logs', 'images'].map((kind) => removed.includes(kind));
+    const expected = { threshold: '15%', wanted: 50, until: 150, containers, logs, images };
+    expect(planOf(facts).demands).toMatchObject([expected]);
   });
 
   test.each([

@@ -10,53 +10,34 @@ const minimumReclaim = thresholds({ 'nodefs.available': '10%' });
 
 describe('a threshold', () => {
   type Rule = Parameters<typeof pressurePolicy>[0];
-  type Row = readonly [name: string, text: string, expected: Partial<SignalState> | undefined, rule?: Rule];
-  const rows: readonly Row[] = [
-    [
-      'exactly what must be available is enough',
-      '0:150',
-      { crossedSinceMs: undefined, isUnderPressure: false, wanted: 0 },
-    ],
-    ['one less crosses it', '0:149', { crossedSinceMs: startMs, isUnderPressure: true, wanted: 1 }],
-    [
-      'a quantity',
-      '0:149',
-      { crossedSinceMs: startMs, wanted: 1 },
-      { thresholds: thresholds({ 'nodefs.available': '150' }) },
-    ],
-    [
-      'the time counts from the first reading below it',
-      '0:140 1:100',
-      { crossedSinceMs: startMs, wanted: 50 },
-    ],
+  type Row = [name: string, text: string, expected: Partial<SignalState> | undefined, rule?: Rule];
+  const quantity = { thresholds: thresholds({ 'nodefs.available': '150' }) };
+  const calm = { crossedSinceMs: undefined, isUnderPressure: false, wanted: 0 };
+  const since = (minute: number) => ({ crossedSinceMs: startMs + minute * minuteMs });
+  test.each<Row>([
+    ['exactly what must be available is enough', '0:150', calm],
+    ['one less crosses it', '0:149', { ...since(0), isUnderPressure: true, wanted: 1 }],
+    ['a quantity', '0:149', { ...since(0), wanted: 1 }, quantity],
+    ['the time counts from the first reading below it', '0:140 1:100', { ...since(0), wanted: 50 }],
     [
       'it stays crossed until the minimum reclaim is available too',
       '0:140 1:249',
-      { crossedSinceMs: startMs, wanted: 1 },
+      { ...since(0), wanted: 1 },
       { minimumReclaim },
     ],
     ['the minimum reclaim alone crosses nothing', '0:200', { crossedSinceMs: undefined }, { minimumReclaim }],
-    [
-      'the pressure lasts for the transition period',
-      '0:140 4:500',
-      { crossedSinceMs: undefined, isUnderPressure: true, wanted: 0 },
-    ],
+    ['the pressure lasts for the transition period', '0:140 4:500', { ...calm, isUnderPressure: true }],
     ['and no longer', '0:140 5:500', { isUnderPressure: false }],
-    ['a second crossing counts anew', '0:140 1:500 2:140', { crossedSinceMs: startMs + 2 * minuteMs }],
-    ['another capacity is another file system', '0:140 1:140/950', { crossedSinceMs: startMs + minuteMs }],
+    ['a second crossing counts anew', '0:140 1:500 2:140', since(2)],
+    ['another capacity is another file system', '0:140 1:140/950', since(1)],
     ['a reading that is too old decides nothing', '3:100@0', undefined],
     ['a reading from the future decides nothing', '0:100@3', undefined],
     ['without a threshold there is no signal', '0:0', undefined, { thresholds: new Map() }],
-  ];
-
-  test.each(rows.map(([name, text, expected, rule]) => ({ name, text, expected, rule })))(
-    '$name',
-    ({ text, expected, rule }) => {
-      const [state] = statesAfter(steps(text), pressurePolicy(rule));
-      if (expected === undefined) expect(state).toBeUndefined();
-      else expect(state).toMatchObject(expected);
-    },
-  );
+  ])('%s', (_name, text, expected, rule) => {
+    const [state] = statesAfter(steps(text), pressurePolicy(rule));
+    if (expected === undefined) expect(state).toBeUndefined();
+    else expect(state).toMatchObject(expected);
+  });
 
   test('of the kubelet alone is observed too', () => {
     const kubelet = thresholds({ 'nodefs.available': '10%' });

@@ -63,26 +63,6 @@ class Environment {
   }
 }
 
-test('warns once, sets the metrics and reports to the status', async () => {
-  const environment = new Environment();
-  environment.controller.reconcile();
-  environment.controller.reconcile();
-  expect(environment.recorder.reasons).toEqual(['NamespaceOverBudget Namespace/team-a']);
-  expect(environment.passes.map((one) => one.get('uid-nodes')?.status)).toEqual(['True', 'True']);
-  expect(environment.nodeReports.needed).toEqual([true, true]);
-  expect(await environment.series()).toEqual([
-    'dustpan_namespace_budget_used_ratio{policy="nodes",namespace="team-a",scope="node"} 1.25',
-    'dustpan_namespace_budgets_exceeded{policy="nodes",scope="node"} 1',
-    'dustpan_namespace_budgets_exceeded{policy="nodes",scope="cluster"} 0',
-  ]);
-  environment.use(10);
-  environment.controller.reconcile();
-  expect(environment.passes.at(-1)?.get('uid-nodes')?.status).toBe('False');
-  environment.use(25);
-  environment.controller.reconcile();
-  expect(environment.recorder.events).toHaveLength(2);
-});
-
 test('without budgets it needs no usage, not even reports, and has no series', async () => {
   const environment = new Environment();
   environment.controller.reconcile();

@@ -22,8 +22,8 @@ const gold = labelled('tier', 'gold');
 type ByNode<T> = Readonly<Record<string, T>>;
 
 interface Given {
-  /** The namespaces that each node reports, with their GiB. */
-  readonly usage: ByNode<ByNode<number>>;
+  /** `n1 a:25 b:3, n2 a:1`: the nodes, each with the namespaces that it reports and their GiB. */
+  readonly usage: string;
   /** Minutes since the measurement; default: 0. */
   readonly age?: ByNode<number>;
   /** The most GiB of each namespace that the node does not list; default: 0. */
@@ -34,6 +34,8 @@ interface Given {
   readonly memory?: BudgetMemory;
 }
 
+type Rest = Omit<Given, 'usage'>;
+
 function plan({
   usage,
   age = {},
@@ -42,9 +44,12 @@ function plan({
   memory = noMemory,
   nodes,
 }: Given): BudgetPlan {
-  const reports = Object.entries(usage).map(([name, used]) =>
-    usageReport(name, used, { ageMinutes: age[name] ?? 0, unlistedAtMost: unlisted[name] ?? 0 }),
-  );
+  const reports = usage.split(', ').map((text) => {
+    const [name = '', ...sizes] = text.split(' ');
+    const used: Record<string, number> = {};
+    for (const [of = '', size] of sizes.map((one) => one.split(':'))) used[of] = Number(size);
+    return usageReport(name, used, { ageMinutes: age[name] ?? 0, unlistedAtMost: unlisted[name] ?? 0 });
+  });
   return planOf(reports, { policies, memory, nodes });
 }
 
@@ -66,8 +71,10 @@ const invalid: InvalidPolicy = {
   ...selectingAll,
 };
 
-const warned = ({ warnings }: BudgetPlan): readonly string[] =>
-  warnings.map(({ use }) => `${use.policy.name} ${use.scope} ${use.namespace.name} ${use.usedBytes / gib}`);
+const warned = ({ warnings }: BudgetPlan): string =>
+  warnings
+    .map(({ use }) => `${use.policy.name} ${use.scope} ${use.namespace.name} ${use.usedBytes / gib}`)
+    .join(', ');
 const conditionOf = ({ reports }: BudgetPlan): string | undefined => reports.get('uid-nodes')?.status;
 
 describe('a namespace exceeds a budget', () => {
@@ -75,201 +82,157 @@ describe('a namespace exceeds a budget', () => {
   const byTier = [budget({ perNode: 50, selector: gold }), budget({ perNode: 20 }), budget({ perNode: 1 })];
   const small = [node('n1'), node('n2', 'small')];
 
-  test.each<Given & { readonly name: string; readonly expected: readonly string[] }>([
-    { name: 'on a node, above it', usage: { n1: { a: 20.5, b: 3 } }, expected: ['nodes node a 20.5'] },
-    { name: 'not at exactly the budget', usage: { n1: { a: 20 } }, expected: [] },
-    {
-      name: 'not by the sum of nodes, if the budget is per node',
-      usage: { n1: { a: 15 }, n2: { a: 15 } },
-      expected: [],
-    },
-    {
-      name: 'on several nodes, with one warning about the node with the most',
-      usage: { n1: { a: 25 }, n2: { a: 30 }, n3: { a: 22 } },
-      expected: ['nodes node a 30'],
-    },
-    {
-      name: 'of all nodes, by the sum',
-      policies: [cluster100],
-      usage: { n1: { a: 60 }, n2: { a: 41, b: 80 } },
-      expected: ['nodes cluster a 101'],
-    },
-    {
-      name: 'of both kinds, with a warning for each, the largest excess first',
-      policies: [both],
-      usage: { n1: { a: 25 }, n2: { a: 24 } },
-      expected: ['nodes cluster a 49', 'nodes node a 25'],
-    },
-    {
-      name: 'by the first entry that selects it, even if a later one is smaller',
-      policies: [budgetPolicy(byTier)],
-      usage: { n1: { a: 40, b: 21, c: 5 } },
-      expected: ['nodes node b 21'],
-    },
-    {
-      name: 'not if no entry selects it',
-      policies: [budgetPolicy([budget({ perNode: 20, selector: gold })])],
-      usage: { n1: { b: 40 } },
-      expected: [],
-    },
-    {
-      name: 'not if the policy excludes it',
-      policies: [budgetPolicy([budget({ perNode: 20 })], { excludeNamespaces: new Set(['a']) })],
-      usage: { n1: { a: 40, b: 30 } },
-      expected: ['nodes node b 30'],
-    },
-    { name: 'not if it does not exist any more', usage: { n1: { deleted: 40 } }, expected: [] },
-    {
-      name: 'not on a node that does not exist any more',
-      nodes: [node('n1')],
-      policies: [cluster100],
-      usage: { n1: { a: 90 }, n2: { a: 90 } },
-      expected: [],
-    },
-    {
-      name: 'not on nodes that no policy selects',
-      nodes: small,
-      policies: [inPool('general', { cluster: 100 })],
-      usage: { n1: { a: 90 }, n2: { a: 90 } },
-      expected: [],
-    },
-    {
-      name: 'under each policy by its own nodes: the first that selects a node governs it alone',
-      nodes: small,
-      policies: [inPool('small', { perNode: 10 }), budgetPolicy([budget({ perNode: 12, cluster: 16 })])],
-      usage: { n1: { a: 15 }, n2: { a: 13 } },
-      expected: ['small node a 13', 'nodes node a 15'],
-    },
-    {
-      name: 'not on nodes that an invalid policy may select',
-      policies: [{ ...invalid, name: 'first', uid: 'uid-first' }, perNode20],
-      usage: { n1: { a: 40 } },
-      expected: [],
-    },
-    {
-      name: 'in mode Enforce too',
-      policies: [{ ...perNode20, mode: 'Enforce' }],
-      usage: { n1: { a: 21 } },
-      expected: ['nodes node a 21'],
-    },
-    { name: 'not by a report that is too old', usage: { n1: { a: 40 } }, age: { n1: 15.1 }, expected: [] },
-    {
-      name: 'by a report of 15 minutes',
-      usage: { n1: { a: 40 } },
-      age: { n1: 15 },
-      expected: ['nodes node a 40'],
-    },
-    {
-      name: 'by a sum without the reports that are too old',
-      policies: [cluster100],
-      usage: { n1: { a: 60 }, n2: { a: 60 } },
-      age: { n2: 16 },
-      expected: [],
-    },
-  ])('$name', ({ expected, ...given }) => {
-    expect(warned(plan(given))).toEqual(expected);
+  test.each<[name: string, usage: string, warned: string, rest?: Rest]>([
+    ['on a node, above it', 'n1 a:20.5 b:3', 'nodes node a 20.5'],
+    ['not at exactly the budget', 'n1 a:20', ''],
+    ['not by the sum of nodes, if the budget is per node', 'n1 a:15, n2 a:15', ''],
+    [
+      'on several nodes, with one warning about the node with the most',
+      'n1 a:25, n2 a:30, n3 a:22',
+      'nodes node a 30',
+    ],
+    ['of all nodes, by the sum', 'n1 a:60, n2 a:41 b:80', 'nodes cluster a 101', { policies: [cluster100] }],
+    [
+      'of both kinds, with a warning for each, the largest excess first',
+      'n1 a:25, n2 a:24',
+      'nodes cluster a 49, nodes node a 25',
+      { policies: [both] },
+    ],
+    [
+      'by the first entry that selects it, even if a later one is smaller',
+      'n1 a:40 b:21 c:5',
+      'nodes node b 21',
+      { policies: [budgetPolicy(byTier)] },
+    ],
+    [
+      'not if no entry selects it',
+      'n1 b:40',
+      '',
+      { policies: [budgetPolicy([budget({ perNode: 20, selector: gold })])] },
+    ],
+    [
+      'not if the policy excludes it',
+      'n1 a:40 b:30',
+      'nodes node b 30',
+      { policies: [budgetPolicy([budget({ perNode: 20 })], { excludeNamespaces: new Set(['a']) })] },
+    ],
+    ['not if it does not exist any more', 'n1 deleted:40', ''],
+    [
+      'not on a node that does not exist any more',
+      'n1 a:90, n2 a:90',
+      '',
+      { nodes: [node('n1')], policies: [cluster100] },
+    ],
+    [
+      'not on nodes that no policy selects',
+      'n1 a:90, n2 a:90',
+      '',
+      { nodes: small, policies: [inPool('general', { cluster: 100 })] },
+    ],
+    [
+      'under each policy by its own nodes: the first that selects a node governs it alone',
+      'n1 a:15, n2 a:13',
+      'small node a 13, nodes node a 15',
+      {
+        nodes: small,
+        policies: [inPool('small', { perNode: 10 }), budgetPolicy([budget({ perNode: 12, cluster: 16 })])],
+      },
+    ],
+    [
+      'not on nodes that an invalid policy may select',
+      'n1 a:40',
+      '',
+      { policies: [{ ...invalid, name: 'first', uid: 'uid-first' }, perNode20] },
+    ],
+    ['in mode Enforce too', 'n1 a:21', 'nodes node a 21', { policies: [{ ...perNode20, mode: 'Enforce' }] }],
+    ['not by a report that is too old', 'n1 a:40', '', { age: { n1: 15.1 } }],
+    ['by a report of 15 minutes', 'n1 a:40', 'nodes node a 40', { age: { n1: 15 } }],
+    [
+      'by a sum without the reports that are too old',
+      'n1 a:60, n2 a:60',
+      '',
+      { policies: [cluster100], age: { n2: 16 } },
+    ],
+  ])('%s', (_, usage, expected, rest) => {
+    expect(warned(plan({ usage, ...rest }))).toBe(expected);
   });
 });
 
 describe('a second pass', () => {
-  const { memory } = plan({ usage: { n1: { a: 25 } } });
+  const { memory } = plan({ usage: 'n1 a:25' });
 
   test.each([
     { name: 'warns not again', size: 26, condition: 'True' },
     { name: 'keeps the excess at 90 %', size: 18, condition: 'True' },
     { name: 'ends the excess below 90 %', size: 17.9, condition: 'False' },
   ])('$name', ({ size, condition }) => {
-    const second = plan({ usage: { n1: { a: size } }, memory });
+    const second = plan({ usage: `n1 a:${size}`, memory });
     expect(second.warnings).toEqual([]);
     expect(conditionOf(second)).toBe(condition);
   });
 
   test('warns again when the excess had ended', () => {
-    const ended = plan({ usage: { n1: { a: 17 } }, memory });
+    const ended = plan({ usage: 'n1 a:17', memory });
     expect(ended.memory).toEqual(noMemory);
-    expect(warned(plan({ usage: { n1: { a: 21 } }, memory: ended.memory }))).toEqual(['nodes node a 21']);
+    expect(warned(plan({ usage: 'n1 a:21', memory: ended.memory }))).toBe('nodes node a 21');
   });
 
   test.each([
-    { name: 'larger, ends the excess', perNode: 26, expected: [], condition: 'False' },
-    { name: 'smaller, begins another', perNode: 10, expected: ['nodes node a 25'], condition: 'True' },
+    { name: 'larger, ends the excess', perNode: 26, expected: '', condition: 'False' },
+    { name: 'smaller, begins another', perNode: 10, expected: 'nodes node a 25', condition: 'True' },
   ])('with another budget, $name', ({ perNode, expected, condition }) => {
     const second = plan({
-      usage: { n1: { a: 25 } },
+      usage: 'n1 a:25',
       policies: [budgetPolicy([budget({ perNode })])],
       memory,
     });
-    expect(warned(second)).toEqual(expected);
+    expect(warned(second)).toBe(expected);
     expect(conditionOf(second)).toBe(condition);
   });
 
   const old = 'at most 25.0 GiB (125 % of 20Gi) by the last reports. The usage on 1 node is unknown';
 
-  test.each<Given & { readonly name: string; readonly message: string }>([
-    { name: 'the report is too old', usage: { n1: { a: 25 } }, age: { n1: 20 }, message: old },
-    {
-      name: 'it is too old, and another node uses less',
-      usage: { n1: { a: 25 }, n2: { a: 1 } },
-      age: { n1: 20 },
-      message: old,
-    },
-    {
-      name: 'the report does not list the namespace, which may use as much as those listed',
-      usage: { n1: { b: 19 } },
-      unlisted: { n1: 19 },
-      message:
-        'at most 19.0 GiB (95 % of 20Gi) by the last reports. On 1 node only the 64 largest namespaces are known',
-    },
-  ])('an excess remains while $name', ({ message, ...given }) => {
-    const second = plan({ ...given, memory });
-    expect(warned(second)).toEqual([]);
+  test.each<[name: string, usage: string, message: string, rest?: Rest]>([
+    ['the report is too old', 'n1 a:25', old, { age: { n1: 20 } }],
+    ['it is too old, and another node uses less', 'n1 a:25, n2 a:1', old, { age: { n1: 20 } }],
+    [
+      'the report does not list the namespace, which may use as much as those listed',
+      'n1 b:19',
+      'at most 19.0 GiB (95 % of 20Gi) by the last reports. On 1 node only the 64 largest namespaces are known',
+      { unlisted: { n1: 19 } },
+    ],
+  ])('an excess remains while %s', (_, usage, message, rest) => {
+    const second = plan({ usage, ...rest, memory });
+    expect(warned(second)).toBe('');
     expect(conditionOf(second)).toBe('True');
     expect(second.near.filter(({ namespace: { name } }) => name === 'a')).toEqual([]);
     expect(second.reports.get('uid-nodes')?.message).toContain(`namespace a perhaps still, with ${message}`);
   });
 
-  test.each<Given & { readonly name: string }>([
-    {
-      name: 'nobody has reported for a day that it has not',
-      usage: { n1: { a: 25 }, n2: { a: 1 } },
-      age: { n1: 25 * 60 },
-    },
-    { name: 'the node is gone', usage: { n2: { a: 1 } } },
-    { name: 'no report lists the namespace, and all are complete', usage: { n1: {} } },
-    {
-      name: 'the namespace is not listed, and uses less than those listed',
-      usage: { n1: { b: 17 } },
-      unlisted: { n1: 17 },
-    },
-  ])('an excess ends when $name', (given) => {
-    const second = plan({ ...given, memory });
+  test.each<[name: string, usage: string, rest?: Rest]>([
+    ['nobody has reported for a day that it has not', 'n1 a:25, n2 a:1', { age: { n1: 25 * 60 } }],
+    ['the node is gone', 'n2 a:1'],
+    ['no report lists the namespace, and all are complete', 'n1'],
+    ['the namespace is not listed, and uses less than those listed', 'n1 b:17', { unlisted: { n1: 17 } }],
+  ])('an excess ends when %s', (_, usage, rest) => {
+    const second = plan({ usage, ...rest, memory });
     expect([conditionOf(second), second.memory]).toEqual(['False', noMemory]);
   });
 
-  test.each<Given & { readonly name: string; readonly expected: string }>([
-    {
-      name: 'remains by the old part of the sum',
-      usage: { n1: { a: 70 }, n2: { a: 40 } },
-      age: { n1: 20 },
-      expected: 'True',
-    },
-    { name: 'ends without it', usage: { n1: { a: 70 }, n2: { a: 10 } }, age: { n1: 20 }, expected: 'False' },
-    {
-      name: 'remains by the possible usage on nodes that do not list the namespace',
-      usage: { n1: { a: 70 }, n2: { b: 20 } },
-      unlisted: { n1: 9, n2: 20 },
-      expected: 'True',
-    },
-    {
-      name: 'ends with less there',
-      usage: { n1: { a: 70 }, n2: { b: 20 } },
-      unlisted: { n1: 30, n2: 19 },
-      expected: 'False',
-    },
-  ])('an excess of all nodes $name', ({ expected, ...given }) => {
+  test.each<[name: string, status: string, usage: string, rest: Rest]>([
+    ['remains by the old part of the sum', 'True', 'n1 a:70, n2 a:40', { age: { n1: 20 } }],
+    ['ends without it', 'False', 'n1 a:70, n2 a:10', { age: { n1: 20 } }],
+    [
+      'remains by the possible usage on nodes that do not list the namespace',
+      'True',
+      'n1 a:70, n2 b:20',
+      { unlisted: { n1: 9, n2: 20 } },
+    ],
+    ['ends with less there', 'False', 'n1 a:70, n2 b:20', { unlisted: { n1: 30, n2: 19 } }],
+  ])('an excess of all nodes %s', (_, expected, usage, rest) => {
     const policies = [cluster100];
-    const first = plan({ usage: { n1: { a: 110 } }, policies });
-    expect(conditionOf(plan({ ...given, policies, memory: first.memory }))).toBe(expected);
+    const first = plan({ usage: 'n1 a:110', policies });
+    expect(conditionOf(plan({ usage, ...rest, policies, memory: first.memory }))).toBe(expected);
   });
 });
 
@@ -279,7 +242,7 @@ describe('the condition', () => {
   test.each<Given & { readonly name: string; readonly expected: string; readonly message: string }>([
     {
       name: 'True, with the worst three',
-      usage: { n1: { a: 24, b: 40, c: 22 }, n2: { a: 90 } },
+      usage: 'n1 a:24 b:40 c:22, n2 a:90',
       age: { n2: 60 },
       policies: [budgetPolicy([budget({ perNode: 20, cluster: 21 })])],
       expected: 'True NamespaceOverBudget',
@@ -289,14 +252,14 @@ describe('the condition', () => {
     },
     {
       name: 'False',
-      usage: { n1: { a: 1 } },
+      usage: 'n1 a:1',
       expected: 'False WithinBudgets',
       message: 'No namespace is known to exceed its budget',
     },
     {
       name: 'False, with nodes whose usage is old, without a report, or cut off',
       nodes: ['n1', 'n2', 'n3'].map((name) => node(name)),
-      usage: { n1: {}, n2: {} },
+      usage: 'n1, n2',
       age: { n2: 16 },
       unlisted: { n1: 1, n2: 1 },
       expected: 'False WithinBudgets',
@@ -306,7 +269,7 @@ describe('the condition', () => {
     },
     {
       name: 'Unknown without any recent report',
-      usage: { n1: { a: 30 } },
+      usage: 'n1 a:30',
       age: { n1: 16 },
       expected: 'Unknown UsageUnknown',
       message: 'No node that this policy governs has reported the usage of namespaces in the last 15 minutes',
@@ -326,7 +289,7 @@ describe('the condition', () => {
     { name: 'without rules for nodes', of: policy() },
     { name: 'that is invalid', of: invalid },
   ])('is absent for a policy $name', ({ of }) => {
-    const { reports, counts } = plan({ usage: { n1: { a: 99 } }, policies: [of] });
+    const { reports, counts } = plan({ usage: 'n1 a:99', policies: [of] });
     expect(reports).toEqual(new Map());
     expect(counts).toEqual([]);
   });
@@ -366,7 +329,7 @@ describe('the largest pods', () => {
   });
 
   test('are left out if none is listed', () => {
-    const [warning] = plan({ usage: { n1: { a: 120 }, n2: { a: 1 } }, policies: [cluster100] }).warnings;
+    const [warning] = plan({ usage: 'n1 a:120, n2 a:1', policies: [cluster100] }).warnings;
     expect(warning && namespaceOverBudget(warning).note).toBe(
       'Namespace a uses 121.0 GiB on 2 nodes, more than its budget for all nodes, 100Gi (policy nodes). dustpan evicts nothing for a budget.',
     );
@@ -401,7 +364,7 @@ describe('limits', () => {
   });
 
   test('the metric has only namespaces above 80 %, equal ones by name', () => {
-    const { near } = plan({ usage: { n1: { c: 17, b: 16, a: 17 } } });
+    const { near } = plan({ usage: 'n1 c:17 b:16 a:17' });
     expect(near.map(({ namespace: { name } }) => name)).toEqual(['a', 'c']);
   });
 });

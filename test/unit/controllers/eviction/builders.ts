@@ -1,10 +1,4 @@
 import type { EvictionRequest, PressureRequest } from '../../../../src/api/local-storage.ts';
-import {
-  parseAmount,
-  thresholdSignals,
-  type SignalThresholds,
-  type ThresholdSignal,
-} from '../../../../src/api/node-pressure.ts';
 import type { LocalStoragePolicy, NodePressurePolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import type {
   EvictionFacts,
@@ -14,7 +8,8 @@ import type {
 } from '../../../../src/controllers/eviction/facts.ts';
 import { noMemory } from '../../../../src/controllers/eviction/memory.ts';
 import type { NamespaceFacts } from '../../../../src/kube/cache/objects.ts';
-import { everything, node, nodesRules, now, pod, policy } from '../../../builders.ts';
+import { defaultsOf, everything, node, nodesRules, now, pod, policy } from '../../../builders.ts';
+import { pressurePolicy as pressureRule, thresholds } from '../../agent/nodepressure/builders.ts';
 
 export const mebibyte = 1024 ** 2;
 export const keepLabel = { 'gc.dustpan.dev/keep': 'true' };
@@ -27,13 +22,7 @@ export const evictPolicy = (
   } = {},
 ): Policy => {
   const { selector = everything, ...rest } = policyOver;
-  const rule: LocalStoragePolicy = {
-    ...{ maxEvictionsPerMinute: 10, warnAtPercent: [80, 95], evictAtPercent: 100 },
-    respectPodDisruptionBudgets: true,
-    gracePeriodSeconds: undefined,
-    defaultLimits: { emptyDirBytes: undefined, podBytes: undefined, containerBytes: undefined },
-    ...over,
-  };
+  const rule: LocalStoragePolicy = { ...defaultsOf('localStorageEviction'), ...over };
   return policy({
     ...rest,
     pods: undefined,
@@ -41,30 +30,20 @@ export const evictPolicy = (
   });
 };
 
-const amounts = (texts: Readonly<Partial<Record<ThresholdSignal, string>>>): SignalThresholds =>
-  new Map(
-    thresholdSignals.flatMap((signal) => {
-      const amount = parseAmount(texts[signal] ?? '');
-      return amount === undefined ? [] : [[signal, amount]];
-    }),
-  );
-
 /** A policy that evicts for node pressure and for limits on every node. */
 export const pressurePolicy = (
   over: Partial<NodePressurePolicy> = {},
   policyOver: Parameters<typeof evictPolicy>[1] = {},
 ): Policy => {
   const evicting = evictPolicy({}, policyOver);
-  const nodePressure: NodePressurePolicy = {
-    thresholds: amounts({
+  const nodePressure = pressureRule({
+    thresholds: thresholds({
       'nodefs.available': '15%',
       'nodefs.inodesFree': '10%',
       'memory.available': '500Mi',
     }),
-    ...{ minimumReclaim: new Map(), gracePeriodMs: 60_000, transitionPeriodMs: 300_000 },
-    ...{ forecastMs: undefined, evictPods: true },
-    ...over,
-  };
+    ...{ forecastMs: undefined, ...over },
+  });
   return { ...evicting, nodes: nodesRules({ ...evicting.nodes, nodePressure }) };
 };
 

@@ -65,9 +65,7 @@ const remembering = (over: Partial<EvictionMemory>) => ({ memory: { ...noMemory,
 const deferred = (reason: 'BudgetBlocked' | 'EvictionFailed', untilMs: number) =>
   remembering({ deferred: new Map([['uid-a', { reason, tries: 1, untilMs }]]) });
 
-interface Row {
-  readonly name: string;
-  readonly expected: string;
+interface Given {
   readonly over?: Partial<EvictionFacts>;
   readonly request?: { readonly observedAtMs: number };
   readonly report?: Partial<RequestingNode>;
@@ -78,93 +76,53 @@ describe.each([
   { cause: 'a limit', requestOf: evictionRequest },
   { cause: 'node pressure', requestOf: pressureRequest },
 ])('a pod that its node requests for $cause', ({ requestOf }) => {
-  test.each<Row>([
-    { name: 'nothing prevents it', expected: 'Evict' },
-    { name: 'the node is not known', over: { nodes: new Map() }, expected: 'NodeUnknown' },
-    { name: 'the node has the keep label', over: nodeIs(keepLabel), expected: 'KeepMarked' },
-    { name: 'the policy excludes its namespace', by: [excluding('default')], expected: 'NamespaceExcluded' },
-    { name: 'the policy excludes it by a glob', by: [excluding('def*')], expected: 'NamespaceExcluded' },
-    { name: 'the policy excludes another namespace', by: [excluding('other')], expected: 'Evict' },
-    { name: 'no policy has rules for nodes', by: [policy({ pods: {} })], expected: 'PolicyChanged' },
-    { name: 'the policy has no such rule', by: [noRule], expected: 'PolicyChanged' },
-    { name: 'the policy is in DryRun', by: [pressurePolicy({}, dryRun)], expected: 'PolicyChanged' },
-    {
-      name: 'the policy selects other nodes',
-      by: [pressurePolicy({}, { selector: labelled('pool', 'batch') })],
-      expected: 'PolicyChanged',
-    },
-    {
-      name: 'an invalid policy may govern the node',
-      by: [invalid, pressurePolicy()],
-      expected: 'PolicyChanged',
-    },
-    {
-      name: 'a policy in DryRun ranks higher',
-      by: [pressurePolicy({}, { name: 'a', priority: 9, ...dryRun }), pressurePolicy()],
-      expected: 'PolicyChanged',
-    },
-    { name: 'the agent applied another policy', report: { policyUid: 'other' }, expected: 'PolicyChanged' },
-    {
-      name: 'the agent applied an older generation',
-      report: { policyGeneration: 0 },
-      expected: 'PolicyChanged',
-    },
-    { name: 'the pod does not exist', over: { pods: new Map() }, expected: 'PodGone' },
-    { name: 'a namesake has another UID', over: podIs({ uid: 'another' }), expected: 'PodGone' },
-    { name: 'the UID is of a pod of another name', over: podIs({ name: 'b' }), expected: 'PodMoved' },
-    { name: 'the UID is of another namespace', over: podIs({ namespace: 'other' }), expected: 'PodMoved' },
-    { name: 'the pod is on another node', over: podIs({ nodeName: 'node-2' }), expected: 'PodMoved' },
-    { name: 'the pod is on no node', over: podIs({ nodeName: undefined }), expected: 'PodMoved' },
-    { name: 'the namespace is not known', over: { namespaces: new Map() }, expected: 'NamespaceUnknown' },
-    { name: 'the namespace has the keep label', over: namespaceIs(keepLabel), expected: 'KeepMarked' },
-    { name: 'the pod has the keep label', over: podIs({ labels: keepLabel }), expected: 'KeepMarked' },
-    {
-      name: 'the keep label is false',
-      over: podIs({ labels: { 'gc.dustpan.dev/keep': 'false' } }),
-      expected: 'Evict',
-    },
-    {
-      name: 'the pod was found critical',
-      over: remembering({ critical: new Set(['uid-a']) }),
-      expected: 'CriticalPod',
-    },
-    { name: 'the pod is being deleted', over: podIs(terminating), expected: 'Terminating' },
-    {
-      name: 'it was evicted a moment ago',
-      over: remembering({ evicted: evictedAt0('uid-a') }),
-      expected: 'Terminating',
-    },
-    { name: 'the pod has succeeded', over: podIs({ phase: 'Succeeded' }), expected: 'Finished' },
-    { name: 'the pod has failed', over: podIs({ phase: 'Failed' }), expected: 'Finished' },
-    { name: 'the pod is pending', over: podIs({ phase: 'Pending' }), expected: 'Evict' },
-    { name: 'its measurement is 6 min old', request: { observedAtMs: minutesAgo(6) }, expected: 'Evict' },
-    {
-      name: 'its measurement is older than 6 min',
-      request: { observedAtMs: minutesAgo(6) - 1 },
-      expected: 'RequestStale',
-    },
-    {
-      name: 'its measurement is a minute ahead',
-      request: { observedAtMs: minutesAgo(-1) },
-      expected: 'Evict',
-    },
-    {
-      name: 'its measurement is from the future',
-      request: { observedAtMs: minutesAgo(-1) + 1 },
-      expected: 'RequestStale',
-    },
-    {
-      name: 'the pause after a block continues',
-      over: deferred('BudgetBlocked', 1_001),
-      expected: 'BudgetBlocked',
-    },
-    { name: 'the pause after a block has ended', over: deferred('BudgetBlocked', 1_000), expected: 'Evict' },
-    {
-      name: 'the pause after a failure continues',
-      over: deferred('EvictionFailed', 1_001),
-      expected: 'EvictionFailed',
-    },
-  ])('$name: $expected', ({ over, request, report, by, expected }) => {
+  test.each<[name: string, expected: string, given?: Given]>([
+    ['nothing prevents it', 'Evict'],
+    ['the node is not known', 'NodeUnknown', { over: { nodes: new Map() } }],
+    ['the node has the keep label', 'KeepMarked', { over: nodeIs(keepLabel) }],
+    ['the policy excludes its namespace', 'NamespaceExcluded', { by: [excluding('default')] }],
+    ['the policy excludes it by a glob', 'NamespaceExcluded', { by: [excluding('def*')] }],
+    ['the policy excludes another namespace', 'Evict', { by: [excluding('other')] }],
+    ['no policy has rules for nodes', 'PolicyChanged', { by: [policy({ pods: {} })] }],
+    ['the policy has no such rule', 'PolicyChanged', { by: [noRule] }],
+    ['the policy is in DryRun', 'PolicyChanged', { by: [pressurePolicy({}, dryRun)] }],
+    [
+      'the policy selects other nodes',
+      'PolicyChanged',
+      { by: [pressurePolicy({}, { selector: labelled('pool', 'batch') })] },
+    ],
+    ['an invalid policy may govern the node', 'PolicyChanged', { by: [invalid, pressurePolicy()] }],
+    [
+      'a policy in DryRun ranks higher',
+      'PolicyChanged',
+      { by: [pressurePolicy({}, { name: 'a', priority: 9, ...dryRun }), pressurePolicy()] },
+    ],
+    ['the agent applied another policy', 'PolicyChanged', { report: { policyUid: 'other' } }],
+    ['the agent applied an older generation', 'PolicyChanged', { report: { policyGeneration: 0 } }],
+    ['the pod does not exist', 'PodGone', { over: { pods: new Map() } }],
+    ['a namesake has another UID', 'PodGone', { over: podIs({ uid: 'another' }) }],
+    ['the UID is of a pod of another name', 'PodMoved', { over: podIs({ name: 'b' }) }],
+    ['the UID is of another namespace', 'PodMoved', { over: podIs({ namespace: 'other' }) }],
+    ['the pod is on another node', 'PodMoved', { over: podIs({ nodeName: 'node-2' }) }],
+    ['the pod is on no node', 'PodMoved', { over: podIs({ nodeName: undefined }) }],
+    ['the namespace is not known', 'NamespaceUnknown', { over: { namespaces: new Map() } }],
+    ['the namespace has the keep label', 'KeepMarked', { over: namespaceIs(keepLabel) }],
+    ['the pod has the keep label', 'KeepMarked', { over: podIs({ labels: keepLabel }) }],
+    ['the keep label is false', 'Evict', { over: podIs({ labels: { 'gc.dustpan.dev/keep': 'false' } }) }],
+    ['the pod was found critical', 'CriticalPod', { over: remembering({ critical: new Set(['uid-a']) }) }],
+    ['the pod is being deleted', 'Terminating', { over: podIs(terminating) }],
+    ['it was evicted a moment ago', 'Terminating', { over: remembering({ evicted: evictedAt0('uid-a') }) }],
+    ['the pod has succeeded', 'Finished', { over: podIs({ phase: 'Succeeded' }) }],
+    ['the pod has failed', 'Finished', { over: podIs({ phase: 'Failed' }) }],
+    ['the pod is pending', 'Evict', { over: podIs({ phase: 'Pending' }) }],
+    ['its measurement is 6 min old', 'Evict', { request: { observedAtMs: minutesAgo(6) } }],
+    ['its measurement is older than 6 min', 'RequestStale', { request: { observedAtMs: minutesAgo(6) - 1 } }],
+    ['its measurement is a minute ahead', 'Evict', { request: { observedAtMs: minutesAgo(-1) } }],
+    ['its measurement is from the future', 'RequestStale', { request: { observedAtMs: minutesAgo(-1) + 1 } }],
+    ['the pause after a block continues', 'BudgetBlocked', { over: deferred('BudgetBlocked', 1_001) }],
+    ['the pause after a block has ended', 'Evict', { over: deferred('BudgetBlocked', 1_000) }],
+    ['the pause after a failure continues', 'EvictionFailed', { over: deferred('EvictionFailed', 1_001) }],
+  ])('%s: %s', (_, expected, { over, request, report, by } = {}) => {
     const reports = [{ ...reportOf('node-1', requestOf('a', request)), ...report }];
     expect(verdicts({ reports, ...over }, by)).toEqual([`a ${expected}`]);
   });

@@ -36,65 +36,31 @@ const paused = (untilMs: number, measuredAfterMs = 0): Partial<EvictionFacts> =>
   memory({ pauses: new Map([['node-1', { untilMs, measuredAfterMs }]]) });
 const measuredAtMs = minutesAgo(1);
 
-interface Row {
-  readonly name: string;
-  readonly expected: string;
-  readonly over?: Partial<EvictionFacts>;
-  readonly by?: Policy;
-}
+const available = (bytes: number) => requesting({ shortage: { available: bytes, threshold } });
+const newLeader = (untilMs: number, measuredAfterMs = 0) =>
+  memory({ firstPause: { untilMs, measuredAfterMs } });
 const noPods = pressurePolicy({ evictPods: false });
+const elsewhere = new Map([['node-2', { untilMs: monotonicMs + 1, measuredAfterMs: 0 }]]);
 
 /** The rules for every request are in plan.test.ts. */
 describe('a pod that its node requests because it is short of disk space', () => {
-  test.each<Row>([
-    { name: 'the policy has no such rule', by: evictPolicy(), expected: 'PolicyChanged' },
-    { name: 'the policy evicts no pods', by: noPods, expected: 'PolicyChanged' },
-    {
-      name: 'the policy has no threshold for the signal',
-      over: requesting({ signal: 'imagefs.available' }),
-      expected: 'PolicyChanged',
-    },
-    { name: 'inodes are short', over: requesting({ signal: 'nodefs.inodesFree' }), expected: 'Evict' },
-    {
-      name: 'exactly the threshold is available',
-      over: requesting({ shortage: { available: threshold, threshold } }),
-      expected: 'PolicyChanged',
-    },
-    {
-      name: 'a byte less is available',
-      over: requesting({ shortage: { available: threshold - 1, threshold } }),
-      expected: 'Evict',
-    },
-    { name: 'the pod uses nothing', over: requesting({ observedBytes: 0 }), expected: 'PolicyChanged' },
-    {
-      name: 'the pod uses less than it requests',
-      over: requesting({ observedBytes: 1, limitBytes: 2 }),
-      expected: 'Evict',
-    },
-    { name: 'its node has a pause', over: paused(monotonicMs + 1), expected: 'PacingLimit' },
-    { name: 'the pause of its node has ended', over: paused(monotonicMs), expected: 'Evict' },
-    {
-      name: 'it was not measured since the last eviction on its node',
-      over: paused(0, measuredAtMs),
-      expected: 'PacingLimit',
-    },
-    { name: 'it was measured after that', over: paused(0, measuredAtMs - 1), expected: 'Evict' },
-    {
-      name: 'another node has a pause',
-      over: memory({ pauses: new Map([['node-2', { untilMs: monotonicMs + 1, measuredAfterMs: 0 }]]) }),
-      expected: 'Evict',
-    },
-    {
-      name: 'the leader is new',
-      over: memory({ firstPause: { untilMs: monotonicMs + 1, measuredAfterMs: 0 } }),
-      expected: 'PacingLimit',
-    },
-    {
-      name: 'it was not measured since the leader is new',
-      over: memory({ firstPause: { untilMs: 0, measuredAfterMs: measuredAtMs } }),
-      expected: 'PacingLimit',
-    },
-  ])('$name: $expected', ({ over = {}, by, expected }) => {
+  test.each<[name: string, expected: string, over: Partial<EvictionFacts>, by?: Policy]>([
+    ['the policy has no such rule', 'PolicyChanged', {}, evictPolicy()],
+    ['the policy evicts no pods', 'PolicyChanged', {}, noPods],
+    ['the policy has no threshold for it', 'PolicyChanged', requesting({ signal: 'imagefs.available' })],
+    ['inodes are short', 'Evict', requesting({ signal: 'nodefs.inodesFree' })],
+    ['exactly the threshold is available', 'PolicyChanged', available(threshold)],
+    ['a byte less is available', 'Evict', available(threshold - 1)],
+    ['the pod uses nothing', 'PolicyChanged', requesting({ observedBytes: 0 })],
+    ['the pod uses less than it requests', 'Evict', requesting({ observedBytes: 1, limitBytes: 2 })],
+    ['its node has a pause', 'PacingLimit', paused(monotonicMs + 1)],
+    ['the pause of its node has ended', 'Evict', paused(monotonicMs)],
+    ['it was not measured since the last eviction there', 'PacingLimit', paused(0, measuredAtMs)],
+    ['it was measured after that', 'Evict', paused(0, measuredAtMs - 1)],
+    ['another node has a pause', 'Evict', memory({ pauses: elsewhere })],
+    ['the leader is new', 'PacingLimit', newLeader(monotonicMs + 1)],
+    ['it was not measured since the leader is new', 'PacingLimit', newLeader(0, measuredAtMs)],
+  ])('%s: %s', (_, expected, over, by) => {
     const all = { reports: [reportOf('node-1', pressureRequest('a'))], ...over };
     expect(verdicts(all, by)).toEqual([`a ${expected}`]);
   });
@@ -127,23 +93,14 @@ describe('of the requests of one node, only the first that may be evicted is due
     expect(by(requests.toReversed())).toEqual(['c Evict', 'b PacingLimit', 'a PacingLimit']);
   });
 
+  const deferred = new Map([
+    ['uid-a', { reason: 'BudgetBlocked' as const, tries: 1, untilMs: monotonicMs + 1 }],
+  ]);
   test.each([
-    {
-      name: 'has the keep label',
-      over: { pods: without('uid-a', { labels: keepLabel }) },
-      reason: 'KeepMarked',
-    },
-    { name: 'is critical', over: memory({ critical: new Set(['uid-a']) }), reason: 'CriticalPod' },
-    {
-      name: 'is blocked by a budget',
-      over: memory({
-        deferred: new Map([
-          ['uid-a', { reason: 'BudgetBlocked' as const, tries: 1, untilMs: monotonicMs + 1 }],
-        ]),
-      }),
-      reason: 'BudgetBlocked',
-    },
-  ])('the next is, if the first $name', ({ over, reason }) => {
+    ['has the keep label', 'KeepMarked', { pods: without('uid-a', { labels: keepLabel }) }],
+    ['is critical', 'CriticalPod', memory({ critical: new Set(['uid-a']) })],
+    ['is blocked by a budget', 'BudgetBlocked', memory({ deferred })],
+  ])('the next is, if the first %s: %s', (_, reason, over) => {
     expect(verdicts({ ...three, ...over })).toEqual([`a ${reason}`, 'b Evict', 'c PacingLimit']);
   });
 
@@ -167,30 +124,18 @@ describe('while a pod of the node is ending', () => {
   const evicted = memory({ evicted: evictedAt0('uid-c') });
 
   test.each([
-    { name: 'its grace period is running', over: endingAfter(1), waits: true },
-    { name: 'its grace period ends in 2 min', over: endingAfter(120_000), waits: true },
-    { name: 'its grace period ends later', over: endingAfter(120_001), waits: false },
-    { name: 'its grace period has been over for 30 s', over: endingAfter(-30_000), waits: true },
-    { name: 'it is stuck after that', over: endingAfter(-30_001), waits: false },
-    { name: 'it has finished, with finalizers', over: endingAfter(1, { phase: 'Failed' }), waits: false },
-    { name: 'it is on another node', over: endingAfter(1, { nodeName: 'node-2' }), waits: false },
-    { name: 'it is on no node', over: endingAfter(1, { nodeName: undefined }), waits: false },
-    {
-      name: 'it was just evicted, and the cache does not show it',
-      over: { ...three, ...evicted },
-      waits: true,
-    },
-    {
-      name: 'it was just evicted, and has finished',
-      over: { ...ending({ phase: 'Succeeded' }), ...evicted },
-      waits: false,
-    },
-    {
-      name: 'it was evicted, and is stuck after its grace period',
-      over: { ...endingAfter(-30_001), ...evicted },
-      waits: false,
-    },
-  ])('$name: no other pod is due: $waits', ({ over, waits }) => {
+    ['its grace period is running', true, endingAfter(1)],
+    ['its grace period ends in 2 min', true, endingAfter(120_000)],
+    ['its grace period ends later', false, endingAfter(120_001)],
+    ['its grace period has been over for 30 s', true, endingAfter(-30_000)],
+    ['it is stuck after that', false, endingAfter(-30_001)],
+    ['it has finished, with finalizers', false, endingAfter(1, { phase: 'Failed' })],
+    ['it is on another node', false, endingAfter(1, { nodeName: 'node-2' })],
+    ['it is on no node', false, endingAfter(1, { nodeName: undefined })],
+    ['it was just evicted, and the cache does not show it', true, { ...three, ...evicted }],
+    ['it was just evicted, and has finished', false, { ...ending({ phase: 'Succeeded' }), ...evicted }],
+    ['it was evicted, and is stuck after its grace period', false, { ...endingAfter(-30_001), ...evicted }],
+  ])('%s: no other pod is due: %s', (_, waits, over) => {
     expect(verdicts(over).slice(0, 2)).toEqual([waits ? 'a PacingLimit' : 'a Evict', 'b PacingLimit']);
   });
 

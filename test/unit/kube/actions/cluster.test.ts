@@ -15,24 +15,6 @@ test('deletePod counts NotFound for a repeated request as deleted', async () => 
   expect(await clusterActions(new FakeTransport(answers)).deletePod(pod, signal)).toBe('deleted');
 });
 
-test('deletePod sends both preconditions and grace period 0, without a propagation policy', async () => {
-  const transport = new FakeTransport({});
-  expect(await clusterActions(transport).deletePod(pod, signal)).toBe('deleted');
-  expect(transport.requests).toEqual([
-    expect.objectContaining({
-      method: 'DELETE',
-      path: '/api/v1/namespaces/a/pods/b',
-      timeoutMs: 15_000,
-      body: {
-        apiVersion: 'v1',
-        kind: 'DeleteOptions',
-        gracePeriodSeconds: 0,
-        preconditions: { uid: 'u', resourceVersion: '7' },
-      },
-    }),
-  ]);
-});
-
 test('deletePod escapes the names in its path', async () => {
   const transport = new FakeTransport({});
   await clusterActions(transport).deletePod({ ...pod, namespace: 'a/x', name: 'b?c' }, signal);

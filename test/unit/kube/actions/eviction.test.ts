@@ -19,39 +19,21 @@ const refusing = (facts: Facts, message = 'no') =>
   });
 
 const evacuation = 'admission webhook "w" denied the request: Eviction triggered evacuation of VMI a/b';
-test.each<{ name: string; facts: Facts; message?: string; expected: EvictionOutcome }>([
-  {
-    name: 'a budget that is being calculated',
-    facts: { status: 429, isStatus: true, causes: ['DisruptionBudget'], retryAfterMs: 10_000 },
-    expected: { kind: 'blocked', message: 'no', retryAfterMs: 10_000 },
-  },
-  {
-    name: 'a busy server',
-    facts: { status: 429, retryAfterMs: 1_000 },
-    expected: { kind: 'throttled', retryAfterMs: 1_000 },
-  },
-  {
-    name: "a webhook's 429, as KubeVirt's",
-    facts: { status: 429, isStatus: true },
-    message: evacuation,
-    expected: { kind: 'denied', message: evacuation, retryAfterMs: undefined },
-  },
-  {
-    name: "a webhook's 429 with a Retry-After",
-    facts: { status: 429, isStatus: true, reason: 'TooManyRequests', retryAfterMs: 1_000 },
-    expected: { kind: 'denied', message: 'no', retryAfterMs: 1_000 },
-  },
-  {
-    name: 'a webhook that denies without a status',
-    facts: { status: 400, isStatus: true },
-    expected: { kind: 'denied', message: 'no', retryAfterMs: undefined },
-  },
-  {
-    name: 'a missing right',
-    facts: { status: 403, reason: 'Forbidden' },
-    expected: { kind: 'forbidden', message: 'no' },
-  },
-])('$name: $expected.kind', async ({ facts, message, expected }) => {
+const busy = { status: 429, isStatus: true };
+const denied = (message: string, retryAfterMs?: number): EvictionOutcome => {
+  return { kind: 'denied', message, retryAfterMs };
+};
+const later = { kind: 'blocked', message: 'no', retryAfterMs: 10_000 } as const;
+const budget = { ...busy, causes: ['DisruptionBudget'], retryAfterMs: 10_000 };
+const tooMany = { ...busy, reason: 'TooManyRequests', retryAfterMs: 1_000 };
+test.each<[name: string, facts: Facts, expected: EvictionOutcome, message?: string]>([
+  ['a budget that is being calculated', budget, later],
+  ['a busy server', { status: 429, retryAfterMs: 1_000 }, { kind: 'throttled', retryAfterMs: 1_000 }],
+  ["a webhook's 429, as KubeVirt's", busy, denied(evacuation), evacuation],
+  ["a webhook's 429 with a Retry-After", tooMany, denied('no', 1_000)],
+  ['a webhook that denies without a status', { status: 400, isStatus: true }, denied('no')],
+  ['a missing right', { status: 403, reason: 'Forbidden' }, { kind: 'forbidden', message: 'no' }],
+])('%s', async (_, facts, expected, message) => {
   const { evictions } = refusing(facts, message);
   expect(await evictions.evictPod(pod, undefined, signal)).toEqual(expected);
   expect(await evictions.deletePod(pod, undefined, signal)).toEqual(expected);

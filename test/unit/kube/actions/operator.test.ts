@@ -42,22 +42,7 @@ async function quiet(): Promise<void> {
 }
 
 const a1 = storedPolicy('a', '1');
-const a2 = storedPolicy('a', '2');
 const b1 = storedPolicy('b', '1');
-
-test('passes the whole object to the handler, for a deleted policy the last one', async () => {
-  const events: PolicyEvent[] = [];
-  const { set, relist } = startOperator((event) => {
-    events.push(event);
-    return Promise.resolve();
-  });
-  await set(a2);
-  await relist();
-  expect(events).toEqual([
-    { type: 'ADDED', uid: 'uid-a', name: 'a', object: a2.object },
-    { type: 'DELETED', uid: 'uid-a', name: 'a', object: a2.object },
-  ]);
-});
 
 test('reports a deletion once, and nothing for a relist without changes', async () => {
   const { reported, set, relist } = startOperator();

@@ -52,20 +52,16 @@ const bob = {
 const east = { server: 'https://east.test', name: 'n', namespace: 'a' };
 const west = 'https://west.test';
 test.each([
-  { name: 'none', overrides: {}, is: { ...east, headers: ann } },
-  { name: 'a context', overrides: { context: 'two' }, is: { server: west, headers: bob } },
-  {
-    name: 'a cluster: user and namespace stay',
-    overrides: { cluster: 'west' },
-    is: { server: west, namespace: 'a', headers: ann },
-  },
-  { name: 'a user: cluster and namespace stay', overrides: { user: 'bob' }, is: { ...east, headers: bob } },
-  {
-    name: 'a server: the name for TLS was that of the other',
-    overrides: { server: 'https://s.test' },
-    is: { server: 'https://s.test', namespace: 'a', headers: ann },
-  },
-])('overrides of a kubeconfig: $name', async ({ overrides, is }) => {
+  ['none', {}, { ...east, headers: ann }],
+  ['a context', { context: 'two' }, { server: west, headers: bob }],
+  ['a cluster: user and namespace stay', { cluster: 'west' }, { server: west, namespace: 'a', headers: ann }],
+  ['a user: cluster and namespace stay', { user: 'bob' }, { ...east, headers: bob }],
+  [
+    'a server: the name for TLS was that of the other',
+    { server: 'https://s.test' },
+    { server: 'https://s.test', namespace: 'a', headers: ann },
+  ],
+])('overrides of a kubeconfig: %s', async (_, overrides, is) => {
   expect(await withFile({ overrides })).toEqual({ name: undefined, namespace: undefined, ...is });
 });
 

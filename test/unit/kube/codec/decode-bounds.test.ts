@@ -1,18 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { jobTrackingFinalizer } from '../../../../src/api/finalizers.ts';
 import { CONTAINER_ENDS, KEEP_LABEL } from '../../../../src/api/policy/matching.ts';
-import {
-  jobFromJson,
-  namespaceFromJson,
-  nodeFromJson,
-  podFromJson,
-  replicaSetFromJson,
-} from '../../../../src/kube/codec/json.ts';
 import type { Codec } from '../../../../src/kube/codec/list.ts';
-import { ReplicaSet } from '../../../../src/kube/gen/apps.ts';
-import { Job } from '../../../../src/kube/gen/batch.ts';
-import { Namespace, Node, Pod } from '../../../../src/kube/gen/core.ts';
-import { NodePod } from '../../../../src/kube/gen/node_pod.ts';
 import { LiveReads } from '../../../../src/kube/actions/live-reads.ts';
 import { nodePodCodec } from '../../../../src/kube/cache/node-pods.ts';
 import { nodeReportsResource } from '../../../../src/kube/cache/node-report-facts.ts';
@@ -28,6 +17,7 @@ import {
 import { bounds, isCut } from '../../../../src/runtime/bounds.ts';
 import { systemClock } from '../../../../src/runtime/scheduling/clock.ts';
 import { FakeTransport } from '../../../fakes/transport.ts';
+import { protobufOf } from '../../../sandbox/api/protobuf-kinds.ts';
 import { pod, plain } from './decode.fixtures.ts';
 
 const never = new AbortController().signal;
@@ -43,9 +33,8 @@ const times = <T>(count: number, make: (i: number) => T): T[] =>
 
 /** The facts of a pod, from both wire forms. */
 function forms(object: object): readonly PodFacts[] {
-  const bytes = Buffer.from(Pod.encode(podFromJson(object)).finish());
   const codec = podCodec(() => new Set(['app', CONTAINER_ENDS]));
-  return [codec.fromProtobuf(bytes), codec.fromJson(object)].map(plain);
+  return [codec.fromProtobuf(protobufOf('Pod', object)), codec.fromJson(object)].map(plain);
 }
 
 const sizeOf = (facts: unknown): number => JSON.stringify(facts).length;
@@ -116,23 +105,14 @@ describe('a pod', () => {
 });
 
 /** The facts of any other kind, from both wire forms. */
-function both<M, T>(
-  codec: () => Codec<T>,
-  message: (json: unknown) => M,
-  encode: (message: M) => Uint8Array,
-) {
-  return (object: object): readonly T[] => [
-    codec().fromJson(object),
-    codec().fromProtobuf(Buffer.from(encode(message(object)))),
-  ];
-}
+const both =
+  <T>(kind: string, codec: Codec<T>) =>
+  (object: object): readonly T[] => [codec.fromJson(object), codec.fromProtobuf(protobufOf(kind, object))];
 
-const nodes = both(nodeCodec, nodeFromJson, (it: Node) => Node.encode(it).finish());
-const namespaces = both(namespaceCodec, namespaceFromJson, (it: Namespace) => Namespace.encode(it).finish());
-const jobs = both(jobCodec, jobFromJson, (it: Job) => Job.encode(it).finish());
-const replicaSets = both(replicaSetCodec, replicaSetFromJson, (it: ReplicaSet) =>
-  ReplicaSet.encode(it).finish(),
-);
+const nodes = both('Node', nodeCodec());
+const namespaces = both('Namespace', namespaceCodec());
+const jobs = both('Job', jobCodec());
+const replicaSets = both('ReplicaSet', replicaSetCodec());
 const metadata = { name: 'a', namespace: 'b', uid: 'u', resourceVersion: '1' };
 const manyLabels = Object.fromEntries(times(20_000, (i) => [`label-${i}`, 'value']));
 
@@ -207,8 +187,7 @@ describe('a pod of the node', () => {
   const container = (image: string, name = 'c') => ({ name, image });
   const images = (count: number): string[] => times(count, (i) => `${i}`.padEnd(bounds.text, 'x'));
   const codec = nodePodCodec();
-  const protobuf = (spec: object) =>
-    codec.fromProtobuf(Buffer.from(NodePod.encode(NodePod.fromPartial({ metadata, spec })).finish()));
+  const protobuf = (spec: object) => codec.fromProtobuf(protobufOf('Pod', { metadata, spec }));
 
   test.each([
     { name: 'an image', spec: { containers: [container(long()), container('b', 'd')] } },

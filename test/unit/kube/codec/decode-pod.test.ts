@@ -1,16 +1,16 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { describe, expect, test } from 'vitest';
 import { jobTrackingFinalizer } from '../../../../src/api/finalizers.ts';
-import { podFromJson } from '../../../../src/kube/codec/json.ts';
 import { decodeWhole } from '../../../../src/kube/codec/reader.ts';
 import { Pod } from '../../../../src/kube/gen/core.ts';
 import { ObjectMeta } from '../../../../src/kube/gen/meta.ts';
 import type { LabelKeys } from '../../../../src/kube/cache/objects.ts';
 import { podCodec } from '../../../../src/kube/cache/resources.ts';
 import { seededRandom, type Random } from '../../../cluster/population/random.ts';
+import { protobufOf } from '../../../sandbox/api/protobuf-kinds.ts';
 import { pod, plain } from './decode.fixtures.ts';
 
-const protobuf = (object: object): Buffer => Buffer.from(Pod.encode(podFromJson(object)).finish());
+const protobuf = (object: object): Buffer => protobufOf('Pod', object);
 
 type Lengths = readonly [number, ...number[]];
 

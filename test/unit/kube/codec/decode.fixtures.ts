@@ -1,8 +1,10 @@
 import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
-import type { FakeObject } from '../../../fakes/api-wire.ts';
+import type { KubeObject } from '../../../sandbox/api/json.ts';
 
 /** As a real API server sent it, with fields that we do not read. */
-export const evicted: FakeObject = {
+export const evicted: KubeObject = {
+  apiVersion: 'v1',
+  kind: 'Pod',
   metadata: {
     name: 'web-7d5f',
     namespace: 'shop',
@@ -75,7 +77,9 @@ export const plain = (facts: PodFacts): PodFacts =>
   ) as unknown as PodFacts;
 
 /** A pod with this status. */
-export const pod = (status: object, metadata: object = {}): FakeObject => ({
+export const pod = (status: object, metadata: object = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
   metadata: {
     name: 'p',
     namespace: 'a',

@@ -3,7 +3,7 @@ import { CONTAINER_ENDS } from '../../../../src/api/policy/matching.ts';
 import { MalformedError } from '../../../../src/kube/codec/frames.ts';
 import type { LabelKeys, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { jobCodec, jsonResource, nodeCodec, podCodec } from '../../../../src/kube/cache/resources.ts';
-import { podBytes } from '../../../fakes/api-wire.ts';
+import { protobufOf } from '../../../sandbox/api/protobuf-kinds.ts';
 import { evicted, evictedFacts, plain, pod } from './decode.fixtures.ts';
 
 const labelKeys = new Set(['app']);
@@ -11,7 +11,7 @@ const codec = podCodec(() => labelKeys);
 
 const facts = (object: object): PodFacts => podCodec(() => 'all').fromJson(object);
 
-const protobuf = podBytes;
+const protobuf = (object: object): Buffer => protobufOf('Pod', object);
 /** A container that ended at this time. */
 const ended = (finishedAt: string): object => ({ state: { terminated: { finishedAt } } });
 const condition = (type: string, status: string, time?: string, more: object = {}): object => ({
@@ -141,78 +141,53 @@ describe('the ends of containers', () => {
 });
 
 describe('pods', () => {
-  test('JSON and protobuf give the same facts', () => {
-    expect(plain(codec.fromJson(evicted))).toEqual(evictedFacts);
-    expect(plain(codec.fromProtobuf(protobuf(evicted)))).toEqual(evictedFacts);
-  });
-
   const read = (status: object | undefined): unknown[] => {
     const object = { ...pod({}), status };
     return [facts(object), codec.fromProtobuf(protobuf(object))];
   };
   const finishOf = (status: object): unknown => read(status).map((one) => (one as PodFacts).finishedAtMs);
 
+  const main = (...times: readonly string[]) => ({ containerStatuses: times.map(ended) });
+  const init = (time: string) => ({ initContainerStatuses: [ended(time)] });
+  const disrupted = (time: string) => ({ conditions: [disruption(time)] });
+  const [day2, day3, day4] = [january(2), january(3), january(4)];
+
   test.each<readonly [string, object]>([
     ['no container status', {}],
-    ['a container that the kubelet lost', { containerStatuses: [ended(january(2)), ended(start1970)] }],
-    ['an ended init container alone', { initContainerStatuses: [ended(january(2))] }],
-    ['a container that waits', { containerStatuses: [ended(january(2)), { state: { waiting: {} } }] }],
-    ['a start alone', { startTime: january(2) }],
+    ['a container that the kubelet lost', main(day2, start1970)],
+    ['an ended init container alone', init(day2)],
+    ['a container that waits', { containerStatuses: [ended(day2), { state: { waiting: {} } }] }],
+    ['a start alone', { startTime: day2 }],
   ])('with %s the disruption is the finish, and no other condition', (_name, status) => {
     const failed = { phase: 'Failed', ...status };
-    const others = ['Ready', 'DisruptionTarget'].map((type) => condition(type, 'False', january(4)));
+    const others = ['Ready', 'DisruptionTarget'].map((type) => condition(type, 'False', day4));
     expect(finishOf({ ...failed, conditions: others })).toEqual([undefined, undefined]);
-    const conditions = [disruption(january(3)), condition('Ready', 'True', january(4))];
-    const atMs = Date.parse(january(3));
+    const conditions = [disruption(day3), condition('Ready', 'True', day4)];
+    const atMs = Date.parse(day3);
     expect(finishOf({ ...failed, conditions })).toEqual([atMs, atMs]);
   });
 
+  const ephemeral = { ephemeralContainerStatuses: [ended(day3)] };
+  const [early, soon] = ['2025-12-31T22:00:00Z', '2025-12-31T23:59:55Z'];
+  const slow = '1970-01-01T00:02:03Z';
   test.each<readonly [string, object, string]>([
     [
       'the end of a container after the disruption is later',
-      { conditions: [disruption(january(3))], containerStatuses: [ended(january(4)), ended(start1970)] },
-      january(4),
+      { ...disrupted(day3), ...main(day4, start1970) },
+      day4,
     ],
     [
       'a later condition does not move the end of the last container',
-      { conditions: [disruption(january(4))], containerStatuses: [ended(january(2))] },
-      january(2),
+      { ...disrupted(day4), ...main(day2) },
+      day2,
     ],
-    [
-      'an init container may end last',
-      { containerStatuses: [ended(january(2))], initContainerStatuses: [ended(january(3))] },
-      january(3),
-    ],
-    [
-      'an ephemeral container may end last',
-      { containerStatuses: [ended(january(2))], ephemeralContainerStatuses: [ended(january(3))] },
-      january(3),
-    ],
-    [
-      'a container that ended before the creation shows that the clock was behind: no later time counts',
-      { containerStatuses: [ended(january(2)), ended(beforeCreation)] },
-      beforeCreation,
-    ],
-    [
-      'so does the disruption, without the end of a container',
-      { conditions: [disruption(beforeCreation)] },
-      beforeCreation,
-    ],
-    [
-      'so does a start before the creation, however long the pod ran',
-      { startTime: '2025-12-31T22:00:00Z', containerStatuses: [ended(january(2))] },
-      '2025-12-31T22:00:00Z',
-    ],
-    [
-      'a synchronised clock may start a pod some seconds before the creation',
-      { startTime: '2025-12-31T23:59:55Z', containerStatuses: [ended(january(2))] },
-      january(2),
-    ],
-    [
-      'a clock that counts from 1970 is behind',
-      { containerStatuses: [ended('1970-01-01T00:02:03Z')] },
-      '1970-01-01T00:02:03Z',
-    ],
+    ['an init container may end last', { ...main(day2), ...init(day3) }, day3],
+    ['an ephemeral container may end last', { ...main(day2), ...ephemeral }, day3],
+    ['an end before the creation shows a clock that was behind', main(day2, beforeCreation), beforeCreation],
+    ['so does a disruption, without the end of a container', disrupted(beforeCreation), beforeCreation],
+    ['so does a start, however long the pod ran', { startTime: early, ...main(day2) }, early],
+    ['a synchronised clock may start a pod some seconds early', { startTime: soon, ...main(day2) }, day2],
+    ['a clock that counts from 1970 is behind', main(slow), slow],
   ])('%s', (_name, status, finish) => {
     for (const phase of ['Failed', 'Succeeded'])
       expect(finishOf({ phase, ...status })).toEqual([Date.parse(finish), Date.parse(finish)]);
@@ -279,18 +254,12 @@ describe('pods', () => {
       else expect((one as PodFacts).wait).toMatchObject(wait);
   });
 
-  const withAnEnd = { message: 'x', containerStatuses: [ended(january(2))] };
+  const withAnEnd = { message: 'x', ...main(day2) };
+  const running = { message: '', finishedAtMs: undefined };
+  const scheduled = (status: string) => ({ conditions: [condition('PodScheduled', status)] });
   test.each<readonly [string, object | undefined, Partial<PodFacts>]>([
-    [
-      'a running pod has neither message nor end',
-      { phase: 'Running', ...withAnEnd },
-      { phase: 'Running', message: '', finishedAtMs: undefined },
-    ],
-    [
-      'a pod in phase Unknown has not ended',
-      { phase: 'Unknown', ...withAnEnd },
-      { phase: 'Unknown', message: '', finishedAtMs: undefined },
-    ],
+    ['a running pod has neither message nor end', { phase: 'Running', ...withAnEnd }, running],
+    ['a pod in phase Unknown has not ended', { phase: 'Unknown', ...withAnEnd }, running],
     [
       'a pod with an empty phase has no finish time; it is terminated, as upstream',
       withAnEnd,
@@ -299,16 +268,8 @@ describe('pods', () => {
     ['a new pod has no node and was on none', {}, { nodeName: undefined, nodeExisted: false }],
     ['a startTime of zero is none', { startTime: '0001-01-01T00:00:00Z' }, { nodeExisted: false }],
     ['a pod that a kubelet has accepted was on a node', { startTime: january(1) }, { nodeExisted: true }],
-    [
-      'a pod that a scheduler has bound was on a node',
-      { conditions: [condition('PodScheduled', 'True')] },
-      { nodeExisted: true },
-    ],
-    [
-      'a pod that no scheduler could bind was on none',
-      { conditions: [condition('PodScheduled', 'False')] },
-      { nodeExisted: false },
-    ],
+    ['a pod that a scheduler has bound was on a node', scheduled('True'), { nodeExisted: true }],
+    ['a pod that no scheduler could bind was on none', scheduled('False'), { nodeExisted: false }],
     ...(
       [
         ['Failed', 'True', 'TerminationByKubelet', true],

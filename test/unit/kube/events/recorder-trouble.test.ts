@@ -82,13 +82,9 @@ test.each([
 });
 
 test.each([
-  { name: 'a rejection is final, with a warning', causes: [], warnings: 1 },
-  {
-    name: 'a rejection in a terminating namespace is final, without a warning',
-    causes: ['NamespaceTerminating'],
-    warnings: 0,
-  },
-])('$name', async ({ causes, warnings }) => {
+  ['a rejection is final, with a warning', [], 1],
+  ['a rejection in a terminating namespace is final, without a warning', ['NamespaceTerminating'], 0],
+])('%s', async (_, causes, warnings) => {
   const { recorder, server, clock, dropped, log } = recording();
   server.before = () => {
     throw new ApiError('forbidden', { status: 403, reason: 'Forbidden', causes });

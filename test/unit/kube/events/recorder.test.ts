@@ -3,35 +3,6 @@ import { minutes, recorded, recording, webEvent } from '../../../fakes/event-rec
 import { settled } from '../../../fakes/settling-clock.ts';
 import { hostile, raw } from '../../../hostile.ts';
 
-test('the first occurrence is an Event without a series', async () => {
-  const { server, sent } = await recorded();
-  expect(server.requests).toMatchObject([
-    { method: 'POST', path: '/apis/events.k8s.io/v1/namespaces/shop/events' },
-  ]);
-  expect(server.requests.map(({ body }) => body)).toEqual([
-    {
-      apiVersion: 'events.k8s.io/v1',
-      kind: 'Event',
-      metadata: { name: 'web.188ae5bc28fb2121', namespace: 'shop' },
-      eventTime: '2026-01-15T12:00:00.000000Z',
-      reportingController: 'gc.dustpan.dev/controller',
-      reportingInstance: 'pod-1',
-      type: 'Normal',
-      reason: 'PodCollected',
-      action: 'Collect',
-      note: 'collected a pod',
-      regarding: {
-        apiVersion: 'apps/v1',
-        kind: 'Deployment',
-        namespace: 'shop',
-        name: 'web',
-        uid: 'uid-web',
-      },
-    },
-  ]);
-  expect(sent).toEqual(['create']);
-});
-
 test('each occasion has its own Event, and is not written', async () => {
   const { recorder, server, sent } = recording();
   for (const occasion of ['80', '95', '95']) recorder.record({ ...webEvent(), occasion });
@@ -39,21 +10,6 @@ test('each occasion has its own Event, and is not written', async () => {
   expect(sent).toEqual(['create', 'create']);
   expect(server.events).toHaveLength(2);
   expect(JSON.stringify(server.events)).not.toContain('occasion');
-});
-
-test('the second occurrence patches only the series, later ones make no request', async () => {
-  const { recorder, server, clock } = recording();
-  recorder.record(webEvent());
-  await clock.advance(1_000);
-  recorder.record(webEvent());
-  await settled();
-  for (let i = 0; i < 10; i += 1) recorder.record(webEvent());
-  await settled();
-  expect(server.verbs).toEqual(['POST', 'PATCH']);
-  expect(server.requests.at(1)).toMatchObject({ contentType: 'application/merge-patch+json' });
-  expect(server.requests.at(1)?.body).toEqual({
-    series: { count: 2, lastObservedTime: '2026-01-15T12:00:01.000000Z' },
-  });
 });
 
 test('occurrences during the first request are one patch after it', async () => {
