@@ -177,8 +177,8 @@ function brokenRules({ value, schema, path }: Place): readonly string[] {
   const broken = rulesOf(schema).filter(({ rule }) => evaluated(rule, value) !== true);
   const actual = typeof value === 'object' ? '' : `, is ${formatValue(value)}`;
   return broken.map(({ message, messageExpression, fieldPath = '' }) => {
-    const text = (messageExpression && evaluated(messageExpression, value)) ?? message;
-    return `${path}${fieldPath}: ${String(text)}${actual}`;
+    const corrected = messageExpression === undefined ? undefined : evaluated(messageExpression, value);
+    return `${path}${fieldPath}: ${typeof corrected === 'string' ? corrected : message}${actual}`;
   });
 }
 

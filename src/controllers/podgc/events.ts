@@ -1,5 +1,4 @@
 import type { EventSpec } from '../../kube/events/recorder.ts';
-import type { OwnerRef } from '../../kube/cache/objects.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import { ownerRef, podRef, policyRef, type ObjectRef } from '../../api/event-refs.ts';
 import { holdText } from '../../gc/reasons/hold-words.ts';
