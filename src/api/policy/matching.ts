@@ -209,6 +209,23 @@ const keysOf = ({ matchLabels, matchExpressions }: LabelSelector): readonly stri
 
 const everything: LabelSelector = { matchLabels: {}, matchExpressions: [] };
 
+/** The names of the policies, of those with a higher rank, that select everything that a policy might govern; none if it may govern something. */
+export function shadowedBy(policy: Policy, above: readonly Policy[]): readonly string[] {
+  const blocks = (['pods', 'nodes'] as const).filter((block) => policy[block] !== undefined);
+  const others = blocks.map((block) => above.find((one) => selectsEvery(block, one)));
+  return others.includes(undefined) ? [] : [...new Set(others.flatMap((one) => one?.name ?? []))];
+}
+
+function selectsEvery(block: 'pods' | 'nodes', { pods, nodes }: Policy): boolean {
+  if (block === 'nodes') return nodes !== undefined && selectsAll(nodes.nodeSelector);
+  return (
+    pods !== undefined &&
+    selectsAll(pods.namespaceSelector) &&
+    selectsAll(pods.podSelector) &&
+    pods.excludeNamespaces.size === 0
+  );
+}
+
 export const selectsAll = ({ matchLabels, matchExpressions }: LabelSelector): boolean =>
   Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
 

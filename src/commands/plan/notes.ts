@@ -1,9 +1,9 @@
 import { hasCapacity } from '../../agent/imagegc/disk.ts';
 import { distinctImages, imageOf } from '../../agent/imagegc/holds.ts';
 import { isRepository, patternsWithoutImage } from '../../api/image-reference.ts';
-import { needsUsageOf } from '../../api/policy/matching.ts';
+import { needsUsageOf, shadowedBy } from '../../api/policy/matching.ts';
 import { nodeGovernance, nodeRule } from '../../api/policy/node-governance.ts';
-import { hasEnded, invalidPolicyText, isInvalid } from '../../api/policy/policy.ts';
+import { hasEnded, invalidPolicyText, isInvalid, type Policy } from '../../api/policy/policy.ts';
 import { byName, type NodePart, type PlanFacts } from '../../snapshot/plan-facts.ts';
 import { firstOf } from '../cli/table.ts';
 import type { PlanInputs } from './command.ts';
@@ -31,11 +31,19 @@ function policyNotes({ policies }: PlanFacts): readonly string[] {
       'The policies are not known, so neither is what would be removed. To plan with a policy, add --policy FILE.',
     ];
   if (policies.length === 0) return ['There is no GCPolicy: nothing would be removed.'];
-  return policies.flatMap((policy) =>
-    isInvalid(policy)
-      ? [invalidPolicyText({ ...policy, problems: policy.problems.slice(0, 1) }, `GCPolicy ${policy.name}`)]
-      : [],
-  );
+  const valid = policies.filter((policy): policy is Policy => !isInvalid(policy));
+  return policies.flatMap((policy) => {
+    if (isInvalid(policy))
+      return [
+        invalidPolicyText({ ...policy, problems: policy.problems.slice(0, 1) }, `GCPolicy ${policy.name}`),
+      ];
+    const names = shadowedBy(policy, valid.slice(0, valid.indexOf(policy)));
+    return names.length === 0
+      ? []
+      : [
+          `GCPolicy ${policy.name} governs nothing: GCPolicy ${names.join(' and ')} has a higher rank and selects everything. Only one policy governs an object.`,
+        ];
+  });
 }
 
 function clusterNotes({ pods, nodes, namespaces }: PlanFacts): readonly string[] {
@@ -85,7 +93,11 @@ export function imageListNotes({ policies = [] }: Pick<PlanFacts, 'policies'>, n
     const { keep = [], remove = [] } = (isInvalid(policy) ? undefined : policy.nodes?.imageGC) ?? {};
     const ended = remove.filter((entry) => hasEnded(entry, now)).map(({ image }) => image);
     const effects = [
-      ['keep', keep.filter(isRepository), ['keeps all tags', 'keep all tags']],
+      [
+        'keep',
+        keep.filter(isRepository),
+        ['keeps all tags (for one, write NAME:TAG)', 'keep all tags (for one, write NAME:TAG)'],
+      ],
       ['remove', ended, ['has ended and removes nothing', 'have ended and remove nothing']],
     ] as const;
     return effects.flatMap(([list, entries, [ofOne, ofMore]]) => {

@@ -105,8 +105,8 @@ const trippedTroubles = (one: Totals): readonly string[] =>
 function shortTrouble(one: Summary): readonly string[] {
   if (one.state !== 'Short') return [];
   const texts = {
-    bytes: `is ${one.usedPercent ?? '?'} % full: ${shortSizeText(one.wantedBytes)} must be freed, but only ${shortSizeText(one.plannedBytes)} can be.`,
-    inodes: `has ${one.usedInodesPercent ?? '?'} % of its inodes in use: ${one.wantedInodes} must be freed, but only about ${one.plannedInodes} can be.`,
+    bytes: `is ${one.usedPercent ?? '?'} % full: removals for space must free ${shortSizeText(one.wantedBytes)}, but can free only ${shortSizeText(one.plannedBytes)}.`,
+    inodes: `has ${one.usedInodesPercent ?? '?'} % of its inodes in use: removals for space must free ${one.wantedInodes}, but can free only about ${one.plannedInodes}.`,
   };
   const isShort = { bytes: one.plannedBytes < one.wantedBytes, inodes: one.plannedInodes < one.wantedInodes };
   const short = one.crossed.filter((unit) => isShort[unit]);

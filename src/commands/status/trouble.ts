@@ -1,6 +1,6 @@
 import type { GCPolicy, GCPolicyStatusCondition } from '../../api/gen/gcpolicy.gen.ts';
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
-import { rankPolicies, selectsAll } from '../../api/policy/matching.ts';
+import { rankPolicies, shadowedBy } from '../../api/policy/matching.ts';
 import { invalidPolicyText, isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { isStale, staleMinutes } from '../../api/report/fresh.ts';
@@ -134,25 +134,13 @@ function ofPolicy(
   ];
 }
 
-/** By the last status, and only where a policy above selects everything: an empty selection may be meant. */
+/** By the last status, too: an empty selection may be meant. */
 function shadowed({ status }: GCPolicy, policy: Policy, above: readonly Policy[]): readonly Found[] {
   const governs = (status?.pods?.governed ?? 0) > 0 || (status?.nodes?.desired ?? 0) > 0;
-  const blocks = (['pods', 'nodes'] as const).filter((block) => policy[block] !== undefined);
-  const others = blocks.map((block) => above.find((one) => selectsEvery(block, one)));
-  if (governs || blocks.length === 0 || others.includes(undefined)) return [];
-  const names = [...new Set(others.flatMap((one) => one?.name ?? []))].join(' and ');
-  const message = `It governs nothing: GCPolicy ${names} has a higher rank and selects everything.`;
+  const names = shadowedBy(policy, above);
+  if (governs || names.length === 0) return [];
+  const message = `It governs nothing: GCPolicy ${names.join(' and ')} has a higher rank and selects everything.`;
   return [{ severity: 'Held', reason: 'Shadowed', message, command: `kubectl edit gcpolicy ${policy.name}` }];
-}
-
-function selectsEvery(block: 'pods' | 'nodes', { pods, nodes }: Policy): boolean {
-  if (block === 'nodes') return nodes !== undefined && selectsAll(nodes.nodeSelector);
-  return (
-    pods !== undefined &&
-    selectsAll(pods.namespaceSelector) &&
-    selectsAll(pods.podSelector) &&
-    pods.excludeNamespaces.size === 0
-  );
 }
 
 const isValid = (policy: Policy | InvalidPolicy): policy is Policy => !isInvalid(policy);

@@ -126,7 +126,10 @@ export class PodGcController {
     const isSure = found.every(isKnown) || (await this.#isClockSure(signal));
     const stuck = isSure ? found : found.filter(isKnown);
     for (const { pod, cause, detail } of stuck.filter((one) => !isKnown(one)))
-      log.warn({ pod: `${pod.namespace}/${pod.name}`, cause, detail }, 'pod is stuck');
+      log.warn(
+        { pod: { namespace: pod.namespace, name: pod.name }, uid: pod.uid, cause, detail },
+        'pod is stuck',
+      );
     this.#stuck = new Set(stuck.map(({ pod }) => pod.uid));
     showStuck(own, stuck);
     // The same pods in each pass, as long as they are stuck: a series needs its repetitions.

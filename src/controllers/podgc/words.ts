@@ -47,7 +47,7 @@ export const podReasons: Readonly<Record<PodDeleteReason | PodKeepReason, Meanin
   },
   Expired: {
     meaning: 'It has finished, and its time to live has passed.',
-    change: `A longer ttl (in pods.terminated.ttlByReason, ttlAfterFinished or the pod's annotation ${TTL_ANNOTATION}), or, for one of the newest pods of an owner, a higher keepPerOwner. ${podLabel}`,
+    change: `A longer ttl (in pods.terminated.ttlByReason or ttlAfterFinished; the pod's annotation ${TTL_ANNOTATION} can only shorten it), or, for one of the newest pods of an owner, a higher keepPerOwner. ${podLabel}`,
   },
   OutOfService: {
     meaning: 'It is terminating on a node that is not ready and has the out-of-service taint.',
@@ -65,7 +65,8 @@ export const podReasons: Readonly<Record<PodDeleteReason | PodKeepReason, Meanin
   },
   NotTerminated: {
     meaning: 'It is running or starting.',
-    change: 'It finishes and a rule for finished pods selects it, or its node is deleted.',
+    change:
+      'It finishes, and a rule for finished pods selects it; or its Node is deleted, and the policy has pods.orphaned; or it is terminating, and its node gets the out-of-service taint, and the policy has pods.outOfService.',
   },
   UnderThreshold: {
     meaning: 'It has finished, but no threshold is exceeded that would select it.',

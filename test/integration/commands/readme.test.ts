@@ -12,8 +12,8 @@ const shown = [...readFileSync('README.md', 'utf8').matchAll(/^```\n\$ dustpan (
   ([, command = '', output = '']) => ({ command, output }),
 );
 
-test('README shows a plan, the usage of a node, and an explanation', () => {
-  expect(shown.map(({ command }) => command.split(' ')[0])).toEqual(['plan', 'top', 'why']);
+test('README shows the usage of a node, a plan, and an explanation', () => {
+  expect(shown.map(({ command }) => command.split(' ')[0])).toEqual(['top', 'plan', 'why']);
 });
 
 test('README shows a table of `dustpan top`', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { adviceOnNodes, imageListNotes, notesOn, paceNotes } from '../../../../src/commands/plan/notes.ts';
 import { planUnits } from '../../../../src/commands/plan/units.ts';
+import type { Policy } from '../../../../src/api/policy/policy.ts';
 import type { ThisNode } from '../../../../src/commands/cli/config.ts';
 import type { Decision } from '../../../../src/commands/plan/document.ts';
 import { emptyState } from '../../../../src/node/disk/state-format.ts';
@@ -116,6 +117,21 @@ describe('image patterns that match no image on the nodes of their policy', () =
     notesOn(facts).filter((note) => note.includes('no image on its'));
 });
 
+test('a policy that governs nothing is noted, with the one that governs', () => {
+  const first = { ...nodesPolicy({ imageGC: imageRule() }), name: 'first' };
+  const second = { ...first, name: 'second' };
+  const narrow = {
+    ...first,
+    nodes: { ...first.nodes, nodeSelector: { matchLabels: { a: 'b' }, matchExpressions: [] } },
+  } as typeof first;
+  const shadows = (...policies: readonly Policy[]): readonly string[] =>
+    notesOn(factsOf({ policies })).filter((note) => note.includes('governs nothing'));
+  expect(shadows(first, second)).toEqual([
+    'GCPolicy second governs nothing: GCPolicy first has a higher rank and selects everything. Only one policy governs an object.',
+  ]);
+  expect(shadows(narrow, second)).toEqual([]);
+});
+
 describe('reasons in ttlByReason that no finished pod has', () => {
   const field = 'GCPolicy default: pods.terminated.ttlByReason[0].reason';
   test.each<readonly [reason: string, note: string | undefined]>([
@@ -162,7 +178,7 @@ test.each([
   {
     name: 'a repository',
     imageGC: imageRule({ keep: ['nginx', 'redis:7', 'registry.example.com/*'] }),
-    notes: ['GCPolicy nodes: "nginx" of nodes.imageGC.keep keeps all tags.'],
+    notes: ['GCPolicy nodes: "nginx" of nodes.imageGC.keep keeps all tags (for one, write NAME:TAG).'],
   },
   {
     name: 'several, and entries that have ended',
@@ -174,7 +190,7 @@ test.each([
       ],
     }),
     notes: [
-      'GCPolicy nodes: "nginx", "registry.example.com/app" of nodes.imageGC.keep keep all tags.',
+      'GCPolicy nodes: "nginx", "registry.example.com/app" of nodes.imageGC.keep keep all tags (for one, write NAME:TAG).',
       'GCPolicy nodes: "a" of nodes.imageGC.remove has ended and removes nothing.',
     ],
   },
