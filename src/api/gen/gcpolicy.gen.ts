@@ -159,7 +159,7 @@ export interface GCPolicySpecPodsTerminated {
    */
   ttlAfterFinished?: string | undefined;
   /**
-   * Times to live for pods with a given phase, reason or message. The first entry that matches a pod replaces ttlAfterFinished for it. Default: none.
+   * Times to live for pods with a given phase, reason, exit code or message. The first entry that matches a pod replaces ttlAfterFinished for it. Default: none.
    */
   ttlByReason?: GCPolicySpecPodsTerminatedTtlByReasonItem[] | undefined;
   /**

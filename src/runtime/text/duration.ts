@@ -39,7 +39,8 @@ const miswritten =
 export function durationHint(text: string, sign = ''): string {
   const whole = text.replaceAll(' ', '');
   if (!/[ A-Z]|[a-z]{3}/.test(text) || !miswritten.test(whole)) return '';
-  return ` (write ${sign}${String(/^(\d+(ms|[A-Za-z]))+/.exec(whole)?.[0]).toLowerCase()})`;
+  const corrected = String(/^(\d+(ms|[A-Za-z]))+/.exec(whole)?.[0]).toLowerCase();
+  return form.test(corrected) ? ` (write ${sign}${corrected})` : '';
 }
 
 /** The shortest Go duration of these milliseconds: `1h30m`, `40s`, `1.5s`, `250ms`, `0s`. */

@@ -28,6 +28,8 @@ export const miswrittenDurations = {
   '1y': '',
   '1M': '',
   '1.5d': '',
+  '1d 2w': '',
+  '1h 7d': '',
   '12h1d': '',
   '87601h': '',
   '521w3d1s': '',
