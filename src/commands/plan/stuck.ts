@@ -1,4 +1,4 @@
-import { stuckPods, type StuckCause } from '../../controllers/podgc/stuck.ts';
+import { stuckDetail, stuckPods, type StuckCause } from '../../controllers/podgc/stuck.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
 import { byName, type PlanFacts } from '../../snapshot/plan-facts.ts';
@@ -27,9 +27,11 @@ export function stuckIn(
   const found = stuckPods(shown, nodes && byName(nodes), now);
   const uids = new Set(found.map(({ pod }) => pod.uid));
   const deletions = new Map(decisions.flatMap((one) => deletionOf(one, uids)));
-  return found.map(({ pod, cause, sinceMs, detail, ...help }) => {
-    const since = formatRfc3339(new Date(sinceMs));
-    return { pod, view: { cause, since, detail, ...(deletions.get(pod.uid) ?? help) } };
+  return found.map((one) => {
+    const { pod, sinceMs, obstacle } = one;
+    const [since, detail] = [formatRfc3339(new Date(sinceMs)), stuckDetail(one)];
+    const help = deletions.get(pod.uid) ?? obstacle.help(pod);
+    return { pod, view: { cause: obstacle.cause, since, detail, ...help } };
   });
 }
 

@@ -25,7 +25,7 @@ import { MarkedPods } from './marked.ts';
 import { noneMissing, rememberClosed, type MissingNodes } from './nodes.ts';
 import { planPodGc } from './plan.ts';
 import { countOf, notices, noticedBefore, passReports, type PlanCounts, type Noticed } from './report.ts';
-import { stuckPods, type StuckPod } from './stuck.ts';
+import { stuckDetail, stuckPods, type StuckPod } from './stuck.ts';
 
 /** The cached pods, with the labels that policies read. */
 export interface PodStore extends Store<PodFacts> {
@@ -52,8 +52,8 @@ export class PodGcController {
   readonly #failures = new FailureMemory<PodDeletion>({ keyOf: ({ target }) => target.uid, isOfObject });
   readonly #marked = new MarkedPods();
   #noticed: Noticed | undefined;
-  /** UIDs of the pods that the last pass reported as stuck. */
-  #stuck: ReadonlySet<string> = new Set();
+  /** UIDs of the pods that were stuck in the last pass, and of those that it named. */
+  #stuck: { readonly all: ReadonlySet<string>; readonly named: ReadonlySet<string> } = noneStuck;
 
   constructor(deps: PodGcDeps) {
     this.#deps = deps;
@@ -98,9 +98,12 @@ export class PodGcController {
       podKeepReasons.map((reason) => [reason, countOf(counts.values(), reason)]),
     );
     log.debug({ kept, due: plan.deletions.length }, 'planned pass');
-    await this.#reportStuck({ facts, plan, now }, signal);
     const begun = this.#marked.due({ pods: this.#deps.pods.items, failedBefore: facts.failedBefore });
-    await this.#act({ plan, begun, counts, owners: facts.owners, ranked }, signal);
+    try {
+      await this.#act({ plan, begun, counts, owners: facts.owners, ranked }, signal);
+    } finally {
+      await this.#reportStuck({ facts, plan, now }, signal);
+    }
   }
 
   #seesAll(ranked: RankedPolicies): boolean {
@@ -122,18 +125,29 @@ export class PodGcController {
     const isEnforced = ({ policy }: PodDeletion): boolean => policy.mode === 'Enforce';
     const deleted = new Set(plan.deletions.filter(isEnforced).map(({ target }) => target.pod));
     const found = stuckPods(facts.pods, facts.nodes, now).filter(({ pod }) => !deleted.has(pod));
-    const isKnown = ({ pod }: StuckPod): boolean => this.#stuck.has(pod.uid);
+    const isKnown = ({ pod }: StuckPod): boolean => this.#stuck.all.has(pod.uid);
     const isSure = found.every(isKnown) || (await this.#isClockSure(signal));
     const stuck = isSure ? found : found.filter(isKnown);
-    for (const { pod, cause, detail } of stuck.filter((one) => !isKnown(one)))
-      log.warn(
-        { pod: { namespace: pod.namespace, name: pod.name }, uid: pod.uid, cause, detail },
-        'pod is stuck',
-      );
-    this.#stuck = new Set(stuck.map(({ pod }) => pod.uid));
-    showStuck(own, stuck);
+    const byCause = Map.groupBy(stuck, ({ obstacle }) => obstacle.cause);
+    const counts = Object.fromEntries([...byCause].map(([cause, pods]) => [cause, pods.length]));
+    showStuck(own, counts);
     // The same pods in each pass, as long as they are stuck: a series needs its repetitions.
-    for (const one of stuck.slice(0, maxStuckEvents)) recorder.record(podStuck(one));
+    const named = [...byCause.values()].flatMap((pods) => pods.slice(0, maxNamedStuck));
+    for (const one of named) {
+      const { pod, obstacle } = one;
+      const detail = stuckDetail(one);
+      const fields = {
+        pod: { namespace: pod.namespace, name: pod.name },
+        uid: pod.uid,
+        cause: obstacle.cause,
+      };
+      if (!this.#stuck.named.has(pod.uid)) log.warn({ ...fields, detail }, 'pod is stuck');
+      recorder.record(podStuck(one, detail));
+    }
+    if (named.length < stuck.length && !stuck.every(isKnown))
+      log.warn({ stuck: counts }, 'more pods are stuck than are named');
+    const uids = (pods: readonly StuckPod[]): ReadonlySet<string> => new Set(pods.map(({ pod }) => pod.uid));
+    this.#stuck = { all: uids(stuck), named: uids(named) };
   }
 
   async #isClockSure(signal: AbortSignal): Promise<boolean> {
@@ -188,8 +202,10 @@ export class PodGcController {
   }
 }
 
-/** The other Events of a pass need some of the 200 that the recorder accepts at once. */
-const maxStuckEvents = 50;
+/** Of each cause, the longest stuck. The other Events of a pass need most of the 200 that the recorder accepts at once. */
+const maxNamedStuck = 8;
+
+const noneStuck = { all: new Set<string>(), named: new Set<string>() };
 
 interface Planned {
   readonly facts: PodGcFacts;

@@ -115,7 +115,7 @@ export const holding = ({ policy, selected, governed, until }: Held): EventSpec 
 });
 
 /** A pod that is stuck; a series while it is for one cause. */
-export const podStuck = ({ pod, cause, detail }: StuckPod): EventSpec => ({
+export const podStuck = ({ pod, obstacle: { cause } }: StuckPod, detail: string): EventSpec => ({
   regarding: podRef(pod),
   type: 'Warning',
   reason: 'PodStuck',

@@ -3,7 +3,7 @@ import { podDeleteReasons, podKeepReasons, type PodDeleteReason } from '../../ap
 import type { UnitReasons } from '../../gc/metrics.ts';
 import { metricRows } from '../../runtime/serving/metric-rows.ts';
 import type { PolicyVerdicts } from './facts.ts';
-import { stuckCauses, type Stuck } from './stuck.ts';
+import { stuckCauses, type StuckCause } from './stuck.ts';
 
 export type PodGcMetrics = ReturnType<typeof podGcMetrics>;
 
@@ -74,8 +74,10 @@ export function showBreakers({ tripped }: PodGcMetrics, policies: readonly Polic
     tripped.set({ policy: policy.name }, trippedPercent === undefined ? 0 : 1);
 }
 
-/** Shows the stuck pods by cause. */
-export function showStuck({ stuck }: PodGcMetrics, pods: readonly Stuck[]): void {
-  const counts = Map.groupBy(pods, ({ cause }) => cause);
-  for (const cause of stuckCauses) stuck.set({ cause }, counts.get(cause)?.length ?? 0);
+/** Shows the number of stuck pods by cause. */
+export function showStuck(
+  { stuck }: PodGcMetrics,
+  counts: Readonly<Partial<Record<StuckCause, number>>>,
+): void {
+  for (const cause of stuckCauses) stuck.set({ cause }, counts[cause] ?? 0);
 }

@@ -21,16 +21,30 @@ export const isStuckCause = (text: string): text is StuckCause => Object.hasOwn(
 export const stuckCauses: readonly StuckCause[] = Object.keys(stuckMeanings).filter(isStuckCause);
 
 /** A pod that makes no progress. dustpan reports it, and does not delete it because of that. */
-export interface Stuck {
-  readonly cause: StuckCause;
+export interface StuckPod {
+  readonly pod: PodFacts;
   /** When the grace period ended; of a pod that has not started, its last progress. Unix milliseconds. */
   readonly sinceMs: number;
-  /** What holds the pod. */
-  readonly detail: string;
+  readonly obstacle: Obstacle;
+}
+
+/** What holds a pod. It has no text: a pass may find 100 000 stuck pods, and shows few. */
+interface Obstacle {
+  readonly cause: StuckCause;
+  readonly detail: (pod: PodFacts, wait: PodWait) => string;
+  readonly help: (pod: PodFacts) => StuckHelp;
+}
+
+interface StuckHelp {
   /** When the command helps; without a full stop. */
   readonly advice: string;
   readonly command: string;
 }
+
+/** What holds the pod, in sentences. */
+export const stuckDetail = ({ pod, obstacle }: StuckPod): string => obstacle.detail(pod, pod.wait ?? noWait);
+
+const noWait: PodWait = { sinceMs: 0, reason: '', message: '', image: '' };
 
 /** The nodes by name; undefined = not known: then no node is a cause. */
 type Nodes = ReadonlyMap<string, NodeFacts> | undefined;
@@ -41,54 +55,65 @@ const terminatingMs = 10 * 60_000;
 const startingMs = 60 * 60_000;
 
 /**
- * Why a pod is stuck; undefined = it is not. A terminating pod is stuck ten minutes after its grace period (its deletionTimestamp). A pod in phase
- * Pending or Unknown is stuck an hour after its last progress: the newest of its creation and the transitions of its conditions, because its status
- * has no time for the phase, and a pod that was scheduled a minute ago is not stuck, however long it has been queued. A time that is not known,
- * or in the future, proves nothing.
+ * The stuck pods, longest first. A terminating pod is stuck ten minutes after its grace period (its deletionTimestamp). A pod in phase Pending or
+ * Unknown is stuck an hour after its last progress: the newest of its creation and the transitions of its conditions, because its status has no
+ * time for the phase, and a pod that was scheduled a minute ago is not stuck, however long it has been queued. A pod with a scheduling gate waits
+ * on purpose. A time that is not known, or in the future, proves nothing.
  */
-export function stuckBecause(pod: PodFacts, nodes: Nodes, now: Date): Stuck | undefined {
-  const { deletionAtMs, wait } = pod;
-  const sinceMs = deletionAtMs ?? wait?.sinceMs;
-  const limitMs = deletionAtMs === undefined ? startingMs : terminatingMs;
-  if (sinceMs === undefined || now.getTime() - sinceMs < limitMs) return undefined;
-  return { sinceMs, ...obstacle(pod, nodes) };
-}
-
-/** A stuck pod with the obstacle. */
-export interface StuckPod extends Stuck {
-  readonly pod: PodFacts;
-}
-
-/** The stuck pods, longest first. */
 export function stuckPods(pods: Iterable<PodFacts>, nodes: Nodes, now: Date): readonly StuckPod[] {
   const stuck: StuckPod[] = [];
   for (const pod of pods) {
-    const because = stuckBecause(pod, nodes, now);
-    if (because !== undefined) stuck.push({ pod, ...because });
+    const sinceMs =
+      pod.deletionAtMs ?? (pod.wait?.reason === 'SchedulingGated' ? undefined : pod.wait?.sinceMs);
+    const limitMs = isTerminating(pod) ? terminatingMs : startingMs;
+    if (sinceMs !== undefined && now.getTime() - sinceMs >= limitMs)
+      stuck.push({ pod, sinceMs, obstacle: obstacleOf(pod, nodes) });
   }
   return stuck.sort((a, b) => a.sinceMs - b.sinceMs);
 }
 
-type Obstacle = Omit<Stuck, 'sinceMs'>;
-
-function obstacle(pod: PodFacts, nodes: Nodes): Obstacle {
-  if (isHeld(pod)) return finalizers(pod);
+function obstacleOf(pod: PodFacts, nodes: Nodes): Obstacle {
+  if (isHeld(pod)) return finalizer;
   const node = pod.nodeName === undefined ? undefined : nodes?.get(pod.nodeName);
-  if (pod.nodeName !== undefined && nodes !== undefined && node === undefined) return noNode(pod);
-  if (node?.ready === false) return notReady(pod, node);
+  if (pod.nodeName !== undefined && nodes !== undefined && node === undefined) return noNode;
+  if (node?.ready === false) return isOutOfService(node) ? outOfService : notReady;
   return isTerminating(pod) || pod.wait === undefined ? notEnded(pod) : notStarted(pod, pod.wait);
+}
+
+/** A terminating pod on a node that is ready, or unknown, or on none. */
+function notEnded(pod: PodFacts): Obstacle {
+  if (pod.nodeName === undefined) return neverBound;
+  return isFinished(pod) ? unmounted : running;
+}
+
+/** A pod that is not bound, or on a node that is ready or unknown. */
+function notStarted({ nodeName, phase }: PodFacts, { reason, message }: PodWait): Obstacle {
+  if (nodeName === undefined) return /[Vv]olume/.test(message) ? unboundVolume : unbound;
+  if (phase === 'Unknown') return unknown;
+  if (imageReasons.has(reason)) return image;
+  return reason === 'PodReadyToStartContainers' ? unprepared : notCreated;
 }
 
 /** With grace 0 the API server waits for nothing but the finalizers: neither for the node nor for its kubelet. */
 const isHeld = (pod: PodFacts): boolean => pod.deletionGracePeriodSeconds === 0 && pod.finalizers.length > 0;
 
-function finalizers(pod: PodFacts): Obstacle {
-  const named = pod.finalizers.map((one) => `${one} (${ownerOfFinalizer(one)})`).join(', ');
+/** Removes one finalizer, and never one of Kubernetes, which removes its own when its work is done. */
+function unfinalize(pod: PodFacts): StuckHelp {
+  const index = pod.finalizers.findIndex((one) => !ownersOfFinalizers.has(one));
+  const value = pod.finalizers[index];
+  if (value === undefined)
+    return {
+      ...describe(pod),
+      advice: 'Kubernetes removes its finalizers; do not remove them by hand. More about the pod',
+    };
+  const path = `/metadata/finalizers/${index}`;
+  const patch = JSON.stringify([
+    { op: 'test', path, value },
+    { op: 'remove', path },
+  ]);
   return {
-    cause: 'Finalizer',
-    detail: `It waits for its finalizers: ${named}.`,
-    advice: 'Repair the controller of the finalizer; if it is gone for good, remove the finalizers',
-    command: `${kubectl(pod)} patch pod ${pod.name} --type=merge -p '{"metadata":{"finalizers":null}}'`,
+    advice: `Repair the controller of ${value}; if it is gone for good, remove this finalizer`,
+    command: `${kubectl(pod)} patch pod ${pod.name} --type=json -p '${patch}'`,
   };
 }
 
@@ -107,92 +132,14 @@ function ownerOfFinalizer(finalizer: string): string {
   );
 }
 
-const noNode = (pod: PodFacts): Obstacle => ({
-  cause: 'NoNode',
-  detail: `Node ${pod.nodeName} does not exist, so no kubelet ${isTerminating(pod) ? 'ends' : 'starts'} the pod.`,
-  advice: 'A GCPolicy with pods.orphaned deletes it. By hand, if its containers have surely ended',
-  command: `${kubectl(pod)} delete pod ${pod.name} --grace-period=0 --force`,
-});
-
-function notReady(pod: PodFacts, node: NodeFacts): Obstacle {
-  const cause = 'NodeNotReady';
-  const detail = `Node ${node.name} is not ready, so its kubelet does not ${isTerminating(pod) ? 'end' : 'start'} the pod.`;
-  if (isOutOfService(node))
-    return {
-      cause,
-      detail: `${detail} It has the out-of-service taint.`,
-      advice: 'A GCPolicy in mode Enforce with pods.outOfService deletes such terminating pods. The policies',
-      command: 'kubectl get gcpolicies',
-    };
-  return {
-    cause,
-    detail,
-    advice:
-      'If the machine is off and does not come back, mark the node: then a GCPolicy with pods.outOfService deletes its terminating pods',
-    command: `kubectl taint nodes ${node.name} ${outOfServiceTaint}=nodeshutdown:NoExecute`,
-  };
-}
-
-/** A terminating pod on a node that is ready, or unknown, or on none. */
-function notEnded(pod: PodFacts): Obstacle {
-  const { nodeName, finalizers: names } = pod;
-  if (nodeName === undefined)
-    return {
-      cause: 'Other',
-      detail: 'It was never bound to a node, so no kubelet ends it.',
-      advice: 'A GCPolicy with pods.unscheduledTerminating deletes it. By hand',
-      command: `${kubectl(pod)} delete pod ${pod.name} --grace-period=0 --force`,
-    };
-  const also = names.length === 0 ? '' : ` Then it waits for its finalizers: ${names.join(', ')}.`;
-  if (isFinished(pod))
-    return {
-      cause: 'Volume',
-      detail: `Its containers have ended, but the kubelet of node ${nodeName} has not removed it, most often because a volume cannot be unmounted.${also}`,
-      ...describe(pod),
-    };
-  return {
-    cause: 'Other',
-    detail: `The kubelet of node ${nodeName} has not reported that its containers have ended.${also}`,
-    ...describe(pod),
-  };
-}
+/** What else waits after the kubelet. */
+const thenFinalizers = ({ finalizers }: PodFacts): string =>
+  finalizers.length === 0 ? '' : ` Then it waits for its finalizers: ${finalizers.join(', ')}.`;
 
 /** Why it waits, by its status: `(ErrImagePull): the message.` */
 function becauseOf({ reason, message }: PodWait): string {
   const text = message.replace(/[.\s]+$/, '');
   return `${reason === '' ? '' : ` (${reason})`}${text === '' ? '' : `: ${text}`}.`;
-}
-
-function unbound(pod: PodFacts, wait: PodWait): Obstacle {
-  const isVolume = /volume/i.test(wait.message);
-  const because = becauseOf(wait);
-  const detail = because === '.' ? 'No scheduler has judged it.' : `The scheduler has not bound it${because}`;
-  return { cause: isVolume ? 'Volume' : 'Unschedulable', detail, ...describe(pod) };
-}
-
-/** A pod that is not bound, or on a node that is ready or unknown. */
-function notStarted(pod: PodFacts, wait: PodWait): Obstacle {
-  const { nodeName, phase } = pod;
-  if (nodeName === undefined) return unbound(pod, wait);
-  if (phase === 'Unknown')
-    return {
-      cause: 'Other',
-      detail: `The kubelet of node ${nodeName} does not report its state.`,
-      ...describe(pod),
-    };
-  if (imageReasons.has(wait.reason))
-    return {
-      cause: 'Image',
-      detail: `Image ${wait.image} cannot be pulled${becauseOf(wait)}`,
-      ...describe(pod),
-    };
-  if (wait.reason === 'PodReadyToStartContainers')
-    return {
-      cause: 'Volume',
-      detail: `The kubelet of node ${nodeName} has not prepared its volumes and its network, most often because a volume cannot be mounted.`,
-      ...describe(pod),
-    };
-  return { cause: 'Other', detail: `Its containers have not started${becauseOf(wait)}`, ...describe(pod) };
 }
 
 /** The reasons of a waiting container that the kubelet gives for its image (pkg/kubelet/images/types.go). */
@@ -206,9 +153,98 @@ const imageReasons: ReadonlySet<string> = new Set([
   'SignatureValidationFailed',
 ]);
 
-const describe = (pod: PodFacts): Pick<Obstacle, 'advice' | 'command'> => ({
+const describe = (pod: PodFacts): StuckHelp => ({
   advice: 'Its latest Events say more',
   command: `${kubectl(pod)} describe pod ${pod.name}`,
 });
 
+const described = (cause: StuckCause, detail: Obstacle['detail']): Obstacle => ({
+  cause,
+  detail,
+  help: describe,
+});
+
 const kubectl = ({ namespace }: PodFacts): string => `kubectl -n ${namespace}`;
+
+const verb = (pod: PodFacts): string => (isTerminating(pod) ? 'end' : 'start');
+
+const deleteByHand =
+  (advice: string) =>
+  (pod: PodFacts): StuckHelp => ({
+    advice,
+    command: `${kubectl(pod)} delete pod ${pod.name} --grace-period=0 --force`,
+  });
+
+const finalizer: Obstacle = {
+  cause: 'Finalizer',
+  detail: ({ finalizers }) =>
+    `It waits for its finalizers: ${finalizers.map((one) => `${one} (${ownerOfFinalizer(one)})`).join(', ')}.`,
+  help: unfinalize,
+};
+
+const noNode: Obstacle = {
+  cause: 'NoNode',
+  detail: (pod) => `Node ${pod.nodeName} does not exist, so no kubelet ${verb(pod)}s the pod.`,
+  help: deleteByHand(
+    'A GCPolicy with pods.orphaned deletes it. By hand, if its containers have surely ended',
+  ),
+};
+
+const notReady: Obstacle = {
+  cause: 'NodeNotReady',
+  detail: (pod) => `Node ${pod.nodeName} is not ready, so its kubelet does not ${verb(pod)} the pod.`,
+  help: ({ nodeName }) => ({
+    advice:
+      'If the machine is off and does not come back, mark the node: then a GCPolicy with pods.outOfService deletes its terminating pods',
+    command: `kubectl taint nodes ${nodeName} ${outOfServiceTaint}=nodeshutdown:NoExecute`,
+  }),
+};
+
+const outOfService: Obstacle = {
+  cause: 'NodeNotReady',
+  detail: (pod, wait) => `${notReady.detail(pod, wait)} It has the out-of-service taint.`,
+  help: () => ({
+    advice: 'A GCPolicy in mode Enforce with pods.outOfService deletes such terminating pods. The policies',
+    command: 'kubectl get gcpolicies',
+  }),
+};
+
+const neverBound: Obstacle = {
+  cause: 'Other',
+  detail: () => 'It was never bound to a node, so no kubelet ends it.',
+  help: deleteByHand('A GCPolicy with pods.unscheduledTerminating deletes it. By hand'),
+};
+
+const unmounted = described(
+  'Volume',
+  (pod) =>
+    `Its containers have ended, but the kubelet of node ${pod.nodeName} has not removed it, most often because a volume cannot be unmounted.${thenFinalizers(pod)}`,
+);
+
+const running = described(
+  'Other',
+  (pod) =>
+    `The kubelet of node ${pod.nodeName} has not reported that its containers have ended.${thenFinalizers(pod)}`,
+);
+
+const unbound = described('Unschedulable', (_, wait) => {
+  const because = becauseOf(wait);
+  return because === '.' ? 'No scheduler has judged it.' : `The scheduler has not bound it${because}`;
+});
+
+const unboundVolume = described('Volume', unbound.detail);
+
+const unknown = described(
+  'Other',
+  ({ nodeName }) => `The kubelet of node ${nodeName} does not report its state.`,
+);
+
+const image = described('Image', (_, wait) => `Image ${wait.image} cannot be pulled${becauseOf(wait)}`);
+
+const unprepared = described(
+  'Volume',
+  ({ nodeName }) =>
+    `The kubelet of node ${nodeName} has not prepared its volumes and its network, most often because a volume cannot be mounted.`,
+);
+
+const notCreated = described('Other', (_, wait) => `Its containers have not started${becauseOf(wait)}`);

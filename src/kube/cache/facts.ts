@@ -95,7 +95,8 @@ function podWait(meta: ObjectMeta, status: PodStatus, { texts }: Keep): PodWait 
   return {
     sinceMs: Math.max(...known),
     reason: texts.share(bounded(reason, bounds.name)),
-    message: texts.share(shortened(message)),
+    // Few are equal, and would empty the shared texts.
+    message: shortened(message),
     image: texts.share(bounded(image, bounds.name)),
   };
 }

@@ -64,6 +64,6 @@ test('names stuck pods, with the command that helps or what dustpan does', () =>
   expect(text).toContain(
     '| `web/a` | Finalizer | 2026-01-15T11:50:00Z | It waits for its finalizers: example.com/backup',
   );
-  expect(text).toContain("remove the finalizers: `kubectl -n web patch pod a --type=merge -p '{");
+  expect(text).toContain("remove this finalizer: `kubectl -n web patch pod a --type=json -p '[{");
   expect(text).toContain('| dustpan deletes it in the next pass of the controller: Expired, GCPolicy p. |');
 });

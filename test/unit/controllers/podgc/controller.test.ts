@@ -261,11 +261,38 @@ test.each([
   expect(await registry.metrics()).toContain('dustpan_stuck_pods{cause="Finalizer"} 2');
 });
 
-test('a pass reports at most fifty stuck pods one by one, and counts all', async () => {
-  const { recorder, registry, pass } = environmentOf(many(60, held), policy({ pods: undefined }));
+test('a pass names the eight longest stuck pods of each cause, once each, and counts all', async () => {
+  const log = new RecordingLogger();
+  const wait = { sinceMs: minutesAgo(600), reason: 'Unschedulable', message: '', image: '' };
+  const pods = many(60, { phase: 'Pending', nodeName: undefined, wait });
+  const environment = environmentOf([...pods, stuck], policy({ pods: undefined }), { log });
+  const { cluster, recorder, registry, pass } = environment;
+  for (let i = 0; i < 2; i++) await pass();
+  const first = pods.slice(0, 8).map(({ name }) => `PodStuck Pod/${name}`);
+  expect(recorder.reasons).toEqual(
+    Array(2)
+      .fill([...first, 'PodStuck Pod/stuck'])
+      .flat(),
+  );
+  expect(await registry.metrics()).toContain('dustpan_stuck_pods{cause="Unschedulable"} 60');
+  const lines = () => log.lines.filter(({ message }) => message.includes('stuck'));
+  expect(lines()).toHaveLength(10);
+  expect(lines()[9]).toMatchObject({ level: 'warn', fields: { stuck: { Unschedulable: 60, Finalizer: 1 } } });
+  cluster.pods.delete('uid-p0000');
   await pass();
-  expect(recorder.reasons).toHaveLength(50);
-  expect(await registry.metrics()).toContain('dustpan_stuck_pods{cause="Finalizer"} 60');
+  expect(lines().slice(10)).toMatchObject([{ message: 'pod is stuck', fields: { uid: 'uid-p0008' } }]);
+});
+
+test('stuck pods are reported after the deletions, also when these fail', async () => {
+  const { cluster, recorder, pass } = environmentOf([stuck, ...many(1)], expireAll());
+  cluster.fault(() => new ApiError('boom', { status: 500 }));
+  cluster.policies = () => {
+    cluster.requests.push('read the clock');
+    return Promise.resolve(livePolicies());
+  };
+  await expect(pass()).rejects.toThrow('1 of 1 failed');
+  expect(cluster.requests.at(-1)).toBe('read the clock');
+  expect(recorder.reasons).toEqual(['PodStuck Pod/stuck']);
 });
 
 test('the circuit breaker is reported once when it opens, and again after it was closed', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { stuckBecause, stuckPods, type StuckCause } from '../../../../src/controllers/podgc/stuck.ts';
+import { stuckDetail, stuckPods, type StuckCause } from '../../../../src/controllers/podgc/stuck.ts';
 import type { NodeFacts, PodFacts, PodWait } from '../../../../src/kube/cache/objects.ts';
 import { minutesAgo, node, now, pod } from '../../../builders.ts';
 
@@ -25,7 +25,9 @@ const held = (...finalizers: readonly string[]): PodFacts =>
 
 const describe = 'kubectl -n web describe pod api';
 const force = 'kubectl -n web delete pod api --grace-period=0 --force';
-const unfinalize = `kubectl -n web patch pod api --type=merge -p '{"metadata":{"finalizers":null}}'`;
+/** Removes one finalizer, if it has that index. */
+const unfinalize = (index: number, value: string): string =>
+  `kubectl -n web patch pod api --type=json -p '[{"op":"test","path":"/metadata/finalizers/${index}","value":"${value}"},{"op":"remove","path":"/metadata/finalizers/${index}"}]'`;
 const taint = 'kubectl taint nodes node-1 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute';
 
 interface Row {
@@ -84,7 +86,7 @@ test.each<Row>([
     pod: held('example.com/backup'),
     cause: 'Finalizer',
     detail: 'example.com/backup (probably of a controller of example.com)',
-    command: unfinalize,
+    command: unfinalize(0, 'example.com/backup'),
   },
   {
     name: 'finalizers of Kubernetes, and one without a domain',
@@ -92,7 +94,14 @@ test.each<Row>([
     cause: 'Finalizer',
     detail:
       'batch.kubernetes.io/job-tracking (the Job controller of Kubernetes), foregroundDeletion (the garbage collector of Kubernetes), mine (its controller is not known).',
-    command: unfinalize,
+    command: unfinalize(2, 'mine'),
+  },
+  {
+    name: 'only the finalizer of the Job controller, which no command removes',
+    pod: held('batch.kubernetes.io/job-tracking'),
+    cause: 'Finalizer',
+    detail: 'batch.kubernetes.io/job-tracking (the Job controller of Kubernetes).',
+    command: describe,
   },
   {
     name: 'a finalizer after the grace, whatever its node',
@@ -100,7 +109,7 @@ test.each<Row>([
     nodes: none,
     cause: 'Finalizer',
     detail: 'example.com/backup',
-    command: unfinalize,
+    command: unfinalize(0, 'example.com/backup'),
   },
   {
     name: 'a finalizer, and its kubelet has not ended it',
@@ -144,13 +153,6 @@ test.each<Row>([
     pod: unbound({ reason: 'Unschedulable', message: '0/3 nodes are available: 3 Insufficient cpu.' }),
     cause: 'Unschedulable',
     detail: 'The scheduler has not bound it (Unschedulable): 0/3 nodes are available: 3 Insufficient cpu.',
-    command: describe,
-  },
-  {
-    name: 'a scheduling gate',
-    pod: unbound({ reason: 'SchedulingGated' }),
-    cause: 'Unschedulable',
-    detail: 'The scheduler has not bound it (SchedulingGated).',
     command: describe,
   },
   {
@@ -203,9 +205,10 @@ test.each<Row>([
     command: describe,
   },
 ])('$cause: $name', ({ pod: one, cause, detail, command, ...row }) => {
-  const found = stuckBecause(one, 'nodes' in row ? row.nodes : ready, now);
-  expect(found).toMatchObject({ cause, command });
-  expect(found?.detail).toContain(detail);
+  const [found] = stuckPods([one], 'nodes' in row ? row.nodes : ready, now);
+  expect(found?.obstacle.cause).toBe(cause);
+  expect(found?.obstacle.help(one).command).toBe(command);
+  expect(found && stuckDetail(found)).toContain(detail);
 });
 
 const second = 1000;
@@ -231,9 +234,15 @@ test.each<{ name: string; pod: PodFacts; sinceMs: number | undefined }>([
     pod: { ...pending({ sinceMs: minutesAgo(300) }), deletionAtMs: minutesAgo(1) },
     sinceMs: undefined,
   },
+  { name: 'a scheduling gate', pod: unbound({ reason: 'SchedulingGated' }), sinceMs: undefined },
+  {
+    name: 'a scheduling gate, and it is terminating',
+    pod: { ...unbound({ reason: 'SchedulingGated' }), deletionAtMs: minutesAgo(10) },
+    sinceMs: minutesAgo(10),
+  },
   { name: 'running', pod: pod('web/api', { phase: 'Running' }), sinceMs: undefined },
 ])('since: $name', ({ pod: one, sinceMs }) => {
-  expect(stuckBecause(one, ready, now)?.sinceMs).toBe(sinceMs);
+  expect(stuckPods([one], ready, now)[0]?.sinceMs).toBe(sinceMs);
 });
 
 test('the longest stuck are first', () => {
