@@ -116,27 +116,33 @@ interface ImageSelection {
 }
 
 /**
- * Returns a function that finds whether patterns select an image: they must match all of its names. A digest that matches covers the tags of its
- * repository, and tags cover the digests of theirs. Only a whole id selects an image by its id: `*` must not select one without names.
+ * Returns a function that finds whether patterns select an image: they must match all of its names. A pattern with a whole digest covers the tags of
+ * the repository, one with a wildcard in its digest does not; tags cover the digests of theirs. Only a whole id selects an image by its id: `*` must
+ * not select one without names.
  */
 export function imageSelection(patterns: readonly string[]): (image: NamedImage) => ImageSelection {
   const rules = patterns.map(patternMatcher);
-  const ruleOf = (name: string): number =>
-    rules.findIndex((matches) => matches(name) || matches(normaliseReference(name)));
+  const byDigest = patterns.filter((pattern) => wholeDigest.test(pattern)).map(patternMatcher);
+  const find = (among: typeof rules, name: string): number =>
+    among.findIndex((matches) => matches(name) || matches(normaliseReference(name)));
+  const ruleOf = (name: string): number => find(rules, name);
   return ({ id, tags, digests }) => {
     const ofId = patterns.indexOf(id);
     if (ofId >= 0 || tags.length + digests.length === 0)
       return { index: ofId, unmatched: ofId >= 0 ? undefined : id };
-    const byDigest = new Set(digests.filter((name) => ruleOf(name) >= 0).map(repositoryIn));
+    const covered = new Set(digests.filter((name) => find(byDigest, name) >= 0).map(repositoryIn));
     const tagged = new Set(tags.map(repositoryIn));
     const names = [...tags, ...digests.filter((name) => !tagged.has(repositoryIn(name)))];
     const indexes = [...tags, ...digests].map(ruleOf).filter((index) => index >= 0);
     return {
       index: indexes.length === 0 ? -1 : Math.min(...indexes),
-      unmatched: names.find((name) => ruleOf(name) < 0 && !byDigest.has(repositoryIn(name))),
+      unmatched: names.find((name) => ruleOf(name) < 0 && !covered.has(repositoryIn(name))),
     };
   };
 }
+
+/** At the end of a pattern: it names one image. */
+const wholeDigest = /@\w+:[\da-f]{64,}$/i;
 
 function repositoryIn(name: string): string {
   const reference = parseImageReference(name);

@@ -95,7 +95,9 @@ function planRemovals(
     reclaim: reclaimOf(demands, amountsOf(bytesOf(removals), inodesOf), isPaced || isUnknown),
     candidates: [...due, ...(goals.length > 0 ? others : [])],
     kept: [
-      ...(goals.length > 0 ? kept : kept.map((one) => ({ ...one, eligibleAt: dueByAge(one) }))),
+      ...(goals.length > 0
+        ? kept
+        : kept.map((one) => (isRequested(one.target) ? one : { ...one, eligibleAt: dueByAge(one) }))),
       ...due.slice(dueNow.length).map(({ target }) => keep(target, { reason: 'PacingLimit' }, policy)),
       ...rest.slice(othersNow.length, needed.length).map((image) => keepUntilOld(image, 'PacingLimit')),
       ...rest
@@ -284,8 +286,7 @@ function keptBecause(image: JudgedImage, facts: ImageGcFacts, { now }: PlanConte
   if (why !== undefined) return why;
   const { record, minimumAgeMs } = image;
   const oldEnoughAtMs = record.firstDetectedMs + minimumAgeMs;
-  if (!isRequested(image) && now.getTime() < oldEnoughAtMs)
-    return { reason: 'TooYoung', eligibleAtMs: oldEnoughAtMs };
+  if (now.getTime() < oldEnoughAtMs) return { reason: 'TooYoung', eligibleAtMs: oldEnoughAtMs };
   if (record.lastUsedMs !== undefined && record.lastUsedMs >= now.getTime())
     return { reason: 'UsedRecently' };
   return failedBecause(image, facts, now);

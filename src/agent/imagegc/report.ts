@@ -1,4 +1,5 @@
 import type { DiskSignal, ReclaimResult } from '../../api/node-pressure.ts';
+import { imageSelection } from '../../api/image-reference.ts';
 import { hasEnded, type RemoveEntry } from '../../api/policy/policy.ts';
 import { imageRemoveReasons } from '../../api/reasons.ts';
 import type {
@@ -229,7 +230,7 @@ export function inventoryOf(
     total: total(images),
     inUse: sum(({ target }) => isUsed(target)),
     pinned: sum(({ target }) => target.holds.pinned),
-    kept: sum(({ target }) => target.holds.keepPattern !== undefined),
+    kept: sum(isKeptByPolicy),
     removable: sum(({ reason }) => removableReasons.has(reason)),
     collectable: sum(({ target }) => !isUsed(target) && target.protectedBy === undefined),
     listed: largest.slice(0, maxListed).map(listedOf),
@@ -247,7 +248,7 @@ export function inventoryOf(
   };
 }
 
-/** Counts the images that are left of each entry. */
+/** Counts the images that are left of each entry; one that several entries match counts for each. */
 function removeProgress(
   entries: readonly RemoveEntry[],
   images: readonly ImageDecision[],
@@ -256,11 +257,16 @@ function removeProgress(
   const active = entries.filter((entry) => !hasEnded(entry, now));
   if (active.length === 0) return undefined;
   return active.map(({ image }) => {
-    const left = images.filter(({ target }) => target.requested?.image === image);
+    const selectionOf = imageSelection([image]);
+    const left = images.filter(({ target }) => selectionOf(target.image).index >= 0);
     const inUse = left.filter(({ target }) => isUsed(target)).length;
     return { image, inUse, kept: left.length - inUse };
   });
 }
+
+/** Whether the policy protects it, by `keep` or by `only`. */
+const isKeptByPolicy = ({ target: { holds, protectedBy } }: ImageDecision): boolean =>
+  holds.keepPattern !== undefined || protectedBy?.reason === 'NotSelected';
 
 const isUsed = ({ holds }: JudgedImage): boolean =>
   holds.usedBy !== undefined || holds.boundPod !== undefined;

@@ -40,7 +40,7 @@ export const imageReasons: Readonly<Record<ImageRemoveReason | ImageKeepReason, 
     change: `More available than the threshold; ${anyUse}`,
   })),
   RemoveListed: {
-    meaning: "It is on the policy's remove list, and nothing uses it.",
+    meaning: "It is on the policy's remove list, is older than the minimum age, and nothing uses it.",
     change: `The entry of nodes.imageGC.remove is deleted or ends (until); ${anyUse}`,
   },
   Age: {
@@ -76,7 +76,7 @@ export const imageReasons: Readonly<Record<ImageRemoveReason | ImageKeepReason, 
   TooYoung: {
     meaning: "It is younger than the policy's minimum age.",
     change:
-      'nodes.imageGC.minimumAge has passed since the agent first observed it (twice that if it was pulled again after a removal), and the disk needs space or the image reaches its maximum age.',
+      'nodes.imageGC.minimumAge has passed since the agent first observed it (twice that if it was pulled again after a removal), and the disk needs space, the image reaches its maximum age, or an entry of nodes.imageGC.remove matches it.',
   },
   UsedRecently: {
     meaning: 'It was in use during this pass.',

@@ -16,7 +16,7 @@ const safeDistancePercent = 5;
 const nearPercent = 2;
 
 /**
- * Whether the kubelet may remove images that the policy keeps. The kubelet has no keep list. Above its high threshold it removes the least
+ * Whether the kubelet may remove images that the policy keeps: by its keep list, or because `only` selects others. The kubelet has neither. Above its high threshold it removes the least
  * recently used images, and at a disk eviction signal every unused one.
  */
 export function keepListClaim(facts: ReportFacts, before: string | undefined): Claim {
@@ -35,7 +35,7 @@ function find(facts: ReportFacts, before: string | undefined): Finding {
 
 function keepingPolicy({ governance }: ReportFacts): ImageGcPolicy | undefined {
   const policy = governance.kind === 'governed' ? governance.nodes.imageGC : undefined;
-  return policy === undefined || policy.keep.length === 0 ? undefined : policy;
+  return policy === undefined || policy.keep.length + policy.only.length === 0 ? undefined : policy;
 }
 
 function noRisk(kept: CountAndBytes | undefined, disk: DiskSpace | undefined): Finding {

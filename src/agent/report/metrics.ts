@@ -35,7 +35,7 @@ export function reportMetrics(registry: Registry) {
     }),
     keepListAtRisk: new Gauge({
       name: 'dustpan_keep_list_at_risk',
-      help: "[ALPHA] 1 while the kubelet may remove images on the policy's keep list.",
+      help: '[ALPHA] 1 while the kubelet may remove images that the policy keeps.',
       registers,
     }),
     degraded: new Gauge({

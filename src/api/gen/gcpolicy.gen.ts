@@ -346,15 +346,15 @@ export interface GCPolicySpecNodesImageGC {
   /**
    * Patterns, as in keep, for the only images that the agent may remove for space, for age or for node pressure. Empty (the default) means all. An image with several names is removed only if patterns match all of them. Entries of remove select images by themselves.
    *
-   * Items: Pattern for an image reference, as in keep, such as registry.example.com/ci/*. A digest that matches covers all tags of its repository, and tags that all match cover its digests. An image without a name matches only by its complete ID.
+   * Items: Pattern for an image reference, as in keep, such as registry.example.com/ci/*. A complete digest also selects the tags of its repository, a pattern such as *@* does not; tags that all match cover the digests. An image without a name matches only by its complete ID.
    */
   only?: string[] | undefined;
   /**
-   * Images that the agent removes from all governed nodes as soon as nothing uses them, at any age and disk usage. Pins, keep, holdAbove and maxImagesPerPass still apply. The condition ImagesRemoved of the policy has the progress. Default: none.
+   * Images that the agent removes from all governed nodes as soon as nothing uses them, at any disk usage. Pins, keep, minimumAge, holdAbove and maxImagesPerPass still apply. The condition ImagesRemoved of the policy has the progress. Default: none.
    */
   remove?: GCPolicySpecNodesImageGCRemoveItem[] | undefined;
   /**
-   * Value of imageGCHighThresholdPercent in the configuration of the governed nodes' kubelets. Default 85. dustpan only compares it with highThresholdPercent, to warn (KeepListAtRisk) when a kubelet may remove images on the keep list.
+   * Value of imageGCHighThresholdPercent in the configuration of the governed nodes' kubelets. Default 85. dustpan only compares it with highThresholdPercent, to warn (KeepListAtRisk) when a kubelet may remove images that keep or only protect.
    */
   kubeletHighThresholdPercent?: number | undefined;
   /**
@@ -762,7 +762,7 @@ export interface GCPolicyStatusNodes {
    */
   degraded?: number | undefined;
   /**
-   * Governed nodes whose kubelet may remove images on the keep list.
+   * Governed nodes whose kubelet may remove images that the policy keeps.
    */
   keepListAtRisk?: number | undefined;
   /**

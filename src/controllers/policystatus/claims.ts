@@ -130,12 +130,18 @@ function removalsClaim({ policy, stored, removals }: StatusFacts): readonly Clai
     const message = cut(`Mode DryRun: dustpan removes nothing; ${texts}`);
     return [{ type, status: 'False', reason: 'ModeDryRun', message }];
   }
-  return left.length === 0
-    ? [{ type, status: 'True', reason: 'Removed', message: cut(texts) }]
-    : [{ type, status: 'False', reason: 'ImagesLeft', message: cut(texts) }];
+  const message = cut(texts);
+  if (left.length === 0) return [{ type, status: 'True', reason: 'Removed', message }];
+  return left.every(isUnreported)
+    ? [{ type, status: 'Unknown', reason: 'NodesNotReported', message }]
+    : [{ type, status: 'False', reason: 'ImagesLeft', message }];
 }
 
 const isLeft = ({ nodes, gone }: RemovalProgress): boolean => nodes === 0 || gone < nodes;
+
+/** Every node that reports the entry is without the images. */
+const isUnreported = ({ nodes, gone, unknown }: RemovalProgress): boolean =>
+  unknown > 0 && gone + unknown === nodes;
 
 function removalText({ image, nodes, gone, inUse, kept, unknown }: RemovalProgress): string {
   const others = [

@@ -38,6 +38,7 @@ const byAge = {
   remove: [
     { image: 'registry.example.com/app:1.2*', until: '2026-12-01T00:00:00Z' },
     { image: '*@sha256:0123', until: '2000-02-29T23:59:59Z' },
+    ...['a', 'a:*', 'sha/*', '*/sha256', '*:2'].map((image) => ({ image, until: '2026-12-01T00:00:00Z' })),
   ],
 };
 const maximumAgeByImage = [

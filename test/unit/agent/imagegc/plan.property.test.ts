@@ -159,7 +159,8 @@ test(
 test(
   'an image younger than the minimum age is never a candidate, and none is while pods, their images or containers are unknown',
   holds((seen) => {
-    for (const { target } of planned(seen).candidates)
+    const plans = [planned(seen), planned(seen, factsOf(seen), purging(seen))];
+    for (const { target } of plans.flatMap(({ candidates }) => candidates))
       expect(target.record.firstDetectedMs).toBeLessThanOrEqual(now.getTime() - ruleOf(seen).minimumAgeMs);
     for (const what of ['pods', 'containers'] as const)
       expect(planned(seen, { ...factsOf(seen), [what]: undefined }, purging(seen)).candidates).toEqual([]);

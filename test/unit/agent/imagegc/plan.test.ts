@@ -311,7 +311,7 @@ describe('an image on the remove list, on a disk with enough space', () => {
     ]
   >([
     ['is removed', 'RemoveListed'],
-    ['is removed at any age', 'RemoveListed', detected(0)],
+    ['is kept before the minimum age', 'TooYoung', detected(0)],
     ['is removed, though it is old too', 'RemoveListed', {}, {}, { ...listing, maximumAgeMs: minute }],
     [
       'is removed, though only other images are selected',

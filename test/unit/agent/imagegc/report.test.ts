@@ -4,7 +4,8 @@ import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/fa
 import { strayContainers } from '../../../../src/agent/imagegc/holds.ts';
 import { inventoryOf, outcomeOf, type RemovalResults } from '../../../../src/agent/imagegc/report.ts';
 import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
-import { now } from '../../../builders.ts';
+import type { RemoveEntry } from '../../../../src/api/policy/policy.ts';
+import { minutesAgo, now } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
 import { facts, governedBy, imageRule, nodePod } from './builders.ts';
 
@@ -169,6 +170,38 @@ test('the remove list counts the images that are left of each entry that has not
   const removed = made.removals.filter(({ reason }) => reason === 'RemoveListed');
   expect(listOf(results({ removed }))?.[1]).toEqual({ image: 'b', inUse: 0, kept: 0 });
   expect(inventoryOf(plan, undefined, undefined, now).removeList).toBeUndefined();
+});
+
+test('an image that several entries match counts for each', () => {
+  const until = (pattern: string) => ({ image: pattern, untilMs: now.getTime() + 1 });
+  const byDigest = 'a@sha256:0123';
+  const given = facts([image('a', { tags: ['a:1'], digests: [byDigest] })], {
+    containers: [container('a')],
+  });
+  const governance = governedBy(imageRule({ remove: [until('a:1'), until(byDigest)] }));
+  const made = planImageGc(given, { governance, now });
+  expect(inventoryOf(made, undefined, undefined, now).removeList).toEqual([
+    { image: 'a:1', inUse: 1, kept: 0 },
+    { image: byDigest, inUse: 1, kept: 0 },
+  ]);
+});
+
+test('an image on the remove list is due at the minimum age, whatever its maximum age', () => {
+  const records = { a: { firstDetectedMs: minutesAgo(1), lastUsedMs: undefined } };
+  const eligibleAtOf = (remove: readonly RemoveEntry[]) => {
+    const governance = governedBy(imageRule({ remove, maximumAgeMs: 3_600_000, highThresholdPercent: 100 }));
+    return planImageGc(facts([image('a')], { records }), { governance, now }).kept[0]?.eligibleAt;
+  };
+  expect(eligibleAtOf([{ image: 'a', untilMs: minutesAgo(-1) }])).toEqual(new Date(minutesAgo(-1)));
+  expect(eligibleAtOf([])).toEqual(new Date(minutesAgo(-59)));
+});
+
+test('the kept images are those on the keep list, and those that the policy does not select', () => {
+  const untilMs = now.getTime() + 1;
+  const rule = { keep: ['a', 'b'], only: ['b', 'c'], remove: [{ image: 'd', untilMs }] };
+  const images = [...['a', 'b', 'c', 'd', 'e'].map((id) => image(id)), image('p', { pinned: true })];
+  const made = planImageGc(facts(images), { governance: governedBy(imageRule(rule)), now });
+  expect(inventoryOf(made, undefined, undefined, now).kept.count).toBe(3);
 });
 
 test('a container that the kubelet did not create has an unknown pod', () => {

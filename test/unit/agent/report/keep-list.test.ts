@@ -28,6 +28,12 @@ const onInodes = (inodesFree: number) => disk(50, { inodesFree });
 test.each<[name: string, over: Partial<ReportFacts>, expected: string]>([
   ['thresholds well below those of the kubelet', {}, ahead],
   ['no keep list', by({ keep: [], kubeletHighThresholdPercent: 50 }), noList],
+  ['other images than those of `only` kept', by({ keep: [], only: ['ci/*'] }), ahead],
+  [
+    'the high threshold of the kubelet, and other images than those of `only` kept',
+    by({ keep: [], only: ['ci/*'], kubeletHighThresholdPercent: 85 }),
+    tooHigh,
+  ],
   ['no policy', { governance: keptBy('NoPolicy') }, noList],
   ['the high threshold of the kubelet', by({ kubeletHighThresholdPercent: 85 }), tooHigh],
   ['a low threshold right below the high one of the kubelet', by(nearKubelet), tooHigh],

@@ -214,6 +214,18 @@ describe('the condition ImagesRemoved', () => {
       expected: 'False ImagesLeft a: gone from 0 of 0 nodes',
     },
     {
+      name: 'gone from the nodes that report',
+      facts: { removals: [one('a'), one('b', { gone: 39, unknown: 1 })] },
+      expected:
+        'Unknown NodesNotReported b: gone from 39 of 40 nodes, not reported by 1; a: gone from 40 of 40 nodes',
+    },
+    {
+      name: 'left on a node, and another does not report',
+      facts: { removals: [one('a', { gone: 39, unknown: 1 }), one('b', { gone: 38, inUse: 1, unknown: 1 })] },
+      expected:
+        'False ImagesLeft a: gone from 39 of 40 nodes, not reported by 1; b: gone from 38 of 40 nodes, in use on 1, not reported by 1',
+    },
+    {
       name: 'DryRun',
       facts: { policy: { ...removing, mode: 'DryRun' }, removals },
       expected: `False ModeDryRun Mode DryRun: dustpan removes nothing; ${texts}`,
