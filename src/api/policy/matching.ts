@@ -226,7 +226,7 @@ function selectsEvery(block: 'pods' | 'nodes', { pods, nodes }: Policy): boolean
   );
 }
 
-export const selectsAll = ({ matchLabels, matchExpressions }: LabelSelector): boolean =>
+const selectsAll = ({ matchLabels, matchExpressions }: LabelSelector): boolean =>
   Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
 
 /** Whether any valid policy has a rule for local storage. */
