@@ -313,11 +313,23 @@ test('reports what fills the disk when no image can be removed', async () => {
   expect(await runningPods(cluster)).toEqual(runningAtFirst);
 });
 
-test('purges an image on the remove list at any age and disk usage, and none in use', async () => {
+test('only keeps all other images; an image on the remove list is purged nevertheless, unless it is in use', async () => {
+  const rules = {
+    highThresholdPercent: 100,
+    minimumAge: '1s',
+    maximumAge: '2s',
+    only: ['bed.test/elsewhere'],
+  };
+  await applyPolicy(cluster, 'Enforce', { imageGC: rules });
+  await importing(archives.last);
+  const kept = 'dustpan_kept_objects{unit="imagegc",reason="NotSelected"}';
+  await expect.poll(() => metric(agent, kept), eventually).toBeGreaterThanOrEqual(1);
+  await passesOf(agent, 'imagegc', 3, ['success']);
+  expect(await imageTags(cluster)).toContain(unusedLast.ref);
+
   const until = `${new Date(Date.now() + 3_600_000).toISOString().slice(0, 19)}Z`;
   const remove = [unusedLast, survivors.running].map(({ ref }) => ({ image: ref, until }));
-  await applyPolicy(cluster, 'Enforce', { imageGC: { highThresholdPercent: 100, minimumAge: '1h', remove } });
-  await importing(archives.last);
+  await applyPolicy(cluster, 'Enforce', { imageGC: { ...rules, remove } });
   const requested = 'dustpan_image_garbage_collected_total{reason="requested"}';
   await expect.poll(() => metric(agent, requested), eventually).toBe(1);
   expect(await imageTags(cluster)).toEqual(withProtected());
