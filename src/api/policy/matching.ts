@@ -211,9 +211,14 @@ const everything: LabelSelector = { matchLabels: {}, matchExpressions: [] };
 
 /** The names of the policies, of those with a higher rank, that select everything that a policy might govern; none if it may govern something. */
 export function shadowedBy(policy: Policy, above: readonly Policy[]): readonly string[] {
-  const blocks = (['pods', 'nodes'] as const).filter((block) => policy[block] !== undefined);
-  const others = blocks.map((block) => above.find((one) => selectsEvery(block, one)));
-  return others.includes(undefined) ? [] : [...new Set(others.flatMap((one) => one?.name ?? []))];
+  const names = new Set<string>();
+  for (const block of ['pods', 'nodes'] as const) {
+    if (policy[block] === undefined) continue;
+    const other = above.find((one) => selectsEvery(block, one));
+    if (other === undefined) return [];
+    names.add(other.name);
+  }
+  return [...names];
 }
 
 function selectsEvery(block: 'pods' | 'nodes', { pods, nodes }: Policy): boolean {
