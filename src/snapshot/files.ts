@@ -111,10 +111,12 @@ function jsonOf(file: string, text: string): unknown {
 }
 
 async function yamlDocuments(file: string, text: string): Promise<readonly Field[]> {
-  const { CORE_SCHEMA, loadAll, YAMLException } = await import('js-yaml');
+  const { CORE_SCHEMA, loadAll, Type, YAMLException } = await import('js-yaml');
   try {
-    // The core schema does not convert times.
-    const documents = loadAll(text, null, { schema: CORE_SCHEMA }).filter((one) => one !== null);
+    // The core schema does not convert times; it lacks `<<: *anchor`, which kubectl accepts.
+    const merge = new Type('tag:yaml.org,2002:merge', { kind: 'scalar', resolve: (key) => key === '<<' });
+    const schema = CORE_SCHEMA.extend({ implicit: [merge] });
+    const documents = loadAll(text, null, { schema }).filter((one) => one !== null);
     return documents.map((one) => new Field(file, '', one));
   } catch (err) {
     const what = err instanceof YAMLException ? `${err.reason}, line ${err.mark.line + 1}` : errorLine(err);

@@ -56,3 +56,22 @@ describe('files beside the inputs of a snapshot', () => {
     expect(await plan()).toEqual(all);
   });
 });
+
+test('YAML may merge an anchor with <<, as for kubectl', async () => {
+  input.use('image-disk-full');
+  input.write(
+    'policy.yaml',
+    `apiVersion: gc.dustpan.dev/v1alpha1
+kind: GCPolicy
+metadata: {name: merged}
+spec:
+  pods:
+    terminated:
+      ttlByReason:
+        - &failed {phase: Failed, ttl: 1h}
+        - {<<: *failed, reason: Evicted}
+`,
+  );
+  const { policies } = await planned([...input.args, `--policy=${input.path('policy.yaml')}`]);
+  expect(policies.map(({ name }) => name)).toContain('merged');
+});
