@@ -183,7 +183,7 @@ test('Remove removes them, and keeps what is mounted, in use, of another plugin,
   expect(groupsOf('steady')).not.toEqual([]);
   expect((await runningPods(cluster))['steady']).toEqual(steadyAtFirst['steady']);
   const lines = (await agent.logs()).filter(({ msg }) => msg.startsWith('removed orphaned'));
-  expect(lines.map(({ msg, podUid }) => `${msg} ${String(podUid)}`).sort()).toEqual(
+  expect(lines.map(({ msg, uid }) => `${msg} ${String(uid)}`).sort()).toEqual(
     [
       `removed orphaned control group ${uids.foreign}`,
       `removed orphaned control group ${uids.gone}`,
