@@ -1,4 +1,5 @@
-import { CORE_SCHEMA, dump, loadAll, Type } from 'js-yaml';
+import { dump, loadAll } from 'js-yaml';
+import { kubectlYaml } from '../../src/snapshot/kubectl-yaml.ts';
 
 interface Manifest {
   readonly apiVersion: string;
@@ -16,16 +17,11 @@ interface Metadata {
 
 type StringMap = Readonly<Record<string, string>>;
 
-/** With `<<: *anchor`, which the CRDs have. */
-const schema = CORE_SCHEMA.extend({
-  implicit: [new Type('tag:yaml.org,2002:merge', { kind: 'scalar', resolve: (key) => key === '<<' })],
-});
-
 /** Reads a stream of YAML documents like Kubernetes; throws on a number that YAML 1.1 and 1.2 read differently. */
 export function readManifests(text: string): readonly Manifest[] {
   const octal = /^.*:\s+0\d+\s*$/m.exec(text);
   if (octal) throw new Error(`octal or decimal? ${octal[0].trim()}`);
-  return loadAll(text, undefined, { schema }).filter((one) => one !== null) as Manifest[];
+  return loadAll(text, undefined, { schema: kubectlYaml }).filter((one) => one !== null) as Manifest[];
 }
 
 /** Writes a stream of YAML documents; quotes words that are booleans in YAML 1.1. */

@@ -111,12 +111,10 @@ function jsonOf(file: string, text: string): unknown {
 }
 
 async function yamlDocuments(file: string, text: string): Promise<readonly Field[]> {
-  const { CORE_SCHEMA, loadAll, Type, YAMLException } = await import('js-yaml');
+  const { loadAll, YAMLException } = await import('js-yaml');
+  const { kubectlYaml } = await import('./kubectl-yaml.ts');
   try {
-    // The core schema does not convert times; it lacks `<<: *anchor`, which kubectl accepts.
-    const merge = new Type('tag:yaml.org,2002:merge', { kind: 'scalar', resolve: (key) => key === '<<' });
-    const schema = CORE_SCHEMA.extend({ implicit: [merge] });
-    const documents = loadAll(text, null, { schema }).filter((one) => one !== null);
+    const documents = loadAll(text, null, { schema: kubectlYaml }).filter((one) => one !== null);
     return documents.map((one) => new Field(file, '', one));
   } catch (err) {
     const what = err instanceof YAMLException ? `${err.reason}, line ${err.mark.line + 1}` : errorLine(err);
