@@ -1,6 +1,7 @@
 import { usageClasses } from '../../src/agent/usage/facts.ts';
 import { nodeSignals } from '../../src/api/node-pressure.ts';
 import { upstreamReason } from '../../src/controllers/podgc/metrics.ts';
+import { stuckCauses } from '../../src/controllers/podgc/stuck.ts';
 import { code, codes } from './markdown.ts';
 
 const operations = [
@@ -25,6 +26,7 @@ const methods = codes(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
 /** Labels without preset values. */
 export const openLabels: Readonly<Record<string, string>> = {
+  cause: codes(stuckCauses),
   class: codes(usageClasses),
   code: 'HTTP status, or `<error>`',
   host: 'host and port of the API server',

@@ -51,5 +51,8 @@ function labelText(label: string, values: readonly string[], isOfUnits: boolean)
   const note = placeLabels[label];
   if (note !== undefined) return note;
   if (label === 'reason' && isOfUnits) return '[reasons](reasons.md) of the unit (preset)';
-  return values.length > 0 ? `${codes(values)} (preset)` : (openLabels[label] ?? '');
+  if (values.length > 0) return `${codes(values)} (preset)`;
+  const open = openLabels[label];
+  if (open === undefined) throw new Error(`scripts/generate/metrics-notes.ts lacks the values of the label ${label}`);
+  return open;
 }

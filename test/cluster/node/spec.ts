@@ -77,6 +77,13 @@ ${commonConfig(options)}
     conf_dir = '${cni}'
 `;
 
+/** The defaults, two to five seconds, are too short on a busy machine: stopping a container fails. */
+const timeouts = `[timeouts]
+  'io.containerd.timeout.task.state' = '60s'
+  'io.containerd.timeout.shim.load' = '60s'
+  'io.containerd.timeout.shim.cleanup' = '60s'
+  'io.containerd.timeout.shim.shutdown' = '60s'`;
+
 const commonConfig = (
   options: ContainerdOptions,
 ): string => `root = '${options?.root ?? '/var/lib/containerd'}'
@@ -85,6 +92,7 @@ state = '/run/containerd'
   address = '${containerdSocket}'
 [debug]
   level = '${options?.logLevel ?? 'info'}'
+${timeouts}
 [plugins.'io.containerd.metadata.v1.bolt']
   no_sync = true
 [plugins.'io.containerd.internal.v1.opt']

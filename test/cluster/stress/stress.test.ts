@@ -4,7 +4,7 @@ import { stress } from '../../stress/run.ts';
 import { printed, settings } from './settings.ts';
 
 /** The seed is fixed, so that a failure repeats its actions; the environment gives others. */
-const { minutes, seed } = settings({ minutes: 3 });
+const { minutes, seed } = settings({ minutes: 2 });
 
 test(
   'under random load and random faults every invariant holds',

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { stress } from '../../stress/run.ts';
 import { printed, settings } from './settings.ts';
 
-const { minutes, seed } = settings({ minutes: 5 });
+const { minutes, seed } = settings({ minutes: 2 });
 
 test(
   'beside a kubelet that collects too, nothing in use is lost, no removal fails, and the counts add up',
@@ -12,7 +12,7 @@ test(
     const options = { minutes, seed, hasFaults: false, kubelet: 'collecting' } as const;
     const { violations, removals } = await stress(options, printed);
     expect(violations).toEqual([]);
-    // Which of them finds the disk full first is chance, and in five minutes the other may remove no image.
+    // Which of them finds the disk full first is chance, and in two minutes the other may remove no image.
     for (const by of ['dustpan', 'kubelet']) expect(removals).toHaveProperty(`${by} container`);
   },
 );
