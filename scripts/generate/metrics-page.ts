@@ -53,6 +53,7 @@ function labelText(label: string, values: readonly string[], isOfUnits: boolean)
   if (label === 'reason' && isOfUnits) return '[reasons](reasons.md) of the unit (preset)';
   if (values.length > 0) return `${codes(values)} (preset)`;
   const open = openLabels[label];
-  if (open === undefined) throw new Error(`scripts/generate/metrics-notes.ts lacks the values of the label ${label}`);
+  if (open === undefined)
+    throw new Error(`scripts/generate/metrics-notes.ts lacks the values of the label ${label}`);
   return open;
 }
