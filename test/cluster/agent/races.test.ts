@@ -21,7 +21,7 @@ import { runContainer, runSandbox, type Sandbox } from '../node/crictl.ts';
 import type { BuiltImage } from '../node/image.ts';
 import { shiftedClock, type ShiftedClock } from '../servers/shifted-clock.ts';
 import { create } from '../servers/kubectl.ts';
-import { eventually } from '../servers/waiting.ts';
+import { eventually, promptly } from '../servers/waiting.ts';
 
 const requestTimeoutMs = 4_000;
 /** Longer than the deadline of any request of the agent. */
@@ -98,7 +98,7 @@ async function inTheMiddleOf(
   await agent?.stop();
   const order = (await importUnused(name, batch)).map(({ ref }) => ref);
   const at = await start();
-  await expect.poll(() => removed(at), { ...eventually, interval: 20 }).toBeGreaterThanOrEqual(begun);
+  await expect.poll(() => removed(at), promptly).toBeGreaterThanOrEqual(begun);
   return { at, order };
 }
 

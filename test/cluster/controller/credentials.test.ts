@@ -18,7 +18,7 @@ import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { statusOf } from '../servers/probe.ts';
 import { grant } from '../servers/resources.ts';
 import { kubectl } from '../servers/kubectl.ts';
-import { eventually } from '../servers/waiting.ts';
+import { eventually, promptly } from '../servers/waiting.ts';
 
 let cluster: Cluster;
 let dustpan: DustpanProcess;
@@ -76,8 +76,8 @@ test('its token is revoked during a pass: nothing is deleted until the file has 
   // The API server remembers for 10 s that a token is good.
   await inTheMiddleOf('token', 800, { cluster, living }, dustpan);
   await kubectl(cluster, ['delete', 'secret', 'first']);
-  await expect.poll(() => statusOf(`${cluster.url}/api/v1/pods`, { ca, token }), eventually).toBe(401);
-  await expect.poll(() => responses('GET', '401'), eventually).toBeGreaterThan(0);
+  await expect.poll(() => statusOf(`${cluster.url}/api/v1/pods`, { ca, token }), promptly).toBe(401);
+  await expect.poll(() => responses('GET', '401'), promptly).toBeGreaterThan(0);
   await staysAsItIs(0, { cluster, living }, dustpan);
   // Else there would have been nothing left to do.
   expect((await podUids(cluster)).length).toBeGreaterThan(living.length);
@@ -100,7 +100,7 @@ test('its token is replaced, then revoked during a pass: no deletion fails', asy
   await inTheMiddleOf('rotated', 800, { cluster, living }, dustpan);
   await put('token', third);
   await kubectl(cluster, ['delete', 'secret', 'second']);
-  await expect.poll(() => statusOf(`${cluster.url}/api/v1/pods`, { ca, token }), eventually).toBe(401);
+  await expect.poll(() => statusOf(`${cluster.url}/api/v1/pods`, { ca, token }), promptly).toBe(401);
   // The second token could not delete these any more.
   expect((await podUids(cluster)).length).toBeGreaterThan(living.length);
   await isCompleted({ cluster, living }, dustpan);

@@ -7,7 +7,7 @@ import { etcdClient, type EtcdEntry } from '../servers/etcd.ts';
 import { etcdEntry } from '../servers/etcd-objects.ts';
 import { policyManifest, unheldPods } from '../../manifests.ts';
 import { apply, kubectl } from '../servers/kubectl.ts';
-import { eventually } from '../servers/waiting.ts';
+import { eventually, promptly } from '../servers/waiting.ts';
 
 interface PodShape {
   readonly namespace?: string;
@@ -115,7 +115,7 @@ export async function inTheMiddleOf(
   await expect.poll(() => dustpan.sample(due), eventually).toBe(batch);
   await setMode(cluster, 'Enforce');
   const all = living.length + batch;
-  await expect.poll(() => podCount(cluster), { ...eventually, interval: 20 }).toBeLessThan(all - begun);
+  await expect.poll(() => podCount(cluster), promptly).toBeLessThan(all - begun);
   expect(await podCount(cluster)).toBeGreaterThan(living.length + begun);
 }
 

@@ -6,7 +6,7 @@ import { repositoryRoot } from '../repository.ts';
 import { PartProcess } from './part-process.ts';
 import { freePorts } from './ports.ts';
 import { statusOf } from './probe.ts';
-import { waitUntil } from './waiting.ts';
+import { promptly, waitUntil } from './waiting.ts';
 
 interface DustpanProcessOptions {
   /** The log is `log/NAME.log` below `dir`. */
@@ -178,5 +178,5 @@ export async function passesOf(
   };
   // One may be under way.
   const expected = (await passes()) + count + 1;
-  await waitUntil(`${count} passes of ${loop}`, async () => (await passes()) >= expected);
+  await waitUntil(`${count} passes of ${loop}`, async () => (await passes()) >= expected, promptly);
 }

@@ -16,7 +16,7 @@ export interface Rule {
 type Kubectl = Pick<Cluster, 'run'>;
 
 /** Every cluster starts with these waits. */
-const quickly = { ...eventually, interval: 50 };
+const quickly = { ...eventually, interval: 200 };
 
 /** Installs the repository's CRDs and waits until kubectl knows their kinds; returns the paths of their resources. */
 export async function installCrds(cluster: Kubectl): Promise<string[]> {

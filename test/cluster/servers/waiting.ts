@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Options of `expect.poll` for conditions that may take long on a busy machine. */
-export const eventually = { timeout: 180_000, interval: 200 };
+/** Options of `expect.poll` for conditions that may take long on a busy machine. Most start kubectl or crictl each time: more often, they alone keep a core busy. */
+export const eventually = { timeout: 180_000, interval: 1_000 };
+
+/** The same for a condition that must be noticed at once, and is read without a new process. */
+export const promptly = { ...eventually, interval: 50 };
 
 /** Polls until the condition holds; throws with its description after the timeout. */
 export async function waitUntil(
