@@ -1,4 +1,4 @@
-# One image for the controller, the agent and the CLI: docs/adr/0015-one-image-two-faces.md. scripts/image/layout.ts describes it once more,
+# One image for the controller, the agent and the CLI: docs/adr/0015-one-image-for-controller-and-agent.md. scripts/image/layout.ts describes it once more,
 # for `npm run image`; a test compares the two.
 #   docker build -t dustpan:0.1.0 .
 #   docker buildx build --platform linux/amd64,linux/arm64 …     no emulation needed: nothing runs in the last stage
@@ -16,7 +16,7 @@ COPY package.json package-lock.json .npmrc ./
 # No package's own script is needed, so none is run.
 RUN ["npm", "ci", "--ignore-scripts"]
 COPY tsconfig.json ./
-COPY scripts/build.mjs scripts/build.mjs
+COPY scripts/build.mjs scripts/bundled-packages.ts scripts/
 COPY src src
 ARG REVISION=unknown
 ENV DUSTPAN_REVISION=${REVISION}
@@ -33,6 +33,7 @@ LABEL org.opencontainers.image.title="dustpan" \
 WORKDIR /app
 # Modes are given where files come from a checkout: its umask is not ours.
 COPY --chmod=0644 LICENSE /app/LICENSE
+COPY --from=bundle /src/dist/THIRD-PARTY.txt /app/THIRD-PARTY.txt
 COPY --chmod=0644 package.json /app/package.json
 COPY --chmod=0755 scripts/image/dustpan /usr/local/bin/dustpan
 COPY --from=bundle /src/dist/*.js /app/dist/

@@ -1,11 +1,12 @@
 // npm run build [-- --metafile=FILE --single=FILE]: bundles src/main.ts into dist/, in chunks, so that each command loads only what it runs;
-// with --single into one file, for an executable.
+// with --single into one file, for an executable. Beside it is THIRD-PARTY.txt: the licences of the bundled packages, and of Node.
 import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { licences } from './bundled-packages.ts';
 
 const { metafile, single } = parseArgs({
   options: { metafile: { type: 'string' }, single: { type: 'string' } },
@@ -112,7 +113,10 @@ const common = {
 if (single !== undefined) {
   // Node runs only CommonJS from an executable, without an await outside of functions. Its Node is new enough: src/main.ts, which checks that, is left out.
   const stdin = { contents: "void import('./dustpan.ts');", resolveDir: 'src' };
-  writeFacts(await build({ ...common, stdin, outfile: single, format: 'cjs', target: 'node24' }));
+  writeFacts(
+    dirname(single),
+    await build({ ...common, stdin, outfile: single, format: 'cjs', target: 'node24' }),
+  );
 } else {
   rmSync('dist', { recursive: true, force: true });
   const built = await build({
@@ -127,10 +131,11 @@ if (single !== undefined) {
     },
   });
   chmodSync('dist/main.js', 0o755);
-  writeFacts(built);
+  writeFacts('dist', built);
 }
 
-function writeFacts({ metafile: facts }) {
+function writeFacts(folder, { metafile: facts }) {
+  writeFileSync(join(folder, 'THIRD-PARTY.txt'), licences(facts));
   if (metafile !== undefined) writeFileSync(metafile, JSON.stringify(facts));
 }
 

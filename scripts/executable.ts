@@ -2,22 +2,12 @@
 // licences: dist/executable/kubectl-dustpan-vVERSION-OS-ARCH.tar.gz. The program contains the Node that runs this script (docs/adr/0050). It is
 // kubectl's plugin, and the same command under any other name.
 import { execFileSync } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { scriptOptions } from './arguments.ts';
-import { bundledPackages } from './bundled-packages.ts';
 import { tar } from './tar.ts';
 
 /** Node looks for it in its own binary (doc/api/single-executable-applications.md of Node). */
@@ -34,15 +24,11 @@ const program = join(out, name);
 mkdirSync(out, { recursive: true });
 const work = mkdtempSync(join(tmpdir(), 'dustpan-executable-'));
 try {
-  const [bundle, facts, blob] = [
-    join(work, 'dustpan.cjs'),
-    join(work, 'facts.json'),
-    join(work, 'dustpan.blob'),
-  ] as const;
+  const [bundle, blob] = [join(work, 'dustpan.cjs'), join(work, 'dustpan.blob')] as const;
   const run = (file: string, ...args: readonly string[]): void => {
     execFileSync(file, args, { stdio: ['ignore', 'ignore', 'inherit'] });
   };
-  run(process.execPath, join('scripts', 'build.mjs'), `--single=${bundle}`, `--metafile=${facts}`);
+  run(process.execPath, join('scripts', 'build.mjs'), `--single=${bundle}`);
   const config = join(work, 'sea.json');
   writeFileSync(config, JSON.stringify({ main: bundle, output: blob, disableExperimentalSEAWarning: true }));
   run(process.execPath, '--experimental-sea-config', config);
@@ -58,36 +44,10 @@ try {
   const files = [
     { path: name, data: readFileSync(program), mode: 0o755 },
     { path: 'LICENSE', data: readFileSync('LICENSE'), mode: 0o644 },
-    { path: 'THIRD-PARTY.txt', data: Buffer.from(licences(facts)), mode: 0o644 },
+    { path: 'THIRD-PARTY.txt', data: readFileSync(join(work, 'THIRD-PARTY.txt')), mode: 0o644 },
   ];
   writeFileSync(archive, gzipSync(Buffer.concat(tar(files))));
   process.stdout.write(`${program}\n${archive}\n`);
 } finally {
   rmSync(work, { recursive: true });
-}
-
-/** The licences of Node and of each package whose code is in the bundle. */
-function licences(metafile: string): string {
-  const node = [dirname(dirname(resolve(process.execPath))), dirname(resolve(process.execPath))];
-  const nodeLicence = node.map((folder) => join(folder, 'LICENSE')).find(existsSync);
-  return [
-    [
-      'Node',
-      nodeLicence === undefined
-        ? 'https://github.com/nodejs/node/blob/main/LICENSE'
-        : readFileSync(nodeLicence, 'utf8'),
-    ],
-    ...bundledPackages(metafile).map(
-      ({ folder, name, version, license }) => [`${name} ${version} (${license})`, licenceOf(folder)] as const,
-    ),
-  ]
-    .map(([title, text]) => `${title}\n${'='.repeat(title.length)}\n\n${text.trim()}\n`)
-    .join('\n\n');
-}
-
-function licenceOf(folder: string): string {
-  const file = readdirSync(folder).find((name) => /^licen[cs]e/i.test(name));
-  return file === undefined
-    ? 'The package contains no text of its licence.'
-    : readFileSync(join(folder, file), 'utf8');
 }

@@ -1,11 +1,11 @@
 // npm run sbom [-- --out=FILE]: writes the SBOM of the bundle (CycloneDX, JSON) to dist/dustpan.cdx.json: the packages of npm whose code is in it.
 // `npm sbom` lists every package of the checkout, as they all are development dependencies; here the bundled ones are left.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { scriptOptions } from './arguments.ts';
-import { bundledPackages } from './bundled-packages.ts';
+import { bundledPackages, type BundleFacts } from './bundled-packages.ts';
 
 /** A part of CycloneDX 1.5. */
 interface Component {
@@ -45,7 +45,11 @@ function bundledRefs(): ReadonlySet<string> {
       `--metafile=${facts}`,
     ];
     execFileSync(process.execPath, build, { stdio: ['ignore', 'ignore', 'inherit'] });
-    return new Set(bundledPackages(facts).map(({ name, version }) => `${name}@${version}`));
+    return new Set(
+      bundledPackages(JSON.parse(readFileSync(facts, 'utf8')) as BundleFacts).map(
+        ({ name, version }) => `${name}@${version}`,
+      ),
+    );
   } finally {
     rmSync(work, { recursive: true });
   }

@@ -26,6 +26,7 @@ export const imageLayout: ImageLayout = {
   entrypoint: [nodePath, mainPath],
   files: [
     { from: 'LICENSE', to: '/app/LICENSE', mode: '0644' },
+    { from: 'dist/THIRD-PARTY.txt', to: '/app/THIRD-PARTY.txt' },
     { from: 'package.json', to: '/app/package.json', mode: '0644' },
     { from: 'scripts/image/dustpan', to: '/usr/local/bin/dustpan', mode: '0755' },
     { from: 'dist/*.js', to: '/app/dist/' },
