@@ -27,6 +27,12 @@ test.each([
     { DUSTPAN_SNAPSHOT: 'd' },
     [undefined, '/s'],
   ],
+  [
+    'the cluster, where the environment has an empty snapshot',
+    [],
+    { DUSTPAN_SNAPSHOT: '' },
+    [undefined, undefined],
+  ],
 ])('source of a plan: %s', (_, argv, env, from) => {
   expect(sourceOf(argv, env)).toEqual(from);
 });
@@ -76,6 +82,13 @@ test.each([
   [['--nodes', '--cri-socket=/s', '--node-name=n'], ofCluster],
   [['--replace-policies'], '--replace-policies needs --policy'],
   [['--node=a,B'], '--node "B" is not the name of a node'],
+  ...[['--snapshot', ''], ['--snapshot=']].map(
+    (argv) =>
+      [
+        argv,
+        'the value of --snapshot is empty; name a directory, or leave the option out to read the current cluster',
+      ] as const,
+  ),
 ])('contradictions are refused: %j', async (argv, problem) => {
   expect(await ran(['plan', ...argv])).toEqual({
     code: 2,
