@@ -58,7 +58,7 @@ function clusterNotes({ pods, nodes, namespaces }: PlanFacts): readonly string[]
   ] as const;
   return consequences.flatMap(([what, value, consequence]) =>
     value === undefined
-      ? [`${what} are not known (list of the API server, or ${what.toLowerCase()}.json): ${consequence}.`]
+      ? [`${what} are not known (list of the API server): ${consequence}.`]
       : [],
   );
 }
@@ -210,7 +210,7 @@ function partNotes(part: NodePart, { images, containers, orphans, usage }: Rules
 
 const diskText = (disk: NodePart['disk']): string =>
   disk === undefined
-    ? 'the usage of its image file system is not known (ImageFsInfo of the runtime, or node.runtime.imageFs in stats.json)'
+    ? 'the usage of its image file system is not known (ImageFsInfo of the runtime)'
     : `its image file system reports a capacity of ${disk.capacityBytes} bytes, of which ${disk.availableBytes} are available`;
 
 /** Whether any policy has a rule for these objects of a node. */

@@ -33,7 +33,7 @@ test.each<readonly [string, Partial<NodePart>, note: string]>([
   [
     'an unknown disk',
     { disk: undefined },
-    'the usage of its image file system is not known (ImageFsInfo of the runtime, or node.runtime.imageFs in stats.json): no image is removed for space.',
+    'the usage of its image file system is not known (ImageFsInfo of the runtime): no image is removed for space.',
   ],
   [
     'a disk of capacity 0',
