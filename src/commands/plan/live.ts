@@ -107,7 +107,7 @@ class ClusterReader {
         ? await this.#list(namespacesResource())
         : await this.#ownNamespace(this.#part.namespace);
     const needed = neededOwners(all);
-    const reports = (await this.#listIfAllowed(reportsWithUsage())) ?? new Map<string, never>();
+    const reports = await this.#listIfAllowed(reportsWithUsage());
     return {
       policies,
       replaced,
@@ -122,7 +122,7 @@ class ClusterReader {
       unread,
       part: this.#part,
       ...reportedBy(
-        [...reports.values()],
+        reports,
         parts.map(({ name }) => name),
       ),
       idle: await this.#idle(),

@@ -221,6 +221,25 @@ test.each<readonly [string, Parameters<typeof adviceOnNodes>[0], advice: string]
   ]);
 });
 
+const silent = { ...factsOf({ policies: [nodesPolicy({})] }), usage: [] };
+
+test.each<readonly [string, PlanFacts, isNoted: boolean]>([
+  ['none has reported', silent, true],
+  ['the reports are not known', { ...silent, usage: undefined }, false],
+  [
+    'another has reported',
+    { ...silent, usage: [{ node: 'a', reportTime: undefined, usage: undefined }] },
+    false,
+  ],
+  ['one was read', { ...silent, parts: [partOf({})] }, false],
+  ['no policy has rules for nodes', { ...silent, policies: finished().policies }, false],
+  ['the policies are not known', { ...silent, policies: undefined }, false],
+])('nodes that have not reported are noted: %s', (_, facts, isNoted) => {
+  const note =
+    'No node has reported yet, so the removals on nodes are not known. Agents report within 60 s of their start; dustpan status shows why one does not run.';
+  expect(notesOn(facts).includes(note)).toBe(isNoted);
+});
+
 const request = (verdict: Decision['verdict']): Decision =>
   decision({
     ...{ unit: 'localstorage', verdict, reason: verdict === 'Evict' ? 'emptydirfs.limit' : 'KeepMarked' },
