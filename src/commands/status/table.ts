@@ -62,8 +62,12 @@ function verdictText({ verdict, controllers, agents, trouble }: StatusView, now:
   return `${[verdicts[verdict], ...parts].join('; ')}.${starting}`;
 }
 
-function troubleText({ kind, names, reason, message, since }: Trouble, now: Date): string {
-  const age = since === null ? '' : ` (${ageText(since, now)})`;
+function troubleText({ kind, names, reason, message, since, reportTime }: Trouble, now: Date): string {
+  const times = [
+    ...(since === null ? [] : [ageText(since, now)]),
+    ...(reportTime === null ? [] : [`reported ${ageText(reportTime, now)} ago`]),
+  ];
+  const age = times.length === 0 ? '' : ` (${times.join(', ')})`;
   return `${kind} ${firstOf(names, 3)}: ${reason}${age}: ${message}`;
 }
 

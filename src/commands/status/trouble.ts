@@ -25,6 +25,8 @@ export interface Trouble {
   readonly command: string;
   /** RFC 3339, the earliest of several times; null = not known. */
   readonly since: string | null;
+  /** RFC 3339: when the oldest report that shows it was written; a problem may have ended since. null = no report shows it. */
+  readonly reportTime: string | null;
 }
 
 /** Worst first: something is not installed or does not run, a policy does nothing, something failed, something may fail, something outside blocks, somebody should decide, state unknown, agents missing. */
@@ -45,6 +47,7 @@ interface Found {
   readonly reason: string;
   readonly message: string;
   readonly since?: string | undefined;
+  readonly reportTime?: string | undefined;
   /** What mends it, or shows more. */
   readonly command: string;
 }
@@ -94,16 +97,19 @@ const rank = ({ severity }: Found): number => severities.indexOf(severity);
 
 function troubleOf(group: readonly [Named, ...Named[]]): Trouble {
   const [{ kind, reason, message, command }] = group;
-  const times = group.flatMap(({ since }) => since ?? []);
   return {
     kind,
     reason,
     message,
     command,
     names: group.map(({ name }) => name).toSorted(),
-    since: times.toSorted((a, b) => Date.parse(a) - Date.parse(b))[0] ?? null,
+    since: earliest(group.map(({ since }) => since)),
+    reportTime: earliest(group.map((one) => one.reportTime)),
   };
 }
+
+const earliest = (times: readonly (string | undefined)[]): string | null =>
+  times.flatMap((time) => time ?? []).toSorted((a, b) => Date.parse(a) - Date.parse(b))[0] ?? null;
 
 /** The time that the controller has to observe a new policy. */
 const freshMs = 60_000;
@@ -174,7 +180,7 @@ function ofNode(report: NodeGCReport, now: Date): readonly Found[] {
   const message = `The agent has not reported for more than ${staleMinutes} minutes: is it running?`;
   const name = nameOf(report);
   const silent = { severity: 'Silent', reason: 'Stale', message, since, command: logsOf('agent') } as const;
-  return [
+  const reported = [
     ...found(
       'NodeDegraded',
       conditionOf(conditions, 'Degraded', 'True'),
@@ -186,8 +192,8 @@ function ofNode(report: NodeGCReport, now: Date): readonly Found[] {
       `dustpan top namespaces --node=${name}`,
     ),
     ...found('AtRisk', conditionOf(conditions, 'KeepListAtRisk', 'True'), `dustpan plan --node=${name}`),
-    ...(isStale(since, now) ? [silent] : []),
-  ];
+  ].map((one) => ({ ...one, reportTime: status?.reportTime }));
+  return isStale(since, now) ? [...reported, silent] : reported;
 }
 
 const logsOf = (component: string): string =>

@@ -22,6 +22,10 @@ const tripped = condition('Degraded', 'True', {
   reason: 'Tripped',
   message: 'Nodes missing: 3, 60 % of all; the circuit breaker is open, and orphaned pods are kept',
 });
+const shortOfSpace = condition('PressureAhead', 'True', {
+  reason: 'Crossed',
+  message: 'nodefs.available is 4 %',
+});
 const somePolicy = policy('default', {
   spec: { mode: 'Enforce', pods: {} },
   conditions: [tripped],
@@ -79,6 +83,15 @@ const views = {
   'the fullest disks': statusView(
     [],
     Array.from({ length: 12 }, (_, i) => reportOf(i)),
+    now,
+  ),
+  'problems by reports of different ages': statusView(
+    [],
+    [
+      report('node-1', { conditions: [shortOfSpace] }),
+      report('node-2', { conditions: [shortOfSpace], reportTime: minutesAgo(14) }),
+      report('node-3', { reportTime: minutesAgo(40) }),
+    ],
     now,
   ),
   'due pods': due('Enforce', 'Enforce'),
