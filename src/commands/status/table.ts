@@ -80,7 +80,7 @@ function totalLines(view: StatusView): readonly string[] {
   const freed = `${shortSizeText(reclaimableBytes)} can be freed, ${shortSizeText(reclaimedBytes)} were freed${sinceText(reclaimedSince)}`;
   const pods = [
     counted(policies, 'policy', 'policies'),
-    `pods: ${podsDue} due${dryRun} ${podsDeleted} deleted${sinceText(podsDeletedSince)}`,
+    `pods: ${podsDue} due${dryRun} ${podsDeleted} deleted by the present policies${sinceText(podsDeletedSince)}`,
   ];
   const ofPolicies = policies === 0 ? ['There is no GCPolicy: nothing is removed.'] : pods;
   return [
