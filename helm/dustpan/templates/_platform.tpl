@@ -35,7 +35,18 @@ kind: {runtime: containerd}
 {{- end }}
 
 {{- define "dustpan.agent.enabled" -}}
-{{- if and .Values.agent.enabled (not (include "dustpan.platform" (dict "root" . "field" "noAgents"))) -}}true{{- end -}}
+{{- if not (include "dustpan.agent.absence" .) -}}true{{- end -}}
+{{- end }}
+
+{{/* Why no agent is rendered; empty: one is. */}}
+{{- define "dustpan.agent.absence" -}}
+{{- if not .Values.agent.enabled -}}
+agent.enabled is false
+{{- else -}}
+{{- with include "dustpan.platform" (dict "root" . "field" "noAgents") -}}
+platform is {{ $.Values.platform }}, and {{ . }}
+{{- end -}}
+{{- end -}}
 {{- end }}
 
 {{/* A security context of pods without the users of the image, where the platform assigns others; root, context. */}}

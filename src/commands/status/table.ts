@@ -45,7 +45,7 @@ const verdicts = {
   Unknown: 'It is not known whether dustpan works',
 } as const satisfies Record<StatusView['verdict'], string>;
 
-function verdictText({ verdict, controllers, agents, trouble }: StatusView, now: Date): string {
+function verdictText({ verdict, controllers, agents, noAgents, trouble }: StatusView, now: Date): string {
   const parts = [
     ...(controllers ?? []).map(({ version, leader, leaderSince }) =>
       leader === null
@@ -56,6 +56,7 @@ function verdictText({ verdict, controllers, agents, trouble }: StatusView, now:
     ...(agents ?? []).map(
       ({ ready, desired }) => `agents ready on ${ready} of ${counted(desired, 'node', 'nodes')}`,
     ),
+    ...(noAgents === null ? [] : [`no agents on nodes: ${noAgents}`]),
     ...(trouble.length > 0 ? [counted(trouble.length, 'problem', 'problems')] : []),
   ];
   const starting = agents?.some((one) => isStarting(one, now)) ? ' Agents report within 60 s.' : '';
@@ -85,7 +86,7 @@ function totalLines(view: StatusView): readonly string[] {
   const ofPolicies = policies === 0 ? ['There is no GCPolicy: nothing is removed.'] : pods;
   return [
     ...(view.policies === null ? [] : ofPolicies),
-    ...(nodes === null && view.policies === null
+    ...((nodes === null && view.policies === null) || (nodes?.length === 0 && view.noAgents !== null)
       ? []
       : [
           nodes?.length === 0

@@ -5,7 +5,7 @@ import { invalidPolicyText, isInvalid, type InvalidPolicy, type Policy } from '.
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { isStale, staleMinutes } from '../../api/report/fresh.ts';
 import { blockedWork, installationProblems, type InstallationProblem } from '../installation/problems.ts';
-import type { Installation } from '../installation/facts.ts';
+import { whyNoAgents, type Installation } from '../installation/facts.ts';
 
 /** What is read. undefined = it may not be read; `installation.unread` says so. */
 export interface StatusFacts {
@@ -61,6 +61,7 @@ interface Named extends Found {
 export function troublesOf({ policies, reports, installation }: StatusFacts, now: Date): readonly Trouble[] {
   const read = (policies ?? []).map((stored) => ({ stored, parsed: parsePolicy(stored) }));
   const ranked = rankPolicies(read.map(({ parsed }) => parsed.policy)).filter(isValid);
+  const hasAgents = whyNoAgents(installation) === undefined;
   const all: readonly Named[] = [
     ...installationProblems(installation, now).flatMap(({ names, ...problem }) =>
       names.map((name) => ({ ...problem, name, severity: 'Installation' }) as const),
@@ -69,7 +70,7 @@ export function troublesOf({ policies, reports, installation }: StatusFacts, now
       names.map((name) => ({ ...problem, name, severity: 'Blocked' }) as const),
     ),
     ...read.flatMap(({ stored, parsed }) =>
-      ofPolicy(stored, parsed, { ranked, now }).map(
+      ofPolicy(stored, parsed, { ranked, hasAgents, now }).map(
         (found) => ({ ...found, kind: 'GCPolicy', name: nameOf(stored) }) as const,
       ),
     ),
@@ -114,11 +115,18 @@ const earliest = (times: readonly (string | undefined)[]): string | null =>
 /** The time that the controller has to observe a new policy. */
 const freshMs = 60_000;
 
-/** `ranked`: the valid policies. */
+interface PolicyContext {
+  /** The valid policies. */
+  readonly ranked: readonly Policy[];
+  /** Whether there should be some. */
+  readonly hasAgents: boolean;
+  readonly now: Date;
+}
+
 function ofPolicy(
   policy: GCPolicy,
   parsed: ReturnType<typeof parsePolicy>,
-  { ranked, now }: { readonly ranked: readonly Policy[]; readonly now: Date },
+  { ranked, hasAgents, now }: PolicyContext,
 ): readonly Found[] {
   const { conditions } = policy.status ?? {};
   const edit = `kubectl edit gcpolicy ${nameOf(policy)}`;
@@ -136,7 +144,7 @@ function ofPolicy(
     ...found('Held', conditionOf(conditions, 'Holding', 'True'), 'dustpan plan'),
     ...shadowed(policy, parsed.policy, ranked.slice(0, ranked.indexOf(parsed.policy))),
     ...unseen(policy, now),
-    ...behind(policy, now),
+    ...(hasAgents ? behind(policy, now) : []),
   ];
 }
 

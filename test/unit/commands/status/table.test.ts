@@ -55,6 +55,16 @@ const broken: Installation = {
     },
   ],
 };
+const autopilot: Installation = {
+  ...installation,
+  controllers: installation.controllers?.map((one) => ({ ...one, noAgents: 'Autopilot rejects them' })),
+  agents: [],
+};
+const withNodes = policy('default', {
+  spec: { pods: {}, nodes: {} },
+  pods: { due: 1 },
+  nodes: { desired: 3, upToDate: 0 },
+});
 const reportOf = (i: number) =>
   report(`node-${i}`, {
     usage: {
@@ -78,6 +88,10 @@ const views = {
   'problems of the installation': viewOf({ policies: [], reports: [], installation: broken }, now),
   'not installed': viewOf(
     { policies: [], reports: [], installation: { ...installation, controllers: [], agents: [] } },
+    now,
+  ),
+  'a platform without agents, and a policy for nodes': viewOf(
+    { policies: [withNodes], reports: [], installation: autopilot },
     now,
   ),
   'the fullest disks': statusView(
