@@ -4,29 +4,46 @@ const quantities = {
   additionalProperties: { type: ['string', 'number'] },
 };
 
-/** Fields beside these, which the chart sets itself. */
-const fieldsBeside = (...own) => ({
+/** Fields beside these, which the chart sets itself, mostly from another value. A `false` schema would give no reason: Helm prints the constant. */
+const fieldsBeside = (own) => ({
   type: 'object',
-  properties: Object.fromEntries(own.map((name) => [name, false])),
+  properties: Object.fromEntries(
+    Object.entries(own).map(([name, from]) => [
+      name,
+      { const: `absent here: the chart sets this field${from === '' ? '' : ` from the value ${from}`}` },
+    ]),
+  ),
 });
 
 /** The schemas of `# @type NAME` in values.yaml. The API server validates types of Kubernetes. */
 export const shapes = {
-  podSpec: fieldsBeside(
-    'affinity',
-    'automountServiceAccountToken',
-    'containers',
-    'imagePullSecrets',
-    'nodeSelector',
-    'priorityClassName',
-    'securityContext',
-    'serviceAccountName',
-    'tolerations',
-    'topologySpreadConstraints',
-    'volumes',
-  ),
-  endpoint: fieldsBeside('authorization', 'bearerTokenFile', 'path', 'port', 'scheme', 'tlsConfig'),
-  monitorSpec: fieldsBeside('endpoints', 'namespaceSelector', 'podMetricsEndpoints', 'selector'),
+  podSpec: fieldsBeside({
+    affinity: 'affinity',
+    automountServiceAccountToken: 'serviceAccount.automount',
+    containers: 'extraContainers',
+    imagePullSecrets: 'imagePullSecrets',
+    nodeSelector: 'nodeSelector',
+    priorityClassName: 'priorityClassName',
+    securityContext: 'podSecurityContext',
+    serviceAccountName: 'serviceAccount.name',
+    tolerations: 'tolerations',
+    topologySpreadConstraints: 'controller.topologySpreadConstraints',
+    volumes: 'extraVolumes',
+  }),
+  endpoint: fieldsBeside({
+    authorization: 'authorization',
+    bearerTokenFile: 'metrics.secure.auth',
+    path: '',
+    port: 'metrics.port',
+    scheme: 'metrics.secure.enabled',
+    tlsConfig: 'metrics.secure.tls',
+  }),
+  monitorSpec: fieldsBeside({
+    endpoints: 'endpoint',
+    namespaceSelector: '',
+    podMetricsEndpoints: 'endpoint',
+    selector: '',
+  }),
   labels: { type: 'object', additionalProperties: { type: 'string' } },
   object: { type: 'object' },
   probe: { type: ['object', 'null'] },

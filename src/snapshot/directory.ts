@@ -65,7 +65,7 @@ export async function readSnapshot(source: SnapshotSource): Promise<PlanFacts> {
     jobs: await ifThere('jobs', (file) => readObjects(file, kinds.jobs, onProgress)),
     replicaSets: await ifThere('replicasets', (file) => readObjects(file, kinds.replicasets, onProgress)),
     parts: read.map(({ part }) => part),
-    ...reportedBy([...(reports?.values() ?? [])], folders),
+    ...reportedBy(reports, folders),
     takenAt: record.takenAt,
     part: record.part,
     notes: [

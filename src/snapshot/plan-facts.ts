@@ -40,8 +40,8 @@ export interface PlanFacts {
   readonly parts: readonly NodePart[];
   /** The reports of other nodes. */
   readonly reports: readonly NodeReportFacts[];
-  /** What uses the disks, by all reports. */
-  readonly usage?: readonly ReportedUsage[];
+  /** What uses the disks, by all reports; undefined = the reports are not known. */
+  readonly usage?: readonly ReportedUsage[] | undefined;
   /** How to read the objects of those nodes too, in one sentence; undefined = nothing can be added. */
   readonly moreNodes?: string | undefined;
   /** Nodes that were requested and could not be read, and why. */
@@ -58,12 +58,15 @@ export interface PlanFacts {
 
 /** The facts of all reports; those of nodes that were read are replaced by what was read. */
 export const reportedBy = (
-  reports: readonly ReportWithUsage[],
+  known: ByUid<ReportWithUsage> | undefined,
   read: readonly string[],
-): Required<Pick<PlanFacts, 'reports' | 'usage'>> => ({
-  reports: reports.filter(({ name }) => !read.includes(name)),
-  usage: reports.map(({ reported }) => reported),
-});
+): Pick<PlanFacts, 'reports' | 'usage'> => {
+  const reports = known && [...known.values()];
+  return {
+    reports: reports?.filter(({ name }) => !read.includes(name)) ?? [],
+    usage: reports?.map(({ reported }) => reported),
+  };
+};
 
 export interface UnreadNode {
   readonly name: string;

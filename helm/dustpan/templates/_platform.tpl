@@ -35,7 +35,18 @@ kind: {runtime: containerd}
 {{- end }}
 
 {{- define "dustpan.agent.enabled" -}}
-{{- if and .Values.agent.enabled (not (include "dustpan.platform" (dict "root" . "field" "noAgents"))) -}}true{{- end -}}
+{{- if not (include "dustpan.agent.absence" .) -}}true{{- end -}}
+{{- end }}
+
+{{/* Why no agent is rendered; empty: one is. */}}
+{{- define "dustpan.agent.absence" -}}
+{{- if not .Values.agent.enabled -}}
+agent.enabled is false
+{{- else -}}
+{{- with include "dustpan.platform" (dict "root" . "field" "noAgents") -}}
+platform is {{ $.Values.platform }}, and {{ . }}
+{{- end -}}
+{{- end -}}
 {{- end }}
 
 {{/* A security context of pods without the users of the image, where the platform assigns others; root, context. */}}
@@ -68,12 +79,41 @@ platforms:
   -eks-: [eks, bottlerocket, generic]
 {{- end }}
 
+{{/* What nodes of a platform report, as the form of a field of nodeInfo, or have as a label. Other platforms have no such mark. */}}
+{{- define "dustpan.platform.marks" -}}
+gke: {kubeletVersion: -gke\.}
+gke-autopilot: {kubeletVersion: -gke\.}
+k3s: {kubeletVersion: \+k3s}
+rke2: {kubeletVersion: \+rke2}
+k0s: {kubeletVersion: \+k0s}
+microk8s: {label: microk8s.io/cluster}
+talos: {osImage: ^Talos}
+bottlerocket: {osImage: ^Bottlerocket}
+{{- end }}
+
+{{/* What a node has instead of the mark of a platform, or "marked"; empty: too little is known, or the platform has no mark. node, platform. */}}
+{{- define "dustpan.platform.instead" -}}
+{{- $info := default dict .node.status.nodeInfo -}}
+{{- range $field, $form := get (include "dustpan.platform.marks" . | fromYaml) .platform | default dict -}}
+{{- $value := default "" (get $info (ternary "kubeletVersion" $field (eq $field "label"))) -}}
+{{- if regexMatch "[0-9]" $value -}}
+{{- if ternary (hasKey (default dict $.node.metadata.labels) $form) (regexMatch $form $value) (eq $field "label") -}}
+marked
+{{- else -}}
+{{ ternary (printf "has no label %s" $form) (printf "reports %s %s" $field $value) (eq $field "label") }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
 {{/* Fails if a node of the agents reports another runtime or platform. Without a cluster, as in `helm template`, there are no nodes. */}}
 {{- define "dustpan.platform.check" -}}
 {{- if and .Values.platformCheck .Values.agent.enabled -}}
 {{- $reported := include "dustpan.platform.reported" . | fromYaml -}}
 {{- $platform := .Values.platform -}}
 {{- $runtime := include "dustpan.agent.runtime" . -}}
+{{- $off := "platformCheck=false skips this check" -}}
+{{- $marks := list -}}
 {{- range $node := (lookup "v1" "Node" "" "").items -}}
 {{- $isSelected := true -}}
 {{- range $key, $value := $.Values.agent.nodeSelector -}}
@@ -81,7 +121,9 @@ platforms:
 {{- end -}}
 {{- if $isSelected -}}
 {{- $is := printf "node %s reports" $node.metadata.name -}}
-{{- $off := "platformCheck=false skips this check" -}}
+{{- with include "dustpan.platform.instead" (dict "node" $node "platform" $platform) -}}
+{{- $marks = append $marks (ternary . (printf "node %s %s" $node.metadata.name .) (eq . "marked")) -}}
+{{- end -}}
 {{- with $node.status.nodeInfo -}}
 {{- /* An explicit runtime or socket is for nodes that differ from their platform. */ -}}
 {{- if not (or $.Values.agent.runtime $.Values.agent.criSocket) -}}
@@ -100,6 +142,9 @@ platforms:
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+{{- if and $marks (not (has "marked" $marks)) (not (or .Values.agent.runtime .Values.agent.criSocket)) -}}
+{{- fail (printf "platform is %s, but no node is of it, for example %s: set platform to that of the nodes, or leave it out (%s)" $platform (first $marks) $off) -}}
 {{- end -}}
 {{- end -}}
 {{- end }}

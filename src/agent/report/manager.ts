@@ -18,7 +18,7 @@ import type { Recorder } from '../../kube/events/recorder.ts';
 import type { FileSystemStats, MountedImageDisk } from '../../node/disk/filesystem.ts';
 import type { SnapshotFinder, SnapshotsFound } from '../../node/storage/snapshots-finder.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
-import { errorLine } from '../../runtime/errors.ts';
+import { errorCode, errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { hasNewRequests, isWorthWriting } from './change.ts';
 import type { ReportFacts, ReportTrouble, UnitPasses } from './facts.ts';
@@ -178,7 +178,7 @@ export class ReportManager {
     const troubles: ReportTrouble[] = [];
     const [images, node] = await Promise.all([
       imageDisk(signal).catch((err: unknown) => {
-        troubles.push({ reason: 'ImageDiskUnknown', message: errorLine(err) });
+        troubles.push({ reason: 'ImageDiskUnknown', message: imageDiskProblem(err) });
         return undefined;
       }),
       // Needed only for one warning, which is not given without it.
@@ -235,4 +235,12 @@ interface Disks {
   readonly imageDisk: MountedImageDisk | undefined;
   readonly nodeDisk: FileSystemStats | undefined;
   readonly troubles: readonly ReportTrouble[];
+}
+
+/** Names the value of the chart where the runtime stores images outside of the directory that the pod mounts. */
+function imageDiskProblem(err: unknown): string {
+  const isMissing = err instanceof Error && errorCode(err.cause) === 'ENOENT';
+  return isMissing
+    ? `${errorLine(err)}; the pod of the agent does not have this directory: set agent.hostPaths.runtimeRoot of the chart to the directory in which the runtime stores images`
+    : errorLine(err);
 }

@@ -3,6 +3,7 @@ import {
   type InvalidPolicy,
   isInvalid,
   type LabelSelector,
+  type PodsPolicy,
   type Policy,
   type TerminatedPolicy,
 } from './policy.ts';
@@ -147,6 +148,18 @@ function claimOf(policy: AnyPolicy): readonly Claim[] {
   if (policy.pods === undefined) return [];
   const { excludeNamespaces: excluded, namespaceSelector, podSelector } = policy.pods;
   return [{ policy, excluded, namespaceSelector, podSelector }];
+}
+
+type PodsSelection = Pick<PodsPolicy, 'excludeNamespaces' | 'namespaceSelector' | 'podSelector'>;
+
+/** The field by which rules for pods do not select a pod that they do not govern. */
+export function unselectedBy(
+  { excludeNamespaces, podSelector }: PodsSelection,
+  { namespace, labels }: PodIdentity,
+): keyof PodsSelection {
+  if (isNamed(excludeNamespaces, namespace)) return 'excludeNamespaces';
+  const selected = new SelectorIndex([podSelector]).select(labels);
+  return selected.firstIn(selected) < 0 ? 'podSelector' : 'namespaceSelector';
 }
 
 /** Returns a function that finds the policy of a node with the given labels. */

@@ -39,6 +39,8 @@ export interface Workload {
 }
 
 export interface Controller extends Workload {
+  /** Why its release has no agents, without a full stop; '' = it has. */
+  readonly noAgents: string;
   /** Without leader election a ready pod acts. `unknown` = the Lease may not be read; undefined = there is none. */
   readonly lease: 'off' | 'unknown' | Lease | undefined;
   readonly leaseName: { readonly namespace: string; readonly name: string };
@@ -111,6 +113,15 @@ export function isLed({ ready, lease }: Pick<Controller, 'ready' | 'lease'>): bo
   const endMs = Date.parse(lease.renewedTime) + lease.termSeconds * 1_000;
   return Date.parse(lease.readTime) < endMs + toleranceMs;
 }
+
+/** Why nodes have no agents, where their absence is no problem; undefined = there are some, or there should be. */
+export const whyNoAgents = ({
+  controllers,
+  agents,
+}: Pick<Installation, 'controllers' | 'agents'>): string | undefined =>
+  agents?.length === 0 && controllers?.every(({ noAgents }) => noAgents !== '') === true
+    ? controllers[0]?.noAgents
+    : undefined;
 
 /** Without a full stop; undefined = the DaemonSet should make a pod there. */
 export function exclusionOf(

@@ -21,6 +21,7 @@ import { reportingControllers } from '../../kube/events/recorder.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import {
   isLed,
+  whyNoAgents,
   type Controller,
   type Installation,
   type Lease,
@@ -35,6 +36,8 @@ import {
 const ownLabel = 'app.kubernetes.io/part-of=dustpan';
 /** On the DaemonSet of the agents: the names of the admission policies that the chart has installed for them. */
 const admissionAnnotation = 'gc.dustpan.dev/admission-policies';
+/** On the Deployment of the controller: why the chart has installed no agents. */
+const noAgentsAnnotation = 'gc.dustpan.dev/no-agents';
 
 /** Reads what the reader may read, and names the rest. Rejects only if the API server does not answer. */
 export async function readInstallation(
@@ -43,7 +46,7 @@ export async function readInstallation(
   signal: AbortSignal,
 ): Promise<Installation> {
   const read = new InstallationReader(cluster, signal);
-  const [controllers, agents, nodes, kinds, admissionPolicies, blocked] = await Promise.all([
+  const [controllers, daemonSets, nodes, kinds, admissionPolicies, blocked] = await Promise.all([
     read.controllers(),
     read.workloads('DaemonSet'),
     read.nodes(),
@@ -51,6 +54,7 @@ export async function readInstallation(
     read.admissionPolicies(),
     withBlocked ? read.blocked() : [],
   ]);
+  const agents = daemonSets ?? read.withoutAgents(controllers);
   const workloads = [...(controllers ?? []), ...(agents ?? [])];
   const isComplete = workloads.every(({ desired, ready }) => ready >= desired);
   const namespaces = [...new Set(workloads.map(({ namespace }) => namespace))];
@@ -89,7 +93,7 @@ class InstallationReader {
   readonly #transport: KubeTransport;
   readonly #namespace: string;
   readonly #signal: AbortSignal;
-  readonly unread: string[] = [];
+  unread: readonly string[] = [];
 
   constructor({ transport, connection }: Reader, signal: AbortSignal) {
     this.#transport = transport;
@@ -100,6 +104,13 @@ class InstallationReader {
   async controllers(): Promise<readonly Controller[] | undefined> {
     const deployments = await this.workloads('Deployment');
     return deployments && (await Promise.all(deployments.map(async (one) => await this.#withLease(one))));
+  }
+
+  /** Where the chart has installed no agents, the right to list them is not missing; undefined = it is. */
+  withoutAgents(controllers: readonly Controller[] | undefined): readonly Workload[] | undefined {
+    if (whyNoAgents({ controllers, agents: [] }) === undefined) return undefined;
+    this.unread = this.unread.filter((what) => !what.startsWith('daemonsets '));
+    return [];
   }
 
   /** Of all namespaces; of the namespace of the kubeconfig's context if only those may be read. */
@@ -239,16 +250,16 @@ class InstallationReader {
     fromJson: (json: unknown) => T,
   ): Promise<readonly T[] | undefined> {
     const query = { labelSelector: ownLabel };
-    const all = await this.#list(
-      { name, path: `${group}/${name}`, query },
-      fromJson,
-      `${name} of all namespaces`,
-    );
+    const everywhere = `${name} of all namespaces`;
+    const all = await this.#list({ name, path: `${group}/${name}`, query }, fromJson, everywhere);
     if (all !== undefined) return all;
     const path = `${group}/namespaces/${encodeURIComponent(this.#namespace)}/${name}`;
     const some = await this.#list({ name, path, query }, fromJson, `${name} in ${this.#namespace}`);
     // They may be in a namespace that the reader may not read.
-    return some?.length === 0 ? undefined : some;
+    if (some === undefined || some.length === 0) return undefined;
+    // Nothing of the release is missing then.
+    this.unread = this.unread.filter((what) => what !== everywhere);
+    return some;
   }
 
   /** A kind that the API server does not have has no objects. */
@@ -274,7 +285,7 @@ class InstallationReader {
       return await response;
     } catch (err) {
       if (!isForbidden(err)) throw err;
-      this.unread.push(what);
+      this.unread = [...this.unread, what];
       return undefined;
     }
   }
@@ -333,12 +344,14 @@ const pageSize = 500;
 interface WorkloadWithArgs extends Workload {
   readonly component: string;
   readonly args: readonly string[];
+  readonly noAgents: string;
 }
 
 function workloadOf(kind: Workload['kind'], json: unknown): WorkloadWithArgs {
   const { metadata, spec, status }: Unchecked<V1Deployment & V1DaemonSet> = asObject(json);
   const meta: Unchecked<V1ObjectMeta> = asObject(metadata);
   const labels = asObject(meta.labels);
+  const annotations = asObject(meta.annotations);
   const { replicas = 1, template } = asObject(spec);
   const state = asObject(status);
   const podSpec: Unchecked<V1PodSpec> = asObject(asObject(template)['spec']);
@@ -358,9 +371,10 @@ function workloadOf(kind: Workload['kind'], json: unknown): WorkloadWithArgs {
     failure: asText(failure?.['message']),
     nodeSelector: textsOf(podSpec.nodeSelector),
     tolerates: toleratedKeys(asObjects(podSpec.tolerations)),
-    admissionPolicies: asText(asObject(meta.annotations)[admissionAnnotation])
+    admissionPolicies: asText(annotations[admissionAnnotation])
       .split(',')
       .filter((one) => one !== ''),
+    noAgents: asText(annotations[noAgentsAnnotation]),
     args: asList(container?.['args']).map(asText),
   };
 }

@@ -225,6 +225,11 @@ function sourceOf(parsed: Parsed, env: System['env'], command: string) {
   const options = parsed.opts();
   // On a node, the environment often sets the socket; the command line overrides it.
   const isGiven = (key: keyof typeof options): boolean => parsed.getOptionValueSource(key) === 'cli';
+  // Most often a variable of a script that is not set: the cluster would be planned instead.
+  if (isGiven('snapshot') && options.snapshot === undefined)
+    throw new UsageError([
+      `${command}: the value of --snapshot is empty; name a directory, or leave the option out to read the current cluster`,
+    ]);
   const isSnapshotOnly = isGiven('snapshot') && !isGiven('criSocket');
   const isNodeOnly = isGiven('criSocket') && !isGiven('snapshot');
   const snapshot = isNodeOnly ? undefined : options.snapshot;

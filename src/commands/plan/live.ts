@@ -5,7 +5,7 @@ import { readList } from '../../kube/cache/list-watch.ts';
 import { inForceIn } from '../../gc/hold.ts';
 import { openBreakersIn } from '../../gc/open-breaker.ts';
 import { LiveReads } from '../../kube/actions/live-reads.ts';
-import { reportsWithUsage } from '../../kube/cache/reports-with-usage.ts';
+import { reportsWithUsage, type ReportWithUsage } from '../../kube/cache/reports-with-usage.ts';
 import { parseJson } from '../../kube/codec/json.ts';
 import type { Identified, NamespaceFacts, PodFacts } from '../../kube/cache/objects.ts';
 import {
@@ -34,7 +34,7 @@ import { usingCluster, type Connected } from '../cli/connect.ts';
 import { withMissingRight } from '../cli/denied.ts';
 import { readThroughAgents } from '../agent-pod/read.ts';
 import { UsageError } from '../cli/exit.ts';
-import { isLed } from '../installation/facts.ts';
+import { isLed, whyNoAgents, type Controller } from '../installation/facts.ts';
 import { readControllers } from '../installation/read.ts';
 import type { PlanConfig } from './command.ts';
 import { adviceOnNodes } from './notes.ts';
@@ -107,7 +107,8 @@ class ClusterReader {
         ? await this.#list(namespacesResource())
         : await this.#ownNamespace(this.#part.namespace);
     const needed = neededOwners(all);
-    const reports = (await this.#listIfAllowed(reportsWithUsage())) ?? new Map<string, never>();
+    const controllers = await readControllers(this.#cluster, this.#signal);
+    const reports = await this.#reports(controllers);
     return {
       policies,
       replaced,
@@ -122,16 +123,23 @@ class ClusterReader {
       unread,
       part: this.#part,
       ...reportedBy(
-        [...reports.values()],
+        reports,
         parts.map(({ name }) => name),
       ),
-      idle: await this.#idle(),
+      idle: this.#idle(controllers),
       notes: this.#notes,
     };
   }
 
-  async #idle(): Promise<true | undefined> {
-    const controllers = await readControllers(this.#cluster, this.#signal);
+  /** Where no agent should run, none is missing. */
+  async #reports(
+    controllers: readonly Controller[] | undefined,
+  ): Promise<ByUid<ReportWithUsage> | undefined> {
+    const found = await this.#listIfAllowed(reportsWithUsage());
+    return found?.size === 0 && whyNoAgents({ controllers, agents: [] }) !== undefined ? undefined : found;
+  }
+
+  #idle(controllers: readonly Controller[] | undefined): true | undefined {
     if (controllers?.every((one) => isLed(one) === false) !== true) return undefined;
     if (controllers.length === 0) {
       this.#notes.unshift(

@@ -57,9 +57,7 @@ function clusterNotes({ pods, nodes, namespaces }: PlanFacts): readonly string[]
     ['Namespaces', namespaces, 'every pod is kept'],
   ] as const;
   return consequences.flatMap(([what, value, consequence]) =>
-    value === undefined
-      ? [`${what} are not known (list of the API server, or ${what.toLowerCase()}.json): ${consequence}.`]
-      : [],
+    value === undefined ? [`${what} are not known (list of the API server): ${consequence}.`] : [],
   );
 }
 
@@ -131,7 +129,13 @@ function unreadNotes({ unread = [] }: PlanFacts): readonly string[] {
   });
 }
 
-function reportNotes({ reports: { length: count }, moreNodes }: PlanFacts): readonly string[] {
+function reportNotes({ policies = [], parts, usage, reports, moreNodes }: PlanFacts): readonly string[] {
+  const { length: count } = reports;
+  const isSilent = usage?.length === 0 && parts.length === 0;
+  if (isSilent && policies.some(({ nodes }) => nodes !== undefined))
+    return [
+      'No node has reported yet, so the removals on nodes are not known. Agents report within 60 s of their start; dustpan status shows why one does not run.',
+    ];
   if (count === 0) return [];
   const subject = count === 1 ? 'One node has' : `${count} nodes have`;
   const advice = moreNodes === undefined ? '' : ` ${moreNodes}`;
@@ -210,7 +214,7 @@ function partNotes(part: NodePart, { images, containers, orphans, usage }: Rules
 
 const diskText = (disk: NodePart['disk']): string =>
   disk === undefined
-    ? 'the usage of its image file system is not known (ImageFsInfo of the runtime, or node.runtime.imageFs in stats.json)'
+    ? 'the usage of its image file system is not known (ImageFsInfo of the runtime)'
     : `its image file system reports a capacity of ${disk.capacityBytes} bytes, of which ${disk.availableBytes} are available`;
 
 /** Whether any policy has a rule for these objects of a node. */

@@ -45,7 +45,7 @@ const verdicts = {
   Unknown: 'It is not known whether dustpan works',
 } as const satisfies Record<StatusView['verdict'], string>;
 
-function verdictText({ verdict, controllers, agents, trouble }: StatusView, now: Date): string {
+function verdictText({ verdict, controllers, agents, noAgents, trouble }: StatusView, now: Date): string {
   const parts = [
     ...(controllers ?? []).map(({ version, leader, leaderSince }) =>
       leader === null
@@ -56,14 +56,19 @@ function verdictText({ verdict, controllers, agents, trouble }: StatusView, now:
     ...(agents ?? []).map(
       ({ ready, desired }) => `agents ready on ${ready} of ${counted(desired, 'node', 'nodes')}`,
     ),
+    ...(noAgents === null ? [] : [`no agents on nodes: ${noAgents}`]),
     ...(trouble.length > 0 ? [counted(trouble.length, 'problem', 'problems')] : []),
   ];
   const starting = agents?.some((one) => isStarting(one, now)) ? ' Agents report within 60 s.' : '';
   return `${[verdicts[verdict], ...parts].join('; ')}.${starting}`;
 }
 
-function troubleText({ kind, names, reason, message, since }: Trouble, now: Date): string {
-  const age = since === null ? '' : ` (${ageText(since, now)})`;
+function troubleText({ kind, names, reason, message, since, reportTime }: Trouble, now: Date): string {
+  const times = [
+    ...(since === null ? [] : [ageText(since, now)]),
+    ...(reportTime === null ? [] : [`reported ${ageText(reportTime, now)} ago`]),
+  ];
+  const age = times.length === 0 ? '' : ` (${times.join(', ')})`;
   return `${kind} ${firstOf(names, 3)}: ${reason}${age}: ${message}`;
 }
 
@@ -76,12 +81,12 @@ function totalLines(view: StatusView): readonly string[] {
   const freed = `${shortSizeText(reclaimableBytes)} can be freed, ${shortSizeText(reclaimedBytes)} were freed${sinceText(reclaimedSince)}`;
   const pods = [
     counted(policies, 'policy', 'policies'),
-    `pods: ${podsDue} due${dryRun} ${podsDeleted} deleted${sinceText(podsDeletedSince)}`,
+    `pods: ${podsDue} due${dryRun} ${podsDeleted} deleted by the present policies${sinceText(podsDeletedSince)}`,
   ];
   const ofPolicies = policies === 0 ? ['There is no GCPolicy: nothing is removed.'] : pods;
   return [
     ...(view.policies === null ? [] : ofPolicies),
-    ...(nodes === null && view.policies === null
+    ...((nodes === null && view.policies === null) || (nodes?.length === 0 && view.noAgents !== null)
       ? []
       : [
           nodes?.length === 0

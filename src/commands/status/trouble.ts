@@ -5,7 +5,7 @@ import { invalidPolicyText, isInvalid, type InvalidPolicy, type Policy } from '.
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { isStale, staleMinutes } from '../../api/report/fresh.ts';
 import { blockedWork, installationProblems, type InstallationProblem } from '../installation/problems.ts';
-import type { Installation } from '../installation/facts.ts';
+import { whyNoAgents, type Installation } from '../installation/facts.ts';
 
 /** What is read. undefined = it may not be read; `installation.unread` says so. */
 export interface StatusFacts {
@@ -25,6 +25,8 @@ export interface Trouble {
   readonly command: string;
   /** RFC 3339, the earliest of several times; null = not known. */
   readonly since: string | null;
+  /** RFC 3339: when the oldest report that shows it was written; a problem may have ended since. null = no report shows it. */
+  readonly reportTime: string | null;
 }
 
 /** Worst first: something is not installed or does not run, a policy does nothing, something failed, something may fail, something outside blocks, somebody should decide, state unknown, agents missing. */
@@ -45,6 +47,7 @@ interface Found {
   readonly reason: string;
   readonly message: string;
   readonly since?: string | undefined;
+  readonly reportTime?: string | undefined;
   /** What mends it, or shows more. */
   readonly command: string;
 }
@@ -58,6 +61,7 @@ interface Named extends Found {
 export function troublesOf({ policies, reports, installation }: StatusFacts, now: Date): readonly Trouble[] {
   const read = (policies ?? []).map((stored) => ({ stored, parsed: parsePolicy(stored) }));
   const ranked = rankPolicies(read.map(({ parsed }) => parsed.policy)).filter(isValid);
+  const hasAgents = whyNoAgents(installation) === undefined;
   const all: readonly Named[] = [
     ...installationProblems(installation, now).flatMap(({ names, ...problem }) =>
       names.map((name) => ({ ...problem, name, severity: 'Installation' }) as const),
@@ -66,7 +70,7 @@ export function troublesOf({ policies, reports, installation }: StatusFacts, now
       names.map((name) => ({ ...problem, name, severity: 'Blocked' }) as const),
     ),
     ...read.flatMap(({ stored, parsed }) =>
-      ofPolicy(stored, parsed, { ranked, now }).map(
+      ofPolicy(stored, parsed, { ranked, hasAgents, now }).map(
         (found) => ({ ...found, kind: 'GCPolicy', name: nameOf(stored) }) as const,
       ),
     ),
@@ -94,25 +98,35 @@ const rank = ({ severity }: Found): number => severities.indexOf(severity);
 
 function troubleOf(group: readonly [Named, ...Named[]]): Trouble {
   const [{ kind, reason, message, command }] = group;
-  const times = group.flatMap(({ since }) => since ?? []);
   return {
     kind,
     reason,
     message,
     command,
     names: group.map(({ name }) => name).toSorted(),
-    since: times.toSorted((a, b) => Date.parse(a) - Date.parse(b))[0] ?? null,
+    since: earliest(group.map(({ since }) => since)),
+    reportTime: earliest(group.map((one) => one.reportTime)),
   };
 }
+
+const earliest = (times: readonly (string | undefined)[]): string | null =>
+  times.flatMap((time) => time ?? []).toSorted((a, b) => Date.parse(a) - Date.parse(b))[0] ?? null;
 
 /** The time that the controller has to observe a new policy. */
 const freshMs = 60_000;
 
-/** `ranked`: the valid policies. */
+interface PolicyContext {
+  /** The valid policies. */
+  readonly ranked: readonly Policy[];
+  /** Whether there should be some. */
+  readonly hasAgents: boolean;
+  readonly now: Date;
+}
+
 function ofPolicy(
   policy: GCPolicy,
   parsed: ReturnType<typeof parsePolicy>,
-  { ranked, now }: { readonly ranked: readonly Policy[]; readonly now: Date },
+  { ranked, hasAgents, now }: PolicyContext,
 ): readonly Found[] {
   const { conditions } = policy.status ?? {};
   const edit = `kubectl edit gcpolicy ${nameOf(policy)}`;
@@ -130,7 +144,7 @@ function ofPolicy(
     ...found('Held', conditionOf(conditions, 'Holding', 'True'), 'dustpan plan'),
     ...shadowed(policy, parsed.policy, ranked.slice(0, ranked.indexOf(parsed.policy))),
     ...unseen(policy, now),
-    ...behind(policy, now),
+    ...(hasAgents ? behind(policy, now) : []),
   ];
 }
 
@@ -174,7 +188,7 @@ function ofNode(report: NodeGCReport, now: Date): readonly Found[] {
   const message = `The agent has not reported for more than ${staleMinutes} minutes: is it running?`;
   const name = nameOf(report);
   const silent = { severity: 'Silent', reason: 'Stale', message, since, command: logsOf('agent') } as const;
-  return [
+  const reported = [
     ...found(
       'NodeDegraded',
       conditionOf(conditions, 'Degraded', 'True'),
@@ -186,8 +200,8 @@ function ofNode(report: NodeGCReport, now: Date): readonly Found[] {
       `dustpan top namespaces --node=${name}`,
     ),
     ...found('AtRisk', conditionOf(conditions, 'KeepListAtRisk', 'True'), `dustpan plan --node=${name}`),
-    ...(isStale(since, now) ? [silent] : []),
-  ];
+  ].map((one) => ({ ...one, reportTime: status?.reportTime }));
+  return isStale(since, now) ? [...reported, silent] : reported;
 }
 
 const logsOf = (component: string): string =>

@@ -3,7 +3,13 @@ import { rankPolicies } from '../../api/policy/matching.ts';
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
-import { isLed, type Controller, type Installation, type Workload } from '../installation/facts.ts';
+import {
+  isLed,
+  whyNoAgents,
+  type Controller,
+  type Installation,
+  type Workload,
+} from '../installation/facts.ts';
 import { excludedNodes } from '../installation/problems.ts';
 import { fullestFirst } from '../top/nodes.ts';
 import { troublesOf, type StatusFacts, type Trouble } from './trouble.ts';
@@ -31,6 +37,8 @@ export function statusView(facts: StatusFacts, now: Date) {
     /** null = they may not be read. */
     controllers: installation.controllers?.map(controllerRow) ?? null,
     agents: installation.agents?.map(workloadRow) ?? null,
+    /** Why no node has an agent, where that is no problem: the platform, or a value of the chart. */
+    noAgents: orNull(whyNoAgents(installation)),
     /** Nodes without an agent by the values of the chart. */
     withoutAgent: excludedNodes(installation),
     /** What the reader may not read. */

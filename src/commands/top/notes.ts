@@ -10,10 +10,12 @@ export interface TopNote {
 }
 
 const messages = {
-  NoReport: 'There is no report: no agent runs, or none has reported yet.',
+  NoReport:
+    'There is no report: no agent runs, or none has reported yet. An agent reports within 60 s of its start.',
   NodesUnknown: 'You may not list nodes: nodes without an agent are not shown.',
   NoAgent: 'No agent has reported, so the usage is unknown.',
-  NoUsage: 'The report has no usage: the agent has an older version, or has just started.',
+  NoUsage:
+    'The report has no usage: the agent has just started and measures within a minute, or has an older version.',
   Stale: `The values are older than ${staleMinutes} minutes: does the agent run, and is its clock right?`,
   ClockAhead: 'The clock of the node is ahead of the clock here: the age of the values is unknown.',
 } as const;

@@ -76,8 +76,7 @@ function namesOf(view: TopView): readonly string[] {
 }
 
 function tableOf(view: TopView, screen: TopScreen): readonly string[] {
-  if (view.items.length === 0)
-    return [view.kind === 'TopPods' ? 'No pods are listed. -A lists those of all namespaces.' : 'No rows.'];
+  if (view.items.length === 0) return [emptyText[view.kind]];
   switch (view.kind) {
     case 'TopNodes':
       return linesOf(nodeLayout(screen, view.items), view.items.flatMap(disksOf), screen);
@@ -89,6 +88,15 @@ function tableOf(view: TopView, screen: TopScreen): readonly string[] {
       return linesOf(imageLayout(screen), view.items, screen);
   }
 }
+
+const emptyText: Readonly<Record<TopView['kind'], string>> = {
+  TopNodes: 'No rows.',
+  TopNamespaces: 'No rows.',
+  TopPods: 'No pods are listed. -A lists those of all namespaces.',
+  // After its first pass over the images, at the next measurement.
+  TopImages:
+    'No agent of these nodes has reported images. An agent reports them within three minutes of its start.',
+};
 
 function linesOf<T>(
   layout: readonly TopColumn<T>[],

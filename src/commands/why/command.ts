@@ -65,7 +65,7 @@ const whyOptions = () =>
       )
       .option(
         '--node <NODE>',
-        'For images and containers: on this node. Needed with a cluster; with a snapshot, not set: on every known node.',
+        'For images and containers: on this node. Not set: the only node of the cluster, or every node of the snapshot.',
         text(notObjectName),
       ),
   );

@@ -30,10 +30,10 @@ export function findTarget(question: Question, facts: PlanFacts): Target {
   }
 }
 
-/** Keeps only the reports that request the eviction of a pod with this name. */
+/** Keeps only the reports that request the eviction of a pod with this name; notes on others have nothing to do with it. */
 function withRequestsFor({ name }: Extract<Question, { kind: 'pod' }>, facts: PlanFacts): PlanFacts {
   const isRequesting = ({ requests }: NodeReportFacts) => requests.some(({ pod }) => pod.name === name);
-  return { ...facts, reports: facts.reports.filter(isRequesting), moreNodes: undefined };
+  return { ...facts, reports: facts.reports.filter(isRequesting), usage: undefined, moreNodes: undefined };
 }
 
 /** Why the requested node was not read, and what its agent reports instead; undefined = no node was requested. */

@@ -2,7 +2,8 @@ import { removedObject } from '../../agent/imagegc/records.ts';
 import { readCollections, type Collection } from '../../kube/events/collected-events.ts';
 import { listPages } from '../../kube/cache/list-watch.ts';
 import { removedObjectsResource } from '../../kube/cache/removed-objects.ts';
-import { ApiError, isNotFound } from '../../kube/http/transport.ts';
+import { asObject, asObjects, asText, parseJson } from '../../kube/codec/json.ts';
+import { ApiError, isDenied, isNotFound } from '../../kube/http/transport.ts';
 import type { NodePart, PlanFacts } from '../../snapshot/plan-facts.ts';
 import { readRemovals } from '../../snapshot/directory.ts';
 import { podRemovalOf, removalsOf, type Removal, type RemovedFrom } from './removed.ts';
@@ -26,10 +27,10 @@ import { findTarget } from './target.ts';
 import { whyTable } from './table.ts';
 
 /** Explains one object; resolves with the exit code. Prints nothing before the whole answer is known. */
-export async function runWhy(config: WhyConfig, system: System): Promise<number> {
-  const question = await complete(config);
+export async function runWhy(given: WhyConfig, system: System): Promise<number> {
+  const config = await complete(given);
   const progress = progressOf(config.plan.progress, system.stderr);
-  const explanation = await explained(question, { config, system, progress }).finally(() => {
+  const explanation = await explained({ config, system, progress }).finally(() => {
     progress.end();
   });
   system.stdout(await formatted(config.output, explanation, () => whyTable(explanation, proseWidth())));
@@ -42,12 +43,12 @@ interface Context {
   readonly progress: Progress;
 }
 
-async function explained(
-  question: Question,
-  { config: { plan }, system, progress }: Context,
-): Promise<ExplanationDocument> {
-  const { snapshot, node, through } = plan;
-  if (question.kind !== 'pod' && (snapshot ?? node ?? through) === undefined)
+async function explained({
+  config: { plan, question },
+  system,
+  progress,
+}: Context): Promise<ExplanationDocument> {
+  if (question.kind !== 'pod' && hasNoSource(plan))
     return gone(question, { target: unread(nodeOnly(question, system)), facts: undefined, plan });
   const namespace = question.kind === 'pod' ? question.namespace : undefined;
   const facts = await readFacts({ ...plan, filter: { namespace, selector: undefined } }, progress);
@@ -104,12 +105,22 @@ async function recorded(question: Question, { facts, plan }: Absent): Promise<Re
   return { removed: removalsOf(question, await readRemovals(snapshot)) };
 }
 
-/** Adds the namespace to a question about a pod. */
-async function complete({ question, plan }: WhyConfig): Promise<Question> {
-  if (plan.snapshot !== undefined || question.kind !== 'pod' || question.namespace !== undefined)
-    return question;
-  return { ...question, namespace: await currentNamespace(plan.kube) };
+/** Adds what the command line left out: the namespace of a pod, the node of another object if the cluster has a single one. */
+async function complete(config: WhyConfig): Promise<WhyConfig> {
+  const { question, plan } = config;
+  if (question.kind === 'pod')
+    return plan.snapshot !== undefined || question.namespace !== undefined
+      ? config
+      : { ...config, question: { ...question, namespace: await currentNamespace(plan.kube) } };
+  const node = hasNoSource(plan) ? await onlyNode(plan.kube) : undefined;
+  return node === undefined
+    ? config
+    : { ...config, question: { ...question, node }, plan: { ...plan, through: [node] } };
 }
+
+/** Whether no option names where the objects on nodes are read. */
+const hasNoSource = ({ snapshot, node, through }: WhyConfig['plan']): boolean =>
+  (snapshot ?? node ?? through) === undefined;
 
 /** The removals of images that the state files of the nodes record. */
 const removedBy = (parts: readonly NodePart[]): readonly RemovedFrom[] =>
@@ -144,6 +155,21 @@ function nodeOnly({ kind, text }: NodeQuestion, { program }: System): string {
 /** The namespace that kubectl would use. */
 const currentNamespace = (kube: PersonConnection): Promise<string> =>
   usingCluster(kube, ({ connection: { namespace = 'default' } }) => Promise.resolve(namespace));
+
+/** undefined = the cluster has several nodes, or they may not be listed. */
+const onlyNode = (kube: PersonConnection): Promise<string | undefined> =>
+  usingCluster(kube, async ({ transport }) => {
+    const { signal } = new AbortController();
+    try {
+      const request = { method: 'GET', path: '/api/v1/nodes', query: { limit: '2' } } as const;
+      const { body } = await transport.send(request, signal);
+      const [first, ...others] = asObjects(asObject(parseJson(body))['items']);
+      return others.length > 0 ? undefined : asText(asObject(first?.['metadata'])['name']) || undefined;
+    } catch (err) {
+      if (isDenied(err)) return undefined;
+      throw new Error('listing nodes', { cause: err });
+    }
+  });
 
 /** The deletion or eviction of a pod, by the Events in its namespace. */
 async function collected(pod: AskedPod, kube: PersonConnection): Promise<Recorded> {

@@ -1,4 +1,4 @@
-import { TTL_ANNOTATION } from '../../api/policy/matching.ts';
+import { TTL_ANNOTATION, unselectedBy } from '../../api/policy/matching.ts';
 import { isInvalid, type PodsPolicy } from '../../api/policy/policy.ts';
 import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
 import { explainHold, holdMeaning } from '../../gc/reasons/hold-words.ts';
@@ -234,13 +234,31 @@ export function explainPod(decision: PodDecision, plan: PodGcPlan): Why {
     case 'NodeUnknown':
     case 'NodeRecovered':
     case 'ClockUnsure':
-    case 'NoPolicy':
       return { detail: meaning };
+    case 'NoPolicy':
+      return explainUngoverned(pod, plan.policies);
   }
 }
 
 const rulesOf = (policy: PodDecision['policy']): PodsPolicy | undefined =>
   policy === undefined || isInvalid(policy) ? undefined : policy.pods;
+
+/** The policies that are named; a cluster may have hundreds. */
+const maxNamed = 3;
+
+function explainUngoverned(pod: PodFacts, verdicts: PodGcPlan['policies']): Why {
+  const causes = verdicts.slice(0, maxNamed).flatMap(({ policy: { name, pods } }) => {
+    if (pods === undefined) return [];
+    const field = unselectedBy(pods, pod);
+    return field === 'excludeNamespaces'
+      ? [`GCPolicy ${name} excludes namespace ${pod.namespace} (pods.excludeNamespaces)`]
+      : [`GCPolicy ${name} selects other pods (pods.${field})`];
+  });
+  const more = verdicts.length > maxNamed ? [`and ${verdicts.length - maxNamed} more`] : [];
+  return causes.length === 0
+    ? { detail: 'No GCPolicy has spec.pods.' }
+    : { detail: `No GCPolicy selects it: ${[...causes, ...more].join('; ')}.` };
+}
 
 /** A threshold that counts a finished pod: its pods, which ones they are, and the policy field. */
 interface Limit {

@@ -43,8 +43,9 @@ export function durationHint(text: string, sign = ''): string {
   return form.test(corrected) ? ` (write ${sign}${corrected})` : '';
 }
 
-/** The shortest Go duration of these milliseconds: `1h30m`, `40s`, `1.5s`, `250ms`, `0s`. */
+/** The duration as most people write it: whole days from two on, as `7d`; else `24h`, `1h30m`, `40s`, `1.5s`, `250ms`, `0s`. */
 export function formatDuration(ms: number): string {
+  if (ms >= 2 * dayMs && ms % dayMs === 0) return `${ms / dayMs}d`;
   if (ms > 0 && ms < secondMs) return `${ms}ms`;
   const hours = Math.floor(ms / hourMs);
   const minutes = Math.floor((ms % hourMs) / minuteMs);

@@ -126,6 +126,9 @@ describe('a cluster with Pod Security, and priority classes limited to quotas', 
   const eks = { kubeletVersion: 'v1.33.4-eks-99d6cc0', containerRuntimeVersion: 'containerd://1.7.27' };
   const crio = { kubeletVersion: 'v1.32.8', containerRuntimeVersion: 'cri-o://1.32.8' };
   const docker = { kubeletVersion: 'v1.34.1', containerRuntimeVersion: 'docker://28.4.0' };
+  const kubeadm = { kubeletVersion: 'v1.34.1', containerRuntimeVersion: 'containerd://2.1.4' };
+  const ubuntu = { ...kubeadm, osImage: 'Ubuntu 24.04.2 LTS' };
+  const talos = { ...kubeadm, osImage: 'Talos (v1.12.0)' };
   const unknown = { kubeletVersion: 'devel', containerRuntimeVersion: '' };
 
   test.each<{ node: object; set: readonly string[]; message?: string }>([
@@ -157,6 +160,22 @@ describe('a cluster with Pod Security, and priority classes limited to quotas', 
     { node: crio, set: ['platformCheck=false'] },
     { node: docker, set: [], message: 'agent.runtime to cri-dockerd' },
     { node: unknown, set: ['platform=openshift'] },
+    { node: unknown, set: ['platform=k0s'] },
+    ...['k0s', 'k3s', 'gke', 'gke-autopilot'].map((platform) => ({
+      node: kubeadm,
+      set: [`platform=${platform}`],
+      message: `platform is ${platform}, but no node is of it, for example node worker reports kubeletVersion v1.34.1: set platform to that of the nodes, or leave it out`,
+    })),
+    {
+      node: kubeadm,
+      set: ['platform=microk8s'],
+      message: 'node worker has no label microk8s.io/cluster',
+    },
+    { node: ubuntu, set: ['platform=talos'], message: 'node worker reports osImage Ubuntu 24.04.2 LTS' },
+    { node: talos, set: ['platform=talos'] },
+    { node: kubeadm, set: ['platform=kind'] },
+    { node: kubeadm, set: ['platform=k0s', 'agent.runtime=containerd'] },
+    { node: kubeadm, set: ['platform=k0s', 'platformCheck=false'] },
   ])(
     '$node.kubeletVersion $node.containerRuntimeVersion and $set: $message',
     async ({ node, set, message }) => {

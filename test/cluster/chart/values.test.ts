@@ -27,7 +27,12 @@ describe('values', () => {
     {
       name: 'a field of the pods that has a value of its own',
       set: { 'agent.podSpec': { tolerations: [] } },
-      message: /agent\/podSpec\/tolerations/,
+      message: /agent\/podSpec\/tolerations': value must be 'absent here: [^']+ from the value tolerations'/,
+    },
+    {
+      name: 'a field of a monitor that the chart sets',
+      set: { 'metrics.serviceMonitor.endpoint': { path: '/' } },
+      message: /endpoint\/path': value must be 'absent here: the chart sets this field'/,
     },
     { name: 'a switch as a text', set: { 'crds.keep': 'yes' }, message: /got string, want boolean/ },
     {

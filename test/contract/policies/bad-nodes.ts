@@ -100,6 +100,8 @@ export const badForNodes: readonly BadPolicy[] = [
       '*@s?a*6:*',
       '*256:*',
       '*@SHA256:*',
+      '*/*:1.2',
+      '*@sha256:0123',
     ].map((image) => [`all images to remove, as ${image}`, removing(image), 'remove[0].image'] as const),
     ['an end that is a date', removing('a', '2026-12-01'), 'remove[0].until'],
     ['an end with an offset', removing('a', '2026-12-01T00:00:00+01:00'), 'remove[0].until'],
@@ -122,6 +124,12 @@ export const badForNodes: readonly BadPolicy[] = [
     (image) => ages({ image, maximumAge: '7d' }),
     oneImage,
     miswrittenImages,
+  ),
+  ...miswritten(
+    ['nodes.imageGC', 'remove[0].image'],
+    (image) => removing(image),
+    'must name a repository, such as registry.example.com/app:* or */app, or a complete digest',
+    { '*1*': '*/1*', '*app': '*/app', '?ci-*:v1': '*/ci-*:v1', '*:2': '', '*/?1': '', '*1*@sha256:*': '' },
   ),
   ...rowsOf('nodes.imageGC.inodes', [
     ['a high threshold of inodes over 100', { highThresholdPercent: 101 }, 'highThresholdPercent'],

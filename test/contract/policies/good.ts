@@ -37,8 +37,11 @@ const byAge = {
   only: ['registry.example.com/ci/*', '*'],
   remove: [
     { image: 'registry.example.com/app:1.2*', until: '2026-12-01T00:00:00Z' },
-    { image: '*@sha256:0123', until: '2000-02-29T23:59:59Z' },
-    ...['a', 'a:*', 'sha/*', '*/sha256', '*:2'].map((image) => ({ image, until: '2026-12-01T00:00:00Z' })),
+    { image: `*@sha256:${'0123'.repeat(16)}`, until: '2000-02-29T23:59:59Z' },
+    ...['a', 'a:*', 'sha/*', '*/sha256', '*/1*', '[2001:db8::1]:5000/*'].map((image) => ({
+      image,
+      until: '2026-12-01T00:00:00Z',
+    })),
   ],
 };
 const maximumAgeByImage = [

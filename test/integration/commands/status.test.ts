@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { StatusView } from '../../../src/commands/status/view.ts';
 import { policyManifest } from '../../manifests.ts';
@@ -14,7 +15,16 @@ const withoutReports: SandboxUser = {
   allow: ({ resource }) => resource === 'gcpolicies',
 };
 
-const start = async (options: SandboxOptions = { users: [withoutReports] }): Promise<void> => {
+/** The service account of helm test. */
+const ofRelease: SandboxUser = {
+  ...{ name: 'of-release', token: 'of-release' },
+  allow: ({ namespace, resource }) =>
+    namespace === 'dustpan-system' ||
+    ['nodes', 'customresourcedefinitions'].includes(resource) ||
+    resource.startsWith('validatingadmissionpolic'),
+};
+
+const start = async (options: SandboxOptions = { users: [withoutReports, ofRelease] }): Promise<void> => {
   api = await startSandbox(options);
 };
 afterEach(async () => {
@@ -113,6 +123,46 @@ describe('once', () => {
     expect(await status('--installation', '--exit-code')).toEqual({
       ...{ code: 0, stderr: '' },
       stdout: 'dustpan works; controller 0.1.0.\n',
+    });
+  });
+
+  test.each([
+    { name: 'its agents are there too', hasAgents: true, line: 'agents ready on 1 of 1 node' },
+    {
+      name: 'its platform has no agents',
+      hasAgents: false,
+      line: 'no agents on nodes: Autopilot rejects them',
+    },
+  ])('with the rights of helm test, nothing is left unread: $name', async ({ hasAgents, line }) => {
+    await start();
+    const metadata = (name: string) => ({
+      ...{ namespace: 'dustpan-system', name: `dustpan-${name}` },
+      labels: { 'app.kubernetes.io/part-of': 'dustpan', 'app.kubernetes.io/component': name },
+    });
+    const apps = { apiVersion: 'apps/v1', metadata: metadata('agent') };
+    const counts = { desiredNumberScheduled: 1, numberReady: 1 };
+    if (hasAgents) api.store.apply({ ...apps, kind: 'DaemonSet', spec: {}, status: counts });
+    else
+      api.store.apply({
+        ...{ ...apps, kind: 'Deployment', status: { readyReplicas: 1 } },
+        metadata: {
+          ...metadata('controller'),
+          annotations: { 'gc.dustpan.dev/no-agents': 'Autopilot rejects them' },
+        },
+        spec: { template: { spec: { containers: [{ args: ['--leader-elect=false'] }] } } },
+      });
+    const given = JSON.parse(readFileSync(api.kubeconfigOf('of-release'), 'utf8')) as {
+      contexts: { context: Record<string, string> }[];
+    };
+    for (const { context } of given.contexts) context['namespace'] = 'dustpan-system';
+    const kubeconfig = `${api.kubeconfigOf('of-release')}.own`;
+    writeFileSync(kubeconfig, JSON.stringify(given));
+    const { code, stdout } = await status('--installation', '--exit-code', `--kubeconfig=${kubeconfig}`);
+    expect({ code, text: stdout.replaceAll(/\s+/g, ' ') }).toEqual({
+      code: 0,
+      text: expect.stringMatching(
+        new RegExp(`^dustpan works; controller [^;]*; ${line}\\. (Agents report within 60 s\\. )?$`),
+      ) as string,
     });
   });
 });

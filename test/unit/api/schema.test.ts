@@ -1,5 +1,6 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
+import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
 import { parsePolicy } from '../../../src/api/policy/policy-spec.ts';
 import type { Schema } from '../../../src/api/policy/schema.ts';
@@ -18,6 +19,15 @@ test.each(readdirSync(new URL('../../../examples', import.meta.url)))(
     expect(parsePolicy(example)).toMatchObject({ kind: 'valid' });
   },
 );
+
+test.each([
+  { file: 'templates/NOTES.txt', policy: /<<'POLICY'\n(.*)POLICY\n/s },
+  { file: 'Chart.yaml', policy: /crdsExamples: \|\n(.*?)\n {2}\S/s },
+])('the first policy in $file is examples/dry-run.yaml', ({ file, policy }) => {
+  const text = readFileSync(new URL(`../../../helm/dustpan/${file}`, import.meta.url), 'utf8');
+  const example = yamlObject('examples/dry-run.yaml');
+  expect([load(policy.exec(text)?.[1] ?? '')].flat()).toEqual([example]);
+});
 
 describe('parsePolicy and the CRD agree', () => {
   const specs = ofSchema(closedSchema(storedSchema(gcPolicyCrd)).properties?.['spec'] ?? { type: 'object' });

@@ -88,8 +88,12 @@ describe('through the pod of an agent', () => {
     ]);
   });
 
-  test('an image of a node is explained, by name and by id', async () => {
-    const question = ['why', 'image', 'registry.example.com/unused:v1', '--node=node-1'];
+  test.each([
+    { name: 'of the given node', option: ['--node=node-1'], gone: [] },
+    { name: 'of the only node', option: [], gone: ['node-2', 'node-3'] },
+  ])('an image is explained: $name', async ({ option, gone }) => {
+    for (const name of gone) api.store.delete('Node', name);
+    const question = ['why', 'image', 'registry.example.com/unused:v1', ...option];
     const { code, stdout, stderr } = await dustpan([...question, asAdmin(), at]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^Image registry.example.com\/unused:v1 \(.*\) on node-1 is kept by\s+imagegc: /);

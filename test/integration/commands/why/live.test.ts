@@ -16,6 +16,7 @@ let cri: CriSandbox | undefined;
 beforeEach(async () => {
   api = await startSandbox();
   fill(api, 3);
+  api.store.apply({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-2' } });
 });
 afterEach(async () => {
   cri?.stop();
@@ -173,7 +174,6 @@ const reportRemoved = (): void => {
 
 test('explains a removed container or log by the reports of the nodes', async () => {
   reportRemoved();
-  api.store.apply({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-2' } });
   const container = await why('container', 'cccc');
   expect(container.code).toBe(0);
   expect(flat(container.stdout)).toMatch(

@@ -84,6 +84,17 @@ test('an image disk that could not be read is read again for the next report', a
   expect(reasons).toEqual(['ImageDiskUnknown', 'AsPlanned', 'AsPlanned']);
 });
 
+test.each([
+  { code: 'EIO', end: /: EIO$/ },
+  { code: 'ENOENT', end: /: ENOENT; the pod of the agent .*set agent\.hostPaths\.runtimeRoot of the chart/ },
+])('the message about an image disk that could not be read: $code', async ({ code, end }) => {
+  const cause = Object.assign(new Error(code), { code });
+  const failure = new Error('reading the file system of /data', { cause });
+  const { reports, start } = environment({ imageDisk: () => Promise.reject(failure) });
+  await start();
+  expect(degradedIn(reports)?.message).toMatch(end);
+});
+
 test('a node disk that cannot be read is no trouble', async () => {
   const { reports, start } = environment({ nodeDisk: () => Promise.reject(new Error('EIO')) });
   await start();

@@ -27,6 +27,12 @@ test.each([
     { DUSTPAN_SNAPSHOT: 'd' },
     [undefined, '/s'],
   ],
+  [
+    'the cluster, where the environment has an empty snapshot',
+    [],
+    { DUSTPAN_SNAPSHOT: '' },
+    [undefined, undefined],
+  ],
 ])('source of a plan: %s', (_, argv, env, from) => {
   expect(sourceOf(argv, env)).toEqual(from);
 });
@@ -68,6 +74,8 @@ test.each([
   );
 });
 
+const emptySnapshot =
+  'the value of --snapshot is empty; name a directory, or leave the option out to read the current cluster';
 const ofCluster = '--node and --nodes read a cluster: they exclude --snapshot and --cri-socket';
 
 test.each([
@@ -76,6 +84,8 @@ test.each([
   [['--nodes', '--cri-socket=/s', '--node-name=n'], ofCluster],
   [['--replace-policies'], '--replace-policies needs --policy'],
   [['--node=a,B'], '--node "B" is not the name of a node'],
+  [['--snapshot', ''], emptySnapshot],
+  [['--snapshot='], emptySnapshot],
 ])('contradictions are refused: %j', async (argv, problem) => {
   expect(await ran(['plan', ...argv])).toEqual({
     code: 2,

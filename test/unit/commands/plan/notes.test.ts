@@ -33,7 +33,7 @@ test.each<readonly [string, Partial<NodePart>, note: string]>([
   [
     'an unknown disk',
     { disk: undefined },
-    'the usage of its image file system is not known (ImageFsInfo of the runtime, or node.runtime.imageFs in stats.json): no image is removed for space.',
+    'the usage of its image file system is not known (ImageFsInfo of the runtime): no image is removed for space.',
   ],
   [
     'a disk of capacity 0',
@@ -219,6 +219,25 @@ test.each<readonly [string, Parameters<typeof adviceOnNodes>[0], advice: string]
   expect(notesOn({ ...facts, moreNodes: adviceOnNodes(given) })).toEqual([
     `One node has only totals, from the reports of the agents.${advice}`,
   ]);
+});
+
+const silent = { ...factsOf({ policies: [nodesPolicy({})] }), usage: [] };
+
+test.each<readonly [string, PlanFacts, isNoted: boolean]>([
+  ['none has reported', silent, true],
+  ['the reports are not known', { ...silent, usage: undefined }, false],
+  [
+    'another has reported',
+    { ...silent, usage: [{ node: 'a', reportTime: undefined, usage: undefined }] },
+    false,
+  ],
+  ['one was read', { ...silent, parts: [partOf({})] }, false],
+  ['no policy has rules for nodes', { ...silent, policies: finished().policies }, false],
+  ['the policies are not known', { ...silent, policies: undefined }, false],
+])('nodes that have not reported are noted: %s', (_, facts, isNoted) => {
+  const note =
+    'No node has reported yet, so the removals on nodes are not known. Agents report within 60 s of their start; dustpan status shows why one does not run.';
+  expect(notesOn(facts).includes(note)).toBe(isNoted);
 });
 
 const request = (verdict: Decision['verdict']): Decision =>

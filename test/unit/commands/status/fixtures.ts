@@ -58,6 +58,7 @@ export const installation: Installation = {
         nodeSelector: {},
       },
       ...{ tolerates: 'all', admissionPolicies: [] },
+      noAgents: '',
       leaseName: { namespace: 'dustpan-system', name: 'dustpan-controller' },
       lease: {
         ...{ holder: 'dustpan-controller-1', acquiredTime: minutesAgo(180), renewedTime: minutesAgo(0) },

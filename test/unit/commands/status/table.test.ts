@@ -22,6 +22,10 @@ const tripped = condition('Degraded', 'True', {
   reason: 'Tripped',
   message: 'Nodes missing: 3, 60 % of all; the circuit breaker is open, and orphaned pods are kept',
 });
+const shortOfSpace = condition('PressureAhead', 'True', {
+  reason: 'Crossed',
+  message: 'nodefs.available is 4 %',
+});
 const somePolicy = policy('default', {
   spec: { mode: 'Enforce', pods: {} },
   conditions: [tripped],
@@ -51,6 +55,16 @@ const broken: Installation = {
     },
   ],
 };
+const autopilot: Installation = {
+  ...installation,
+  controllers: installation.controllers?.map((one) => ({ ...one, noAgents: 'Autopilot rejects them' })),
+  agents: [],
+};
+const withNodes = policy('default', {
+  spec: { pods: {}, nodes: {} },
+  pods: { due: 1 },
+  nodes: { desired: 3, upToDate: 0 },
+});
 const reportOf = (i: number) =>
   report(`node-${i}`, {
     usage: {
@@ -76,9 +90,22 @@ const views = {
     { policies: [], reports: [], installation: { ...installation, controllers: [], agents: [] } },
     now,
   ),
+  'a platform without agents, and a policy for nodes': viewOf(
+    { policies: [withNodes], reports: [], installation: autopilot },
+    now,
+  ),
   'the fullest disks': statusView(
     [],
     Array.from({ length: 12 }, (_, i) => reportOf(i)),
+    now,
+  ),
+  'problems by reports of different ages': statusView(
+    [],
+    [
+      report('node-1', { conditions: [shortOfSpace] }),
+      report('node-2', { conditions: [shortOfSpace], reportTime: minutesAgo(14) }),
+      report('node-3', { reportTime: minutesAgo(40) }),
+    ],
     now,
   ),
   'due pods': due('Enforce', 'Enforce'),

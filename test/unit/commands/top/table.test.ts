@@ -93,6 +93,7 @@ const tables = {
   ),
   'top images': topTable(viewOf('images', bounded), terminal),
   'top images -o wide': topTable(viewOf('images', bounded), wide),
+  'top images, before the first pass of the agents': topTable(viewOf('images', old), piped),
   'top nodes -o name': nameLines(viewOf('nodes', bounded)),
   'top namespaces -o name': nameLines(viewOf('namespaces', bounded)),
   'top pods -o name': nameLines(viewOf('pods', bounded)),

@@ -52,6 +52,8 @@ const atOnce = terminatedRule({ ttlAfterFinishedMs: 0 });
 const onePerPass = { maxDeletesPerPass: 1, maxOrphanedNodesPercent: 100 };
 const jobPod = { controller: job, finalizers: ['batch.kubernetes.io/job-tracking'] };
 const otherLabels = policy({ pods: { podSelector: labelled('team', 'a') } });
+const otherNamespaces = policy({ pods: { namespaceSelector: labelled('team', 'a') } });
+const excluding = policy({ name: 'apps', priority: 1, pods: { excludeNamespaces: new Set(['d*']) } });
 const ttlByReason = [
   { phase: 'Succeeded', reason: undefined, messagePattern: undefined, ttlMs: 1 },
   { phase: 'Failed', reason: 'Evicted', messagePattern: '*disk*', ttlMs: 600_000 },
@@ -245,6 +247,13 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
   NamespaceUnknown: { 'not read': { ...finished({}, pod('x')), namespaces: [] } },
   NoPolicy: {
     'other labels are selected': { policies: [otherLabels], pods: [pod('x')] },
+    'other namespaces are selected': { policies: [otherNamespaces], pods: [pod('x')] },
+    'its namespace is excluded, by a glob': { policies: [excluding, otherLabels], pods: [pod('x')] },
+    'more policies than are named': {
+      policies: ['a', 'b', 'c', 'd'].map((name) => ({ ...otherLabels, name })),
+      pods: [pod('x')],
+    },
+    'no policy has rules for pods': { policies: [policy({ pods: undefined })], pods: [pod('x')] },
   },
   InvalidPolicy: { 'it may select the pod': { policies: [broken, terminated({})], pods: [pod('x')] } },
 };
