@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { LeaseElector } from '../../src/kube/lease/lease.ts';
 import type { LeaseElectorDeps, LeaseOutcome } from '../../src/kube/lease/lease.ts';
 import type { EventSpec } from '../../src/kube/events/recorder.ts';
@@ -82,17 +83,10 @@ class LeaseConnection extends FakeApi {
       seen.push(request);
       await this.answersAfter;
       if (fault === 'mute') throw new Error('socket hang up');
-      if (fault === 'hang') await aborted(signal);
+      if (fault === 'hang') await once(signal, 'abort');
     };
   }
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    signal.addEventListener('abort', () => {
-      resolve();
-    });
-  });
 
 interface Candidate {
   readonly elector: LeaseElector;

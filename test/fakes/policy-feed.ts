@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { RawFacts } from '../../src/kube/cache/objects.ts';
 import type { WatchedStore } from '../../src/kube/actions/operator.ts';
 
@@ -19,12 +20,8 @@ export class PolicyFeed implements WatchedStore {
     return this;
   };
 
-  run(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      signal.addEventListener('abort', () => {
-        resolve();
-      });
-    });
+  async run(signal: AbortSignal): Promise<void> {
+    await once(signal, 'abort');
   }
 
   /** Applies one batch of created or changed policies. */

@@ -6,7 +6,7 @@ import {
 } from '../../src/kube/http/transport.ts';
 
 interface FakeAnswers {
-  /** The response: a Buffer unchanged, anything else as JSON; may throw an ApiError. */
+  /** The response: a Buffer unchanged, an Error thrown, anything else as JSON. */
   readonly send?: (request: KubeRequest, signal: AbortSignal) => unknown;
   readonly headers?: KubeResponse['headers'];
   /** The chunks of a streamed response. */
@@ -32,6 +32,7 @@ export class FakeTransport implements KubeTransport {
     this.requests.push(request);
     const answer = await this.#answers.send?.(request, signal);
     signal.throwIfAborted();
+    if (answer instanceof Error) throw answer;
     const body = Buffer.isBuffer(answer) ? answer : Buffer.from(JSON.stringify(answer ?? {}));
     return { status: 200, headers: this.#answers.headers ?? {}, body };
   }

@@ -85,10 +85,6 @@ export class Ledger {
     return this.#claims.filter((claim) => claim.by === by && claim.kind === kind).length;
   }
 
-  get vanishedCount(): number {
-    return this.#vanished.length;
-  }
-
   /** Containers that dustpan claims to have removed and that an observation shows which began later. */
   falseClaims(): readonly string[] {
     const wasSeenAfter = ({ id, atMs }: Claim): boolean => (this.#seen.container.get(id)?.atMs ?? 0) > atMs;

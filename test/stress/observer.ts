@@ -1,8 +1,10 @@
+import type { V1PodSpec, V1PodStatus } from '@kubernetes/client-node';
 import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApiClient } from '../bench/api-client.ts';
 import { crictl } from '../cluster/node/crictl.ts';
 import type { Cluster } from '../cluster/servers/cluster.ts';
+import type { OnWire } from '../../src/kube/codec/wire.ts';
 import type { Observation, SeenContainer, SeenImage, SeenPod, SeenSandbox } from './observation.ts';
 import type { Rest } from './remains.ts';
 
@@ -88,37 +90,11 @@ interface CriContainer {
 
 type CriSandbox = Pick<CriContainer, 'id' | 'state' | 'labels'>;
 
-interface Terminated {
-  readonly exitCode: number;
-  readonly reason?: string;
-  readonly containerID?: string;
-  readonly finishedAt?: string;
-}
-
-interface State {
-  readonly terminated?: Terminated;
-  readonly waiting?: { readonly reason?: string };
-}
-
-interface ContainerStatus {
-  readonly name: string;
-  readonly state?: State;
-  readonly lastState?: State;
-}
-
-interface ApiPod {
-  readonly metadata: { readonly name: string; readonly uid: string; readonly deletionTimestamp?: string };
-  readonly spec: {
-    readonly nodeName?: string;
-    readonly containers: readonly { readonly image: string }[];
-    readonly initContainers?: readonly { readonly image: string }[];
-  };
-  readonly status: {
-    readonly phase?: string;
-    readonly containerStatuses?: readonly ContainerStatus[];
-    readonly initContainerStatuses?: readonly ContainerStatus[];
-  };
-}
+type ApiPod = OnWire<{
+  metadata: { name: string; uid: string; deletionTimestamp?: string };
+  spec: V1PodSpec;
+  status: V1PodStatus;
+}>;
 
 function seenPod({ metadata, spec, status }: ApiPod): SeenPod {
   const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
@@ -131,7 +107,7 @@ function seenPod({ metadata, spec, status }: ApiPod): SeenPod {
   return {
     ...{ name: metadata.name, uid: metadata.uid, phase: status.phase ?? 'Pending' },
     ...{ isBound: spec.nodeName !== undefined, isDeleting: metadata.deletionTimestamp !== undefined },
-    images: [...spec.containers, ...(spec.initContainers ?? [])].map(({ image }) => image),
+    images: [...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ image }) => image ?? []),
     terminations: ended.map(({ name, exitCode, reason = '', containerID = '' }) => ({
       ...{ container: name, exitCode, reason, containerId: containerID },
     })),

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { median, progress } from '../bench.ts';
+
 /** One run of a command, from its start to its exit. */
 export interface Run {
   readonly seconds: number;
@@ -15,8 +17,24 @@ export interface Run {
 /** GNU time: it is small, so that the peak is the command's own; the kernel begins with the memory of the parent. */
 const gnuTime = '/usr/bin/time';
 
+/** Runs a command several times, and resolves with the median of each value. */
+export async function medianRun(
+  name: string,
+  command: readonly string[],
+  { rounds, scratch }: { readonly rounds: number; readonly scratch: string },
+): Promise<Run> {
+  progress(name);
+  const runs: Run[] = [];
+  for (let i = 0; i < rounds; i += 1) runs.push(await runMeasured(command, scratch));
+  const of = (field: keyof Run): number => median(runs.map((run) => run[field]));
+  return {
+    ...{ seconds: of('seconds'), cpuSeconds: of('cpuSeconds') },
+    ...{ peakMiB: of('peakMiB'), outputBytes: of('outputBytes') },
+  };
+}
+
 /** Runs a command with its output in a file of `scratch`; throws if it fails. */
-export async function runMeasured(command: readonly string[], scratch: string): Promise<Run> {
+async function runMeasured(command: readonly string[], scratch: string): Promise<Run> {
   const [usageFile = '', outFile = '', errFile = ''] = ['usage', 'out', 'err'].map((name) =>
     join(scratch, name),
   );

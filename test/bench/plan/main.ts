@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { scriptOptions } from '../../../scripts/arguments.ts';
 import { repositoryRoot } from '../../cluster/repository.ts';
-import { median, printResult, progress, thousands } from '../bench.ts';
-import { runMeasured, type Run } from './command.ts';
+import { printResult, progress, thousands } from '../bench.ts';
+import { medianRun } from './command.ts';
 import { plannedAt, somePod, writeSnapshot, type PodForm } from './snapshot.ts';
 
 const { values: options } = scriptOptions({
@@ -62,15 +62,9 @@ async function measure(form: PodForm): Promise<string[][]> {
 }
 
 async function repeated(name: string, command: readonly string[]): Promise<string[]> {
-  progress(name);
-  const runs: Run[] = [];
-  for (let i = 0; i < rounds; i++) runs.push(await runMeasured(command, scratch));
-  const of = (read: (run: Run) => number): number => median(runs.map(read));
+  const { seconds, cpuSeconds, peakMiB, outputBytes } = await medianRun(name, command, { rounds, scratch });
   return [
-    `\`${name}\``,
-    `${of(({ seconds }) => seconds).toFixed(1)} s`,
-    `${of(({ cpuSeconds }) => cpuSeconds).toFixed(1)} s`,
-    `${(of(({ peakMiB }) => peakMiB) * 1.048576).toFixed(0)} MB`,
-    `${(of(({ outputBytes }) => outputBytes) / 1e6).toFixed(1)} MB`,
+    ...[`\`${name}\``, `${seconds.toFixed(1)} s`, `${cpuSeconds.toFixed(1)} s`],
+    ...[`${(peakMiB * 1.048576).toFixed(0)} MB`, `${(outputBytes / 1e6).toFixed(1)} MB`],
   ];
 }

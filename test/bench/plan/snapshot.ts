@@ -3,7 +3,7 @@ import { createWriteStream, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { snapshotObject } from '../../../src/commands/snapshot/objects.ts';
 import { policyManifest } from '../../manifests.ts';
-import { readyNode } from '../pods/bench-pods.ts';
+import { activeNamespace, digits, numbered, readyNode } from '../pods/bench-pods.ts';
 import { placeholder, podManifest, podName, podStatus, variantOf, variants } from '../pods/manifest.ts';
 
 /** How the list of pods is written: as `kubectl get pods -A -o json` or as `dustpan snapshot`. */
@@ -46,7 +46,10 @@ export async function writeSnapshot(directory: string, form: PodForm, pods: numb
       .slice(missingNodes)
       .map((number) => readyNode(`node-${number}`)),
   );
-  list('namespaces', numbered(namespaces, 2).map(namespaceObject));
+  list(
+    'namespaces',
+    numbered(namespaces, 2).map((number) => activeNamespace(`bench-${number}`)),
+  );
   const file = join(directory, 'pods.json');
   await writePods(file, form, pods);
   return statSync(file).size;
@@ -123,20 +126,3 @@ function placeOf(index: number, pods: number) {
     time: time.toISOString().replace('.000', ''),
   };
 }
-
-const digits = (n: number, count: number): string => String(n).padStart(count, '0');
-const numbered = (count: number, length: number): string[] =>
-  Array.from({ length: count }, (_, i) => digits(i, length));
-
-const namespaceObject = (number: string): object => ({
-  apiVersion: 'v1',
-  kind: 'Namespace',
-  metadata: {
-    name: `bench-${number}`,
-    uid: `00000000-0000-4000-8000-${number.padStart(12, '0')}`,
-    resourceVersion: '1',
-    creationTimestamp: '2026-01-01T00:00:00Z',
-    labels: { 'kubernetes.io/metadata.name': `bench-${number}` },
-  },
-  status: { phase: 'Active' },
-});

@@ -89,7 +89,9 @@ function placeIn(index: number, due: number): Omit<Place, 'createdAtSeconds'> {
   };
 }
 
-const digits = (n: number, count: number): string => String(n).padStart(count, '0');
+export const digits = (n: number, count: number): string => String(n).padStart(count, '0');
+export const numbered = (count: number, length: number): string[] =>
+  Array.from({ length: count }, (_, i) => digits(i, length));
 
 function templateOf(templates: ReadonlyMap<Variant, PodTemplate>, variant: Variant): PodTemplate {
   const found = templates.get(variant);
@@ -151,18 +153,19 @@ async function checkClone(
 }
 
 function clusterObjects(): StoredObject[] {
-  const numbered = (count: number, length: number): string[] =>
-    Array.from({ length: count }, (_, i) => digits(i, length));
   const namespaces = [...numbered(otherNamespaces, 2), ...numbered(dueNamespaces, 1).map((n) => `d${n}`)];
   return [
-    ...namespaces.map((name) => ({
-      ...stored('Namespace', `bench-${name}`),
-      spec: { finalizers: ['kubernetes'] },
-      status: { phase: 'Active' },
-    })),
+    ...namespaces.map((name) => activeNamespace(`bench-${name}`)),
     ...numbered(nodes, 3).map((name) => readyNode(`node-${name}`)),
   ];
 }
+
+/** An active namespace, to be written into etcd. */
+export const activeNamespace = (name: string): StoredObject => ({
+  ...stored('Namespace', name),
+  spec: { finalizers: ['kubernetes'] },
+  status: { phase: 'Active' },
+});
 
 /** A ready node, to be written into etcd. */
 export const readyNode = (name: string): StoredObject => ({

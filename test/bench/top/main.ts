@@ -5,8 +5,8 @@ import { scriptOptions } from '../../../scripts/arguments.ts';
 import { reportsPath } from '../../../src/kube/cache/resources.ts';
 import { repositoryRoot } from '../../cluster/repository.ts';
 import { mergePatch, sendAll } from '../api-client.ts';
-import { benchInJail, besidePeer, median, progress, row, thousands, type Result } from '../bench.ts';
-import { runMeasured } from '../plan/command.ts';
+import { benchInJail, besidePeer, progress, row, thousands, type Result } from '../bench.ts';
+import { medianRun } from '../plan/command.ts';
 import { settled, startServers, type Servers } from '../servers.ts';
 import { usageReport } from './reports.ts';
 
@@ -45,7 +45,8 @@ async function measure({ cluster }: Servers, scratch: string): Promise<string[][
   const main = join(repositoryRoot(), 'dist/main.js');
   const kubectl = join(process.env['DUSTPAN_BED_BIN'] ?? '', 'kubectl');
   // The same reports, unchanged.
-  const peer = await medians([kubectl, 'get', 'nodegcreports', '-o', 'json', kubeconfig], scratch);
+  const get = [kubectl, 'get', 'nodegcreports', '-o', 'json', kubeconfig];
+  const peer = await medianRun('kubectl', get, { rounds, scratch });
   const rows: string[][] = [];
   for (const command of [
     ['nodes'],
@@ -54,11 +55,9 @@ async function measure({ cluster }: Servers, scratch: string): Promise<string[][
     ['images'],
     ['nodes', '--node=node-0007'],
   ]) {
-    const { seconds, cpuSeconds, peakMiB } = await medians(
-      [process.execPath, main, 'top', ...command, kubeconfig],
-      scratch,
-    );
     const name = `\`top ${command.join(' ')}\``;
+    const top = [process.execPath, main, 'top', ...command, kubeconfig];
+    const { seconds, cpuSeconds, peakMiB } = await medianRun(name, top, { rounds, scratch });
     rows.push(
       row(`${name}, time`, {
         dustpan: `${seconds.toFixed(2)} s, CPU ${cpuSeconds.toFixed(2)} s`,
@@ -73,17 +72,6 @@ async function measure({ cluster }: Servers, scratch: string): Promise<string[][
     );
   }
   return rows;
-}
-
-async function medians(command: readonly string[], scratch: string) {
-  progress(command.slice(1, -1).join(' '));
-  const runs = [];
-  for (let i = 0; i < rounds; i += 1) runs.push(await runMeasured(command, scratch));
-  return {
-    seconds: median(runs.map((run) => run.seconds)),
-    cpuSeconds: median(runs.map((run) => run.cpuSeconds)),
-    peakMiB: median(runs.map((run) => run.peakMiB)),
-  };
 }
 
 await benchInJail(['etcd', 'api'], async () => {

@@ -117,6 +117,13 @@ describe('markPodFailed', () => {
     expect(await actions.deletePod(anyVersion, signal)).toBe('deleted');
   });
 
+  test('marks a pod with the longest name, which can be deleted', async () => {
+    const { metadata } = await objects.createPod({ name: randomUUID().padEnd(253, 'x') });
+    expect(await actions.markPodFailed(metadata, undefined, signal)).toBe('marked');
+    expect(await actions.deletePod({ ...metadata, resourceVersion: undefined }, signal)).toBe('deleted');
+    expect(await isGone(metadata.name)).toBe(true);
+  });
+
   test('refuses a pod that was created again', async () => {
     const first = await objects.createPod();
     const { name } = first.metadata;

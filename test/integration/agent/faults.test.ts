@@ -1,17 +1,10 @@
 import { writeFileSync } from 'node:fs';
-import { expect, test as sequential, type TestContext } from 'vitest';
+import { expect, test as sequential } from 'vitest';
 import { AgentEnvironment, nodesPolicy, type RunningAgent } from './environment.ts';
 import { until } from '../built.ts';
 
 // They wait for deadlines and back-offs, each on a node of its own.
 const test = sequential.concurrent;
-
-/** A node whose API server runs. */
-async function open({ onTestFailed }: Pick<TestContext, 'onTestFailed'>): Promise<AgentEnvironment> {
-  const bed = new AgentEnvironment(onTestFailed);
-  await bed.startApi();
-  return bed;
-}
 
 const away = 'container runtime is not available, nothing is collected until it is';
 const unused = 'registry.example.com/unused:v1';
@@ -41,7 +34,8 @@ const runtimeLine = async (agent: RunningAgent): Promise<string> =>
   (await agent.page('health', '/readyz?verbose')).split('\n').find((line) => line.includes('runtime')) ?? '';
 
 test('waits for a missing socket: one log line, not ready, alive', async (context) => {
-  await using bed = await open(context);
+  await using bed = new AgentEnvironment(context.onTestFailed);
+  await bed.startApi();
   bed.api.store.apply(collectImages('0s'));
   const agent = bed.startAgent();
   await until('it is logged', () => agent.timesLogged(away) === 1);
@@ -57,8 +51,8 @@ test('waits for a missing socket: one log line, not ready, alive', async (contex
 });
 
 test('a runtime that is not ready counts as unavailable, until it is ready', async (context) => {
-  await using bed = await open(context);
-  const cri = await bed.startCri();
+  await using bed = await AgentEnvironment.open(context);
+  const { cri } = bed;
   cri.runtime.notReady = { reason: 'Starting', message: 'recovering' };
   cri.runtime.addImage({ tags: [unused] });
   runFinishedPod(bed);
@@ -82,8 +76,8 @@ test('a runtime that is not ready counts as unavailable, until it is ready', asy
 });
 
 test('a runtime that hangs: deadlines, Degraded, alive, until it resumes', async (context) => {
-  await using bed = await open(context);
-  const cri = await bed.startCri();
+  await using bed = await AgentEnvironment.open(context);
+  const { cri } = bed;
   bed.api.store.apply(collectImages('0s'));
   const agent = bed.startAgent(['--runtime-request-timeout=1s']);
   await until('it responds', () => agent.timesLogged('container runtime answers') === 1);
@@ -101,8 +95,8 @@ test('a runtime that hangs: deadlines, Degraded, alive, until it resumes', async
 });
 
 test('SIGTERM while the runtime hangs: exit 0, without its response', async (context) => {
-  await using bed = await open(context);
-  const cri = await bed.startCri();
+  await using bed = await AgentEnvironment.open(context);
+  const { cri } = bed;
   runFinishedPod(bed);
   cri.faults.next('RemoveContainer', { kind: 'hang' }, Infinity);
   bed.api.store.apply(collectImages('0s'));
@@ -114,10 +108,9 @@ test('SIGTERM while the runtime hangs: exit 0, without its response', async (con
 });
 
 test('a state directory that cannot be made: logged, not ready, nothing that needs history is removed early', async (context) => {
-  await using bed = await open(context);
+  await using bed = await AgentEnvironment.open(context);
   writeFileSync(bed.path('file'), '');
-  const cri = await bed.startCri();
-  cri.runtime.addImage({ tags: [unused] });
+  bed.cri.runtime.addImage({ tags: [unused] });
   bed.api.store.apply(collectImages('30m'));
   const agent = bed.startAgent(['--v=4', `--state-dir=${bed.path('file/state')}`]);
   await until('passes were made', () => agent.timesLogged('planned pass') >= 4);

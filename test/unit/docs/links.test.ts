@@ -44,9 +44,3 @@ describe.each(pages)('%s', (page) => {
     expect(broken).toEqual([]);
   });
 });
-
-test.each(['docs/how-to.md', 'docs/troubleshooting.md'])('the contents of %s name each part', (page) => {
-  const parts = [...textOf(page).matchAll(/^## (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
-  const named = linksOf(page).filter(({ path }) => path === page);
-  expect(parts.filter((part) => !named.some(({ anchor }) => anchor === part))).toEqual([]);
-});

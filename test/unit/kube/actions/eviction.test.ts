@@ -13,10 +13,6 @@ const over = (send: (request: KubeRequest) => unknown) => {
   return { transport, evictions: podEvictions(transport, new LiveReads(transport, systemClock)) };
 };
 type Facts = ConstructorParameters<typeof ApiError>[1];
-const refusing = (facts: Facts, message = 'no') =>
-  over(() => {
-    throw new ApiError(message, facts);
-  });
 
 const evacuation = 'admission webhook "w" denied the request: Eviction triggered evacuation of VMI a/b';
 const busy = { status: 429, isStatus: true };
@@ -33,82 +29,53 @@ test.each<[name: string, facts: Facts, expected: EvictionOutcome, message?: stri
   ["a webhook's 429 with a Retry-After", tooMany, denied('no', 1_000)],
   ['a webhook that denies without a status', { status: 400, isStatus: true }, denied('no')],
   ['a missing right', { status: 403, reason: 'Forbidden' }, { kind: 'forbidden', message: 'no' }],
-])('%s', async (_, facts, expected, message) => {
-  const { evictions } = refusing(facts, message);
+])('%s', async (_, facts, expected, message = 'no') => {
+  const { evictions } = over(() => new ApiError(message, facts));
   expect(await evictions.evictPod(pod, undefined, signal)).toEqual(expected);
   expect(await evictions.deletePod(pod, undefined, signal)).toEqual(expected);
 });
 
-test.each([{ status: 500 }, { status: 401 }, { status: 422 }, { status: 503 }])(
-  'any other status is an error, and the eviction is not repeated: $status',
-  async (facts) => {
-    const { transport, evictions } = refusing(facts);
-    await expect(evictions.evictPod(pod, undefined, signal)).rejects.toMatchObject(facts);
-    expect(transport.requests).toHaveLength(1);
-  },
-);
-
-test('a deletion that the transport has repeated has succeeded if the pod no longer exists', async () => {
-  const { evictions } = over(() => {
-    throw Object.assign(refusal(404, 'NotFound'), { resent: true });
-  });
-  expect(await evictions.deletePod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
+test.each([500, 401, 422, 503])('a %i is an error, and the eviction is not repeated', async (status) => {
+  const { transport, evictions } = over(() => new ApiError('no', { status }));
+  await expect(evictions.evictPod(pod, undefined, signal)).rejects.toMatchObject({ status });
+  expect(transport.requests).toHaveLength(1);
 });
 
-describe('a conflict of a deletion that the transport has repeated', () => {
-  const conflict = Object.assign(refusal(409, 'Conflict'), { resent: true });
-  const finding = (metadata: object) =>
-    over(({ method }) => {
-      if (method === 'DELETE') throw conflict;
-      return { metadata };
-    }).evictions;
+describe('a deletion that the transport has repeated', () => {
+  const repeated = (status: number, reason: string) =>
+    Object.assign(refusal(status, reason), { resent: true });
+  const [missing, conflict] = [repeated(404, 'NotFound'), repeated(409, 'Conflict')];
 
   test.each([
-    ['means evicted if the pod is terminating', { uid: 'u', deletionTimestamp: 'x' }, 'evicted'],
-    ['means evicted if there is a namesake', { uid: 'v' }, 'evicted'],
-    ['means changed if the pod still runs', { uid: 'u' }, 'changed'],
-  ])('%s', async (_name, metadata, kind) => {
-    expect(await finding(metadata).deletePod(pod, undefined, signal)).toEqual({ kind });
+    ['has succeeded if the pod no longer exists', missing, {}, 'evicted'],
+    ['has succeeded if the pod is terminating', conflict, { uid: 'u', deletionTimestamp: 'x' }, 'evicted'],
+    ['has succeeded if there is a namesake', conflict, { uid: 'v' }, 'evicted'],
+    ['finds a changed pod if the pod still runs', conflict, { uid: 'u' }, 'changed'],
+  ])('%s', async (_name, refused, metadata, kind) => {
+    const { evictions } = over(({ method }) => (method === 'DELETE' ? refused : { metadata }));
+    expect(await evictions.deletePod(pod, undefined, signal)).toEqual({ kind });
   });
 });
 
 describe('an eviction whose response was lost', () => {
   const lost = new ConnectionError('closed', { code: 'ECONNRESET' });
-  const lostThen = (second: () => unknown) => {
-    let first = true;
-    return over(() => {
-      if (!first) return second();
-      first = false;
-      throw lost;
-    });
-  };
 
-  test('is sent once more', async () => {
-    const { transport, evictions } = lostThen(() => ({}));
+  test.each([
+    ['is sent once more', {}],
+    ['has succeeded if the pod no longer exists', refusal(404, 'NotFound')],
+  ])('%s', async (_name, second) => {
+    const responses = [lost, second];
+    const { transport, evictions } = over(() => responses.shift());
     expect(await evictions.evictPod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
     expect(transport.requests).toHaveLength(2);
   });
 
-  test('has succeeded if the pod no longer exists', async () => {
-    const { evictions } = lostThen(() => {
-      throw refusal(404, 'NotFound');
-    });
-    expect(await evictions.evictPod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
-  });
-
-  test('is an error the second time', async () => {
-    const { transport, evictions } = lostThen(() => {
-      throw lost;
-    });
-    await expect(evictions.evictPod(pod, undefined, signal)).rejects.toBe(lost);
-    expect(transport.requests).toHaveLength(2);
-  });
-
-  test('is not repeated to an untrusted server', async () => {
-    const { transport, evictions } = over(() => {
-      throw new ConnectionError('expired', { code: 'CERT_HAS_EXPIRED' });
-    });
-    await expect(evictions.evictPod(pod, undefined, signal)).rejects.toThrow('expired');
-    expect(transport.requests).toHaveLength(1);
+  test.each([
+    ['is an error the second time', lost, 2],
+    ['is not repeated to an untrusted server', new ConnectionError('', { code: 'CERT_HAS_EXPIRED' }), 1],
+  ])('%s', async (_name, error, requests) => {
+    const { transport, evictions } = over(() => error);
+    await expect(evictions.evictPod(pod, undefined, signal)).rejects.toBe(error);
+    expect(transport.requests).toHaveLength(requests);
   });
 });

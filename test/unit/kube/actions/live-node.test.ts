@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { LiveNode } from '../../../../src/kube/actions/live-reads.ts';
-import { ApiError, type KubeRequest } from '../../../../src/kube/http/transport.ts';
+import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { ManualClock, until } from '../../../fakes/manual-clock.ts';
 import { settled } from '../../../fakes/settling-clock.ts';
 import { FakeTransport } from '../../../fakes/transport.ts';
@@ -22,7 +23,7 @@ const policy = {
   spec: { mode: 'Enforce', nodes: { nodeSelector: {}, imageGC: {} } },
 };
 
-type Responses = Readonly<Record<string, () => unknown>>;
+type Responses = Readonly<Record<string, (signal: AbortSignal) => unknown>>;
 const policiesPath = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
 const all: Responses = {
   [policiesPath]: () => ({ items: [policy] }),
@@ -31,12 +32,11 @@ const all: Responses = {
 };
 
 function server(responses: Responses, headers: Record<string, string> = {}): FakeTransport {
-  const respond = ({ path }: KubeRequest): unknown => responses[path]?.();
   return new FakeTransport({
-    send: respond,
+    send: ({ path }, signal) => responses[path]?.(signal),
     headers,
-    async *stream(request) {
-      yield JSON.stringify(await respond(request));
+    async *stream({ path }, signal) {
+      yield JSON.stringify(await responses[path]?.(signal));
     },
   });
 }
@@ -125,29 +125,12 @@ describe('rejects', () => {
   });
 
   describe.each(Object.keys(all))('%s without a response', (path) => {
-    /** Responds to this request only when it is aborted. */
-    const hanging = (): FakeTransport => {
-      const respond = async (request: KubeRequest, signal: AbortSignal): Promise<unknown> => {
-        if (request.path === path)
-          await new Promise((resolve) => {
-            signal.addEventListener('abort', resolve);
-          });
-        return all[request.path]?.();
-      };
-      return new FakeTransport({
-        send: respond,
-        async *stream(request, signal) {
-          yield JSON.stringify(await respond(request, signal));
-        },
-      });
-    };
+    const hanging = (): FakeTransport => server({ ...all, [path]: (signal) => once(signal, 'abort') });
 
     test('after 10 s', async () => {
-      const clock = new ManualClock();
-      const transport = hanging();
-      const reading = expect(read(transport, never, clock)).rejects.toThrow(
-        'no response of the API server within 10 s',
-      );
+      const [clock, transport] = [new ManualClock(), hanging()];
+      const problem = 'no response of the API server within 10 s';
+      const reading = expect(read(transport, never, clock)).rejects.toThrow(problem);
       await until(() => transport.requests.length === 3);
       await settled();
       clock.advance(10_000);
@@ -155,18 +138,12 @@ describe('rejects', () => {
     });
 
     test('at an abort, with its reason', async () => {
-      const stop = new AbortController();
+      const [stop, transport] = [new AbortController(), hanging()];
       const reason = new Error('stopping');
-      const transport = hanging();
       const reading = expect(read(transport, stop.signal)).rejects.toBe(reason);
       await until(() => transport.requests.length === 3);
       stop.abort(reason);
       await reading;
     });
-  });
-
-  test('an abort, with its reason', async () => {
-    const reason = new Error('stop');
-    await expect(read(server(all), AbortSignal.abort(reason))).rejects.toBe(reason);
   });
 });

@@ -1,56 +1,46 @@
 import { describe, expect, test } from 'vitest';
 import { LiveReads } from '../../../../src/kube/actions/live-reads.ts';
-import { ApiError, type KubeRequest } from '../../../../src/kube/http/transport.ts';
+import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { systemClock } from '../../../../src/runtime/scheduling/clock.ts';
-import { FakeTransport } from '../../../fakes/transport.ts';
+import { FakeTransport, refusal } from '../../../fakes/transport.ts';
 
 const { signal } = new AbortController();
 const pod = { namespace: 'a', name: 'b', uid: 'u', resourceVersion: '7' };
-const over = (send: (request: KubeRequest) => unknown) => {
-  const transport = new FakeTransport({ send });
+const over = (response: unknown) => {
+  const transport = new FakeTransport({ send: () => response });
   return { transport, live: new LiveReads(transport, systemClock) };
 };
-const refusing = (facts: ConstructorParameters<typeof ApiError>[1], message = 'no') =>
-  over(() => {
-    throw new ApiError(message, facts);
-  }).live;
 
-describe('a live node', () => {
-  test('is an error if a proxy responds with 404', async () => {
-    await expect(refusing({ status: 404 }, '404 page not found').node('n', signal)).rejects.toThrow('404');
+describe.each<{ kind: string; read: (live: LiveReads) => Promise<unknown> }>([
+  { kind: 'node', read: (live) => live.node('n', signal) },
+  { kind: 'namespace', read: (live) => live.namespace('n', signal) },
+  { kind: 'pod', read: (live) => live.pod(pod, signal) },
+])('a live $kind', ({ read }) => {
+  test('is missing only if the API server reports NotFound, not with the 404 of a proxy', async () => {
+    expect(await read(over(refusal(404, 'NotFound')).live)).toBeUndefined();
+    for (const status of [403, 404, 409, 500])
+      await expect(read(over(new ApiError('no', { status })).live)).rejects.toThrow();
   });
 
-  test('is undefined only if the API server reports NotFound', async () => {
-    expect(await refusing({ status: 404, reason: 'NotFound' }).node('n', signal)).toBeUndefined();
-    for (const status of [403, 409, 500])
-      await expect(refusing({ status }).node('n', signal)).rejects.toMatchObject({ status });
-  });
-
-  test('is an error if the response is not a node', async () => {
-    const { live } = over(() => ({ kind: 'Status' }));
-    await expect(live.node('n', signal)).rejects.toThrow('metadata.uid');
-  });
+  test.each([{ response: { kind: 'Status' } }, { response: 'nonsense' }])(
+    'is an error if the response is $response',
+    async ({ response }) => {
+      await expect(read(over(response).live)).rejects.toThrow();
+    },
+  );
 });
 
-describe('a live namespace', () => {
-  test('has its labels, without retries', async () => {
-    const metadata = { name: 'n', uid: 'u', labels: { a: 'b' } };
-    const { transport, live } = over(() => ({ metadata }));
-    expect(await live.namespace('n', signal)).toMatchObject({ name: 'n', labels: { a: 'b' } });
-    expect(transport.requests).toMatchObject([
-      { method: 'GET', path: '/api/v1/namespaces/n', retries: 0, timeoutMs: 15_000 },
-    ]);
-  });
-
-  test('is undefined only if the API server reports NotFound', async () => {
-    expect(await refusing({ status: 404, reason: 'NotFound' }).namespace('n', signal)).toBeUndefined();
-    await expect(refusing({ status: 403 }).namespace('n', signal)).rejects.toMatchObject({ status: 403 });
-  });
+test('a live namespace has its labels, without retries', async () => {
+  const { transport, live } = over({ metadata: { name: 'n', uid: 'u', labels: { a: 'b' } } });
+  expect(await live.namespace('n', signal)).toMatchObject({ name: 'n', labels: { a: 'b' } });
+  expect(transport.requests).toMatchObject([
+    { method: 'GET', path: '/api/v1/namespaces/n', retries: 0, timeoutMs: 15_000 },
+  ]);
 });
 
 describe('the right to evict', () => {
   test('is checked in the namespace of the pod', async () => {
-    const { transport, live } = over(() => ({ status: { allowed: true } }));
+    const { transport, live } = over({ status: { allowed: true } });
     expect(await live.mayEvict('a', signal)).toBe(true);
     const resourceAttributes = { namespace: 'a', verb: 'create', resource: 'pods', subresource: 'eviction' };
     const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
@@ -60,12 +50,12 @@ describe('the right to evict', () => {
   test.each([{ allowed: false }, {}, { allowed: 'true' }, undefined])(
     'is missing with the status %o',
     async (status) => {
-      expect(await over(() => ({ status })).live.mayEvict('a', signal)).toBe(false);
+      expect(await over({ status }).live.mayEvict('a', signal)).toBe(false);
     },
   );
 
   test('is unknown if the API server rejects the review', async () => {
-    await expect(refusing({ status: 403 }).mayEvict('a', signal)).rejects.toMatchObject({
+    await expect(over(refusal(403, 'no')).live.mayEvict('a', signal)).rejects.toMatchObject({
       message: 'checking the right to evict',
       cause: { message: 'no' },
     });
@@ -83,7 +73,7 @@ describe('the live pod', () => {
       ],
     };
     const spec = { nodeName: 'node-1', priority: 2_000_001_000 };
-    const { transport, live } = over(() => ({ metadata, spec, status: { phase: 'Running' } }));
+    const { transport, live } = over({ metadata, spec, status: { phase: 'Running' } });
     expect(await live.pod(pod, signal)).toEqual({
       ...{ ...pod, labels: { app: 'x' }, nodeName: 'node-1', phase: 'Running', isTerminating: true },
       ...{ priority: 2_000_001_000, configHash: undefined },
@@ -96,8 +86,7 @@ describe('the live pod', () => {
 
   test('is not read after an abort, which is not an error', async () => {
     const reason = new Error('stopping');
-    const { live } = over(() => ({}));
-    await expect(live.pod(pod, AbortSignal.abort(reason))).rejects.toBe(reason);
+    await expect(over({}).live.pod(pod, AbortSignal.abort(reason))).rejects.toBe(reason);
   });
 
   test('mirrors a static pod if its Node owns it', async () => {
@@ -105,24 +94,15 @@ describe('the live pod', () => {
       ...{ ...pod, annotations: { 'kubernetes.io/config.mirror': 'abc' } },
       ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: '2', controller: true }],
     };
-    const { live } = over(() => ({ metadata, spec: { nodeName: 'node-1' } }));
+    const { live } = over({ metadata, spec: { nodeName: 'node-1' } });
     expect(await live.pod(pod, signal)).toMatchObject({ configHash: 'abc' });
   });
 
   test('may have only its UID', async () => {
-    const { live } = over(() => ({ metadata: { uid: 'u' } }));
-    expect(await live.pod(pod, signal)).toEqual({
+    expect(await over({ metadata: { uid: 'u' } }).live.pod(pod, signal)).toEqual({
       ...{ uid: 'u', namespace: '', name: '', resourceVersion: '', labels: {}, phase: '' },
       ...{ controller: undefined, nodeName: undefined, isTerminating: false, priority: undefined },
       configHash: undefined,
     });
-  });
-
-  test('is missing only if the API server reports NotFound', async () => {
-    const missing = refusing({ status: 404, reason: 'NotFound' });
-    expect(await missing.pod(pod, signal)).toBeUndefined();
-    await expect(refusing({ status: 404 }).pod(pod, signal)).rejects.toThrow('reading pod');
-    await expect(refusing({ status: 403 }).pod(pod, signal)).rejects.toThrow('reading pod');
-    await expect(over(() => 'nonsense').live.pod(pod, signal)).rejects.toThrow('reading pod');
   });
 });

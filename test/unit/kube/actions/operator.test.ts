@@ -16,7 +16,7 @@ function startOperator(
   const reported: string[] = [];
   const operator = new PolicyOperator({
     watch: feed.watch,
-    transport: new FakeTransport({}),
+    transport: new FakeTransport({ send: () => refusal(403, 'no') }),
     log,
     onEvent: (event, signal) => {
       reported.push(`${event.type} ${event.name}`);
@@ -33,7 +33,7 @@ function startOperator(
     feed.relist(...policies);
     await quiet();
   };
-  return { feed, log, reported, stop, ended, set, relist };
+  return { feed, log, operator, reported, stop, ended, set, relist };
 }
 
 /** Waits for the library's queue, which starts each task in a later turn of the event loop. */
@@ -111,13 +111,6 @@ test('reports nothing after the stop, and waits for the event in progress', asyn
 });
 
 test('a rejected write of a status is thrown', async () => {
-  const transport = new FakeTransport({
-    send: () => {
-      throw refusal(403, 'no');
-    },
-  });
-  const { watch } = new PolicyFeed();
-  const log = new RecordingLogger();
-  const operator = new PolicyOperator({ watch, transport, log, onEvent: () => Promise.resolve() });
+  const { operator } = startOperator();
   await expect(operator.writeStatus('a', {}, new AbortController().signal)).rejects.toThrow('no');
 });

@@ -58,10 +58,7 @@ const refusal = (status: number): ApiError => new ApiError('no', { status });
 test('requests the user of the token, then the right to get the path', async () => {
   const { check, transport } = reviewing();
   expect(await check('Bearer good')).toBe('allowed');
-  expect(transport.requests).toMatchObject([
-    { method: 'POST', path: tokens, body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview' } },
-    { method: 'POST', path: rights, body: { apiVersion: 'authorization.k8s.io/v1' } },
-  ]);
+  expect(transport.requests.map(({ path }) => path)).toEqual([tokens, rights]);
   expect(transport.requests.map(specOf)).toEqual([
     { token: 'good' },
     {

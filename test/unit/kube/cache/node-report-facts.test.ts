@@ -16,10 +16,6 @@ const report = (evictionRequests: unknown, resourceVersion = '1') => ({
   status: { evictionRequests },
 });
 
-test('reads a complete request', () => {
-  expect(codec.fromJson(report([request])).requests).toEqual([facts]);
-});
-
 test('rejects a report without a UID', () => {
   expect(() => codec.fromJson({ metadata: { name: 'node-1' } })).toThrow('report without metadata.uid');
 });

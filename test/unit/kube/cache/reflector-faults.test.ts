@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { ApiError, type KubeRequest } from '../../../../src/kube/http/transport.ts';
 import type { Logger } from '../../../../src/runtime/logging/logger.ts';
@@ -265,10 +266,7 @@ describe('a silent watch', () => {
 const isWatch = ({ query }: KubeRequest): boolean => query?.['watch'] !== undefined;
 
 async function* silence(signal: AbortSignal): AsyncGenerator<Buffer> {
-  await new Promise((_, reject) => {
-    signal.addEventListener('abort', () => {
-      reject(signal.reason as Error);
-    });
-  });
+  await once(signal, 'abort');
+  signal.throwIfAborted();
   yield Buffer.alloc(0);
 }

@@ -299,12 +299,6 @@ describe('pods', () => {
     expect(plain(codec.fromProtobuf(bytes))).toEqual(evictedFacts);
   });
 
-  test('an owner that is not a controller is ignored', () => {
-    expect(
-      facts(pod({}, { ownerReferences: [{ kind: 'Node', name: 'n', uid: '1' }] })).controller,
-    ).toBeUndefined();
-  });
-
   test('values of another type in JSON are missing', () => {
     const metadata = {
       generation: '2',

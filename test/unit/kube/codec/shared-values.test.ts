@@ -3,16 +3,10 @@ import { SharedValues } from '../../../../src/kube/codec/shared-values.ts';
 
 const value = (name: string): { readonly name: string } => ({ name });
 
-test('equal values are one', () => {
+test('equal values are one until the table is full', () => {
   const shared = new SharedValues<object>();
   const first = shared.share(value('a'));
   expect(shared.share(value('a'))).toBe(first);
-  expect(shared.share(value('b'))).toEqual(value('b'));
-});
-
-test('a full table is emptied', () => {
-  const shared = new SharedValues<object>();
-  const first = shared.share(value('a'));
   for (let i = 0; i < 4096; i += 1) shared.share(value(`b${i}`));
   expect(shared.share(value('a'))).not.toBe(first);
 });

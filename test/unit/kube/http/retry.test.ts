@@ -9,10 +9,7 @@ const rejected = (status: number): ApiError => new ApiError('no', { status });
 test.each([
   { err: rejected(429), expected: true },
   { err: rejected(500), expected: true },
-  { err: rejected(503), expected: true },
-  { err: rejected(401), expected: false },
   { err: rejected(404), expected: false },
-  { err: rejected(409), expected: false },
   { err: broken('ECONNREFUSED'), expected: true },
   { err: broken('CERT_HAS_EXPIRED'), expected: false },
   { err: broken('EPROTO'), expected: false },

@@ -18,21 +18,30 @@ interface TestTransport {
   readonly calls: ApiCall[];
 }
 
+interface Options {
+  readonly auth?: Credentials;
+  /** Below which the server is reached. */
+  readonly path?: string;
+  readonly qps?: number;
+  readonly burst?: number;
+}
+
 /** A transport and its server, which sends the responses. Both are closed after the test. */
 export async function startTransport(
   responses: Respond | readonly Respond[],
-  auth: Credentials = tokenCredentials('t'),
+  { path = '', ...options }: Options = {},
 ): Promise<TestTransport> {
   const server = new FaultServer(...[responses].flat());
   const url = await server.start();
   const clock = new FakeClock();
   const calls: ApiCall[] = [];
   const transport = createTransport({
-    endpoint: { server: url },
-    auth,
+    endpoint: { server: `${url}${path}` },
+    auth: tokenCredentials('t'),
     clock,
     random: () => 0.5,
     metrics: (call) => calls.push(call),
+    ...options,
   });
   endings.push(
     () => server.stop(),

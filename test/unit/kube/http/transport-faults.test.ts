@@ -1,11 +1,8 @@
 import { getEventListeners, once } from 'node:events';
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { tokenCredentials } from '../../../../src/kube/auth/credentials.ts';
-import { createTransport } from '../../../../src/kube/http/http-transport.ts';
-import { FakeClock } from '../../../fakes/clock.ts';
 import { startTransport, get, methods, never } from './start-transport.ts';
-import { FaultServer, hang, ok, refuse, reset, type Respond } from './fault-server.ts';
+import { hang, ok, refuse, reset, type Respond } from './fault-server.ts';
 
 const half: Respond = (response) => {
   response.writeHead(200, { 'content-length': '100' }).write('half', () => response.socket?.destroy());
@@ -42,17 +39,13 @@ describe('retries', () => {
   });
 
   test('send nothing after close, even during a wait', async () => {
-    const server = new FaultServer(refuse(500));
-    const clock = new FakeClock();
+    const { server, transport, clock } = await startTransport(refuse(500));
     clock.sleep = () => {
       transport.close();
       return Promise.resolve();
     };
-    const endpoint = { server: await server.start() };
-    const transport = createTransport({ endpoint, auth: tokenCredentials('t'), clock });
     await expect(transport.send(get, never)).rejects.toMatchObject({ status: 500 });
     expect(server.seen).toHaveLength(1);
-    await server.stop();
   });
 
   test('do not wait for a Retry-After of an hour', async () => {
@@ -66,7 +59,7 @@ test.each([
   { name: 'a response', send: true },
   { name: 'a list', send: false },
 ])('the deadline of $name covers credentials that are never read', async ({ send }) => {
-  const { server, transport } = await startTransport([], hungCredentials);
+  const { server, transport } = await startTransport([], { auth: hungCredentials });
   const request = { ...get, timeoutMs: 20, retries: 0 };
   const sent = send
     ? transport.send(request, never)
@@ -206,7 +199,7 @@ describe.each(methods)('deadline and abort of a %s', (method) => {
   });
 
   test('an abort ends the wait for credentials', async () => {
-    const { transport } = await startTransport(ok(), hungCredentials);
+    const { transport } = await startTransport(ok(), { auth: hungCredentials });
     const controller = new AbortController();
     const sending = transport.send(request, controller.signal);
     controller.abort(abortReason);
@@ -225,20 +218,14 @@ describe.each(methods)('deadline and abort of a %s', (method) => {
     expect(warnings).toEqual([]);
   });
 
-  test('a request leaves no listener on its signal, however it ends', async () => {
-    const { transport } = await startTransport([ok(), refuse(404), reset]);
+  test('neither a request nor a stream leaves a listener on its signal, however it ends', async () => {
+    const { transport } = await startTransport([ok(), ok(), refuse(404), reset]);
     const { signal } = new AbortController();
     await transport.send(request, signal);
+    for await (const chunk of transport.stream(request, signal)) expect(chunk).toBeInstanceOf(Buffer);
     const once = { ...get, method: method === 'GET' ? 'POST' : method } as const;
     for (const error of [{ status: 404 }, { code: 'ECONNRESET' }])
       await expect(transport.send(once, signal)).rejects.toMatchObject(error);
-    expect(getEventListeners(signal, 'abort')).toEqual([]);
-  });
-
-  test('a stream leaves no listener on its signal', async () => {
-    const { transport } = await startTransport(ok());
-    const { signal } = new AbortController();
-    for await (const chunk of transport.stream(request, signal)) expect(chunk).toBeInstanceOf(Buffer);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 

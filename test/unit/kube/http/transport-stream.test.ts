@@ -65,16 +65,6 @@ describe('a stream', () => {
     expect(longest).toBeLessThanOrEqual(1_000_000);
   });
 
-  test('is not mixed up with a concurrent one', async () => {
-    const texts = ['a', 'b'].map((letter) => letter.repeat(300_000));
-    const { transport } = await startTransport(texts.map((text) => (response) => response.end(text)));
-    const slow = transport.stream(get, never)[Symbol.asyncIterator]();
-    let begun = '';
-    while (begun === '') begun += String((await slow.next()).value);
-    expect(await collect(transport.stream(get, never))).toBe(texts[1]);
-    expect(begun + (await collect({ [Symbol.asyncIterator]: () => slow }))).toBe(texts[0]);
-  });
-
   test('throws the reason of an abort', async () => {
     const { transport } = await startTransport((response) => response.write('one'));
     const controller = new AbortController();

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
 import { knownSeries, selectorsOf, unknownIn } from './queries.ts';
 
@@ -13,10 +14,24 @@ interface Dashboard {
   readonly templating: { readonly list: readonly { readonly name: string; readonly definition?: string }[] };
 }
 
-const text = readFileSync(join(process.cwd(), 'helm/dustpan/files/dashboard.json'), 'utf8');
+interface RuleFile {
+  readonly groups: readonly {
+    readonly rules: readonly { readonly alert: string; readonly expr: string }[];
+  }[];
+}
+
+const textOf = (name: string): string =>
+  readFileSync(join(process.cwd(), 'helm/dustpan/files', name), 'utf8');
+const text = textOf('dashboard.json');
 const { panels, templating } = JSON.parse(text) as Dashboard;
 const queries = panels.flatMap(({ title, targets = [] }) => targets.map((target) => ({ title, ...target })));
+const rules = (load(textOf('rules.yaml')) as RuleFile).groups.flatMap((group) => group.rules);
 const known = await knownSeries();
+
+test.each(rules)('the rule $alert uses only existing series', ({ expr }) => {
+  expect(selectorsOf(expr)).not.toEqual([]);
+  expect(unknownIn(expr, known)).toEqual([]);
+});
 
 test.each(queries)('$title: $legendFormat uses only existing series', ({ expr, legendFormat }) => {
   expect(selectorsOf(expr)).not.toEqual([]);
