@@ -58,17 +58,3 @@ test('ten containers and sandboxes are named, and ten others; a pass that cannot
   expect(node.inventories.at(-1)).toBeUndefined();
   expect(node.lastRemoved).toEqual(named);
 });
-
-test('nothing that a check keeps, a request fails to remove, or a dry run counts is named', async () => {
-  const kept = new Node();
-  kept.pods = [apiPod('pod')];
-  kept.runtime.add(...attempts(2));
-  kept.runtime.fail('removeContainer');
-  await expect(kept.pass()).rejects.toThrow('1 of 1 failed');
-  expect(kept.lastRemoved).toEqual([]);
-  const dry = new Node(nodePolicy({}, 'DryRun'));
-  dry.pods = [apiPod('pod')];
-  dry.runtime.add(...attempts(2));
-  await dry.pass();
-  expect(dry.lastRemoved).toEqual([]);
-});

@@ -58,6 +58,7 @@ test('a dry run counts and removes nothing', async () => {
   const node = nodeWithGonePod(nodePolicy({}, 'DryRun'));
   await node.passTwice();
   expect(node.changes).toEqual([]);
+  expect(node.lastRemoved).toEqual([]);
   expect(node.reports.at(-1)).toMatchObject({ result: 'Succeeded', removed: 0, errors: 0 });
   expect(node.inventories.at(-1)).toMatchObject({
     containers: { total: 2, removable: 1 },
@@ -69,41 +70,32 @@ test('a dry run counts and removes nothing', async () => {
   );
 });
 
-test.each([
-  { name: 'no policy', governance: keptBy('NoPolicy'), result: 'Idle' },
-  { name: 'an opted-out node', governance: keptBy('KeepMarked'), result: 'Idle' },
-  { name: 'an unknown node', governance: keptBy('NodeUnknown'), result: 'Unknown' },
-] as const)(
-  'nothing is removed with $name, and the inventory is reported',
-  async ({ governance, result }) => {
-    const node = nodeWithGonePod();
-    node.governance = governance;
-    await node.passTwice();
-    expect(node.runtime.changes).toEqual([]);
-    expect(node.reports.at(-1)).toMatchObject({ result, removed: 0 });
-    expect(node.inventories.at(-1)).toMatchObject({ containers: { total: 2, removable: 0 } });
-  },
-);
-
-test('no pod is gone while the pods are unknown, and the pass is undecided', async () => {
+test.each<readonly [string, (node: Node) => unknown, result: string]>([
+  ['no policy', (node) => (node.governance = keptBy('NoPolicy')), 'Idle'],
+  ['an opted-out node', (node) => (node.governance = keptBy('KeepMarked')), 'Idle'],
+  ['an unknown node', (node) => (node.governance = keptBy('NodeUnknown')), 'Unknown'],
+  ['unknown pods', (node) => (node.pods = undefined), 'Unknown'],
+])('nothing is removed with %s, and the inventory is reported', async (_, change, result) => {
   const node = nodeWithGonePod();
-  node.pods = undefined;
+  change(node);
   await node.passTwice();
   expect(node.runtime.changes).toEqual([]);
-  expect(node.reports.at(-1)).toMatchObject({
-    result: 'Unknown',
-    message: 'the pods of the node are not known',
-  });
+  expect(node.reports.at(-1)).toMatchObject({ result, removed: 0 });
+  expect(node.inventories.at(-1)).toMatchObject({ containers: { total: 2, removable: 0 } });
 });
 
-test.each(['exists', 'unknown'] as const)(
-  'everything of a pod is kept when the API server responds %s',
-  async (answer) => {
+test.each([
+  { answer: 'exists', reason: 'InUse', warnings: [] },
+  { answer: 'unknown', reason: 'PodsUnknown', warnings: [] },
+  { answer: new Error('refused'), reason: 'PodsUnknown', warnings: ['reading pod failed'] },
+] as const)(
+  'everything of a pod is kept when the API server responds $answer',
+  async ({ answer, reason, warnings }) => {
     const node = nodeWithGonePod();
     node.podResponses.set('uid-gone', answer);
     await node.passTwice();
     expect(node.changes).toEqual([]);
-    const reason = answer === 'exists' ? 'InUse' : 'PodsUnknown';
+    expect(node.warnings.map(({ message }) => message)).toEqual(warnings);
     expect(await node.registry.metrics()).toMatch(
       new RegExp(`skipped_objects_total{unit="containergc",reason="${reason}"} [1-9]`),
     );
@@ -131,13 +123,16 @@ test.each<readonly [string, (node: Node) => unknown]>([
   expect(node.changes).toEqual([]);
 });
 
-test('a container that starts after the last listing is kept', async () => {
-  const node = nodeWithGonePod();
-  await node.pass();
-  node.runtime.statuses.set('gone-0', { state: 'Running', logPath: goneLog });
-  await node.pass();
-  expect(node.changes).toEqual([]);
-});
+test.each(['Running', 'Unknown'] as const)(
+  'a container whose state is %s right before its removal is kept',
+  async (state) => {
+    const node = nodeWithGonePod();
+    await node.pass();
+    node.runtime.statuses.set('gone-0', { state, logPath: goneLog });
+    await node.pass();
+    expect(node.changes).toEqual([]);
+  },
+);
 
 test('a log that cannot be removed keeps its container; the others are removed, and an Event reports the failure', async () => {
   const node = nodeWithPod(...attempts(4));

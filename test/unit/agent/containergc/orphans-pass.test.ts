@@ -69,17 +69,6 @@ test('a pod that the API server has is not touched, and starts anew', async () =
   expect(removalsOf(node)).toHaveLength(2);
 });
 
-test('what a removal finds in its way is counted as kept, an error as failed', async () => {
-  const node = nodeWithOrphans();
-  node.orphans.results.set('/cgroup', { kind: 'keep', reason: 'InUse' });
-  node.orphans.failing.add('/pods/a');
-  await node.pass();
-  await expect(node.pass()).rejects.toThrow('1 of 1 failed');
-  const metrics = await node.registry.metrics();
-  expect(metrics).toContain('dustpan_skipped_objects_total{unit="containergc",reason="InUse"} 1');
-  expect(metrics).toContain('dustpan_failed_objects_total{unit="containergc",reason="OrphanedDirectory"} 1');
-});
-
 test('one warning names the Helm value while a place is read-only', async () => {
   const node = nodeWithOrphans();
   node.orphans.directories.splice(0, 1, orphan({ path: '/pods/a', obstacle: 'ReadOnly' }));
