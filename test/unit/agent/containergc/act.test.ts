@@ -43,19 +43,6 @@ test('a container that takes too long to be removed is tried after everything el
   expect(node.left).toEqual(['c3', 'pod-sandbox']);
 });
 
-test('containers whose removal failed do not hold up a sandbox, whose own containers stay in use', async () => {
-  const node = new Node();
-  node.runtime.add(dead('a', 60, { pod: 'a' }), down('a', 60, { id: 'of-a' }), down('b', 60, { id: 'of-b' }));
-  node.runtime.containers = node.runtime.containers.map((one) => ({ ...one, sandboxId: 'of-a' }));
-  node.runtime.fail('removeContainer', { error: hung });
-  await node.pass();
-  node.clock.advance(60_000);
-  await expect(node.pass()).rejects.toThrow('1 of 1 failed');
-  node.clock.advance(10_000);
-  await expect(node.pass()).rejects.toThrow('1 removal failed before');
-  expect(node.left).toEqual(['a', 'of-a']);
-});
-
 test('containers are removed without their logs after the first removal of a log that hangs', async () => {
   const node = nodeWithPod(...attempts(4));
   node.governance = governed(nodePolicy({ logs: logsRule() }));

@@ -54,22 +54,6 @@ test('a container is removed after its log and its link, as the kubelet does', a
   ]);
 });
 
-test('a dry run counts and removes nothing', async () => {
-  const node = nodeWithGonePod(nodePolicy({}, 'DryRun'));
-  await node.passTwice();
-  expect(node.changes).toEqual([]);
-  expect(node.lastRemoved).toEqual([]);
-  expect(node.reports.at(-1)).toMatchObject({ result: 'Succeeded', removed: 0, errors: 0 });
-  expect(node.inventories.at(-1)).toMatchObject({
-    containers: { total: 2, removable: 1 },
-    sandboxes: { total: 2, removable: 1 },
-    logs: { bytes: 200, removableBytes: 100 },
-  });
-  expect(await node.registry.metrics()).toContain(
-    'dustpan_due_objects{unit="containergc",reason="PodGone",mode="DryRun"} 1',
-  );
-});
-
 test.each<readonly [string, (node: Node) => unknown, result: string]>([
   ['no policy', (node) => (node.governance = keptBy('NoPolicy')), 'Idle'],
   ['an opted-out node', (node) => (node.governance = keptBy('KeepMarked')), 'Idle'],

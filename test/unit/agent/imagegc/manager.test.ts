@@ -46,14 +46,6 @@ describe('a full disk', () => {
     expect(node.left).toBe('c d e f g h i');
   });
 
-  test('removes nothing in mode DryRun, but counts what is due', async () => {
-    node.governance = governed({}, { mode: 'DryRun' });
-    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 0, freedBytes: 0 });
-    expect([node.runtime.changes, node.requests]).toEqual([[], 0]);
-    expect(await node.metric('dustpan_due_objects', { reason: 'Space', mode: 'DryRun' })).toBe(2);
-    expect(node.inventories.at(-1)?.removable).toEqual({ count: 9, bytes: 4500 });
-  });
-
   test('stops at maxImagesPerPass without an Event', async () => {
     node.otherBytes = 900;
     node.governance = governed({ maxImagesPerPass: 1 });

@@ -12,7 +12,7 @@ const due = (mode: Policy['mode'], count: number): string =>
   `due_objects{unit="localstorage",reason="emptydirfs.limit",mode="${mode}"} ${count}`;
 
 describe('a policy with a rule for local storage', () => {
-  test('requests the eviction of a pod as long as it exceeds a limit', async () => {
+  test('requests the eviction of a pod as long as it exceeds a limit; logs and counts it once', async () => {
     const node = new Node();
     node.governance = governedBy(storagePolicy({ gracePeriodSeconds: 7 }));
     await node.pass(full);
@@ -26,17 +26,10 @@ describe('a policy with a rule for local storage', () => {
     expect(node.last).toMatchObject({ unit: 'localstorage', result: 'Succeeded', removed: 0, errors: 0 });
     await node.pass();
     expect(node.requests).toEqual(['scratch emptydirfs.limit']);
+    expect(node.logged(requested)).toBe(1);
     await node.pass({ scratch: { volumes: { tmp: 10 } } });
     expect(node.requests).toEqual([]);
     expect(node.last?.result).toBe('Idle');
-  });
-
-  test('logs and counts a request once, and again after it ended', async () => {
-    const node = new Node();
-    await node.pass(full);
-    await node.pass();
-    expect(node.logged(requested)).toBe(1);
-    await node.pass({});
     await node.pass(full);
     expect(node.logged(requested)).toBe(2);
     const labels = 'eviction_signal="emptydirfs.limit",mode="Enforce"';
@@ -143,22 +136,6 @@ describe('measured usage', () => {
 });
 
 describe('warnings', () => {
-  test('are Events on the pod, one for each level, with growth and time left', async () => {
-    const node = new Node();
-    for (const tmp of [70, 72, 74, 76, 78, 80, 82, 84]) await node.pass({ scratch: { volumes: { tmp } } });
-    const regarding = { kind: 'Pod', namespace: 'web', name: 'scratch', uid: 'uid-scratch' };
-    expect(node.events).toMatchObject([{ regarding, reason: 'LocalStorageHigh' }]);
-    expect(node.events[0]?.note).toContain('It grows by 12.0 MiB a minute: about 1m30s are left');
-    await node.pass({ scratch: { volumes: { tmp: 96 } } });
-    expect(node.events.map(({ occasion }) => occasion)).toEqual([
-      'emptydirfs.limit/tmp/80',
-      'emptydirfs.limit/tmp/95',
-    ]);
-    expect(await node.hasMetric('local_storage_warnings_total{eviction_signal="emptydirfs.limit"} 2')).toBe(
-      true,
-    );
-  });
-
   test('of a static pod have the UID by which kubectl describe searches: that of the static pod, not of its mirror', async () => {
     const node = new Node();
     node.pods = node.pods?.map((pod) => ({ ...pod, configHash: 'hash' }));
