@@ -45,12 +45,6 @@ describe('a disk that is full of other things', () => {
     await node.pass();
     expect(node.recorder.reasons.filter((reason) => reason.startsWith('ImageGCFailed'))).toHaveLength(1);
   });
-
-  test('has unknown writable layers if the runtime does not report them', async () => {
-    node.runtime.fail('containerStats');
-    await node.pass();
-    expect(notes()[0]).toContain('writable layers unknown, logs 70 B, rest 7.35 KiB');
-  });
 });
 
 describe('the state file', () => {
