@@ -292,7 +292,8 @@ describe('isAwaited', () => {
     await start();
     generation = 2;
     expect(manager.isAwaited).toBe(false);
-    storage = requesting(2, 'a');
+    // More than a report lists.
+    storage = requesting(2, ...Array.from({ length: 41 }, (_, i) => `p${i}`));
     expect(manager.isAwaited).toBe(true);
     await manager.reconcile(never);
     expect(manager.isAwaited).toBe(false);
