@@ -260,3 +260,21 @@ test('logs of removed attempts with their rotations, rotated logs and links are 
     );
   expect(metrics).toContain('dustpan_freed_bytes_total{unit="containergc"} 300');
 });
+
+test('a clock that jumps ahead makes no container old, neither in that pass nor in the next', async () => {
+  const node = new Node(nodePolicy({ minimumAgeMs: 30 * 60_000, maxPerPodContainer: undefined }));
+  node.runtime.add(dead('young', 5, { pod: 'gone' }));
+  await node.pass();
+  node.clock.advance(60_000);
+  node.clock.stepWall(3_600_000);
+  await node.pass();
+  expect(node.reports.at(-1)).toMatchObject({ result: 'Unknown', message: 'the clock has jumped' });
+  expect(await node.registry.metrics()).toContain(
+    'dustpan_kept_objects{unit="containergc",reason="ClockUnsure"} 1',
+  );
+  for (let minutes = 2; minutes <= 25; minutes += 1) {
+    node.clock.advance(60_000);
+    await node.pass();
+    expect(node.left, `${minutes} minutes later`).toEqual(minutes < 25 ? ['young'] : []);
+  }
+});

@@ -46,6 +46,14 @@ describe('Ready and Degraded', () => {
   const failing = passes(pass('imagegc', { result: 'Failed' }), short);
   const noCapacity = disk(0, { capacityBytes: 0, availableBytes: 0 });
 
+  const governance = governedNode({ orphans: { podCgroups: 'Remove', podDirectories: 'Remove' } });
+  const readOnly = orphanCount({ isReadOnly: true });
+  const unwritable = {
+    governance,
+    orphans: orphanInventory({ podDirectories: readOnly, podCgroups: readOnly }),
+  };
+  const writable = { governance, orphans: orphanInventory({ podCgroups: orphanCount() }) };
+
   test.each<readonly [string, Partial<ReportFacts>, reason: string, statuses: readonly [string, string]]>([
     ['no problem', {}, 'AsPlanned', well],
     ['a unit without a pass', { passes: passes(pass('imagegc')) }, 'NoPassYet', unknown],
@@ -54,6 +62,8 @@ describe('Ready and Degraded', () => {
     ['a pass that could not decide', { passes: undecided }, 'Undecided', ill],
     ['the runtime is not available', { troubles: [unavailable] }, 'RuntimeUnavailable', ill],
     ['a disk without capacity', { imageDisk: noCapacity }, 'InvalidDiskCapacity', ill],
+    ['orphans in places that are read-only', unwritable, 'ReadOnly', ill],
+    ['orphans in places that can be written', writable, 'AsPlanned', well],
     ['no policy', { governance: keptBy('NoPolicy'), passes: [] }, 'NoPolicy', well],
     ['the keep label on the node', { governance: keptBy('KeepMarked') }, 'KeepMarked', well],
     ['a watch that does not work', { governance: keptBy('NodeUnknown') }, 'NodeUnknown', ill],
@@ -79,12 +89,18 @@ describe('Ready and Degraded', () => {
       message: 'imagegc failed (3 removals failed): EBUSY',
     },
     { over: { governance: keptBy('RuleOff') }, message: 'The policy has no rules for this node' },
+    { over: { governance, passes: [] }, message: 'No pass yet: containergc' },
     {
       over: { governance: keptBy('InvalidPolicy') },
       message: 'The policy that governs this node is invalid',
     },
   ])('message: $message', ({ over, message }) => {
     expect(degraded(over)).toBe(message);
+  });
+
+  test('the message names the Helm values of places that are read-only', () => {
+    expect(degraded(unwritable)).toContain('agent.orphans.podDirectories=true');
+    expect(degraded(unwritable)).toContain('agent.orphans.podCgroups=true');
   });
 
   const refused = 'reading the usage of the pods: refused';
