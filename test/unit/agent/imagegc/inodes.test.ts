@@ -119,18 +119,6 @@ describe('a pass for inodes', () => {
     expect(await node.metric('dustpan_image_filesystem_used_inodes_ratio')).toBe(0.9);
   });
 
-  test('removes nothing in mode DryRun', async () => {
-    node.governance = governed({ inodes }, { mode: 'DryRun' });
-    node.inodes = { total: 1000, other: 0, of: () => 100 };
-    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 0 });
-    node.inodes = { total: 1000, other: 891, of: () => 1 };
-    expect(await node.pass()).toMatchObject({
-      result: 'Short',
-      message:
-        "Insufficient free inodes on the node's image filesystem (90% of 1000 used). Deleting unused images would free an estimated 9 of 100 inodes.",
-    });
-  });
-
   test('records an Event that names the inodes if all images are not enough', async () => {
     node.inodes = { total: 1000, other: 891, of: () => 1 };
     expect(await node.pass()).toMatchObject({ result: 'Short', removed: 9 });
