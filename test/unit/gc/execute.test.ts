@@ -117,40 +117,33 @@ describe('failures of the connection', () => {
     const isHopeless = (error: unknown): boolean => error instanceof Error && error.message === '500';
     return fixture.run({ execution: { steps: [step], isHopeless, ...over } });
   };
-  const wouldFail = { kind: 'stop', why: 'the others would fail as well' };
+  const keeping = {
+    checks: [{ name: 'label', objection: only('b', { kind: 'keep', reason: 'KeepMarked' }) }],
+  };
 
-  test('in a row stop the pass', async () => {
-    const { stopped } = await passWith(new Error('500'));
-    expect(stopped).toEqual(wouldFail);
-    expect(fixture.kinds).toEqual(['a failed', 'b failed']);
-  });
-
-  test('stop the pass at once where one is enough', async () => {
-    const { stopped } = await passWith({ kind: 'done' }, { giveUpAfter: 1 });
-    expect(stopped).toEqual(wouldFail);
-    expect(fixture.kinds).toEqual(['a failed']);
-  });
-
-  test.each<{ readonly name: string; readonly result: StepResult | Error; readonly kind: string }>([
-    { name: 'that is removed', result: { kind: 'done' }, kind: 'done' },
-    {
-      name: 'that the server rejects to remove',
-      result: { kind: 'keep', reason: 'BudgetBlocked' },
-      kind: 'kept',
-    },
-    { name: 'that is already gone', result: { kind: 'gone' }, kind: 'gone' },
-    { name: 'that fails by itself', result: new Error('denied'), kind: 'failed' },
-  ])('with an object $name in between do not stop the pass', async ({ result, kind }) => {
-    const { stopped } = await passWith(result);
-    expect(stopped).toBeUndefined();
-    expect(fixture.kinds).toEqual(['a failed', `b ${kind}`, 'c failed']);
-  });
-
-  test('with an object in between that a check keeps stop the pass', async () => {
-    const check = { name: 'label', objection: only('b', { kind: 'keep', reason: 'KeepMarked' }) };
-    const { stopped } = await passWith({ kind: 'done' }, { checks: [check] });
-    expect(stopped).toEqual(wouldFail);
-    expect(fixture.kinds).toEqual(['a failed', 'b kept', 'c failed']);
+  test.each<[string, StepResult | Error, stops: boolean, kinds: string, over?: Partial<Execution<string>>]>([
+    ['in a row stop the pass', new Error('500'), true, 'a failed, b failed'],
+    ['stop the pass at once where one is enough', { kind: 'done' }, true, 'a failed', { giveUpAfter: 1 }],
+    [
+      'before one that a check keeps stop it too',
+      { kind: 'done' },
+      true,
+      'a failed, b kept, c failed',
+      keeping,
+    ],
+    ['around one that is removed do not', { kind: 'done' }, false, 'a failed, b done, c failed'],
+    [
+      'around one that the server rejects to remove do not',
+      { kind: 'keep', reason: 'BudgetBlocked' },
+      false,
+      'a failed, b kept, c failed',
+    ],
+    ['around one that is already gone do not', { kind: 'gone' }, false, 'a failed, b gone, c failed'],
+    ['around one that fails by itself do not', new Error('denied'), false, 'a failed, b failed, c failed'],
+  ])('%s', async (_, between, stops, ...[kinds, over]) => {
+    const { stopped } = await passWith(between, over);
+    expect(stopped).toEqual(stops ? { kind: 'stop', why: 'the others would fail as well' } : undefined);
+    expect(fixture.kinds.join(', ')).toBe(kinds);
   });
 });
 

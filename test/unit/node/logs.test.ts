@@ -180,17 +180,6 @@ describeOnLinux('removeDirectory', () => {
     },
   );
 
-  test('refuses a sibling of the root whose name begins with the name of the root', async () => {
-    file(at('pods-of-others', 'a_b_c', 'x'));
-    const removing = logs.removeDirectory(at('pods-of-others', 'a_b_c'), never);
-    expect(await causeOf(removing)).toContain('is not below');
-  });
-
-  test('refuses a file', async () => {
-    file(inPod());
-    expect(await causeOf(logs.removeDirectory(inPod(), never))).toContain('ENOTDIR');
-  });
-
   test('refuses 40 nested directories, and leaks no handle', async () => {
     file(inPod(...Array.from({ length: 40 }, () => 'd'), 'x'));
     expect(await causeOf(logs.removeDirectory(inPod(), never))).toContain('too many levels');
@@ -219,31 +208,21 @@ describeOnLinux('a directory that was replaced by a link after the list', () => 
 });
 
 describeOnLinux('the removal of one log', () => {
-  test('refuses the current log as a rotated one', async () => {
-    const current = file(inPod('main', '0.log'));
-    expect(await causeOf(logs.removeRotated(current, never))).toContain('it is not a rotated log');
-    expect(existsSync(current)).toBe(true);
-  });
-
-  test.each([
-    {
-      name: 'a rotated log that is not in the directory of a container',
-      path: () => inPod('x.gz'),
-      remove: (path: string) => logs.removeRotated(path, never),
-    },
-    {
-      name: 'the log of a container that is not in a directory',
-      path: () => at('pods', '0.log'),
-      remove: (path: string) => logs.removeContainerLog(path, never),
-    },
-    {
-      name: 'a link that is not directly below its root',
-      path: () => at('containers', 'directory', 'x.log'),
-      remove: (path: string) => logs.removeBrokenLink(path, never),
-    },
-  ])('refuses $name', async ({ path, remove }) => {
+  const directory = (path: string) => logs.removeDirectory(path, never);
+  const rotatedLog = (path: string) => logs.removeRotated(path, never);
+  const containerLog = (path: string) => logs.removeContainerLog(path, never);
+  const brokenLink = (path: string) => logs.removeBrokenLink(path, never);
+  test.each<[string, path: () => string, remove: (path: string) => Promise<unknown>, cause: string]>([
+    ['the current log as a rotated one', () => inPod('main', '0.log'), rotatedLog, 'it is not a rotated log'],
+    ['a rotated log outside of the directory of a container', () => inPod('x.gz'), rotatedLog, 'it is not'],
+    ['the log of a container outside of one', () => at('pods', '0.log'), containerLog, 'it is not'],
+    ['a link too far below its root', () => at('containers', 'a', 'x.log'), brokenLink, 'it is not'],
+    ['a log outside the root', () => at('elsewhere', 'main', '0.log'), containerLog, 'is not below'],
+    ['a sibling with a name like the root', () => at('pods-of-others', 'a_b_c'), directory, 'is not below'],
+    ['a file as a directory', () => inPod(), directory, 'ENOTDIR'],
+  ])('refuses %s', async (_, path, remove, cause) => {
     file(path());
-    expect(await causeOf(remove(path()))).toContain('it is not');
+    expect(await causeOf(remove(path()))).toContain(cause);
     expect(existsSync(path())).toBe(true);
   });
 
@@ -271,52 +250,38 @@ describeOnLinux('the removal of one log', () => {
     file(inPod('main', '0.log', 'x'));
     expect(await causeOf(logs.removeContainerLog(inPod('main', '0.log'), never))).toContain('is a directory');
   });
-
-  test('refuses a log outside the root', async () => {
-    const path = file(at('elsewhere', 'main', '0.log'));
-    expect(await causeOf(logs.removeContainerLog(path, never))).toContain('is not below');
-    expect(existsSync(path)).toBe(true);
-  });
 });
 
-describeOnLinux('removeBrokenLink', () => {
+describeOnLinux('a link', () => {
   const gone = `x_y_z/main/0.log`;
-  test.each([
-    { name: 'to a missing log', target: () => inPod('main', '0.log'), removed: true },
-    { name: 'into a missing directory', target: () => at('pods', gone), removed: true },
-    { name: 'relative, to a missing log', target: () => `../pods/${gone}`, removed: true },
-    { name: 'to a log', target: () => inPod('main', '1.log'), removed: false },
-    { name: 'relative, to a log', target: () => `../pods/${podName}/main/1.log`, removed: false },
-    { name: 'to a broken link', target: () => inPod('main', '2.log'), removed: false },
-    { name: 'out of the log roots', target: () => '/var/lib/docker/containers/x/x.log', removed: false },
-  ])('a link $name: removed $removed', async ({ target, removed }) => {
+  const byKind = {
+    broken: () => logs.removeBrokenLink(linkPath(), never),
+    outside: () => logs.removeOutsideLink(linkPath(), never),
+  };
+  test.each<[name: string, removedAs: keyof typeof byKind | undefined, target: () => string]>([
+    ['to a missing log', 'broken', () => inPod('main', '0.log')],
+    ['into a missing directory', 'broken', () => at('pods', gone)],
+    ['relative, to a missing log', 'broken', () => `../pods/${gone}`],
+    ['to a log', undefined, () => inPod('main', '1.log')],
+    ['relative, to a log', undefined, () => `../pods/${podName}/main/1.log`],
+    ['to a broken link', 'outside', () => inPod('main', '2.log')],
+    ['out of the log roots', 'outside', () => '/var/lib/docker/containers/x/x.log'],
+  ])('%s is removed as %s', async (_, removedAs, target) => {
     file(inPod('main', '1.log'));
     symlinkSync('/var/lib/docker/nothing-here', inPod('main', '2.log'));
-    symlinkSync(target(), linkPath());
-    expect(await logs.removeBrokenLink(linkPath(), never)).toBe(removed);
-    expect(readdirSync(at('containers'))).toHaveLength(removed ? 0 : 1);
+    for (const kind of ['broken', 'outside'] as const) {
+      rmSync(linkPath(), { force: true });
+      symlinkSync(target(), linkPath());
+      expect(await byKind[kind](), kind).toBe(kind === removedAs);
+      expect(readdirSync(at('containers')), kind).toHaveLength(kind === removedAs ? 0 : 1);
+    }
   });
 
-  test('keeps every link without the root of the pods', async () => {
+  test('is kept without the root of the pods', async () => {
     symlinkSync(inPod('main', '0.log'), linkPath());
     rmSync(at('pods'), { recursive: true });
     expect(await logs.removeBrokenLink(linkPath(), never)).toBe(false);
     expect(readdirSync(at('containers'))).toHaveLength(1);
-  });
-});
-
-describeOnLinux('removeOutsideLink', () => {
-  test.each([
-    { name: 'out of the log roots', target: () => '/var/lib/docker/containers/x/x.log', removed: true },
-    { name: 'to a link', target: () => inPod('main', '2.log'), removed: true },
-    { name: 'to a log', target: () => inPod('main', '1.log'), removed: false },
-    { name: 'to a missing log', target: () => inPod('main', '0.log'), removed: false },
-  ])('a link $name: removed $removed', async ({ target, removed }) => {
-    file(inPod('main', '1.log'));
-    symlinkSync('/var/lib/docker/nothing-here', inPod('main', '2.log'));
-    symlinkSync(target(), linkPath());
-    expect(await logs.removeOutsideLink(linkPath(), never)).toBe(removed);
-    expect(readdirSync(at('containers'))).toHaveLength(removed ? 0 : 1);
   });
 });
 

@@ -1,4 +1,5 @@
 import { test } from 'vitest';
+import { now } from '../../../builders.ts';
 import { sandbox } from '../../../fakes/runtime.ts';
 import {
   agoNs,
@@ -164,3 +165,28 @@ test.each<Row>([
     removed: [],
   },
 ])('total limit: $name', checkRow);
+
+const hourMs = 3_600_000;
+const jump = { untilMs: now.getTime() - hourMs - 10 * 60_000, ms: hourMs };
+
+test.each<Row>([
+  {
+    name: 'no minimum age is judged in the pass after a jump',
+    node: { containers: attempts(2, { pod: 'gone' }), clockUnsure: true },
+    policy: { minimumAgeMs: 60_000 },
+    removed: [],
+    kept: ['c0 ClockUnsure 12:01:00', 'c1 ClockUnsure 12:01:00'],
+  },
+  {
+    name: 'a jump does not matter without a minimum age',
+    node: { containers: attempts(2, { pod: 'gone' }), clockUnsure: true },
+    removed: ['c0 PodGone', 'c1 PodGone'],
+  },
+  {
+    name: 'a container created before a jump is younger than it looks',
+    node: { containers: [dead('before', 75), dead('old', 175), dead('after', 9)], jumps: [jump] },
+    policy: { minimumAgeMs: 30 * 60_000 },
+    removed: ['old PodGone'],
+    kept: ['before TooYoung 12:15:00', 'after TooYoung 12:21:00'],
+  },
+])('jumps of the clock: $name', checkRow);

@@ -54,56 +54,32 @@ test('a container is removed after its log and its link, as the kubelet does', a
   ]);
 });
 
-test('a dry run counts and removes nothing', async () => {
-  const node = nodeWithGonePod(nodePolicy({}, 'DryRun'));
+test.each<readonly [string, (node: Node) => unknown, result: string]>([
+  ['no policy', (node) => (node.governance = keptBy('NoPolicy')), 'Idle'],
+  ['an opted-out node', (node) => (node.governance = keptBy('KeepMarked')), 'Idle'],
+  ['an unknown node', (node) => (node.governance = keptBy('NodeUnknown')), 'Unknown'],
+  ['unknown pods', (node) => (node.pods = undefined), 'Unknown'],
+])('nothing is removed with %s, and the inventory is reported', async (_, change, result) => {
+  const node = nodeWithGonePod();
+  change(node);
   await node.passTwice();
-  expect(node.changes).toEqual([]);
-  expect(node.reports.at(-1)).toMatchObject({ result: 'Succeeded', removed: 0, errors: 0 });
-  expect(node.inventories.at(-1)).toMatchObject({
-    containers: { total: 2, removable: 1 },
-    sandboxes: { total: 2, removable: 1 },
-    logs: { bytes: 200, removableBytes: 100 },
-  });
-  expect(await node.registry.metrics()).toContain(
-    'dustpan_due_objects{unit="containergc",reason="PodGone",mode="DryRun"} 1',
-  );
+  expect(node.runtime.changes).toEqual([]);
+  expect(node.reports.at(-1)).toMatchObject({ result, removed: 0 });
+  expect(node.inventories.at(-1)).toMatchObject({ containers: { total: 2, removable: 0 } });
 });
 
 test.each([
-  { name: 'no policy', governance: keptBy('NoPolicy'), result: 'Idle' },
-  { name: 'an opted-out node', governance: keptBy('KeepMarked'), result: 'Idle' },
-  { name: 'an unknown node', governance: keptBy('NodeUnknown'), result: 'Unknown' },
+  { answer: 'exists', reason: 'InUse', warnings: [] },
+  { answer: 'unknown', reason: 'PodsUnknown', warnings: [] },
+  { answer: new Error('refused'), reason: 'PodsUnknown', warnings: ['reading pod failed'] },
 ] as const)(
-  'nothing is removed with $name, and the inventory is reported',
-  async ({ governance, result }) => {
-    const node = nodeWithGonePod();
-    node.governance = governance;
-    await node.passTwice();
-    expect(node.runtime.changes).toEqual([]);
-    expect(node.reports.at(-1)).toMatchObject({ result, removed: 0 });
-    expect(node.inventories.at(-1)).toMatchObject({ containers: { total: 2, removable: 0 } });
-  },
-);
-
-test('no pod is gone while the pods are unknown, and the pass is undecided', async () => {
-  const node = nodeWithGonePod();
-  node.pods = undefined;
-  await node.passTwice();
-  expect(node.runtime.changes).toEqual([]);
-  expect(node.reports.at(-1)).toMatchObject({
-    result: 'Unknown',
-    message: 'the pods of the node are not known',
-  });
-});
-
-test.each(['exists', 'unknown'] as const)(
-  'everything of a pod is kept when the API server responds %s',
-  async (answer) => {
+  'everything of a pod is kept when the API server responds $answer',
+  async ({ answer, reason, warnings }) => {
     const node = nodeWithGonePod();
     node.podResponses.set('uid-gone', answer);
     await node.passTwice();
     expect(node.changes).toEqual([]);
-    const reason = answer === 'exists' ? 'InUse' : 'PodsUnknown';
+    expect(node.warnings.map(({ message }) => message)).toEqual(warnings);
     expect(await node.registry.metrics()).toMatch(
       new RegExp(`skipped_objects_total{unit="containergc",reason="${reason}"} [1-9]`),
     );
@@ -131,13 +107,16 @@ test.each<readonly [string, (node: Node) => unknown]>([
   expect(node.changes).toEqual([]);
 });
 
-test('a container that starts after the last listing is kept', async () => {
-  const node = nodeWithGonePod();
-  await node.pass();
-  node.runtime.statuses.set('gone-0', { state: 'Running', logPath: goneLog });
-  await node.pass();
-  expect(node.changes).toEqual([]);
-});
+test.each(['Running', 'Unknown'] as const)(
+  'a container whose state is %s right before its removal is kept',
+  async (state) => {
+    const node = nodeWithGonePod();
+    await node.pass();
+    node.runtime.statuses.set('gone-0', { state, logPath: goneLog });
+    await node.pass();
+    expect(node.changes).toEqual([]);
+  },
+);
 
 test('a log that cannot be removed keeps its container; the others are removed, and an Event reports the failure', async () => {
   const node = nodeWithPod(...attempts(4));
@@ -280,4 +259,22 @@ test('logs of removed attempts with their rotations, rotated logs and links are 
       `dustpan_removed_objects_total{unit="containergc",reason="${reason}"} ${count}`,
     );
   expect(metrics).toContain('dustpan_freed_bytes_total{unit="containergc"} 300');
+});
+
+test('a clock that jumps ahead makes no container old, neither in that pass nor in the next', async () => {
+  const node = new Node(nodePolicy({ minimumAgeMs: 30 * 60_000, maxPerPodContainer: undefined }));
+  node.runtime.add(dead('young', 5, { pod: 'gone' }));
+  await node.pass();
+  node.clock.advance(60_000);
+  node.clock.stepWall(3_600_000);
+  await node.pass();
+  expect(node.reports.at(-1)).toMatchObject({ result: 'Unknown', message: 'the clock has jumped' });
+  expect(await node.registry.metrics()).toContain(
+    'dustpan_kept_objects{unit="containergc",reason="ClockUnsure"} 1',
+  );
+  for (let minutes = 2; minutes <= 25; minutes += 1) {
+    node.clock.advance(60_000);
+    await node.pass();
+    expect(node.left, `${minutes} minutes later`).toEqual(minutes < 25 ? ['young'] : []);
+  }
 });

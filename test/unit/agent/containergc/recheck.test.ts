@@ -11,7 +11,7 @@ import {
   type LogFileTarget,
 } from '../../../../src/agent/containergc/facts.ts';
 import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
-import { PodStates, podsNow } from '../../../../src/agent/containergc/pods.ts';
+import { PodStates } from '../../../../src/agent/containergc/pods.ts';
 import { recheck, type LiveView } from '../../../../src/agent/containergc/recheck.ts';
 import type { RuntimeContainer } from '../../../../src/cri/runtime.ts';
 import { inventoryOf } from '../../../../src/agent/containergc/report.ts';
@@ -164,17 +164,11 @@ test.each<readonly [string, ContainerRemoval, Partial<LiveView>, string]>([
   expect(recheck(removal, view(live))).toBe(expected);
 });
 
-describe('pods', () => {
-  test('look gone although a ready sandbox and a running container without a pod exist', () => {
-    const sandboxes = [sandbox('stray', { labels: {} })];
-    const states = new PodStates({ containers: [container('c', { labels: {} })], sandboxes, pods: [] }, now);
-    expect(states.stateOf('uid-gone')).toBe('LooksGone');
-    expect(states.stateOf('')).toBe('LooksGone');
-  });
-
-  test('are quarantined when they look gone and were not counted before', () => {
-    expect(podsNow(factsOf({}), { now }).stateOf('uid-gone')).toBe('Quarantined');
-  });
+test('a pod looks gone although a ready sandbox and a running container without a pod exist', () => {
+  const sandboxes = [sandbox('stray', { labels: {} })];
+  const states = new PodStates({ containers: [container('c', { labels: {} })], sandboxes, pods: [] }, now);
+  expect(states.stateOf('uid-gone')).toBe('LooksGone');
+  expect(states.stateOf('')).toBe('LooksGone');
 });
 
 describe('a node', () => {

@@ -46,25 +46,6 @@ describe('a full disk', () => {
     expect(node.left).toBe('c d e f g h i');
   });
 
-  test('removes nothing in mode DryRun, but counts what is due', async () => {
-    node.governance = governed({}, { mode: 'DryRun' });
-    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 0, freedBytes: 0 });
-    expect([node.runtime.changes, node.requests]).toEqual([[], 0]);
-    expect(await node.metric('dustpan_due_objects', { reason: 'Space', mode: 'DryRun' })).toBe(2);
-    expect(node.inventories.at(-1)?.removable).toEqual({ count: 9, bytes: 4500 });
-  });
-
-  test.each([
-    ['NoPolicy', keptBy('NoPolicy')],
-    ['RuleOff', governed(undefined)],
-  ])('removes nothing: %s', async (reason, governance) => {
-    node.governance = governance;
-    expect(await node.pass()).toMatchObject({ result: 'Idle', removed: 0 });
-    expect(node.runtime.changes).toEqual([]);
-    expect(await node.metric('dustpan_kept_objects', { reason })).toBe(9);
-    expect(node.inventories.at(-1)?.removable).toEqual({ count: 0, bytes: 0 });
-  });
-
   test('stops at maxImagesPerPass without an Event', async () => {
     node.otherBytes = 900;
     node.governance = governed({ maxImagesPerPass: 1 });
@@ -159,14 +140,6 @@ describe('between plan and removal', () => {
     expect(await skipped('UsedRecently')).toBe(1);
   });
 
-  test('an image that gets pinned is kept', async () => {
-    changeAt(node.runtime, 'listImages', 2, () => {
-      node.runtime.images = node.runtime.images.map((one) => ({ ...one, pinned: one.id === 'sha256:a' }));
-    });
-    await node.pass();
-    expect(node.left).toBe('a c d e f g h i');
-  });
-
   test('pods that become unknown keep every image', async () => {
     changeAt(node.runtime, 'listImages', 2, () => {
       node.pods = undefined;
@@ -176,38 +149,28 @@ describe('between plan and removal', () => {
   });
 });
 
+const dryRun = { mode: 'DryRun' } as const;
+const changed = 'policies have changed';
+const notReady = 'Status: not ready: Down';
+const jump = ({ clock }: Node): void => {
+  clock.stepWall(-3_600_000);
+};
+
 describe('the pass ends early', () => {
   beforeEach(() => {
     node.otherBytes = 500;
   });
 
-  test.each([
-    ['is a dry run', governed({}, { mode: 'DryRun' })],
-    ['is deleted', keptBy('NoPolicy')],
-  ])('when the policy %s', async (_name, governance) => {
-    changeAt(node.runtime, 'removeImage', 1, () => {
-      node.governance = governance;
-    });
-    expect(await node.pass()).toMatchObject({
-      ...{ result: 'Short', removed: 1, message: 'policies have changed' },
-    });
-    expect(node.recorder.events).toEqual([]);
-  });
-
-  test('when the clock jumps', async () => {
-    changeAt(node.runtime, 'removeImage', 1, () => {
-      node.clock.stepWall(-3_600_000);
-    });
-    expect(await node.pass()).toMatchObject({ removed: 1, message: 'the clock has jumped' });
-  });
-
-  test('when the runtime is no longer ready, and records the removals', async () => {
-    changeAt(node.runtime, 'removeImage', 1, () => {
-      node.runtime.notReady = 'Restarting';
-    });
-    const message = 'Status: not ready: Restarting';
-    expect(await node.pass()).toMatchObject({ result: 'Failed', removed: 1, message });
+  test.each<[name: string, change: (node: Node) => unknown, result: string, message: string]>([
+    ['the policy is a dry run', (it) => (it.governance = governed({}, dryRun)), 'Short', changed],
+    ['the policy is deleted', (it) => (it.governance = keptBy('NoPolicy')), 'Short', changed],
+    ['the clock jumps', jump, 'Short', 'the clock has jumped'],
+    ['the runtime is not ready', ({ runtime }) => (runtime.notReady = 'Down'), 'Failed', notReady],
+  ])('when %s, and records the removals', async (_name, change, result, message) => {
+    changeAt(node.runtime, 'removeImage', 1, () => change(node));
+    expect(await node.pass()).toMatchObject({ result, removed: 1, message });
     expect(node.state.written?.removed).toMatchObject([{ digest: 'sha256:a' }]);
+    expect(node.recorder.events).toEqual([]);
   });
 
   test('at a shutdown, and records the removals', async () => {
@@ -227,27 +190,17 @@ test.each([-3_600_000, 3_600_000])('a pass removes nothing after the clock was s
   expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
 });
 
-describe('eight images that the runtime refuses to remove', () => {
-  const images = 'a b c d e f g h'.split(' ').map((name) => `sha256:${name}`);
-  const refused = 100;
-  beforeEach(() => {
-    for (const target of images) node.runtime.fail('removeImage', { target, times: refused });
+test('images that the runtime refuses to remove fail every pass in which they are too old, tried or not', async () => {
+  for (const { id } of node.runtime.images.slice(0, 8))
+    node.runtime.fail('removeImage', { target: id, times: 100 });
+  node.otherBytes = -5_000;
+  node.governance = governed({ maximumAgeMs: 1 });
+  for (let i = 0; i < 5; i += 1) await node.pass();
+  expect(await node.pass()).toMatchObject({
+    result: 'Failed',
+    message: 'the runtime refuses to remove 8 images; dustpan tries again after a pause',
   });
-
-  test('do not stop the removal of the ninth', async () => {
-    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1, errors: 8 });
-    expect(node.left).toBe('a b c d e f g h');
-  });
-
-  test('fail every pass in which they are too old, tried or not', async () => {
-    node.otherBytes = -5_000;
-    node.governance = governed({ maximumAgeMs: 1 });
-    for (let i = 0; i < 5; i += 1) await node.pass();
-    expect(await node.pass()).toMatchObject({
-      result: 'Failed',
-      message: 'the runtime refuses to remove 8 images; dustpan tries again after a pause',
-    });
-  });
+  expect(node.left).toBe('a b c d e f g h');
 });
 
 describe('a removal that fails', () => {
@@ -297,44 +250,25 @@ describe('a removal that fails', () => {
   });
 });
 
-describe('an artifact of CRI-O, whose id is the digest of its manifest', () => {
+test.each([
+  { name: 'by its tags', tags: ['example.com/model:1', 'example.com/model:2'] },
+  { name: 'by its digest if it has no tag', tags: [] },
+])('an artifact of CRI-O, whose id is the digest of its manifest, is removed $name', async ({ tags }) => {
   const id = 'f'.repeat(64);
   const digest = `example.com/model@sha256:${id}`;
-  const artifact = (tags: readonly string[]) =>
-    image('model', { id, tags, digests: [digest], sizeBytes: 500 });
+  node.runtime.images = [];
+  node.clock.advance(60_000);
   // It is older than the others.
-  beforeEach(() => {
-    node.runtime.images = [];
-    node.clock.advance(60_000);
-  });
-
-  const observeFirst = async (tags: readonly string[]): Promise<void> => {
-    node.runtime.add(artifact(tags));
-    await node.observe();
-    node.fill();
-    node.otherBytes = -1000;
-    await node.observe();
-  };
-
-  test.each([
-    { name: 'by its tags', tags: ['example.com/model:1', 'example.com/model:2'] },
-    { name: 'by its digest if it has no tag', tags: [] },
-  ])('is removed $name: by the id nothing is removed', async ({ tags }) => {
-    await observeFirst(tags);
-    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1, freedBytes: 1000 });
-    expect(node.runtime.changes).toEqual(
-      (tags.length > 0 ? tags : [digest]).map((name) => `removeImage ${name}`),
-    );
-    expect(node.left).toBe('a b c d e f g h i');
-  });
-
-  test('that the runtime still has counts as failed, and the next image is removed', async () => {
-    await observeFirst(['example.com/model:1']);
-    changeAt(node.runtime, 'imageStatus', 1, () => node.runtime.add(artifact([])));
-    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1, errors: 1, freedBytes: 1000 });
-    expect(node.runtime.images.map(({ id }) => id)).toContain(id);
-    expect(node.runtime.changes.at(-1)).toBe('removeImage sha256:a');
-  });
+  node.runtime.add(image('model', { id, tags, digests: [digest], sizeBytes: 500 }));
+  await node.observe();
+  node.fill();
+  node.otherBytes = -1000;
+  await node.observe();
+  expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1, freedBytes: 1000 });
+  expect(node.runtime.changes).toEqual(
+    (tags.length > 0 ? tags : [digest]).map((name) => `removeImage ${name}`),
+  );
+  expect(node.left).toBe('a b c d e f g h i');
 });
 
 describe('while the caches are stale', () => {

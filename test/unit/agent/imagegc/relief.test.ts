@@ -132,16 +132,12 @@ describe('a relief', () => {
     );
   });
 
-  test('a runtime that frees nothing at once ends the relief, and leaves more', async () => {
+  test.each<[name: string, missing: () => Promise<number>, result: string]>([
+    ['a runtime that frees nothing at once leaves more', () => Promise.resolve(1_000), 'MoreLeft'],
+    ['without a measurement the sizes count', () => Promise.reject(new Error('it hangs')), 'Enough'],
+  ])('%s', async (_, missing, result) => {
     const node = await filled();
-    expect(await node.relieve(1_000, { missing: () => Promise.resolve(1_000) })).toBe('MoreLeft');
-    expect(node.left).toBe('c d e f g h i');
-  });
-
-  test('without a measurement the sizes of the images count', async () => {
-    const node = await filled();
-    const missing = (): Promise<number> => Promise.reject(new Error('the mount hangs'));
-    expect(await node.relieve(1_000, { missing })).toBe('Enough');
+    expect(await node.relieve(1_000, { missing })).toBe(result);
     expect(node.left).toBe('c d e f g h i');
   });
 

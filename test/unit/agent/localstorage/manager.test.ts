@@ -1,7 +1,6 @@
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import type { Policy } from '../../../../src/api/policy/policy.ts';
-import type { UsageSource } from '../../../../src/agent/localstorage/manager.ts';
 import { podStorageMetrics } from '../../../../src/agent/localstorage/metrics.ts';
 import { full, Node, off, unknown } from './environment.ts';
 import { container, emptyDir, governedBy, mib, scratch, storagePod, storagePolicy } from './builders.ts';
@@ -13,7 +12,7 @@ const due = (mode: Policy['mode'], count: number): string =>
   `due_objects{unit="localstorage",reason="emptydirfs.limit",mode="${mode}"} ${count}`;
 
 describe('a policy with a rule for local storage', () => {
-  test('requests the eviction of a pod as long as it exceeds a limit', async () => {
+  test('requests the eviction of a pod as long as it exceeds a limit; logs and counts it once', async () => {
     const node = new Node();
     node.governance = governedBy(storagePolicy({ gracePeriodSeconds: 7 }));
     await node.pass(full);
@@ -27,17 +26,10 @@ describe('a policy with a rule for local storage', () => {
     expect(node.last).toMatchObject({ unit: 'localstorage', result: 'Succeeded', removed: 0, errors: 0 });
     await node.pass();
     expect(node.requests).toEqual(['scratch emptydirfs.limit']);
+    expect(node.logged(requested)).toBe(1);
     await node.pass({ scratch: { volumes: { tmp: 10 } } });
     expect(node.requests).toEqual([]);
     expect(node.last?.result).toBe('Idle');
-  });
-
-  test('logs and counts a request once, and again after it ended', async () => {
-    const node = new Node();
-    await node.pass(full);
-    await node.pass();
-    expect(node.logged(requested)).toBe(1);
-    await node.pass({});
     await node.pass(full);
     expect(node.logged(requested)).toBe(2);
     const labels = 'eviction_signal="emptydirfs.limit",mode="Enforce"';
@@ -144,27 +136,6 @@ describe('measured usage', () => {
 });
 
 describe('warnings', () => {
-  test('are Events on the pod, one for each level, with growth and time left', async () => {
-    const node = new Node();
-    for (const tmp of [70, 72, 74, 76, 78, 80, 82, 84]) await node.pass({ scratch: { volumes: { tmp } } });
-    expect(node.events).toEqual([
-      {
-        regarding: { apiVersion: 'v1', kind: 'Pod', namespace: 'web', name: 'scratch', uid: 'uid-scratch' },
-        ...{ type: 'Warning', reason: 'LocalStorageHigh', action: 'WatchLocalStorage' },
-        note: 'Usage of EmptyDir volume "tmp" is 82.0 MiB, 82 % of the limit 100Mi. It grows by 12.0 MiB a minute: about 1m30s are left until it exceeds the limit and the agent requests its eviction.',
-        occasion: 'emptydirfs.limit/tmp/80',
-      },
-    ]);
-    await node.pass({ scratch: { volumes: { tmp: 96 } } });
-    expect(node.events.map(({ occasion }) => occasion)).toEqual([
-      'emptydirfs.limit/tmp/80',
-      'emptydirfs.limit/tmp/95',
-    ]);
-    expect(await node.hasMetric('local_storage_warnings_total{eviction_signal="emptydirfs.limit"} 2')).toBe(
-      true,
-    );
-  });
-
   test('of a static pod have the UID by which kubectl describe searches: that of the static pod, not of its mirror', async () => {
     const node = new Node();
     node.pods = node.pods?.map((pod) => ({ ...pod, configHash: 'hash' }));
@@ -248,17 +219,14 @@ describe('usage that is not known', () => {
   });
 
   test('an abort is not reported as a failure', async () => {
+    const node = new Node();
     const stop = new AbortController();
-    const source: UsageSource = {
-      usage: () => {
-        stop.abort();
-        return Promise.reject(new Error('aborted'));
-      },
-      close: () => undefined,
+    node.isDown = true;
+    node.duringRead = () => {
+      stop.abort();
     };
-    const aborted = new Node({ source });
-    await expect(aborted.manager.collect(stop.signal)).rejects.toThrow('This operation was aborted');
-    expect(aborted.passes).toEqual([]);
+    await expect(node.manager.collect(stop.signal)).rejects.toThrow('This operation was aborted');
+    expect(node.passes).toEqual([]);
   });
 });
 

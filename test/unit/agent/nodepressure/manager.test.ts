@@ -140,14 +140,6 @@ test.each([3_600_000, -3_600_000])(
   },
 );
 
-test('the removal is tried once a minute', async () => {
-  node.available = 140;
-  await node.pass(6);
-  expect(node.relieved).toHaveLength(1);
-  await node.pass();
-  expect(node.relieved).toHaveLength(2);
-});
-
 test('no eviction is requested while images or containers are left to remove', async () => {
   node.available = 140;
   node.reclaim = 'MoreLeft';

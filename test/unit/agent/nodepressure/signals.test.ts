@@ -66,21 +66,15 @@ describe('the forecast', () => {
     expect(state?.kubelets?.secondsLeft).toBe(((460 - 100) / 10) * 60);
   });
 
-  test('one burst is no growth', () => {
-    const burst = [500, 500, 400, 400, 400].map((available, minute) => ({ minute: 3 * minute, available }));
-    expect(statesAfter(burst)[0]).toMatchObject({ growthPerMinute: undefined });
-  });
-
-  test('a burst on top of growth does not change it', () => {
-    const burst = steady.map((step) =>
-      step.minute < 2 ? step : { ...step, available: step.available - 200 },
-    );
-    expect(statesAfter(burst)[0]).toMatchObject({ growthPerMinute: 10 });
-  });
-
-  test('another capacity begins anew', () => {
-    const grown = [...steady, { minute: 5, available: 900, capacity: 2000 }];
-    expect(statesAfter(grown)[0]).toMatchObject({ growthPerMinute: undefined });
+  const burst = [500, 500, 400, 400, 400].map((available, minute) => ({ minute: 3 * minute, available }));
+  const onTop = steady.map((step) => (step.minute < 2 ? step : { ...step, available: step.available - 200 }));
+  const resized = [...steady, { minute: 5, available: 900, capacity: 2000 }];
+  test.each<[name: string, steps: readonly Step[], growthPerMinute: number | undefined]>([
+    ['one burst is no growth', burst, undefined],
+    ['a burst on top of growth does not change it', onTop, 10],
+    ['another capacity begins anew', resized, undefined],
+  ])('%s', (_, given, growthPerMinute) => {
+    expect(statesAfter(given)[0]).toMatchObject({ growthPerMinute });
   });
 
   test('nothing is approached when usage falls', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { StorageInventory } from '../../../../src/api/local-storage.ts';
-import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type { ContainerInventory } from '../../../../src/api/report/node-pass.ts';
 import { metaTime } from '../../../../src/runtime/text/rfc3339.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
@@ -101,40 +100,20 @@ test('a node disk that cannot be read is no trouble', async () => {
   expect(degradedIn(reports)?.status).toBe('False');
 });
 
-test('with a runtime that is not available the node is Degraded', async () => {
-  const { reports, start } = environment({ runtimeTrouble: () => 'not ready' });
-  await start();
-  expect(degradedIn(reports)).toMatchObject({
-    ...{ status: 'True', reason: 'RuntimeUnavailable', message: 'not ready' },
-  });
-});
-
-describe('after an abort nothing is written', () => {
-  const stop = () => {
-    const controller = new AbortController();
-    const aborting = () => {
-      controller.abort(new Error('stopping'));
-      return Promise.reject(new Error('aborted'));
-    };
-    return { signal: controller.signal, aborting };
+test.each<[string, (aborting: () => Promise<never>) => Parameters<typeof environment>[0]]>([
+  ['the disks are read', (imageDisk) => ({ imageDisk })],
+  ['snapshots are searched', (find) => ({ snapshots: { find } })],
+])('after an abort while %s nothing is written, and there is no warning', async (_, readingBy) => {
+  const stop = new AbortController();
+  const aborting = () => {
+    stop.abort(new Error('stopping'));
+    return Promise.reject(new Error('aborted'));
   };
-
-  test('while the disks are read', async () => {
-    const { signal, aborting } = stop();
-    const { manager, reports, ready } = environment({ imageDisk: aborting });
-    ready();
-    await expect(manager.reconcile(signal)).rejects.toThrow('stopping');
-    expect(reports.writes).toBe(0);
-  });
-
-  test('while snapshots are searched, and there is no warning', async () => {
-    const { signal, aborting } = stop();
-    const { manager, log, reports, ready } = environment({ snapshots: { find: aborting } });
-    ready();
-    await expect(manager.reconcile(signal)).rejects.toThrow('stopping');
-    expect(log.lines).toEqual([]);
-    expect(reports.writes).toBe(0);
-  });
+  const { manager, log, reports, ready } = environment(readingBy(aborting));
+  ready();
+  await expect(manager.reconcile(stop.signal)).rejects.toThrow('stopping');
+  expect(log.lines).toEqual([]);
+  expect(reports.writes).toBe(0);
 });
 
 test('orphaned resources of the last pass that searched them are reported', async () => {
@@ -166,36 +145,35 @@ test('the report has the sums of all passes, and a failure at once', async () =>
   });
 });
 
-describe('the totals after a restart', () => {
-  const restarted = async (over: { readonly totalsSince?: string }) => {
-    const { manager, reports } = environment();
-    const last = { lastPassTime: '2025-06-01T00:00:00Z', result: 'Idle', removedTotal: 3 } as const;
-    reports.stored = {
-      units: [
-        { name: 'imagegc', ...last, freedBytesTotal: 15, ...over },
-        { name: 'nodepressure', ...last, ...over },
-      ],
-    };
-    manager.observe(pass('containergc'));
-    manager.observe(pass('imagegc', { result: 'Succeeded', removed: 2, freedBytes: 10 }));
-    await manager.reconcile(never);
-    manager.observe(pass('imagegc', { result: 'Succeeded', removed: 1, freedBytes: 1 }));
-    await manager.reconcile(never, true);
-    return reports.stored.units?.filter(({ name }) => name !== 'containergc');
+const before = '2025-05-01T00:00:00Z';
+const start = metaTime(new FakeClock().now());
+
+test.each([
+  {
+    name: 'continue those of the agent before',
+    counted: { totalsSince: before },
+    totals: [6, 26, before, 3],
+  },
+  { name: 'begin at the start, if it did not say since when', counted: {}, totals: [3, 11, start, 3] },
+])('the totals after a restart $name; a unit without a pass is as before', async ({ counted, totals }) => {
+  const { manager, reports } = environment();
+  const last = { lastPassTime: '2025-06-01T00:00:00Z', result: 'Idle', removedTotal: 3, ...counted } as const;
+  reports.stored = {
+    units: [
+      { name: 'imagegc', ...last, freedBytesTotal: 15 },
+      { name: 'nodepressure', ...last },
+    ],
   };
-
-  test('continue those of the agent before, from the same time; a unit without a pass is as before', async () => {
-    const totalsSince = '2025-05-01T00:00:00Z';
-    expect(await restarted({ totalsSince })).toMatchObject([
-      { name: 'imagegc', removed: 1, removedTotal: 6, freedBytesTotal: 26, totalsSince },
-      { name: 'nodepressure', lastPassTime: '2025-06-01T00:00:00Z', removedTotal: 3, totalsSince },
-    ]);
-  });
-
-  test('begin at the start, if the agent before did not say since when it counted', async () => {
-    const totalsSince = metaTime(new FakeClock().now());
-    expect((await restarted({}))?.[0]).toMatchObject({ removedTotal: 3, freedBytesTotal: 11, totalsSince });
-  });
+  manager.observe(pass('containergc'));
+  manager.observe(pass('imagegc', { result: 'Succeeded', removed: 2, freedBytes: 10 }));
+  await manager.reconcile(never);
+  manager.observe(pass('imagegc', { result: 'Succeeded', removed: 1, freedBytes: 1 }));
+  await manager.reconcile(never, true);
+  const [images, pressure] = ['imagegc', 'nodepressure'].map((name) =>
+    reports.stored?.units?.find((unit) => unit.name === name),
+  );
+  const { removedTotal, freedBytesTotal, totalsSince } = images ?? {};
+  expect([removedTotal, freedBytesTotal, totalsSince, pressure?.removedTotal]).toEqual(totals);
 });
 
 test('without a Node object no report is written', async () => {
@@ -290,11 +268,8 @@ test('snapshots that cannot be counted any more are not reported', async () => {
 });
 
 describe('isAwaited', () => {
-  const { policy, ...governance } = governedBy(storagePolicy());
-  const inGeneration = (generation: number): NodeGovernance => ({
-    ...governance,
-    policy: { ...policy, generation },
-  });
+  const { policy, ...governed } = governedBy(storagePolicy());
+  const inGeneration = (generation = 1) => ({ ...governed, policy: { ...policy, generation } });
   /** Requests for the eviction of these pods by that generation of the policy. */
   const requesting = (generation: number, ...names: readonly string[]): StorageInventory => ({
     ...{ policy: { uid: policy.uid, generation }, warnings: [], offenders: [] },
@@ -303,10 +278,7 @@ describe('isAwaited', () => {
 
   test('is true from the decision to evict a pod until the report that requests it is written', async () => {
     let storage: StorageInventory | undefined;
-    const { manager, reports, ready } = environment({
-      governance: () => inGeneration(1),
-      storage: () => storage,
-    });
+    const { manager, reports, ready } = environment({ governance: inGeneration, storage: () => storage });
     ready();
     expect(manager.isAwaited).toBe(false);
     storage = requesting(1, 'a');
@@ -326,36 +298,22 @@ describe('isAwaited', () => {
 
   test('is true only for evictions by the current generation of the policy', async () => {
     let [generation, storage] = [1, requesting(1, 'a')];
-    const { manager, start } = environment({
-      governance: () => inGeneration(generation),
-      storage: () => storage,
-    });
+    const governance = () => inGeneration(generation);
+    const { manager, start } = environment({ governance, storage: () => storage });
     await start();
     generation = 2;
     expect(manager.isAwaited).toBe(false);
-    storage = requesting(2, 'a');
+    // More than a report lists.
+    storage = requesting(2, ...Array.from({ length: 41 }, (_, i) => `p${i}`));
     expect(manager.isAwaited).toBe(true);
     await manager.reconcile(never);
     expect(manager.isAwaited).toBe(false);
-  });
-
-  test('is true for more requests than before, beyond the listed ones', async () => {
-    const names = Array.from({ length: 41 }, (_, i) => `p${i}`);
-    let storage = requesting(1, ...names.slice(1));
-    const { manager, ready } = environment({ governance: () => inGeneration(1), storage: () => storage });
-    ready();
-    expect(manager.isAwaited).toBe(true);
-    await manager.reconcile(never);
-    storage = requesting(1, ...names.slice(1).toReversed());
-    expect(manager.isAwaited).toBe(false);
-    storage = requesting(1, ...names);
-    expect(manager.isAwaited).toBe(true);
   });
 
   test('is false after a restart once the agent has read a report with the request', async () => {
-    const first = environment({ governance: () => inGeneration(1), storage: () => requesting(1, 'a') });
+    const first = environment({ governance: inGeneration, storage: () => requesting(1, 'a') });
     await first.start();
-    const second = environment({ governance: () => inGeneration(1), storage: () => requesting(1, 'a') });
+    const second = environment({ governance: inGeneration, storage: () => requesting(1, 'a') });
     second.reports.stored = first.reports.stored;
     expect(second.manager.isAwaited).toBe(true);
     await second.manager.reconcile(never);

@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { orphansFound } from '../../../../src/agent/report/events.ts';
-import { planConditions } from '../../../../src/agent/report/conditions.ts';
 import { planOrphanEvent, type OrphanCounts } from '../../../../src/agent/report/orphans.ts';
-import { now } from '../../../builders.ts';
-import { governedNode } from '../builders.ts';
-import { facts, orphanCount, orphanInventory, pass, passes } from './builders.ts';
+import { orphanCount, orphanInventory } from './builders.ts';
 
 const directories = (count: number) => orphanInventory({ podDirectories: orphanCount({ count }) });
 const snapshots = (count: number) => ({ count });
@@ -60,36 +57,5 @@ describe('the Event', () => {
     for (const noun of nouns) expect(note).toContain(`${count} ${noun} of deleted pods`);
     expect(note).not.toContain('snapshot');
     expect(orphansFound(node, { orphans: undefined, snapshots: undefined }).note).not.toContain('pods,');
-  });
-});
-
-describe('the condition Degraded', () => {
-  const governance = governedNode({ orphans: { podCgroups: 'Remove', podDirectories: 'Remove' } });
-  const degraded = (over: Parameters<typeof facts>[0]) => {
-    const conditions = planConditions(facts({ governance, ...over }), [], now);
-    return conditions.find(({ type }) => type === 'Degraded');
-  };
-
-  test('names the Helm values of places that are read-only', () => {
-    const readOnly = orphanCount({ isReadOnly: true });
-    const orphans = orphanInventory({ podDirectories: readOnly, podCgroups: readOnly });
-    expect(degraded({ orphans })).toMatchObject({ status: 'True', reason: 'ReadOnly' });
-    const { message } = degraded({ orphans }) ?? {};
-    expect(message).toContain('agent.orphans.podDirectories=true');
-    expect(message).toContain('agent.orphans.podCgroups=true');
-  });
-
-  test('is False when all places can be written', () => {
-    expect(degraded({ orphans: orphanInventory({ podCgroups: orphanCount() }) })).toMatchObject({
-      ...{ status: 'False', reason: 'AsPlanned' },
-    });
-  });
-
-  test('waits for the first pass of containergc', () => {
-    expect(degraded({ passes: [] })).toMatchObject({
-      status: 'Unknown',
-      message: 'No pass yet: containergc',
-    });
-    expect(degraded({ passes: passes(pass('containergc')) })).toMatchObject({ status: 'False' });
   });
 });

@@ -93,21 +93,11 @@ test('a signal has no time for a threshold that is crossed, but since when', () 
 });
 
 test('requests for node pressure are listed with what is short', () => {
-  const request = {
-    ...evictionRequest('a'),
-    ...{
-      signal: 'nodefs.available' as const,
-      shortage: { available: 100, threshold: 150 },
-      subject: undefined,
-    },
+  const shown = {
+    signal: 'nodefs.available',
+    shortage: { available: 100, threshold: 150 },
     largest: { name: 'logs of container main', amount: 90 },
-    gracePeriodSeconds: undefined,
-  };
-  const { evictionRequests } = reported({ ...calm, requests: [request] });
-  expect(evictionRequests).toMatchObject([
-    {
-      ...{ signal: 'nodefs.available', shortage: { available: 100, threshold: 150 } },
-      largest: { name: 'logs of container main', amount: 90 },
-    },
-  ]);
+  } as const;
+  const request = { ...evictionRequest('a'), ...shown, subject: undefined, gracePeriodSeconds: undefined };
+  expect(reported({ ...calm, requests: [request] }).evictionRequests).toMatchObject([shown]);
 });
