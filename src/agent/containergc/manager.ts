@@ -19,7 +19,7 @@ import { containerFailures, removeAll, type ActDeps } from './act.ts';
 import { containerGcFailed, logTooLarge } from './events.ts';
 import { defaultPeriodMs, type ContainerGcFacts, type ContainerGcPlan, type Sightings } from './facts.ts';
 import { observeLogs, type LogHistory } from './large-logs.ts';
-import { containerGcReasons, showWarnings, type ContainerGcMetrics } from './metrics.ts';
+import { containerGcReasons, type ContainerGcMetrics } from './metrics.ts';
 import { plannedContainers, planContainerGc } from './plan.ts';
 import { observeGone } from './pods.ts';
 import {
@@ -134,7 +134,7 @@ export class ContainerGcManager {
   #show(plan: ContainerGcPlan | undefined): void {
     const { metrics, own } = this.#deps;
     showPlan(metrics, 'containergc', containerGcReasons, plan && { due: plan.removals, kept: plan.kept });
-    showWarnings(own, plan?.warnings ?? []);
+    own.largestLog.set(plan?.warnings[0]?.bytes ?? 0);
   }
 
   /** One warning until the place can be written, not one in each pass. */
@@ -215,17 +215,16 @@ export class ContainerGcManager {
 
   /** In mode DryRun too: a warning removes nothing. */
   #warn(facts: ContainerGcFacts, { warnings }: ContainerGcPlan, governance: NodeGovernance): void {
-    const { clock, recorder, own, log } = this.#deps;
+    const { clock, recorder, log } = this.#deps;
     const rule = nodeRule(governance, 'containerGC');
     const isOn = rule.kind === 'governed' && rule.rule.logs?.warnBytesPerContainer !== undefined;
     const pass = { facts, warnings, now: clock.now() };
     const { history, raised } = isOn ? observeLogs(this.#logHistory, pass) : noLogs;
     this.#logHistory = history;
     for (const one of raised) {
-      const { target, reason } = one.warning;
+      const { target } = one.warning;
       const event = logTooLarge(one);
       recorder.record(event);
-      own.warnings.inc({ reason });
       log.info(
         { pod: target.pod, container: target.name, path: target.logPath, note: event.note },
         'log is too large',

@@ -192,7 +192,6 @@ export class ImageGcManager {
     });
     this.#state = observeInForce(state, nodeRule(this.#deps.governance(), 'imageGC'), clock.now());
     own.repulled.inc(repulled.length);
-    for (const { sizeBytes } of repulled) own.repulledBytes.inc(sizeBytes);
     return { ...this.#state, listed, containers, mounted, pods, sandboxImage };
   }
 

@@ -47,10 +47,6 @@ export function imageGcMetrics(registry: Registry) {
       'image_repulled_after_gc_total',
       'Images that were pulled again within 24 hours of their removal.',
     ),
-    repulledBytes: counter(
-      'image_repulled_after_gc_bytes_total',
-      'Bytes of the images that were pulled again within 24 hours of their removal.',
-    ),
     wantedBytes: gauge('image_gc_wanted_bytes', 'Bytes that the last plan had to free for space.'),
     wantedInodes: gauge('image_gc_wanted_inodes', 'Inodes that the last plan had to free for space.'),
     usedInodesRatio: gauge(

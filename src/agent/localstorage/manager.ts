@@ -149,7 +149,7 @@ export class LocalStorageManager {
   }
 
   #warn({ governed: { policy }, pods }: Decided, raised: Decided['warnings']): void {
-    const { recorder, own, log } = this.#deps;
+    const { recorder, log } = this.#deps;
     const critical = new Set(pods.filter(isCritical).map(({ uid }) => uid));
     const uids = new Map(pods.map(({ uid, configHash = uid }) => [uid, configHash]));
     for (const warning of raised) {
@@ -157,7 +157,6 @@ export class LocalStorageManager {
       const evicts = policy.mode === 'Enforce' && !critical.has(pod.uid);
       const event = localStorageHigh(warning, { uid: uids.get(pod.uid) ?? pod.uid, evicts });
       recorder.record(event);
-      own.raised.inc({ eviction_signal: excess.signal });
       log.info({ pod, signal: excess.signal, percent, note: event.note }, 'local storage is high');
     }
   }

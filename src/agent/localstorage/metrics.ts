@@ -36,11 +36,6 @@ export function localStorageMetrics(registry: Registry) {
       'eviction_signal',
       'mode',
     ),
-    raised: counter(
-      'local_storage_warnings_total',
-      'Events LocalStorageHigh, by the limit.',
-      'eviction_signal',
-    ),
     warned: gauge(
       'local_storage_warned_limits',
       'Limits whose usage exceeds the lowest percentage of warnAtPercent, by kind of limit.',
@@ -56,10 +51,8 @@ export function localStorageMetrics(registry: Registry) {
       'Age of the oldest measurement that the last plan compared with a limit.',
     ),
   };
-  for (const signal of evictionSignals) {
-    metrics.raised.inc({ eviction_signal: signal }, 0);
+  for (const signal of evictionSignals)
     for (const mode of modes) metrics.requested.inc({ eviction_signal: signal, mode }, 0);
-  }
   showUsage(metrics, undefined);
   return metrics;
 }

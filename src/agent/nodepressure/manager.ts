@@ -163,7 +163,7 @@ export class NodePressureManager {
 
   /** One Event when a threshold comes near, and one when it is crossed; again after it was far. */
   #warn({ plan, states }: Decided): void {
-    const { recorder, own, log, node } = this.#deps;
+    const { recorder, log, node } = this.#deps;
     const before = this.#raised;
     const near = new Set(plan.warnings.map(({ reason }) => reason));
     const current = plan.warnings.map((warning) => {
@@ -180,7 +180,6 @@ export class NodePressureManager {
       if (before.has(key) || regarding === undefined) continue;
       const event = nodePressureAhead(regarding, warning, key);
       recorder.record(event);
-      own.raised.inc({ signal: warning.reason });
       log.info({ signal: warning.reason, note: event.note }, 'node pressure is ahead');
     }
   }

@@ -21,7 +21,7 @@ export const nodePressureReasons: UnitReasons = {
 
 /** The metrics of this unit alone; their number does not depend on the number of pods. */
 export function nodePressureMetrics(registry: Registry) {
-  const { counter, gauge } = metricRows(registry);
+  const { gauge } = metricRows(registry);
   const metrics = {
     available: gauge(
       'node_signal_available_ratio',
@@ -33,14 +33,12 @@ export function nodePressureMetrics(registry: Registry) {
       'Time until the nearer threshold, of the policy or of the kubelet, is crossed at the current growth; 0 when it is crossed. No series without growth.',
       'signal',
     ),
-    raised: counter('node_pressure_warnings_total', 'Events NodePressureAhead, by the signal.', 'signal'),
     crossed: gauge(
       'node_pressure_crossed',
       '1 while less is available than the threshold of the policy, else 0.',
       'signal',
     ),
   };
-  for (const signal of thresholdSignals) metrics.raised.inc({ signal }, 0);
   showSignals(metrics, undefined);
   return metrics;
 }
@@ -52,7 +50,7 @@ interface Signals {
 
 /** Shows the signals of a pass; undefined = nothing was measured. */
 export function showSignals(
-  { available: ratio, secondsLeft, crossed }: Omit<NodePressureMetrics, 'raised'>,
+  { available: ratio, secondsLeft, crossed }: NodePressureMetrics,
   { states, readings }: Signals = { states: [], readings: [] },
 ): void {
   ratio.reset();

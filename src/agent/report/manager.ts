@@ -116,18 +116,12 @@ export class ReportManager {
   }
 
   async #write(node: ReportingNode, status: NodeGCReportStatus, signal: AbortSignal): Promise<void> {
-    const { reports, metrics, random } = this.#deps;
-    try {
-      const result = await reports.write(node, status, signal);
-      metrics.writes.inc({ result: result === 'written' ? 'success' : result });
-      this.#logMissing(result === 'no-kind');
-      if (result === 'no-kind') return;
-      this.#written = { nodeUid: node.uid, status };
-      this.#jitter = random();
-    } catch (err) {
-      if (!signal.aborted) metrics.writes.inc({ result: 'error' });
-      throw err;
-    }
+    const { reports, random } = this.#deps;
+    const result = await reports.write(node, status, signal);
+    this.#logMissing(result === 'no-kind');
+    if (result === 'no-kind') return;
+    this.#written = { nodeUid: node.uid, status };
+    this.#jitter = random();
   }
 
   #logMissing(isMissing: boolean): void {

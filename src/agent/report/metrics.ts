@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 import type { NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
 import { orphanPlaces, type OrphanPlace } from '../../api/report/node-pass.ts';
 import type { ReportFacts } from './facts.ts';
@@ -11,16 +11,10 @@ const kindOf: Readonly<Record<OrphanPlace, string>> = {
   podCgroups: 'PodCgroup',
 };
 
-/** The metrics of the node's report, preset to 0; series of orphaned resources appear with the first search. */
+/** The metrics of the node's report; series of orphaned resources appear with the first search. */
 export function reportMetrics(registry: Registry) {
   const registers = [registry];
-  const metrics = {
-    writes: new Counter({
-      name: 'dustpan_node_report_writes_total',
-      help: '[ALPHA] Writes of the report of this node, by result.',
-      labelNames: ['result'],
-      registers,
-    }),
+  return {
     orphans: new Gauge({
       name: 'dustpan_node_orphans',
       help: '[ALPHA] Orphaned resources, by kind: of pods that neither the API server nor the container runtime lists, and snapshots without an owner. With nodes.orphans in a policy the agent removes directories and control groups.',
@@ -44,8 +38,6 @@ export function reportMetrics(registry: Registry) {
       registers,
     }),
   };
-  for (const result of ['success', 'error', 'no-kind']) metrics.writes.inc({ result }, 0);
-  return metrics;
 }
 
 /** Shows the conditions of a report, whether it is written or not. */

@@ -110,11 +110,6 @@ test('each pod with a runaway log gets one Event with growth and file', async ()
 });
 
 test('metrics and the report show the large logs', async () => {
-  const series = 'dustpan_container_gc_warned_containers{reason="LogTooLarge"}';
-  expect(await metric(agent, series)).toBe(runaways.length);
-  expect(await metric(agent, 'dustpan_container_gc_warnings_total{reason="LogTooLarge"}')).toBe(
-    runaways.length,
-  );
   expect(await metric(agent, 'dustpan_container_log_largest_bytes')).toBeGreaterThan(2 * mebi);
   const reported = async (): Promise<readonly (string | undefined)[]> =>
     ((await readReport(cluster))?.largestOffenders ?? [])

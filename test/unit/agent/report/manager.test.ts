@@ -192,7 +192,7 @@ test('a Node that was created again gets its report at once', async () => {
   expect(reports.owner).toBe('two');
 });
 
-test('a failed write is counted and repeated', async () => {
+test('a failed write is repeated', async () => {
   const { manager, reports, registry, start } = environment();
   await start();
   manager.observe(pass('imagegc', { result: 'Failed' }));
@@ -202,8 +202,6 @@ test('a failed write is counted and repeated', async () => {
   await manager.reconcile(never);
   expect(reports.writes).toBe(2);
   const metrics = await registry.metrics();
-  expect(metrics).toContain('dustpan_node_report_writes_total{result="error"} 1');
-  expect(metrics).toContain('dustpan_node_report_writes_total{result="success"} 2');
   expect(metrics).toContain('dustpan_node_degraded 1');
 });
 
