@@ -24,7 +24,7 @@ import type {
   RequestingNode,
 } from './facts.ts';
 import { ownerOf, paceOf } from './pace.ts';
-import { waitingEvictions } from './pacing.ts';
+import { waitingEvictions } from './node-pace.ts';
 
 /** An agent reports every minute while it requests evictions; the kubelet's measurements are up to two minutes old. */
 const staleAfterMs = 6 * 60_000;
