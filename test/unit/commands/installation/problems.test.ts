@@ -35,6 +35,24 @@ const withAgents = (given: Partial<Workload>, rest: Partial<Installation> = {}):
   agents: [{ ...agents, ready: 1, ...given }],
   ...rest,
 });
+/** The agents, of which one has this pod. */
+const agentPod = (given: Partial<OwnPod> = {}): Installation =>
+  withAgents({}, { pods: [pod('agent', given)] });
+/** No agent runs, because each of their pods is refused. */
+const refused = (message?: string): Installation =>
+  withAgents({ ready: 0 }, { warnings: [warning(message === undefined ? {} : { message })] });
+/** A volume of an agent cannot be mounted, but that of another node can. */
+const unmounted = (message: string): Installation =>
+  withAgents(
+    {},
+    {
+      pods: [
+        pod('agent', { reason: 'ContainerCreating' }),
+        pod('agent', { ready: true, nodeName: 'node-2' }),
+      ],
+      warnings: [warning({ kind: 'Pod', name: 'dustpan-agent-x', reason: 'FailedMount', message })],
+    },
+  );
 const withController = (
   given: Partial<typeof controller>,
   rest: Partial<Installation> = {},
@@ -135,25 +153,17 @@ describe('a problem of the installation', () => {
     ],
     [
       'the agents are refused by a quota of the priority class',
-      withAgents(
-        { ready: 0 },
-        {
-          warnings: [warning({ message: 'pods "a" is forbidden: insufficient quota to match these scopes' })],
-        },
-      ),
+      refused('pods "a" is forbidden: insufficient quota to match these scopes'),
       [`Agent | ${ownAgents} | Quota | helm upgrade dustpan helm/dustpan`],
     ],
     [
       'the agents violate Pod Security',
-      withAgents(
-        { ready: 0 },
-        { warnings: [warning({ message: 'violates PodSecurity "baseline:latest"' })] },
-      ),
+      refused('violates PodSecurity "baseline:latest"'),
       [`Agent | ${ownAgents} | PodSecurity | kubectl label namespace dustpan-system`],
     ],
     [
       'the agents are refused for an unknown reason',
-      withAgents({ ready: 0 }, { warnings: [warning({})] }),
+      refused(),
       [`Agent | ${ownAgents} | PodRefused | kubectl -n dustpan-system get`],
     ],
     [
@@ -170,37 +180,12 @@ describe('a problem of the installation', () => {
     ],
     [
       'a path is missing',
-      withAgents(
-        {},
-        {
-          pods: [
-            pod('agent', { reason: 'ContainerCreating' }),
-            pod('agent', { ready: true, nodeName: 'node-2' }),
-          ],
-          warnings: [
-            warning({
-              ...{ kind: 'Pod', name: 'dustpan-agent-x', reason: 'FailedMount' },
-              message: 'hostPath type check failed: /run/containerd is not a directory',
-            }),
-          ],
-        },
-      ),
+      unmounted('hostPath type check failed: /run/containerd is not a directory'),
       ['Agent | node-1 | Path | helm upgrade dustpan helm/dustpan'],
     ],
     [
       'a Secret is missing',
-      withAgents(
-        {},
-        {
-          pods: [pod('agent', { reason: 'ContainerCreating' })],
-          warnings: [
-            warning({
-              ...{ kind: 'Pod', name: 'dustpan-agent-x', reason: 'FailedMount' },
-              message: 'MountVolume.SetUp failed for volume "metrics-tls": secret "x" not found',
-            }),
-          ],
-        },
-      ),
+      unmounted('MountVolume.SetUp failed for volume "metrics-tls": secret "x" not found'),
       ['Agent | node-1 | FailedMount | kubectl -n dustpan-system describe'],
     ],
     [
@@ -215,7 +200,7 @@ describe('a problem of the installation', () => {
     ],
     [
       'a container ends again and again',
-      withAgents({}, { pods: [pod('agent', { reason: 'CrashLoopBackOff' })] }),
+      agentPod({ reason: 'CrashLoopBackOff' }),
       ['Agent | node-1 | CrashLoopBackOff | kubectl -n dustpan-system logs'],
     ],
     [
@@ -228,14 +213,10 @@ describe('a problem of the installation', () => {
     ],
     [
       'a pod is not ready for minutes',
-      withAgents({}, { pods: [pod('agent')] }),
+      agentPod(),
       ['Agent | node-1 | NotReady | kubectl -n dustpan-system describe'],
     ],
-    [
-      'a pod has just been created',
-      withAgents({}, { pods: [pod('agent', { createdTime: minutesAgo(0.5) })] }),
-      [],
-    ],
+    ['a pod has just been created', agentPod({ createdTime: minutesAgo(0.5) }), []],
     [
       'a CRD is missing',
       { ...installation, kinds: [{ name: 'gcpolicies', isInstalled: false, unservedVersions: [] }] },
