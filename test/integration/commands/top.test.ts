@@ -143,12 +143,6 @@ describe('lists', () => {
       2,
       /^dustpan: top: there is no report of a node nod-1.*node-1/,
     ],
-    ['an unknown kind', () => ['constructor'], 2, /"constructor" is not listed; use nodes/],
-    ['an unknown field', () => ['pods', '--sort-by=gain'], 2, /pods cannot be sorted by "gain"; use bytes/],
-    ['a namespace like a flag', () => ['pods', '-n', '--all'], 2, /--namespace/],
-    ['a node like a flag', () => ['pods', '--node=-A'], 2, /"-A" is not the name of a node/],
-    ['-n for nodes', () => ['nodes', '-n', 'a'], 2, /nodes have no namespace/],
-    ['-n and -A', () => ['pods', '-A', '-n', 'a'], 2, /exclude each other/],
   ])('refuses %s', async (_, args, code, message) => {
     const { stderr, ...ended } = await top(...args());
     expect(ended).toEqual({ code, stdout: '' });
