@@ -4,6 +4,7 @@ import type { SandboxUser } from '../../sandbox/api/users.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
 import { built, until } from '../built.ts';
 import { RunningProcess } from '../running-process.ts';
+import { dustpan } from './plan/fixture.ts';
 
 let api: Sandbox;
 let running: RunningProcess | undefined;
@@ -26,16 +27,7 @@ afterEach(async () => {
   await api.stop();
 });
 
-function started(...args: readonly string[]): RunningProcess {
-  running = new RunningProcess([built.main, 'top', `--kubeconfig=${api.kubeconfigFile}`, ...args]);
-  return running;
-}
-
-async function top(...args: readonly string[]) {
-  const program = started(...args);
-  const code = await program.ended();
-  return { code, stdout: program.stdout, stderr: program.stderr };
-}
+const top = (...args: readonly string[]) => dustpan(['top', `--kubeconfig=${api.kubeconfigFile}`, ...args]);
 
 const inMinutes = (minutes: number): string =>
   new Date(Date.now() + minutes * 60_000).toISOString().replace(/\.\d+Z$/, 'Z');
@@ -160,7 +152,9 @@ test('fails in one line where dustpan is not installed', async () => {
 
 test('--watch shows each change once, and succeeds on Ctrl-C', async () => {
   node('node-1', 40);
-  const watching = started('nodes', '--watch', '-o', 'wide');
+  const at = `--kubeconfig=${api.kubeconfigFile}`;
+  const watching = new RunningProcess([built.main, 'top', at, 'nodes', '--watch', '-o', 'wide']);
+  running = watching;
   try {
     await until('the first', () => watching.stdout.includes(' 40%'));
     node('node-1', 60);

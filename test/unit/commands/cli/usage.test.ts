@@ -4,6 +4,13 @@ import { ran } from '../../../fakes/command-line.ts';
 const node = ['--cri-socket=/s', '--node-name=n'];
 
 const badUsage: readonly (readonly string[])[] = [
+  ['nothing'],
+  ['plna'],
+  ['--kept', 'plan'],
+  ['plan', '--kep'],
+  ['plan', '--kpet=x'],
+  ['plan', 'x'],
+  ['why', 'pod'],
   ['agent'],
   ['agent', '--node-name='],
   ['agent', '--node-name=a/b'],
@@ -18,6 +25,8 @@ const badUsage: readonly (readonly string[])[] = [
   ['agent', '--pod-logs-dir=x'],
   ['agent', '--container-logs-dir=x'],
   ['agent', '--kubelet-root-dir=x'],
+  ['completion'],
+  ['completion', 'tcsh'],
   ['controller', '--leader-elect-lease-duration=10s'],
   ['controller', '--leader-elect-retry-period=8.4s'],
   ['controller', '--leader-elect-renew-deadline=20s', '--leader-elect-retry-period=20s'],
