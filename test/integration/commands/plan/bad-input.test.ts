@@ -16,6 +16,7 @@ const given = (content: unknown): Files => ({ 'policy.json': content });
 const ofNode = (name: string, content: unknown): Files => ({
   [`snapshot/nodes/node-1/${name}.json`]: content,
 });
+const record = (content: object): Files => ({ 'snapshot/snapshot.json': content });
 const stats = (content: object): Files => ofNode('stats', content);
 const statsOf = (pod: object): Files => stats({ node: {}, pods: [pod] });
 
@@ -45,6 +46,13 @@ const cases: Readonly<Record<string, Files>> = {
   'another kind than a policy': given(aPod),
   'the kind in the wrong case': given({ ...policy('a', {}), kind: 'GcPolicy' }),
   'another kind among the policies of a snapshot': { 'snapshot/policies.json': aPod },
+  'an invalid policy that the cluster has not stored': {
+    'snapshot/policies.json': list('GCPolicy', [policy('broken', { mode: 'Delete' })]),
+  },
+
+  'a record of a snapshot with a time that is none': record({ takenAt: 'yesterday' }),
+  'a record with a namespace that is not a text': record({ namespace: 1 }),
+  'a record that is a list': record([]),
 
   'a node folder without a node': { 'snapshot/nodes/node-9/images.json': { images: [] } },
   'a size that is not a number': ofNode('images', { images: [{ id: 'a', size: '5Gi' }] }),
