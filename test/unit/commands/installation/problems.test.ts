@@ -76,10 +76,10 @@ const ofKind = (kind: Partial<Installation['kinds'][number]>): Installation => (
   ...installation,
   kinds: [{ name: 'gcpolicies', isInstalled: true, unservedVersions: [], ...kind }],
 });
-const withoutRights = {
+const withoutRights: Installation['missingRights'][number] = {
   ...{ kind: 'Deployment', namespace: 'dustpan-system', serviceAccount: 'dustpan' },
   rights: ['update leases'],
-} as const;
+};
 
 const cases: Readonly<Record<string, Installation>> = {
   nothing: installation,
