@@ -6,6 +6,7 @@ import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/s
 import type { SandboxUser } from '../../sandbox/api/users.ts';
 import { built, until } from '../built.ts';
 import { RunningProcess } from '../running-process.ts';
+import { dustpan } from './plan/fixture.ts';
 
 let api: Sandbox;
 let running: RunningProcess | undefined;
@@ -37,11 +38,8 @@ function started(...args: readonly string[]): RunningProcess {
   return running;
 }
 
-async function status(...args: readonly string[]) {
-  const program = started(...args);
-  const code = await program.ended();
-  return { code, stdout: program.stdout, stderr: program.stderr };
-}
+const status = (...args: readonly string[]) =>
+  dustpan(['status', `--kubeconfig=${api.kubeconfigFile}`, ...args]);
 
 const time = (minutesAgo: number): string =>
   new Date(Date.now() - minutesAgo * 60_000).toISOString().replace(/\.\d+Z$/, 'Z');

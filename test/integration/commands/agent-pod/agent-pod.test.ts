@@ -150,7 +150,9 @@ describe('a node that cannot be read', () => {
     expect(code).toBe(0);
     const text = stdout.replaceAll(/\s+/g, ' ');
     expect(text).toContain('! Node node-1 was not read: ');
-    expect(text).toContain('kubectl auth can-i get pods/exec -n dustpan');
+    expect(text).toContain(
+      'kubectl auth can-i get pods/exec -n dustpan; an administrator grants it by a Role of namespace dustpan',
+    );
     expect(text).toMatch(/Removable on other nodes.*node-1 4 /);
   });
 

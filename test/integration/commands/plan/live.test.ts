@@ -94,7 +94,6 @@ describe('of one namespace', () => {
     expect(named.stdout.split('\n').toSorted().at(-1)).toMatch(/^pod\/p000\d -n default$/);
     expect((await dustpan(['plan', at, '-n=default', '--exit-code'])).code).toBe(3);
     expect((await dustpan(['plan', at, '-n=kube-public', '--exit-code'])).code).toBe(0);
-    expect((await dustpan(['plan', at, '-n=team', '-A'])).code).toBe(2);
   });
 
   test.each([
@@ -122,12 +121,6 @@ describe('of one namespace', () => {
     expect(shown.decisions).toHaveLength(1);
     expect((await planned([at, '--kept', '-l=app', '-n=default'])).decisions).toHaveLength(2);
     expect((await planned([at, '--kept', '-l=app', '-n=kube-public'])).decisions).toEqual([]);
-    expect(await dustpan(['plan', at, '-l', 'app in web'])).toEqual({
-      ...{ code: 2, stdout: '' },
-      stderr:
-        "dustpan: plan: option '-l, --selector <SELECTOR>' argument 'app in web' is invalid. " +
-        '"app in web": use KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY or !KEY, separated by commas; see dustpan plan -h\n',
-    });
   });
 
   test('says what is known, and what is not, to its owner, who may list nothing else', async () => {

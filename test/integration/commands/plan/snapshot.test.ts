@@ -91,18 +91,6 @@ describe('the time of a plan', () => {
     expect(notes.filter((note) => note.includes('does not record when it was taken'))).toHaveLength(1);
     expect((await planned(input.args)).notes.join()).not.toContain('was taken');
   });
-
-  test.each([
-    { record: { takenAt: 'yesterday' }, problem: 'takenAt: must be an RFC 3339 time, is "yesterday"' },
-    { record: { namespace: 1 }, problem: 'namespace: must be a text, is 1' },
-    { record: [], problem: 'must be an object' },
-  ])('a wrong record is refused: $record', async ({ record, problem }) => {
-    input.use('terminated-over-threshold');
-    input.write('snapshot/snapshot.json', record);
-    const { code, stderr } = await dustpan(['plan', ...withoutNow()]);
-    expect(code).toBe(2);
-    expect(stderr).toContain(`snapshot.json: ${problem}`);
-  });
 });
 
 test.each([
@@ -317,7 +305,7 @@ describe('policies', () => {
     expect(result.decisions).toMatchObject([{ policy: 'own', mode: 'DryRun', order: 1 }]);
   });
 
-  test('an invalid policy that the cluster stored blocks deletions; any other is bad input', async () => {
+  test('an invalid policy that the cluster stored blocks deletions', async () => {
     input.use('terminated-over-threshold');
     const items = [policy('broken', { mode: 'Delete' }), policy('own', { pods: { terminated: {} } })];
     const args = [`--snapshot=${input.path('snapshot')}`, '--kept'];
@@ -325,10 +313,6 @@ describe('policies', () => {
     const result = await planned(args);
     expect(new Set(keptFor(result, 'podgc'))).toEqual(new Set(['InvalidPolicy']));
     expect(result.notes.join()).toContain('GCPolicy broken is invalid');
-    input.write('snapshot/policies.json', { kind: 'List', items });
-    const { code, stdout, stderr } = await dustpan(['plan', ...args]);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(/policies\.json: items\[0\]\.spec\.mode: must be one of DryRun, Enforce/);
   });
 
   test('are read from several files, and the highest priority governs', async () => {

@@ -22,6 +22,8 @@ describe('on a node', () => {
   const infra = 'registry.example.com/infra:v1';
   const emptyUid = '9f1d7a52-1c0e-4a70-8f4e-0d2f4c1b7a11';
   let kubelet: KubeletSandbox;
+  /** The requests to the runtime that change something. */
+  let changes: () => readonly string[];
   const onNode = (): string[] => [
     `--kubelet-endpoint=${kubelet.endpoint}`,
     '--kubelet-insecure-tls',
@@ -34,7 +36,9 @@ describe('on a node', () => {
   const snapshotOptions = (): string[] => [...onNode(), `--kubelet-root-dir=${fixture.path('kubelet')}`];
 
   beforeEach(async () => {
-    const { runtime } = await fixture.startCri({ sandboxImage: infra });
+    const cri = await fixture.startCri({ sandboxImage: infra });
+    const { runtime } = cri;
+    changes = () => cri.changes;
     const digestOf = (name: string): string => `registry.example.com/${name}@sha256:${name.padEnd(64, '0')}`;
     runtime.addImage({ tags: [infra], digests: [digestOf('infra')] });
     kubelet = await startKubeletSandbox({ nodeName, token: fixture.api.token });
@@ -137,6 +141,7 @@ describe('on a node', () => {
     expect(decisions.map(({ reason, object }) => `${object.kind} ${reason}`)).toEqual(
       expect.arrayContaining(reasons),
     );
+    expect(changes().filter((name) => /^(Remove|Stop)/.test(name))).toEqual([]);
   });
 
   test('each file of the snapshot changes the plan', async () => {
@@ -202,6 +207,11 @@ describe('on a node', () => {
     expect(ran).toMatchObject({ code, stdout: '' });
     expect(ran.stderr).toMatch(line);
     expect(readdirSync(fixture.root).filter((name) => name.startsWith('snapshot'))).toEqual([]);
+  });
+
+  test('a plan through a runtime that does not answer is one line', async () => {
+    const failed = planOfNode('--cri-socket=/nowhere/cri.sock');
+    await expect(failed).rejects.toThrow(/^dustpan: .*\/nowhere\/cri\.sock.*\n$/);
   });
 
   test('sends no request to the kubelet when no policy has a rule for local storage', async () => {

@@ -7,16 +7,9 @@ const pod = (over: { metadata?: object; spec?: object; status?: object } = {}): 
   status: { containerStatuses: [{ name: 'agent', state: { running: {} } }], ...over.status },
 });
 
-test('a running agent is found by its container', () => {
-  expect(agentPodOf(pod())).toEqual({
-    ...{ node: 'n', namespace: 'dustpan', name: 'a', command: ['c'], args: ['agent'] },
-  });
-});
-
 test.each([
   ['it is being deleted', { metadata: { deletionTimestamp: '2026-01-15T12:00:00Z' } }],
   ['it has no container of the agent', { spec: { containers: [{ name: 'other' }] } }],
-  ['its container waits', { status: { containerStatuses: [{ name: 'agent', state: { waiting: {} } }] } }],
   ['only its sidecar runs', { status: { containerStatuses: [{ name: 'x', state: { running: {} } }] } }],
 ])('no command runs in a pod when %s', (_, over) => {
   expect(agentPodOf(pod(over))).toBeUndefined();

@@ -1,5 +1,4 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { Argument } from '@commander-js/extra-typings';
 import { currentSystem, withCluster } from '../../../../src/commands/cli/config.ts';
 import { exitCode } from '../../../../src/commands/cli/exit.ts';
 import { LenientCommand, text } from '../../../../src/commands/cli/option.ts';
@@ -21,10 +20,6 @@ function someCommands(done: string[]) {
     withCluster(new LenientCommand('fail')).action(() =>
       Promise.reject(new Error('listing pods', { cause: new Error('connect\n  refused') })),
     ),
-    new LenientCommand('show')
-      .addArgument(new Argument('<KIND>').choices(['pod', 'image']))
-      .argument('<NAME>')
-      .action((kind, name) => void done.push(`${kind} ${name}`)),
   ];
 }
 
@@ -37,36 +32,8 @@ async function ran(
 }
 
 describe('a command', () => {
-  test.each([
-    ['runs', ['echo', '--text=x'], 'x'],
-    ['receives its arguments', ['show', 'pod', 'a'], 'pod a'],
-  ])('%s', async (_, argv, done) => {
-    expect(await ran(argv)).toEqual({ done: [done], code: 0, out: '', err: '' });
-  });
-
-  test.each([
-    [
-      ['echo', '--test=x'],
-      "dustpan: echo: unknown option '--test' (Did you mean --text?); see dustpan echo -h\n",
-    ],
-    [
-      ['echo', '--tex'],
-      "dustpan: echo: unknown option '--tex' (Did you mean --text?); see dustpan echo -h\n",
-    ],
-    [['echo', 'x'], /^dustpan: echo: too many arguments.*\d; see dustpan echo -h\n$/],
-    [['show', 'pod'], "dustpan: show: missing required argument 'NAME'; see dustpan show -h\n"],
-    [
-      ['show', 'pods', 'a'],
-      /^dustpan: show: .*'pods' is invalid.*Allowed choices are pod, image; see dustpan show -h\n/,
-    ],
-    [['nothing'], "dustpan: unknown command 'nothing'; see dustpan -h\n"],
-    [['ehco'], "dustpan: unknown command 'ehco' (Did you mean echo?); see dustpan -h\n"],
-    [['--text=x', 'echo'], "dustpan: unknown option '--text=x'; see dustpan -h\n"],
-  ])('bad usage is one line and exit code 2: %j', async (argv, err) => {
-    const result = await ran(argv);
-    expect(result).toMatchObject({ done: [], code: 2, out: '' });
-    expect(result.err).toMatch(err);
-    expect(result.err.split('\n')).toHaveLength(2);
+  test('runs', async () => {
+    expect(await ran(['echo', '--text=x'])).toEqual({ done: ['x'], code: 0, out: '', err: '' });
   });
 
   test('a failure is one line with its causes, and exit code 1', async () => {

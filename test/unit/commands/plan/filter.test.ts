@@ -61,80 +61,56 @@ test('has kept objects if they are to be listed', () => {
   expect(shownPart(whole, only('c'), true)).toMatchObject({ decisions: [], totals: [] });
 });
 
-describe('a namespace', () => {
-  const namespaces = byUid(['batch', 'web'].map((name) => namespaceOf(name)));
-  const team = { namespace: 'team', selector: undefined };
+const namespaces = byUid(['batch', 'web'].map((name) => namespaceOf(name)));
+const team = { namespace: 'team', selector: undefined };
+const ofTeam = { namespaces: byUid([namespaceOf('team')]), part: team };
+const labelledPart = { namespace: undefined, selector: 'app=web' };
+const late = byUid([pod('x', { namespace: 'late' })]);
 
-  const ofTeam = { namespaces: byUid([namespaceOf('team')]), part: team };
-  const labelledPart = { namespace: undefined, selector: 'app=web' };
-  const late = byUid([pod('x', { namespace: 'late' })]);
-
-  test.each<readonly [string, string | undefined, Partial<PlanFacts>, problem: string | undefined]>([
-    ['is not given', undefined, { namespaces }, undefined],
-    ['exists', 'batch', { namespaces }, undefined],
-    ['does not exist', 'bacth', { namespaces }, 'there is no namespace bacth; did you mean batch?'],
-    ['is like no other', 'production', { namespaces }, 'there is no namespace production'],
-    ['is not among the namespaces, but has a pod', 'late', { namespaces, pods: late }, undefined],
-    ['may exist: namespaces are not known', 'x', { namespaces: undefined }, undefined],
-    [
-      'of a user who may list no others does not exist',
-      'team',
-      { namespaces: new Map(), part: team },
-      'there is no namespace team',
-    ],
-    [
-      'is not the one of the snapshot',
-      'web',
-      ofTeam,
-      'the snapshot has no pods of namespace web, only those of namespace team',
-    ],
-    [
-      'does not exist in a snapshot of some labels',
-      'wbe',
-      { namespaces, part: labelledPart },
-      'there is no namespace wbe; did you mean web?',
-    ],
-  ])('%s', (_, namespace, facts, problem) => {
-    const check = (): void => {
-      checkNamespace({ namespace, selector: undefined }, { ...factsOf({}), ...facts });
-    };
-    if (problem === undefined) expect(check).not.toThrow();
-    else expect(check).toThrow(new UsageError([problem]));
-  });
-});
-
-describe('objects of pods that are gone', () => {
-  const pods = byUid([pod('x', { namespace: 'a' })]);
-  const app = labelled('app', 'web');
-  const sentence = (count: string): string[] => [
-    `The labels of pods that are gone are not known: ${count} not shown.`,
-  ];
-  const gone = container('a/gone');
-
-  const all = [of('a'), gone, container('b/gone'), image];
-
-  interface Given {
-    readonly decisions?: readonly Decision[];
-    readonly filter?: Partial<PodFilter>;
-    readonly facts?: Partial<PlanFacts>;
+/** Why a namespace is refused; '-' = it is not. */
+function refusal(namespace: string | undefined, facts: Partial<PlanFacts>): string {
+  try {
+    checkNamespace({ namespace, selector: undefined }, { ...factsOf({}), ...facts });
+    return '-';
+  } catch (err) {
+    return err instanceof UsageError ? err.problems.join() : String(err);
   }
+}
 
-  test.each<readonly [string, Given, notes: readonly string[]]>([
-    ['are noted if labels hide them', {}, sentence('2 objects of such pods are')],
-    ['in a namespace', { filter: { namespace: 'b' } }, sentence('one object of such a pod is')],
-    ['are shown without labels', { filter: { selector: undefined } }, []],
-    ['are not known without pods', { facts: { pods: undefined } }, []],
-    ['are not known in a part', { facts: { part: { namespace: undefined, selector: 'app' } } }, []],
-    ['do not exist', { decisions: [of('a'), container('a/x'), image] }, []],
-    [
-      'are not counted if they are kept and kept objects are not listed',
-      { decisions: listedOf([{ ...gone, ...kept }], false) },
-      [],
-    ],
-  ])('%s', (_, { decisions = all, filter, facts }, notes) => {
-    const given = { namespace: undefined, selector: app, ...filter };
-    expect(goneNotes(decisions, given, { ...factsOf({}), pods, ...facts })).toEqual(notes);
-  });
+const gone = container('a/gone');
+const all = [of('a'), gone, container('b/gone'), image];
+const onePod = byUid([pod('x', { namespace: 'a' })]);
+const goneOf = (
+  decisions: readonly Decision[],
+  filter: Partial<PodFilter> = {},
+  facts: Partial<PlanFacts> = {},
+): string => {
+  const given = { namespace: undefined, selector: labelled('app', 'web'), ...filter };
+  return goneNotes(decisions, given, { ...factsOf({}), pods: onePod, ...facts }).join() || '-';
+};
+
+const sentences: Readonly<Record<string, string>> = {
+  'no namespace': refusal(undefined, { namespaces }),
+  'a namespace that exists': refusal('batch', { namespaces }),
+  'one that does not exist': refusal('bacth', { namespaces }),
+  'one that is like no other': refusal('production', { namespaces }),
+  'one that is not listed, but has a pod': refusal('late', { namespaces, pods: late }),
+  'one that may exist: namespaces are not known': refusal('x', { namespaces: undefined }),
+  'one of a user who may list no others': refusal('team', { namespaces: new Map(), part: team }),
+  'not the one of the snapshot': refusal('web', ofTeam),
+  'one that a snapshot of some labels lacks': refusal('wbe', { namespaces, part: labelledPart }),
+  'objects of pods that are gone, which labels hide': goneOf(all),
+  'the same in a namespace': goneOf(all, { namespace: 'b' }),
+  'the same without labels, which shows them': goneOf(all, { selector: undefined }),
+  'the same without pods': goneOf(all, {}, { pods: undefined }),
+  'the same in a part of the pods': goneOf(all, {}, { part: { namespace: undefined, selector: 'app' } }),
+  'no object of a pod that is gone': goneOf([of('a'), container('a/x'), image]),
+  'one that is kept, and kept objects are not listed': goneOf(listedOf([{ ...gone, ...kept }], false)),
+};
+
+test('refused namespaces and the notes on pods that are gone are those of the file', async () => {
+  const texts = Object.entries(sentences).map(([name, sentence]) => `${name}: ${sentence}\n`);
+  await expect(texts.join('')).toMatchFileSnapshot('./__snapshots__/filter.txt');
 });
 
 describe('shows', () => {

@@ -50,122 +50,9 @@ test('without a report and a node there is no usage', () => {
   expect(usageData(facts([]), now)).toBeUndefined();
 });
 
-test.each([
-  [
-    'classes add up to the used bytes; the rest is reserved',
-    {},
-    { imagesInUse: 5, imagesUnused: 15, other: 25, reserved: 5, free: 50 },
-  ],
-  [
-    'without other, the rest of the used bytes is unknown',
-    { imagesInUseBytes: undefined, otherBytes: undefined },
-    { imagesUnused: 15, unknown: 30, reserved: 5, free: 50 },
-  ],
-  [
-    'a file system without images does not have unknown bytes',
-    { imagesInUseBytes: undefined, imagesUnusedBytes: undefined, otherBytes: 45 * gib },
-    { other: 45, reserved: 5, free: 50 },
-  ],
-  [
-    'measured at different moments, classes may exceed the used bytes',
-    { volumesBytes: 10 * gib, availableBytes: 60 * gib },
-    { imagesInUse: 5, imagesUnused: 15, volumes: 10, other: 25, free: 60 },
-  ],
-])('parts of a disk: %s', (_, over, parts) => {
-  const [bar] = dataOf([reported('a', { fileSystems: [disk(over)] })]).disks;
-  expect(Object.fromEntries(bar?.parts.map(({ part, bytes }) => [part, bytes / gib]) ?? [])).toEqual(parts);
-});
-
-test('disks: the fullest first, each file system by itself', () => {
-  const images = disk({ name: 'imagefs', availableBytes: 20 * gib, usedBytes: 80 * gib });
-  const { disks } = dataOf([reported('b'), reported('a'), reported('c', { fileSystems: [disk(), images] })]);
-  expect(disks.map((one) => [one.node, one.name, one.usedPercent])).toEqual([
-    ['c', 'imagefs', 80],
-    ['a', 'nodefs', 50],
-    ['b', 'nodefs', 50],
-    ['c', 'nodefs', 50],
-  ]);
-});
-
-test('namespaces: sums of the nodes that know them, the largest first', () => {
-  const web = (bytes: number, growthBytesPerHour?: number) => ({
-    name: 'web',
-    pods: 1,
-    bytes,
-    growthBytesPerHour,
-  });
-  const db = { name: 'db', pods: 1, bytes: 9 };
-  const { namespaces } = dataOf([
-    reported('a', { namespaces: [web(3, 1), db] }),
-    reported('b', { namespaces: [web(4, 2)] }),
-    reported('c', { namespaces: undefined }),
-    reported('d', { namespaces: [web(5)] }),
-    olderAgent,
-  ]);
-  expect(namespaces).toEqual([
-    { name: 'web', bytes: 12, nodes: 3, growthBytesPerHour: 3 },
-    { name: 'db', bytes: 9, nodes: 1, growthBytesPerHour: undefined },
-  ]);
-});
-
 const growing = { growthBytesPerHour: 5 * gib, fullTime: at(10) };
-test.each([
-  ['nothing grows, or it is unknown', {}, undefined],
-  ['the collectable bytes are unknown', growing, [10, undefined, undefined]],
-  ['collection keeps up', { ...growing, collectableBytes: 10 * gib }, [10, 40, Infinity]],
-  [
-    'collection gives time',
-    { ...growing, collectableBytes: 10 * gib, fullAfterCollectionTime: at(12) },
-    [10, 40, 12],
-  ],
-  [
-    'the time has passed since the measurement',
-    { ...growing, fullTime: at(-0.1), collectableBytes: 200 * gib, fullAfterCollectionTime: at(-0.1) },
-    [0, 0, 0],
-  ],
-])('until a disk is full: %s', (_, over, curve) => {
-  const [found] = dataOf([reported('a', { fileSystems: [disk(over)] })]).curves;
-  const { usedPercent, fullInMs } = found?.afterCollection ?? {};
-  const hours = (ms: number | undefined) => ms && ms / 3_600_000;
-  expect(found && [hours(found.fullInMs), usedPercent, hours(fullInMs)]).toEqual(curve);
-});
-
-test('stale values are marked, and make no forecast', () => {
-  const fileSystems = [disk(growing)];
-  const { disks, curves } = dataOf([
-    reported('a', { measuredTime: at(-0.3), fileSystems }),
-    reported('b', { measuredTime: at(-0.2), fileSystems }),
-    reported('c', { measuredTime: undefined, fileSystems }),
-  ]);
-  expect(disks.map(({ stale }) => stale)).toEqual([true, false, false]);
-  expect(curves.map((one) => one.node)).toEqual(['b', 'c']);
-});
-
-test.each([
-  ['nothing', [reported('a')], []],
-  ['a node without a report', [], ['a, b, c and 1 more: there is no report.'], ['c', 'd', 'a', 'b']],
-  ['an older agent', [olderAgent], ['old: the report has no usage of disks.']],
-  ['impossible disks', [reported('a', { fileSystems: undefined })], ['a: the report has no usage of disks.']],
-  [
-    'an agent that has stopped',
-    [reported('b', { measuredTime: at(-1) }), reported('a', { measuredTime: at(-2) })],
-    ['a, b: the values are older than 15 minutes.'],
-  ],
-  [
-    'pods, and why',
-    [reported('a', { namespaces: undefined, unknown: 'pods: no response' })],
-    ['a: unknown: pods: no response.', 'a: the report has no usage of namespaces.'],
-  ],
-  [
-    'small namespaces',
-    [reported('a', { otherNamespaces: { count: 3, bytes: 9 } })],
-    ['a: the report lacks the smallest namespaces.'],
-  ],
-])('unknown: %s', (_, reports, unknown, nodes?: readonly string[]) => {
-  expect(dataOf(reports, nodes).unknown).toEqual(unknown);
-});
-
 const everything: readonly ReportedUsage[] = [
+  // Collection keeps up.
   reported('node-1', {
     fileSystems: [
       disk({
@@ -178,18 +65,52 @@ const everything: readonly ReportedUsage[] = [
       { name: 'db', pods: 1, bytes: 9 * gib },
     ],
   }),
-  reported('node-2', { fileSystems: [disk({ name: 'imagefs', ...growing, otherBytes: undefined })] }),
-  reported('node-3', { measuredTime: at(-1) }),
+  // Two disks: a part of the second is unknown, and collection gives time.
+  reported('node-2', {
+    fileSystems: [
+      disk(),
+      disk({
+        ...{ name: 'imagefs', ...growing, imagesInUseBytes: undefined, otherBytes: undefined },
+        ...{ collectableBytes: 10 * gib, fullAfterCollectionTime: at(12) },
+      }),
+    ],
+    namespaces: [{ name: 'web', pods: 1, bytes: 12 * gib, growthBytesPerHour: 2 * gib }],
+  }),
+  reported('stale', { measuredTime: at(-0.3), fileSystems: [disk(growing)] }),
+  // No images are on this disk, and it is not known what can be collected.
+  reported('partly', {
+    ...{ measuredTime: undefined, namespaces: undefined, unknown: 'pods: no response' },
+    fileSystems: [
+      disk({
+        ...{ ...growing, imagesInUseBytes: undefined, imagesUnusedBytes: undefined, otherBytes: 45 * gib },
+      }),
+    ],
+  }),
+  // Measured at different moments, the classes exceed the used bytes; and the disk should be full by now.
+  reported('moments', {
+    ...{ measuredTime: at(-0.2), otherNamespaces: { count: 3, bytes: 9 } },
+    fileSystems: [
+      disk({
+        ...{ ...growing, volumesBytes: 10 * gib, availableBytes: 60 * gib, fullTime: at(-0.1) },
+        ...{ collectableBytes: 200 * gib, fullAfterCollectionTime: at(-0.1) },
+      }),
+    ],
+  }),
+  reported('impossible', { fileSystems: undefined }),
   olderAgent,
 ];
 
 test('has these tables and texts', async () => {
-  const usage = facts(everything, ['node-1', 'node-2', 'node-3', 'node-4', 'old']);
+  const usage = facts(everything, ['node-1', 'silent-3', 'silent-4', 'silent-1', 'silent-2']);
   const page = usageSection(dataOf(everything));
   const labels = [...page.matchAll(/aria-label="([^"]*)"/g)].map(([, label = '']) => label);
   const captions = [...page.matchAll(/<figcaption>(.*?)<\/figcaption>/g)].map(([, caption = '']) => caption);
   const texts = [reportMarkdown(plan(), reportData(plan(), usage)), ...labels, ...captions, ''];
   await expect(texts.join('\n')).toMatchFileSnapshot('./__snapshots__/usage.txt');
+});
+
+test('nothing is unknown about a node whose report has everything', () => {
+  expect(dataOf([reported('a')]).unknown).toEqual([]);
 });
 
 test.each([

@@ -53,21 +53,6 @@ function write(answer: Answer, signal = never, namespace?: string): Promise<Read
 
 const json = async (file: string) => JSON.parse(await readFile(join(root, `${file}.json`), 'utf8')) as object;
 const heading = { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' } };
-const podNames = Array.from({ length: 1203 }, (_, i) => ({ metadata: { name: `p${i}` } }));
-
-test('writes every list page by page, in the format of kubectl', async () => {
-  const written = await write((request) => page(request, request.path === podPath ? 1203 : 0));
-  expect(written.get('pods')).toBe(1203);
-  expect((await readdir(root)).toSorted()).toEqual(
-    snapshotLists.map(({ name }) => `${name}.json`).toSorted(),
-  );
-  const list = await json('pods');
-  expect(list).toMatchObject({ ...heading, items: podNames });
-  const first = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p0', uid: 'u0' } };
-  expect(list).toHaveProperty('items.0', first);
-  expect(await json('jobs')).toEqual({ ...heading, items: [] });
-  expect(warnings).toEqual([]);
-});
 
 test.each([
   ['with the nearest name', true, 'there is no namespace tema; did you mean team?'],

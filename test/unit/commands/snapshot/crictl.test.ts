@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import {
   containersJson,
-  imageFsJson,
   imagesJson,
   infoJson,
   sandboxesJson,
@@ -83,16 +82,4 @@ test('writes the mounted images of the containers that were queried', () => {
   const [a, b] = (written as { containers: object[] }).containers;
   expect(a).not.toHaveProperty('mountedImages');
   expect(b).toMatchObject({ mountedImages: ['sha256:m'] });
-});
-
-test('writes file systems in the format of crictl', () => {
-  const one = { mountpoint: '/var/lib/containerd', usedBytes: 24_696_061_952, inodesUsed: 1000 };
-  const expected = {
-    fsId: { mountpoint: '/var/lib/containerd' },
-    usedBytes: { value: '24696061952' },
-    inodesUsed: { value: '1000' },
-  };
-  expect(imageFsJson({ images: [one], containers: [] })).toEqual({
-    status: { imageFilesystems: [expected], containerFilesystems: [] },
-  });
 });

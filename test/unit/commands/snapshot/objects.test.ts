@@ -134,22 +134,6 @@ describe('a pod in a snapshot', () => {
     expect(text).not.toMatch(/"(env|envFrom|command|args|managedFields|lastState)"/);
     expect(text).not.toContain('last-applied');
   });
-
-  test('has these fields', () => {
-    const { spec, metadata: meta } = written(podKind, pod()) as { spec: Json; metadata: Json };
-    expect(meta['annotations']).toEqual({
-      'kubernetes.io/config.source': 'api',
-      'gc.dustpan.dev/ttl-after-finished': '10m',
-    });
-    const main = { name: 'main', image: 'registry.example.com/main:v1' };
-    const resources = { limits: { 'ephemeral-storage': '1Gi' }, requests: {} };
-    expect((spec['containers'] as unknown[])[0]).toEqual({ ...main, resources });
-    expect(spec['volumes']).toEqual([
-      { name: 'tmp', emptyDir: { medium: 'Memory', sizeLimit: '1Gi' } },
-      { name: 'model', image: { reference: 'registry.example.com/model:v2' } },
-      { name: 'share', csi: {} },
-    ]);
-  });
 });
 
 const node = {

@@ -1,43 +1,63 @@
 import { expect, test } from 'vitest';
 import { whyTable } from '../../../../src/commands/why/table.ts';
+import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { minutesAgo, node, pod, policy } from '../../../builders.ts';
 import { outOfServiceNode } from '../../controllers/podgc/rows.ts';
 import type { Facts } from '../facts.ts';
 import { explained } from './catalogue.ts';
 
-const ending = { deletionAtMs: minutesAgo(25), deletionGracePeriodSeconds: 30, phase: 'Running' } as const;
-const pending = (reason: string, message: string, image = '') => ({
-  ...{ phase: 'Pending', wait: { sinceMs: minutesAgo(180), reason, message, image } },
+/** The pod `x` is terminating. */
+const ending = (over: Partial<PodFacts> = {}, more: Facts = {}): Facts => ({
+  pods: [
+    pod('x', {
+      ...{ deletionAtMs: minutesAgo(25), deletionGracePeriodSeconds: 30, phase: 'Running', ...over },
+    }),
+  ],
+  ...more,
 });
-const outOfService = policy({ pods: { outOfService: true } });
+/** The pod `x` was deleted with grace 0, and waits for these finalizers. */
+const held = (...finalizers: readonly string[]): Facts =>
+  ending({ deletionGracePeriodSeconds: 0, phase: 'Failed', finalizers });
+/** The pod `x` has not started. */
+const pending = (reason: string, message: string, over: Partial<PodFacts> = {}, image = ''): Facts => ({
+  pods: [pod('x', { phase: 'Pending', wait: { sinceMs: minutesAgo(180), reason, message, image }, ...over })],
+});
+
+const unbound = { nodeName: undefined };
+const dead = { nodes: [node('node-1', { ready: false })] };
+const taintedBy = (mode: 'DryRun' | 'Enforce'): Facts => ({
+  policies: [{ ...policy({ pods: { outOfService: true } }), mode }],
+  nodes: [outOfServiceNode],
+});
 
 /** About the pod `x`. */
 const cases: Readonly<Record<string, Facts>> = {
-  'a dead node': { pods: [pod('x', ending)], nodes: [node('node-1', { ready: false })] },
-  'a dead node that is out of service': {
-    ...{ policies: [outOfService], pods: [pod('x', ending)], nodes: [outOfServiceNode] },
-  },
-  'a dead node that is out of service, in mode DryRun': {
-    policies: [{ ...outOfService, mode: 'DryRun' }],
-    ...{ pods: [pod('x', ending)], nodes: [outOfServiceNode] },
-  },
-  'no node': { pods: [pod('x', ending)], nodes: [] },
-  'a finalizer': {
-    pods: [pod('x', { ...ending, deletionGracePeriodSeconds: 0, finalizers: ['example.com/backup'] })],
-  },
-  'an image': {
-    pods: [pod('x', pending('ImagePullBackOff', 'Back-off pulling image "nginx:nope"', 'nginx:nope'))],
-  },
-  'no node fits': {
-    pods: [
-      pod('x', {
-        ...pending('Unschedulable', '0/3 nodes are available: 3 Insufficient cpu.'),
-        nodeName: undefined,
-      }),
-    ],
-  },
-  'without policies and nodes': { pods: [pod('x', ending)], nodes: undefined },
-  'nothing after nine minutes': { pods: [pod('x', { ...ending, deletionAtMs: minutesAgo(9) })] },
+  'a dead node': ending({}, dead),
+  'a dead node that is out of service': ending({}, taintedBy('Enforce')),
+  'a dead node that is out of service, in mode DryRun': ending({}, taintedBy('DryRun')),
+  'a dead node, where it has not started': { ...pending('', ''), ...dead },
+  'no node': ending({}, { nodes: [] }),
+  'no node, where it has not started': { ...pending('', ''), nodes: [] },
+  'a finalizer': ending({ deletionGracePeriodSeconds: 0, finalizers: ['example.com/backup'] }),
+  'a finalizer, whatever its node': { ...held('example.com/backup'), nodes: [] },
+  'finalizers of Kubernetes, and one without a domain': held(
+    ...['batch.kubernetes.io/job-tracking', 'foregroundDeletion', 'mine'],
+  ),
+  'only a finalizer of Kubernetes, which no command removes': held('batch.kubernetes.io/job-tracking'),
+  'its kubelet, and then a finalizer': ending({ finalizers: ['example.com/backup'] }),
+  'its kubelet, although the grace is 0': ending({ deletionGracePeriodSeconds: 0 }),
+  'a volume, after its containers': ending({ phase: 'Failed' }),
+  'nothing: it was never bound': ending({ phase: 'Pending', ...unbound }),
+  'an image': pending('ImagePullBackOff', 'Back-off pulling image "nginx:nope"', {}, 'nginx:nope'),
+  'no node fits': pending('Unschedulable', '0/3 nodes are available: 3 Insufficient cpu.', unbound),
+  'no scheduler': pending('', '', unbound),
+  'a claim is missing': pending('Unschedulable', 'persistentvolumeclaim "data" not found', unbound),
+  'a volume, before its containers': pending('PodReadyToStartContainers', ''),
+  'a Secret is missing': pending('CreateContainerConfigError', 'secret "x" not found'),
+  'no reason': pending('', ''),
+  'a kubelet that does not report': pending('', '', { phase: 'Unknown' }),
+  'without policies and nodes': ending({}, { nodes: undefined }),
+  'nothing after nine minutes': ending({ deletionAtMs: minutesAgo(9) }),
 };
 
 test('why names what holds a stuck pod, and the command that helps', async () => {

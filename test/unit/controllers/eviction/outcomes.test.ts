@@ -77,10 +77,8 @@ test.each([
   env.clock.advance(10_000);
   await env.pass();
   expect(env.evictions.acts).toEqual(['evict a', 'evict a']);
-  expect(env.recorder.events.map(({ reason, note }) => `${reason}: ${note}`)).toEqual([
-    'EvictionBlocked: The pod uses more local storage than the policy allows, but the controller cannot evict it; ' +
-      `the controller tries again. ${message}`,
-  ]);
+  expect(env.recorder.reasons).toEqual(['EvictionBlocked Pod/a']);
+  expect(env.recorder.events[0]?.note.endsWith(`; the controller tries again. ${message}`)).toBe(true);
 });
 
 describe('a failure', () => {

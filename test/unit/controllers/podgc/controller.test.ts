@@ -224,7 +224,7 @@ test('a stuck pod is reported in each pass, logged once and never deleted', asyn
   expect(recorder.reasons).toEqual(Array(3).fill('PodStuck Pod/stuck'));
   expect(recorder.events[0]).toMatchObject({
     regarding: { kind: 'Pod', namespace: 'default', name: 'stuck' },
-    note: 'Finalizer: It waits for its finalizers: example.com/backup (probably of a controller of example.com). dustpan does not delete a pod because it is stuck; dustpan why pod default/stuck prints the command that helps',
+    note: expect.stringMatching(/^Finalizer: .* dustpan why pod default\/stuck prints the command/) as string,
   });
   expect(log.lines.filter(({ message }) => message === 'pod is stuck')).toHaveLength(1);
   expect(cluster.podNames).toEqual(['runs', 'stuck']);

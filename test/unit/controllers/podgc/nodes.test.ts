@@ -179,12 +179,6 @@ const rows: readonly Row[] = [
     kept: ['a Quarantined 13:00:00'],
   },
   {
-    name: 'deletes the orphan of a Job that has not counted it',
-    pods: [orphan('a', { phase: 'Failed', finalizers: ['batch.kubernetes.io/job-tracking'] })],
-    policies: [orphaned()],
-    deleted: ['a Orphaned'],
-  },
-  {
     name: 'marks and deletes an orphan that has not finished, with or without finalizers',
     pods: [orphan('a', finalizerHeld)],
     policies: [orphaned()],

@@ -87,20 +87,6 @@ const thresholds: readonly Row[] = [
 ];
 
 const held: readonly Row[] = [
-  {
-    name: 'deletes the next pod instead of one that waits for its finalizers',
-    pods: [aged('held', 9, finalizerHeld), aged('next', 5), aged('young', 1)],
-    policies: [terminated({ threshold: 1 })],
-    deleted: ['next Terminated'],
-    kept: ['held FinalizerHeld', 'young UnderThreshold'],
-  },
-  {
-    name: 'deletes the next pod instead of one that its Job has not counted',
-    pods: [aged('uncounted', 9, uncounted), aged('next', 5), aged('c', 1)],
-    policies: [terminated({ threshold: 1, ttlAfterFinishedMs: 120_000 })],
-    deleted: ['next Expired'],
-    kept: ['uncounted JobUncounted', 'c TooYoung 12:01:00'],
-  },
   ...stuck.map(({ reason, over }) => ({
     name: `${reason} pods of one namespace cause no deletion in another, by either threshold`,
     pods: [

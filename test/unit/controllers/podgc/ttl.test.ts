@@ -34,9 +34,9 @@ test.each<Row>([
       terminated({
         ttlAfterFinishedMs: 2 * hour,
         ttlByReason: [
-          { phase: 'Failed', reason: 'Evicted', messagePattern: undefined, ttlMs: hour },
-          { phase: undefined, reason: undefined, messagePattern: '*node shutdown*', ttlMs: 0 },
-          { phase: 'Failed', reason: undefined, messagePattern: undefined, ttlMs: 10 * minute },
+          { phase: 'Failed', reason: 'Evicted', ttlMs: hour },
+          { messagePattern: '*node shutdown*', ttlMs: 0 },
+          { phase: 'Failed', ttlMs: 10 * minute },
         ],
       }),
     ],
@@ -119,25 +119,6 @@ test.each<{
   expect(verdictOf(aged('x', 60, over), governing)).toBe(isMatched ? 'Expired' : 'TooYoung 13:00:00');
 });
 
-const failedPods: TtlRule = {
-  phase: 'Failed',
-  reason: undefined,
-  messagePattern: undefined,
-  ttlMs: 2 * hour,
-};
-const ignored = [
-  '',
-  '10',
-  'soon',
-  '-5m',
-  '1y',
-  '10 m',
-  ' 10m',
-  '1h,',
-  '1e3s',
-  '87601h',
-  `${'0'.repeat(32)}1s`,
-];
 const ageOfAll = 100 * 365 * 24 * 60;
 
 test.each<{
@@ -157,7 +138,7 @@ test.each<{
   {
     name: 'shortens the ttl of a rule',
     value: '30m',
-    rule: { ttlByReason: [failedPods] },
+    rule: { ttlByReason: [{ phase: 'Failed', ttlMs: 2 * hour }] },
     over: evicted,
     expected: 'Expired',
   },
@@ -171,12 +152,11 @@ test.each<{
     rule: { honorTTLAnnotation: false },
     expected: 'UnderThreshold',
   },
-  ...ignored.map((value) => ({
+  ...['soon', '-5m', '87601h', `${'0'.repeat(32)}1s`].map((value) => ({
     ...{ name: 'is ignored', value, rule: { ttlAfterFinishedMs: 2 * hour }, expected: 'TooYoung 13:00:00' },
   })),
-  ...['87600h', '1.5h', '90000ms', '1h30m', '7d', '1w1d12h'].map((value) => ({
-    ...{ name: 'is read', value, minutes: ageOfAll, expected: 'Expired' },
-  })),
+  { name: 'is read', value: '1w1d12h', minutes: ageOfAll, expected: 'Expired' },
+  { name: 'is read', value: '87600h', minutes: ageOfAll, expected: 'Expired' },
   {
     name: 'sets no ttl of more than ten years',
     value: '87601h',

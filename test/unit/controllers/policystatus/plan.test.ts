@@ -197,59 +197,39 @@ describe('the condition ImagesRemoved', () => {
   });
   const used = one('b', { gone: 28, inUse: 9, kept: 2, unknown: 3 });
   const removals = [one('a'), used];
-  const texts =
-    'b: gone from 28 of 40 nodes, in use on 9, kept on 2 for another reason, not reported by 3; a: gone from 40 of 40 nodes';
   const stored = statusOf({ policy: removing, removals });
+  const uncertain = one('b', { gone: 39, unknown: 1 });
 
-  test.each<{ readonly name: string; readonly facts: Partial<StatusFacts>; readonly expected: string }>([
-    {
-      name: 'gone from all nodes',
-      facts: { removals: [one('a')] },
-      expected: 'True Removed a: gone from 40 of 40 nodes',
-    },
-    { name: 'left on some', facts: { removals }, expected: `False ImagesLeft ${texts}` },
-    {
-      name: 'no node',
-      facts: { removals: [one('a', { nodes: 0, gone: 0 })] },
-      expected: 'False ImagesLeft a: gone from 0 of 0 nodes',
-    },
-    {
-      name: 'gone from the nodes that report',
-      facts: { removals: [one('a'), one('b', { gone: 39, unknown: 1 })] },
-      expected:
-        'Unknown NodesNotReported b: gone from 39 of 40 nodes, not reported by 1; a: gone from 40 of 40 nodes',
-    },
-    {
-      name: 'left on a node, and another does not report',
-      facts: { removals: [one('a', { gone: 39, unknown: 1 }), one('b', { gone: 38, inUse: 1, unknown: 1 })] },
-      expected:
-        'False ImagesLeft a: gone from 39 of 40 nodes, not reported by 1; b: gone from 38 of 40 nodes, in use on 1, not reported by 1',
-    },
-    {
-      name: 'DryRun',
-      facts: { policy: { ...removing, mode: 'DryRun' }, removals },
-      expected: `False ModeDryRun Mode DryRun: dustpan removes nothing; ${texts}`,
-    },
-    {
-      name: 'all entries ended',
-      facts: { removals: [] },
-      expected: 'Unknown Ended Every entry of nodes.imageGC.remove has ended',
-    },
-    {
-      name: 'the reports are not known',
-      facts: {},
-      expected: 'Unknown NoReportYet The reports of the nodes are not known yet',
-    },
-    {
-      name: 'the same, and another generation is stored',
-      facts: { stored: { ...stored, observedGeneration: 0 } },
-      expected: 'Unknown NoReportYet The reports of the nodes are not known yet',
-    },
-    { name: 'the same, after a restart', facts: { stored }, expected: `False ImagesLeft ${texts}` },
-  ])('$name', ({ facts, expected }) => {
-    const { status, reason, message } =
-      conditionOf(statusOf({ policy: removing, ...facts }), 'ImagesRemoved') ?? {};
-    expect(`${status} ${reason} ${message}`).toBe(expected);
+  const cases: readonly (readonly [name: string, expected: string, facts: Partial<StatusFacts>])[] = [
+    ['gone from all nodes', 'True Removed', { removals: [one('a')] }],
+    ['left on some', 'False ImagesLeft', { removals }],
+    ['no node', 'False ImagesLeft', { removals: [one('a', { nodes: 0, gone: 0 })] }],
+    ['gone from the nodes that report', 'Unknown NodesNotReported', { removals: [one('a'), uncertain] }],
+    [
+      'left on a node, and another does not report',
+      'False ImagesLeft',
+      { removals: [uncertain, one('a', { gone: 38, inUse: 1, unknown: 1 })] },
+    ],
+    ['DryRun', 'False ModeDryRun', { policy: { ...removing, mode: 'DryRun' }, removals }],
+    ['all entries ended', 'Unknown Ended', { removals: [] }],
+    ['the reports are not known', 'Unknown NoReportYet', {}],
+    [
+      'the same, and another generation is stored',
+      'Unknown NoReportYet',
+      { stored: { ...stored, observedGeneration: 0 } },
+    ],
+    ['the same, after a restart', 'False ImagesLeft', { stored }],
+  ];
+  const made = (facts: Partial<StatusFacts>) =>
+    conditionOf(statusOf({ policy: removing, ...facts }), 'ImagesRemoved');
+
+  test.each(cases)('%s', (_, expected, facts) => {
+    expect(`${made(facts)?.status} ${made(facts)?.reason}`).toBe(expected);
+  });
+
+  test('has the messages of the file', async () => {
+    const texts = cases.map(([name, , facts]) => `${name}: ${made(facts)?.message}\n`);
+    await expect(texts.join('')).toMatchFileSnapshot('./__snapshots__/images-removed.txt');
   });
 
   test.each([
