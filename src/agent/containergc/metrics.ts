@@ -1,9 +1,5 @@
 import type { Registry } from 'prom-client';
-import {
-  containerKeepReasons,
-  containerRemoveReasons,
-  nodeKeepReasons,
-} from '../../api/reasons.ts';
+import { containerKeepReasons, containerRemoveReasons, nodeKeepReasons } from '../../api/reasons.ts';
 import type { UnitReasons } from '../../gc/metrics.ts';
 import { metricRows } from '../../runtime/serving/metric-rows.ts';
 
