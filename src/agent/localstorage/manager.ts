@@ -23,7 +23,7 @@ import {
 import { planLocalStorage, staleAfterMs } from './plan.ts';
 
 /** Reports how much local storage the pods of this node use: the kubelet. */
-export interface UsageSource {
+interface UsageSource {
   /** Rejects when it cannot be read. */
   usage(signal: AbortSignal): Promise<StorageUsage>;
   /** Closes the connection; a later `usage` opens a new one. */
