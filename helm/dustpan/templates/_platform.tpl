@@ -43,9 +43,14 @@ kind: {runtime: containerd}
 {{- if not .Values.agent.enabled -}}
 agent.enabled is false
 {{- else -}}
+{{ include "dustpan.agent.impossible" . }}
+{{- end -}}
+{{- end }}
+
+{{/* Why the platform allows no agents; empty: it does. */}}
+{{- define "dustpan.agent.impossible" -}}
 {{- with include "dustpan.platform" (dict "root" . "field" "noAgents") -}}
 platform is {{ $.Values.platform }}, and {{ . }}
-{{- end -}}
 {{- end -}}
 {{- end }}
 
@@ -143,8 +148,9 @@ marked
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- if and $marks (not (has "marked" $marks)) (not (or .Values.agent.runtime .Values.agent.criSocket)) -}}
-{{- fail (printf "platform is %s, but no node is of it, for example %s: set platform to that of the nodes, or leave it out (%s)" $platform (first $marks) $off) -}}
+{{- /* At an upgrade the nodes of a platform may be scaled to 0. */ -}}
+{{- if and .Release.IsInstall $marks (not (has "marked" $marks)) (not (or .Values.agent.runtime .Values.agent.criSocket)) -}}
+{{- fail (printf "platform is %s, but no node is of it, for example %s: set platform to that of the nodes, or leave it out (%s, if nodes of it join later)" $platform (first $marks) $off) -}}
 {{- end -}}
 {{- end -}}
 {{- end }}

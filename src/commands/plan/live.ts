@@ -38,7 +38,7 @@ import { isLed, whyNoAgents, type Controller } from '../installation/facts.ts';
 import { readControllers } from '../installation/read.ts';
 import type { PlanConfig } from './command.ts';
 import { adviceOnNodes } from './notes.ts';
-import { readThisNode } from './this-node.ts';
+import { readThisNode } from './local-node.ts';
 
 type LiveConfig = Pick<PlanConfig, 'kube' | 'given' | 'node' | 'through' | 'filter'>;
 

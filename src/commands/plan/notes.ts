@@ -57,7 +57,7 @@ function clusterNotes({ pods, nodes, namespaces }: PlanFacts): readonly string[]
     ['Namespaces', namespaces, 'every pod is kept'],
   ] as const;
   return consequences.flatMap(([what, value, consequence]) =>
-    value === undefined ? [`${what} are not known (list of the API server): ${consequence}.`] : [],
+    value === undefined ? [`${what} are not known: ${consequence}.`] : [],
   );
 }
 
@@ -134,7 +134,7 @@ function reportNotes({ policies = [], parts, usage, reports, moreNodes }: PlanFa
   const isSilent = usage?.length === 0 && parts.length === 0;
   if (isSilent && policies.some(({ nodes }) => nodes !== undefined))
     return [
-      'No node has reported yet, so the removals on nodes are not known. Agents report within 60 s of their start; dustpan status shows why one does not run.',
+      'No node has reported yet, so the removals on nodes are not known. Agents report within 60 s of their start; if agents should run, dustpan status shows why one does not.',
     ];
   if (count === 0) return [];
   const subject = count === 1 ? 'One node has' : `${count} nodes have`;

@@ -6,7 +6,7 @@ import { nodePodCodec, type NodePodFacts } from '../../kube/cache/node-pods.ts';
 import { diskDevices } from '../../node/disk/devices.ts';
 import { imageDiskOf, type StatFs } from '../../node/disk/filesystem.ts';
 import type { NodeLogs } from '../../node/logs/logs.ts';
-import { mountedImages } from '../plan/this-node.ts';
+import { mountedImages } from '../plan/local-node.ts';
 import type { StateReading } from '../../node/disk/state-file.ts';
 import { formatState } from '../../node/disk/state-format.ts';
 import { errorLine } from '../../runtime/errors.ts';

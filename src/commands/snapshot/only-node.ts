@@ -5,7 +5,7 @@ import { usingCluster } from '../cli/connect.ts';
 import type { PersonConnection } from '../cli/connection.ts';
 import { exitCode, problemLine } from '../cli/exit.ts';
 import type { System } from '../cli/system.ts';
-import { podsOnNode } from '../plan/this-node.ts';
+import { podsOnNode } from '../plan/local-node.ts';
 import { usingNode } from './this-node.ts';
 
 interface Given {

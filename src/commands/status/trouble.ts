@@ -118,7 +118,7 @@ const freshMs = 60_000;
 interface PolicyContext {
   /** The valid policies. */
   readonly ranked: readonly Policy[];
-  /** Whether there should be some. */
+  /** Whether nodes should have agents. */
   readonly hasAgents: boolean;
   readonly now: Date;
 }

@@ -256,7 +256,7 @@ function explainUngoverned(pod: PodFacts, verdicts: PodGcPlan['policies']): Why 
   });
   const more = verdicts.length > maxNamed ? [`and ${verdicts.length - maxNamed} more`] : [];
   return causes.length === 0
-    ? { detail: 'No GCPolicy has spec.pods.' }
+    ? { detail: 'No valid GCPolicy has spec.pods.' }
     : { detail: `No GCPolicy selects it: ${[...causes, ...more].join('; ')}.` };
 }
 

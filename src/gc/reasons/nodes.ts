@@ -27,7 +27,7 @@ export const nodeReasons: Readonly<Record<NodeReason, Meaning>> = {
     change: 'The runtime lists containers, sandboxes and the image of each container.',
   },
   NoPolicy: {
-    meaning: 'No GCPolicy has spec.nodes with a nodeSelector that selects the node.',
+    meaning: 'No GCPolicy with spec.nodes selects the node.',
     change: 'A GCPolicy with spec.nodes selects the node.',
   },
   InvalidPolicy: {

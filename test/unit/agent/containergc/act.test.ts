@@ -13,6 +13,15 @@ test('a container in unknown state of a gone pod is stopped before its removal',
   expect(node.runtime.changes).toEqual(['stopContainer u', 'removeContainer u']);
 });
 
+test('a container in unknown state that cannot be stopped is kept', async () => {
+  const node = new Node();
+  node.runtime.add(dead('u', 60, { pod: 'gone', state: 'Unknown' }));
+  node.runtime.fail('stopContainer');
+  await node.pass();
+  await expect(node.pass()).rejects.toThrow('1 of 1 failed');
+  expect(node.left).toEqual(['u']);
+});
+
 const hung = new RuntimeError('DeadlineExceeded', 'deadline');
 
 test('the pass ends after the first removal that fails because the runtime is unavailable', async () => {

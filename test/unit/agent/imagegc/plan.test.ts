@@ -373,6 +373,7 @@ describe('an image on the remove list, on a disk with enough space', () => {
     ['as before', {}, 'a:1', undefined],
     ['now with another name', {}, 'c:1', 'NotSelected'],
     ['now in use', containers('a'), 'a:1', 'InUse'],
+    ['now pinned', { listed: [image('a', { pinned: true })] }, 'a:1', 'Pinned'],
     ['now gone', { listed: [] }, 'a:1', 'Gone'],
   ])('right before its removal, %s: %s', (_, over, tag, expected) => {
     const rule = imageRule(listing);
