@@ -56,7 +56,9 @@ function verdictText({ verdict, controllers, agents, noAgents, trouble }: Status
     ...(agents ?? []).map(
       ({ ready, desired }) => `agents ready on ${ready} of ${counted(desired, 'node', 'nodes')}`,
     ),
-    ...(noAgents === null ? [] : [`no agents on nodes: ${noAgents}, so spec.nodes of policies has no effect`]),
+    ...(noAgents === null
+      ? []
+      : [`no agents on nodes: ${noAgents}, so spec.nodes of policies has no effect`]),
     ...(trouble.length > 0 ? [counted(trouble.length, 'problem', 'problems')] : []),
   ];
   const starting = agents?.some((one) => isStarting(one, now)) ? ' Agents report within 60 s.' : '';
