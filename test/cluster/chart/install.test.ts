@@ -255,18 +255,15 @@ describe('with metrics.secure', () => {
 });
 
 test('after an uninstallation status says so; the next installation leads, and its policies are still there', async () => {
-  const release = ['dustpan', '--namespace', namespace] as const;
-  const lease = ['get', 'lease', 'dustpan-controller', '--namespace', namespace, '-o', 'json'] as const;
-  const leaseSpec = async () =>
-    (JSON.parse(await see(...lease)) as { readonly spec: Record<'holderIdentity' | 'acquireTime', string> })
-      .spec;
-  const before = await leaseSpec();
-  await helm(cluster, 'uninstall', ...release);
+  const path = '-o=jsonpath={.spec.holderIdentity}';
+  const holder = () => see('get', 'lease', 'dustpan-controller', '--namespace', namespace, path);
+  const before = await holder();
+  await helm(cluster, 'uninstall', 'dustpan', '--namespace', namespace);
   const status = (): Promise<string> => copied('node dist/main.js status || true');
   await expect.poll(status, eventually).toMatch(/^dustpan is not installed/);
   await helm(cluster, 'install', 'dustpan', chartDirectory, '--namespace', namespace, '--wait');
+  // Until then the Lease names the pod that is gone.
+  await expect.poll(holder, eventually).not.toBe(before);
   await expect.poll(status, { timeout: 180_000, interval: 2_000 }).toMatch(/^dustpan works; /);
-  const after = await leaseSpec();
-  expect(after.holderIdentity).not.toBe(before.holderIdentity);
   expect(await see('get', 'gcpolicies', '-o', 'name')).toContain('gcpolicy.gc.dustpan.dev/default');
 }, 400_000);
