@@ -52,8 +52,8 @@ function log(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Most tests wait for servers: five jails use two cores for two thirds, and need six GiB of memory. */
-const jailsAtOnce = 5;
+/** Most tests wait for servers: four jails keep two cores busy, and need four to six GiB of memory. */
+const jailsAtOnce = 4;
 
 /** Runs `vitest run` with each file in its jail, any other command in a plain one; the first failure is the result. */
 async function main(command: readonly string[]): Promise<number> {
