@@ -47,7 +47,7 @@ export interface Controller extends Workload {
 }
 
 export interface Lease {
-  /** '' = none. */
+  /** '' = none, or its pod exists no more. */
   readonly holder: string;
   readonly acquiredTime: string;
   readonly renewedTime: string;

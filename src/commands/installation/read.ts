@@ -18,6 +18,7 @@ import { isFinished } from '../../api/pod-phase.ts';
 import type { Connected } from '../cli/connect.ts';
 import { listObjects } from '../cli/list-objects.ts';
 import { reportingControllers } from '../../kube/events/recorder.ts';
+import { holderPod } from '../../kube/lease/record.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import {
   isLed,
@@ -217,7 +218,22 @@ class InstallationReader {
       `lease ${namespace}/${name}`,
     );
     if (found === 'unread') return { ...controller, lease: 'unknown' };
-    return { ...controller, lease: found === 'missing' ? undefined : leaseOf(found) };
+    if (found === 'missing') return { ...controller, lease: undefined };
+    const lease = leaseOf(found);
+    return { ...controller, lease: (await this.#isGone(found)) ? { ...lease, holder: '' } : lease };
+  }
+
+  /** Whether the pod of the holder exists no more: after an uninstallation the Lease still names it. */
+  async #isGone({ body }: KubeResponse): Promise<boolean> {
+    const { metadata, spec } = asObject(parseJson(body));
+    const annotations = textsOf(asObject(metadata)['annotations']);
+    const holderIdentity = asText(asObject(spec)['holderIdentity']);
+    const pod = holderPod({ metadata: { annotations }, spec: { holderIdentity } });
+    if (pod === undefined) return false;
+    const path = `/api/v1/namespaces/${encodeURIComponent(pod.namespace)}/pods`;
+    const query = { fieldSelector: `metadata.name=${pod.name}` };
+    const found = await this.#list({ name: 'pods', path, query }, uidOf, `pods in ${pod.namespace}`);
+    return found?.every((uid) => uid !== pod.uid) === true;
   }
 
   async #get(path: string, what: string): Promise<KubeResponse | 'unread' | 'missing'> {
@@ -453,6 +469,7 @@ function leaseOf({ body, headers }: KubeResponse): Lease {
   };
 }
 
+const uidOf = (json: unknown): string => asText(asObject(asObject(json)['metadata'])['uid']);
 const nameOf = (json: unknown): string => asText(asObject(asObject(json)['metadata'])['name']);
 
 function policyNameOf(json: unknown): string {

@@ -168,8 +168,8 @@ function nodeLayout(screen: TopScreen, items: readonly NodeRow[]): readonly TopC
     onlyWide(bytes('ORPHANS', ({ orphansBytes }) => orphansBytes)),
     onlyWide(bytes('OTHER', ({ otherBytes }) => otherBytes)),
     onlyWide(bytes('COLLECTABLE', ({ collectableBytes }) => collectableBytes)),
-    { title: 'LARGEST NS', text: ({ node }) => namespaceText(node, screen) },
-    onlyWide(number('BYTES', ({ node }) => sizeOf(node.largestNamespace?.bytes))),
+    { title: 'LARGEST NS', text: (line) => namespaceText(line, screen) },
+    onlyWide(number('BYTES', (line) => sizeOf(largestOn(line)?.bytes))),
     onlyWide({ title: 'FASTEST NS', text: ({ node }) => node.fastestNamespace?.name ?? unknown }),
     onlyWide(number('PODS', ({ node }) => String(node.podCount ?? unknown))),
     number('GROWTH', ({ disk }) => rateOf(disk?.growthBytesPerHour)),
@@ -184,9 +184,16 @@ function nodeLayout(screen: TopScreen, items: readonly NodeRow[]): readonly TopC
   ];
 }
 
+/** Of two disks, the largest namespace of the node may use one alone. */
+function largestOn({ node: { largestNamespace: largest }, disk }: NodeLine): NodeRow['largestNamespace'] {
+  const classes = ['layersBytes', 'volumesBytes', 'logsBytes'] as const;
+  const isOn = classes.some((one) => (disk?.[one] ?? 0) > 0 && (largest?.[one] ?? 0) > 0);
+  return isOn ? largest : undefined;
+}
+
 /** Short, so that the names of nodes have room; nothing in a narrow terminal. */
-function namespaceText({ largestNamespace }: NodeRow, { width, isWide }: TopScreen): string {
-  const name = largestNamespace?.name ?? unknown;
+function namespaceText(line: NodeLine, { width, isWide }: TopScreen): string {
+  const name = largestOn(line)?.name ?? unknown;
   if (isWide || width === undefined) return name;
   return width < wideEnough ? '' : fitted(name, 16);
 }

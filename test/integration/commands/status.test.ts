@@ -125,11 +125,43 @@ describe('once', () => {
   });
 
   test.each([
+    { name: 'exists', uid: 'uid-1', text: /^dustpan works; controller [^;]*, leader old for / },
+    { name: 'was replaced under its name', uid: 'uid-2', text: /^dustpan does not work: nothing acts now; / },
+    { name: 'exists no more', uid: undefined, text: /^dustpan does not work: nothing acts now; / },
+  ])('after an uninstallation the Lease names a leader: its pod $name', async ({ uid, text }) => {
+    await start();
+    const metadata = { namespace: 'dustpan-system', creationTimestamp: time(5) };
+    const labels = {
+      'app.kubernetes.io/part-of': 'dustpan',
+      'app.kubernetes.io/component': 'controller',
+    };
+    api.store.apply({
+      ...{ apiVersion: 'apps/v1', kind: 'Deployment', spec: { replicas: 1 }, status: { readyReplicas: 1 } },
+      metadata: { ...metadata, name: 'dustpan-controller', labels },
+    });
+    api.store.apply({
+      ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' },
+      metadata: {
+        ...{ ...metadata, name: 'dustpan-controller' },
+        annotations: { 'gc.dustpan.dev/holder-pod': 'dustpan-system/old/uid-1' },
+      },
+      spec: {
+        ...{ holderIdentity: 'old_1', leaseDurationSeconds: 15 },
+        ...{ acquireTime: time(5), renewTime: time(0) },
+      },
+    });
+    if (uid !== undefined)
+      api.store.apply({ apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, name: 'old', uid } });
+    const { stdout } = await status('--installation');
+    expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(text);
+  });
+
+  test.each([
     { name: 'its agents are there too', hasAgents: true, line: 'agents ready on 1 of 1 node' },
     {
       name: 'its platform has no agents',
       hasAgents: false,
-      line: 'no agents on nodes: Autopilot rejects them',
+      line: 'no agents on nodes: Autopilot rejects them, so spec.nodes of policies has no effect',
     },
   ])('with the rights of helm test, nothing is left unread: $name', async ({ hasAgents, line }) => {
     await start();

@@ -22,8 +22,9 @@ const wide = { ...piped, isWide: true };
 
 const twoDisks = {
   measuredTime: inMinutes(-2),
+  namespaces: [namespace('team-a', 8, { layersBytes: 0, volumesBytes: 8 * gib, logsBytes: 0 })],
   fileSystems: [
-    disk(20),
+    disk(20, { volumesBytes: 8 * gib }),
     disk(180, {
       name: 'imagefs',
       imagesUnusedBytes: 60 * gib,
