@@ -62,7 +62,10 @@ function verdictText({ verdict, controllers, agents, noAgents, trouble }: Status
     ...(trouble.length > 0 ? [counted(trouble.length, 'problem', 'problems')] : []),
   ];
   const starting = agents?.some((one) => isStarting(one, now)) ? ' Agents report within 60 s.' : '';
-  return `${[verdicts[verdict], ...parts].join('; ')}.${starting}`;
+  // A workload that is only just there has no problem yet.
+  const isYoung = verdict === 'DoesNotWork' && trouble.length === 0;
+  const first = isYoung ? 'dustpan starts: nothing acts yet' : verdicts[verdict];
+  return `${[first, ...parts].join('; ')}.${starting}`;
 }
 
 function troubleText({ kind, names, reason, message, since, reportTime }: Trouble, now: Date): string {
