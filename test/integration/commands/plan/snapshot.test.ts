@@ -180,7 +180,7 @@ describe('a missing file counts as not known', () => {
     input.drop('snapshot/nodes.json');
     const result = await plan('--assume-quarantine-elapsed');
     expect(removals(result)).toEqual(['Unscheduled never-placed']);
-    expect(result.notes.join()).toContain('Nodes are not known (list of the API server)');
+    expect(result.notes.join()).toContain('Nodes are not known: ');
     expect(result.notes.at(-1)).toMatch(/^Snapshot \S+ has no nodes\.json\.$/);
   });
 
