@@ -12,7 +12,15 @@ import type {
   V1ValidatingAdmissionPolicyBinding,
 } from '@kubernetes/client-node';
 import { inJson, nodesResource } from '../../kube/cache/resources.ts';
-import { asList, asObject, asObjects, asText, parseJson, type Unchecked } from '../../kube/codec/json.ts';
+import {
+  asList,
+  asObject,
+  asObjects,
+  asText,
+  parseJson,
+  type JsonObject,
+  type Unchecked,
+} from '../../kube/codec/json.ts';
 import { isForbidden, isNotFound, type KubeResponse, type KubeTransport } from '../../kube/http/transport.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import type { Connected } from '../cli/connect.ts';
@@ -219,15 +227,15 @@ class InstallationReader {
     );
     if (found === 'unread') return { ...controller, lease: 'unknown' };
     if (found === 'missing') return { ...controller, lease: undefined };
-    const lease = leaseOf(found);
-    return { ...controller, lease: (await this.#isGone(found)) ? { ...lease, holder: '' } : lease };
+    const json = asObject(parseJson(found.body));
+    const lease = leaseOf(json, found.headers);
+    const isGone = await this.#isGone(json, lease.holder);
+    return { ...controller, lease: isGone ? { ...lease, holder: '' } : lease };
   }
 
   /** Whether the pod of the holder exists no more: after an uninstallation the Lease still names it. */
-  async #isGone({ body }: KubeResponse): Promise<boolean> {
-    const { metadata, spec } = asObject(parseJson(body));
+  async #isGone({ metadata }: JsonObject, holderIdentity: string): Promise<boolean> {
     const annotations = textsOf(asObject(metadata)['annotations']);
-    const holderIdentity = asText(asObject(spec)['holderIdentity']);
     const pod = holderPod({ metadata: { annotations }, spec: { holderIdentity } });
     if (pod === undefined) return false;
     const path = `/api/v1/namespaces/${encodeURIComponent(pod.namespace)}/pods`;
@@ -458,8 +466,8 @@ function warningOf(json: unknown): Warning | undefined {
   };
 }
 
-function leaseOf({ body, headers }: KubeResponse): Lease {
-  const spec = asObject(asObject(parseJson(body))['spec']);
+function leaseOf(json: JsonObject, headers: KubeResponse['headers']): Lease {
+  const spec = asObject(json['spec']);
   return {
     holder: asText(spec['holderIdentity']),
     acquiredTime: asText(spec['acquireTime']),

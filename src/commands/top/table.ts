@@ -184,7 +184,7 @@ function nodeLayout(screen: TopScreen, items: readonly NodeRow[]): readonly TopC
   ];
 }
 
-/** Of two disks, the largest namespace of the node may use one alone. */
+/** With two disks, the largest namespace of the node may use only one of them. */
 function largestOn({ node: { largestNamespace: largest }, disk }: NodeLine): NodeRow['largestNamespace'] {
   const classes = ['layersBytes', 'volumesBytes', 'logsBytes'] as const;
   const isOn = classes.some((one) => (disk?.[one] ?? 0) > 0 && (largest?.[one] ?? 0) > 0);

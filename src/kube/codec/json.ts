@@ -34,7 +34,7 @@ import { Status, type ObjectMeta, type OwnerReference, type Time } from '../gen/
 /** A JSON object with the field names of T. No value is checked yet. */
 export type Unchecked<T> = { readonly [K in keyof T]?: unknown };
 
-type JsonObject = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
 const nothing: JsonObject = Object.freeze({});
 
