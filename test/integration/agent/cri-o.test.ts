@@ -5,7 +5,7 @@ import type { ImageSpec } from '../../sandbox/cri/image-store.ts';
 import { until } from '../built.ts';
 import { AgentEnvironment, nodesPolicy, type RunningAgent } from './environment.ts';
 
-// Each on a node of its own, with a runtime that behaves like CRI-O: docs/compatibility.md lists the behaviours.
+// Each on a node of its own, with a runtime that behaves like CRI-O: docs/adr/0078 lists the behaviours.
 const test = sequential.concurrent;
 
 const repository = 'registry.example.com';

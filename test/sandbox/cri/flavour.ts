@@ -3,7 +3,7 @@ import { refused } from './sim-error.ts';
 import type { SimulatedRuntime } from './simulated-runtime.ts';
 
 /**
- * The runtime that the simulated one behaves like. CRI-O was read, not run: docs/compatibility.md lists each behaviour with its source. It lists
+ * The runtime that the simulated one behaves like. CRI-O was read, not run: docs/adr/0078 lists each behaviour with its source. It lists
  * ids without `sha256:`, has a digest for every image, keeps artifacts among the images, and refuses to remove an image in use.
  */
 export type Flavour = 'containerd' | 'cri-o';
