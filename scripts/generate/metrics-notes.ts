@@ -54,17 +54,6 @@ export const placeLabels: Readonly<Record<string, string>> = {
   version: 'version of dustpan',
 };
 
-/** Labels of prom-client's default metrics. */
-export const nodeLabels: Readonly<Record<string, string>> = {
-  kind: 'kind of garbage collection',
-  major: 'major version of Node.js',
-  minor: 'minor version of Node.js',
-  patch: 'patch version of Node.js',
-  space: "space of V8's heap",
-  type: "Node's name of the resource",
-  version: 'version of Node.js',
-};
-
 /** Metrics of Kubernetes with the same meaning, and the same labels except as noted. */
 export const upstreamMetrics: Readonly<Record<string, string>> = {
   dustpan_pod_gc_force_delete_pods_total:
@@ -87,9 +76,4 @@ export const upstreamMetrics: Readonly<Record<string, string>> = {
   dustpan_loop_pass_duration_seconds:
     '`controller_runtime_reconcile_time_seconds` of controllers made with controller-runtime, by `controller` instead of `loop`',
   dustpan_build_info: '`kubernetes_build_info`, with other labels',
-  process_cpu_seconds_total: 'the same name',
-  process_max_fds: 'the same name',
-  process_open_fds: 'the same name',
-  process_resident_memory_bytes: 'the same name',
-  process_start_time_seconds: 'the same name',
 };

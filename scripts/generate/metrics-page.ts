@@ -1,10 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { load } from 'js-yaml';
+import { dashboardRows } from './dashboard-rows.ts';
 import { code, codes, heading, page } from './markdown.ts';
 import { components, isDefaultMetric, metricsOf, type MetricFacts } from './metrics-list.ts';
-import { nodeLabels, openLabels, placeLabels, upstreamMetrics } from './metrics-notes.ts';
+import { openLabels, placeLabels, upstreamMetrics } from './metrics-notes.ts';
 
 /** docs/reference/metrics.md. */
 export async function metricsPage(): Promise<string> {
-  const [controller, agent] = await Promise.all(components.map(metricsOf));
+  const own = async (component: (typeof components)[number]): Promise<readonly MetricFacts[]> =>
+    (await metricsOf(component)).filter(({ name }) => !isDefaultMetric(name));
+  const [controller, agent] = await Promise.all(components.map(own));
   const both = (controller ?? []).flatMap((one) => {
     const other = agent?.find(({ name }) => name === one.name);
     return other === undefined ? [] : [{ ...one, labels: joined(one.labels, other.labels) }];
@@ -14,8 +19,9 @@ export async function metricsPage(): Promise<string> {
   return page('Metrics', 'the registries of controller and agent', [
     'Served at `/metrics` of the address `--metrics-bind-address` (`:8080`), in the text format of Prometheus. All metrics that begin with `dustpan_`',
     'are alpha (`[ALPHA]` in their help): names and labels may change. Label values that are listed as "preset" exist from the start, with the value 0,',
-    'so that `increase()` works. Metrics that begin with `nodejs_` and `process_` are the defaults of prom-client. A metric without a listed counterpart',
-    'has none upstream. No label names the node or the pod of dustpan itself: the scraper adds them.',
+    'so that `increase()` works. Metrics that begin with `nodejs_` and `process_` are the defaults of',
+    '[prom-client](https://github.com/siimon/prom-client). A metric without a listed counterpart has none upstream. No label names the node or the',
+    'pod of dustpan itself: the scraper adds them. A metric without an alert or a panel is for your own queries.',
     ...section('Controller', only(controller)),
     ...section('Agent', only(agent)),
     ...section('Controller and agent', both),
@@ -35,15 +41,37 @@ const section = (title: string, metrics: readonly MetricFacts[]): readonly strin
 
 function entry({ name, type, help, labels }: MetricFacts): readonly string[] {
   const upstream = upstreamMetrics[name];
-  return [
-    ...heading(3, code(name)),
-    `${type[0]?.toUpperCase() ?? ''}${type.slice(1)}. ${help}`,
-    ...(labels.size > 0 || upstream !== undefined ? [''] : []),
+  const users = usersOf(name);
+  const notes = [
     ...[...labels].map(
-      ([label, values]) =>
-        `- label ${code(label)}: ${isDefaultMetric(name) ? (nodeLabels[label] ?? '') : labelText(label, values, labels.has('unit'))}`,
+      ([label, values]) => `- label ${code(label)}: ${labelText(label, values, labels.has('unit'))}`,
     ),
+    ...(users.length > 0 ? [`- used by ${users.join(', ')}`] : []),
     ...(upstream === undefined ? [] : [`- upstream's counterpart: ${upstream}`]),
+  ];
+  const text = `${type[0]?.toUpperCase() ?? ''}${type.slice(1)}. ${help}`;
+  return [...heading(3, code(name)), text, ...(notes.length > 0 ? ['', ...notes] : [])];
+}
+
+interface RuleFile {
+  readonly groups: readonly {
+    readonly rules: readonly { readonly alert: string; readonly expr: string }[];
+  }[];
+}
+
+const alerts = (load(readFileSync('helm/dustpan/files/rules.yaml', 'utf8')) as RuleFile).groups.flatMap(
+  ({ rules }) => rules,
+);
+const panels = dashboardRows.flatMap(({ panels: inside }) => inside);
+
+/** The alerts and the panels of the dashboard that query a metric. */
+function usersOf(name: string): readonly string[] {
+  const series = new RegExp(String.raw`\b${name}(_bucket|_sum|_count)?\b`);
+  const ringing = alerts.filter(({ expr }) => series.test(expr)).map(({ alert }) => alert);
+  const shown = panels.filter(({ queries }) => queries.some(({ expr }) => series.test(expr)));
+  return [
+    ...ringing.map((alert) => `[${alert}](../troubleshooting.md#${alert.toLowerCase()})`),
+    ...shown.map(({ title }) => `the panel "${title}"`),
   ];
 }
 
