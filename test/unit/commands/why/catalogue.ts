@@ -26,22 +26,17 @@ interface Case {
  * `__snapshots__/FILE.txt` has. This is the only test of the sentences; `vitest -u` writes the file again.
  */
 export function testReasons(file: string, reasons: readonly Reason[], cases: readonly Case[]): void {
-  const sorted = [...new Set(reasons)].flatMap((one) => cases.filter(({ reason }) => reason === one));
-
-  test('every reason has a case, and every case one of the reasons', () => {
-    expect(reasons.filter((one) => !cases.some(({ reason }) => reason === one))).toEqual([]);
-    expect(sorted).toHaveLength(cases.length);
-  });
-
-  test.each(cases)('$reason: $name', ({ reason, answer }) => {
-    const { explanations } = answer();
-    expect(explanations[0]?.reason).toBe(reason);
-  });
-
-  test('the sentences are those of the file', async () => {
-    const text = sorted.map(({ reason, name, answer }) => `# ${reason}: ${name}\n\n${whyTable(answer())}`);
-    expect(text.join('\n')).not.toMatch(/undefined|NaN|Infinity|\(\)|\[object| {2},|^(?!#).{81}/m);
-    await expect(text.join('\n')).toMatchFileSnapshot(`./__snapshots__/${file}.txt`);
+  test('every reason has a case, and the sentences are those of the file', async () => {
+    const texts = [...new Set(reasons)].flatMap((reason) => {
+      const own = cases.filter((one) => one.reason === reason);
+      const answers = own.map(({ answer }) => answer());
+      expect(answers.map(({ explanations }) => explanations[0]?.reason)).toEqual(own.map(() => reason));
+      expect(own, reason).not.toEqual([]);
+      return answers.map((answer, i) => `# ${reason}: ${own[i]?.name ?? ''}\n\n${whyTable(answer)}`);
+    });
+    expect(texts).toHaveLength(cases.length);
+    expect(texts.join('\n')).not.toMatch(/undefined|NaN|Infinity|\(\)|\[object| {2},|^(?!#).{81}/m);
+    await expect(texts.join('\n')).toMatchFileSnapshot(`./__snapshots__/${file}.txt`);
   });
 }
 

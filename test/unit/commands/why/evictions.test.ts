@@ -60,9 +60,6 @@ const planned: Cases<EvictionKeepReason | 'emptydirfs.limit' | 'nodefs.available
   },
   'nodefs.available': {
     'as budgets allow': pressed,
-    'most is in logs': requesting(
-      pressureRequest('a', { largest: { name: 'logs of container main', amount: 80 * 1024 ** 2 } }),
-    ),
   },
   PodGone: { 'not listed': { pods: new Map() } },
   PodMoved: { 'on another node': { pods: byUid(pod('a', { ...running, nodeName: 'node-2' })) } },
@@ -81,7 +78,6 @@ const planned: Cases<EvictionKeepReason | 'emptydirfs.limit' | 'nodefs.available
     'of its owner': remembering({ owners: new Map([['default/a', evictedOnce]]) }),
     'of the cluster': remembering({ evictedAtMs: Array.from({ length: 10 }, () => 0) }),
     'of its node': remembering({ pauses: new Map([['node-1', pause]]) }, pressed),
-    'of a new leader': remembering({ firstPause: pause }, pressed),
   },
   NothingFreed: { 'three times': remembering({ relief: new Map([['node-1', inVain]]) }, pressed) },
   BudgetBlocked: { 'by a budget': deferred('BudgetBlocked') },

@@ -37,11 +37,6 @@ const fewInodes = { ...half, inodes: 1000, inodesFree: 100 };
 const listed = (pattern: string) => ({ image: pattern, untilMs: minutesAgo(-60) });
 const exempt = [{ image: 'x:*', maximumAgeMs: undefined }];
 
-const pulledAgain = {
-  images: new Map([['sha256:x', usedMinutesAgo(60)]]),
-  removed: [{ digest: 'sha256:x', atMs: minutesAgo(25 * 60) }],
-};
-
 /** Another image, used before `x`. */
 const two = (over: Partial<NodePart> = {}): NodePart =>
   partWith({ images: [image('x'), image('y')], ...over }, { x: 60, y: 90 });
@@ -74,24 +69,14 @@ const planned: Cases<
   RemoveListed: { 'the second entry': governed({ remove: [listed('y'), listed('x:*')] }) },
   Age: {
     'the age of all': governed({ maximumAgeMs: 1_800_000 }),
-    'the age of some images': governed({
-      maximumAgeByImage: [
-        { image: 'base:*', maximumAgeMs: undefined },
-        { image: 'x:*', maximumAgeMs: 1_800_000 },
-      ],
-    }),
   },
   Space: {
-    'the only image': governed(),
     'after one that is removed by age': governed(isOld, two({ images: [image('x'), smallImage] })),
-    'for inodes': governed({ inodes }, partWith({ disk: fewInodes })),
     'for bytes and inodes': governed({ inodes }, partWith({ disk: { ...fewInodes, availableBytes: 1000 } })),
   },
   ...byDiskSignal((signal) => ({ 'for node pressure': short(signal) })),
   InUse: {
     'by a container that has ended': madeFrom('c', { imageId: 'sha256:x', state: 'Exited' }),
-    'by a container without a name': madeFrom('c', { imageId: 'sha256:x', name: '' }),
-    'by a reference': madeFrom('c', { imageId: '', imageRef: 'sha256:x' }),
     'perhaps, by a container of an unknown image': madeFrom('c', { imageId: '', imageRef: 'sha256:y' }),
     'by a container, on the remove list': governed(
       { remove: [listed('x')] },
@@ -121,42 +106,24 @@ const planned: Cases<
   },
   NotSelected: {
     'another name': governed({ only: ['registry.example.com/ci/*'] }),
-    'no name': {
-      ...governed({ only: ['ci/*', 'y'] }, partWith({ images: [image('x', { tags: [] })] })),
-      ask: 'sha256:x',
-    },
   },
   KeepListed: { 'by the second pattern': governed({ keep: ['a', 'x:*'] }) },
   TooYoung: {
     'the age of all': governed({ minimumAgeMs: 90_000_000 }),
-    'pulled again after a removal': governed({ minimumAgeMs: 50_400_000 }, partWith({ state: pulledAgain })),
   },
   UsedRecently: { 'in this pass': governed({}, partWith({}, { x: 0 })) },
   BelowThreshold: {
     'of bytes': on({ disk: half }),
-    'of bytes, and another name is not on the remove list': governed(
-      { remove: [listed('x')] },
-      partWith({ disk: half, images: [image('x', { tags: ['docker.io/library/x:latest', 'y:1'] })] }),
-    ),
-    'that is 100 %': governed({ highThresholdPercent: 100 }),
     'of bytes, and it is exempt from an age': governed(
       { maximumAgeMs: 1_800_000, maximumAgeByImage: exempt },
       partWith({ disk: half }),
     ),
     'of bytes and inodes': governed({ inodes }, partWith({ disk: { ...fewInodes, inodesFree: 500 } })),
-    'of bytes, and of inodes with 100 %': governed(
-      { inodes: { ...inodes, highThresholdPercent: 100 } },
-      partWith({ disk: fewInodes }),
-    ),
-    'of bytes, where inodes are not counted': governed({ inodes }, partWith({ disk: half })),
   },
   TargetMet: {
     'by images before it': governed({}, two()),
-    'by images that are removed by age': governed(isOld, two()),
-    'of inodes, by images before it': governed({ inodes }, two({ disk: fewInodes })),
     'of inodes, by images that are removed by age': governed({ inodes, ...isOld }, two({ disk: fewInodes })),
     'of node pressure, by images before it': short('nodefs.available', two()),
-    'of node pressure, by images that are removed by age': short('nodefs.available', two(), isOld),
   },
   Holding: {
     'a new generation': governed(
@@ -172,7 +139,6 @@ const planned: Cases<
   },
   DiskUnknown: {
     'not measured': on({ disk: undefined }),
-    'a capacity of 0': on({ disk: { capacityBytes: 0, availableBytes: 0 } }),
   },
   NoPolicy: { 'none at all': { policies: [], part: partWith() } },
   InvalidPolicy: { 'it may select the node': { policies: [broken], part: partWith() } },

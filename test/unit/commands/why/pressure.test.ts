@@ -73,10 +73,6 @@ const planned: Cases<DiskSignal | PressureKeepReason> = {
   },
   NoUsage: {
     'nothing at all': { ...one, ...crowded({ a: writes(0) }) },
-    'next to nothing': {
-      ...one,
-      ...crowded({ a: writes(1) }, diskReading({ available: 1024 * mib, capacity: 80 * 1024 * mib })),
-    },
   },
   RankedLater: {
     'the last of five': {
