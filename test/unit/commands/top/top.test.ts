@@ -229,18 +229,6 @@ describe('tables', () => {
   });
 });
 
-test.each([
-  [
-    'an older agent that has stopped',
-    [{ ...withoutUsage('a'), reportTime: inMinutes(-16) }],
-    ['NoUsage', 'Stale'],
-  ],
-  ['values of exactly 15 minutes', [reported('a', { ...busyUsage(), measuredTime: inMinutes(-15) })], []],
-  ['a clock that is ahead by a minute', [reported('a', { ...busyUsage(), measuredTime: inMinutes(1) })], []],
-])('the notes on %s', (_, reports, expected) => {
-  expect(viewOf('nodes', facts(reports)).notes.map(({ reason }) => reason)).toEqual(expected);
-});
-
 test('forecasts are of the three nodes that are full first, or of each node of --node', () => {
   const full = (name: string, hours: number) =>
     reported(name, {

@@ -190,6 +190,7 @@ const planned: Cases<
   NodeUnknown: { 'nodes are not known': { ...asked('old', old), nodes: undefined } },
   RuleOff: {
     'for containers': { ...asked('old', old), policies: [nodesPolicy({})] },
+    'for sandboxes': asked('pod-sandbox', idle, { sandboxes: false }),
     'for leftovers': { ...leftover('podDirectories'), policies: [nodesPolicy({ containerGC: rule() })] },
   },
 };

@@ -53,10 +53,6 @@ const ofNode = (labels: Record<string, string>): Case => ({
 const planned: Cases<EvictionKeepReason | 'emptydirfs.limit' | 'nodefs.available', Case> = {
   'emptydirfs.limit': {
     'where budgets are ignored': { policy: evictPolicy({ respectPodDisruptionBudgets: false }) },
-    'a volume under its limit': {
-      ...requesting(evictionRequest('a', { observedBytes: 95 * 1024 ** 2 })),
-      policy: evictPolicy({ evictAtPercent: 90 }),
-    },
   },
   'nodefs.available': {
     'as budgets allow': pressed,

@@ -134,15 +134,10 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
   },
   UnderThreshold: {
     'fewer than the threshold': finished({ threshold: 5 }, aged('y', 30), aged('x', 60)),
-    'others of the namespace are deleted': finished(
-      { threshold: 0, perNamespaceThreshold: 1 },
-      ...[aged('y', 90), aged('x', 60), aged('b/z', 95)],
-    ),
     'one cannot be deleted': finished(
       { threshold: 1 },
       ...[aged('z', 90), aged('y', 95, finalizerHeld), aged('x', 60)],
     ),
-    'no limit at all': finished({ threshold: 0 }, aged('x', 60)),
   },
   RuleOff: { 'no rule for finished pods': { policies: [orphaned()], pods: [pod('x')] } },
   TooYoung: {
@@ -151,7 +146,6 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
       aged('x', 60),
     ),
     'an annotation': annotated('90m'),
-    'finished at an unknown time': finished({ ttlAfterFinishedMs: 1_800_000 }, pod('x')),
   },
   KeepMarked: {
     'the pod': finished({ threshold: 1 }, pod('x', { labels: keepMark })),
@@ -170,17 +164,12 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
       ...finished({ protectUnfinishedJobs: true }, pod('x', { controller: owner('Job', 'deleted') })),
       jobs: [jobOf(job)],
     },
-    'Jobs are not known': finished({ protectUnfinishedJobs: true }, pod('x', { controller: job })),
   },
   KeptForOwner: {
     'one of two, of a CronJob': {
       ...finished({ ttlAfterFinishedMs: 1, keepPerOwner: 2 }, pod('x', { controller: job })),
       jobs: [cronJob],
     },
-    'the newest that succeeded': finished(
-      { ttlAfterFinishedMs: 1, keepPerOwnerByPhase: { succeeded: 1, failed: 0 } },
-      pod('x', { controller: job }),
-    ),
   },
   FinalizerHeld: { 'by a finalizer': finished({}, pod('x', finalizerHeld)) },
   Quarantined: {

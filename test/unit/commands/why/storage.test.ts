@@ -1,7 +1,5 @@
 import { evictionSignals, type EvictionSignal, type StoragePod } from '../../../../src/api/local-storage.ts';
-import type { Policy } from '../../../../src/api/policy/policy.ts';
-import { nodeKeepReasons, storageKeepReasons, type StorageKeepReason } from '../../../../src/api/reasons.ts';
-import { everything } from '../../../builders.ts';
+import { storageKeepReasons, type StorageKeepReason } from '../../../../src/api/reasons.ts';
 import {
   container,
   limited,
@@ -10,22 +8,16 @@ import {
   scratch,
   storagePolicy,
 } from '../../agent/localstorage/builders.ts';
-import { broken, nodesBy, nodesPolicy, type Facts } from '../facts.ts';
+import { nodesBy, type Facts } from '../facts.ts';
 import { storing } from '../plan/node-facts.ts';
-import { casesOf, explainedBy, testReasons, type Cases } from './catalogue.ts';
+import { casesOf, explainedBy, ruleElsewhere, testReasons, type Cases, type NodeWide } from './catalogue.ts';
 
 const over = storing(scratch, overVolume);
 const overAs = (pod: Partial<StoragePod>): Facts => storing(scratch, overVolume, { over: pod });
 
-/** Has a rule for local storage, but selects other nodes. */
-const elsewhere: Policy = nodesPolicy({
-  nodeSelector: { ...everything, matchLabels: { disk: 'none' } },
-  localStorageEviction: storagePolicy(),
-});
-
 const half = { main: { logs: 150 } };
 
-const planned: Cases<EvictionSignal | StorageKeepReason> = {
+const planned: Cases<EvictionSignal | Exclude<StorageKeepReason, NodeWide>> = {
   'emptydirfs.limit': {
     'over the limit': over,
     'over a part of the limit, where budgets are ignored': storing(
@@ -37,10 +29,6 @@ const planned: Cases<EvictionSignal | StorageKeepReason> = {
   },
   'ephemeralpodfs.limit': {
     'over the limit': storing(limited, overPod),
-    'most is in a volume': storing(
-      { ...limited, ...scratch },
-      { total: 150, volumes: { tmp: 90 }, containers: { main: { logs: 50, layer: 10 } } },
-    ),
   },
   'ephemeralcontainerfs.limit': {
     'over the limit': storing(
@@ -78,14 +66,11 @@ const planned: Cases<EvictionSignal | StorageKeepReason> = {
     ),
     'of the node': { ...over, part: { ...over.part, usage: undefined } },
   },
-  NoPolicy: { 'one for other nodes': { ...over, policies: [elsewhere] } },
-  InvalidPolicy: { 'it may select the node': { ...over, policies: [broken, elsewhere] } },
-  NodeUnknown: { 'not listed': { ...over, nodes: [] } },
-  RuleOff: { 'no rule for local storage': { ...over, policies: [...nodesBy({}).policies, elsewhere] } },
+  RuleOff: { 'no rule for local storage': ruleElsewhere(over, { localStorageEviction: storagePolicy() }) },
 };
 
 testReasons(
   'storage',
-  [...evictionSignals, ...storageKeepReasons, ...nodeKeepReasons],
+  [...evictionSignals, ...storageKeepReasons, 'RuleOff'],
   casesOf(planned, (facts) => explainedBy('localstorage', facts, ({ kind }) => kind === 'Pod')),
 );

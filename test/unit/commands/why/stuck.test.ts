@@ -35,6 +35,7 @@ const cases: Readonly<Record<string, Facts>> = {
   'a dead node': ending({}, dead),
   'a dead node that is out of service': ending({}, taintedBy('Enforce')),
   'a dead node that is out of service, in mode DryRun': ending({}, taintedBy('DryRun')),
+  'a dead node, where it has not started': { ...pending('', ''), ...dead },
   'no node': ending({}, { nodes: [] }),
   'a finalizer': ending({ deletionGracePeriodSeconds: 0, finalizers: ['example.com/backup'] }),
   'finalizers of Kubernetes, and one without a domain': held(
@@ -48,6 +49,7 @@ const cases: Readonly<Record<string, Facts>> = {
   'no node fits': pending('Unschedulable', '0/3 nodes are available: 3 Insufficient cpu.', unbound),
   'no scheduler': pending('', '', unbound),
   'a claim is missing': pending('Unschedulable', 'persistentvolumeclaim "data" not found', unbound),
+  'a volume, before its containers': pending('PodReadyToStartContainers', ''),
   'a Secret is missing': pending('CreateContainerConfigError', 'secret "x" not found'),
   'a kubelet that does not report': pending('', '', { phase: 'Unknown' }),
   'nothing after nine minutes': ending({ deletionAtMs: minutesAgo(9) }),
