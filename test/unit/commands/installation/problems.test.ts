@@ -8,15 +8,9 @@ import {
 } from '../../../../src/commands/installation/problems.ts';
 import { agents, controller, installation, lease as held, minutesAgo, now } from '../status/fixtures.ts';
 
-const pod = (component: 'agent' | 'controller', given: Partial<OwnPod> = {}): OwnPod => ({
-  ...{
-    namespace: 'dustpan-system',
-    name: `dustpan-${component}-x`,
-    component,
-    instance: 'dustpan',
-    nodeName: 'node-1',
-  },
-  ...{ ready: false, createdTime: minutesAgo(5), reason: '', message: '' },
+const pod = (given: Partial<OwnPod>): OwnPod => ({
+  ...{ namespace: 'dustpan-system', name: 'dustpan-agent-x', component: 'agent', instance: 'dustpan' },
+  ...{ nodeName: 'node-1', ready: false, createdTime: minutesAgo(5), reason: '', message: '' },
   ...given,
 });
 const warning = (given: Partial<Warning>): Warning => ({
@@ -31,9 +25,6 @@ const withAgents = (given: Partial<Workload>, rest: Partial<Installation> = {}):
   agents: [{ ...agents, ready: 1, ...given }],
   ...rest,
 });
-/** The agents, of which one has this pod. */
-const agentPod = (given: Partial<OwnPod> = {}): Installation =>
-  withAgents({}, { pods: [pod('agent', given)] });
 /** No agent runs, because each of their pods is refused. */
 const refused = (message: string): Installation =>
   withAgents({ ready: 0 }, { warnings: [warning({ message })] });
@@ -91,17 +82,14 @@ const cases: Readonly<Record<string, Installation>> = {
     { ready: 0 },
     {
       pods: ['node-2', 'node-1'].map((nodeName) =>
-        pod('agent', { nodeName, reason: 'ErrImagePull', message: 'not found' }),
+        pod({ nodeName, reason: 'ErrImagePull', message: 'not found' }),
       ),
     },
   ),
   'a path of one node is missing': withAgents(
     {},
     {
-      pods: [
-        pod('agent', { reason: 'ContainerCreating' }),
-        pod('agent', { ready: true, nodeName: 'node-2' }),
-      ],
+      pods: [pod({ reason: 'ContainerCreating' }), pod({ ready: true, nodeName: 'node-2' })],
       warnings: [
         warning({
           ...{ kind: 'Pod', name: 'dustpan-agent-x', reason: 'FailedMount' },
@@ -111,16 +99,8 @@ const cases: Readonly<Record<string, Installation>> = {
     },
   ),
   'neither a pod nor an Event shows why': withAgents({}),
-  'a pod of another release does not run': withAgents(
-    { ready: 2 },
-    { pods: [pod('agent', { instance: 'other', reason: 'CrashLoopBackOff' })] },
-  ),
-  'a container ends again and again': agentPod({ reason: 'CrashLoopBackOff' }),
-  'no node has room': withController(
-    { ready: 0 },
-    { pods: [pod('controller', { nodeName: undefined, reason: 'Unschedulable', message: 'no node fits' })] },
-  ),
-  'a pod has just been created': agentPod({ createdTime: minutesAgo(0.5) }),
+  'a container ends again and again': withAgents({}, { pods: [pod({ reason: 'CrashLoopBackOff' })] }),
+  'a pod has just been created': withAgents({}, { pods: [pod({ createdTime: minutesAgo(0.5) })] }),
   'a CRD is missing': ofKind({ isInstalled: false }),
   'a stored version is not served': ofKind({ unservedVersions: ['v1alpha0'] }),
   'the admission policy is gone': { ...installation, admissionPolicies: [] },
@@ -164,7 +144,7 @@ test('nodes without an agent by the values of the chart; those that cannot run o
   const nodeSelector = { 'kubernetes.io/os': 'linux', pool: 'a' };
   const given = withAgents(
     { ...{ desired: 1, ready: 1, nodeSelector }, tolerates: ['other'] },
-    { nodes, pods: [pod('agent', { ready: true, nodeName: 'with' })] },
+    { nodes, pods: [pod({ ready: true, nodeName: 'with' })] },
   );
   expect(excludedNodes(given)).toEqual([
     { names: ['gpu'], why: 'agent.tolerations has none for the taint gpu' },

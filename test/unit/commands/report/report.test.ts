@@ -6,7 +6,7 @@ import type {
 import { reportData } from '../../../../src/commands/report/data.ts';
 import { reportMarkdown } from '../../../../src/commands/report/markdown.ts';
 import { usageSection } from '../../../../src/commands/report/usage-html.ts';
-import { usageData, type UsageData } from '../../../../src/commands/report/usage.ts';
+import { usageData } from '../../../../src/commands/report/usage.ts';
 import type { Decision } from '../../../../src/commands/plan/document.ts';
 import type { ReportedUsage } from '../../../../src/kube/cache/node-usage.ts';
 import type { NodePart, PlanFacts } from '../../../../src/snapshot/plan-facts.ts';
@@ -149,12 +149,6 @@ describe('what uses the disks', () => {
     ...factsOf({ nodes: nodes?.map((name) => node(name)) }),
     usage,
   });
-  function dataOf(facts: PlanFacts): UsageData {
-    const data = usageData(facts, now);
-    if (data === undefined) throw new Error('no usage');
-    return data;
-  }
-
   const growing = { growthBytesPerHour: 5 * gib, fullTime: at(10) };
   const everything: readonly ReportedUsage[] = [
     // Collection keeps up.
@@ -207,7 +201,8 @@ describe('what uses the disks', () => {
 
   test('is in these tables and texts', async () => {
     const facts = factsWith(everything, ['node-1', 'silent-3', 'silent-4', 'silent-1', 'silent-2']);
-    const page = usageSection(dataOf(facts));
+    const data = usageData(facts, now);
+    const page = data === undefined ? '' : usageSection(data);
     const labels = [...page.matchAll(/aria-label="([^"]*)"/g)].map(([, label = '']) => label);
     const texts = [reportMarkdown(plan(), reportData(plan(), facts)), ...labels, ''];
     await expect(texts.join('\n')).toMatchFileSnapshot('./__snapshots__/usage.txt');
@@ -215,18 +210,6 @@ describe('what uses the disks', () => {
 
   test('is not shown without a report, and nothing is unknown about a node whose report has everything', () => {
     expect(usageData(factsWith([]), now)).toBeUndefined();
-    expect(dataOf(factsWith([reported('a')])).unknown).toEqual([]);
-  });
-
-  test.each([
-    { name: 'no disk is known', reports: [olderAgent], has: '>old: the report has no usage of disks.<' },
-    { name: 'no disk grows', reports: [reported('a')], has: 'no disk will be full within a week' },
-    {
-      name: 'many disks',
-      reports: Array.from({ length: 25 }, (_, i) => reported(`n${i}`, { fileSystems: [disk(growing)] })),
-      has: '</tbody></table><p>And 5 more.</p>',
-    },
-  ])('is on the page: $name', ({ reports, has }) => {
-    expect(usageSection(dataOf(factsWith(reports)))).toContain(has);
+    expect(usageData(factsWith([reported('a')]), now)?.unknown).toEqual([]);
   });
 });

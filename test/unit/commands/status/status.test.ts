@@ -123,12 +123,6 @@ describe('tables', () => {
     }
   });
 
-  test('have colours for problems alone', () => {
-    const lines = statusTable(statusView([inTrouble], []), { ...options, colours: true });
-    expect(lines[2]).toMatch(/^\u001b\[31m! GCPolicy default/);
-    expect([...lines.slice(0, 2), ...lines.slice(4)].join('')).not.toContain('\u001b');
-  });
-
   test('have ages in one unit', () => {
     const times = [
       minutesAgo(0.5),
@@ -261,7 +255,7 @@ describe('as data', () => {
 
   test('a node has the bytes of images and logs, the bytes freed by all units, and its last pass', () => {
     const signal = {
-      ...{ name: 'nodefs.available', available: 20, capacity: 100, availablePercent: 20 },
+      ...{ name: 'nodefs.available' as const, available: 20, capacity: 100, availablePercent: 20 },
       measuredTime: minutesAgo(1),
     } as const;
     const status = {

@@ -56,7 +56,6 @@ const uid = '11111111-2222-3333-4444-555555555555';
 const old = { containers: [dead('old', 60)] };
 const three = { pods, containers: attempts(3, {}, 'dead') };
 const two = { pods, containers: attempts(2, {}, 'dead') };
-const named = [dead('dead-a', 60, { name: 'a' }), dead('dead-b', 30, { name: 'b' })];
 const idle = { sandboxes: [down('pod', 60)] };
 
 const goneLogs = `default_gone_${uid}`;
@@ -99,11 +98,6 @@ const planned: Cases<
   },
   DeadContainer: {
     'the second of three': asked('dead1', three, { maxPerPodContainer: 1 }),
-    'by the limit of the node': asked(
-      'dead-a',
-      { pods: [finished], containers: named },
-      { maxContainers: 1 },
-    ),
   },
   ...byDiskSignal((signal) => {
     const { nodePressure, usage } = shortOf(signal);
@@ -152,19 +146,11 @@ const planned: Cases<
   },
   TooYoung: {
     'a container': asked('old', { ...old, pods }, { minimumAgeMs: 7_200_000 }),
-    'a log': asked(
-      attemptLog(0).path,
-      { pods, sandboxes: [sandbox('pod')], logs: logsOf(attemptLog(0), attemptLog(1)) },
-      { minimumAgeMs: 3_600_000 },
-    ),
   },
   NewestAttempt: { 'the only one': asked('old', { ...old, pods }) },
   NewestSandbox: { 'the only one': asked('pod-sandbox', { ...idle, pods }) },
   UnderLimit: {
     'of dead containers': asked('dead0', two, { maxPerPodContainer: 2, maxContainers: 9 }),
-    'of rotated logs': asked(rotated('02').path, bothRotated, {
-      logs: logsRule({ maxRotatedPerContainer: 1, orphanedDirectories: false }),
-    }),
   },
   InUse: {
     'a sandbox': asked('pod-sandbox', { ...old, ...idle, pods }),

@@ -91,10 +91,6 @@ const planned: Cases<
   },
   Pinned: {
     'by the runtime': on({ images: [image('x', { pinned: true })] }),
-    'the sandbox image': {
-      ...on({ images: [image('x', { tags: ['registry.k8s.io/pause:3.10'] })] }),
-      ask: 'registry.k8s.io/pause:3.10',
-    },
   },
   NotSelected: {
     'another name': governed({ only: ['registry.example.com/ci/*'] }),

@@ -58,13 +58,6 @@ const ttlByReason = [
   { phase: 'Failed', reason: 'Evicted', messagePattern: '*disk*', ttlMs: 600_000 },
 ] as const;
 
-const killed = {
-  phase: 'Failed',
-  ends: [
-    { reason: 'OOMKilled', exitCode: 137 },
-    { reason: 'Error', exitCode: 1 },
-  ],
-};
 const cronJob = { ...jobOf(job), controller: owner('CronJob', 'nightly'), finished: true };
 
 /** Only the controller gives these reasons: the live checks before a deletion, and its memory. */
@@ -84,7 +77,6 @@ const planned: Cases<PodDeleteReason | Exclude<PodKeepReason, LiveReason>> = {
       { ttlAfterFinishedMs: 10 * hour, ttlByReason },
       aged('x', 60, { ...evicted, message: 'the disk is full' }),
     ),
-    'an exit code': finished({ ttlByReason: [{ exitCodes: [137, 143], ttlMs: 1 }] }, aged('x', 60, killed)),
     'an annotation that is no duration': annotated('soon', { ttlAfterFinishedMs: 0 }),
     'finished in the future': finished(
       { ttlAfterFinishedMs: 0 },

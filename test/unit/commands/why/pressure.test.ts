@@ -29,7 +29,7 @@ function ofInodes(signal: DiskSignal): Facts {
 const fiveHundred = { 'nodefs.available': '500Gi' } as const;
 
 /** Explained as for local storage: storage.test.ts. */
-type Shared = 'KeepMarked' | 'NamespaceExcluded' | 'Finished' | 'Terminating' | NodeWide;
+type Shared = 'KeepMarked' | 'Finished' | 'Terminating' | NodeWide;
 type Own = Exclude<PressureKeepReason, Shared>;
 
 /** About the pod `a` of a node that is short of disk. */
@@ -72,6 +72,12 @@ const planned: Cases<DiskSignal | Own> = {
     'by its priority': {
       ...one,
       ...crowded({ a: { ...writes(90), over: { priority: 2_000_000_000 } } }),
+    },
+  },
+  NamespaceExcluded: {
+    'by the policy': {
+      ...one,
+      ...nodesBy({ nodePressure: pressurePolicy(), excludeNamespaces: new Set(['web']) }),
     },
   },
   UsageUnknown: {

@@ -60,10 +60,6 @@ const planned: Cases<EvictionSignal | Exclude<StorageKeepReason, NodeWide>> = {
   Terminating: { 'with a grace period': overAs({ deletionAtMs: 1 }) },
   UsageUnknown: {
     'of the pod': storing(scratch, undefined),
-    'of what was measured too long ago': storing(
-      { ...limited, ...scratch },
-      { total: 90, volumes: { tmp: 20 }, containers: { main: { logs: 70 } }, atMs: 1 },
-    ),
     'of the node': { ...over, part: { ...over.part, usage: undefined } },
   },
   RuleOff: { 'no rule for local storage': ruleElsewhere(over, { localStorageEviction: storagePolicy() }) },
