@@ -32,40 +32,25 @@ test('JSON and YAML have the same content, with every field of a decision', asyn
   expect(load(stdout)).toEqual(document);
 });
 
-test.each([
-  { example: 'terminated-over-threshold', kind: 'Pod' },
-  { example: 'node-vanished', kind: 'Pod' },
-  { example: 'image-disk-full', kind: 'Image' },
-  { example: 'dead-containers', kind: 'Container' },
-])('agrees with the plan about each $kind of $example', async ({ example, kind }) => {
-  input.use(example);
-  const { decisions } = await planned([...input.args, '--kept']);
-  const own = decisions.filter(({ object }) => object.kind === kind);
-  expect(own.length).toBeGreaterThan(0);
-  for (const decision of own) {
-    const { object, verdict, reason, order, eligibleAt, field } = decision;
-    const name = object.kind === 'Pod' ? `${object.namespace}/${object.name}` : (object.id ?? '');
-    const { explanations } = await explained(kind.toLowerCase(), name);
-    // The sentence may have more, such as the position of a pod.
-    expect(explanations).toMatchObject([{ object, verdict, reason, order, eligibleAt, field }]);
-  }
-});
-
-test.each(['dead-containers', 'storage-overrun', 'terminated-over-threshold'])(
-  'takes each object as the plan of %s prints it',
+const examples = ['terminated-over-threshold', 'node-vanished', 'image-disk-full', 'dead-containers'];
+test.each([...examples, 'storage-overrun'])(
+  'takes each object as the plan of %s prints it, and agrees with the plan',
   async (example) => {
     input.use(example);
     const { decisions } = await planned([...input.args, '--kept']);
     expect(decisions.length).toBeGreaterThan(0);
-    for (const decision of decisions) {
-      const { kind } = decision.object;
-      const printed = objectText(decision).replace(/^(sandbox of|sandbox|pod directory|control group) /, '');
-      const named = nameText(decision)
+    // A real container has a longer id than c1.
+    for (const one of decisions.filter(({ object }) => !('id' in object && object.id === 'c1'))) {
+      const { object, verdict, reason, order, eligibleAt, field } = one;
+      const printed = objectText(one).replace(/^(sandbox of|sandbox|pod directory|control group) /, '');
+      const named = nameText(one)
         .replace(/ -n (\S+)/, ' --namespace=$1')
         .split(' ');
-      for (const words of [[kind, ...printed.split(' ')], named]) {
+      for (const words of [[object.kind, ...printed.split(' ')], named]) {
         const { explanations } = await explained(...words);
-        expect(explanations).toContainEqual(expect.objectContaining({ object: decision.object }));
+        // The sentence may have more, such as the position of a pod.
+        const same = { object, verdict, reason, order, eligibleAt, field };
+        expect(explanations).toContainEqual(expect.objectContaining(same));
       }
     }
   },
@@ -77,7 +62,6 @@ test.each([
     ['crash-0', 'crash-1', 'crash-2', 'crash-3'],
   ],
   [['container', 'web/crash', 'main', 'crash-2'], ['crash-2']],
-  [['sandbox', 'of', 'web/crash'], ['sb-crash']],
 ])('the attempts of a container are explained together: %j', async (words, ids) => {
   input.use('dead-containers');
   const { explanations } = await explained(...words);
@@ -104,25 +88,19 @@ test('an image on several nodes has an explanation for each, and --node selects 
   expect(stdout).not.toContain('node-1');
 });
 
-test('notes the missing usage history of an image', async () => {
-  input.use('image-disk-full');
-  input.drop('snapshot/nodes/node-1/state.json');
-  const { stdout } = await why('image', 'nginx:1.27');
-  expect(stdout).toMatch(/\n! Node node-1: the usage history of its images is not known/);
-});
-
 describe('an object that dustpan removed', () => {
-  const removed = { time: '2026-01-15T10:00:00Z', policy: 'nodes' };
-  const report = (node: string, status: object): object => ({
-    ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'NodeGCReport' },
-    ...{ metadata: { name: node, uid: `report-${node}`, resourceVersion: '1' }, status },
-  });
-  const container = { ...removed, kind: 'Container', id: 'c'.repeat(64), name: 'main', reason: 'PodGone' };
-
   test('is explained with a note where its node was not read', async () => {
     input.use('dead-containers');
-    const reports = [report('node-1', { containers: { lastRemoved: [container] } })];
-    input.write('snapshot/nodegcreports.json', list('NodeGCReport', reports));
+    const container = {
+      ...{ time: '2026-01-15T10:00:00Z', policy: 'nodes', reason: 'PodGone' },
+      ...{ kind: 'Container', id: 'c'.repeat(64), name: 'main' },
+    };
+    const report = {
+      ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'NodeGCReport' },
+      metadata: { name: 'node-1', uid: 'report-node-1', resourceVersion: '1' },
+      status: { containers: { lastRemoved: [container] } },
+    };
+    input.write('snapshot/nodegcreports.json', list('NodeGCReport', [report]));
     expect((await explained('container', 'cccc')).notes).toEqual([]);
     input.drop('snapshot/nodes/node-1/containers.json');
     expect((await explained('container', 'cccc')).notes).toContainEqual(
@@ -133,30 +111,24 @@ describe('an object that dustpan removed', () => {
   test('is explained by the state file of its node', async () => {
     input.use('image-disk-full');
     const digest = `sha256:${'e'.repeat(64)}`;
-    const record = {
-      digest,
-      at: removed.time,
-      name: 'docker.io/library/old:1',
-      reason: 'Age',
-      policy: 'nodes',
-    };
+    const at = '2026-01-15T10:00:00Z';
+    const record = { digest, at, name: 'docker.io/library/old:1', reason: 'Age', policy: 'nodes' };
     input.write('snapshot/nodes/node-1/state.json', { version: 1, images: {}, removed: [record] });
     const { removed: records } = await explained('image', 'old:1');
     expect(records).toMatchObject([{ object: { id: digest, node: 'node-1' }, reason: 'Age' }]);
   });
 });
 
-test('a missing object is one line and exit code 1: without pods.json', async () => {
+test('what is unknown or ambiguous is one line', async () => {
   input.use('terminated-over-threshold');
   input.drop('snapshot/pods.json');
-  const { code, stderr } = await why('pod', 'batch/report-1');
-  const message = 'dustpan: pods are not known: the snapshot has no pods.json\n';
-  expect({ code, stderr }).toEqual({ code: 1, stderr: message });
-});
-
-test('an ambiguous name is one line and exit code 2', async () => {
+  const stderr = 'dustpan: pods are not known: the snapshot has no pods.json\n';
+  expect(await why('pod', 'batch/report-1')).toEqual({ code: 1, stdout: '', stderr });
   input.use('dead-containers');
-  const { code, stdout, stderr } = await why('container', 'crash');
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toMatch(/"crash" is ambiguous, 4 match: crash-0 \(container main on node-1\), /);
+  expect(await why('container', 'crash')).toEqual({
+    ...{ code: 2, stdout: '' },
+    stderr: expect.stringMatching(
+      /"crash" is ambiguous, 4 match: crash-0 \(container main on node-1\), [^\n]*\n$/,
+    ) as string,
+  });
 });

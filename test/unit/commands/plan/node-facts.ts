@@ -40,7 +40,7 @@ export function crowded(
   };
 }
 
-export type StorageRule = Parameters<typeof storagePolicy>[0];
+type StorageRule = Parameters<typeof storagePolicy>[0];
 
 /** The pod `a` of node-1 and its usage, under this rule for local storage. */
 export const storing = (

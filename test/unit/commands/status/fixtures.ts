@@ -3,7 +3,7 @@ import type {
   GCPolicyStatus,
   GCPolicyStatusCondition,
 } from '../../../../src/api/gen/gcpolicy.gen.ts';
-import type { Installation } from '../../../../src/commands/installation/facts.ts';
+import type { Controller, Installation, Workload } from '../../../../src/commands/installation/facts.ts';
 import { statusView as viewOf, type StatusView } from '../../../../src/commands/status/view.ts';
 import type { NodeGCReport, NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
 
@@ -38,65 +38,33 @@ export const report = (name: string, status: NodeGCReportStatus = {}): NodeGCRep
   },
 });
 
+const workload = {
+  ...{ namespace: 'dustpan-system', instance: 'dustpan', version: '0.1.0', serviceAccount: 'dustpan' },
+  ...{ createdTime: minutesAgo(600), failure: '', nodeSelector: {}, tolerates: 'all' as const },
+};
+/** The Lease of a controller. */
+export const lease = {
+  ...{ holder: 'dustpan-controller-1', acquiredTime: minutesAgo(180), renewedTime: minutesAgo(0) },
+  ...{ termSeconds: 15, readTime: minutesAgo(0) },
+};
+export const controller: Controller = {
+  ...{ ...workload, kind: 'Deployment', name: 'dustpan-controller', desired: 1, ready: 1 },
+  ...{ admissionPolicies: [], noAgents: '', lease },
+  leaseName: { namespace: 'dustpan-system', name: 'dustpan-controller' },
+};
+export const agents: Workload = {
+  ...{ ...workload, kind: 'DaemonSet', name: 'dustpan-agent', desired: 2, ready: 2 },
+  admissionPolicies: ['own-node'],
+};
+
 /** A controller that leads, and agents on both nodes. */
 export const installation: Installation = {
-  controllers: [
-    {
-      ...{
-        kind: 'Deployment',
-        namespace: 'dustpan-system',
-        name: 'dustpan-controller',
-        instance: 'dustpan',
-        version: '0.1.0',
-      },
-      ...{
-        serviceAccount: 'dustpan',
-        createdTime: minutesAgo(600),
-        desired: 1,
-        ready: 1,
-        failure: '',
-        nodeSelector: {},
-      },
-      ...{ tolerates: 'all', admissionPolicies: [] },
-      noAgents: '',
-      leaseName: { namespace: 'dustpan-system', name: 'dustpan-controller' },
-      lease: {
-        ...{ holder: 'dustpan-controller-1', acquiredTime: minutesAgo(180), renewedTime: minutesAgo(0) },
-        termSeconds: 15,
-        readTime: minutesAgo(0),
-      },
-    },
-  ],
-  agents: [
-    {
-      ...{
-        kind: 'DaemonSet',
-        namespace: 'dustpan-system',
-        name: 'dustpan-agent',
-        instance: 'dustpan',
-        version: '0.1.0',
-      },
-      ...{
-        serviceAccount: 'dustpan',
-        createdTime: minutesAgo(600),
-        desired: 2,
-        ready: 2,
-        failure: '',
-        nodeSelector: {},
-      },
-      ...{ tolerates: 'all', admissionPolicies: ['own-node'] },
-    },
-  ],
-  pods: [],
-  warnings: [],
-  missingRights: [],
-  blocked: [],
+  ...{ controllers: [controller], agents: [agents] },
+  ...{ pods: [], warnings: [], missingRights: [], blocked: [], unread: [], admissionPolicies: ['own-node'] },
   nodes: ['node-1', 'node-2'].map((name) => ({ name, labels: {}, taintKeys: [] })),
   kinds: (['gcpolicies', 'nodegcreports'] as const).map((name) => ({
     ...{ name, isInstalled: true, unservedVersions: [] },
   })),
-  admissionPolicies: ['own-node'],
-  unread: [],
 };
 
 /** The view of a cluster in which dustpan is installed and works. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { NodesPolicy } from '../../../../src/api/policy/policy.ts';
 import type { Reason } from '../../../../src/api/reasons.ts';
 import { listed, type Decision, type PlanObject } from '../../../../src/commands/plan/document.ts';
 import { planUnits } from '../../../../src/commands/plan/units.ts';
@@ -8,12 +9,15 @@ import { whyTable } from '../../../../src/commands/why/table.ts';
 import { findTarget } from '../../../../src/commands/why/target.ts';
 import type { Decision as Planned, Unit } from '../../../../src/gc/decision.ts';
 import type { Why } from '../../../../src/gc/words.ts';
-import { now } from '../../../builders.ts';
-import { factsOf, type Facts } from '../facts.ts';
+import { everything, now } from '../../../builders.ts';
+import { factsOf, nodesBy, nodesPolicy, type Facts } from '../facts.ts';
 import { plan } from '../plan/builders.ts';
 
 /** What leads to each reason, by a name that says what is special about it. */
 export type Cases<R extends Reason, C = Facts> = Readonly<Record<R, Readonly<Record<string, C>>>>;
+
+/** Reasons that concern a whole node, explained in the same way by every unit: containers.test.ts. */
+export type NodeWide = 'NoPolicy' | 'InvalidPolicy' | 'NodeUnknown';
 
 interface Case {
   readonly reason: Reason;
@@ -26,22 +30,17 @@ interface Case {
  * `__snapshots__/FILE.txt` has. This is the only test of the sentences; `vitest -u` writes the file again.
  */
 export function testReasons(file: string, reasons: readonly Reason[], cases: readonly Case[]): void {
-  const sorted = [...new Set(reasons)].flatMap((one) => cases.filter(({ reason }) => reason === one));
-
-  test('every reason has a case, and every case one of the reasons', () => {
-    expect(reasons.filter((one) => !cases.some(({ reason }) => reason === one))).toEqual([]);
-    expect(sorted).toHaveLength(cases.length);
-  });
-
-  test.each(cases)('$reason: $name', ({ reason, answer }) => {
-    const { explanations } = answer();
-    expect(explanations[0]?.reason).toBe(reason);
-  });
-
-  test('the sentences are those of the file', async () => {
-    const text = sorted.map(({ reason, name, answer }) => `# ${reason}: ${name}\n\n${whyTable(answer())}`);
-    expect(text.join('\n')).not.toMatch(/undefined|NaN|Infinity|\(\)|\[object| {2},|^(?!#).{81}/m);
-    await expect(text.join('\n')).toMatchFileSnapshot(`./__snapshots__/${file}.txt`);
+  test('every reason has a case, and the sentences are those of the file', async () => {
+    const texts = [...new Set(reasons)].flatMap((reason) => {
+      const own = cases.filter((one) => one.reason === reason);
+      const answers = own.map(({ answer }) => answer());
+      expect(answers.map(({ explanations }) => explanations[0]?.reason)).toEqual(own.map(() => reason));
+      expect(own, reason).not.toEqual([]);
+      return answers.map((answer, i) => `# ${reason}: ${own[i]?.name ?? ''}\n\n${whyTable(answer)}`);
+    });
+    expect(texts).toHaveLength(cases.length);
+    expect(texts.join('\n')).not.toMatch(/undefined|NaN|Infinity|\(\)|\[object| {2},|^(?!#).{81}/m);
+    await expect(texts.join('\n')).toMatchFileSnapshot(`./__snapshots__/${file}.txt`);
   });
 }
 
@@ -65,6 +64,12 @@ export const actedCases = (decisions: readonly (readonly [Planned, Why])[]): rea
     name: 'only while it acts',
     answer: () => explainedDecisions(listed([decision], () => why, { ...options, node: 'node-1' })),
   }));
+
+/** The node has a policy without rules, and another policy has these for other nodes. */
+export function ruleElsewhere(facts: Facts, rules: Partial<NodesPolicy>): Facts {
+  const nodeSelector = { ...everything, matchLabels: { disk: 'none' } };
+  return { ...facts, policies: [...nodesBy({}).policies, nodesPolicy({ nodeSelector, ...rules })] };
+}
 
 const options = { now, kept: true, assumeElapsed: false } as const;
 

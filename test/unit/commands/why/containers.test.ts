@@ -14,7 +14,7 @@ import {
 import type { LogEntry, LogListing } from '../../../../src/node/logs/list.ts';
 import type { FoundOrphan, OrphanObstacle } from '../../../../src/node/storage/orphans-finder.ts';
 import type { NodePart } from '../../../../src/snapshot/plan-facts.ts';
-import { minutesAgo, node, policy } from '../../../builders.ts';
+import { node, policy } from '../../../builders.ts';
 import { container, sandbox } from '../../../fakes/runtime.ts';
 import {
   attempts,
@@ -53,11 +53,9 @@ const pods = [boundPod('pod')];
 const finished = { ...boundPod('pod'), phase: 'Succeeded' };
 const evicted = { ...finished, phase: 'Failed', evicted: true };
 const uid = '11111111-2222-3333-4444-555555555555';
-const deleted = { ...boundPod('pod'), uid, deletionAtMs: minutesAgo(1) };
 const old = { containers: [dead('old', 60)] };
 const three = { pods, containers: attempts(3, {}, 'dead') };
 const two = { pods, containers: attempts(2, {}, 'dead') };
-const named = [dead('dead-a', 60, { name: 'a' }), dead('dead-b', 30, { name: 'b' })];
 const idle = { sandboxes: [down('pod', 60)] };
 
 const goneLogs = `default_gone_${uid}`;
@@ -99,18 +97,7 @@ const planned: Cases<
     'of an evicted pod': later('old', { ...old, pods: [evicted] }),
   },
   DeadContainer: {
-    'the oldest of three': asked('dead0', three),
     'the second of three': asked('dead1', three, { maxPerPodContainer: 1 }),
-    'the only one of a finished pod, where none is allowed': asked(
-      'dead0',
-      { pods: [finished], containers: attempts(1, {}, 'dead') },
-      { maxPerPodContainer: 0 },
-    ),
-    'by the limit of the node': asked(
-      'dead-a',
-      { pods: [finished], containers: named },
-      { maxContainers: 1 },
-    ),
   },
   ...byDiskSignal((signal) => {
     const { nodePressure, usage } = shortOf(signal);
@@ -119,7 +106,6 @@ const planned: Cases<
   }),
   Sandbox: {
     'of a pod that is gone': later('pod-sandbox', idle),
-    'of an evicted pod': later('pod-sandbox', { ...idle, pods: [evicted] }),
     'with a newer sandbox': asked('older', {
       pods,
       sandboxes: [down('pod', 60, { id: 'older' }), down('pod', 10, { state: 'Ready' })],
@@ -127,11 +113,9 @@ const planned: Cases<
   },
   OrphanedLogs: {
     'of a pod that is gone': later(`/var/log/pods/${goneLogs}/main/0.log`, ofGone),
-    'of a deleted pod': later(`/var/log/pods/${goneLogs}`, { ...ofGone, pods: [deleted] }),
   },
   BrokenLink: {
     'to no log': linked('x_y_z/main/0.log'),
-    'out of the directory': linked('/var/lib/docker/x.log'),
   },
   ContainerGone: {
     'the oldest of three': asked(attemptLog(0).path, {
@@ -152,7 +136,6 @@ const planned: Cases<
   },
   Running: {
     'a container': asked('alive', alive),
-    'a sandbox': asked('pod-sandbox', { pods, sandboxes: [sandbox('pod')] }),
   },
   NotKubelets: { 'without labels': asked('foreign', { containers: [dead('foreign', 60, { labels: {} })] }) },
   StaticPod: {
@@ -163,30 +146,18 @@ const planned: Cases<
   },
   TooYoung: {
     'a container': asked('old', { ...old, pods }, { minimumAgeMs: 7_200_000 }),
-    'it may start': asked('new-1', { pods, containers: [dead('new-1', 1, { state: 'Created' })] }),
-    'a log': asked(
-      attemptLog(0).path,
-      { pods, sandboxes: [sandbox('pod')], logs: logsOf(attemptLog(0), attemptLog(1)) },
-      { minimumAgeMs: 3_600_000 },
-    ),
   },
   NewestAttempt: { 'the only one': asked('old', { ...old, pods }) },
   NewestSandbox: { 'the only one': asked('pod-sandbox', { ...idle, pods }) },
   UnderLimit: {
     'of dead containers': asked('dead0', two, { maxPerPodContainer: 2, maxContainers: 9 }),
-    'without a limit': asked('dead0', two, { maxPerPodContainer: undefined }),
-    'of rotated logs': asked(rotated('02').path, bothRotated, {
-      logs: logsRule({ maxRotatedPerContainer: 1, orphanedDirectories: false }),
-    }),
   },
   InUse: {
     'a sandbox': asked('pod-sandbox', { ...old, ...idle, pods }),
-    'a log directory': asked(`/var/log/pods/${podLogs}`, { ...ofPod, pods }),
     'a control group': leftover('podCgroups', 'InUse'),
   },
   Quarantined: {
     'of a pod that is gone': asked('old', old),
-    'of an evicted pod': asked('old', { ...old, pods: [evicted] }),
     'a leftover': { ...leftover('podDirectories'), assumeElapsed: false },
   },
   Mounted: { 'a volume': leftover('podDirectories', 'Mounted') },

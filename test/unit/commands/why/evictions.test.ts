@@ -53,16 +53,9 @@ const ofNode = (labels: Record<string, string>): Case => ({
 const planned: Cases<EvictionKeepReason | 'emptydirfs.limit' | 'nodefs.available', Case> = {
   'emptydirfs.limit': {
     'where budgets are ignored': { policy: evictPolicy({ respectPodDisruptionBudgets: false }) },
-    'a volume under its limit': {
-      ...requesting(evictionRequest('a', { observedBytes: 95 * 1024 ** 2 })),
-      policy: evictPolicy({ evictAtPercent: 90 }),
-    },
   },
   'nodefs.available': {
     'as budgets allow': pressed,
-    'most is in logs': requesting(
-      pressureRequest('a', { largest: { name: 'logs of container main', amount: 80 * 1024 ** 2 } }),
-    ),
   },
   PodGone: { 'not listed': { pods: new Map() } },
   PodMoved: { 'on another node': { pods: byUid(pod('a', { ...running, nodeName: 'node-2' })) } },
@@ -81,7 +74,6 @@ const planned: Cases<EvictionKeepReason | 'emptydirfs.limit' | 'nodefs.available
     'of its owner': remembering({ owners: new Map([['default/a', evictedOnce]]) }),
     'of the cluster': remembering({ evictedAtMs: Array.from({ length: 10 }, () => 0) }),
     'of its node': remembering({ pauses: new Map([['node-1', pause]]) }, pressed),
-    'of a new leader': remembering({ firstPause: pause }, pressed),
   },
   NothingFreed: { 'three times': remembering({ relief: new Map([['node-1', inVain]]) }, pressed) },
   BudgetBlocked: { 'by a budget': deferred('BudgetBlocked') },

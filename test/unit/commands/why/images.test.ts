@@ -1,6 +1,6 @@
 import { byDiskSignal, type DiskSignal } from '../../../../src/api/node-pressure.ts';
 import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
-import { imageKeepReasons, imageRemoveReasons, nodeKeepReasons } from '../../../../src/api/reasons.ts';
+import { imageKeepReasons, imageRemoveReasons } from '../../../../src/api/reasons.ts';
 import type { ImageDecision, ImageGcFacts } from '../../../../src/agent/imagegc/facts.ts';
 import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
 import { explainImage } from '../../../../src/agent/imagegc/words.ts';
@@ -8,8 +8,8 @@ import type { NodePart } from '../../../../src/snapshot/plan-facts.ts';
 import { minutesAgo, node, now } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
 import { facts, governedBy, imageRule, usedMinutesAgo } from '../../agent/imagegc/builders.ts';
-import { boundPod, broken, keepMark, nodesPolicy, partOf, shortOf, type Facts } from '../facts.ts';
-import { actedCases, casesOf, explained, testReasons, type Cases } from './catalogue.ts';
+import { boundPod, keepMark, nodesPolicy, partOf, shortOf, type Facts } from '../facts.ts';
+import { actedCases, casesOf, explained, testReasons, type Cases, type NodeWide } from './catalogue.ts';
 
 /** The image `x` is a day old and was used an hour ago; 90 % of the disk are used, and 1000 bytes must be freed. */
 const partWith = (over: Partial<NodePart> = {}, used: Record<string, number> = { x: 60 }): NodePart => ({
@@ -35,12 +35,6 @@ const inodes = { highThresholdPercent: 85, lowThresholdPercent: 70 };
 /** 90 % of the inodes are used. */
 const fewInodes = { ...half, inodes: 1000, inodesFree: 100 };
 const listed = (pattern: string) => ({ image: pattern, untilMs: minutesAgo(-60) });
-const exempt = [{ image: 'x:*', maximumAgeMs: undefined }];
-
-const pulledAgain = {
-  images: new Map([['sha256:x', usedMinutesAgo(60)]]),
-  removed: [{ digest: 'sha256:x', atMs: minutesAgo(25 * 60) }],
-};
 
 /** Another image, used before `x`. */
 const two = (over: Partial<NodePart> = {}): NodePart =>
@@ -68,45 +62,28 @@ const live: Readonly<Record<'ClockUnsure' | 'RemovalFailed', Partial<ImageGcFact
 
 /** About the image `x`, unless `ask` names another. */
 const planned: Cases<
-  Exclude<ImageDecision['reason'], keyof typeof live>,
+  Exclude<ImageDecision['reason'], keyof typeof live | NodeWide>,
   Facts & { readonly ask?: string }
 > = {
   RemoveListed: { 'the second entry': governed({ remove: [listed('y'), listed('x:*')] }) },
   Age: {
     'the age of all': governed({ maximumAgeMs: 1_800_000 }),
-    'the age of some images': governed({
-      maximumAgeByImage: [
-        { image: 'base:*', maximumAgeMs: undefined },
-        { image: 'x:*', maximumAgeMs: 1_800_000 },
-      ],
-    }),
   },
   Space: {
-    'the only image': governed(),
     'after one that is removed by age': governed(isOld, two({ images: [image('x'), smallImage] })),
-    'for inodes': governed({ inodes }, partWith({ disk: fewInodes })),
     'for bytes and inodes': governed({ inodes }, partWith({ disk: { ...fewInodes, availableBytes: 1000 } })),
   },
   ...byDiskSignal((signal) => ({ 'for node pressure': short(signal) })),
   InUse: {
-    'by a container that has ended': madeFrom('c', { imageId: 'sha256:x', state: 'Exited' }),
-    'by a container without a name': madeFrom('c', { imageId: 'sha256:x', name: '' }),
-    'by a reference': madeFrom('c', { imageId: '', imageRef: 'sha256:x' }),
+    'by a container that has ended, without a name': madeFrom('c', {
+      ...{ imageId: 'sha256:x', state: 'Exited', name: '' },
+    }),
     'perhaps, by a container of an unknown image': madeFrom('c', { imageId: '', imageRef: 'sha256:y' }),
     'by a container, on the remove list': governed(
       { remove: [listed('x')] },
       partWith({ containers: [container('c', { pod: 'web', imageId: 'sha256:x' })] }),
     ),
     'by a mount': on({ mounted: ['sha256:x'] }),
-    'by several containers and pods': on({
-      images: [image('x'), image('y')],
-      containers: [
-        container('a', { pod: 'web', imageId: 'sha256:x' }),
-        container('b', { pod: 'api', imageId: 'sha256:x', state: 'Exited' }),
-        container('c', { pod: 'db', imageId: 'sha256:y' }),
-      ],
-      pods: [boundPod('web', ['x']), boundPod('next', ['docker.io/library/x:latest'])],
-    }),
   },
   BoundPod: {
     'which names it': on({ pods: [boundPod('web', ['x'])] }),
@@ -114,49 +91,22 @@ const planned: Cases<
   },
   Pinned: {
     'by the runtime': on({ images: [image('x', { pinned: true })] }),
-    'the sandbox image': {
-      ...on({ images: [image('x', { tags: ['registry.k8s.io/pause:3.10'] })] }),
-      ask: 'registry.k8s.io/pause:3.10',
-    },
   },
   NotSelected: {
     'another name': governed({ only: ['registry.example.com/ci/*'] }),
-    'no name': {
-      ...governed({ only: ['ci/*', 'y'] }, partWith({ images: [image('x', { tags: [] })] })),
-      ask: 'sha256:x',
-    },
   },
   KeepListed: { 'by the second pattern': governed({ keep: ['a', 'x:*'] }) },
   TooYoung: {
     'the age of all': governed({ minimumAgeMs: 90_000_000 }),
-    'pulled again after a removal': governed({ minimumAgeMs: 50_400_000 }, partWith({ state: pulledAgain })),
   },
   UsedRecently: { 'in this pass': governed({}, partWith({}, { x: 0 })) },
   BelowThreshold: {
     'of bytes': on({ disk: half }),
-    'of bytes, and another name is not on the remove list': governed(
-      { remove: [listed('x')] },
-      partWith({ disk: half, images: [image('x', { tags: ['docker.io/library/x:latest', 'y:1'] })] }),
-    ),
-    'that is 100 %': governed({ highThresholdPercent: 100 }),
-    'of bytes, and it is exempt from an age': governed(
-      { maximumAgeMs: 1_800_000, maximumAgeByImage: exempt },
-      partWith({ disk: half }),
-    ),
     'of bytes and inodes': governed({ inodes }, partWith({ disk: { ...fewInodes, inodesFree: 500 } })),
-    'of bytes, and of inodes with 100 %': governed(
-      { inodes: { ...inodes, highThresholdPercent: 100 } },
-      partWith({ disk: fewInodes }),
-    ),
-    'of bytes, where inodes are not counted': governed({ inodes }, partWith({ disk: half })),
   },
   TargetMet: {
     'by images before it': governed({}, two()),
-    'by images that are removed by age': governed(isOld, two()),
-    'of inodes, by images before it': governed({ inodes }, two({ disk: fewInodes })),
-    'of inodes, by images that are removed by age': governed({ inodes, ...isOld }, two({ disk: fewInodes })),
     'of node pressure, by images before it': short('nodefs.available', two()),
-    'of node pressure, by images that are removed by age': short('nodefs.available', two(), isOld),
   },
   Holding: {
     'a new generation': governed(
@@ -172,18 +122,14 @@ const planned: Cases<
   },
   DiskUnknown: {
     'not measured': on({ disk: undefined }),
-    'a capacity of 0': on({ disk: { capacityBytes: 0, availableBytes: 0 } }),
   },
-  NoPolicy: { 'none at all': { policies: [], part: partWith() } },
-  InvalidPolicy: { 'it may select the node': { policies: [broken], part: partWith() } },
   KeepMarked: { 'its node': { ...governed(), nodes: [node('node-1', { labels: keepMark })] } },
-  NodeUnknown: { 'nodes are not known': { ...governed(), nodes: undefined } },
   RuleOff: { 'no rule for images': { policies: [nodesPolicy({})], part: partWith() } },
 };
 
 testReasons(
   'images',
-  [...imageRemoveReasons, ...imageKeepReasons, ...nodeKeepReasons],
+  [...imageRemoveReasons, ...imageKeepReasons, 'KeepMarked', 'RuleOff'],
   [
     ...casesOf(planned, ({ ask: text = 'x', ...facts }) =>
       explained({ kind: 'image', text, node: undefined }, facts),

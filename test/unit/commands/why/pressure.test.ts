@@ -1,27 +1,17 @@
 import { diskSignals, type DiskSignal } from '../../../../src/api/node-pressure.ts';
-import type { StoragePod } from '../../../../src/api/local-storage.ts';
-import type { Policy } from '../../../../src/api/policy/policy.ts';
-import {
-  nodeKeepReasons,
-  pressureKeepReasons,
-  type PressureKeepReason,
-} from '../../../../src/api/reasons.ts';
-import { everything, now } from '../../../builders.ts';
+import { pressureKeepReasons, type PressureKeepReason } from '../../../../src/api/reasons.ts';
+import { now } from '../../../builders.ts';
 import { image } from '../../../fakes/runtime.ts';
 import { imageRule } from '../../agent/imagegc/builders.ts';
 import { mib, usage } from '../../agent/localstorage/builders.ts';
 import { pressurePolicy, thresholds } from '../../agent/nodepressure/builders.ts';
-import { broken, nodesBy, nodesPolicy, type Facts } from '../facts.ts';
+import { nodesBy, type Facts } from '../facts.ts';
 import { crowded, diskReading, writes } from '../plan/node-facts.ts';
-import { casesOf, explainedBy, testReasons, type Cases } from './catalogue.ts';
+import { casesOf, explainedBy, ruleElsewhere, testReasons, type Cases, type NodeWide } from './catalogue.ts';
 
 const by = (over: Parameters<typeof pressurePolicy>[0] = {}) =>
   nodesBy({ nodePressure: pressurePolicy(over) });
 const one: Facts = { ...by(), ...crowded({ a: writes(90) }) };
-const withPod = (over: Partial<StoragePod>): Facts => ({
-  ...one,
-  ...crowded({ a: { ...writes(90), over } }),
-});
 const signalled = (signal: DiskSignal): Facts => ({
   ...by({ thresholds: thresholds({ [signal]: '15%' }) }),
   ...crowded({ a: writes(90) }, diskReading({ signal })),
@@ -36,16 +26,14 @@ function ofInodes(signal: DiskSignal): Facts {
   return { ...given, part: { ...given.part, usage: { ...usage({}), ...given.part?.usage, pods } } };
 }
 
-/** Has a rule for node pressure, but selects other nodes. */
-const elsewhere: Policy = nodesPolicy({
-  nodeSelector: { ...everything, matchLabels: { disk: 'none' } },
-  nodePressure: pressurePolicy(),
-});
-
 const fiveHundred = { 'nodefs.available': '500Gi' } as const;
 
+/** Explained as for local storage: storage.test.ts. */
+type Shared = 'KeepMarked' | 'Finished' | 'Terminating' | NodeWide;
+type Own = Exclude<PressureKeepReason, Shared>;
+
 /** About the pod `a` of a node that is short of disk. */
-const planned: Cases<DiskSignal | PressureKeepReason> = {
+const planned: Cases<DiskSignal | Own> = {
   'nodefs.available': { 'the largest user': one },
   'nodefs.inodesFree': { 'many files': ofInodes('nodefs.inodesFree') },
   'imagefs.available': { 'the largest user': signalled('imagefs.available') },
@@ -73,10 +61,6 @@ const planned: Cases<DiskSignal | PressureKeepReason> = {
   },
   NoUsage: {
     'nothing at all': { ...one, ...crowded({ a: writes(0) }) },
-    'next to nothing': {
-      ...one,
-      ...crowded({ a: writes(1) }, diskReading({ available: 1024 * mib, capacity: 80 * 1024 * mib })),
-    },
   },
   RankedLater: {
     'the last of five': {
@@ -84,29 +68,28 @@ const planned: Cases<DiskSignal | PressureKeepReason> = {
       ...crowded({ a: writes(20), b: writes(30), c: writes(40), d: writes(50), e: writes(60) }),
     },
   },
-  CriticalPod: { 'by its priority': withPod({ priority: 2_000_000_000 }) },
-  KeepMarked: { 'the pod': withPod({ isOptedOut: true }) },
+  CriticalPod: {
+    'by its priority': {
+      ...one,
+      ...crowded({ a: { ...writes(90), over: { priority: 2_000_000_000 } } }),
+    },
+  },
   NamespaceExcluded: {
     'by the policy': {
       ...one,
       ...nodesBy({ nodePressure: pressurePolicy(), excludeNamespaces: new Set(['web']) }),
     },
   },
-  Finished: { failed: withPod({ phase: 'Failed' }) },
-  Terminating: { 'with a grace period': withPod({ deletionAtMs: now.getTime() + 3_600_000 }) },
   UsageUnknown: {
     'not measured': { ...one, ...crowded({ a: {} }) },
     'a part is not measured': { ...one, ...crowded({ a: { used: { containers: { main: { logs: 0 } } } } }) },
   },
-  NoPolicy: { 'one for other nodes': { ...one, policies: [elsewhere] } },
-  InvalidPolicy: { 'it may select the node': { ...one, policies: [broken, elsewhere] } },
-  NodeUnknown: { 'not listed': { ...one, nodes: [] } },
-  RuleOff: { 'no rule for node pressure': { ...one, policies: [...nodesBy({}).policies, elsewhere] } },
+  RuleOff: { 'no rule for node pressure': ruleElsewhere(one, { nodePressure: pressurePolicy() }) },
 };
 
 testReasons(
   'pressure',
-  [...diskSignals, ...pressureKeepReasons, ...nodeKeepReasons],
+  [...diskSignals, ...pressureKeepReasons.filter((one) => one in planned), 'RuleOff'],
   casesOf(planned, (facts) =>
     explainedBy('nodepressure', facts, (object) => object.kind === 'Pod' && object.name === 'a'),
   ),

@@ -1,35 +1,23 @@
 import { evictionSignals, type EvictionSignal, type StoragePod } from '../../../../src/api/local-storage.ts';
-import type { Policy } from '../../../../src/api/policy/policy.ts';
-import { nodeKeepReasons, storageKeepReasons, type StorageKeepReason } from '../../../../src/api/reasons.ts';
-import { everything } from '../../../builders.ts';
+import { storageKeepReasons, type StorageKeepReason } from '../../../../src/api/reasons.ts';
 import {
   container,
-  emptyDir,
   limited,
-  mib,
   overPod,
   overVolume,
   scratch,
   storagePolicy,
 } from '../../agent/localstorage/builders.ts';
-import { broken, nodesBy, nodesPolicy, type Facts } from '../facts.ts';
-import { storing, type StorageRule } from '../plan/node-facts.ts';
-import { casesOf, explainedBy, testReasons, type Cases } from './catalogue.ts';
+import { nodesBy, type Facts } from '../facts.ts';
+import { storing } from '../plan/node-facts.ts';
+import { casesOf, explainedBy, ruleElsewhere, testReasons, type Cases, type NodeWide } from './catalogue.ts';
 
 const over = storing(scratch, overVolume);
 const overAs = (pod: Partial<StoragePod>): Facts => storing(scratch, overVolume, { over: pod });
 
-/** Has a rule for local storage, but selects other nodes. */
-const elsewhere: Policy = nodesPolicy({
-  nodeSelector: { ...everything, matchLabels: { disk: 'none' } },
-  localStorageEviction: storagePolicy(),
-});
-
 const half = { main: { logs: 150 } };
-const inMemory = { emptyDirs: [emptyDir('shm', '100Mi', true)] };
-const inMemoryRule: StorageRule = { evictAtPercent: 90, defaultLimits: { emptyDirBytes: mib } };
 
-const planned: Cases<EvictionSignal | StorageKeepReason> = {
+const planned: Cases<EvictionSignal | Exclude<StorageKeepReason, NodeWide>> = {
   'emptydirfs.limit': {
     'over the limit': over,
     'over a part of the limit, where budgets are ignored': storing(
@@ -37,42 +25,22 @@ const planned: Cases<EvictionSignal | StorageKeepReason> = {
       { volumes: { tmp: 91 } },
       { rule: { respectPodDisruptionBudgets: false, evictAtPercent: 90 } },
     ),
-    'over a default limit': storing(
-      { emptyDirs: [emptyDir('tmp')] },
-      { volumes: { tmp: 95 } },
-      { rule: { evictAtPercent: 90, defaultLimits: { emptyDirBytes: 100 * mib } } },
-    ),
-    'in memory': storing(inMemory, { volumes: { shm: 101 } }, { rule: inMemoryRule }),
     'a warning': storing(scratch, { volumes: { tmp: 85 } }, { rule: { warnAtPercent: [50, 80] } }),
   },
   'ephemeralpodfs.limit': {
     'over the limit': storing(limited, overPod),
-    'over a limit of 0': storing({ containers: [container('main', '0')] }, overPod),
-    'over a decimal limit': storing({ containers: [container('main', '2G')] }, { total: 2000 }),
-    'most is in a volume': storing(
-      { ...limited, ...scratch },
-      { total: 150, volumes: { tmp: 90 }, containers: { main: { logs: 50, layer: 10 } } },
-    ),
-    'a warning': storing(limited, { total: 85 }, { rule: { warnAtPercent: [80] } }),
   },
   'ephemeralcontainerfs.limit': {
     'over the limit': storing(
       { containers: [container('main', '100Mi'), container('side', '900Mi')] },
       { total: 150, containers: half },
     ),
-    'a warning': storing(
-      { containers: [container('main', '200Mi'), container('side', '900Mi')] },
-      { total: 150, containers: half },
-      { rule: { warnAtPercent: [50] } },
-    ),
   },
   UnderLimit: {
     'of a volume': storing(scratch, { volumes: { tmp: 10 } }),
-    'of a volume in memory': storing(inMemory, { volumes: { shm: 95 } }, { rule: inMemoryRule }),
   },
   NoLimit: {
     'none at all': storing({}, overPod),
-    'and a default for others': storing({}, overPod, { rule: { defaultLimits: { emptyDirBytes: 1 } } }),
   },
   CriticalPod: {
     'by its priority': overAs({ priority: 2_000_000_000 }),
@@ -92,20 +60,13 @@ const planned: Cases<EvictionSignal | StorageKeepReason> = {
   Terminating: { 'with a grace period': overAs({ deletionAtMs: 1 }) },
   UsageUnknown: {
     'of the pod': storing(scratch, undefined),
-    'of what was measured too long ago': storing(
-      { ...limited, ...scratch },
-      { total: 90, volumes: { tmp: 20 }, containers: { main: { logs: 70 } }, atMs: 1 },
-    ),
     'of the node': { ...over, part: { ...over.part, usage: undefined } },
   },
-  NoPolicy: { 'one for other nodes': { ...over, policies: [elsewhere] } },
-  InvalidPolicy: { 'it may select the node': { ...over, policies: [broken, elsewhere] } },
-  NodeUnknown: { 'not listed': { ...over, nodes: [] } },
-  RuleOff: { 'no rule for local storage': { ...over, policies: [...nodesBy({}).policies, elsewhere] } },
+  RuleOff: { 'no rule for local storage': ruleElsewhere(over, { localStorageEviction: storagePolicy() }) },
 };
 
 testReasons(
   'storage',
-  [...evictionSignals, ...storageKeepReasons, ...nodeKeepReasons],
+  [...evictionSignals, ...storageKeepReasons, 'RuleOff'],
   casesOf(planned, (facts) => explainedBy('localstorage', facts, ({ kind }) => kind === 'Pod')),
 );

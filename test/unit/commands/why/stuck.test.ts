@@ -37,15 +37,12 @@ const cases: Readonly<Record<string, Facts>> = {
   'a dead node that is out of service, in mode DryRun': ending({}, taintedBy('DryRun')),
   'a dead node, where it has not started': { ...pending('', ''), ...dead },
   'no node': ending({}, { nodes: [] }),
-  'no node, where it has not started': { ...pending('', ''), nodes: [] },
   'a finalizer': ending({ deletionGracePeriodSeconds: 0, finalizers: ['example.com/backup'] }),
-  'a finalizer, whatever its node': { ...held('example.com/backup'), nodes: [] },
   'finalizers of Kubernetes, and one without a domain': held(
     ...['batch.kubernetes.io/job-tracking', 'foregroundDeletion', 'mine'],
   ),
   'only a finalizer of Kubernetes, which no command removes': held('batch.kubernetes.io/job-tracking'),
   'its kubelet, and then a finalizer': ending({ finalizers: ['example.com/backup'] }),
-  'its kubelet, although the grace is 0': ending({ deletionGracePeriodSeconds: 0 }),
   'a volume, after its containers': ending({ phase: 'Failed' }),
   'nothing: it was never bound': ending({ phase: 'Pending', ...unbound }),
   'an image': pending('ImagePullBackOff', 'Back-off pulling image "nginx:nope"', {}, 'nginx:nope'),
@@ -54,9 +51,7 @@ const cases: Readonly<Record<string, Facts>> = {
   'a claim is missing': pending('Unschedulable', 'persistentvolumeclaim "data" not found', unbound),
   'a volume, before its containers': pending('PodReadyToStartContainers', ''),
   'a Secret is missing': pending('CreateContainerConfigError', 'secret "x" not found'),
-  'no reason': pending('', ''),
   'a kubelet that does not report': pending('', '', { phase: 'Unknown' }),
-  'without policies and nodes': ending({}, { nodes: undefined }),
   'nothing after nine minutes': ending({ deletionAtMs: minutesAgo(9) }),
 };
 

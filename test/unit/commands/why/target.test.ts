@@ -1,20 +1,18 @@
 import { expect, test } from 'vitest';
-import { objectText } from '../../../../src/commands/plan/table.ts';
 import { planUnits } from '../../../../src/commands/plan/units.ts';
-import type { Question } from '../../../../src/commands/why/question.ts';
+import { explain } from '../../../../src/commands/why/explain.ts';
+import { questionOf } from '../../../../src/commands/why/question.ts';
 import { whyTable } from '../../../../src/commands/why/table.ts';
 import { findTarget } from '../../../../src/commands/why/target.ts';
-import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
+import type { LogEntry, LogListing } from '../../../../src/node/logs/list.ts';
 import type { PodPart } from '../../../../src/snapshot/plan-facts.ts';
-import type { LogListing } from '../../../../src/node/logs/list.ts';
-import { image } from '../../../fakes/runtime.ts';
+import { container, image } from '../../../fakes/runtime.ts';
 import { now, pod } from '../../../builders.ts';
-import { dead, down, link, log, rule } from '../../agent/containergc/builders.ts';
-import { factsOf, nodesPolicy, type Facts } from '../facts.ts';
-import { explained } from './catalogue.ts';
+import { dead, down, link, log, logsRule, rule } from '../../agent/containergc/builders.ts';
+import { boundPod, factsOf, nodesPolicy, type Facts } from '../facts.ts';
 
 const digest = `sha256:${'d'.repeat(64)}`;
-const images: readonly RuntimeImage[] = [
+const images = [
   image('cafe0123456789', { tags: ['docker.io/library/nginx:latest', 'docker.io/library/nginx:1.27'] }),
   image('cafe9876543210', {
     tags: ['registry.example.com/app:v1'],
@@ -22,91 +20,86 @@ const images: readonly RuntimeImage[] = [
   }),
   image('beef0000000000', { tags: [], digests: [] }),
 ];
-
+const logsOf = (...entries: readonly LogEntry[]): LogListing => ({
+  roots: { pods: '/var/log/pods', containers: '/var/log/containers' },
+  ...{ entries, directories: [], complete: true },
+});
 const goneLogs = 'default_gone_11111111-2222-3333-4444-555555555555';
 const linkedLog = 'g_d_m-01234567.log';
-const logs: LogListing = {
-  roots: { pods: '/var/log/pods', containers: '/var/log/containers' },
-  entries: [
-    ...[log(`${goneLogs}/main/0.log`), log(`${goneLogs}/main/1.log`)],
-    link(linkedLog, `${goneLogs}/main/0.log`),
-  ],
-  ...{ directories: [], complete: true },
-};
 const onNode: Facts = {
   policies: [nodesPolicy({ containerGC: rule() })],
   pods: [pod('web/api-1')],
   part: {
     images,
-    containers: [dead('abcd01', 60), dead('abcd02', 30), dead('abc', 10)],
+    containers: [dead('abcd01', 60), dead('abcd02', 30), dead('abcd', 10)],
     sandboxes: [down('pod', 60, { id: 'ffff01' })],
-    logs,
+    logs: logsOf(
+      ...[log(`${goneLogs}/main/0.log`), log(`${goneLogs}/main/1.log`)],
+      link(linkedLog, `${goneLogs}/main/0.log`),
+    ),
   },
-  assumeElapsed: true,
 };
 
-/** The question, and the objects that it finds: their decisions, or the line that says why there is none. */
-function answer(question: Question, part?: PodPart): string {
-  const target = findTarget(question, { ...factsOf(onNode), part });
-  const asked = Object.values({ ...question, ...part })
-    .filter((one) => one !== undefined)
-    .join(' ');
-  if (target.kind !== 'found') return `${asked}\n  ${target.message}\n`;
-  const found = planUnits(target.facts, { now, kept: true, assumeElapsed: true, only: target.only });
-  const names = found.decisions.map((one) => objectText(one));
-  return `${asked}\n${names.map((name) => `  ${name}\n`).join('')}`;
+const podLogs = '/var/log/pods/default_pod_uid-pod';
+const live = `${podLogs}/main/0.log`;
+const rotated = `${podLogs}/rotated/0.log.20260115-110000`;
+const large = (path: string): LogEntry => log(path.replace('/var/log/pods/', ''), { bytes: 2 * 1024 ** 2 });
+/** Two containers with large logs, one of them renamed, and one of another pod. */
+const withLargeLogs: Facts = {
+  policies: [nodesPolicy({ containerGC: rule({ logs: logsRule({ warnBytesPerContainer: 1024 ** 2 }) }) })],
+  pods: [pod('default/pod'), pod('default/other')],
+  part: {
+    pods: [boundPod('pod'), boundPod('other')],
+    containers: [
+      ...[container('aaaa'), container('bbbb', { name: 'rotated' })],
+      container('cccc', { pod: 'other' }),
+    ],
+    logs: logsOf(
+      ...[large(live), large(rotated), large('/var/log/pods/default_other_uid-other/main/0.log')],
+      link('pod_default_main-aaaa11.log', live),
+    ),
+  },
+};
+
+/** The first line of each section of the answer, or the line that says why there is none. */
+function answer(words: string, facts: Facts, part?: PodPart): string {
+  const [text = ''] = words.split(/ (?:-n |--node=)/);
+  const [, namespace] = / -n (.*)/.exec(words) ?? [];
+  const [, node] = / --node=(.*)/.exec(words) ?? [];
+  const question = questionOf({ text, namespace, node });
+  if ('problem' in question) return question.problem;
+  const target = findTarget(question, { ...factsOf(facts), part });
+  if (target.kind !== 'found') return target.message;
+  const plan = planUnits(target.facts, { now, kept: false, assumeElapsed: true, only: target.only });
+  return whyTable(explain(plan, target), 200).match(/^\S.*/gm)?.join('\n  ') ?? '';
 }
 
-const ofNode = (kind: 'image' | 'container' | 'node', ...[text, node]: readonly [string, string?]): string =>
-  answer({ kind, text, node });
-const ofPod = (namespace: string | undefined, name: string, part?: PodPart): string =>
-  answer({ kind: 'pod', namespace, name }, part);
-
-const imageTexts = [
-  ...['nginx', 'nginx:1.27', 'docker.io/nginx', `registry.example.com/app@${digest}`, digest],
-  ...['beef', 'sha256:beef', 'cafe9', 'cafe', 'bee', 'registry.example.com/app:v2', 'app'],
+const asked = [
+  ...['pod web/api-1', 'pods/api-1 -n web', 'POD web/api-1 -n web', 'pod web/api-2', 'po api-1'],
+  ...['image nginx', 'image nginx:1.27', `image registry.example.com/app@${digest}`, `image ${digest}`],
+  ...['image beef', 'image sha256:beef', 'image cafe', 'image bee', 'image registry.example.com/app:v2'],
+  ...['images app', 'image/nginx --node=node-1', 'image nginx --node=node-2'],
+  ...['container abcd01', 'container/abcd', 'container abcd0', 'container 9999', 'container abc'],
+  ...['sandbox/ffff', 'sandbox of default/pod ffff01', 'Container default/pod main abcd02'],
+  ...[`log /var/log/pods/${goneLogs}//`, 'LogDirectory …/default_gone_11111111…', `log …/${linkedLog}`],
+  ...[`log /var/log/containers/${linkedLog}`, 'log …/main/…log', 'log /var/nothing', 'pod directory 0182ee'],
+  ...['control group pod0182.slice', 'node node-1', 'node node-9', 'node B', 'pod', 'pod ', 'pvc/x'],
+  ...['pod web/api-1 -n batch', 'pod a/b/c', 'image a b', 'pod api-1 --node=node-1', 'image nginx -n web'],
 ];
-const containerTexts = [
-  ...['abcd01', 'abc', 'ffff', 'abcd', '9999', '…/default_gone_11111111…', '…/default_gone/main/0.log'],
-  ...[`…/${linkedLog}`, '…/main/…log', '…/nothing', '/var/nothing'],
+const inPart: readonly (readonly [string, PodPart])[] = [
+  ['pod queue -n web', { namespace: 'web', selector: undefined }],
+  ['pod queue -n web', { namespace: 'web', selector: 'app=api' }],
+  ['pod queue -n web', { namespace: undefined, selector: 'app=api' }],
+  ['pod queue', { namespace: 'web', selector: undefined }],
 ];
+const aboutLargeLogs = ['log /var/log/containers/pod_default_main-aaaa11.log', `log ${rotated}`, 'pod pod'];
 
-test('what a question finds is that of the file', async () => {
+test('what why finds for the words of the command line is that of the file', async () => {
   const texts = [
-    ...imageTexts.map((text) => ofNode('image', text)),
-    ...containerTexts.map((text) => ofNode('container', text)),
-    ofNode('image', 'nginx', 'node-2'),
-    ofNode('container', 'abcd01', 'node-9'),
-    ofNode('node', 'node-1', 'node-1'),
-    ofNode('node', 'node-9', 'node-9'),
-    ofPod('web', 'api-1'),
-    ofPod('web', 'api-2'),
-    ofPod(undefined, 'api-1'),
-    ofPod('web', 'queue'),
-    ofPod('web', 'queue', { namespace: 'web', selector: undefined }),
-    ofPod('web', 'queue', { namespace: 'web', selector: 'app=api' }),
-    ofPod('web', 'queue', { namespace: undefined, selector: 'app=api' }),
-    ofPod(undefined, 'queue', { namespace: 'web', selector: undefined }),
+    ...asked.map((words) => [words, answer(words, onNode)]),
+    ...inPart.map(([words, part]) => [`${words}, in a snapshot of a part`, answer(words, onNode, part)]),
+    ...aboutLargeLogs.map((words) => [`${words}, with a large log`, answer(words, withLargeLogs)]),
   ];
-  await expect(texts.join('')).toMatchFileSnapshot('./__snapshots__/target.txt');
-});
-
-test('a node that is not short of anything is not warned about', () => {
-  expect(whyTable(explained({ kind: 'node', text: 'node-1', node: 'node-1' }, onNode))).toContain(
-    'is not warned about',
-  );
-});
-
-test('the decision about a log directory explains a link into it', () => {
-  const text = `/var/log/containers/${linkedLog}`;
-  const { explanations } = explained({ kind: 'container', text, node: undefined }, onNode);
-  expect(explanations).toMatchObject([{ reason: 'OrphanedLogs', object: { kind: 'LogDirectory' } }]);
-});
-
-test('the explanation wraps at the width of the terminal', () => {
-  const policies = [nodesPolicy({ containerGC: rule() })];
-  const facts = { policies, part: { containers: [dead('abcd01', 60)] } };
-  const question = { kind: 'container', text: 'abcd01', node: undefined } as const;
-  expect(whyTable(explained(question, facts), 50)).not.toMatch(/.{51}/);
-  expect(whyTable(explained(question, facts), 120)).toMatch(/.{81}/);
+  const text = texts.map(([words, found]) => `why ${words}\n  ${found}\n`).join('');
+  await expect(text).toMatchFileSnapshot('./__snapshots__/target.txt');
 });

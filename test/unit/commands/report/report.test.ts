@@ -1,0 +1,215 @@
+import { describe, expect, test } from 'vitest';
+import type {
+  NodeGCReportStatusUsage,
+  NodeGCReportStatusUsageFileSystem,
+} from '../../../../src/api/gen/nodegcreport.gen.ts';
+import { reportData } from '../../../../src/commands/report/data.ts';
+import { reportMarkdown } from '../../../../src/commands/report/markdown.ts';
+import { usageSection } from '../../../../src/commands/report/usage-html.ts';
+import { usageData } from '../../../../src/commands/report/usage.ts';
+import type { Decision } from '../../../../src/commands/plan/document.ts';
+import type { ReportedUsage } from '../../../../src/kube/cache/node-usage.ts';
+import type { NodePart, PlanFacts } from '../../../../src/snapshot/plan-facts.ts';
+import { minutesAgo, node, pod } from '../../../builders.ts';
+import { factsOf, partOf } from '../facts.ts';
+import { decision, plan } from '../plan/builders.ts';
+
+describe('what the plan removes', () => {
+  const ofPod = (name: string, over: Pick<Decision, 'verdict' | 'reason'> & Partial<Decision>): Decision => {
+    const [namespace = '', own = ''] = name.split('/');
+    return decision({
+      ...{ unit: 'podgc', mode: 'Enforce', policy: 'p' },
+      object: { kind: 'Pod', namespace, name: own, uid: name, node: 'node-1' },
+      ...over,
+    });
+  };
+  const removed = (name: string, detail: string): Decision =>
+    decision({
+      ...{ unit: 'imagegc', verdict: 'Remove', reason: 'Space', policy: 'q', order: 1, bytes: 7, detail },
+      object: { kind: 'Image', id: 'sha256:a', node: 'node-1', name },
+    });
+  const hostile = removed('a`|b', 'See <b>@team</b> | *now*.');
+  const due = { verdict: 'Delete', reason: 'Orphaned', order: 1 } as const;
+  const quarantined = { verdict: 'Keep', reason: 'Quarantined', eligibleAt: '2026-01-15T12:00:40Z' } as const;
+  const document = plan({
+    decisions: [
+      hostile,
+      ofPod('web/due', due),
+      ofPod('web/dry', { ...due, mode: 'DryRun' }),
+      ofPod('web/later', quarantined),
+      ofPod('web/far', { ...quarantined, eligibleAt: '2026-03-16T01:00:00Z' }),
+      ofPod('db/c', { verdict: 'Keep', reason: 'NoPolicy', policy: null }),
+      decision({
+        ...{ unit: 'containergc', verdict: 'Warn', reason: 'LogTooLarge', policy: 'q' },
+        object: { kind: 'LogFile', path: '/var/log/pods/x', node: 'node-2', pod: 'web/a' },
+      }),
+    ],
+    policies: [{ name: 'p', mode: 'Enforce', planned: 2 }],
+    changes: { more: [hostile], less: [], modes: [{ policy: 'p', before: 'DryRun', after: 'Enforce' }] },
+    notes: ['Nodes are not known.'],
+  });
+
+  const signal = (
+    name: 'nodefs.available' | 'nodefs.inodesFree' | 'memory.available',
+    available: number,
+  ) => ({
+    ...{ signal: name, available, capacity: 100, measuredAtMs: 1 },
+  });
+  const imageOf = (id: string, tags: string[], sizeBytes: number, digests: string[] = []) => ({
+    ...{ id, tags, digests, sizeBytes, pinned: false, runtimeHandler: '' },
+  });
+  const log = (path: string, bytes: number) => ({ path, bytes, mtimeMs: 0 });
+  const part = (name: string, over: Partial<NodePart>): NodePart =>
+    partOf({ name, disk: undefined, ...over });
+  const a = imageOf('sha256:a', ['a:1'], 5);
+  const measured = part('node-1', {
+    images: [a, imageOf('sha256:b', [], 9, ['b@sha256:1']), imageOf('sha256:c', [], 1)],
+    disk: { capacityBytes: 1, availableBytes: 1 },
+    usage: {
+      ...{ atMs: 1, dedicatedImageFs: false, splitContainerFs: false, pods: new Map(), impossible: [] },
+      signals: [
+        signal('nodefs.available', 50),
+        signal('nodefs.inodesFree', 10),
+        signal('memory.available', 0),
+      ],
+    },
+    logs: {
+      ...{ roots: { pods: '/logs', containers: '/links' }, directories: [], complete: true },
+      entries: [
+        ...[log('/logs/web_a_1/c/0.log', 3), log('/logs/web_a_1/c/1.log', 4), log('/logs/db_c_2/c/0.log', 5)],
+        log('/links/x', 90),
+      ],
+    },
+  });
+  const plain = part('node-2', {
+    images: [a],
+    disk: { capacityBytes: 100, availableBytes: 20, inodes: 10, inodesFree: 9 },
+  });
+  const empty = part('node-3', { disk: { capacityBytes: 0, availableBytes: 0 } });
+  const ending = (name: string, minutes: number, over: Parameters<typeof pod>[1] = {}) =>
+    pod(name, {
+      ...{ deletionAtMs: minutesAgo(minutes), deletionGracePeriodSeconds: 30, phase: 'Running' },
+      ...{ uid: name, nodeName: 'gone', ...over },
+    });
+  const facts = {
+    ...factsOf({
+      pods: [
+        ...[ending('web/due', 20), ending('web/later', 19), ending('web/dry', 18), ending('web/young', 9)],
+        ending('db/c', 30, {
+          deletionGracePeriodSeconds: 0,
+          phase: 'Failed',
+          finalizers: ['example.com/backup'],
+        }),
+      ],
+    }),
+    parts: [empty, measured, plain, part('node-4', {})],
+  };
+
+  test('is on one page, with stuck pods and figures; no name or explanation is markup or a mention', async () => {
+    const data = reportData(document, facts);
+    expect(data.images.map(({ name, removedOn }) => [name, removedOn])).toContainEqual(['a:1', 1]);
+    await expect(reportMarkdown(document, data)).toMatchFileSnapshot('./__snapshots__/markdown.txt');
+  });
+
+  test('has the logs and the stuck pods of the shown pods alone', () => {
+    const { logs, stuck } = reportData(document, facts, (one) => one === 'db/c');
+    expect([...logs, ...stuck].map(({ name }) => name)).toEqual(['db_c_2 on node-1', 'db/c']);
+  });
+
+  test('fits a comment, whatever the cluster', () => {
+    const detail = 'It has finished, and more finished pods exist than the policy keeps. '.repeat(3);
+    const decisions = Array.from({ length: 5_000 }, (_, i) => removed(`app:${i}`, detail));
+    const large = plan({ decisions });
+    const text = reportMarkdown(large, reportData(large, factsOf({})));
+    expect(text).toContain('And 4980 more.');
+    expect(text.length).toBeLessThan(65_536);
+  });
+});
+
+describe('what uses the disks', () => {
+  const now = new Date('2026-01-15T12:00:00Z');
+  const gib = 2 ** 30;
+  const at = (hours: number): string => new Date(now.getTime() + hours * 3_600_000).toISOString();
+
+  /** Half of 100 GiB is available, and the classes are known. */
+  const disk = (
+    over: Partial<NodeGCReportStatusUsageFileSystem> = {},
+  ): NodeGCReportStatusUsageFileSystem => ({
+    ...{ name: 'nodefs', capacityBytes: 100 * gib, availableBytes: 50 * gib, usedBytes: 45 * gib },
+    ...{ imagesInUseBytes: 5 * gib, imagesUnusedBytes: 15 * gib, otherBytes: 25 * gib },
+    ...over,
+  });
+  const reported = (name: string, over: Partial<NodeGCReportStatusUsage> = {}): ReportedUsage => ({
+    node: name,
+    reportTime: at(0),
+    usage: { measuredTime: at(0), fileSystems: [disk()], namespaces: [], ...over },
+  });
+  const olderAgent: ReportedUsage = { node: 'old', reportTime: at(0), usage: undefined };
+  const factsWith = (usage: readonly ReportedUsage[], nodes?: readonly string[]): PlanFacts => ({
+    ...factsOf({ nodes: nodes?.map((name) => node(name)) }),
+    usage,
+  });
+  const growing = { growthBytesPerHour: 5 * gib, fullTime: at(10) };
+  const everything: readonly ReportedUsage[] = [
+    // Collection keeps up.
+    reported('node-1', {
+      fileSystems: [
+        disk({
+          ...{ ...growing, availableBytes: 10 * gib, usedBytes: 85 * gib, collectableBytes: 15 * gib },
+          ...{ layersBytes: 4 * gib, volumesBytes: 30 * gib, logsBytes: 5 * gib, orphansBytes: gib },
+        }),
+      ],
+      namespaces: [
+        { name: 'web', pods: 3, bytes: 30 * gib, growthBytesPerHour: gib },
+        { name: 'db', pods: 1, bytes: 9 * gib },
+      ],
+    }),
+    // Two disks: a part of the second is unknown, and collection gives time.
+    reported('node-2', {
+      fileSystems: [
+        disk(),
+        disk({
+          ...{ name: 'imagefs', ...growing, imagesInUseBytes: undefined, otherBytes: undefined },
+          ...{ collectableBytes: 10 * gib, fullAfterCollectionTime: at(12) },
+        }),
+      ],
+      namespaces: [{ name: 'web', pods: 1, bytes: 12 * gib, growthBytesPerHour: 2 * gib }],
+    }),
+    reported('stale', { measuredTime: at(-0.3), fileSystems: [disk(growing)] }),
+    // No images are on this disk, and it is not known what can be collected.
+    reported('partly', {
+      ...{ measuredTime: undefined, namespaces: undefined, unknown: 'pods: no response' },
+      fileSystems: [
+        disk({
+          ...{ ...growing, imagesInUseBytes: undefined, imagesUnusedBytes: undefined, otherBytes: 45 * gib },
+        }),
+      ],
+    }),
+    // Measured at different moments, the classes exceed the used bytes; and the disk should be full by now.
+    reported('moments', {
+      ...{ measuredTime: at(-0.2), otherNamespaces: { count: 3, bytes: 9 } },
+      fileSystems: [
+        disk({
+          ...{ ...growing, volumesBytes: 10 * gib, availableBytes: 60 * gib, fullTime: at(-0.1) },
+          ...{ collectableBytes: 200 * gib, fullAfterCollectionTime: at(-0.1) },
+        }),
+      ],
+    }),
+    reported('impossible', { fileSystems: undefined }),
+    olderAgent,
+  ];
+
+  test('is in these tables and texts', async () => {
+    const facts = factsWith(everything, ['node-1', 'silent-3', 'silent-4', 'silent-1', 'silent-2']);
+    const data = usageData(facts, now);
+    const page = data === undefined ? '' : usageSection(data);
+    const labels = [...page.matchAll(/aria-label="([^"]*)"/g)].map(([, label = '']) => label);
+    const texts = [reportMarkdown(plan(), reportData(plan(), facts)), ...labels, ''];
+    await expect(texts.join('\n')).toMatchFileSnapshot('./__snapshots__/usage.txt');
+  });
+
+  test('is not shown without a report, and nothing is unknown about a node whose report has everything', () => {
+    expect(usageData(factsWith([]), now)).toBeUndefined();
+    expect(usageData(factsWith([reported('a')]), now)?.unknown).toEqual([]);
+  });
+});

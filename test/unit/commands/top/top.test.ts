@@ -1,0 +1,386 @@
+import { describe, expect, test } from 'vitest';
+import type { NodeGCReportStatusUsage } from '../../../../src/api/gen/nodegcreport.gen.ts';
+import type { TopKind, TopQuestion } from '../../../../src/commands/top/command.ts';
+import type { TopFacts } from '../../../../src/commands/top/facts.ts';
+import { nameLines, topTable } from '../../../../src/commands/top/table.ts';
+import { topView, type TopView } from '../../../../src/commands/top/view.ts';
+
+type FileSystem = NonNullable<NodeGCReportStatusUsage['fileSystems']>[number];
+type Pod = NonNullable<NodeGCReportStatusUsage['pods']>[number];
+type Namespace = NonNullable<NodeGCReportStatusUsage['namespaces']>[number];
+type Image = NonNullable<NodeGCReportStatusUsage['images']>[number];
+type Report = TopFacts['reports'][number];
+
+const now = new Date('2026-01-15T12:00:00Z');
+const gib = 1024 ** 3;
+
+/** RFC 3339, to the second. */
+const inMinutes = (minutes: number): string =>
+  new Date(now.getTime() + minutes * 60_000).toISOString().replace(/\.\d+Z$/, 'Z');
+
+/** A disk of 200 GiB, of which as much is used; state only what matters. */
+const disk = (usedGib: number, more: Partial<FileSystem> = {}): FileSystem => ({
+  name: 'nodefs',
+  capacityBytes: 200 * gib,
+  availableBytes: (200 - usedGib) * gib,
+  usedBytes: usedGib * gib,
+  ...more,
+});
+
+/** A disk with images, pods and a forecast. */
+const busyDisk = (usedGib: number): FileSystem =>
+  disk(usedGib, {
+    imagesInUseBytes: 30 * gib,
+    imagesUnusedBytes: 12 * gib,
+    layersBytes: 9 * gib,
+    volumesBytes: 40 * gib,
+    logsBytes: 7 * gib,
+    orphansBytes: 0,
+    otherBytes: (usedGib - 98) * gib,
+    collectableBytes: 12 * gib,
+    growthBytesPerHour: Math.round(2.1 * gib),
+    fullTime: inMinutes(31 * 60),
+    fullAfterCollectionTime: inMinutes(36 * 60),
+    forecastErrorPercent: 12,
+  });
+
+/** Half in layers, a quarter in volumes and in logs. */
+const classes = (bytes: number) => ({
+  bytes,
+  layersBytes: bytes / 2,
+  volumesBytes: bytes / 4,
+  logsBytes: bytes / 4,
+});
+
+const namespace = (name: string, sizeGib: number, more: Partial<Namespace> = {}): Namespace => ({
+  name,
+  pods: 3,
+  ...classes(sizeGib * gib),
+  ...more,
+});
+
+const pod = (namespaceName: string, name: string, sizeGib: number, limitBytes?: number): Pod => ({
+  namespace: namespaceName,
+  name,
+  uid: `uid-${name}`,
+  ...classes(sizeGib * gib),
+  limitBytes,
+});
+
+const image = (name: string, sizeGib: number, more: Partial<Image> = {}): Image => ({
+  id: `sha256:${Buffer.from(name).toString('hex').padStart(64, '0').slice(-64)}`,
+  name,
+  bytes: sizeGib * gib,
+  inUse: false,
+  isKept: false,
+  ...more,
+});
+
+/** A node that team-a fills. */
+const busyUsage = (usedGib = 134): NodeGCReportStatusUsage => ({
+  measuredTime: inMinutes(-1),
+  forecast:
+    'At 2.1 GiB/h, nodefs is full in 31 h; collection gives back 12.0 GiB, then in 36 h. EmptyDirs of namespace team-a grow 1.8 GiB/h.',
+  fileSystems: [busyDisk(usedGib)],
+  podCount: 6,
+  namespaces: [
+    namespace('team-a', 40, { growthBytesPerHour: Math.round(1.8 * gib) }),
+    namespace('kube-system', 4, { pods: 2 }),
+    namespace('team-b', 1, { pods: 1, growthBytesPerHour: Math.round(0.3 * gib) }),
+  ],
+  pods: [
+    pod('team-a', 'etl-5c7d9-x2x4p', 32, 40 * gib),
+    pod('team-a', 'web-7f9c8b6d5-kq8zt', 6),
+    pod('kube-system', 'kube-proxy-9xk2d', 3, 8 * gib),
+    pod('team-b', 'cache-0', 1),
+  ],
+  images: [
+    image('registry.example.com/team-a/etl:2026.11.3', 6, { inUse: true }),
+    image('registry.example.com/team-a/etl:2026.11.2', 6, { unusedSince: inMinutes(-3 * 24 * 60) }),
+    image('docker.io/library/python:3.12', 1, { unusedSince: inMinutes(-50 * 24 * 60), isKept: true }),
+  ],
+});
+
+const reported = (node: string, usage = busyUsage()): Report => ({ node, reportTime: inMinutes(-1), usage });
+/** Of an older agent. */
+const withoutUsage = (node: string): Report => ({ node, reportTime: inMinutes(-1), usage: undefined });
+
+/** Facts of these reports, whose nodes are all nodes; state only what matters. */
+const facts = (reports: TopFacts['reports'], more: Partial<TopFacts> = {}): TopFacts => ({
+  reports,
+  nodes: new Set(reports.map(({ node }) => node)),
+  selected: undefined,
+  namespace: undefined,
+  ...more,
+});
+
+const defaultSort = { nodes: 'percent', namespaces: 'bytes', pods: 'bytes', images: 'bytes' } as const;
+
+const viewOf = (kind: TopKind, given: TopFacts, more: Partial<TopQuestion> = {}): TopView => {
+  const unset = { namespace: undefined, nodes: undefined, selector: undefined };
+  return topView(
+    given,
+    { kind, sortBy: defaultSort[kind], isCurrentNamespace: false, ...unset, ...more },
+    now,
+  );
+};
+
+describe('tables', () => {
+  const piped = { now, width: undefined, colours: false, isWide: false };
+  const terminal = { ...piped, width: 120 };
+  const narrow = { ...piped, width: 80 };
+  const wide = { ...piped, isWide: true };
+
+  const twoDisks = {
+    measuredTime: inMinutes(-2),
+    namespaces: [
+      namespace('team-a', 8, { layersBytes: 0, volumesBytes: 8 * gib, logsBytes: 0 }),
+      namespace('team-b', 1, { growthBytesPerHour: gib }),
+    ],
+    fileSystems: [
+      disk(20, { volumesBytes: 8 * gib }),
+      disk(180, {
+        name: 'imagefs',
+        imagesUnusedBytes: 60 * gib,
+        collectableBytes: 60 * gib,
+        growthBytesPerHour: gib,
+        fullTime: inMinutes(20 * 60),
+      }),
+    ],
+  };
+  const ahead = {
+    measuredTime: inMinutes(10),
+    fileSystems: [disk(10, { availableBytes: 999 * gib }), disk(0, { capacityBytes: 0, availableBytes: 0 })],
+  };
+  const partly = {
+    measuredTime: inMinutes(-1),
+    unknown: 'pods: the kubelet responded with status 403',
+    fileSystems: [disk(50, { fullTime: inMinutes(60) })],
+  };
+  const cluster = facts(
+    [
+      reported('node-1'),
+      reported('node-2', twoDisks),
+      withoutUsage('node-3'),
+      reported('node-4', { ...busyUsage(60), measuredTime: inMinutes(-200) }),
+      reported('node-5', ahead),
+      reported('node-6', partly),
+    ],
+    { nodes: new Set(['node-1', 'node-2', 'node-3', 'node-4', 'node-5', 'node-6', 'node-7', 'node-8']) },
+  );
+  const bounded = facts([
+    reported('node-1', {
+      ...busyUsage(),
+      podCount: 60,
+      otherNamespaces: { count: 3, bytes: 2 * gib },
+      otherImages: { count: 1, bytes: gib },
+    }),
+    reported('node-2', {
+      ...busyUsage(),
+      namespaces: [namespace('team-a', 1), namespace('true', 0.5, { logsBytes: undefined })],
+      pods: [pod('true', 'web-0', 0.5, 0)],
+      images: [image('registry.example.com/team-a/etl:2026.11.2', 6), image('', 1, { name: undefined })],
+      otherImages: { count: 2, bytes: gib },
+    }),
+  ]);
+  const one = facts([reported('node-1')]);
+  const two = facts([reported('node-1'), reported('node-2', twoDisks)]);
+  const ofNode = { nodes: ['node-1'] };
+  const old = facts([withoutUsage('node-1')]);
+  const slow = facts([reported('node-1', { ...busyUsage(), forecast: undefined })]);
+  const selected = new Set(['uid-web-0', 'uid-gone']);
+
+  const tables = {
+    'top nodes': topTable(viewOf('nodes', cluster), piped),
+    'top nodes, on a narrow terminal, without the right to list nodes': topTable(
+      viewOf('nodes', { ...one, nodes: undefined }),
+      narrow,
+    ),
+    'top nodes -o wide': topTable(viewOf('nodes', two), wide),
+    'top nodes, without a report': topTable(viewOf('nodes', facts([])), piped),
+    'top namespaces --node, as in README': topTable(viewOf('namespaces', one, ofNode), piped),
+    'top namespaces, more than a report has': topTable(viewOf('namespaces', bounded), wide),
+    'top namespaces --node, without usage': topTable(viewOf('namespaces', old, ofNode), piped),
+    'top namespaces --node, without a forecast': topTable(viewOf('namespaces', slow, ofNode), piped),
+    'top pods -A, on a terminal': topTable(viewOf('pods', bounded), terminal),
+    'top pods -n true -o wide': topTable(viewOf('pods', { ...bounded, namespace: 'true' }), wide),
+    'top pods -n team-a': topTable(viewOf('pods', { ...one, namespace: 'team-a' }), piped),
+    'top pods -l': topTable(viewOf('pods', { ...bounded, selected }), piped),
+    'top images -o wide': topTable(viewOf('images', bounded), wide),
+    'top images, before the first pass of the agents': topTable(viewOf('images', old), piped),
+    'top nodes -o name': nameLines(viewOf('nodes', bounded)),
+    'top namespaces -o name': nameLines(viewOf('namespaces', bounded)),
+    'top pods -o name': nameLines(viewOf('pods', bounded)),
+    'top images -o name': nameLines(viewOf('images', bounded)),
+  };
+
+  test('are those of the file', async () => {
+    const texts = Object.entries(tables).map(([name, lines]) => `# ${name}\n\n${lines.join('\n')}\n`);
+    await expect(texts.join('\n')).toMatchFileSnapshot('./__snapshots__/top.txt');
+  });
+
+  test('are not wider than the terminal, whatever the names', () => {
+    const node = reported(`node-${'x'.repeat(80)}`);
+    for (const kind of ['nodes', 'namespaces', 'pods', 'images'] as const)
+      for (const width of [80, 120]) {
+        const lines = topTable(viewOf(kind, facts([node])), { ...narrow, width });
+        expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(width);
+      }
+  });
+});
+
+test('forecasts are of the three nodes that are full first, or of each node of --node', () => {
+  const full = (name: string, hours: number) =>
+    reported(name, {
+      measuredTime: inMinutes(-1),
+      forecast: `${hours} h`,
+      fileSystems: [disk(1, { fullTime: inMinutes(60 * hours) })],
+    });
+  const old = reported('old', { ...busyUsage(), measuredTime: inMinutes(-16) });
+  const given = facts([full('d', 40), full('c', 30), full('b', 20), full('a', 10), old, withoutUsage('x')]);
+  const forecasts = (...args: Parameters<typeof viewOf>) => viewOf(...args).forecasts.map(({ node }) => node);
+  expect(forecasts('nodes', given)).toEqual(['a', 'b', 'c']);
+  expect(forecasts('namespaces', given, { nodes: ['d', 'old'] })).toEqual(['old', 'd']);
+  expect(forecasts('pods', given)).toEqual([]);
+});
+
+describe('as data', () => {
+  const usage = {
+    measuredTime: inMinutes(-1),
+    namespaces: [namespace('a', 4, { growthBytesPerHour: 10 }), namespace('b', 2)],
+  };
+
+  test('a node has its fullest file system first, and what is unknown is absent', () => {
+    const given = facts([reported('a', { fileSystems: [disk(20), disk(150, { name: 'imagefs' })] })]);
+    expect(JSON.parse(JSON.stringify(viewOf('nodes', given).items))).toEqual([
+      {
+        name: 'a',
+        stale: false,
+        fileSystems: [
+          { ...disk(150, { name: 'imagefs' }), usedPercent: 75 },
+          { ...disk(20), usedPercent: 10 },
+        ],
+      },
+    ]);
+  });
+
+  test('a namespace is added up over its nodes, and a sum is unknown if a part is', () => {
+    const other = [namespace('a', 4, { growthBytesPerHour: 10, logsBytes: undefined })];
+    const given = facts([
+      reported('x', usage),
+      reported('y', { measuredTime: inMinutes(-20), namespaces: other }),
+    ]);
+    expect(viewOf('namespaces', given).items[0]).toEqual({
+      ...{ name: 'a', nodes: 2, pods: 6, lowerBound: false, measuredTime: inMinutes(-20), stale: true },
+      ...{ bytes: 8 * gib, layersBytes: 4 * gib, volumesBytes: 2 * gib, logsBytes: undefined },
+      growthBytesPerHour: 20,
+    });
+  });
+
+  test.each([
+    ['has no agent', [], [true, true]],
+    ['does not know its pods', [reported('y', {})], [true, true]],
+    [
+      'does not list all',
+      [reported('y', { namespaces: [namespace('a', 1)], otherNamespaces: { count: 1, bytes: gib } })],
+      [false, true],
+    ],
+    ['lists all', [reported('y', { namespaces: [namespace('a', 1)] })], [false, false]],
+  ])('a sum is a lower bound if a node %s', (_, report, expected) => {
+    const given = facts([reported('x', usage), ...report], { nodes: new Set(['x', 'y']) });
+    expect(viewOf('namespaces', given).items).toMatchObject(
+      expected.map((lowerBound, i) => ({ name: ['a', 'b'][i], lowerBound })),
+    );
+  });
+
+  test('an image has what the cluster would gain, and since when nothing uses those copies', () => {
+    const app = (sizeGib: number, more: Partial<Image>): Image => ({
+      ...image('app:1', sizeGib, more),
+      id: 'sha256:1',
+    });
+    const reports = [
+      reported('x', { measuredTime: inMinutes(-2), images: [app(2, { unusedSince: inMinutes(-60) })] }),
+      reported('y', { measuredTime: inMinutes(-1), images: [app(3, { unusedSince: inMinutes(-5) })] }),
+      reported('z', {
+        images: [app(2, { name: undefined, inUse: true }), image('base', 9, { isKept: true })],
+      }),
+    ];
+    expect(viewOf('images', facts(reports), { sortBy: 'gain' }).items).toMatchObject([
+      {
+        ...{ name: 'app:1', sizeBytes: 3 * gib, bytes: 7 * gib, gainBytes: 5 * gib },
+        ...{ unusedSince: inMinutes(-5), measuredTime: inMinutes(-2) },
+        nodes: [
+          { node: 'x', inUse: false, kept: false, unusedSince: inMinutes(-60) },
+          { node: 'y' },
+          { node: 'z', inUse: true },
+        ],
+      },
+      { name: 'base', gainBytes: 0 },
+    ]);
+  });
+});
+
+describe('rows', () => {
+  const growing = disk(10, { growthBytesPerHour: 5, fullTime: inMinutes(10) });
+  const slower = { growthBytesPerHour: 1, fullTime: inMinutes(20), fullAfterCollectionTime: inMinutes(30) };
+  const id = { id: 'sha256:1' };
+  const given = facts([
+    withoutUsage('none'),
+    reported('c', {
+      measuredTime: inMinutes(-3),
+      fileSystems: [growing, disk(1, { name: 'imagefs' })],
+      namespaces: [namespace('a', 3)],
+      images: [image('web', 4, { inUse: true })],
+    }),
+    reported('b', {
+      measuredTime: inMinutes(-1),
+      fileSystems: [disk(150)],
+      namespaces: [namespace('a', 4, { growthBytesPerHour: 10 }), namespace('b', 2)],
+      pods: [pod('a', 'p', 5, 10 * gib), pod('b', 'q', 3, 0), pod('a', 'r', 1)],
+      images: [
+        { ...image('app:1', 2, { unusedSince: inMinutes(-60) }), ...id },
+        image('base', 1, { unusedSince: inMinutes(-90) }),
+      ],
+    }),
+    reported('a', {
+      measuredTime: inMinutes(-2),
+      fileSystems: [disk(100, slower)],
+      namespaces: [namespace('b', 1, { pods: 1 })],
+      images: [{ ...image('app:1', 3, { unusedSince: inMinutes(-5) }), ...id }],
+    }),
+  ]);
+  const orders: Readonly<Record<TopKind, Readonly<Record<string, readonly string[]>>>> = {
+    nodes: {
+      'b a c none': ['percent', 'bytes'],
+      'c a b none': ['growth', 'full', 'age'],
+      'a b c none': ['full-after-collection', 'name'],
+    },
+    namespaces: {
+      'a b': ['bytes', 'layers', 'volumes', 'logs', 'growth', 'pods', 'nodes', 'age', 'name'],
+    },
+    pods: {
+      'p q r': ['bytes', 'layers', 'volumes', 'logs', 'node', 'age'],
+      'q p r': ['percent'],
+      'p r q': ['name'],
+    },
+    images: {
+      'app:1 web base': ['bytes'],
+      'web app:1 base': ['size'],
+      'app:1 base web': ['nodes', 'gain', 'name'],
+      'base app:1 web': ['unused-since'],
+    },
+  };
+
+  test.each(Object.entries(orders) as [TopKind, Record<string, string[]>][])(
+    'of %s are sorted',
+    (kind, by) => {
+      const found = Object.entries(by).flatMap(([order, fields]) =>
+        fields.map((sortBy) => {
+          const { items } = viewOf(kind, given, { sortBy });
+          return { sortBy, order, names: items.map(({ name }) => name).join(' ') };
+        }),
+      );
+      expect(found).toEqual(found.map((one) => ({ ...one, names: one.order })));
+    },
+  );
+});
