@@ -45,29 +45,19 @@ async function pod(host = '10.0.0.1'): Promise<NonNullable<ConnectionSources['in
 }
 
 describe('the source of the connection', () => {
-  async function allSources(): Promise<ConnectionSources> {
-    const home = join(dir, 'home');
-    await mkdir(join(home, '.kube'), { recursive: true });
-    await writeFile(join(home, '.kube', 'config'), kubeconfig({ server: 'https://home.test' }));
-    return {
-      kubeconfig: await put('flag', kubeconfig({ server: 'https://flag.test' })),
-      kubeconfigEnv: await put('env', kubeconfig({ server: 'https://env.test' })),
-      inCluster: await pod(),
-      homes: [join(dir, 'none'), home, dir],
-    };
-  }
   const where = async (sources: ConnectionSources): Promise<string> =>
     (await loadClusterConnection(sources, new ManualClock())).endpoint.server;
 
   test('is the flag, else $KUBECONFIG, else the pod, else the first home directory that has one', async () => {
-    const sources = await allSources();
-    expect(await where(sources)).toBe('https://flag.test');
-    expect(await where({ ...sources, kubeconfig: undefined })).toBe('https://env.test');
-    const rest = { inCluster: sources.inCluster, homes: sources.homes };
-    expect(await where(rest)).toBe('https://10.0.0.1:443');
-    expect(await where({ ...rest, inCluster: { ...rest.inCluster, host: undefined } as object })).toBe(
-      'https://home.test',
-    );
+    const home = join(dir, 'home');
+    await mkdir(join(home, '.kube'), { recursive: true });
+    await writeFile(join(home, '.kube', 'config'), kubeconfig({ server: 'https://home.test' }));
+    const rest = { inCluster: await pod('fd00::1'), homes: [join(dir, 'none'), home, dir] };
+    const kubeconfigEnv = await put('env', kubeconfig({ server: 'https://env.test' }));
+    const flag = await put('flag', kubeconfig({ server: 'https://flag.test' }));
+    expect(await where({ ...rest, kubeconfigEnv, kubeconfig: flag })).toBe('https://flag.test');
+    expect(await where({ ...rest, kubeconfigEnv })).toBe('https://env.test');
+    expect(await where(rest)).toBe('https://[fd00::1]:443');
     await rm(join(dir, 'token'));
     expect(await where(rest)).toBe('https://home.test');
   });
@@ -82,15 +72,10 @@ describe('the source of the connection', () => {
   test.each([
     { name: 'no source', sources: {}, message: 'no kubeconfig: pass --kubeconfig FILE' },
     { name: 'a flag', sources: { kubeconfig: '/none' }, message: 'kubeconfig /none: does not exist' },
-    { name: 'a directory', sources: { kubeconfig: tmpdir() }, message: 'is a directory' },
     { name: '$KUBECONFIG', sources: { kubeconfigEnv: '/none' }, message: 'KUBECONFIG names /none' },
   ])('is missing: $name', async ({ sources, message }) => {
     await expect(where(sources)).rejects.toThrow(message);
     await expect(where(sources)).rejects.toMatchObject({ name: 'ConfigError' });
-  });
-
-  test('may be an IPv6 service address, which gets brackets', async () => {
-    expect(await where({ inCluster: await pod('fd00::1') })).toBe('https://[fd00::1]:443');
   });
 });
 
@@ -103,13 +88,7 @@ describe('an invalid kubeconfig', () => {
     ['no current context', kubeconfig({ current: '' }), 'file: no current-context'],
     ['an unknown context', kubeconfig({ current: 'x' }), 'there is no context "x"'],
     ['no cluster of the context', without('k'), 'context "c" needs cluster "k", which does not exist'],
-    ['no user of the context', without('u'), 'context "c" needs user "u", which does not exist'],
     ['no server', kubeconfig({}).replace('"server"', '"sever"'), 'clusters[0].cluster.server is missing'],
-    [
-      'no URL as the server',
-      kubeconfig({ server: 'https://:6443' }),
-      'cluster "k" has no valid server, such as',
-    ],
     ['a wrong proxy', wrongProxy, 'proxy-url of cluster "k" is not the URL of a proxy'],
   ])('is reported in one line: %s', async (_name, text, message) => {
     const file = await put('file', text);
@@ -128,6 +107,8 @@ describe('credentials of a kubeconfig', () => {
     );
     return { auth, endpoint, headers: () => auth.headers(signal) };
   }
+
+  const plugin = { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin' } };
 
   test.each([
     { name: 'a token', user: { token: 't' }, authorization: 'Bearer t' },
@@ -179,44 +160,30 @@ describe('credentials of a kubeconfig', () => {
   });
 
   test.each([
-    { cluster: {}, user: { token: 't' }, scheme: 'http' },
-    { cluster: { 'insecure-skip-tls-verify': true }, user: { token: 't' }, scheme: 'https' },
-    { cluster: { 'certificate-authority-data': 'Q0E=' }, user: { token: 't' }, scheme: 'https' },
-    { cluster: {}, user: { 'client-certificate-data': 'Q0E=', 'client-key-data': 'Q0E=' }, scheme: 'https' },
-  ])(
-    'a server without a scheme is as with kubectl $scheme: $cluster $user',
-    async ({ cluster, user, scheme }) => {
-      const { endpoint } = await connect({ server: '10.0.0.1:6443', cluster, user });
-      expect(endpoint.server).toBe(`${scheme}://10.0.0.1:6443`);
-    },
-  );
+    { cluster: {}, scheme: 'http' },
+    { cluster: { 'certificate-authority-data': 'Q0E=' }, scheme: 'https' },
+  ])('a server without a scheme is as with kubectl $scheme: $cluster', async ({ cluster, scheme }) => {
+    const { endpoint } = await connect({ server: '10.0.0.1:6443', cluster });
+    expect(endpoint.server).toBe(`${scheme}://10.0.0.1:6443`);
+  });
 
-  test('a plugin, relative to the file, learns its version and runs again after a rejection', async () => {
+  test('a token of a plugin, relative to the file, which learns its version, and runs again after a rejection', async () => {
     const count = join(dir, 'count');
     await put(
       'plugin',
-      `#!/bin/sh
-echo run >>'${count}'
-kind=$(echo $KUBERNETES_EXEC_INFO | tr -dc a-z0-9/. | cut -c 1-14)
-printf '{"status":{"token":"%s-%s"}}' "$kind" "$(wc -l <'${count}' | tr -d ' ')"
-`,
+      `#!/bin/sh\necho run >>'${count}'\nprintf '{"status":{"token":"%s"}}' \${KUBERNETES_EXEC_INFO:+told-}$(wc -l <'${count}')\n`,
     );
-    const user = { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin' } };
-    const { auth, headers } = await connect({ user });
+    const { auth, headers } = await connect({ user: plugin });
     const first = await headers();
-    expect(first['authorization']).toMatch(/^Bearer kind[a-z.]+-1$/);
+    expect(first).toEqual({ authorization: 'Bearer told-1' });
     expect(await headers()).toBe(first);
     auth.refresh();
-    expect((await headers())['authorization']).toMatch(/-2$/);
+    expect(await headers()).toEqual({ authorization: 'Bearer told-2' });
   });
-
-  const plugin = { exec: { apiVersion: 'v', command: './plugin' } };
 
   test.each<readonly [string, string | undefined, RegExp]>([
     ['fails', 'exit 3', /^kubeconfig .*: getting credentials: the plugin .*plugin failed with 3$/],
     ['returns nothing', 'exit 0', /the plugin .*plugin returned no credential$/],
-    ['returns no status', 'echo "{}"', /returned no credential$/],
-    ['does not exist', undefined, /getting credentials: spawn .*plugin ENOENT$/],
   ])('a plugin that %s is an error', async (_name, script, problem) => {
     if (script !== undefined) await put('plugin', `#!/bin/sh\n${script}\n`);
     const { headers } = await connect({ user: plugin });
@@ -253,14 +220,15 @@ printf '{"status":{"token":"%s-%s"}}' "$kind" "$(wc -l <'${count}' | tr -d ' ')"
 });
 
 describe('credentials of a pod', () => {
-  const connect = async (clock: ManualClock) => loadClusterConnection({ inCluster: await pod() }, clock);
-
-  test('are the trimmed token and the CA, and follow a rotation within a minute', async () => {
+  test('are the trimmed token and the CA, and follow a rotation within a minute, once it is complete', async () => {
     const clock = new ManualClock();
-    const { auth, endpoint, source } = await connect(clock);
+    const { auth, endpoint, source } = await loadClusterConnection({ inCluster: await pod() }, clock);
     expect(source).toBe('in-cluster');
     const before = endpoint.tls;
     expect(before).toEqual({ ca: 'CA' });
+    await put('token', '');
+    auth.refresh();
+    expect(await auth.headers(signal)).toEqual({ authorization: 'Bearer pod-token' });
     await put('token', 'second');
     clock.advance(59_000);
     expect(await auth.headers(signal)).toEqual({ authorization: 'Bearer pod-token' });
@@ -271,20 +239,5 @@ describe('credentials of a pod', () => {
     clock.advance(60_000);
     await auth.headers(signal);
     expect(endpoint.tls).toEqual({ ca: 'CA2' });
-  });
-
-  test('stay the same during an incomplete rotation', async () => {
-    const { auth } = await connect(new ManualClock());
-    await put('token', '');
-    auth.refresh();
-    expect(await auth.headers(signal)).toEqual({ authorization: 'Bearer pod-token' });
-  });
-
-  test('that are empty from the start are an error', async () => {
-    const inCluster = await pod();
-    await put('token', '');
-    await expect(loadClusterConnection({ inCluster }, new ManualClock())).rejects.toThrow(
-      `service account: ${join(dir, 'token')} is empty`,
-    );
   });
 });

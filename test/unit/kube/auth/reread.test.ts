@@ -1,84 +1,56 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { RereadCredentials, type Identity } from '../../../../src/kube/auth/credentials.ts';
 import { ManualClock, until } from '../../../fakes/manual-clock.ts';
 import { settled } from '../../../fakes/settling-clock.ts';
 
 const { signal } = new AbortController();
 
-/** Credentials whose source returns token 1, 2, …, and whether each read was notified of a rejection. */
-function rereading(tls: () => Identity['tls'] = () => ({ ca: 'CA' })) {
+/** Credentials that know `Bearer 1`; their source hangs until `end` is called. */
+async function hanging() {
   const clock = new ManualClock();
-  const rejections: boolean[] = [];
-  const read = (isRejected: boolean): Promise<Identity> => {
-    rejections.push(isRejected);
-    return Promise.resolve({ headers: { authorization: `Bearer ${rejections.length}` }, tls: tls() });
+  let [reads, end] = [0, (): void => undefined];
+  const read = async (): Promise<Identity> => {
+    reads += 1;
+    const headers = { authorization: `Bearer ${reads}` };
+    if (reads > 1) await new Promise<void>((resolve) => (end = resolve));
+    return { headers, tls: {} };
   };
-  return { clock, rejections, credentials: new RereadCredentials(read, clock) };
+  const credentials = new RereadCredentials(read, clock);
+  await Promise.all([credentials.headers(signal), credentials.headers(signal)]);
+  expect(reads).toBe(1);
+  clock.advance(60_000);
+  return {
+    clock,
+    credentials,
+    reads: () => reads,
+    end: () => {
+      end();
+    },
+  };
 }
 
-test('requests at the same time read it once', async () => {
-  const { rejections, credentials } = rereading();
-  await Promise.all([credentials.headers(signal), credentials.headers(signal)]);
-  expect(rejections).toHaveLength(1);
+test('a source that hangs is awaited for two seconds, then the known identity serves until it ends; there is one read', async () => {
+  const { clock, credentials, reads, end } = await hanging();
+  const first = credentials.headers(signal);
+  await until(() => clock.sleeping.includes(2_000));
+  clock.advance(2_000);
+  expect(await first).toEqual({ authorization: 'Bearer 1' });
+  expect(await credentials.headers(signal)).toEqual({ authorization: 'Bearer 1' });
+  expect(clock.sleeping).toEqual([]);
+  clock.advance(3_600_000);
+  expect(await credentials.headers(signal)).toEqual({ authorization: 'Bearer 1' });
+  expect(reads()).toBe(2);
+  end();
+  await settled();
+  expect(await credentials.headers(signal)).toEqual({ authorization: 'Bearer 2' });
 });
 
-test('it is read at once after a rejection, and notified of it once', async () => {
-  const { clock, rejections, credentials } = rereading();
-  await credentials.headers(signal);
+test('a source that hangs is awaited if the server has rejected the known identity', async () => {
+  const { clock, credentials, end } = await hanging();
   credentials.refresh();
-  await credentials.headers(signal);
-  clock.advance(60_000);
-  await credentials.headers(signal);
-  expect(rejections).toEqual([false, true, false]);
-});
-
-describe('a source that hangs', () => {
-  /** Credentials that know `Bearer 1`; their source hangs until `end` is called. */
-  async function hanging() {
-    const clock = new ManualClock();
-    let [reads, end] = [0, (): void => undefined];
-    const read = async (): Promise<Identity> => {
-      reads += 1;
-      const headers = { authorization: `Bearer ${reads}` };
-      if (reads > 1) await new Promise<void>((resolve) => (end = resolve));
-      return { headers, tls: {} };
-    };
-    const credentials = new RereadCredentials(read, clock);
-    await credentials.headers(signal);
-    clock.advance(60_000);
-    return {
-      clock,
-      credentials,
-      reads: () => reads,
-      end: () => {
-        end();
-      },
-    };
-  }
-
-  test('is awaited for two seconds, then the known identity serves until it ends; there is one read', async () => {
-    const { clock, credentials, reads, end } = await hanging();
-    const first = credentials.headers(signal);
-    await until(() => clock.sleeping.includes(2_000));
-    clock.advance(2_000);
-    expect(await first).toEqual({ authorization: 'Bearer 1' });
-    expect(await credentials.headers(signal)).toEqual({ authorization: 'Bearer 1' });
-    expect(clock.sleeping).toEqual([]);
-    clock.advance(3_600_000);
-    expect(await credentials.headers(signal)).toEqual({ authorization: 'Bearer 1' });
-    expect(reads()).toBe(2);
-    end();
-    await settled();
-    expect(await credentials.headers(signal)).toEqual({ authorization: 'Bearer 2' });
-  });
-
-  test('is awaited if the server has rejected the known identity', async () => {
-    const { clock, credentials, end } = await hanging();
-    credentials.refresh();
-    const headers = credentials.headers(signal);
-    await settled();
-    expect(clock.sleeping).toEqual([]);
-    end();
-    expect(await headers).toEqual({ authorization: 'Bearer 2' });
-  });
+  const headers = credentials.headers(signal);
+  await settled();
+  expect(clock.sleeping).toEqual([]);
+  end();
+  expect(await headers).toEqual({ authorization: 'Bearer 2' });
 });

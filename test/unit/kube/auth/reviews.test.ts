@@ -57,7 +57,7 @@ const refusal = (status: number): ApiError => new ApiError('no', { status });
 
 test('requests the user of the token, then the right to get the path', async () => {
   const { check, transport } = reviewing();
-  expect(await check('Bearer good')).toBe('allowed');
+  expect(await check('BEARER  good')).toBe('allowed');
   expect(transport.requests.map(({ path }) => path)).toEqual([tokens, rights]);
   expect(transport.requests.map(specOf)).toEqual([
     { token: 'good' },
@@ -68,11 +68,7 @@ test('requests the user of the token, then the right to get the path', async () 
   ]);
 });
 
-test.each(['bearer good', 'BEARER  good'])('accepts the scheme of %j', async (authorization) => {
-  expect(await reviewing().check(authorization)).toBe('allowed');
-});
-
-test.each([undefined, '', 'good', 'Basic Z29vZA==', 'Bearer', 'Bearer ', 'Bearer a b', 'xBearer good'])(
+test.each([undefined, 'good', 'Basic Z29vZA==', 'Bearer ', 'Bearer a b', 'xBearer good'])(
   'sends no review without a bearer token: %j',
   async (authorization) => {
     const { check, sent } = reviewing();
@@ -82,7 +78,6 @@ test.each([undefined, '', 'good', 'Basic Z29vZA==', 'Bearer', 'Bearer ', 'Bearer
 );
 
 test.each([
-  ['a token that is refused', { authenticated: false, error: '[invalid bearer token]' }],
   ['no user', { authenticated: true }],
   ['a user without a name', { authenticated: true, user: { username: '' } }],
   ['anonymous', { authenticated: true, user: { username: 'system:anonymous' } }],
@@ -128,38 +123,27 @@ describe('remembers', () => {
     expect(sent()).toEqual([tokens]);
   });
 
-  test('no error: the same token is reviewed again', async () => {
+  test('the users of a token whose review has an error, but not that it has none', async () => {
     const error = '[invalid bearer token, the authenticator did not respond]';
     const { check, sent, users } = reviewing({ users: new Map([['t', { authenticated: false, error }]]) });
     expect(await check('Bearer t')).toBe('unauthenticated');
-    users.set('t', { authenticated: true, user: { username: 'prometheus' } });
-    expect(await check('Bearer t')).toBe('allowed');
+    users.set('t', { authenticated: true, user: { username: 'prometheus' }, error: 'one of several' });
+    for (let i = 0; i < 2; i += 1) expect(await check('Bearer t')).toBe('allowed');
     expect(sent()).toEqual([tokens, tokens, rights]);
   });
 
-  test('a user despite an error', async () => {
-    const known = { authenticated: true, user: { username: 'prometheus' }, error: 'one of several' };
-    const { check, sent } = reviewing({ users: new Map([['t', known]]) });
-    await check('Bearer t');
-    sent();
-    expect(await check('Bearer t')).toBe('allowed');
-    expect(sent()).toEqual([]);
-  });
-
   test.each([
-    { name: 'an allowance for five minutes', forMs: 300_000, before: ['prometheus'], after: [] },
-    { name: 'a denial for half a minute', forMs: 30_000, before: [], after: ['prometheus'] },
-  ])('$name', async ({ forMs, before, after }) => {
-    const readers = new Set<string>(before);
+    { name: 'an allowance for five minutes', forMs: 300_000, known: 'allowed', next: 'forbidden' },
+    { name: 'a denial for half a minute', forMs: 30_000, known: 'forbidden', next: 'allowed' },
+  ])('$name', async ({ forMs, known, next }) => {
+    const readers = new Set(known === 'allowed' ? ['prometheus'] : []);
     const { check, clock } = reviewing({ readers });
-    const known = await check('Bearer good');
-    expect(known).toBe(before.length > 0 ? 'allowed' : 'forbidden');
-    readers.clear();
-    for (const reader of after) readers.add(reader);
+    expect(await check('Bearer good')).toBe(known);
+    if (!readers.delete('prometheus')) readers.add('prometheus');
     clock.advance(forMs - 1);
     expect(await check('Bearer good')).toBe(known);
     clock.advance(1);
-    expect(await check('Bearer good')).toBe(after.length > 0 ? 'allowed' : 'forbidden');
+    expect(await check('Bearer good')).toBe(next);
   });
 
   test('at most 256 tokens', async () => {
@@ -176,30 +160,26 @@ describe('remembers', () => {
 });
 
 describe('a failed review', () => {
-  test('is sent five times, with growing pauses', async () => {
+  test('is sent five times, with growing pauses, and again the next time', async () => {
     const { check, sent, clock, failures } = reviewing();
-    failures.push(...[500, 503, 429, 500].map(refusal));
-    expect(await check('Bearer good')).toBe('allowed');
-    expect(sent()).toEqual([tokens, tokens, tokens, tokens, tokens, rights]);
-    expect(clock.monotonicMs()).toBeCloseTo(500 * (1 + 1.5 + 2.25 + 3.375) * 1.2);
-  });
-
-  test('is an error, and is sent again the next time', async () => {
-    const { check, sent, failures } = reviewing();
-    failures.push(...[500, 500, 500, 500, 500].map(refusal));
+    failures.push(...[500, 503, 429, 500, 500].map(refusal));
     await expect(check('Bearer good')).rejects.toThrow('making a TokenReview');
     expect(sent()).toHaveLength(5);
+    expect(clock.monotonicMs()).toBeCloseTo(500 * (1 + 1.5 + 2.25 + 3.375) * 1.2);
     expect(await check('Bearer good')).toBe('allowed');
   });
 
-  test('has ten seconds for all attempts', async () => {
-    const clock = new FakeClock();
+  test('has ten seconds for all attempts, and nothing is sent after an abort', async () => {
+    const [clock, gone] = [new FakeClock(), new AbortController()];
     const { check, transport } = checkingBy(({ timeoutMs = 0 }) => {
+      if (transport.requests.length === 3) gone.abort();
       clock.advance(Math.min(timeoutMs, 6_000));
       throw refusal(504);
     }, clock);
     await expect(check('t')).rejects.toThrow('making a TokenReview');
     expect(transport.requests.map(({ timeoutMs }) => timeoutMs)).toEqual([10_000, 3_500]);
+    await expect(check('t', gone.signal)).rejects.toThrow();
+    expect(transport.requests).toHaveLength(3);
   });
 
   test('is one of at most 16 concurrent reviews', async () => {
@@ -221,14 +201,4 @@ describe('a failed review', () => {
     responses.at(-1)?.();
     expect(await later).toBe('unauthenticated');
   });
-});
-
-test('sends nothing more after an abort', async () => {
-  const gone = new AbortController();
-  const { check, transport } = checkingBy(() => {
-    gone.abort();
-    throw refusal(500);
-  });
-  await expect(check('t', gone.signal)).rejects.toThrow();
-  expect(transport.requests).toHaveLength(1);
 });

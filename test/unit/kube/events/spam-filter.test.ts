@@ -27,10 +27,3 @@ test('all objects get 200, then ten a second, and never more than 200 at once', 
   expect(allowed(filter, 300, 1_000, (i) => own(1_000 + i))).toBe(10);
   expect(allowed(filter, 300, 1_000 * minuteMs, (i) => own(2_000 + i))).toBe(200);
 });
-
-test('an object whose bucket is not full is remembered', () => {
-  const filter = new EventSpamFilter(0);
-  expect(allowed(filter, 30, 0)).toBe(25);
-  filter.prune(minuteMs);
-  expect(allowed(filter, 30, minuteMs)).toBe(0);
-});
