@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import type { Lease } from '../../../src/kube/lease/record.ts';
 import { LeaseElector } from '../../../src/kube/lease/lease.ts';
 import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
-import { RecordingLogger } from '../../fakes/recording-logger.ts';
+import { silentLogger as log } from '../../fakes/logger.ts';
 import { startEnvironment } from './environment.ts';
 import { soon } from '../project.ts';
 
@@ -12,14 +12,13 @@ import { soon } from '../project.ts';
 const times = { leaseDurationMs: 8_000, renewDeadlineMs: 5_000, retryPeriodMs: 250 };
 
 function candidate(identity: string, lease: { namespace: string; name: string }) {
-  const log = new RecordingLogger();
   const random = Math.random;
   const elector = new LeaseElector({ ...times, transport, clock: systemClock, log, random, lease, identity });
   const stop = new AbortController();
   const outcome = elector.run(async (signal) => {
     await once(signal, 'abort');
   }, stop.signal);
-  return { elector, log, outcome, stop };
+  return { elector, outcome, stop };
 }
 
 const { signal } = new AbortController();
@@ -62,17 +61,4 @@ test('one of two candidates leads; when it stops, the other leads at once', asyn
   second.stop.abort();
   await second.outcome;
   expect((await read(lease.name)).spec?.holderIdentity).toBe('');
-});
-
-test('a missing namespace is one warning with the message of the server', async () => {
-  const only = candidate('only', { namespace: 'no-such-namespace', name: 'lease' });
-  await vi.waitFor(() => {
-    expect(only.log.lines.filter((line) => line.level === 'debug').length).toBeGreaterThan(1);
-  }, soon);
-  only.stop.abort();
-  await only.outcome;
-  const warnings = only.log.lines.filter((line) => line.level === 'warn');
-  expect(warnings).toHaveLength(1);
-  const { err } = warnings[0]?.fields as { err: Error };
-  expect(String(err)).toContain('namespaces "no-such-namespace" not found');
 });

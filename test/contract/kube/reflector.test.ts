@@ -10,10 +10,8 @@ import {
 } from '../../../src/kube/cache/resources.ts';
 import { startEnvironment } from './environment.ts';
 import { CutTransport, named, reflect } from './reflecting.ts';
-import { policyManifest } from '../../manifests.ts';
 import { soon } from '../project.ts';
 
-const policies = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
 const unique = (prefix: string): string => `${prefix}-${randomUUID().slice(0, 8)}`;
 
 const { signal } = new AbortController();
@@ -124,17 +122,13 @@ test('nodes', async () => {
   }, soon);
 });
 
-test('namespaces', async () => {
-  const reflector = reflect(transport, namespacesResource());
-  await reflector.whenComplete(signal);
-  const labels = { 'kubernetes.io/metadata.name': objects.namespace };
-  expect(named(reflector, objects.namespace)?.labels).toMatchObject(labels);
-});
-
-test('jobs and replica sets', async () => {
+test('namespaces, jobs and replica sets', async () => {
+  const namespaces = reflect(transport, namespacesResource());
   const jobs = reflect(transport, jobsResource());
   const replicaSets = reflect(transport, replicaSetsResource());
-  await Promise.all([jobs.whenComplete(signal), replicaSets.whenComplete(signal)]);
+  await Promise.all([namespaces, jobs, replicaSets].map((one) => one.whenComplete(signal)));
+  const own = { 'kubernetes.io/metadata.name': objects.namespace };
+  expect(named(namespaces, objects.namespace)?.labels).toMatchObject(own);
   const [job, replicaSet] = [unique('job'), unique('rs')];
   const cronJob = { apiVersion: 'batch/v1', kind: 'CronJob', name: 'c', uid: 'u' };
   await objects.post(`/apis/batch/v1/namespaces/${objects.namespace}/jobs`, {
@@ -159,32 +153,13 @@ test('jobs and replica sets', async () => {
   }, soon);
 });
 
-describe('custom resources', () => {
-  test('are kept whole and watched', async () => {
-    const names = ['a', 'b', 'c'].map(unique);
-    for (const name of names) await objects.post(policies, policyManifest(name));
-    const reflector = reflect(transport, jsonResource({ name: 'gcpolicies', path: policies }));
-    await reflector.whenComplete(signal);
-    const defaults = { kind: 'GCPolicy', spec: { mode: 'DryRun', priority: 0 } };
-    for (const name of names) expect(named(reflector, name)?.object).toMatchObject(defaults);
-
-    const [first = '', second = ''] = names;
-    await objects.patch(`${policies}/${first}`, { spec: { priority: 7 } });
-    await objects.delete(`${policies}/${second}`);
-    await vi.waitFor(() => {
-      expect(named(reflector, first)?.object).toMatchObject({ spec: { priority: 7 } });
-      expect(named(reflector, second)).toBeUndefined();
-    }, soon);
-  });
-
-  test('of an uninstalled kind are missing', async () => {
-    const path = '/apis/gc.dustpan.dev/v1alpha1/nosuchthings';
-    const reflector = reflect(transport, jsonResource({ name: 'nosuchthings', path }));
-    await vi.waitFor(() => {
-      expect(reflector.state).toBe('missing');
-    }, soon);
-    expect(reflector.synced).toBe(false);
-  });
+test('custom resources of an uninstalled kind are missing', async () => {
+  const path = '/apis/gc.dustpan.dev/v1alpha1/nosuchthings';
+  const reflector = reflect(transport, jsonResource({ name: 'nosuchthings', path }));
+  await vi.waitFor(() => {
+    expect(reflector.state).toBe('missing');
+  }, soon);
+  expect(reflector.synced).toBe(false);
 });
 
 const template = (labels: object, restartPolicy: string): object => ({

@@ -71,10 +71,6 @@ describe('the right to evict', () => {
   ] as const)('%s: %s', async (user, isAllowed) => {
     expect(await mayEvict(server.tokenOf(user))).toBe(isAllowed);
   });
-
-  test('an administrator: true', async () => {
-    expect(await mayEvict(server.token)).toBe(true);
-  });
 });
 
 test('a reviewer without rights names the missing right', async () => {
