@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Identified } from '../../../src/kube/cache/objects.ts';
+import { Reflector } from '../../../src/kube/cache/reflector.ts';
 import {
   jobsResource,
   jsonResource,
@@ -7,9 +9,11 @@ import {
   nodesResource,
   podsResource,
   replicaSetsResource,
+  type Resource,
 } from '../../../src/kube/cache/resources.ts';
+import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
+import { silentLogger } from '../../fakes/logger.ts';
 import { startEnvironment } from './environment.ts';
-import { CutTransport, named, reflect } from './reflecting.ts';
 import { soon } from '../project.ts';
 
 const unique = (prefix: string): string => `${prefix}-${randomUUID().slice(0, 8)}`;
@@ -18,9 +22,26 @@ const { signal } = new AbortController();
 
 const { transport, objects } = await startEnvironment();
 
+/** A running reflector with pages of two; it stops with its test. */
+function reflect<T extends Identified>(resource: Resource<T>): Reflector<T> {
+  const stop = new AbortController();
+  onTestFinished(() => {
+    stop.abort();
+  });
+  const deps = { transport, resource, clock: systemClock, log: silentLogger, random: Math.random };
+  const reflector = new Reflector({ ...deps, pageSize: 2 });
+  void reflector.run(stop.signal);
+  return reflector;
+}
+
+/** The object of a name, or undefined. */
+function named<T extends Identified>(reflector: Reflector<T>, name: string): T | undefined {
+  return [...reflector.items.values()].find((object) => object.name === name);
+}
+
 test('pods are listed and watched', async () => {
   const before = await Promise.all([objects.createPod(), objects.createPod(), objects.createPod()]);
-  const reflector = reflect(transport, podsResource({ labelKeys: () => new Set(['touched']) }));
+  const reflector = reflect(podsResource({ labelKeys: () => new Set(['touched']) }));
   await reflector.whenComplete(signal);
   const expected = { namespace: objects.namespace, nodeName: 'no-such-node', phase: 'Pending', labels: {} };
   for (const { metadata } of before)
@@ -57,8 +78,8 @@ test('a pod is the same in protobuf and in JSON', async () => {
   };
   await objects.patch(`/api/v1/namespaces/${objects.namespace}/pods/${metadata.name}/status`, { status });
   const resource = podsResource({ labelKeys: () => 'all' });
-  const inProtobuf = reflect(transport, resource);
-  const inJson = reflect(transport, { ...resource, accept: 'application/json' });
+  const inProtobuf = reflect(resource);
+  const inJson = reflect({ ...resource, accept: 'application/json' });
   await Promise.all([inProtobuf.whenComplete(signal), inJson.whenComplete(signal)]);
   expect(Object.fromEntries(inProtobuf.items)).toEqual(Object.fromEntries(inJson.items));
   expect(inProtobuf.items.get(metadata.uid)).toMatchObject({
@@ -75,32 +96,10 @@ test('a pod is the same in protobuf and in JSON', async () => {
   await objects.patchPod(metadata.name, { metadata: { finalizers: null } });
 });
 
-test('an interrupted watch is resumed: nothing is lost, nothing is listed again', async () => {
-  const doomed = await objects.createPod();
-  const cuttable = new CutTransport(transport);
-  const reflector = reflect(cuttable, podsResource({ labelKeys: () => 'all' }));
-  await reflector.whenComplete(signal);
-  const isWatching = (): void => {
-    expect(cuttable.requests.filter((r) => r.query?.['watch'] === 'true')).toHaveLength(1);
-  };
-  await vi.waitFor(isWatching, soon);
-  const lists = cuttable.requests.length;
-  let added = '';
-  await cuttable.cutDuring(async () => {
-    await objects.removePod(doomed.metadata.name);
-    added = (await objects.createPod()).metadata.uid;
-  });
-  await vi.waitFor(() => {
-    expect(reflector.items.has(added)).toBe(true);
-  }, soon);
-  expect(reflector.items.has(doomed.metadata.uid)).toBe(false);
-  expect(cuttable.requests).toHaveLength(lists + 1);
-});
-
 test('nodes', async () => {
   const name = unique('node');
-  const reflector = reflect(transport, nodesResource());
-  const one = reflect(transport, nodesResource({ name }));
+  const reflector = reflect(nodesResource());
+  const one = reflect(nodesResource({ name }));
   await Promise.all([reflector.whenComplete(signal), one.whenComplete(signal)]);
   const taints = [{ key: 'node.kubernetes.io/out-of-service', value: 'x', effect: 'NoExecute' }];
   const body = { apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { a: 'b' } }, spec: { taints } };
@@ -123,9 +122,9 @@ test('nodes', async () => {
 });
 
 test('namespaces, jobs and replica sets', async () => {
-  const namespaces = reflect(transport, namespacesResource());
-  const jobs = reflect(transport, jobsResource());
-  const replicaSets = reflect(transport, replicaSetsResource());
+  const namespaces = reflect(namespacesResource());
+  const jobs = reflect(jobsResource());
+  const replicaSets = reflect(replicaSetsResource());
   await Promise.all([namespaces, jobs, replicaSets].map((one) => one.whenComplete(signal)));
   const own = { 'kubernetes.io/metadata.name': objects.namespace };
   expect(named(namespaces, objects.namespace)?.labels).toMatchObject(own);
@@ -155,7 +154,7 @@ test('namespaces, jobs and replica sets', async () => {
 
 test('custom resources of an uninstalled kind are missing', async () => {
   const path = '/apis/gc.dustpan.dev/v1alpha1/nosuchthings';
-  const reflector = reflect(transport, jsonResource({ name: 'nosuchthings', path }));
+  const reflector = reflect(jsonResource({ name: 'nosuchthings', path }));
   await vi.waitFor(() => {
     expect(reflector.state).toBe('missing');
   }, soon);

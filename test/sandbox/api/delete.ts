@@ -1,4 +1,4 @@
-import { badRequest, conflict, notFound } from './failure.ts';
+import { conflict, notFound } from './failure.ts';
 import { asObject, asText, type JsonObject, type KubeObject } from './json.ts';
 import type { Call } from './request.ts';
 import type { Resource } from './resources.ts';
@@ -43,23 +43,20 @@ function checkPreconditions(resource: Resource, { metadata }: KubeObject, precon
 
 /** Only an unfinished pod on a node has a grace period: its kubelet has to stop it. */
 function graceSeconds({ kind }: Resource, object: KubeObject, requested: unknown): number {
-  if (requested !== undefined && typeof requested !== 'number')
-    throw badRequest('gracePeriodSeconds must be a number');
   if (kind !== 'Pod') return 0;
   const spec = asObject(object['spec']);
   const phase = asText(asObject(object['status'])['phase']);
   if (asText(spec['nodeName']) === '' || phase === 'Succeeded' || phase === 'Failed') return 0;
-  return requested ?? Number(spec['terminationGracePeriodSeconds'] ?? 30);
+  return Number(requested ?? spec['terminationGracePeriodSeconds'] ?? 30);
 }
 
-/** Sets the deletion timestamp. A second deletion may only shorten the grace period. */
+/** Sets the deletion timestamp; a second deletion changes nothing but a grace period that it ends. */
 function withDeletion(object: KubeObject, grace: number): KubeObject {
-  const { deletionTimestamp, deletionGracePeriodSeconds: before = 0, generation } = object.metadata;
-  const isFirst = deletionTimestamp === undefined;
-  if (!isFirst && grace >= before) return object;
-  const endMs = isFirst ? Date.now() + grace * 1000 : Date.parse(deletionTimestamp) - (before - grace) * 1000;
-  const deletion = { deletionTimestamp: timestamp(new Date(endMs)), deletionGracePeriodSeconds: grace };
-  const counted = generation === undefined || !isFirst ? {} : { generation: generation + 1 };
+  const { deletionTimestamp: first, deletionGracePeriodSeconds: before = 0, generation } = object.metadata;
+  if (first !== undefined && grace >= before) return object;
+  const deletionTimestamp = first ?? timestamp(new Date(Date.now() + grace * 1000));
+  const counted = generation === undefined || first !== undefined ? {} : { generation: generation + 1 };
+  const deletion = { deletionTimestamp, deletionGracePeriodSeconds: grace };
   return { ...object, metadata: { ...object.metadata, ...counted, ...deletion } };
 }
 

@@ -1,5 +1,5 @@
 import { badRequest, invalidValue, requiredValue, type StatusCause } from './failure.ts';
-import { asList, asObject, asText, isEqual, without, type JsonObject, type KubeObject } from './json.ts';
+import { asObject, asText, isEqual, without, type JsonObject, type KubeObject } from './json.ts';
 
 /** An object with its defaults, and its problems. */
 interface Admitted {
@@ -70,12 +70,7 @@ const leaseRules: Rules = {
     checkMicroTime('Lease', asObject(spec)['acquireTime']);
     checkMicroTime('Lease', asObject(spec)['renewTime']);
   },
-  admit: (object) => {
-    const { leaseDurationSeconds: seconds } = asObject(object['spec']);
-    const isWrong = typeof seconds === 'number' && seconds <= 0;
-    const field = 'spec.leaseDurationSeconds';
-    return { object, causes: isWrong ? [invalidValue(field, 'must be greater than 0', seconds)] : [] };
-  },
+  admit: plainRules.admit,
 };
 
 /** events.k8s.io/v1: after creation only the series may change. Errors use the names of the core/v1 Event. */
@@ -101,22 +96,16 @@ export const rulesOf: Readonly<Record<string, Rules>> = {
 
 const maxNoteBytes = 1024;
 const maxTextBytes = 128;
-const nameForm = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
-
 function newEvent(event: KubeObject): readonly StatusCause[] {
-  const { eventTime, series, regarding, reportingController, type, note } = event;
+  const { series, regarding, note } = event;
   const isClusterScoped = asText(asObject(regarding)['namespace']) === '';
   const isMisplaced = isClusterScoped && event.metadata.namespace !== 'default';
-  const controller = asText(reportingController).split('/').at(-1) ?? '';
   const problems: readonly (readonly [isWrong: boolean, cause: StatusCause])[] = [
     [isMisplaced, invalidValue('involvedObject.namespace', 'does not match event.namespace')],
-    [asText(eventTime) === '', requiredValue('eventTime')],
     [
       series !== undefined && Number(asObject(series)['count']) < 2,
       invalidValue('series.count', 'should be at least 2'),
     ],
-    [!nameForm.test(controller), invalidValue('reportingController', 'name part is invalid')],
-    [!['Normal', 'Warning'].includes(asText(type)), invalidValue('type', 'has invalid value')],
     [Buffer.byteLength(asText(note)) > maxNoteBytes, tooLong('message', maxNoteBytes)],
   ];
   const texts = ['reportingInstance', 'action', 'reason'].flatMap((field) => textCauses(event, field));
@@ -151,20 +140,8 @@ function checkMicroTime(kind: string, value: unknown): void {
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** The problems in the metadata of any object. */
-export function metadataCauses({ metadata }: KubeObject): readonly StatusCause[] {
-  return [
-    ...nameCauses(metadata.name),
-    ...asList(metadata['ownerReferences']).map(asObject).flatMap(ownerCauses),
-  ];
-}
-
-function nameCauses(name: string): readonly StatusCause[] {
+export function metadataCauses({ metadata: { name } }: KubeObject): readonly StatusCause[] {
   if (name === '') return [requiredValue('metadata.name', 'name or generateName is required')];
   if (subdomain.test(name) && name.length <= 253) return [];
   return [invalidValue('metadata.name', 'a lowercase RFC 1123 subdomain is required', name)];
 }
-
-const ownerCauses = (owner: JsonObject): readonly StatusCause[] =>
-  ['apiVersion', 'kind', 'name', 'uid']
-    .filter((field) => asText(owner[field]) === '')
-    .map((field) => invalidValue(`metadata.ownerReferences.${field}`, 'must not be empty'));
