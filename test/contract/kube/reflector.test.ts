@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { PolicyOperator } from '../../../src/kube/actions/operator.ts';
 import type { Identified } from '../../../src/kube/cache/objects.ts';
 import { Reflector } from '../../../src/kube/cache/reflector.ts';
 import {
@@ -13,6 +14,7 @@ import {
 } from '../../../src/kube/cache/resources.ts';
 import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import { silentLogger } from '../../fakes/logger.ts';
+import { policyManifest } from '../../manifests.ts';
 import { startEnvironment } from './environment.ts';
 import { soon } from '../project.ts';
 
@@ -21,6 +23,7 @@ const unique = (prefix: string): string => `${prefix}-${randomUUID().slice(0, 8)
 const { signal } = new AbortController();
 
 const { transport, objects } = await startEnvironment();
+const deps = { transport, clock: systemClock, log: silentLogger, random: Math.random };
 
 /** A running reflector with pages of two; it stops with its test. */
 function reflect<T extends Identified>(resource: Resource<T>): Reflector<T> {
@@ -28,8 +31,7 @@ function reflect<T extends Identified>(resource: Resource<T>): Reflector<T> {
   onTestFinished(() => {
     stop.abort();
   });
-  const deps = { transport, resource, clock: systemClock, log: silentLogger, random: Math.random };
-  const reflector = new Reflector({ ...deps, pageSize: 2 });
+  const reflector = new Reflector({ ...deps, resource, pageSize: 2 });
   void reflector.run(stop.signal);
   return reflector;
 }
@@ -150,6 +152,38 @@ test('namespaces, jobs and replica sets', async () => {
     expect(named(jobs, job)).toMatchObject({ namespace, controller: cronJob, finished: false });
     expect(named(replicaSets, replicaSet)).toMatchObject({ namespace, controller });
   }, soon);
+});
+
+test('custom resources are watched, whole and with defaults, and an operator reports their changes', async () => {
+  const path = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
+  const received: (readonly [what: string, object: unknown])[] = [];
+  const operator = new PolicyOperator({
+    watch: (at, onChange) => {
+      const resource = jsonResource({ name: 'gcpolicies', path: at });
+      return new Reflector({ ...deps, resource, onChange });
+    },
+    ...deps,
+    onEvent: ({ type, name, object }) => {
+      received.push([`${type} ${name}`, object]);
+      return Promise.resolve();
+    },
+  });
+  const stop = new AbortController();
+  const ended = operator.run(stop.signal);
+  const receives = (...expected: typeof received): Promise<void> =>
+    vi.waitFor(() => {
+      expect(received).toMatchObject(expected);
+    }, soon);
+  await objects.post(path, policyManifest('mine'));
+  const made = ['ADDED mine', { kind: 'GCPolicy', spec: { mode: 'DryRun', priority: 0 } }] as const;
+  await receives(made);
+  await objects.patch(`${path}/mine`, { spec: { mode: 'Enforce' } });
+  const changed = ['MODIFIED mine', { spec: { mode: 'Enforce' } }] as const;
+  await receives(made, changed);
+  await objects.delete(`${path}/mine`);
+  await receives(made, changed, ['DELETED mine', { spec: { mode: 'Enforce' } }]);
+  stop.abort();
+  await ended;
 });
 
 test('custom resources of an uninstalled kind are missing', async () => {
