@@ -160,10 +160,11 @@ describe('credentials of a kubeconfig', () => {
   });
 
   test.each([
-    { cluster: {}, scheme: 'http' },
-    { cluster: { 'certificate-authority-data': 'Q0E=' }, scheme: 'https' },
-  ])('a server without a scheme is as with kubectl $scheme: $cluster', async ({ cluster, scheme }) => {
-    const { endpoint } = await connect({ server: '10.0.0.1:6443', cluster });
+    { given: {}, scheme: 'http' },
+    { given: { cluster: { 'certificate-authority-data': 'Q0E=' } }, scheme: 'https' },
+    { given: { user: { 'client-certificate-data': 'Q0E=', 'client-key-data': 'Q0E=' } }, scheme: 'https' },
+  ])('a server without a scheme is as with kubectl $scheme: $given', async ({ given, scheme }) => {
+    const { endpoint } = await connect({ server: '10.0.0.1:6443', ...given });
     expect(endpoint.server).toBe(`${scheme}://10.0.0.1:6443`);
   });
 
