@@ -1,18 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { clusterActions } from '../../../src/kube/actions/cluster.ts';
-import { LiveReads } from '../../../src/kube/actions/live-reads.ts';
-import { patchStatus } from '../../../src/kube/actions/status-patch.ts';
-import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import { startEnvironment } from './environment.ts';
-import { contractTransport } from './objects.ts';
-import { policyManifest } from '../../manifests.ts';
 
 const { signal } = new AbortController();
 
-const { server, transport, objects } = await startEnvironment();
+const { transport, objects } = await startEnvironment();
 const actions = clusterActions(transport);
-const live = new LiveReads(transport, systemClock);
 
 const isGone = async (name: string): Promise<boolean> =>
   (await objects.readPod(name).catch(() => undefined)) === undefined;
@@ -87,14 +81,6 @@ describe('markPodFailed', () => {
     expect(disruption).toMatchObject({ ...written, observedGeneration: 2 });
   });
 
-  test('writes no generation when the API server has none', async () => {
-    const pod = await objects.createPod();
-    await actions.markPodFailed({ ...pod.metadata, generation: 0 }, condition, signal);
-    const { status, disruption } = await marked(pod.metadata.name);
-    expect(status).not.toHaveProperty('observedGeneration');
-    expect(disruption).not.toHaveProperty('observedGeneration');
-  });
-
   test('changes the resourceVersion: then only a deletion of any version succeeds, and only with the UID', async () => {
     const { metadata } = await objects.createPod();
     const anyVersion = { ...metadata, resourceVersion: undefined };
@@ -124,45 +110,6 @@ describe('markPodFailed', () => {
     await objects.removePod(metadata.name);
     expect(await actions.markPodFailed(metadata, condition, signal)).toBe('gone');
   });
-});
-
-test('a live node has labels, readiness and taints', async () => {
-  const name = `node-${randomUUID().slice(0, 8)}`;
-  const metadata = { name, labels: { zone: 'a' } };
-  const spec = { taints: [{ key: 'example.com/t', effect: 'NoSchedule' }] };
-  const status = { conditions: [{ type: 'Ready', status: 'True' }] };
-  const body = { apiVersion: 'v1', kind: 'Node', metadata, spec, status };
-  await objects.post('/api/v1/nodes', body);
-  const node = await live.node(name, signal);
-  expect(node).toMatchObject({ name, ready: true, labels: { zone: 'a' } });
-  expect(node?.taintKeys).toContain('example.com/t');
-  expect(node?.uid).toMatch(/^[0-9a-f-]{36}$/);
-  await objects.delete(`/api/v1/nodes/${name}`);
-  expect(await live.node(name, signal)).toBeUndefined();
-});
-
-test('patchStatus merges into the status of a custom resource and keeps the rest', async () => {
-  const policies = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
-  const name = `policy-${randomUUID().slice(0, 8)}`;
-  await objects.post(policies, policyManifest(name));
-  const path = `${policies}/${name}`;
-  expect(await patchStatus(transport, path, { observedGeneration: 1 }, signal)).toBe('patched');
-  const read = JSON.parse((await objects.request({ method: 'GET', path })).toString()) as object;
-  expect(read).toMatchObject({ metadata: { name }, status: { observedGeneration: 1 } });
-  await objects.delete(path);
-  expect(await patchStatus(transport, path, { observedGeneration: 2 }, signal)).toBe('gone');
-});
-
-test('an unknown token is rejected with 401 and the error names the request', async () => {
-  const stranger = await contractTransport(server, 'nobody');
-  const { metadata } = await objects.createPod();
-  const path = `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}`;
-  await expect(clusterActions(stranger).deletePod(metadata, signal)).rejects.toMatchObject({
-    message: `DELETE ${path}: 401 Unauthorized`,
-    status: 401,
-    reason: 'Unauthorized',
-  });
-  stranger.close();
 });
 
 test('an error response to a protobuf request is decoded', async () => {

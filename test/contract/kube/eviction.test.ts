@@ -4,10 +4,16 @@ import { podEvictions } from '../../../src/kube/actions/eviction.ts';
 import { LiveReads } from '../../../src/kube/actions/live-reads.ts';
 import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import { startEnvironment } from './environment.ts';
+import { contractTransport } from './objects.ts';
 
 const { signal } = new AbortController();
 
-const { transport, objects } = await startEnvironment();
+const { server, transport, objects } = await startEnvironment({
+  users: [
+    { name: 'evictor', rules: [{ apiGroups: [''], resources: ['pods/eviction'], verbs: ['create'] }] },
+    { name: 'deleter', rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['create', 'delete'] }] },
+  ],
+});
 const live = new LiveReads(transport, systemClock);
 const evictions = podEvictions(transport, live);
 
@@ -31,40 +37,17 @@ async function budget(app: string, minAvailable: number, healthy = 1): Promise<s
   const spec = { minAvailable, selector: { matchLabels: { app } } };
   const body = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name }, spec };
   await objects.post(budgets, body);
-  await allow(name, Math.max(0, healthy - minAvailable), {
-    currentHealthy: healthy,
-    desiredHealthy: minAvailable,
-  });
+  const counts = { expectedPods: healthy, currentHealthy: healthy, desiredHealthy: minAvailable };
+  await allow(name, { observedGeneration: 1, ...counts, disruptionsAllowed: healthy - minAvailable });
   return name;
 }
 
-async function allow(name: string, disruptionsAllowed: number, counts: object = {}): Promise<void> {
-  const status = {
-    observedGeneration: 1,
-    disruptionsAllowed,
-    expectedPods: 1,
-    currentHealthy: 1,
-    desiredHealthy: 1,
-  };
-  await objects.patch(`${budgets}/${name}/status`, { status: { ...status, ...counts } });
-}
+const allow = (name: string, status: { disruptionsAllowed: number }): Promise<Buffer> =>
+  objects.patch(`${budgets}/${name}/status`, { status });
 
 const graceOf = async (name: string): Promise<unknown> =>
   ((await objects.readPod(name)).metadata as { deletionGracePeriodSeconds?: number })
     .deletionGracePeriodSeconds;
-
-test('a live pod has every reason against an eviction', async () => {
-  const pod = await runningPod('live');
-  const annotations = { 'kubernetes.io/config.source': 'file', 'kubernetes.io/config.hash': 'abc' };
-  await objects.patchPod(pod.name, { metadata: { annotations } });
-  const found = await live.pod(pod, signal);
-  const { namespace, name, uid } = pod;
-  expect(found).toMatchObject({
-    ...{ namespace, name, uid, labels: { app: 'live' }, nodeName: 'no-such-node', phase: 'Running' },
-    ...{ isTerminating: false, configHash: undefined, controller: undefined },
-  });
-  expect(found?.resourceVersion).not.toBe(pod.resourceVersion);
-});
 
 describe.each(['evictPod', 'deletePod'] as const)('%s', (act) => {
   test("uses the pod's own grace period", async () => {
@@ -111,7 +94,7 @@ test('a budget blocks an eviction, is named, and allows it later', async () => {
     retryAfterMs: undefined,
   });
   expect(await graceOf(pod.name)).toBeUndefined();
-  await allow(name, 1);
+  await allow(name, { disruptionsAllowed: 1 });
   expect(await evictions.evictPod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
 });
 
@@ -135,6 +118,17 @@ test('two budgets over one pod are a misconfiguration', async () => {
   await budget(pod.app, 0);
   expect(await evictions.evictPod(pod, undefined, signal)).toMatchObject({ kind: 'misconfigured' });
   expect(await graceOf(pod.name)).toBeUndefined();
+});
+
+test('the right to evict is one of its own', async () => {
+  for (const [user, isAllowed] of [
+    ['evictor', true],
+    ['deleter', false],
+  ] as const) {
+    const own = await contractTransport(server, server.tokenOf(user));
+    expect(await new LiveReads(own, systemClock).mayEvict('default', signal)).toBe(isAllowed);
+    own.close();
+  }
 });
 
 // The last one: its namespace is the suite's.

@@ -37,7 +37,9 @@ interface Pod {
 interface PodOptions {
   readonly name?: string;
   readonly finalizers?: readonly string[];
+  readonly ownerReferences?: readonly object[];
   readonly nodeName?: string;
+  readonly containers?: readonly object[];
 }
 
 /** Makes and reads objects through the transport under test. */
@@ -58,12 +60,12 @@ export class Objects {
 
   createPod({
     name = `p-${randomUUID().slice(0, 8)}`,
-    finalizers = [],
     nodeName = 'no-such-node',
+    containers = [{ name: 'c', image: 'example.com/a' }],
+    ...metadata
   }: PodOptions = {}): Promise<Pod> {
-    const containers = [{ name: 'c', image: 'example.com/a' }];
     const spec = { nodeName, automountServiceAccountToken: false, containers };
-    const body = { apiVersion: 'v1', kind: 'Pod', metadata: { name, finalizers }, spec };
+    const body = { apiVersion: 'v1', kind: 'Pod', metadata: { name, ...metadata }, spec };
     return this.#json({ method: 'POST', path: this.#pods(), body });
   }
 

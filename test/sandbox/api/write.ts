@@ -113,7 +113,7 @@ function decoded({ resource, namespace }: Call, body: JsonObject): KubeObject {
     field,
     asText(metadata[field]),
   ]);
-  const object: KubeObject = {
+  return {
     ...body,
     apiVersion: apiVersionOf(resource),
     kind: resource.kind,
@@ -123,8 +123,6 @@ function decoded({ resource, namespace }: Call, body: JsonObject): KubeObject {
       ...(namespace === undefined ? {} : { namespace }),
     }),
   };
-  resource.rules.decode?.(object);
-  return object;
 }
 
 /** Removes nulls, empty maps and empty lists, like the real server. */
@@ -144,11 +142,10 @@ function admitted(
   object: KubeObject,
   { old, causes = [] }: { readonly old?: KubeObject; readonly causes?: readonly StatusCause[] } = {},
 ): KubeObject {
-  const { rules } = resource;
-  const result = rules.admit(object, old);
+  const result = resource.rules.admit(object, old);
   const all = [...causes, ...metadataCauses(object), ...result.causes];
   if (all.length === 0) return result.object;
-  throw invalid({ ...resource, group: rules.errorGroup ?? resource.group }, object.metadata.name, all);
+  throw invalid(resource, object.metadata.name, all);
 }
 
 function replace(call: Call, incoming: KubeObject, old: KubeObject): KubeObject {

@@ -44,13 +44,3 @@ test('a source that hangs is awaited for two seconds, then the known identity se
   await settled();
   expect(await credentials.headers(signal)).toEqual({ authorization: 'Bearer 2' });
 });
-
-test('a source that hangs is awaited if the server has rejected the known identity', async () => {
-  const { clock, credentials, end } = await hanging();
-  credentials.refresh();
-  const headers = credentials.headers(signal);
-  await settled();
-  expect(clock.sleeping).toEqual([]);
-  end();
-  expect(await headers).toEqual({ authorization: 'Bearer 2' });
-});

@@ -52,16 +52,6 @@ test.each([
   expect(server.events).toHaveLength(events);
 });
 
-test('an active series is refreshed every 30 minutes', async () => {
-  const { recorder, server, clock } = recording();
-  for (let i = 0; i < 63; i += 1) {
-    recorder.record(webEvent());
-    await minutes(clock, 1);
-  }
-  expect(server.verbs).toEqual(['POST', 'PATCH', 'PATCH', 'PATCH']);
-  expect(server.events).toMatchObject([{ series: { count: 61 } }]);
-});
-
 test('an ended series is written once more; a later occurrence is a new Event', async () => {
   const { recorder, server, clock } = recording();
   for (let i = 0; i < 5; i += 1) {
