@@ -3,7 +3,7 @@ import { Failure } from './failure.ts';
 import type { KubeObject } from './json.ts';
 import type { Call } from './request.ts';
 import { apiVersionOf } from './resources.ts';
-import { selectorOf } from './selectors.ts';
+import { selectorOf } from './list.ts';
 import type { Change } from './store.ts';
 
 /** Receives the frames of a watch. */

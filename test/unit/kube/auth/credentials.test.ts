@@ -2,9 +2,11 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { RereadCredentials } from '../../../../src/kube/auth/credentials.ts';
 import { DeadlineError } from '../../../../src/kube/http/connection-errors.ts';
 import { loadClusterConnection, type ConnectionSources } from '../../../../src/kube/auth/load.ts';
-import { ManualClock } from '../../../fakes/manual-clock.ts';
+import { ManualClock, until } from '../../../fakes/manual-clock.ts';
+import { settled } from '../../../fakes/settling-clock.ts';
 
 let dir: string;
 beforeEach(async () => (dir = await mkdtemp(join(tmpdir(), 'dustpan-credentials-'))));
@@ -241,4 +243,30 @@ describe('credentials of a pod', () => {
     await auth.headers(signal);
     expect(endpoint.tls).toEqual({ ca: 'CA2' });
   });
+});
+
+test('a source that hangs is awaited for two seconds, then the known identity serves until it ends; there is one read', async () => {
+  const clock = new ManualClock();
+  let [reads, end] = [0, (): void => undefined];
+  const credentials = new RereadCredentials(async () => {
+    reads += 1;
+    const headers = { authorization: `Bearer ${reads}` };
+    if (reads > 1) await new Promise<void>((resolve) => (end = resolve));
+    return { headers, tls: {} };
+  }, clock);
+  const [one, two] = [{ authorization: 'Bearer 1' }, { authorization: 'Bearer 2' }];
+  const headers = () => credentials.headers(signal);
+  expect(await Promise.all([headers(), headers()])).toEqual([one, one]);
+  clock.advance(60_000);
+  const first = headers();
+  await until(() => clock.sleeping.includes(2_000));
+  clock.advance(2_000);
+  expect([await first, await headers()]).toEqual([one, one]);
+  expect(clock.sleeping).toEqual([]);
+  clock.advance(3_600_000);
+  expect(await headers()).toEqual(one);
+  expect(reads).toBe(2);
+  end();
+  await settled();
+  expect(await headers()).toEqual(two);
 });

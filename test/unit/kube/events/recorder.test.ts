@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
+import { EventSpamFilter } from '../../../../src/kube/events/spam-filter.ts';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { minutes, recorded, recording, webEvent } from '../../../fakes/event-recording.ts';
 import { settled } from '../../../fakes/settling-clock.ts';
@@ -214,4 +215,11 @@ test('a shutdown waits three seconds for a server that does not respond', async 
   await clock.advance(100);
   await stopped;
   expect(dropped).toEqual(['shutdown']);
+});
+
+test('all objects get 200 Events, then ten a second, and never more than 200 at once', () => {
+  const filter = new EventSpamFilter(0);
+  const allowed = (nowMs: number): number =>
+    Array.from({ length: 300 }, (_, i) => filter.allows(`${nowMs}-${i}`, nowMs)).filter(Boolean).length;
+  expect([0, 1_000, 60_000_000].map(allowed)).toEqual([200, 10, 200]);
 });
