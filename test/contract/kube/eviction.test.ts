@@ -42,8 +42,10 @@ async function budget(app: string, minAvailable: number, healthy = 1): Promise<s
   return name;
 }
 
-const allow = (name: string, status: { disruptionsAllowed: number }): Promise<Buffer> =>
-  objects.patch(`${budgets}/${name}/status`, { status });
+const allow = (
+  name: string,
+  status: { disruptionsAllowed: number; [count: string]: number },
+): Promise<Buffer> => objects.patch(`${budgets}/${name}/status`, { status });
 
 const graceOf = async (name: string): Promise<unknown> =>
   ((await objects.readPod(name)).metadata as { deletionGracePeriodSeconds?: number })

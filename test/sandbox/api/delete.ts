@@ -4,10 +4,8 @@ import type { Call } from './request.ts';
 import type { Resource } from './resources.ts';
 import { timestamp } from './store.ts';
 
-/** The response to a DELETE: the object if it still exists or is a pod, else a Status. */
-type Deleted = { readonly object: KubeObject } | { readonly status: JsonObject };
-
-export function remove(call: Call): Deleted {
+/** DELETE: the object as it is then; the real server responds with a Status if it was no pod and is gone. */
+export function remove(call: Call): KubeObject {
   const { store, resource, namespace, name, body } = call;
   const object = store.get(resource, namespace, name);
   if (object === undefined) throw notFound(resource, name);
@@ -15,19 +13,16 @@ export function remove(call: Call): Deleted {
 }
 
 /** Deletes as far as preconditions, finalizers and the grace period of a pod allow. */
-export function removeObject({ store, resource }: Call, object: KubeObject, options: JsonObject): Deleted {
+export function removeObject({ store, resource }: Call, object: KubeObject, options: JsonObject): KubeObject {
   checkPreconditions(resource, object, asObject(options['preconditions']));
-  if (resource.kind === 'Namespace') return { object: store.put(resource, terminating(object)) };
+  if (resource.kind === 'Namespace') return store.put(resource, terminating(object));
   const deleting = withDeletion(object, graceSeconds(resource, object, options['gracePeriodSeconds']));
   const { finalizers = [], deletionGracePeriodSeconds } = deleting.metadata;
   if (finalizers.length > 0 || deletionGracePeriodSeconds !== 0)
-    return { object: deleting === object ? object : store.put(resource, deleting) };
+    return deleting === object ? object : store.put(resource, deleting);
   // Watches see a pod terminating before they see it deleted, even without a grace period.
   const last = resource.kind === 'Pod' && deleting !== object ? store.put(resource, deleting) : deleting;
-  const removed = store.remove(resource, last);
-  if (resource.kind === 'Pod') return { object: removed };
-  const details = { name: object.metadata.name, kind: resource.plural, uid: object.metadata.uid };
-  return { status: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details } };
+  return store.remove(resource, last);
 }
 
 /** Throws 409 unless the preconditions match. */

@@ -1,4 +1,4 @@
-import { invalidValue, requiredValue, type StatusCause } from './failure.ts';
+import { invalidValue, type StatusCause } from './failure.ts';
 import { asObject, asText, type JsonObject, type KubeObject } from './json.ts';
 
 /** An object with its defaults, and its problems. */
@@ -88,26 +88,26 @@ function newEvent(event: KubeObject): readonly StatusCause[] {
       series !== undefined && Number(asObject(series)['count']) < 2,
       invalidValue('series.count', 'should be at least 2'),
     ],
-    [Buffer.byteLength(asText(note)) > maxNoteBytes, tooLong('message', maxNoteBytes)],
+    [
+      Buffer.byteLength(asText(note)) > maxNoteBytes,
+      invalidValue('message', `can have at most ${maxNoteBytes} characters`),
+    ],
   ];
   const texts = ['reportingInstance', 'action', 'reason'].flatMap((field) => textCauses(event, field));
   return [...problems.filter(([isWrong]) => isWrong).map(([, cause]) => cause), ...texts];
 }
 
-const tooLong = (field: string, max: number): StatusCause =>
-  invalidValue(field, `can have at most ${max} characters`);
-
 function textCauses(event: JsonObject, field: string): readonly StatusCause[] {
   const bytes = Buffer.byteLength(asText(event[field]));
-  if (bytes === 0) return [requiredValue(field)];
-  return bytes > maxTextBytes ? [tooLong(field, maxTextBytes)] : [];
+  return bytes === 0 || bytes > maxTextBytes
+    ? [invalidValue(field, `can have 1 to ${maxTextBytes} characters`)]
+    : [];
 }
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** The problems in the metadata of any object. */
 export function metadataCauses({ metadata: { name } }: KubeObject): readonly StatusCause[] {
-  if (name === '') return [requiredValue('metadata.name', 'name or generateName is required')];
   if (subdomain.test(name) && name.length <= 253) return [];
   return [invalidValue('metadata.name', 'a lowercase RFC 1123 subdomain is required', name)];
 }

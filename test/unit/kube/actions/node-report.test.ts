@@ -39,17 +39,6 @@ test('reads a report whose creation is a conflict', async () => {
   expect(verbs()).toEqual(['GET', 'POST', 'GET', 'PATCH status']);
 });
 
-test.each([
-  ['exists', [{ ...stored, status }], ['GET', 'PATCH status']],
-  ['does not', [], ['GET', 'POST', 'PATCH status']],
-])('reads the report once before the first write, if it %s', async (_name, reports, requests) => {
-  const { verbs, patches, reports: own } = server(...reports);
-  await own.read(node, never);
-  await own.write(node, { ...status, agentVersion: '2' }, never);
-  expect(verbs()).toEqual(requests);
-  expect(patches()).toEqual([{ status: { ...status, agentVersion: '2' } }]);
-});
-
 test('takes exactly the report over that it has read, if the Node was created again', async () => {
   const { api, verbs, patches, reports } = server(stored);
   const uid = api.objects.get('NodeGCReport', 'node-1')?.metadata.uid;

@@ -270,3 +270,79 @@ test('a source that hangs is awaited for two seconds, then the known identity se
   await settled();
   expect(await headers()).toEqual(two);
 });
+
+const several = {
+  'current-context': 'one',
+  clusters: [
+    { name: 'east', cluster: { server: 'https://east.test', 'tls-server-name': 'n' } },
+    { name: 'west', cluster: { server: 'https://west.test' } },
+  ],
+  contexts: [
+    { name: 'one', context: { cluster: 'east', user: 'ann', namespace: 'a' } },
+    { name: 'two', context: { cluster: 'west', user: 'bob' } },
+    { name: 'groups', context: { cluster: 'west', user: 'groups' } },
+  ],
+  users: [
+    { name: 'ann', user: { token: 'ann' } },
+    { name: 'bob', user: { token: 'bob', as: 'root', 'as-groups': ['g1', 'g2'], 'as-uid': '7' } },
+    { name: 'groups', user: { 'as-groups': ['g'] } },
+  ],
+};
+
+async function withOverrides(sources: ConnectionSources) {
+  const { endpoint, auth, namespace } = await loadClusterConnection(sources, new ManualClock());
+  const headers = await auth.headers(signal);
+  return { server: endpoint.server, name: endpoint.tls?.servername, namespace, headers };
+}
+const withFile = async (sources: ConnectionSources) =>
+  withOverrides({ kubeconfig: await put('several', JSON.stringify(several)), ...sources });
+
+const ann = { authorization: 'Bearer ann' };
+const bob = {
+  authorization: 'Bearer bob',
+  'impersonate-user': 'root',
+  'impersonate-group': ['g1', 'g2'],
+  'impersonate-uid': '7',
+};
+
+const east = { server: 'https://east.test', name: 'n', namespace: 'a' };
+const west = 'https://west.test';
+test.each([
+  ['none', {}, { ...east, headers: ann }],
+  ['a context', { context: 'two' }, { server: west, headers: bob }],
+  ['a cluster: user and namespace stay', { cluster: 'west' }, { server: west, namespace: 'a', headers: ann }],
+  ['a user: cluster and namespace stay', { user: 'bob' }, { ...east, headers: bob }],
+  [
+    'a server: the name for TLS was that of the other',
+    { server: 'https://s.test' },
+    { server: 'https://s.test', namespace: 'a', headers: ann },
+  ],
+])('overrides of a kubeconfig: %s', async (_, overrides, is) => {
+  expect(await withFile({ overrides })).toEqual({ name: undefined, namespace: undefined, ...is });
+});
+
+test('impersonation by flags replaces the fields of the kubeconfig one by one', async () => {
+  const impersonation = { user: 'eve', groups: [], uid: '8' };
+  const { headers } = await withFile({ overrides: { context: 'two' }, impersonation });
+  expect(headers).toEqual({ ...bob, 'impersonate-user': 'eve', 'impersonate-uid': '8' });
+});
+
+test.each([
+  [{ cluster: 'wst' }, '--cluster "wst" does not exist; did you mean west?'],
+  [{ context: 'groups' }, 'groups or a uid are impersonated without a user; add --as'],
+])('the overrides %o are an error', async (overrides, problem) => {
+  await expect(withFile({ overrides })).rejects.toThrow(problem);
+});
+
+test('a server suffices without a kubeconfig', async () => {
+  const overrides = { server: 'http://127.0.0.1:8001' };
+  expect(await withOverrides({ overrides, homes: [dir] })).toMatchObject({ ...overrides, headers: {} });
+});
+
+test('in a pod, impersonation uses the service account, and a named server does not', async () => {
+  const inCluster = await pod();
+  const impersonated = await withOverrides({ inCluster, impersonation: { user: 'eve' } });
+  expect(impersonated.headers).toEqual({ authorization: 'Bearer pod-token', 'impersonate-user': 'eve' });
+  const overrides = { server: 'https://s.test' };
+  expect(await withOverrides({ inCluster, overrides })).toMatchObject({ ...overrides, headers: {} });
+});
