@@ -51,10 +51,12 @@ function mediaOf(clause: string, { resource, verb }: Pick<Call, 'resource' | 've
   if (encoding === undefined) return undefined;
   const isWhole = as === undefined && (encoding === 'json' || resource.binary !== undefined);
   const metadataOnly = as === `PartialObjectMetadata${verb === 'list' ? 'List' : ''}`;
-  const isPrinted = resource.columns.length > 0 && verb !== 'watch';
-  const isTable = as === 'Table' && encoding === 'json' && isPrinted;
+  const isTable = as === 'Table' && encoding === 'json' && isPrinted(resource, verb);
   return isWhole || metadataOnly || isTable ? { encoding, metadataOnly, isTable } : undefined;
 }
+
+const isPrinted = ({ columns }: Resource, verb: Call['verb']): boolean =>
+  columns.length > 0 && verb !== 'watch';
 
 const encodings: Readonly<Record<string, Encoding>> = {
   'application/json': 'json',

@@ -142,7 +142,7 @@ describe('remembers', () => {
 describe('a failed review', () => {
   test('is sent five times, with growing pauses, and again the next time', async () => {
     const failures = [500, 503, 429, 500, 500];
-    const { check, sent, clock } = reviewing(() => failures.splice(0, 1).forEach(refuse));
+    const { check, sent, clock } = reviewing(() => failures.splice(0, 1).map(refuse));
     await expect(check('good')).rejects.toThrow('making a TokenReview');
     expect(sent()).toHaveLength(5);
     expect(clock.monotonicMs()).toBeCloseTo(500 * (1 + 1.5 + 2.25 + 3.375) * 1.2);
