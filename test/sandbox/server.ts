@@ -42,8 +42,6 @@ export interface SandboxRequest {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly user: string;
-  /** When it arrived, in milliseconds of the monotonic clock of this process. */
-  readonly atMs: number;
 }
 
 /** An API server in this process, over HTTP. */
@@ -165,8 +163,7 @@ async function serve(front: Front, incoming: IncomingMessage, response: ServerRe
   const url = new URL(incoming.url ?? '/', 'http://sandbox');
   const token = authorization.replace(/^Bearer /, '');
   const user = front.users.find((one) => one.token === token)?.name ?? '';
-  const atMs = performance.now();
-  const request = { method, path: url.pathname, query: url.searchParams, user, atMs };
+  const request = { method, path: url.pathname, query: url.searchParams, user };
   front.requests.push(request);
   const fault = front.faults.take(request);
   try {

@@ -150,7 +150,7 @@ const owners = ({ name, uid }: ReportingNode): V1OwnerReference[] => [
 ];
 
 /** The JSON merge patch (RFC 7386) from `stored` to `next`: all of `next`, and null for fields that it lacks. */
-export function mergePatchOf(stored: object, next: object): object {
+function mergePatchOf(stored: object, next: object): object {
   const [before, after] = [entriesOf(stored), entriesOf(next)];
   const gone = Object.keys(before).filter((key) => after[key] === undefined);
   const kept = Object.entries(after).map(([key, value]) => [key, patchOf(before[key], value)] as const);

@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest';
 import type { HttpTransport } from '../../../src/kube/http/http-transport.ts';
-import type { ClusterOptions, User } from '../../cluster/servers/cluster.ts';
+import type { User } from '../../cluster/servers/cluster.ts';
 import { contractServer, startCrdCluster } from '../../cluster/servers/contract.ts';
 import { startSandbox } from '../../sandbox/server.ts';
 import { isReal } from '../project.ts';
@@ -18,7 +18,7 @@ interface Environment {
   readonly objects: Objects;
 }
 
-interface EnvironmentOptions extends Pick<ClusterOptions, 'kcm'> {
+interface EnvironmentOptions {
   readonly users?: readonly Required<Pick<User, 'name' | 'rules'>>[];
 }
 
@@ -35,8 +35,8 @@ export async function startEnvironment(options: EnvironmentOptions = {}): Promis
   return { server, transport, objects };
 }
 
-async function startReal({ kcm, users = [] }: EnvironmentOptions): Promise<TestServer> {
-  const cluster = await startCrdCluster({ users, ...(kcm && { parts: ['etcd', 'api', 'kcm'], kcm }) });
+async function startReal({ users = [] }: EnvironmentOptions): Promise<TestServer> {
+  const cluster = await startCrdCluster({ users });
   return { ...contractServer(cluster), tokenOf: (user) => cluster.token(user) };
 }
 

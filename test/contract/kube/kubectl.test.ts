@@ -11,37 +11,24 @@ const read = async (path: string, accept = 'application/json'): Promise<unknown>
   JSON.parse((await objects.request({ method: 'GET', path, accept })).toString());
 
 test('kubectl finds the policies and their short name among the served APIs', async () => {
-  expect(await read('/api')).toMatchObject({ kind: 'APIVersions', versions: ['v1'] });
+  const containing = (...some: readonly object[]): unknown =>
+    expect.arrayContaining(some.map((one) => expect.objectContaining(one) as unknown));
   const groupVersion = 'gc.dustpan.dev/v1alpha1';
   const group = { name: 'gc.dustpan.dev', preferredVersion: { groupVersion, version: 'v1alpha1' } };
-  expect(await read('/apis')).toMatchObject({
-    kind: 'APIGroupList',
-    groups: expect.arrayContaining([expect.objectContaining(group)]) as unknown,
-  });
+  expect(await read('/api')).toMatchObject({ kind: 'APIVersions', versions: ['v1'] });
+  expect(await read('/apis')).toMatchObject({ kind: 'APIGroupList', groups: containing(group) });
   const policies = { name: 'gcpolicies', kind: 'GCPolicy', namespaced: false, shortNames: ['gcpol'] };
-  expect(await read(gc)).toMatchObject({
-    ...{ kind: 'APIResourceList', groupVersion },
-    resources: expect.arrayContaining([expect.objectContaining(policies)]) as unknown,
-  });
-  expect(await read('/api/v1')).toMatchObject({
-    resources: expect.arrayContaining([
-      expect.objectContaining({ name: 'pods', kind: 'Pod', namespaced: true }),
-      expect.objectContaining({ name: 'pods/status' }),
-    ]) as unknown,
-  });
+  const served = { kind: 'APIResourceList', groupVersion, resources: containing(policies) };
+  expect(await read(gc)).toMatchObject(served);
+  const pods = { name: 'pods', kind: 'Pod', namespaced: true };
+  expect(await read('/api/v1')).toMatchObject({ resources: containing(pods, { name: 'pods/status' }) });
 });
 
 test('kubectl get prints the columns of the custom resource, from a list and for one object', async () => {
   await objects.post(`${gc}/gcpolicies`, policyManifest('columns', { mode: 'Enforce', priority: 7 }));
-  const conditions = ['Ready', 'Accepted'].map((type) => ({
-    type,
-    status: 'True',
-    reason: type,
-    message: '',
-    lastTransitionTime: '2026-01-01T00:00:00Z',
-  }));
-  const status = { observedGeneration: 1, conditions };
-  await objects.patch(`${gc}/gcpolicies/columns/status`, { status });
+  const condition = { status: 'True', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' };
+  const conditions = ['Ready', 'Accepted'].map((type) => ({ ...condition, type, reason: type }));
+  await objects.patch(`${gc}/gcpolicies/columns/status`, { status: { observedGeneration: 1, conditions } });
   const one = (await read(`${gc}/gcpolicies/columns`, tableType)) as Table;
   expect(one.kind).toBe('Table');
   const heads = 'Name Mode Priority Accepted Degraded Nodes Desired Due Deleted Reason Age'.split(' ');

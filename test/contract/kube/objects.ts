@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { tokenCredentials } from '../../../src/kube/auth/credentials.ts';
 import { createTransport, type HttpTransport } from '../../../src/kube/http/http-transport.ts';
-import { isConflict, type KubeRequest, type KubeTransport } from '../../../src/kube/http/transport.ts';
+import type { KubeRequest, KubeTransport } from '../../../src/kube/http/transport.ts';
 import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import type { ContractServer } from '../server.ts';
 
@@ -37,7 +37,6 @@ interface Pod {
 interface PodOptions {
   readonly name?: string;
   readonly finalizers?: readonly string[];
-  readonly annotations?: Readonly<Record<string, string>>;
   readonly ownerReferences?: readonly object[];
   readonly nodeName?: string;
   readonly containers?: readonly object[];
@@ -52,26 +51,21 @@ export class Objects {
     this.#transport = transport;
   }
 
-  /** A namespace in which pods can be made: the controller manager, which makes the service account, may not run. */
+  /** A namespace in which pods can be made: the controller manager, which makes the service account, does not run. */
   async start(): Promise<void> {
     await this.post('/api/v1/namespaces', named('Namespace', this.namespace));
     const path = `/api/v1/namespaces/${this.namespace}/serviceaccounts`;
-    await this.post(path, named('ServiceAccount', 'default')).catch((err: unknown) => {
-      if (!isConflict(err)) throw err;
-    });
+    await this.post(path, named('ServiceAccount', 'default'));
   }
 
   createPod({
     name = `p-${randomUUID().slice(0, 8)}`,
-    finalizers = [],
-    annotations = {},
-    ownerReferences = [],
     nodeName = 'no-such-node',
     containers = [{ name: 'c', image: 'example.com/a' }],
+    ...metadata
   }: PodOptions = {}): Promise<Pod> {
     const spec = { nodeName, automountServiceAccountToken: false, containers };
-    const metadata = { name, finalizers, annotations, ownerReferences };
-    const body = { apiVersion: 'v1', kind: 'Pod', metadata, spec };
+    const body = { apiVersion: 'v1', kind: 'Pod', metadata: { name, ...metadata }, spec };
     return this.#json({ method: 'POST', path: this.#pods(), body });
   }
 

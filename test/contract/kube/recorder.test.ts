@@ -89,10 +89,9 @@ test('an expired Event is created again with its series', async () => {
 });
 
 test.each([
-  { name: 'a node', regarding: { apiVersion: 'v1', kind: 'Node', namespace: undefined, name: 'node-a' } },
   {
-    name: 'a policy',
-    regarding: { apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'GCPolicy', namespace: undefined, name: 'p' },
+    name: 'an object of the cluster',
+    regarding: { apiVersion: 'v1', kind: 'Node', namespace: undefined, name: 'node-a' },
   },
   { name: 'an object in another namespace', regarding: { namespace: 'kube-system' } },
   { name: 'an object whose name no Event can have', regarding: { name: 'system:web' } },

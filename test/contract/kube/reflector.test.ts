@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { PolicyOperator } from '../../../src/kube/actions/operator.ts';
+import type { Identified } from '../../../src/kube/cache/objects.ts';
+import { Reflector } from '../../../src/kube/cache/reflector.ts';
 import {
   jobsResource,
   jsonResource,
@@ -7,22 +10,40 @@ import {
   nodesResource,
   podsResource,
   replicaSetsResource,
+  type Resource,
 } from '../../../src/kube/cache/resources.ts';
-import { startEnvironment } from './environment.ts';
-import { CutTransport, named, reflect } from './reflecting.ts';
+import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
+import { silentLogger } from '../../fakes/logger.ts';
 import { policyManifest } from '../../manifests.ts';
+import { startEnvironment } from './environment.ts';
 import { soon } from '../project.ts';
 
-const policies = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
 const unique = (prefix: string): string => `${prefix}-${randomUUID().slice(0, 8)}`;
 
 const { signal } = new AbortController();
 
 const { transport, objects } = await startEnvironment();
+const deps = { transport, clock: systemClock, log: silentLogger, random: Math.random };
+
+/** A running reflector with pages of two; it stops with its test. */
+function reflect<T extends Identified>(resource: Resource<T>): Reflector<T> {
+  const stop = new AbortController();
+  onTestFinished(() => {
+    stop.abort();
+  });
+  const reflector = new Reflector({ ...deps, resource, pageSize: 2 });
+  void reflector.run(stop.signal);
+  return reflector;
+}
+
+/** The object of a name, or undefined. */
+function named<T extends Identified>(reflector: Reflector<T>, name: string): T | undefined {
+  return [...reflector.items.values()].find((object) => object.name === name);
+}
 
 test('pods are listed and watched', async () => {
   const before = await Promise.all([objects.createPod(), objects.createPod(), objects.createPod()]);
-  const reflector = reflect(transport, podsResource({ labelKeys: () => new Set(['touched']) }));
+  const reflector = reflect(podsResource({ labelKeys: () => new Set(['touched']) }));
   await reflector.whenComplete(signal);
   const expected = { namespace: objects.namespace, nodeName: 'no-such-node', phase: 'Pending', labels: {} };
   for (const { metadata } of before)
@@ -59,8 +80,8 @@ test('a pod is the same in protobuf and in JSON', async () => {
   };
   await objects.patch(`/api/v1/namespaces/${objects.namespace}/pods/${metadata.name}/status`, { status });
   const resource = podsResource({ labelKeys: () => 'all' });
-  const inProtobuf = reflect(transport, resource);
-  const inJson = reflect(transport, { ...resource, accept: 'application/json' });
+  const inProtobuf = reflect(resource);
+  const inJson = reflect({ ...resource, accept: 'application/json' });
   await Promise.all([inProtobuf.whenComplete(signal), inJson.whenComplete(signal)]);
   expect(Object.fromEntries(inProtobuf.items)).toEqual(Object.fromEntries(inJson.items));
   expect(inProtobuf.items.get(metadata.uid)).toMatchObject({
@@ -77,32 +98,10 @@ test('a pod is the same in protobuf and in JSON', async () => {
   await objects.patchPod(metadata.name, { metadata: { finalizers: null } });
 });
 
-test('an interrupted watch is resumed: nothing is lost, nothing is listed again', async () => {
-  const doomed = await objects.createPod();
-  const cuttable = new CutTransport(transport);
-  const reflector = reflect(cuttable, podsResource({ labelKeys: () => 'all' }));
-  await reflector.whenComplete(signal);
-  const isWatching = (): void => {
-    expect(cuttable.requests.filter((r) => r.query?.['watch'] === 'true')).toHaveLength(1);
-  };
-  await vi.waitFor(isWatching, soon);
-  const lists = cuttable.requests.length;
-  let added = '';
-  await cuttable.cutDuring(async () => {
-    await objects.removePod(doomed.metadata.name);
-    added = (await objects.createPod()).metadata.uid;
-  });
-  await vi.waitFor(() => {
-    expect(reflector.items.has(added)).toBe(true);
-  }, soon);
-  expect(reflector.items.has(doomed.metadata.uid)).toBe(false);
-  expect(cuttable.requests).toHaveLength(lists + 1);
-});
-
 test('nodes', async () => {
   const name = unique('node');
-  const reflector = reflect(transport, nodesResource());
-  const one = reflect(transport, nodesResource({ name }));
+  const reflector = reflect(nodesResource());
+  const one = reflect(nodesResource({ name }));
   await Promise.all([reflector.whenComplete(signal), one.whenComplete(signal)]);
   const taints = [{ key: 'node.kubernetes.io/out-of-service', value: 'x', effect: 'NoExecute' }];
   const body = { apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { a: 'b' } }, spec: { taints } };
@@ -124,17 +123,13 @@ test('nodes', async () => {
   }, soon);
 });
 
-test('namespaces', async () => {
-  const reflector = reflect(transport, namespacesResource());
-  await reflector.whenComplete(signal);
-  const labels = { 'kubernetes.io/metadata.name': objects.namespace };
-  expect(named(reflector, objects.namespace)?.labels).toMatchObject(labels);
-});
-
-test('jobs and replica sets', async () => {
-  const jobs = reflect(transport, jobsResource());
-  const replicaSets = reflect(transport, replicaSetsResource());
-  await Promise.all([jobs.whenComplete(signal), replicaSets.whenComplete(signal)]);
+test('namespaces, jobs and replica sets', async () => {
+  const namespaces = reflect(namespacesResource());
+  const jobs = reflect(jobsResource());
+  const replicaSets = reflect(replicaSetsResource());
+  await Promise.all([namespaces, jobs, replicaSets].map((one) => one.whenComplete(signal)));
+  const own = { 'kubernetes.io/metadata.name': objects.namespace };
+  expect(named(namespaces, objects.namespace)?.labels).toMatchObject(own);
   const [job, replicaSet] = [unique('job'), unique('rs')];
   const cronJob = { apiVersion: 'batch/v1', kind: 'CronJob', name: 'c', uid: 'u' };
   await objects.post(`/apis/batch/v1/namespaces/${objects.namespace}/jobs`, {
@@ -159,32 +154,45 @@ test('jobs and replica sets', async () => {
   }, soon);
 });
 
-describe('custom resources', () => {
-  test('are kept whole and watched', async () => {
-    const names = ['a', 'b', 'c'].map(unique);
-    for (const name of names) await objects.post(policies, policyManifest(name));
-    const reflector = reflect(transport, jsonResource({ name: 'gcpolicies', path: policies }));
-    await reflector.whenComplete(signal);
-    const defaults = { kind: 'GCPolicy', spec: { mode: 'DryRun', priority: 0 } };
-    for (const name of names) expect(named(reflector, name)?.object).toMatchObject(defaults);
-
-    const [first = '', second = ''] = names;
-    await objects.patch(`${policies}/${first}`, { spec: { priority: 7 } });
-    await objects.delete(`${policies}/${second}`);
-    await vi.waitFor(() => {
-      expect(named(reflector, first)?.object).toMatchObject({ spec: { priority: 7 } });
-      expect(named(reflector, second)).toBeUndefined();
-    }, soon);
+test('custom resources are watched, whole and with defaults, and an operator reports their changes', async () => {
+  const path = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
+  const received: (readonly [what: string, object: unknown])[] = [];
+  const operator = new PolicyOperator({
+    watch: (at, onChange) => {
+      const resource = jsonResource({ name: 'gcpolicies', path: at });
+      return new Reflector({ ...deps, resource, onChange });
+    },
+    ...deps,
+    onEvent: ({ type, name, object }) => {
+      received.push([`${type} ${name}`, object]);
+      return Promise.resolve();
+    },
   });
-
-  test('of an uninstalled kind are missing', async () => {
-    const path = '/apis/gc.dustpan.dev/v1alpha1/nosuchthings';
-    const reflector = reflect(transport, jsonResource({ name: 'nosuchthings', path }));
-    await vi.waitFor(() => {
-      expect(reflector.state).toBe('missing');
+  const stop = new AbortController();
+  const ended = operator.run(stop.signal);
+  const receives = (...expected: typeof received): Promise<void> =>
+    vi.waitFor(() => {
+      expect(received).toMatchObject(expected);
     }, soon);
-    expect(reflector.synced).toBe(false);
-  });
+  await objects.post(path, policyManifest('mine'));
+  const made = ['ADDED mine', { kind: 'GCPolicy', spec: { mode: 'DryRun', priority: 0 } }] as const;
+  await receives(made);
+  await objects.patch(`${path}/mine`, { spec: { mode: 'Enforce' } });
+  const changed = ['MODIFIED mine', { spec: { mode: 'Enforce' } }] as const;
+  await receives(made, changed);
+  await objects.delete(`${path}/mine`);
+  await receives(made, changed, ['DELETED mine', { spec: { mode: 'Enforce' } }]);
+  stop.abort();
+  await ended;
+});
+
+test('custom resources of an uninstalled kind are missing', async () => {
+  const path = '/apis/gc.dustpan.dev/v1alpha1/nosuchthings';
+  const reflector = reflect(jsonResource({ name: 'nosuchthings', path }));
+  await vi.waitFor(() => {
+    expect(reflector.state).toBe('missing');
+  }, soon);
+  expect(reflector.synced).toBe(false);
 });
 
 const template = (labels: object, restartPolicy: string): object => ({

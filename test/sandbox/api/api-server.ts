@@ -95,7 +95,7 @@ export class ApiServer {
       case 'patch':
         return ofObject(200, patch(call), form);
       case 'delete':
-        return deleted(call, form);
+        return ofObject(200, remove(call), form);
     }
   }
 
@@ -125,12 +125,6 @@ function get({ store, resource, namespace, name }: Call): KubeObject {
   const object = store.get(resource, namespace, name);
   if (object === undefined) throw notFound(resource, name);
   return object;
-}
-
-function deleted(call: Call, form: Form): ApiResponse {
-  const result = remove(call);
-  if ('object' in result) return ofObject(200, result.object, form);
-  return ofStatus(200, result.status, form.media.encoding);
 }
 
 const ofObject = (status: number, object: KubeObject, form: Form): ApiResponse => ({

@@ -1,13 +1,11 @@
-import { badRequest, conflict, notFound } from './failure.ts';
+import { conflict, notFound } from './failure.ts';
 import { asObject, asText, type JsonObject, type KubeObject } from './json.ts';
 import type { Call } from './request.ts';
 import type { Resource } from './resources.ts';
 import { timestamp } from './store.ts';
 
-/** The response to a DELETE: the object if it still exists or is a pod, else a Status. */
-type Deleted = { readonly object: KubeObject } | { readonly status: JsonObject };
-
-export function remove(call: Call): Deleted {
+/** DELETE: the object as it is then; the real server responds with a Status if it was no pod and is gone. */
+export function remove(call: Call): KubeObject {
   const { store, resource, namespace, name, body } = call;
   const object = store.get(resource, namespace, name);
   if (object === undefined) throw notFound(resource, name);
@@ -15,19 +13,16 @@ export function remove(call: Call): Deleted {
 }
 
 /** Deletes as far as preconditions, finalizers and the grace period of a pod allow. */
-export function removeObject({ store, resource }: Call, object: KubeObject, options: JsonObject): Deleted {
+export function removeObject({ store, resource }: Call, object: KubeObject, options: JsonObject): KubeObject {
   checkPreconditions(resource, object, asObject(options['preconditions']));
-  if (resource.kind === 'Namespace') return { object: store.put(resource, terminating(object)) };
+  if (resource.kind === 'Namespace') return store.put(resource, terminating(object));
   const deleting = withDeletion(object, graceSeconds(resource, object, options['gracePeriodSeconds']));
   const { finalizers = [], deletionGracePeriodSeconds } = deleting.metadata;
   if (finalizers.length > 0 || deletionGracePeriodSeconds !== 0)
-    return { object: deleting === object ? object : store.put(resource, deleting) };
+    return deleting === object ? object : store.put(resource, deleting);
   // Watches see a pod terminating before they see it deleted, even without a grace period.
   const last = resource.kind === 'Pod' && deleting !== object ? store.put(resource, deleting) : deleting;
-  const removed = store.remove(resource, last);
-  if (resource.kind === 'Pod') return { object: removed };
-  const details = { name: object.metadata.name, kind: resource.plural, uid: object.metadata.uid };
-  return { status: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details } };
+  return store.remove(resource, last);
 }
 
 /** Throws 409 unless the preconditions match. */
@@ -43,23 +38,20 @@ function checkPreconditions(resource: Resource, { metadata }: KubeObject, precon
 
 /** Only an unfinished pod on a node has a grace period: its kubelet has to stop it. */
 function graceSeconds({ kind }: Resource, object: KubeObject, requested: unknown): number {
-  if (requested !== undefined && typeof requested !== 'number')
-    throw badRequest('gracePeriodSeconds must be a number');
   if (kind !== 'Pod') return 0;
   const spec = asObject(object['spec']);
   const phase = asText(asObject(object['status'])['phase']);
   if (asText(spec['nodeName']) === '' || phase === 'Succeeded' || phase === 'Failed') return 0;
-  return requested ?? Number(spec['terminationGracePeriodSeconds'] ?? 30);
+  return Number(requested ?? spec['terminationGracePeriodSeconds'] ?? 30);
 }
 
-/** Sets the deletion timestamp. A second deletion may only shorten the grace period. */
+/** Sets the deletion timestamp; a second deletion changes nothing but a grace period that it ends. */
 function withDeletion(object: KubeObject, grace: number): KubeObject {
-  const { deletionTimestamp, deletionGracePeriodSeconds: before = 0, generation } = object.metadata;
-  const isFirst = deletionTimestamp === undefined;
-  if (!isFirst && grace >= before) return object;
-  const endMs = isFirst ? Date.now() + grace * 1000 : Date.parse(deletionTimestamp) - (before - grace) * 1000;
-  const deletion = { deletionTimestamp: timestamp(new Date(endMs)), deletionGracePeriodSeconds: grace };
-  const counted = generation === undefined || !isFirst ? {} : { generation: generation + 1 };
+  const { deletionTimestamp: first, deletionGracePeriodSeconds: before = 0, generation } = object.metadata;
+  if (first !== undefined && grace >= before) return object;
+  const deletionTimestamp = first ?? timestamp(new Date(Date.now() + grace * 1000));
+  const counted = generation === undefined || first !== undefined ? {} : { generation: generation + 1 };
+  const deletion = { deletionTimestamp, deletionGracePeriodSeconds: grace };
   return { ...object, metadata: { ...object.metadata, ...counted, ...deletion } };
 }
 

@@ -33,7 +33,7 @@ const protobufType = 'application/vnd.kubernetes.protobuf';
 
 /** The first form in the Accept header that the kind supports; throws 406 if there is none. */
 export function formOf({ resource, verb }: Pick<Call, 'resource' | 'verb'>, accept: string): Form {
-  for (const clause of accept.split(',').map(clauseOf)) {
+  for (const clause of accept.split(',')) {
     const media = mediaOf(clause, { resource, verb });
     if (media !== undefined) return { resource, media };
   }
@@ -43,11 +43,10 @@ export function formOf({ resource, verb }: Pick<Call, 'resource' | 'verb'>, acce
   });
 }
 
-/** undefined = the kind does not support it. */
-function mediaOf(
-  { type, as }: Clause,
-  { resource, verb }: Pick<Call, 'resource' | 'verb'>,
-): Media | undefined {
+/** What one clause of the header means; undefined = the kind does not support it. */
+function mediaOf(clause: string, { resource, verb }: Pick<Call, 'resource' | 'verb'>): Media | undefined {
+  const [type = '', ...parameters] = clause.split(';').map((part) => part.trim());
+  const as = parameters.find((one) => one.startsWith('as='))?.slice('as='.length);
   const encoding = encodings[type];
   if (encoding === undefined) return undefined;
   const isWhole = as === undefined && (encoding === 'json' || resource.binary !== undefined);
@@ -56,24 +55,14 @@ function mediaOf(
   return isWhole || metadataOnly || isTable ? { encoding, metadataOnly, isTable } : undefined;
 }
 
+const isPrinted = ({ columns }: Resource, verb: Call['verb']): boolean =>
+  columns.length > 0 && verb !== 'watch';
+
 const encodings: Readonly<Record<string, Encoding>> = {
   'application/json': 'json',
   '*/*': 'json',
   [protobufType]: 'protobuf',
 };
-
-const isPrinted = ({ columns }: Resource, verb: Call['verb']): boolean =>
-  columns.length > 0 && verb !== 'watch';
-
-interface Clause {
-  readonly type: string;
-  readonly as: string | undefined;
-}
-
-function clauseOf(clause: string): Clause {
-  const [type = '', ...parameters] = clause.split(';').map((part) => part.trim());
-  return { type, as: parameters.find((one) => one.startsWith('as='))?.slice('as='.length) };
-}
 
 export function contentType(encoding: Encoding, watch = false): string {
   if (encoding === 'json') return 'application/json';

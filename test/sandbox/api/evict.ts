@@ -1,6 +1,6 @@
 import { removeObject } from './delete.ts';
-import { badRequest, Failure, notFound } from './failure.ts';
-import { asList, asObject, asText, type JsonObject, type KubeObject } from './json.ts';
+import { Failure, notFound } from './failure.ts';
+import { asObject, asText, type JsonObject, type KubeObject } from './json.ts';
 import type { Call } from './request.ts';
 import { timestamp } from './store.ts';
 import { checkNamespace } from './write.ts';
@@ -8,8 +8,6 @@ import { checkNamespace } from './write.ts';
 /** POST pods/eviction: a deletion that a disruption budget may block. */
 export function evict(call: Call): JsonObject {
   const { store, resource, namespace, name, body } = call;
-  if (asText(asObject(body['metadata'])['name']) !== name)
-    throw badRequest('name in URL does not match name in Eviction object');
   // The real server treats an eviction as a new object, which a terminating namespace rejects.
   checkNamespace(call, name);
   const pod = store.get(resource, namespace, name);
@@ -35,7 +33,7 @@ function takeFromBudget({ store, registry }: Call, pod: KubeObject): void {
       'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
     throw new Failure(message, { code: 500 });
   }
-  if (budget === undefined || isUnhealthyAnyway(budget, pod)) return;
+  if (budget === undefined) return;
   store.put(resource, { ...budget, status: reduced(budget, pod) });
 }
 
@@ -43,14 +41,6 @@ function covers({ metadata, spec }: KubeObject, pod: KubeObject): boolean {
   if (metadata.namespace !== pod.metadata.namespace) return false;
   const labels = Object.entries(asObject(asObject(asObject(spec)['selector'])['matchLabels']));
   return labels.every(([name, value]) => pod.metadata.labels?.[name] === value);
-}
-
-/** An unready pod may be evicted while enough others are ready. */
-function isUnhealthyAnyway(budget: KubeObject, pod: KubeObject): boolean {
-  const conditions = asList(asObject(pod['status'])['conditions']).map(asObject);
-  const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
-  const { currentHealthy = 0, desiredHealthy = 0 } = asObject(budget['status']);
-  return !isReady && Number(desiredHealthy) > 0 && Number(currentHealthy) >= Number(desiredHealthy);
 }
 
 function reduced({ metadata, ...budget }: KubeObject, pod: KubeObject): JsonObject {

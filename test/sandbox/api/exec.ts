@@ -56,10 +56,7 @@ function runnerOf(
   { url, authorization }: { readonly url: URL; readonly authorization: string },
 ): () => Promise<SandboxOutput> {
   const user = authenticate(users, authorization.replace(/^Bearer /, ''));
-  requests.push({
-    ...{ method: 'GET', path: url.pathname, query: url.searchParams },
-    ...{ user: user.name, atMs: performance.now() },
-  });
+  requests.push({ method: 'GET', path: url.pathname, query: url.searchParams, user: user.name });
   const attributes = attributesOf('GET', url);
   authorize(user, attributes);
   // As from Kubernetes 1.35 on.

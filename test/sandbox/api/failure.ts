@@ -102,9 +102,3 @@ export const invalidValue = (field: string, message: string, value: unknown = ''
   message: `Invalid value: ${JSON.stringify(value)}: ${message}`,
   field,
 });
-
-export const requiredValue = (field: string, message?: string): StatusCause => ({
-  reason: 'FieldValueRequired',
-  message: message === undefined ? 'Required value' : `Required value: ${message}`,
-  field,
-});

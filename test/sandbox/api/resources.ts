@@ -1,12 +1,12 @@
 import { loadAll } from 'js-yaml';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure, PageNotFound } from './failure.ts';
-import { isObject, type JsonObject } from './json.ts';
+import { Failure, PageNotFound, type StatusCause } from './failure.ts';
+import { asObject, isObject, type JsonObject, type KubeObject } from './json.ts';
 import { binaryKinds } from './protobuf-kinds.ts';
 import type { MessageFields } from './protobuf.ts';
-import { customRules } from './rules-custom.ts';
 import { plainRules, rulesOf, type Rules } from './rules.ts';
+import { schemaChecker } from './schema.ts';
 import type { PrinterColumn } from './table.ts';
 
 /** A served kind. */
@@ -125,4 +125,23 @@ function customResource(crd: JsonObject): Resource {
     binary: undefined,
     columns: version.additionalPrinterColumns ?? [],
   };
+}
+
+/** Prunes, defaults and validates custom resources by the schema of their definition. */
+function customRules(crd: JsonObject): Rules {
+  const check = schemaChecker(crd);
+  return {
+    ...plainRules,
+    admit: (given) => {
+      const { object, problems } = check(given);
+      const { apiVersion, kind, metadata }: KubeObject = given;
+      return { object: { ...asObject(object), apiVersion, kind, metadata }, causes: problems.map(causeOf) };
+    },
+  };
+}
+
+/** The message differs from the real server's; the field is the same. */
+function causeOf(problem: string): StatusCause {
+  const at = problem.indexOf(': ');
+  return { reason: 'FieldValueInvalid', message: problem.slice(at + 2), field: problem.slice(0, at) };
 }

@@ -1,5 +1,5 @@
-import { badRequest, invalidValue, requiredValue, type StatusCause } from './failure.ts';
-import { asList, asObject, asText, isEqual, without, type JsonObject, type KubeObject } from './json.ts';
+import { invalidValue, type StatusCause } from './failure.ts';
+import { asObject, asText, type JsonObject, type KubeObject } from './json.ts';
 
 /** An object with its defaults, and its problems. */
 interface Admitted {
@@ -15,10 +15,6 @@ export interface Rules {
   readonly keepsStatus?: true;
   /** PUT needs a resourceVersion. */
   readonly needsVersion?: true;
-  /** The API group in errors, if it differs. */
-  readonly errorGroup?: string;
-  /** Throws a 400 like the real server's decoder. */
-  readonly decode?: (object: KubeObject) => void;
   admit(object: KubeObject, old: KubeObject | undefined): Admitted;
   /** Additional fields for a fieldSelector. */
   readonly fields?: (object: JsonObject) => Readonly<Record<string, unknown>>;
@@ -63,30 +59,11 @@ const namespaceRules: Rules = {
   }),
 };
 
-const leaseRules: Rules = {
-  countsGenerations: false,
-  needsVersion: true,
-  decode: ({ spec }) => {
-    checkMicroTime('Lease', asObject(spec)['acquireTime']);
-    checkMicroTime('Lease', asObject(spec)['renewTime']);
-  },
-  admit: (object) => {
-    const { leaseDurationSeconds: seconds } = asObject(object['spec']);
-    const isWrong = typeof seconds === 'number' && seconds <= 0;
-    const field = 'spec.leaseDurationSeconds';
-    return { object, causes: isWrong ? [invalidValue(field, 'must be greater than 0', seconds)] : [] };
-  },
-};
+const leaseRules: Rules = { ...plainRules, countsGenerations: false, needsVersion: true };
 
-/** events.k8s.io/v1: after creation only the series may change. Errors use the names of the core/v1 Event. */
 const eventRules: Rules = {
   countsGenerations: false,
-  errorGroup: '',
-  decode: ({ eventTime, series }) => {
-    checkMicroTime('Event', eventTime);
-    checkMicroTime('Event', asObject(series)['lastObservedTime']);
-  },
-  admit: (object, old) => ({ object, causes: old === undefined ? newEvent(object) : changed(object, old) }),
+  admit: (object, old) => ({ object, causes: old === undefined ? newEvent(object) : [] }),
   fields: ({ reason, reportingController }) => ({ reason, reportingController }),
 };
 
@@ -101,70 +78,36 @@ export const rulesOf: Readonly<Record<string, Rules>> = {
 
 const maxNoteBytes = 1024;
 const maxTextBytes = 128;
-const nameForm = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
-
 function newEvent(event: KubeObject): readonly StatusCause[] {
-  const { eventTime, series, regarding, reportingController, type, note } = event;
+  const { series, regarding, note } = event;
   const isClusterScoped = asText(asObject(regarding)['namespace']) === '';
   const isMisplaced = isClusterScoped && event.metadata.namespace !== 'default';
-  const controller = asText(reportingController).split('/').at(-1) ?? '';
   const problems: readonly (readonly [isWrong: boolean, cause: StatusCause])[] = [
     [isMisplaced, invalidValue('involvedObject.namespace', 'does not match event.namespace')],
-    [asText(eventTime) === '', requiredValue('eventTime')],
     [
       series !== undefined && Number(asObject(series)['count']) < 2,
       invalidValue('series.count', 'should be at least 2'),
     ],
-    [!nameForm.test(controller), invalidValue('reportingController', 'name part is invalid')],
-    [!['Normal', 'Warning'].includes(asText(type)), invalidValue('type', 'has invalid value')],
-    [Buffer.byteLength(asText(note)) > maxNoteBytes, tooLong('message', maxNoteBytes)],
+    [
+      Buffer.byteLength(asText(note)) > maxNoteBytes,
+      invalidValue('message', `can have at most ${maxNoteBytes} characters`),
+    ],
   ];
   const texts = ['reportingInstance', 'action', 'reason'].flatMap((field) => textCauses(event, field));
   return [...problems.filter(([isWrong]) => isWrong).map(([, cause]) => cause), ...texts];
 }
 
-const tooLong = (field: string, max: number): StatusCause =>
-  invalidValue(field, `can have at most ${max} characters`);
-
 function textCauses(event: JsonObject, field: string): readonly StatusCause[] {
   const bytes = Buffer.byteLength(asText(event[field]));
-  if (bytes === 0) return [requiredValue(field)];
-  return bytes > maxTextBytes ? [tooLong(field, maxTextBytes)] : [];
-}
-
-function changed(event: KubeObject, old: KubeObject): readonly StatusCause[] {
-  const fixed = (one: KubeObject): JsonObject => without(one, 'metadata', 'series');
-  return Object.keys(fixed(event))
-    .filter((field) => !isEqual(event[field], old[field]))
-    .map((field) => invalidValue(field, 'field is immutable'));
-}
-
-const microTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$/;
-
-/** Throws unless a MicroTime has exactly six fractional digits, as Go's layout requires. */
-function checkMicroTime(kind: string, value: unknown): void {
-  if (value === undefined || value === null || microTime.test(asText(value))) return;
-  const problem = `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05.000000Z07:00"`;
-  throw badRequest(`${kind} in version "v1" cannot be handled as a ${kind}: ${problem}`);
+  return bytes === 0 || bytes > maxTextBytes
+    ? [invalidValue(field, `can have 1 to ${maxTextBytes} characters`)]
+    : [];
 }
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** The problems in the metadata of any object. */
-export function metadataCauses({ metadata }: KubeObject): readonly StatusCause[] {
-  return [
-    ...nameCauses(metadata.name),
-    ...asList(metadata['ownerReferences']).map(asObject).flatMap(ownerCauses),
-  ];
-}
-
-function nameCauses(name: string): readonly StatusCause[] {
-  if (name === '') return [requiredValue('metadata.name', 'name or generateName is required')];
+export function metadataCauses({ metadata: { name } }: KubeObject): readonly StatusCause[] {
   if (subdomain.test(name) && name.length <= 253) return [];
   return [invalidValue('metadata.name', 'a lowercase RFC 1123 subdomain is required', name)];
 }
-
-const ownerCauses = (owner: JsonObject): readonly StatusCause[] =>
-  ['apiVersion', 'kind', 'name', 'uid']
-    .filter((field) => asText(owner[field]) === '')
-    .map((field) => invalidValue(`metadata.ownerReferences.${field}`, 'must not be empty'));

@@ -13,11 +13,6 @@ type Listener = (change: Change) => void;
 
 const keyOf = (namespace: string | undefined, name: string): string => `${namespace ?? ''}/${name}`;
 
-/** Changes kept for watches; at most twice as many. */
-const historyLimit = 10_000;
-/** Few paged lists run at the same time. */
-const maxSnapshots = 4;
-
 /** All objects of one resource, with recent changes for watches and snapshots for paged lists. */
 class Collection {
   readonly #objects = new Map<string, KubeObject>();
@@ -48,8 +43,6 @@ class Collection {
 
   /** Keeps a snapshot for later pages of a list at this revision. */
   remember(revision: number): void {
-    const [oldest] = this.#snapshots.keys();
-    if (oldest !== undefined && this.#snapshots.size >= maxSnapshots) this.#snapshots.delete(oldest);
     this.#snapshots.set(revision, this.sorted());
   }
 
@@ -70,7 +63,6 @@ class Collection {
     else this.#objects.set(keyOf(namespace, name), change.object);
     this.#sorted = undefined;
     this.#history.push(change);
-    if (this.#history.length > 2 * historyLimit) this.#trim(change.revision);
     for (const listener of this.#listeners) listener(change);
   }
 
@@ -84,11 +76,6 @@ class Collection {
     this.#history = [];
     this.#snapshots.clear();
     this.#floor = revision;
-  }
-
-  #trim(revision: number): void {
-    this.#history = this.#history.slice(-historyLimit);
-    this.#floor = (this.#history[0]?.revision ?? revision) - 1;
   }
 }
 

@@ -3,7 +3,7 @@ import { Failure } from './failure.ts';
 import type { KubeObject } from './json.ts';
 import type { Call } from './request.ts';
 import { apiVersionOf } from './resources.ts';
-import { selectorOf } from './selectors.ts';
+import { selectorOf } from './list.ts';
 import type { Change } from './store.ts';
 
 /** Receives the frames of a watch. */
@@ -15,8 +15,6 @@ export interface WatchSink {
 /** Between the half hour and the hour of the real server. */
 const defaultTimeoutSeconds = 2700;
 const bookmarkIntervalMs = 5000;
-/** Like the real server, sends a last bookmark shortly before the end, from which the next watch starts. */
-const lastBookmarkMs = 2000;
 
 export class Watch {
   readonly #call: Call;
@@ -100,7 +98,6 @@ export class Watch {
       this.bookmark();
     };
     this.#timers.push(setTimeout(close, seconds * 1000), setInterval(mark, bookmarkIntervalMs));
-    if (seconds * 1000 > lastBookmarkMs) this.#timers.push(setTimeout(mark, seconds * 1000 - lastBookmarkMs));
   }
 }
 

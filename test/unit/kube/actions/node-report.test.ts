@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
-import { mergePatchOf, NodeReports } from '../../../../src/kube/actions/node-report.ts';
+import { NodeReports } from '../../../../src/kube/actions/node-report.ts';
 import { FakeApi } from '../../../fakes/api.ts';
 import { refusal } from '../../../fakes/transport.ts';
 import { ApiServer } from '../../../sandbox/api/api-server.ts';
@@ -39,33 +39,6 @@ test('reads a report whose creation is a conflict', async () => {
   expect(verbs()).toEqual(['GET', 'POST', 'GET', 'PATCH status']);
 });
 
-test('needs one request for each further write', async () => {
-  const { verbs, reports } = server(stored);
-  await reports.write(node, status, never);
-  await reports.write(node, status, never);
-  expect(verbs()).toEqual(['GET', 'PATCH status', 'PATCH status']);
-});
-
-test.each([
-  ['exists', [{ ...stored, status }], ['GET', 'PATCH status']],
-  ['does not', [], ['GET', 'POST', 'PATCH status']],
-])('reads the report once before the first write, if it %s', async (_name, reports, requests) => {
-  const { verbs, patches, reports: own } = server(...reports);
-  await own.read(node, never);
-  await own.write(node, { ...status, agentVersion: '2' }, never);
-  expect(verbs()).toEqual(requests);
-  expect(patches()).toEqual([{ status: { ...status, agentVersion: '2' } }]);
-});
-
-test('reads a report again before it creates it a second time', async () => {
-  const { api, verbs, reports } = server();
-  await reports.read(node, never);
-  await reports.write(node, status, never);
-  api.objects.delete('NodeGCReport', 'node-1');
-  await reports.write(node, status, never);
-  expect(verbs().slice(3)).toEqual(['PATCH status', 'GET', 'POST', 'PATCH status']);
-});
-
 test('takes exactly the report over that it has read, if the Node was created again', async () => {
   const { api, verbs, patches, reports } = server(stored);
   const uid = api.objects.get('NodeGCReport', 'node-1')?.metadata.uid;
@@ -90,34 +63,11 @@ test('returns no-kind if the kind is not installed', async () => {
   expect(await reports.write(node, status, never)).toBe('no-kind');
 });
 
-test('reads the stored status again after a failed write', async () => {
+test('needs one request for each further write, and reads the stored status again after a failed one', async () => {
   const { verbs, reports } = server(stored);
-  await reports.write(node, status, never);
+  for (let i = 0; i < 2; i += 1) await reports.write(node, status, never);
   const stopping = AbortSignal.abort(new Error('stopping'));
   await expect(reports.write(node, status, stopping)).rejects.toThrow('stopping');
   await reports.write(node, status, never);
-  expect(verbs()).toEqual(['GET', 'PATCH status', 'GET', 'PATCH status']);
-});
-
-test('does not read the stored status again after a 429', async () => {
-  const { api, verbs, patches, reports } = server({ ...stored, status: { agentVersion: '0' } });
-  api.before = ({ method }) => {
-    if (method === 'PATCH') throw refusal(429, 'busy');
-  };
-  for (let i = 0; i < 2; i += 1) await expect(reports.write(node, status, never)).rejects.toThrow('busy');
-  api.before = () => undefined;
-  await reports.write(node, status, never);
-  expect(verbs()).toEqual(['GET', 'PATCH status', 'PATCH status', 'PATCH status']);
-  expect(patches()).toEqual([{ status }, { status }, { status }]);
-});
-
-test.each([
-  { stored: {}, next: { a: 1 }, patch: { a: 1 } },
-  { stored: { a: 1, b: 2 }, next: { a: 1 }, patch: { a: 1, b: null } },
-  { stored: { a: { b: 1, c: 2 } }, next: { a: { b: 3 } }, patch: { a: { b: 3, c: null } } },
-  { stored: { a: [{ b: 1 }] }, next: { a: [{ c: 1 }] }, patch: { a: [{ c: 1 }] } },
-  { stored: { a: { b: 1 } }, next: { a: [1] }, patch: { a: [1] } },
-  { stored: { a: 1 }, next: { a: undefined }, patch: { a: null } },
-])('the patch from $stored to $next', ({ stored, next, patch }) => {
-  expect(mergePatchOf(stored, next)).toEqual(patch);
+  expect(verbs()).toEqual(['GET', 'PATCH status', 'PATCH status', 'GET', 'PATCH status']);
 });

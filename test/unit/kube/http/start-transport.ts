@@ -1,4 +1,6 @@
-import { afterEach } from 'vitest';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
 import { tokenCredentials } from '../../../../src/kube/auth/credentials.ts';
 import type { Credentials } from '../../../../src/kube/http/endpoint.ts';
 import {
@@ -8,14 +10,18 @@ import {
 } from '../../../../src/kube/http/http-transport.ts';
 import type { KubeRequest } from '../../../../src/kube/http/transport.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
-import { FaultServer, type Respond } from './fault-server.ts';
+
+export type Respond = (response: ServerResponse, request: IncomingMessage) => void;
 
 interface TestTransport {
-  readonly server: FaultServer;
+  /** The requests that the server got. */
+  readonly seen: IncomingMessage[];
+  readonly connections: ReadonlySet<object>;
   readonly url: string;
   readonly clock: FakeClock;
   readonly transport: HttpTransport;
   readonly calls: ApiCall[];
+  readonly stopServer: () => void;
 }
 
 interface Options {
@@ -26,13 +32,26 @@ interface Options {
   readonly burst?: number;
 }
 
-/** A transport and its server, which sends the responses. Both are closed after the test. */
+/** A transport and its server, which sends the responses in turn and repeats the last one. Both end with the test. */
 export async function startTransport(
   responses: Respond | readonly Respond[],
   { path = '', ...options }: Options = {},
 ): Promise<TestTransport> {
-  const server = new FaultServer(...[responses].flat());
-  const url = await server.start();
+  const inTurn = [responses].flat();
+  const seen: IncomingMessage[] = [];
+  const connections = new Set<object>();
+  const server = createServer((request, response) => {
+    const respond = inTurn[Math.min(seen.length, inTurn.length - 1)];
+    seen.push(request);
+    connections.add(request.socket);
+    respond?.(response, request);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const stopServer = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
   const clock = new FakeClock();
   const calls: ApiCall[] = [];
   const transport = createTransport({
@@ -43,20 +62,38 @@ export async function startTransport(
     metrics: (call) => calls.push(call),
     ...options,
   });
-  endings.push(
-    () => server.stop(),
-    () => {
-      transport.close();
-    },
-  );
-  return { server, url, clock, transport, calls };
+  onTestFinished(() => {
+    transport.close();
+    stopServer();
+  });
+  return { seen, connections, url, clock, transport, calls, stopServer };
 }
 
-const endings: (() => unknown)[] = [];
+/** Responds with `json`. */
+export const ok =
+  (json: unknown = { kind: 'Ok' }): Respond =>
+  (response) => {
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(json));
+  };
 
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
+/** Responds with an error status. */
+export const refuse =
+  (status: number, body = '', headers: Record<string, string> = {}): Respond =>
+  (response) => {
+    response.writeHead(status, headers).end(body);
+  };
+
+/** Never responds. */
+export const hang: Respond = () => undefined;
+
+/** Closes the connection without a response. */
+export const reset: Respond = (_, request) => {
+  request.socket.resetAndDestroy();
+};
+
+/** A metav1.Status as JSON. */
+export const statusJson = (message: string, reason: string, details?: object): string =>
+  JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', message, reason, details });
 
 export const never = new AbortController().signal;
 export const get: KubeRequest = { method: 'GET', path: '/api/v1/pods' };

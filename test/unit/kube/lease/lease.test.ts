@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { isHeld, newLease, observe, type Lease } from '../../../../src/kube/lease/record.ts';
 import { candidate, LeaseServer, led, pass } from '../../../fakes/lease-candidate.ts';
 import { refusal } from '../../../fakes/transport.ts';
 import { SettlingClock, settled } from '../../../fakes/settling-clock.ts';
@@ -14,17 +15,6 @@ test('a leader renews every retry period with one PUT and keeps acquireTime and 
     acquireTime: '2026-01-15T12:00:00.000000Z',
     renewTime: '2026-01-15T12:00:06.000000Z',
   });
-});
-
-test('candidates wait for up to 2.2 retry periods, so that they do not try together', async () => {
-  const server = new LeaseServer();
-  const clock = new SettlingClock();
-  server.overwrite({ holderIdentity: 'x', leaseDurationSeconds: 60 });
-  candidate('b', server, { clock, random: () => 1 });
-  await pass(clock, 4_000);
-  expect(server.requests).toHaveLength(1);
-  await pass(clock, 500);
-  expect(server.requests).toHaveLength(2);
 });
 
 test('a crashed leader is replaced one term after the last observed change of the lease, by the local clock alone', async () => {
@@ -193,14 +183,13 @@ test('the release stops after the renew deadline', async () => {
   expect(await leader.outcome).toBe('released');
 });
 
-test.each([401, 403])('the release stops at once after a %i', async (status) => {
+test('the release stops at once without the right to it', async () => {
   const { server, clock, leader } = await led();
-  leader.connection.fault = refusal(status, 'leases is denied');
+  leader.connection.fault = refusal(403, 'leases is denied');
   leader.stop();
   await settled();
   expect(await Promise.race([leader.outcome, clock.advance(500).then(() => 'in progress')])).toBe('released');
   expect(server.holder).toBe('a');
-  expect(leader.log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
 });
 
 test('a conflicting release is repeated', async () => {
@@ -212,4 +201,109 @@ test('a conflicting release is repeated', async () => {
   await pass(clock, 500);
   expect(await leader.outcome).toBe('released');
   expect(server.holder).toBe('');
+});
+
+describe('a leader', () => {
+  test.each([
+    { name: 'refused connections', fault: 'down' },
+    { name: 'requests without a response', fault: 'hang' },
+  ] as const)('$name until the renew deadline lose the lease, which is not released', async ({ fault }) => {
+    const { server, clock, leader } = await led();
+    leader.connection.fault = fault;
+    await pass(clock, 9_500);
+    expect(leader.elector.holdsLease()).toBe(true);
+    expect(leader.work()?.aborted).toBe(false);
+    await pass(clock, 500);
+    expect(leader.elector.holdsLease()).toBe(false);
+    expect(leader.work()?.aborted).toBe(true);
+    expect(await leader.outcome).toBe('lost');
+    expect(leader.elector.isLeader).toBe(false);
+    expect(server.holder).toBe('a');
+  });
+
+  test('a renewal whose response was lost is detected by the slow path', async () => {
+    const { server, clock, leader } = await led();
+    leader.connection.fault = 'mute';
+    leader.connection.hits = (request) => request.method === 'PUT';
+    await pass(clock, 2_000);
+    leader.connection.fault = undefined;
+    await pass(clock, 2_000);
+    expect(leader.slowPaths()).toBe(1);
+    expect(server.spec).toMatchObject({ holderIdentity: 'a', leaseTransitions: 0 });
+    expect(leader.elector.holdsLease()).toBe(true);
+  });
+
+  test('a lease that another process held and released is lost too', async () => {
+    const { server, clock, leader } = await led();
+    server.overwrite({ ...server.spec, holderIdentity: '' });
+    await pass(clock, 2_000);
+    expect(await leader.outcome).toBe('lost');
+  });
+
+  test('after a pause longer than the deadline the first check fails, before any timer runs', async () => {
+    const { clock, leader } = await led();
+    const paused = clock.advance(10_000);
+    expect(leader.elector.isLeader).toBe(true);
+    expect(leader.elector.holdsLease()).toBe(false);
+    await paused;
+    expect(await leader.outcome).toBe('lost');
+  });
+
+  test('work that ends after the deadline ends with a lost lease', async () => {
+    const { clock, leader } = await led();
+    const paused = clock.advance(10_000);
+    leader.finish();
+    await paused;
+    expect(await leader.outcome).toBe('lost');
+  });
+
+  test('the deadline begins when the renewal is sent, not with its response', async () => {
+    const { clock, leader } = await led();
+    let respond = (): void => undefined;
+    leader.connection.answersAfter = new Promise((resolve) => (respond = resolve));
+    await pass(clock, 5_000);
+    respond();
+    leader.connection.answersAfter = undefined;
+    leader.connection.fault = 'down';
+    await pass(clock, 6_500);
+    expect(leader.elector.holdsLease()).toBe(true);
+    await pass(clock, 500);
+    expect(leader.elector.holdsLease()).toBe(false);
+  });
+
+  test('a leader that does not stop after its loss is unhealthy, so that the kubelet restarts it', async () => {
+    const { clock, leader } = await led({ obedient: false });
+    leader.connection.fault = 'down';
+    await pass(clock, 35_000);
+    expect(leader.elector.health()).toBeUndefined();
+    await pass(clock, 500);
+    expect(leader.elector.health()).toMatch(/not renewed for 36 s|not renewed for 35 s/);
+    leader.finish();
+    expect(await leader.outcome).toBe('lost');
+    expect(leader.elector.health()).toBeUndefined();
+  });
+});
+
+const place = { namespace: 'ns', name: 'dustpan' };
+const held = (spec: Lease['spec'], resourceVersion = '1'): Lease => ({
+  ...newLease(place),
+  metadata: { ...place, resourceVersion },
+  ...(spec && { spec: { holderIdentity: 'x', ...spec } }),
+});
+
+describe('a term', () => {
+  test.each([
+    { name: 'ends by its duration', spec: { leaseDurationSeconds: 20 }, endMs: 21_000 },
+    { name: 'has our duration if it has none', spec: {}, endMs: 16_000 },
+    { name: 'is over without a holder', spec: { holderIdentity: '', leaseDurationSeconds: 20 }, endMs: 0 },
+  ])('$name', ({ spec, endMs }) => {
+    const observation = { lease: held(spec), changedAtMs: 1_000 };
+    expect([endMs - 1, endMs].map((nowMs) => isHeld(observation, 15_000, nowMs))).toEqual([endMs > 0, false]);
+  });
+
+  test('is not extended by a change of the metadata', () => {
+    const known = { lease: held({ leaseTransitions: 1 }), changedAtMs: 1_000 };
+    expect(observe(known, held({ leaseTransitions: 1 }, '2'), 5_000).changedAtMs).toBe(1_000);
+    expect(observe(known, held({ leaseTransitions: 2 }, '2'), 5_000).changedAtMs).toBe(5_000);
+  });
 });
