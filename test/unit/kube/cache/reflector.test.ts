@@ -30,26 +30,6 @@ describe('the requests', () => {
     expect(api.lists.map(({ query }) => query)).toEqual([{}]);
     expect(names(reflector)).toEqual(['a', 'b', 'c']);
   });
-
-  test('a watch that the server ends is resumed at once at the last event or bookmark', async () => {
-    const { api, clock } = await startWatching(apiWith('a'));
-    api.objects.apply(pod('b'));
-    api.server.bookmark();
-    clock.advance(59_000);
-    api.endWatches();
-    await until(() => api.watches.length === 2);
-    expect(api.watches[1]?.query?.['resourceVersion']).toBe(api.objects.revision);
-    expect(api.lists).toHaveLength(1);
-  });
-});
-
-test('unchanged objects of a new list are reused', async () => {
-  const { api, reflector } = await startWatching(apiWith('a'));
-  const before = reflector.items.get('uid-a');
-  api.server.bookmark();
-  api.sendError(410, 'Gone');
-  await until(() => api.watches.length === 2);
-  expect(reflector.items.get('uid-a')).toBe(before);
 });
 
 const json = (value: object): string => `${JSON.stringify(value)}\n`;
@@ -77,16 +57,6 @@ describe('a change of the view', () => {
     await until(() => reflector.items.size === 3);
     expect(changes).toEqual([['a'], ['a', 'b'], ['a', 'b', 'c']]);
   });
-
-  test('is reported if a bookmark follows in the same chunk', async () => {
-    const bookmark = json({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '3' } } });
-    const { reflector, changes } = streaming(async function* () {
-      yield added + bookmark;
-      await endless;
-    });
-    await until(() => reflector.items.size === 2);
-    expect(changes).toEqual([['a'], ['a', 'b']]);
-  });
 });
 
 describe('relist', () => {
@@ -109,16 +79,6 @@ describe('relist', () => {
     expect(listed).toEqual(['pods']);
   });
 
-  test('during a list restarts it', async () => {
-    const { api, reflector } = start(apiWith('a', 'b', 'c'));
-    api.before = ({ query }) => {
-      if (query?.['continue'] !== undefined && api.lists.length === 2) reflector.relist('test');
-    };
-    await until(() => api.watching === 1);
-    expect(api.lists.map((r) => r.query?.['continue'] !== undefined)).toEqual([false, true, false, true]);
-    expect(names(reflector)).toEqual(['a', 'b', 'c']);
-  });
-
   test('ignores later events of the old stream', async () => {
     let deliver = (): void => undefined;
     const late = new Promise<void>((resolve) => (deliver = resolve));
@@ -138,14 +98,6 @@ describe('relist', () => {
 });
 
 describe('stopping', () => {
-  test('ends run', async () => {
-    const { api, done, clock, stop } = await startWatching(apiWith('a'));
-    stop.abort();
-    await done;
-    expect(api.watching).toBe(0);
-    expect(clock.sleeping).toEqual([]);
-  });
-
   test('ends the wait between attempts', async () => {
     const api = apiWith('a');
     api.fail('list', refused);

@@ -30,20 +30,10 @@ test('reads images and the other objects of a report', () => {
 
 test.each([
   { name: 'no report yet', containers: undefined },
-  { name: 'no list', containers: 'nonsense' },
   { name: 'a kind of a newer agent', containers: [{ ...entry, kind: 'Checkpoint', id: 'c' }] },
   { name: 'no id', containers: [{ ...entry, kind: 'Container', id: '' }] },
-  { name: 'no time', containers: [{ ...entry, kind: 'Container', id: 'c', time: 7 }] },
 ])('reads nothing from $name', ({ containers }) => {
   expect(read(undefined, containers)).toEqual([]);
-});
-
-test.each([
-  { name: 'a pod without a UID', field: { pod: { name: 'api' } } },
-  { name: 'a size below zero', field: { bytes: -5 } },
-])('$name is unknown', ({ field }) => {
-  const expected = { ...bare, kind: 'Sandbox', id: 's' };
-  expect(read([], [{ ...entry, kind: 'Sandbox', id: 's', ...field }])).toEqual([expected]);
 });
 
 test('lists one report for one node, else all', () => {

