@@ -66,6 +66,7 @@ test('a runtime that is not ready counts as unavailable, until it is ready', asy
     return failed.includes('containergc') && failed.includes('imagegc');
   });
   expect(cri.changes).toEqual([]);
+  expect(agent.stdout).toContain('is not ready: Starting: recovering');
   expect(await runtimeLine(agent)).toBe('[-]runtime failed: reason withheld');
   expect(await isAlive(agent)).toBe(true);
   cri.runtime.notReady = undefined;

@@ -12,7 +12,6 @@ export interface ImageSpec {
   readonly digests?: readonly string[];
   readonly sizeBytes?: number;
   readonly pinned?: boolean;
-  readonly runtimeHandler?: string;
   readonly isArtifact?: boolean;
 }
 
@@ -42,7 +41,6 @@ export class ImageStore {
       digests: [...(spec.digests ?? (this.#flavour === 'cri-o' ? digestNames(spec.tags, digest) : []))],
       sizeBytes: spec.sizeBytes ?? defaultSizeBytes,
       pinned: spec.pinned ?? false,
-      runtimeHandler: spec.runtimeHandler ?? '',
       isArtifact: spec.isArtifact ?? false,
     };
     this.#images.push(image);

@@ -134,7 +134,6 @@ function containerMethods(runtime: SimulatedRuntime): Methods {
         annotations,
         logPath,
         mountedImages: mounts.flatMap((mount) => (mount.image === null ? [] : [mount.image.image])),
-        writableBytes: 0,
       });
       return { containerId: id };
     },

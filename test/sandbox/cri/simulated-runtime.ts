@@ -15,13 +15,11 @@ export interface NodeOptions {
   /** The runtime that it behaves like; default containerd 2. */
   readonly flavour?: Flavour;
   readonly name?: string;
-  readonly version?: string;
   /** The sandbox image in its verbose Status; default: none with containerd 2. */
   readonly sandboxImage?: string;
   readonly logs?: LogRoots;
   /** The mountpoint in ImageFsInfo. */
   readonly mountpoint?: string;
-  readonly now?: () => Date;
 }
 
 interface RanPod {
@@ -34,26 +32,23 @@ export class SimulatedRuntime {
   readonly flavour: Flavour;
   readonly images: ImageStore;
   readonly registry = new ImageRegistry();
-  readonly pods: PodStore;
+  readonly pods = new PodStore();
   readonly name: string;
   readonly version: string;
   readonly sandboxImage: string | undefined;
   readonly mountpoint: string;
-  readonly now: () => Date;
   /** The reason in a Status that is not ready; undefined = ready. */
   notReady: { readonly reason: string; readonly message: string } | undefined;
   readonly #logs: LogRoots;
 
   constructor(options: NodeOptions = {}) {
-    this.now = options.now ?? ((): Date => new Date());
     this.flavour = options.flavour ?? 'containerd';
     this.images = new ImageStore(this.flavour);
     const defaults = flavours[this.flavour];
     this.name = options.name ?? defaults.name;
-    this.version = options.version ?? defaults.version;
+    this.version = defaults.version;
     this.sandboxImage = options.sandboxImage ?? defaults.sandboxImage;
     this.mountpoint = options.mountpoint ?? defaults.mountpoint;
-    this.pods = new PodStore(this.now);
     this.#logs = options.logs ?? {};
   }
 
@@ -124,8 +119,8 @@ export class SimulatedRuntime {
     removals[this.flavour](this, reference);
   }
 
-  exit(containerId: string, exitCode = 0, at?: Date): void {
-    this.pods.exit(containerId, exitCode, at);
+  exit(containerId: string): void {
+    this.pods.exit(containerId, 0);
   }
 
   #nextAttempt(sandboxId: string, name: string): number {
