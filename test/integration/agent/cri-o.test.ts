@@ -1,4 +1,3 @@
-import { status } from '@grpc/grpc-js';
 import { expect, test as sequential, type TestContext } from 'vitest';
 import type { SimImage } from '../../sandbox/cri/facts.ts';
 import type { ImageSpec } from '../../sandbox/cri/image-store.ts';
@@ -92,26 +91,6 @@ test('keeps images in use, mounted, pinned, of the sandboxes and on the keep lis
   expect(bed.report()).toMatchObject({
     images: { inUse: { count: 4 }, pinned: { count: 2 }, kept: { count: 2 } },
   });
-});
-
-test('an image that CRI-O refuses to remove does not hold up the others, and is tried again', async (context) => {
-  await using node = await crioNode(context);
-  const refused = node.image('refused');
-  node.image('other');
-  // A container that is being created uses the image, and is not listed yet.
-  node.bed.cri.faults.next(
-    ({ method, request }) => method === 'RemoveImage' && JSON.stringify(request).includes(refused.id),
-    {
-      kind: 'fail',
-      code: status.UNKNOWN,
-      message: 'delete image: image used by 5f: image is in use by a container',
-    },
-  );
-  const agent = node.start();
-  await until('both are removed', () => node.left().length === 0);
-  expect(agent.stdout).toContain('image is in use by a container');
-  const removed = 'dustpan_image_garbage_collected_total{reason="age"}';
-  await until('both are counted', async () => (await agent.sample(removed)) === 2);
 });
 
 test('an artifact is removed by its name and counted once, unless a container has mounted it', async (context) => {
