@@ -4,12 +4,6 @@ import type { ContainerRuntime, RuntimeContainer, RuntimeSandbox } from '../../.
 import { KubeletSide, type ContainerChoice, type RuntimeUnderTest, type TestImage } from './kubelet-side.ts';
 import { soon } from '../project.ts';
 
-/** containerd measures its snapshots every ten seconds. */
-export const soonMeasured = { timeout: 90_000, interval: 250 };
-/** Ids that nothing has. */
-export const nobody = 'f'.repeat(64);
-export const noImage = `sha256:${nobody}`;
-
 /** A runtime with both of its clients: dustpan and the kubelet. */
 export class CriEnvironment {
   readonly target: RuntimeUnderTest;

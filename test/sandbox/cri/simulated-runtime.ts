@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { SimContainer, SimImage, SimSandbox } from './facts.ts';
 import { flavours, removals, type Flavour } from './flavour.ts';
-import { ImageRegistry } from './image-registry.ts';
 import { ImageStore } from './image-store.ts';
 import type { ImageSpec } from './image-store.ts';
 import { linkLog, podLogDirectory } from './logs.ts';
@@ -31,7 +30,6 @@ interface RanPod {
 export class SimulatedRuntime {
   readonly flavour: Flavour;
   readonly images: ImageStore;
-  readonly registry = new ImageRegistry();
   readonly pods = new PodStore();
   readonly name: string;
   readonly version: string;
@@ -106,13 +104,6 @@ export class SimulatedRuntime {
       imageId: image.id,
       logPath: logDirectory === '' || spec.logPath === '' ? '' : join(logDirectory, spec.logPath),
     });
-  }
-
-  /** PullImage: the image must have been pushed. */
-  pull(reference: string): SimImage {
-    const pushed = this.registry.find(reference);
-    if (pushed === undefined) throw notFound('image', reference);
-    return this.images.pull(reference, pushed);
   }
 
   removeImage(reference: string): void {
