@@ -1,4 +1,4 @@
-import { getEventListeners, once } from 'node:events';
+import { once } from 'node:events';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { criRuntime } from '../../../src/cri/client.ts';
-import type { RuntimeCall } from '../../../src/cri/connection.ts';
 import { servesCri } from '../../../src/cri/probe.ts';
 import type { ContainerRuntime } from '../../../src/cri/runtime.ts';
 import { findSocket, socketPath } from '../../../src/cri/sockets.ts';
@@ -189,11 +188,6 @@ describe('a runtime that streams its lists', () => {
     sandbox = await startCriSandbox({ socket: sandbox.socket, streams: true });
   });
 
-  test('returns a list of any size', async () => {
-    for (let i = 0; i < 34; i += 1) sandbox.runtime.addImage({ digests: ['x'.repeat(2 ** 20)] });
-    expect(await runtime.listImages(signal)).toHaveLength(34);
-  });
-
   test('streams each list, with cut texts', async () => {
     for (let i = 0; i < 25; i += 1) sandbox.runtime.runPod({ name: 'x'.repeat(10_000) });
     const sandboxes = await runtime.listSandboxes(signal);
@@ -226,37 +220,21 @@ describe('a runtime that streams its lists', () => {
   });
 });
 
-describe('every finished call', () => {
-  test("is reported under the kubelet's name for it, whatever it found", async () => {
-    const calls: Omit<RuntimeCall, 'seconds'>[] = [];
-    const onCall = ({ seconds, ...call }: RuntimeCall): void => {
-      expect(seconds).toBeGreaterThanOrEqual(0);
-      calls.push(call);
-    };
-    const counted = client({ onCall });
-    await counted.version(signal);
-    await counted.fileSystems(signal);
-    await counted.containerStatus('a', signal);
-    await counted.removeContainer('a', signal);
-    await counted.listSandboxes(signal);
-    expect(calls).toEqual(
-      ['version', 'image_fs_info', 'container_status', 'remove_container', 'list_podsandbox'].map(
-        (operation) => ({ operation, ok: true }),
-      ),
-    );
-  });
-
-  test('is reported as a failure if the runtime refuses it, or if it is aborted', async () => {
-    const calls: RuntimeCall[] = [];
-    const counted = client({ onCall: (call) => calls.push(call) });
-    sandbox.faults.next('RemoveImage', { kind: 'fail', code: status.INTERNAL, message: 'refused' });
-    await expect(counted.removeImage('a', signal)).rejects.toThrow('refused');
-    await expect(counted.listImages(AbortSignal.abort(new Error('stopping')))).rejects.toThrow('stopping');
-    expect(calls).toMatchObject([
-      { operation: 'remove_image', ok: false },
-      { operation: 'list_images', ok: false },
-    ]);
-  });
+test("every finished call is counted under the kubelet's name for it", async () => {
+  const calls: object[] = [];
+  const counted = client({ onCall: ({ operation, ok }) => calls.push([operation, ok]) });
+  sandbox.faults.next('RemoveImage', { kind: 'fail', code: status.INTERNAL, message: 'refused' });
+  await counted.fileSystems(signal);
+  await counted.removeContainer('a', signal);
+  await counted.listSandboxes(signal);
+  await expect(counted.removeImage('a', signal)).rejects.toThrow('refused');
+  await expect(counted.listImages(AbortSignal.abort(new Error('stopping')))).rejects.toThrow('stopping');
+  const ended = [
+    ['image_fs_info', true],
+    ['remove_container', true],
+    ['list_podsandbox', true],
+  ];
+  expect(calls).toEqual([...ended, ['remove_image', false], ['list_images', false]]);
 });
 
 describe('waiting', () => {
@@ -273,14 +251,6 @@ describe('waiting', () => {
     sandbox.faults.next('*', { kind: 'delay', ms: 400 }, 2);
     await expect(hasty.version(signal)).rejects.toMatchObject({ failure: 'deadline' });
     expect(await hasty.listImages(signal)).toEqual([]);
-  });
-
-  test('no listener remains on a long-lived signal', async () => {
-    const { signal: long } = new AbortController();
-    sandbox.faults.next('ListImages', { kind: 'fail', code: status.UNKNOWN });
-    await expect(runtime.listImages(long)).rejects.toMatchObject({ failure: 'other' });
-    await Promise.all(Array.from({ length: 50 }, () => runtime.listContainers(long)));
-    expect(getEventListeners(long, 'abort')).toEqual([]);
   });
 
   test('an aborted signal sends no request', async () => {
