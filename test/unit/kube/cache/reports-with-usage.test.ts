@@ -27,28 +27,20 @@ test.each([
   expect(read(usage).reported).toEqual({ node: 'node-1', reportTime: measuredTime, usage: undefined });
 });
 
-test.each([
-  { name: 'no list', fileSystems: { 0: disk } },
-  { name: 'markup as a name', fileSystems: [{ ...disk, name: '<b>nodefs</b>' }] },
-  { name: 'no size', fileSystems: [{ name: 'nodefs', capacityBytes: 100, usedBytes: 60 }] },
-  { name: 'a negative size', fileSystems: [{ ...disk, logsBytes: -1 }] },
-  { name: 'an empty file system', fileSystems: [{ ...disk, capacityBytes: 0 }] },
-  { name: 'a time that is none', fileSystems: [{ ...disk, fullTime: '<script>' }] },
-])('with an impossible value the file systems are unknown: $name', ({ fileSystems }) => {
-  expect(read({ measuredTime, fileSystems, namespaces: [namespace] }).reported.usage).toMatchObject({
-    fileSystems: undefined,
-    namespaces: [namespace],
-  });
-});
-
-test.each([
-  { name: 'no name', namespaces: [{ pods: 1, bytes: 1 }] },
-  { name: 'a negative size', namespaces: [namespace, { ...namespace, bytes: -1 }] },
-])('with an impossible value the namespaces are unknown: $name', ({ namespaces }) => {
-  expect(read({ measuredTime, fileSystems: [disk], namespaces }).reported.usage).toMatchObject({
-    fileSystems: [disk],
-    namespaces: undefined,
-  });
+test.each<{ readonly name: string; readonly lists: Partial<Record<'fileSystems' | 'namespaces', unknown>> }>([
+  { name: 'file systems that are no list', lists: { fileSystems: { 0: disk } } },
+  { name: 'markup as a name', lists: { fileSystems: [{ ...disk, name: '<b>nodefs</b>' }] } },
+  { name: 'a file system without a size', lists: { fileSystems: [{ name: 'nodefs', capacityBytes: 100 }] } },
+  { name: 'a negative size', lists: { fileSystems: [{ ...disk, logsBytes: -1 }] } },
+  { name: 'an empty file system', lists: { fileSystems: [{ ...disk, capacityBytes: 0 }] } },
+  { name: 'a time that is none', lists: { fileSystems: [{ ...disk, fullTime: '<script>' }] } },
+  { name: 'a namespace without a name', lists: { namespaces: [{ pods: 1, bytes: 1 }] } },
+  { name: 'a negative size of one', lists: { namespaces: [namespace, { ...namespace, bytes: -1 }] } },
+])('with $name the list is unknown, the other is not', ({ lists }) => {
+  const usable = { fileSystems: [disk], namespaces: [namespace] };
+  const unknown = Object.fromEntries(Object.keys(lists).map((name) => [name, undefined]));
+  const { usage } = read({ measuredTime, ...usable, ...lists }).reported;
+  expect(usage).toMatchObject({ ...usable, ...unknown });
 });
 
 test('a field of a newer agent does no harm', () => {

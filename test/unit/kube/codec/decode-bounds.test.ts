@@ -6,7 +6,6 @@ import { nodeReportsResource } from '../../../../src/kube/cache/node-report-fact
 import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
 import {
   jobCodec,
-  jsonResource,
   namespaceCodec,
   nodeCodec,
   podCodec,
@@ -118,19 +117,6 @@ describe('other kinds', () => {
     const object = { metadata: { ...metadata, labels } };
     for (const facts of [codec.fromJson(object), codec.fromProtobuf(protobufOf(kind, object))])
       expect(facts.labels).toEqual({ [KEEP_LABEL]: 'true' });
-  });
-
-  test('keeps only the required metadata of a policy, and the annotation that ends a hold', () => {
-    const { codec } = jsonResource({ name: 'gcpolicies', path: '/p' });
-    const policy = { apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'GCPolicy', spec: { mode: 'Enforce' } };
-    const required = { ...metadata, generation: 3, creationTimestamp: '2026-01-01T00:00:00Z' };
-    const annotations = { 'gc.dustpan.dev/skip-hold': '3' };
-    const others = { labels: { a: long() }, managedFields: [{ manager: long() }] };
-    const object = {
-      ...policy,
-      metadata: { ...required, ...others, annotations: { ...annotations, a: long() } },
-    };
-    expect(codec.fromJson(object).object).toEqual({ ...policy, metadata: { ...required, annotations } });
   });
 
   test('keeps little of a report', () => {

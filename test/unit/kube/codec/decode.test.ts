@@ -169,12 +169,7 @@ describe('pods', () => {
   const noReason = { reason: '', message: '', image: '' };
   test.each<readonly [string, object, Partial<NonNullable<PodFacts['wait']>> | undefined]>([
     [
-      'a pod waits since its creation',
-      { phase: 'Pending' },
-      { sinceMs: Date.parse(january(1)), ...noReason },
-    ],
-    [
-      'or since its last transition',
+      'since its last transition',
       {
         phase: 'Unknown',
         conditions: [condition('A', 'True', january(3)), condition('Ready', 'False', january(2))],
@@ -213,11 +208,6 @@ describe('pods', () => {
         containerStatuses: [waiting('ContainerCreating')],
       },
       { reason: 'PodReadyToStartContainers', message: '', image: '' },
-    ],
-    [
-      'no container has been created',
-      { phase: 'Pending', containerStatuses: [waiting('ContainerCreating')] },
-      { reason: 'ContainerCreating', message: '', image: '' },
     ],
     ['a running pod waits for nothing', { phase: 'Running', containerStatuses: [waiting('x')] }, undefined],
   ])('wait: %s', (_name, status, wait) => {
