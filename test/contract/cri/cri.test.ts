@@ -1,12 +1,12 @@
 // @bed node
 import { existsSync, readFileSync } from 'node:fs';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { criRuntime } from '../../../src/cri/client.ts';
 import { servesCri } from '../../../src/cri/probe.ts';
-import { RuntimeError } from '../../../src/cri/runtime.ts';
+import { RuntimeError, type RuntimeContainer, type RuntimeSandbox } from '../../../src/cri/runtime.ts';
 import { isReal, soon } from '../project.ts';
 import { startContainerd } from './containerd.ts';
-import { CriEnvironment } from './environment.ts';
+import { KubeletSide, type ContainerChoice } from './kubelet-side.ts';
 import { startRuntimeSandbox } from './runtime-sandbox.ts';
 
 /** containerd measures its snapshots every ten seconds. */
@@ -16,9 +16,40 @@ const nobody = 'f'.repeat(64);
 const noImage = `sha256:${nobody}`;
 
 const target = await (isReal ? startContainerd() : startRuntimeSandbox());
-const environment = new CriEnvironment(target, await target.image(['bed.test/app:1']));
-const { runtime, kubelet, app, signal } = environment;
-afterAll(() => environment.stop());
+const runtime = criRuntime({ socket: target.socket });
+const kubelet = new KubeletSide(target);
+/** An image that no test removes. */
+const app = await target.image(['bed.test/app:1']);
+const { signal } = new AbortController();
+afterAll(async () => {
+  kubelet.close();
+  runtime.close();
+  await target.stop();
+});
+
+const containerOf = async (id: string): Promise<RuntimeContainer | undefined> =>
+  (await runtime.listContainers(signal)).find((one) => one.id === id);
+const sandboxOf = async (id: string): Promise<RuntimeSandbox | undefined> =>
+  (await runtime.listSandboxes(signal)).find((one) => one.id === id);
+const imageIds = async (): Promise<readonly string[]> =>
+  (await runtime.listImages(signal)).map(({ id }) => id);
+
+/** The image of a container, as the runtime lists it. */
+const imageOf = ({ id }: { readonly id: string }): Pick<RuntimeContainer, 'imageId' | 'imageRef'> => ({
+  imageId: target.isContainerd17 === true ? '' : id,
+  imageRef: id,
+});
+
+/** A sandbox with one container, which does not run yet. Both are removed after the test. */
+async function podOf(
+  name: string,
+  choice: Partial<ContainerChoice> = {},
+): Promise<{ sandboxId: string; containerId: string }> {
+  const sandboxId = await kubelet.runPod({ name });
+  onTestFinished(() => runtime.removeSandbox(sandboxId, signal));
+  const wanted = { name: 'main', image: app.id, ...choice };
+  return { sandboxId, containerId: await kubelet.create({ name }, sandboxId, wanted) };
+}
 
 describe('images', () => {
   test('a runtime reports its name and version', async () => {
@@ -67,7 +98,7 @@ describe('images', () => {
   test('a removal by id removes all names', async () => {
     const gone = await target.image(['bed.test/gone:1', 'bed.test/gone:2']);
     await runtime.removeImage(gone.id, signal);
-    expect(await environment.imageIds()).not.toContain(gone.id);
+    expect(await imageIds()).not.toContain(gone.id);
     for (const name of [gone.id, ...gone.tags]) {
       expect(await runtime.imageStatus(name, signal)).toBeUndefined();
     }
@@ -76,7 +107,7 @@ describe('images', () => {
   test('a removal by one tag removes the others too: dustpan removes by id', async () => {
     const gone = await target.image(['bed.test/bytag:1', 'bed.test/bytag:2']);
     await runtime.removeImage('bed.test/bytag:1', signal);
-    expect(await environment.imageIds()).not.toContain(gone.id);
+    expect(await imageIds()).not.toContain(gone.id);
   });
 
   test('a missing image has no status, and its removal succeeds', async () => {
@@ -88,13 +119,13 @@ describe('images', () => {
 
   test('the runtime removes an image that a running container uses: only our own checks protect it', async () => {
     const used = await target.image(['bed.test/used:1']);
-    const { containerId } = await environment.pod('uses', { image: used.id });
+    const { containerId } = await podOf('uses', { image: used.id });
     await kubelet.start(containerId);
     await runtime.removeImage(used.id, signal);
-    expect(await environment.imageIds()).not.toContain(used.id);
-    expect(await environment.container(containerId)).toMatchObject({
+    expect(await imageIds()).not.toContain(used.id);
+    expect(await containerOf(containerId)).toMatchObject({
       state: 'Running',
-      ...environment.imageOf(used),
+      ...imageOf(used),
     });
   });
 
@@ -167,13 +198,13 @@ describe.runIf(isReal)('the names of pulled images', () => {
   test('an image whose tag was pulled anew keeps its digest alone', async () => {
     const before = await target.push(['bed.test/moved:1']);
     await kubelet.pull('bed.test/moved:1');
-    const { containerId } = await environment.pod('moved', { image: 'bed.test/moved:1' });
+    const { containerId } = await podOf('moved', { image: 'bed.test/moved:1' });
     const after = await target.push(['bed.test/moved:1']);
     expect(after.id).not.toBe(before.id);
     expect(await kubelet.pull('bed.test/moved:1')).toBe(after.id);
     expect(await names(before.id)).toEqual([`bed.test/moved@${before.digest}`]);
     expect(await names(after.id)).toEqual(['bed.test/moved:1', `bed.test/moved@${after.digest}`]);
-    expect(await environment.container(containerId)).toMatchObject(environment.imageOf(before));
+    expect(await containerOf(containerId)).toMatchObject(imageOf(before));
   });
 
   test('a removal by id removes tags and digests, and the image can be pulled again', async () => {
@@ -190,20 +221,20 @@ describe.runIf(isReal)('the names of pulled images', () => {
 describe('containers', () => {
   test('a container changes from Created to Running to Exited, and keeps its creation time to the nanosecond', async () => {
     const before = BigInt(Date.now()) * 1_000_000n;
-    const { sandboxId, containerId } = await environment.pod('life', { script: 'sleep 100000', attempt: 3 });
-    const created = await environment.container(containerId);
+    const { sandboxId, containerId } = await podOf('life', { script: 'sleep 100000', attempt: 3 });
+    const created = await containerOf(containerId);
     expect(created).toMatchObject({
       id: containerId,
       sandboxId,
       name: 'main',
       attempt: 3,
-      ...environment.imageOf(app),
+      ...imageOf(app),
       state: 'Created',
     });
     expect(created?.createdAtNs).toBeGreaterThanOrEqual(before);
     expect(created?.createdAtNs).toBeLessThan(BigInt(Date.now() + 1000) * 1_000_000n);
     await kubelet.start(containerId);
-    expect((await environment.container(containerId))?.state).toBe('Running');
+    expect((await containerOf(containerId))?.state).toBe('Running');
     expect(await runtime.containerStatus(containerId, signal)).toMatchObject({
       state: 'Running',
       finishedAtNs: 0n,
@@ -212,15 +243,17 @@ describe('containers', () => {
     const status = await runtime.containerStatus(containerId, signal);
     expect(status).toMatchObject({ id: containerId, state: 'Exited', exitCode: 137, mountedImages: [] });
     expect(status?.finishedAtNs).toBeGreaterThan(created?.createdAtNs ?? 0n);
-    expect((await environment.container(containerId))?.createdAtNs).toBe(created?.createdAtNs);
+    expect((await containerOf(containerId))?.createdAtNs).toBe(created?.createdAtNs);
     await runtime.removeContainer(containerId, signal);
-    expect(await environment.container(containerId)).toBeUndefined();
+    expect(await containerOf(containerId)).toBeUndefined();
   });
 
   test('a finished program leaves its exit code and its log', async () => {
-    const { sandboxId, containerId } = await environment.pod('ends', { script: 'echo hello; exit 3' });
+    const { sandboxId, containerId } = await podOf('ends', { script: 'echo hello; exit 3' });
     await kubelet.start(containerId);
-    await environment.reaches(containerId, 'Exited');
+    await vi.waitFor(async () => {
+      expect((await containerOf(containerId))?.state).toBe('Exited');
+    }, soon);
     const status = await runtime.containerStatus(containerId, signal);
     expect(status).toMatchObject({
       exitCode: 3,
@@ -232,14 +265,14 @@ describe('containers', () => {
   });
 
   test('known labels and annotations are returned unchanged, others are dropped', async () => {
-    const { sandboxId, containerId } = await environment.pod('labels');
-    const container = await environment.container(containerId);
+    const { sandboxId, containerId } = await podOf('labels');
+    const container = await containerOf(containerId);
     expect(container).toMatchObject({
       labels: { 'io.kubernetes.container.name': 'main' },
       annotations: { 'io.kubernetes.container.restartCount': '0' },
     });
     expect(container?.labels).not.toHaveProperty('unusual');
-    const sandbox = await environment.sandbox(sandboxId);
+    const sandbox = await sandboxOf(sandboxId);
     expect(sandbox).toMatchObject({
       podName: 'labels',
       podNamespace: 'default',
@@ -253,11 +286,11 @@ describe('containers', () => {
   });
 
   test('the runtime removes a running container by force: only our own checks protect it', async () => {
-    const { sandboxId, containerId } = await environment.pod('forced');
+    const { sandboxId, containerId } = await podOf('forced');
     await kubelet.start(containerId);
     await runtime.removeContainer(containerId, signal);
-    expect(await environment.container(containerId)).toBeUndefined();
-    expect(await environment.sandbox(sandboxId)).toMatchObject({ state: 'Ready' });
+    expect(await containerOf(containerId)).toBeUndefined();
+    expect(await sandboxOf(sandboxId)).toMatchObject({ state: 'Ready' });
   });
 
   test('a missing container has no status, and its stop and removal succeed', async () => {
@@ -267,7 +300,7 @@ describe('containers', () => {
   });
 
   test('every container has statistics by id, also an exited one', async () => {
-    const { sandboxId, containerId } = await environment.pod('stats');
+    const { sandboxId, containerId } = await podOf('stats');
     await kubelet.start(containerId);
     await vi.waitFor(async () => {
       const stats = (await runtime.containerStats(signal)).find(({ id }) => id === containerId);
@@ -283,33 +316,33 @@ describe('containers', () => {
 
 describe('sandboxes', () => {
   test('a stop ends the containers and keeps them; a removal removes them', async () => {
-    const { sandboxId, containerId } = await environment.pod('sandbox');
+    const { sandboxId, containerId } = await podOf('sandbox');
     await kubelet.start(containerId);
     expect(await runtime.sandboxStatus(sandboxId, signal)).toEqual({ id: sandboxId, state: 'Ready' });
     await runtime.stopSandbox(sandboxId, signal);
-    expect(await environment.sandbox(sandboxId)).toMatchObject({ state: 'NotReady' });
+    expect(await sandboxOf(sandboxId)).toMatchObject({ state: 'NotReady' });
     expect(await runtime.sandboxStatus(sandboxId, signal)).toEqual({ id: sandboxId, state: 'NotReady' });
-    expect((await environment.container(containerId))?.state).toBe('Exited');
+    expect((await containerOf(containerId))?.state).toBe('Exited');
     await runtime.removeSandbox(sandboxId, signal);
-    expect(await environment.sandbox(sandboxId)).toBeUndefined();
-    expect(await environment.container(containerId)).toBeUndefined();
+    expect(await sandboxOf(sandboxId)).toBeUndefined();
+    expect(await containerOf(containerId)).toBeUndefined();
     expect(await runtime.containerStatus(containerId, signal)).toBeUndefined();
   });
 
   test('the runtime removes a ready sandbox with its running containers: only our own checks protect it', async () => {
-    const { sandboxId, containerId } = await environment.pod('ready');
+    const { sandboxId, containerId } = await podOf('ready');
     await kubelet.start(containerId);
     await runtime.removeSandbox(sandboxId, signal);
-    expect(await environment.sandbox(sandboxId)).toBeUndefined();
-    expect(await environment.container(containerId)).toBeUndefined();
+    expect(await sandboxOf(sandboxId)).toBeUndefined();
+    expect(await containerOf(containerId)).toBeUndefined();
   });
 
   test('attempts of one pod coexist; the same attempt twice is refused', async () => {
     const first = await kubelet.runPod({ name: 'attempts' });
     await runtime.stopSandbox(first, signal);
     const second = await kubelet.runPod({ name: 'attempts', attempt: 1 });
-    expect(await environment.sandbox(first)).toMatchObject({ attempt: 0, state: 'NotReady' });
-    expect(await environment.sandbox(second)).toMatchObject({ attempt: 1, state: 'Ready' });
+    expect(await sandboxOf(first)).toMatchObject({ attempt: 0, state: 'NotReady' });
+    expect(await sandboxOf(second)).toMatchObject({ attempt: 1, state: 'Ready' });
     await expect(kubelet.runPod({ name: 'attempts', attempt: 1 })).rejects.toThrow('is reserved for');
     await runtime.removeSandbox(first, signal);
     await runtime.removeSandbox(second, signal);
@@ -346,9 +379,9 @@ describe('an unavailable or hanging runtime', () => {
   });
 
   test('a killed runtime is unavailable at once; after its restart its containers and our connection are back', async () => {
-    const { containerId } = await environment.pod('survives');
+    const { containerId } = await podOf('survives');
     await kubelet.start(containerId);
-    const before = await environment.container(containerId);
+    const before = await containerOf(containerId);
     await target.kill();
     for (const attempt of ['first', 'second']) {
       await expect(runtime.listImages(signal), attempt).rejects.toMatchObject({
@@ -360,6 +393,6 @@ describe('an unavailable or hanging runtime', () => {
     const backAtMs = performance.now();
     await vi.waitFor(() => runtime.version(signal), soon);
     expect(performance.now() - backAtMs).toBeLessThan(10_000);
-    expect(await environment.container(containerId)).toEqual(before);
+    expect(await containerOf(containerId)).toEqual(before);
   });
 });

@@ -1,7 +1,7 @@
 import { Client, credentials } from '@grpc/grpc-js';
 import { pullService, runtimeService } from '../../sandbox/cri/definitions.ts';
 
-export interface TestImage {
+interface TestImage {
   readonly id: string;
   /** Full references in the requested order. */
   readonly tags: readonly string[];

@@ -120,20 +120,6 @@ describe('faults', () => {
     expect(clock.sleeping).toEqual([60_000]);
   });
 
-  test('resumes a broken watch without a list', async () => {
-    const { api, clock, reflector } = await startWatching(apiWith('a'));
-    api.endWatches(refused);
-    api.fail('watch', new ApiError('busy', { status: 503 }));
-    expect(await pause(clock)).toBe(800);
-    clock.advance(800);
-    expect(await pause(clock)).toBe(1600);
-    clock.advance(1600);
-    await until(() => api.watching === 1);
-    expect(api.lists).toHaveLength(1);
-    api.server.bookmark();
-    await until(() => reflector.state === 'synced');
-  });
-
   test.each([
     ['too large', { status: 504, reason: 'Timeout', causes: ['ResourceVersionTooLarge'] }],
     ['bad request', { status: 400, reason: 'BadRequest' }],
@@ -206,21 +192,6 @@ describe('a silent watch', () => {
     clock.advance(800);
     await until(() => reflector.items.size === 0);
     expect(reflector.state).toBe('synced');
-  });
-
-  test('is ended by the server after a minute until bookmarks have shown that it sends them, and after a failure again', async () => {
-    const { api, clock } = await startWatching(apiWith('a'));
-    api.server.bookmark();
-    await settled();
-    clock.advance(59_000);
-    api.endWatches();
-    await until(() => api.watches.length === 2);
-    await until(() => api.watching === 1);
-    api.endWatches(refused);
-    clock.advance(await pause(clock));
-    await until(() => api.watches.length === 3);
-    expect(api.watches.map(({ query }) => query?.['timeoutSeconds'])).toEqual(['60', '300', '60']);
-    expect(api.lists).toHaveLength(1);
   });
 });
 
