@@ -108,6 +108,7 @@ describe('a pod of the node', () => {
 
   test.each([
     { phase: 'Running', images: ['main:1', 'init:1', 'debug:1', 'model:1'] },
+    { phase: 'Pending', images: ['main:1', 'init:1', 'debug:1', 'model:1'] },
     { phase: 'Succeeded', images: [] },
   ])('$phase refers to $images', ({ phase, images }) => {
     expect(codec.fromJson({ ...json, status: { phase } }).images).toEqual(images);

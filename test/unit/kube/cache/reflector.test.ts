@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { Reflector } from '../../../../src/kube/cache/reflector.ts';
 import { jsonResource, podsResource } from '../../../../src/kube/cache/resources.ts';
 import { ApiError, type KubeRequest } from '../../../../src/kube/http/transport.ts';
+import { View } from '../../../../src/kube/cache/view.ts';
 import { FakeApi } from '../../../fakes/api.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
 import { ManualClock, until } from '../../../fakes/manual-clock.ts';
@@ -162,5 +163,32 @@ describe('a kind that is not installed', () => {
     await until(() => reflector.state === 'failing');
     expect(stateOf(reflector)).toMatchObject({ synced: false, isComplete: true });
     expect(names(reflector)).toEqual(['a']);
+  });
+});
+
+describe('namesakes', () => {
+  const object = (name: string, uid: string, namespace = 'a') => ({
+    uid,
+    name,
+    namespace,
+    resourceVersion: '1',
+  });
+
+  function viewOf(...objects: readonly ReturnType<typeof object>[]) {
+    const view = new View<ReturnType<typeof object>>();
+    for (const one of objects) view.put(one);
+    return view;
+  }
+
+  test('a late deletion does not remove a namesake', () => {
+    const view = viewOf(object('web-0', 'new'));
+    view.remove(object('web-0', 'old'));
+    expect([...view.items.keys()]).toEqual(['new']);
+  });
+
+  test('a new object replaces its namesake, whose deletion was lost', () => {
+    expect([...viewOf(object('web-0', 'old'), object('web-0', 'new')).items.keys()]).toEqual(['new']);
+    const elsewhere = viewOf(object('web-0', 'old'), object('web-0', 'new', 'b'));
+    expect([...elsewhere.items.keys()]).toEqual(['old', 'new']);
   });
 });
