@@ -18,7 +18,7 @@ export type CriCall<Request, Response, Result> = readonly [
 ];
 
 /** A finished call. */
-export interface RuntimeCall {
+interface RuntimeCall {
   readonly operation: string;
   readonly ok: boolean;
   readonly seconds: number;

@@ -82,7 +82,7 @@ function testSocket(path: string): Promise<SocketError> {
 }
 
 /** Maps an error code of connect(2). */
-export function socketErrorOf(code: unknown): SocketError {
+function socketErrorOf(code: unknown): SocketError {
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'missing';
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
   if (code === 'ECONNREFUSED' || code === 'ENOTSOCK') return 'refused';

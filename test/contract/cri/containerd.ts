@@ -20,10 +20,10 @@ export async function startContainerd(): Promise<RuntimeUnderTest> {
     socket: '/run/containerd/containerd.sock',
     logRoot: '/var/log/pods',
     isContainerd17: isContainerd17(),
-    image: async (tags, { pinned = false } = {}) => {
+    image: async (tags) => {
       const archive = join(folder, `${built}.tar`);
       const { id } = await image(spec(tags), archive);
-      await cluster.importImage({ archive, pinned });
+      await cluster.importImage({ archive });
       return { id, tags };
     },
     push: async (references, { index = false } = {}) => {

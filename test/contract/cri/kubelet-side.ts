@@ -1,11 +1,17 @@
 import { Client, credentials } from '@grpc/grpc-js';
-import { imageService, runtimeService } from '../../sandbox/cri/definitions.ts';
-import type { PushedImage } from '../../sandbox/cri/image-registry.ts';
+import { pullService, runtimeService } from '../../sandbox/cri/definitions.ts';
 
-export interface TestImage {
+interface TestImage {
   readonly id: string;
   /** Full references in the requested order. */
   readonly tags: readonly string[];
+}
+
+/** An image of a registry. */
+interface PushedImage {
+  readonly id: string;
+  /** The digest of its manifest, or of the index that has its manifest. */
+  readonly digest: string;
 }
 
 /** A container runtime under test, the sandbox or a real one: the same suite runs against both, so that the sandbox cannot drift. */
@@ -16,7 +22,7 @@ export interface RuntimeUnderTest {
   /** containerd 1.7 names its sandbox image, and an image in use by `imageRef` alone. */
   readonly isContainerd17?: boolean;
   /** A new image, with a shell, by one or more tags: imported, not pulled. */
-  image(tags: readonly string[], options?: { readonly pinned?: boolean }): Promise<TestImage>;
+  image(tags: readonly string[]): Promise<TestImage>;
   /** Pushes a new image under these references to the registry that the runtime pulls from, or an index of it and of an image for another architecture. */
   push(references: readonly string[], options?: { readonly index?: boolean }): Promise<PushedImage>;
   /** The runtime accepts connections and never responds. */
@@ -93,7 +99,7 @@ export class KubeletSide {
   }
 
   #call(name: string, request: object): Promise<Readonly<Record<string, string>>> {
-    const method = { ...runtimeService, ...imageService }[name];
+    const method = { ...runtimeService, ...pullService }[name];
     if (method === undefined) throw new Error(`no method ${name}`);
     const { path, requestSerialize, responseDeserialize } = method;
     const deadline = new Date(Date.now() + deadlineMs);

@@ -86,11 +86,9 @@ describe('the usage of pods', () => {
     const whole = storageUsageOf(JSON.parse((await kubelet.summary(never)).toString()), 1);
     const streamed = await kubelet.usage(never);
     expect([...streamed.pods.keys()].sort()).toEqual([...whole.pods.keys()].sort());
+    const volumesOf = ({ pods }: typeof whole) => [...(pods.get(target.pod.uid)?.volumes.keys() ?? [])];
+    expect(volumesOf(streamed)).toEqual(volumesOf(whole));
     expect(streamed.dedicatedImageFs).toBe(whole.dedicatedImageFs);
-    const uid = target.pod.uid;
-    expect([...(streamed.pods.get(uid)?.volumes.keys() ?? [])]).toEqual([
-      ...(whole.pods.get(uid)?.volumes.keys() ?? []),
-    ]);
   });
 });
 
@@ -131,47 +129,38 @@ describe('trust', () => {
     expect((await source(choice()).usage(never)).pods.has(target.pod.uid)).toBe(true);
   });
 
-  test('a foreign CA is not trusted; the error names the tried files and the flag', async () => {
-    const ownFile = file('other.crt', certify(['DNS:y']).chain);
-    const usage = source({ clusterCa: certify(['DNS:x']).ca, trust: { ownFile } }).usage(never);
-    await expect(usage).rejects.toMatchObject({
-      failure: 'untrusted',
-      message: expect.stringMatching(
+  const foreign = (): string => certify(['DNS:x']).ca;
+  test.each<{ readonly name: string; readonly choice: () => Choice; readonly message: RegExp }>([
+    {
+      name: 'a foreign CA: the error names the tried files and the flag',
+      choice: () => ({ clusterCa: foreign(), trust: { ownFile: file('other.crt', foreign()) } }),
+      message:
         /^cannot trust the kubelet https:\/\/\S+: its certificate is not signed by a trusted CA \(tried the cluster's CA and \/.*other\.crt\); --kubelet-certificate-authority/,
-      ) as unknown,
+    },
+    {
+      name: 'the CA of the cluster when the flag names another',
+      choice: () => ({ clusterCa: target.ca, trust: { caFile: file('flag-other.crt', foreign()) } }),
+      message: /\(tried \S+flag-other\.crt\)/,
+    },
+    {
+      name: 'a certificate of another node',
+      // Connect by name: some certificates are also valid for the address.
+      choice: () => ({
+        clusterCa: target.ca,
+        nodeName: 'another-node',
+        endpoint: target.endpoint.replace(/\/\/[^:]+:/, '//localhost:'),
+      }),
+      message: /its certificate is for another name \(expected another-node or localhost\)/,
+    },
+    {
+      name: 'anything without a CA',
+      choice: () => ({}),
+      message: /cannot trust.*missing\.crt \(which cannot be read/,
+    },
+  ])('not of $name', async ({ choice, message }) => {
+    await expect(source(choice()).usage(never)).rejects.toMatchObject({
+      failure: 'untrusted',
+      message: expect.stringMatching(message) as unknown,
     });
-  });
-
-  test('the flag replaces the CA of the cluster', async () => {
-    const caFile = file('flag-other.crt', certify(['DNS:z']).ca);
-    const usage = source({ clusterCa: target.ca, trust: { caFile } }).usage(never);
-    await expect(usage).rejects.toThrow(`(tried ${caFile})`);
-  });
-
-  test('a certificate of another node is not trusted', async () => {
-    // Connect by name: some certificates are also valid for the address.
-    const endpoint = target.endpoint.replace(/\/\/[^:]+:/, '//localhost:');
-    const usage = source({ clusterCa: target.ca, nodeName: 'another-node', endpoint }).usage(never);
-    await expect(usage).rejects.toThrow(
-      /its certificate is for another name \(expected another-node or localhost\)/,
-    );
-  });
-
-  test('nothing is trusted without a CA', async () => {
-    await expect(source().usage(never)).rejects.toThrow(/cannot trust.*missing\.crt \(which cannot be read/);
-  });
-
-  test('a missing file of the flag is an error', async () => {
-    await expect(source({ trust: { caFile: '/nowhere/ca.crt' } }).usage(never)).rejects.toThrow(
-      'reading the CA that --kubelet-certificate-authority names',
-    );
-  });
-});
-
-test('a closed port is unavailable', async () => {
-  const usage = source({ clusterCa: target.ca, endpoint: 'https://127.0.0.1:1' }).usage(never);
-  await expect(usage).rejects.toMatchObject({
-    failure: 'unavailable',
-    message: 'cannot reach the kubelet https://127.0.0.1:1: connection refused',
   });
 });

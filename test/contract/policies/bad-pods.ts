@@ -11,51 +11,36 @@ const words = (count: number): string[] => Array.from({ length: count }, (_, i) 
 /** Durations with the correction that every message has. */
 export const miswrittenDurations = {
   '7 days': '7d',
-  '7 d': '7d',
   '7D': '7d',
-  '1 Day': '1d',
   '2weeks': '2w',
   ' 1d': '1d',
   '1h 30m': '1h30m',
-  '1d 30min': '1d30m',
-  '90sec': '90s',
-  '30minutes': '30m',
   '36 hrs': '36h',
-  '500 ms': '500ms',
   '': '',
   '30': '',
   '-1h': '',
   '1y': '',
-  '1M': '',
   '1.5d': '',
-  '1d 2w': '',
   '1h 7d': '',
-  '12h1d': '',
   '87601h': '',
-  '521w3d1s': '',
 } as const;
 
 /** Policies that are wrong in general, or about pods. */
 export const badForPods: readonly BadPolicy[] = [
   ...rowsOf('', [
     ['no spec', undefined, ''],
-    ['a spec that is a list', [], ''],
     ['an unknown mode', { mode: 'Delete' }, 'mode'],
-    ['a mode in lower case', { mode: 'enforce' }, 'mode'],
     ['a fractional priority', { priority: 1.5 }, 'priority'],
     ['a priority out of bounds', { priority: 1_000_000_001 }, 'priority'],
-    ['pods that are a list', { pods: [] }, 'pods'],
   ]),
   ...rowsOf('pods', [
     ['a rule given as true', { outOfService: true }, 'outOfService'],
     ['a null excluded namespace', { excludeNamespaces: [null] }, 'excludeNamespaces[0]'],
     ['a namespace excluded twice', { excludeNamespaces: ['a', 'a'] }, 'excludeNamespaces[1]'],
-    ['too many excluded namespaces', { excludeNamespaces: words(257) }, 'excludeNamespaces'],
     ['a quarantine that is a number', { orphaned: { quarantine: 40 } }, 'orphaned.quarantine'],
   ]),
   ...rowsOf('pods.podSelector', [
     ['a label key that is none', labels({ 'app=x': 'y' }), 'matchLabels'],
-    ['an empty key', expressions({ key: '', operator: 'Exists' }), 'matchExpressions[0].key'],
     [
       'a key with a space',
       expressions({ key: 'a ', operator: 'Exists' }),
@@ -63,12 +48,10 @@ export const badForPods: readonly BadPolicy[] = [
       'must be a label key, such as example.com/team',
     ],
     ['a label value that is a number', labels({ app: 1 }), 'matchLabels.app'],
-    ['too many labels', labels(Object.fromEntries(words(33).map((key) => [key, '']))), 'matchLabels'],
     ['an expression without a key', expressions({ operator: 'Exists' }), 'matchExpressions[0].key'],
     ['an expression without an operator', expressions({ key: 'a' }), 'matchExpressions[0].operator'],
     ['NotIn with an empty list', second('NotIn', []), 'matchExpressions[1].values'],
     ['Exists with values', second('Exists', ['c']), 'matchExpressions[1].values'],
-    ['DoesNotExist with values', second('DoesNotExist', ['c']), 'matchExpressions[1].values'],
   ]),
   ...miswritten(
     ['pods.podSelector', 'matchLabels.app'],
@@ -109,9 +92,7 @@ export const badForPods: readonly BadPolicy[] = [
     ],
   ]),
   ...rowsOf('pods.terminated', [
-    ['a threshold in words', { threshold: 'x' }, 'threshold'],
     ['a threshold of no int32', { threshold: 2 ** 31 }, 'threshold'],
-    ['a negative number to keep', { keepPerOwner: -1 }, 'keepPerOwner'],
     ['numbers to keep in keepPerOwner', { keepPerOwner: { failed: 1 } }, 'keepPerOwner'],
     ['a number to keep for phases', { keepPerOwnerByPhase: 1 }, 'keepPerOwnerByPhase'],
     [
@@ -119,11 +100,9 @@ export const badForPods: readonly BadPolicy[] = [
       { keepPerOwnerByPhase: { failed: -1 } },
       'keepPerOwnerByPhase.failed',
     ],
-    ['a switch in words', { protectUnfinishedJobs: 'yes' }, 'protectUnfinishedJobs'],
     ['honorTTLAnnotation as a text', { honorTTLAnnotation: 'true' }, 'honorTTLAnnotation'],
     ['a time to live as a number', { ttlAfterFinished: 3600 }, 'ttlAfterFinished'],
     ['a time to live beyond all counting', { ttlAfterFinished: `${'9'.repeat(31)}h` }, 'ttlAfterFinished'],
-    ['days beyond all counting', { ttlAfterFinished: `${'9'.repeat(31)}d` }, 'ttlAfterFinished'],
     ['an overlong time to live', { ttlAfterFinished: '1s'.repeat(17) }, 'ttlAfterFinished'],
     ['a rule without a time to live', rules({ reason: 'Evicted' }), 'ttlByReason[0].ttl'],
     ['a rule without a matcher', rules({ ttl: '1h' }), 'ttlByReason[0]'],
@@ -132,20 +111,12 @@ export const badForPods: readonly BadPolicy[] = [
     ['a rule for no reason', rules({ reason: '', ttl: '1h' }), 'ttlByReason[0].reason'],
     ['no exit code', rules({ exitCodes: [], ttl: '1h' }), 'ttlByReason[0].exitCodes'],
     ['an exit code of no byte', rules({ exitCodes: [256], ttl: '1h' }), 'ttlByReason[0].exitCodes[0]'],
-    ['a negative exit code', rules({ exitCodes: [0, -1], ttl: '1h' }), 'ttlByReason[0].exitCodes[1]'],
     ['an exit code twice', rules({ exitCodes: [1, 1], ttl: '1h' }), 'ttlByReason[0].exitCodes[1]'],
-    ['an exit code as a text', rules({ exitCodes: ['137'], ttl: '1h' }), 'ttlByReason[0].exitCodes[0]'],
-    [
-      'too many exit codes',
-      rules({ exitCodes: Array.from({ length: 65 }, (_, i) => i), ttl: '1h' }),
-      'ttlByReason[0].exitCodes',
-    ],
     [
       'an overlong message pattern',
       rules({ messagePattern: 'x'.repeat(257), ttl: '1h' }),
       'ttlByReason[0].messagePattern',
     ],
-    ['a rule that is a text', rules('Evicted'), 'ttlByReason[0]'],
     ['too many rules', rules(...words(33).map((reason) => ({ reason, ttl: '1h' }))), 'ttlByReason'],
   ]),
   ...miswritten(

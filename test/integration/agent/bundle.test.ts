@@ -40,37 +40,34 @@ function modulesOf(entry: string, kinds: readonly string[]): string[] {
 }
 
 const atOnce = ['import-statement'];
-const ever = ['import-statement', 'dynamic-import'];
+const agent = 'src/commands/agent/agent.ts';
 
-test('the test finds the modules that a command loads', () => {
-  expect(modulesOf('src/commands/controller/controller.ts', atOnce).join('\n')).toMatch(
-    /@dot-i\/k8s-operator/,
+test.each([
+  {
+    name: 'the command line loads no other command: the agent has their options, not their code',
+    entry: 'src/dustpan.ts',
+    loaded: /src\/commands\/plan\/command\.ts/,
+    never: /src\/(agent|controllers|kube|cri|snapshot)\/|winston|prom-client/,
+  },
+  {
+    name: 'the agent loads neither the operator nor client-node nor any controller module',
+    entry: agent,
+    loaded: /src\/agent\/imagegc\/manager\.ts/,
+    never:
+      /k8s-operator|client-node|js-yaml|src\/(controllers\/|commands\/controller\/(controller|units|metrics)\.ts)/,
+  },
+  {
+    name: 'a kubeconfig does not load the generated API classes',
+    entry: agent,
+    kinds: [...atOnce, 'dynamic-import'],
+    loaded: /client-node\/dist\/config\.js/,
+    never: /client-node\/dist\/(gen\/|index|api\.)|k8s-operator/,
+  },
+])('$name', ({ entry, kinds = atOnce, loaded, never }) => {
+  const modules = modulesOf(entry, kinds);
+  expect(modulesOf('src/commands/controller/controller.ts', atOnce).join('\n')).toContain(
+    '@dot-i/k8s-operator',
   );
-  expect(modulesOf('src/commands/agent/agent.ts', atOnce).join('\n')).toMatch(
-    /src\/agent\/imagegc\/manager\.ts/,
-  );
-});
-
-test('the command line loads no other command: the agent has their options, not their code', () => {
-  const loaded = modulesOf('src/dustpan.ts', atOnce);
-  for (const part of ['node_modules/commander/', 'src/commands/plan/command.ts'])
-    expect(loaded.join('\n')).toContain(part);
-  expect(
-    loaded.filter((name) => /src\/(agent|controllers|kube|cri|snapshot)\/|winston|prom-client/.test(name)),
-  ).toEqual([]);
-});
-
-test('the agent loads neither the operator nor client-node nor any controller module', () => {
-  const loaded = modulesOf('src/commands/agent/agent.ts', atOnce);
-  const unwanted =
-    /k8s-operator|client-node|js-yaml|src\/(controllers\/|commands\/controller\/(controller|units|metrics)\.ts)/;
-  expect(loaded.filter((name) => unwanted.test(name))).toEqual([]);
-});
-
-test('a kubeconfig does not load the generated API classes', () => {
-  const modules = modulesOf('src/commands/agent/agent.ts', ever);
-  expect(modules.join('\n')).toMatch(/client-node\/dist\/config\.js/);
-  expect(modules.filter((name) => /client-node\/dist\/(gen\/|index|api\.)|k8s-operator/.test(name))).toEqual(
-    [],
-  );
+  expect(modules.join('\n')).toMatch(loaded);
+  expect(modules.filter((module) => never.test(module))).toEqual([]);
 });

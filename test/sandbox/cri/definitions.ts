@@ -16,8 +16,6 @@ export const runtimeService: ServiceDefinition = {
   ...served['runtime.v1.RuntimeService'],
   ...ofKubelet['runtime.v1.RuntimeService'],
 };
-/** The calls of dustpan, and the pull. */
-export const imageService: ServiceDefinition = {
-  ...served['runtime.v1.ImageService'],
-  ...ofKubelet['runtime.v1.ImageService'],
-};
+export const imageService: ServiceDefinition = served['runtime.v1.ImageService'] ?? {};
+/** The pull, which the sandbox does not serve. */
+export const pullService: ServiceDefinition = ofKubelet['runtime.v1.ImageService'] ?? {};

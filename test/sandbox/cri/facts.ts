@@ -8,7 +8,6 @@ export interface SimImage {
   /** Compressed size, as the runtime reports it. */
   readonly sizeBytes: number;
   pinned: boolean;
-  readonly runtimeHandler: string;
   /** An OCI artifact, which CRI-O lists with the images: it is no root file system. */
   readonly isArtifact: boolean;
 }
@@ -48,8 +47,6 @@ export interface SimContainer {
   readonly logPath: string;
   readonly command: readonly string[];
   readonly mountedImages: readonly string[];
-  /** undefined = the runtime has no measurement. */
-  writableBytes: number | undefined;
 }
 
 /** An id in containerd's form: 64 hexadecimal digits. */

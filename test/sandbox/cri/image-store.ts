@@ -2,7 +2,6 @@ import { createHash, randomUUID } from 'node:crypto';
 import { normaliseReference, parseImageReference, repositoryOf } from '../../../src/api/image-reference.ts';
 import type { Flavour } from './flavour.ts';
 import type { SimImage } from './facts.ts';
-import type { PushedImage } from './image-registry.ts';
 
 /** The properties of an image that a test sets. */
 export interface ImageSpec {
@@ -12,7 +11,6 @@ export interface ImageSpec {
   readonly digests?: readonly string[];
   readonly sizeBytes?: number;
   readonly pinned?: boolean;
-  readonly runtimeHandler?: string;
   readonly isArtifact?: boolean;
 }
 
@@ -42,27 +40,14 @@ export class ImageStore {
       digests: [...(spec.digests ?? (this.#flavour === 'cri-o' ? digestNames(spec.tags, digest) : []))],
       sizeBytes: spec.sizeBytes ?? defaultSizeBytes,
       pinned: spec.pinned ?? false,
-      runtimeHandler: spec.runtimeHandler ?? '',
       isArtifact: spec.isArtifact ?? false,
     };
     this.#images.push(image);
-    for (const tag of spec.tags ?? []) this.tag(image, tag);
+    for (const tag of spec.tags ?? []) this.#tag(image, tag);
     return image;
   }
 
-  /** Names an image after the reference of its pull: its digest, and its tag unless the reference has a digest. */
-  pull(reference: string, { id: pushed, digest }: PushedImage): SimImage {
-    const id = this.#idOf(pushed);
-    const image = this.#images.find((one) => one.id === id) ?? this.add({ id, digests: [] });
-    const parsed = parseImageReference(reference);
-    if (parsed === undefined) return image;
-    const name = `${repositoryOf(parsed)}@${digest}`;
-    if (!image.digests.includes(name)) image.digests.push(name);
-    if (parsed.digest === undefined) this.tag(image, reference);
-    return image;
-  }
-
-  tag(image: SimImage, tag: string): void {
+  #tag(image: SimImage, tag: string): void {
     const whole = normaliseReference(tag);
     for (const other of this.#images) {
       if (other.id !== image.id) other.tags = other.tags.filter((name) => name !== whole);

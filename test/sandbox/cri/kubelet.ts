@@ -11,9 +11,6 @@ export interface PodSpec {
   readonly namespace?: string;
   readonly uid?: string;
   readonly attempt?: number;
-  readonly labels?: Texts;
-  readonly annotations?: Texts;
-  readonly runtimeHandler?: string;
   readonly createdAt?: Date;
   /** `kubernetes.io/config.source`; default `api`; `file` = a static pod. */
   readonly source?: string;
@@ -33,11 +30,9 @@ export interface ContainerSpec {
   readonly finishedAt?: Date;
   /** One line of its log. */
   readonly log?: string;
-  readonly writableBytes?: number | undefined;
   readonly mountedImages?: readonly string[];
   /** Added to the kubelet's labels; undefined removes one. */
   readonly labels?: Readonly<Record<string, string | undefined>>;
-  readonly annotations?: Texts;
 }
 
 type Pod = PodSpec & { readonly namespace: string; readonly uid: string };
@@ -61,10 +56,10 @@ export const sandboxOf = (pod: Pod): Omit<NewSandbox, 'logDirectory'> => ({
   namespace: pod.namespace,
   uid: pod.uid,
   attempt: pod.attempt ?? 0,
-  runtimeHandler: pod.runtimeHandler ?? '',
+  runtimeHandler: '',
   createdAt: pod.createdAt,
-  labels: { ...pod.labels, ...podLabels(pod) },
-  annotations: { 'kubernetes.io/config.source': pod.source ?? 'api', ...pod.annotations },
+  labels: podLabels(pod),
+  annotations: { 'kubernetes.io/config.source': pod.source ?? 'api' },
 });
 
 /** The container that the kubelet would create. */
@@ -85,10 +80,9 @@ export function containerOf(
     labels: Object.fromEntries(
       Object.entries(labels).filter((entry): entry is [string, string] => entry[1] !== undefined),
     ),
-    annotations: { 'io.kubernetes.container.restartCount': String(spec.attempt), ...spec.annotations },
+    annotations: { 'io.kubernetes.container.restartCount': String(spec.attempt) },
     logPath: `${spec.name}/${spec.attempt}.log`,
     command: [],
     mountedImages: spec.mountedImages ?? [],
-    writableBytes: 'writableBytes' in spec ? spec.writableBytes : 0,
   };
 }

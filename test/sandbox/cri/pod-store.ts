@@ -19,7 +19,6 @@ export type NewContainer = Pick<
   | 'logPath'
   | 'command'
   | 'mountedImages'
-  | 'writableBytes'
 > & { readonly createdAt?: Date | undefined };
 
 const killed = 137;
@@ -28,12 +27,7 @@ const killed = 137;
 export class PodStore {
   readonly sandboxes = new Map<string, SimSandbox>();
   readonly containers = new Map<string, SimContainer>();
-  readonly #now: () => Date;
   #lastNs = 0n;
-
-  constructor(now: () => Date) {
-    this.#now = now;
-  }
 
   sandbox(id: string): SimSandbox {
     const sandbox = this.sandboxes.get(id);
@@ -85,7 +79,7 @@ export class PodStore {
     if (container.state !== 'Created')
       throw refused(`container is in CONTAINER_${container.state.toUpperCase()} state`);
     container.state = 'Running';
-    if (container.logPath !== '') writeLog(container.logPath, '', this.#now());
+    if (container.logPath !== '') writeLog(container.logPath, '', new Date());
     for (const step of (container.command.at(-1) ?? '').split(';').map((text) => text.trim())) {
       if (step.startsWith('echo ')) this.log(id, step.slice('echo '.length));
       const code = /^exit (\d+)$/.exec(step)?.[1];
@@ -95,7 +89,7 @@ export class PodStore {
 
   log(id: string, text: string): void {
     const { logPath } = this.container(id);
-    if (logPath !== '') writeLog(logPath, text, this.#now());
+    if (logPath !== '') writeLog(logPath, text, new Date());
   }
 
   exit(id: string, exitCode: number, at?: Date): void {
@@ -135,7 +129,7 @@ export class PodStore {
 
   /** Unix nanoseconds that a double cannot represent; without a given time, each is later than the previous one. */
   #stamp(at?: Date): bigint {
-    const ns = BigInt((at ?? this.#now()).getTime()) * 1_000_000n + 1n;
+    const ns = BigInt((at ?? new Date()).getTime()) * 1_000_000n + 1n;
     if (at !== undefined) return ns;
     this.#lastNs = ns > this.#lastNs ? ns : this.#lastNs + 1n;
     return this.#lastNs;

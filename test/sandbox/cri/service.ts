@@ -83,7 +83,6 @@ export function imageMethods(runtime: SimulatedRuntime): Methods {
       if (found === undefined) return {};
       return { image: wireImage(found), info: verbose === true ? imageInfo(found) : {} };
     },
-    PullImage: ({ image }: OfImage) => ({ imageRef: runtime.pull(image?.image ?? '').id }),
     RemoveImage: ({ image }: OfImage) => {
       runtime.removeImage(image?.image ?? '');
     },
@@ -134,7 +133,6 @@ function containerMethods(runtime: SimulatedRuntime): Methods {
         annotations,
         logPath,
         mountedImages: mounts.flatMap((mount) => (mount.image === null ? [] : [mount.image.image])),
-        writableBytes: 0,
       });
       return { containerId: id };
     },

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { SimContainer, SimImage, SimSandbox } from './facts.ts';
 import { flavours, removals, type Flavour } from './flavour.ts';
-import { ImageRegistry } from './image-registry.ts';
 import { ImageStore } from './image-store.ts';
 import type { ImageSpec } from './image-store.ts';
 import { linkLog, podLogDirectory } from './logs.ts';
@@ -15,13 +14,11 @@ export interface NodeOptions {
   /** The runtime that it behaves like; default containerd 2. */
   readonly flavour?: Flavour;
   readonly name?: string;
-  readonly version?: string;
   /** The sandbox image in its verbose Status; default: none with containerd 2. */
   readonly sandboxImage?: string;
   readonly logs?: LogRoots;
   /** The mountpoint in ImageFsInfo. */
   readonly mountpoint?: string;
-  readonly now?: () => Date;
 }
 
 interface RanPod {
@@ -33,27 +30,23 @@ interface RanPod {
 export class SimulatedRuntime {
   readonly flavour: Flavour;
   readonly images: ImageStore;
-  readonly registry = new ImageRegistry();
-  readonly pods: PodStore;
+  readonly pods = new PodStore();
   readonly name: string;
   readonly version: string;
   readonly sandboxImage: string | undefined;
   readonly mountpoint: string;
-  readonly now: () => Date;
   /** The reason in a Status that is not ready; undefined = ready. */
   notReady: { readonly reason: string; readonly message: string } | undefined;
   readonly #logs: LogRoots;
 
   constructor(options: NodeOptions = {}) {
-    this.now = options.now ?? ((): Date => new Date());
     this.flavour = options.flavour ?? 'containerd';
     this.images = new ImageStore(this.flavour);
     const defaults = flavours[this.flavour];
     this.name = options.name ?? defaults.name;
-    this.version = options.version ?? defaults.version;
+    this.version = defaults.version;
     this.sandboxImage = options.sandboxImage ?? defaults.sandboxImage;
     this.mountpoint = options.mountpoint ?? defaults.mountpoint;
-    this.pods = new PodStore(this.now);
     this.#logs = options.logs ?? {};
   }
 
@@ -113,19 +106,12 @@ export class SimulatedRuntime {
     });
   }
 
-  /** PullImage: the image must have been pushed. */
-  pull(reference: string): SimImage {
-    const pushed = this.registry.find(reference);
-    if (pushed === undefined) throw notFound('image', reference);
-    return this.images.pull(reference, pushed);
-  }
-
   removeImage(reference: string): void {
     removals[this.flavour](this, reference);
   }
 
-  exit(containerId: string, exitCode = 0, at?: Date): void {
-    this.pods.exit(containerId, exitCode, at);
+  exit(containerId: string): void {
+    this.pods.exit(containerId, 0);
   }
 
   #nextAttempt(sandboxId: string, name: string): number {

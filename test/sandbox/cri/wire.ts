@@ -10,7 +10,6 @@ export const wireImage = (image: SimImage): object => ({
   repoDigests: image.digests,
   size: String(image.sizeBytes),
   pinned: image.pinned,
-  ...(image.runtimeHandler === '' ? {} : { spec: { runtimeHandler: image.runtimeHandler } }),
 });
 
 /** The configuration as JSON, like containerd. All images share their first layer, like those of the test bed. */
@@ -81,12 +80,9 @@ export const wireContainerStatus = (container: SimContainer, runtime: SimulatedR
   logPath: container.logPath,
 });
 
-/** A container without a measurement has no writable layer in its statistics. */
 export const wireStats = (container: SimContainer, runtime: SimulatedRuntime): object => ({
   attributes: { id: container.id, labels: container.labels },
-  ...(container.writableBytes === undefined
-    ? {}
-    : { writableLayer: usage(runtime, container.writableBytes, 1) }),
+  writableLayer: usage(runtime, 0, 1),
 });
 
 /** CRI-O names a file system for containers too, and measures the directories that describe its images, not their layers. */

@@ -7,7 +7,7 @@ import { summaryOf, type SummaryNode, type SummaryPod } from './summary.ts';
 /** A fault of one request; `cut`: sends a part and breaks the connection. */
 type KubeletFault =
   | { readonly kind: 'status'; readonly status: number; readonly text?: string }
-  | { readonly kind: 'hang' | 'cut' | 'reset' }
+  | { readonly kind: 'hang' | 'cut' }
   | { readonly kind: 'body'; readonly text: string };
 
 export interface KubeletSandbox {
@@ -36,15 +36,13 @@ export interface KubeletSandbox {
 }
 
 interface KubeletSandboxOptions {
-  readonly nodeName?: string;
-  /** Default: self-signed like a kubelet's, for the node's name. */
-  readonly certificate?: ServingCertificate;
+  readonly nodeName: string;
   /** Has the right to get nodes/stats and nodes/configz. */
-  readonly token?: string;
+  readonly token: string;
 }
 
 /** Serves a kubelet's Summary API over TLS, with authentication and authorization. */
-export async function startKubeletSandbox(options: KubeletSandboxOptions = {}): Promise<KubeletSandbox> {
+export async function startKubeletSandbox(options: KubeletSandboxOptions): Promise<KubeletSandbox> {
   const sandbox = new Sandbox(options);
   await sandbox.listen();
   return sandbox;
@@ -62,10 +60,11 @@ class Sandbox implements KubeletSandbox {
   certificate: ServingCertificate;
   connections = 0;
 
-  constructor({ nodeName = 'node-1', certificate, token = 'allowed' }: KubeletSandboxOptions) {
+  constructor({ nodeName, token }: KubeletSandboxOptions) {
     this.node = { name: nodeName, nodeFsBytes: 100e9, imageFsBytes: 100e9 };
     this.tokens = new Map([[token, 'stats']]);
-    this.certificate = certificate ?? certify([`DNS:${nodeName}`]);
+    // Self-signed, like a kubelet's.
+    this.certificate = certify([`DNS:${nodeName}`]);
     const { chain: cert, key } = this.certificate;
     // Like a real kubelet, keeps idle connections for longer than any pause of the agent.
     this.#server = createServer({ cert, key, keepAliveTimeout: 120_000 }, (request, response) => {
@@ -125,9 +124,6 @@ class Sandbox implements KubeletSandbox {
         response.writeHead(200, { 'content-length': '100000' }).write(this.#summary().slice(0, 100), () => {
           response.destroy();
         });
-        return;
-      case 'reset':
-        response.destroy();
         return;
       case 'hang':
     }

@@ -20,37 +20,33 @@ test('rejects a report without a UID', () => {
   expect(() => codec.fromJson({ metadata: { name: 'node-1' } })).toThrow('report without metadata.uid');
 });
 
-test('reads a request without subject and grace period', () => {
-  const without = { subject: undefined, gracePeriodSeconds: undefined };
-  const read = codec.fromJson(report([{ ...request, ...without }]));
-  expect(read.requests).toEqual([{ ...facts, ...without }]);
-});
-
 const largest = { name: 'logs of container main', amount: 90 };
 
 test.each([
-  { name: 'complete', json: largest, expected: largest },
-  { name: 'without a name', json: { amount: 90 }, expected: undefined },
-  { name: 'without an amount', json: { name: 'volume tmp', amount: '9' }, expected: undefined },
-])('reads a request with the largest part of the pod: $name', ({ json, expected }) => {
-  const read = codec.fromJson(report([{ ...request, largest: json }]));
-  expect(read.requests).toEqual([{ ...facts, largest: expected }]);
+  { name: 'the largest part of the pod', json: { largest }, expected: { largest } },
+  {
+    name: 'no size of the largest part',
+    json: { largest: { ...largest, amount: '9' } },
+    expected: { largest: undefined },
+  },
+  {
+    name: 'neither subject nor grace period',
+    json: { subject: undefined, gracePeriodSeconds: undefined },
+    expected: { subject: undefined, gracePeriodSeconds: undefined },
+  },
+])('reads a request with $name', ({ json, expected }) => {
+  expect(codec.fromJson(report([{ ...request, ...json }])).requests).toEqual([{ ...facts, ...expected }]);
 });
 
 test.each([
   { name: 'no fields', over: 'nonsense' },
   { name: 'no pod', over: { pod: undefined } },
-  { name: 'no namespace', over: { pod: { ...request.pod, namespace: '' } } },
-  { name: 'no name', over: { pod: { ...request.pod, name: 7 } } },
   { name: 'no UID', over: { pod: { ...request.pod, uid: undefined } } },
-  { name: 'an endless name', over: { pod: { ...request.pod, name: 'x'.repeat(254) } } },
   { name: 'an endless UID', over: { pod: { ...request.pod, uid: 'x'.repeat(129) } } },
   { name: 'an unknown signal', over: { signal: 'memory.available' } },
-  { name: 'no time', over: { observedTime: undefined } },
   { name: 'an invalid time', over: { observedTime: '2026-02-30T00:00:00Z' } },
   { name: 'no bytes', over: { observedBytes: '130' } },
   { name: 'negative bytes', over: { observedBytes: -1 } },
-  { name: 'a fraction of a byte', over: { limitBytes: 0.5 } },
   { name: 'an inexact limit', over: { limitBytes: 2 ** 60 } },
 ])('ignores a request with $name, and reads the others', ({ over }) => {
   const bad = typeof over === 'string' ? over : { ...request, ...over };
@@ -148,18 +144,6 @@ describe('the usage of namespaces and pods', () => {
     pods: [{ namespace: 'team-a', name: 'ci-0', bytes: 20 }],
   };
 
-  test('is kept only if it is needed', () => {
-    expect(codec.fromJson(using({})).usage).toBeUndefined();
-    expect(kept.fromJson(using({})).usage).toEqual(read);
-  });
-
-  test('is read again from the same version, if it was not kept before', () => {
-    const before = new Map([['r1', codec.fromJson(using({}))]]);
-    const after = kept.fromJson(using({}), before);
-    expect(after.usage).toEqual(read);
-    expect(kept.fromJson(using({}), new Map([['r1', after]]))).toBe(after);
-  });
-
   test('remains while the agent cannot measure it', () => {
     const before = new Map([['r1', kept.fromJson(using({}))]]);
     const unmeasured = using({ namespaces: undefined, pods: undefined, measuredTime: reportTime }, '6');
@@ -167,17 +151,14 @@ describe('the usage of namespaces and pods', () => {
     expect(kept.fromJson(unmeasured).usage).toBeUndefined();
   });
 
-  test.each([
-    { name: 'no time of the measurement', measuredTime: 'x' },
-    { name: 'a later measurement', measuredTime: '2027-01-01T00:00:00Z' },
-  ])('is as old as the report with $name', ({ measuredTime }) => {
-    expect(kept.fromJson(using({ measuredTime })).usage?.measuredAtMs).toBe(Date.parse(reportTime));
+  test('is at most as young as the report', () => {
+    const { usage } = kept.fromJson(using({ measuredTime: '2027-01-01T00:00:00Z' }));
+    expect(usage?.measuredAtMs).toBe(Date.parse(reportTime));
   });
 
   test.each([
     { name: 'all of their bytes', rest: 20, expected: 20 },
     { name: 'as much as the smallest that is listed', rest: 200, expected: 30 },
-    { name: 'nothing, if their size is invalid', rest: -1, expected: 0 },
   ])('unlisted namespaces use at most $name', ({ rest, expected }) => {
     const facts = kept.fromJson(using({ otherNamespaces: { count: 2, bytes: rest } }));
     expect(facts.usage?.unlistedAtMostBytes).toBe(expected);
@@ -190,11 +171,5 @@ describe('the usage of namespaces and pods', () => {
     expect(kept.fromJson(using({ namespaces: bad, pods: bad })).usage).toMatchObject(none);
     const { namespaces, pods } = kept.fromJson(using({ namespaces: many, pods: many })).usage ?? {};
     expect([namespaces?.length, pods?.length]).toEqual([64, 20]);
-    expect(kept.fromJson(using({ pods: 'x' })).usage?.pods).toEqual([]);
-  });
-
-  test('is unknown without any time', () => {
-    const { status, metadata } = using({ measuredTime: undefined });
-    expect(kept.fromJson({ metadata, status: { ...status, reportTime: undefined } }).usage).toBeUndefined();
   });
 });

@@ -54,11 +54,3 @@ test('returns the facts of each pod, whatever pods share its traits', () => {
     }),
   );
 });
-
-test('pods that differ only in their own facts share their traits', () => {
-  const traits = new SharedValues<PodTraits>();
-  const [base] = fc.sample(pods, 1);
-  if (base === undefined) throw new Error('no sample');
-  const [one, other] = ['a', 'b'].map((uid) => new PodRecord({ ...base, uid, name: uid }, traits));
-  expect(one?.traits).toBe(other?.traits);
-});

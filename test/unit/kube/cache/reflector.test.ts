@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { Reflector } from '../../../../src/kube/cache/reflector.ts';
 import { jsonResource, podsResource } from '../../../../src/kube/cache/resources.ts';
 import { ApiError, type KubeRequest } from '../../../../src/kube/http/transport.ts';
+import { View } from '../../../../src/kube/cache/view.ts';
 import { FakeApi } from '../../../fakes/api.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
 import { ManualClock, until } from '../../../fakes/manual-clock.ts';
@@ -30,26 +31,6 @@ describe('the requests', () => {
     expect(api.lists.map(({ query }) => query)).toEqual([{}]);
     expect(names(reflector)).toEqual(['a', 'b', 'c']);
   });
-
-  test('a watch that the server ends is resumed at once at the last event or bookmark', async () => {
-    const { api, clock } = await startWatching(apiWith('a'));
-    api.objects.apply(pod('b'));
-    api.server.bookmark();
-    clock.advance(59_000);
-    api.endWatches();
-    await until(() => api.watches.length === 2);
-    expect(api.watches[1]?.query?.['resourceVersion']).toBe(api.objects.revision);
-    expect(api.lists).toHaveLength(1);
-  });
-});
-
-test('unchanged objects of a new list are reused', async () => {
-  const { api, reflector } = await startWatching(apiWith('a'));
-  const before = reflector.items.get('uid-a');
-  api.server.bookmark();
-  api.sendError(410, 'Gone');
-  await until(() => api.watches.length === 2);
-  expect(reflector.items.get('uid-a')).toBe(before);
 });
 
 const json = (value: object): string => `${JSON.stringify(value)}\n`;
@@ -77,16 +58,6 @@ describe('a change of the view', () => {
     await until(() => reflector.items.size === 3);
     expect(changes).toEqual([['a'], ['a', 'b'], ['a', 'b', 'c']]);
   });
-
-  test('is reported if a bookmark follows in the same chunk', async () => {
-    const bookmark = json({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '3' } } });
-    const { reflector, changes } = streaming(async function* () {
-      yield added + bookmark;
-      await endless;
-    });
-    await until(() => reflector.items.size === 2);
-    expect(changes).toEqual([['a'], ['a', 'b']]);
-  });
 });
 
 describe('relist', () => {
@@ -109,16 +80,6 @@ describe('relist', () => {
     expect(listed).toEqual(['pods']);
   });
 
-  test('during a list restarts it', async () => {
-    const { api, reflector } = start(apiWith('a', 'b', 'c'));
-    api.before = ({ query }) => {
-      if (query?.['continue'] !== undefined && api.lists.length === 2) reflector.relist('test');
-    };
-    await until(() => api.watching === 1);
-    expect(api.lists.map((r) => r.query?.['continue'] !== undefined)).toEqual([false, true, false, true]);
-    expect(names(reflector)).toEqual(['a', 'b', 'c']);
-  });
-
   test('ignores later events of the old stream', async () => {
     let deliver = (): void => undefined;
     const late = new Promise<void>((resolve) => (deliver = resolve));
@@ -138,14 +99,6 @@ describe('relist', () => {
 });
 
 describe('stopping', () => {
-  test('ends run', async () => {
-    const { api, done, clock, stop } = await startWatching(apiWith('a'));
-    stop.abort();
-    await done;
-    expect(api.watching).toBe(0);
-    expect(clock.sleeping).toEqual([]);
-  });
-
   test('ends the wait between attempts', async () => {
     const api = apiWith('a');
     api.fail('list', refused);
@@ -210,5 +163,32 @@ describe('a kind that is not installed', () => {
     await until(() => reflector.state === 'failing');
     expect(stateOf(reflector)).toMatchObject({ synced: false, isComplete: true });
     expect(names(reflector)).toEqual(['a']);
+  });
+});
+
+describe('namesakes', () => {
+  const object = (name: string, uid: string, namespace = 'a') => ({
+    uid,
+    name,
+    namespace,
+    resourceVersion: '1',
+  });
+
+  function viewOf(...objects: readonly ReturnType<typeof object>[]) {
+    const view = new View<ReturnType<typeof object>>();
+    for (const one of objects) view.put(one);
+    return view;
+  }
+
+  test('a late deletion does not remove a namesake', () => {
+    const view = viewOf(object('web-0', 'new'));
+    view.remove(object('web-0', 'old'));
+    expect([...view.items.keys()]).toEqual(['new']);
+  });
+
+  test('a new object replaces its namesake, whose deletion was lost', () => {
+    expect([...viewOf(object('web-0', 'old'), object('web-0', 'new')).items.keys()]).toEqual(['new']);
+    const elsewhere = viewOf(object('web-0', 'old'), object('web-0', 'new', 'b'));
+    expect([...elsewhere.items.keys()]).toEqual(['old', 'new']);
   });
 });

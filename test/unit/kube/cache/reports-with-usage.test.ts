@@ -20,48 +20,27 @@ test('reads the facts of the controller, and the usage without pods and images',
   });
 });
 
-test('a report of an older agent has no usage', () => {
-  expect(read(undefined).reported).toEqual({ node: 'node-1', reportTime: measuredTime, usage: undefined });
+test.each([
+  { name: 'of an older agent', usage: undefined },
+  { name: 'without a time of its measurement', usage: { measuredTime: 'now', fileSystems: [disk] } },
+])('the usage in a report $name is unknown', ({ usage }) => {
+  expect(read(usage).reported).toEqual({ node: 'node-1', reportTime: measuredTime, usage: undefined });
 });
 
-test.each([
-  { name: 'no time', usage: { fileSystems: [disk] } },
-  { name: 'a time that is none', usage: { measuredTime: 'now', fileSystems: [disk] } },
-  { name: 'no object', usage: [disk] },
-])('without a time the usage is unknown: $name', ({ usage }) => {
-  expect(read(usage).reported.usage).toBeUndefined();
-});
-
-test.each([
-  { name: 'no list', fileSystems: { 0: disk } },
-  { name: 'no object', fileSystems: [disk, null] },
-  { name: 'markup as a name', fileSystems: [{ ...disk, name: '<b>nodefs</b>' }] },
-  { name: 'no size', fileSystems: [{ name: 'nodefs', capacityBytes: 100, usedBytes: 60 }] },
-  { name: 'a text as a size', fileSystems: [{ ...disk, usedBytes: '60' }] },
-  { name: 'a negative size', fileSystems: [{ ...disk, logsBytes: -1 }] },
-  { name: 'a size that is no number', fileSystems: [{ ...disk, logsBytes: NaN }] },
-  { name: 'an infinite size', fileSystems: [{ ...disk, availableBytes: Infinity }] },
-  { name: 'an empty file system', fileSystems: [{ ...disk, capacityBytes: 0 }] },
-  { name: 'impossible growth', fileSystems: [{ ...disk, growthBytesPerHour: [1] }] },
-  { name: 'a time that is none', fileSystems: [{ ...disk, fullTime: '<script>' }] },
-])('with an impossible value the file systems are unknown: $name', ({ fileSystems }) => {
-  expect(read({ measuredTime, fileSystems, namespaces: [namespace] }).reported.usage).toMatchObject({
-    fileSystems: undefined,
-    namespaces: [namespace],
-  });
-});
-
-test.each([
-  { name: 'no list', namespaces: 'web' },
-  { name: 'no object', namespaces: ['web'] },
-  { name: 'no name', namespaces: [{ pods: 1, bytes: 1 }] },
-  { name: 'no size', namespaces: [{ name: 'web', pods: 1 }] },
-  { name: 'a negative size', namespaces: [namespace, { ...namespace, bytes: -1 }] },
-])('with an impossible value the namespaces are unknown: $name', ({ namespaces }) => {
-  expect(read({ measuredTime, fileSystems: [disk], namespaces }).reported.usage).toMatchObject({
-    fileSystems: [disk],
-    namespaces: undefined,
-  });
+test.each<{ readonly name: string; readonly lists: Partial<Record<'fileSystems' | 'namespaces', unknown>> }>([
+  { name: 'file systems that are no list', lists: { fileSystems: { 0: disk } } },
+  { name: 'markup as a name', lists: { fileSystems: [{ ...disk, name: '<b>nodefs</b>' }] } },
+  { name: 'a file system without a size', lists: { fileSystems: [{ name: 'nodefs', capacityBytes: 100 }] } },
+  { name: 'a negative size', lists: { fileSystems: [{ ...disk, logsBytes: -1 }] } },
+  { name: 'an empty file system', lists: { fileSystems: [{ ...disk, capacityBytes: 0 }] } },
+  { name: 'a time that is none', lists: { fileSystems: [{ ...disk, fullTime: '<script>' }] } },
+  { name: 'a namespace without a name', lists: { namespaces: [{ pods: 1, bytes: 1 }] } },
+  { name: 'a negative size of one', lists: { namespaces: [namespace, { ...namespace, bytes: -1 }] } },
+])('with $name the list is unknown, the other is not', ({ lists }) => {
+  const usable = { fileSystems: [disk], namespaces: [namespace] };
+  const unknown = Object.fromEntries(Object.keys(lists).map((name) => [name, undefined]));
+  const { usage } = read({ measuredTime, ...usable, ...lists }).reported;
+  expect(usage).toMatchObject({ ...usable, ...unknown });
 });
 
 test('a field of a newer agent does no harm', () => {

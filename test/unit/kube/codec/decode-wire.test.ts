@@ -69,7 +69,6 @@ describe('lists', () => {
   });
 
   const whole = listOf();
-  const renamed = Buffer.from(whole.toString('latin1').replace('PodList', 'PodLost'), 'latin1');
   const nameless = { ...evicted, metadata: { ...evicted.metadata, name: '', uid: '' } };
   /** The two empty fields behind the list in the envelope, and the last object with its head. */
   const lastLength = 4 + protobufOf('Pod', objects[1] ?? {}).length + 2;
@@ -80,15 +79,9 @@ describe('lists', () => {
     ['without a version', listOf({ resourceVersion: '' })],
     ['cut off between two objects', whole.subarray(0, -lastLength)],
     ['with half a field behind it', endingWith(0x1a, 9, 1)],
-    ['whose envelope names another kind', renamed],
-    ['with a field that is no message', endingWith(0x18, 0)],
-    ['with a field of impossible length', endingWith(0x1a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)],
-    ['of a single object in JSON', '{"kind":"Pod","metadata":{"resourceVersion":"1"}}'],
     ['with an item that is no object', '{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[1]}'],
-    ['empty', ''],
     ['HTML', '<html>'],
     ['JSON of another kind', '{"kind":"Status"}'],
-    ['garbage after the magic bytes', 'k8s\0\x01\x02\x03\x04'],
     ['with an object without identity', listOf({ items: [nameless] })],
   ])('%s: rejected', async (_name, body) => {
     await expect(decodeList(chunks(Buffer.from(body)), codec)).rejects.toThrow(MalformedError);
@@ -112,12 +105,9 @@ describe('watch events', () => {
 
   const empty = (kind: string): Buffer => envelope({ apiVersion: 'v1', kind }, new Uint8Array());
   const nameless = empty('Pod');
-  const renamed = Buffer.concat([Buffer.from('k9s\0'), empty('Status').subarray(4)]);
   test.each<readonly [string, Buffer]>([
     ['an unknown type', frame('NEW', nameless)],
-    ['an unknown type in JSON', Buffer.from('{"type":"NEW","object":{}}\n')],
     ['no envelope', frame('ADDED', Buffer.from('nonsense'))],
-    ['another envelope', frame('ERROR', renamed)],
     ['no object', frame('ADDED', new Uint8Array())],
     ['a bookmark without a version', frame('BOOKMARK', nameless)],
     ['invalid JSON', Buffer.from('{"type":\n')],

@@ -28,7 +28,6 @@ describe('FrameSplitter', () => {
       [prefixed('x'.repeat(40_000)), prefixed('y'.repeat(40_000))],
       ['x'.repeat(40_000), 'y'.repeat(40_000)],
     ],
-    ['no frames without bytes', [], []],
   ])('returns %s', (_name, stream, expected) => {
     const bytes = Buffer.concat(stream);
     for (const chunkBytes of [1, 2, 3, 5, 1000, 30_000]) expect(split(bytes, chunkBytes)).toEqual(expected);
@@ -51,11 +50,5 @@ describe('FrameSplitter', () => {
     const splitter = new FrameSplitter();
     expect(splitter.push(Buffer.alloc(64 * 1024 * 1024, '{'))).toEqual([]);
     expect(() => splitter.push(Buffer.from('{'))).toThrow(MalformedError);
-  });
-
-  test('does not detect the form by an empty chunk', () => {
-    const splitter = new FrameSplitter();
-    expect(splitter.push(Buffer.alloc(0))).toEqual([]);
-    expect(splitter.push(Buffer.from('{}\n')).map(String)).toEqual(['{}']);
   });
 });
