@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { fitted } from '../../../../src/api/report/fit.ts';
 import { planReport } from '../../../../src/agent/report/plan.ts';
 import type { RemovedKind } from '../../../../src/api/report/node-pass.ts';
 import { now, policy } from '../../../builders.ts';
@@ -7,6 +6,7 @@ import { hostile } from '../../../hostile.ts';
 import {
   containers,
   disk,
+  evictionRequest,
   expectStorable,
   facts,
   governed,
@@ -14,19 +14,8 @@ import {
   offender,
   pass,
   passes,
+  storageWarning,
 } from './builders.ts';
-
-test.each([
-  { text: 'short', expected: 'short' },
-  { text: ' a\n b ', expected: 'a b' },
-  { text: '123456', expected: '1234…' },
-  { text: '\u2028\t\u202e', expected: String.raw`\u20…` },
-  { text: '😀😀😀😀', expected: '😀😀😀😀' },
-  { text: '😀😀😀😀😀', expected: '😀😀😀😀😀' },
-  { text: '😀😀😀😀😀😀', expected: '😀😀😀😀…' },
-])('$text in five characters is $expected', ({ text, expected }) => {
-  expect(fitted(text, { type: 'string', maxLength: 5 })).toBe(expected);
-});
 
 test('control characters are escaped', () => {
   const failed = pass('imagegc', { result: 'Failed', errors: 1, message: hostile });
@@ -57,6 +46,13 @@ test('the report is within the bounds of the schema, whatever is on the node', (
   const removed = { id: long, name: long, pod, reason: long, policy: long, bytes: 1e300, atMs: 0 };
   const lastRemoved = <K extends RemovedKind | 'Image'>(kind: K) =>
     Array.from({ length: 50 }, () => ({ ...removed, kind }));
+  const storage = {
+    ...{ policy: { uid: 'uid-default', generation: 7 }, offenders: [] },
+    warnings: [{ ...storageWarning('a', { percent: 400, usedBytes: -1 }), pod, sinceMs: Number.NaN }],
+    evictionRequests: [
+      evictionRequest('b', { pod, subject: long, observedBytes: 1e300, observedAtMs: 1e300 }),
+    ],
+  };
   const wrong = { removed: 1e12, freedBytes: -5, errors: Number.NaN };
   const status = planReport(
     facts({
@@ -66,6 +62,7 @@ test('the report is within the bounds of the schema, whatever is on the node', (
       passes: passes(pass('imagegc', { result: 'Failed', message: long, ...wrong })),
       images: images({ total: huge, removable: huge, offenders }),
       containers,
+      storage,
       lastRemoved: { images: lastRemoved('Image'), others: lastRemoved('LogFile') },
       orphans: { podDirectories: hugeOrphans, logDirectories: hugeOrphans, podCgroups: hugeOrphans },
       snapshots: huge,
@@ -79,4 +76,5 @@ test('the report is within the bounds of the schema, whatever is on the node', (
   expect(Buffer.byteLength(JSON.stringify(status))).toBeLessThan(200_000);
   expect(status.units?.[0]?.message).toMatch(/^😀 😀.*…$/u);
   expect(status.units?.[0]).toMatchObject({ freedBytes: 0, errors: 0 });
+  expect(status.storageWarnings?.[0]).toMatchObject({ percent: 100, observedBytes: 0 });
 });

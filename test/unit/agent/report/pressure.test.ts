@@ -3,7 +3,7 @@ import type { PressureInventory } from '../../../../src/api/report/node-signals.
 import { planReport } from '../../../../src/agent/report/plan.ts';
 import { now, policy } from '../../../builders.ts';
 import { keptBy } from '../builders.ts';
-import { crossed, governedBy, pressurePolicy, reading } from '../nodepressure/builders.ts';
+import { crossed, crossedOf, governedBy, pressurePolicy, reading } from '../nodepressure/builders.ts';
 import { evictionRequest, expectStorable, facts } from './builders.ts';
 
 const { uid, generation } = policy();
@@ -46,11 +46,6 @@ test.each([
     pressure: { ...calm, states: [crossed()], warnings: ['One.'] },
     is: 'True ThresholdCrossed: One.',
   },
-  {
-    name: 'enough is available again',
-    pressure: { ...calm, states: [{ ...ahead, isUnderPressure: true }] },
-    is: 'True TransitionPeriod: Enough is available again, but for less than the transition period: nodefs.available',
-  },
 ])('the condition PressureAhead: $name', ({ pressure, is }) => {
   expect(conditionOf(pressure)).toBe(is);
 });
@@ -62,7 +57,7 @@ test('without a rule there is no condition', () => {
   expect(kept.conditions?.map(({ type }) => type)).not.toContain('PressureAhead');
 });
 
-test('signals have what is available, both thresholds, the growth, and when the nearer threshold is crossed', () => {
+test('signals have what is available, both thresholds, the growth, and when the nearer threshold is or was crossed', () => {
   const state = crossed({
     reading: { ...crossed().reading, available: 299 },
     ours: { value: 150, text: '15%', secondsLeft: 120 },
@@ -70,7 +65,9 @@ test('signals have what is available, both thresholds, the growth, and when the 
     ...{ growthPerMinute: 60, crossedSinceMs: undefined },
   });
   const inodes = reading({ signal: 'containerfs.inodesFree', available: 1, capacity: 3 });
-  const { signals } = reported({ ...calm, states: [state], readings: [state.reading, inodes] });
+  const past = crossedOf('imagefs.available');
+  const readings = [state.reading, inodes, past.reading];
+  const { signals } = reported({ ...calm, states: [state, past], readings });
   const measuredTime = '2026-01-15T12:00:00Z';
   expect(signals).toEqual([
     {
@@ -83,13 +80,11 @@ test('signals have what is available, both thresholds, the growth, and when the 
       },
     },
     { name: 'containerfs.inodesFree', available: 1, capacity: 3, availablePercent: 33, measuredTime },
+    {
+      ...{ name: 'imagefs.available', available: 100, capacity: 1000, availablePercent: 10, measuredTime },
+      ...{ threshold: 150, crossedSince: '2026-01-15T11:58:00Z' },
+    },
   ]);
-});
-
-test('a signal has no time for a threshold that is crossed, but since when', () => {
-  const { signals } = reported({ ...calm, states: [crossed()], readings: [crossed().reading] });
-  expect(signals).toMatchObject([{ threshold: 150, crossedSince: '2026-01-15T11:58:00Z' }]);
-  expect(signals?.[0]).not.toHaveProperty('thresholdTime');
 });
 
 test('requests for node pressure are listed with what is short', () => {

@@ -74,39 +74,6 @@ test('more requests than can be listed are listed page by page, and each page is
   );
 });
 
-test('32 entries are listed, and all are counted', () => {
-  const status = planned({
-    ...nothing,
-    warnings: names(40).map((name) => storageWarning(name)),
-    evictionRequests: names(40).map((name) => evictionRequest(name)),
-  });
-  expect([status.storageWarningCount, status.evictionRequestCount]).toEqual([40, 40]);
-  expect(status.storageWarnings?.map(({ pod }) => pod.name)).toEqual(names(32));
-  expect(status.evictionRequests?.map(({ pod }) => pod.name)).toEqual(names(32));
-});
-
-test('no warnings and requests are 0; without an inventory there is no field', () => {
-  expect(planned(nothing)).toMatchObject({
-    storageWarningCount: 0,
-    storageWarnings: [],
-    evictionRequestCount: 0,
-  });
-  expect(planned(undefined)).not.toHaveProperty('storageWarningCount');
-  expect(planned(undefined)).not.toHaveProperty('evictionRequests');
-});
-
-test('warnings and requests are within the bounds of the schema', () => {
-  const long = 'x'.repeat(5_000);
-  const pod = { namespace: long, name: long, uid: long };
-  const huge = { observedBytes: 1e300, observedAtMs: 1e300, gracePeriodSeconds: 1e9 };
-  const status = planned({
-    ...nothing,
-    warnings: [{ ...storageWarning('a', { percent: 400, usedBytes: -1 }), pod, sinceMs: Number.NaN }],
-    evictionRequests: [evictionRequest('b', { pod, subject: long, ...huge })],
-  });
-  expect(status.storageWarnings?.[0]).toMatchObject({ percent: 100, observedBytes: 0 });
-});
-
 test('volumes are among the largest offenders', () => {
   const [kind, id, name, namespace] = ['Volume', 'u', 'a/tmp', 'web'] as const;
   const volume = offender({ kind, id, name, namespace, bytes: 9, reason: 'NoLimit' });
