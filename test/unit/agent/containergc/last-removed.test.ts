@@ -32,22 +32,3 @@ test('the report names what was removed, newest first, with its pod, reason, pol
   expect(directory).toMatchObject({ id: '/var/log/pods/default_gone_uid-gone', policy: 'default', atMs });
   expect([container?.id, stray?.atMs]).toEqual(['gone-0', atMs - 60_000]);
 });
-
-test('ten containers and sandboxes are named, and ten others; a pass that cannot list, or removes nothing, changes neither', async () => {
-  const node = new Node(nodePolicy({ logs: logsRule() }));
-  node.pods = [apiPod('pod')];
-  node.runtime.add(...attempts(14));
-  const links = Array.from({ length: 14 }, (_, i) => `stray${i}_default_main-0123456789.log`);
-  node.logs.add(...links.map((name) => link(name, '/var/log/pods/default_x_uid-x/main/0.log')));
-  await node.passTwice();
-  const named = node.lastRemoved;
-  const ids = ['c12', 'c11', 'c10', 'c9', 'c8', 'c7', 'c6', 'c5', 'c4', 'c3'];
-  expect(named.filter(({ kind }) => kind === 'Container').map(({ id }) => id)).toEqual(ids);
-  expect(named.filter(({ kind }) => kind === 'LogLink')).toHaveLength(10);
-  await node.pass();
-  expect(node.lastRemoved).toEqual(named);
-  node.runtime.fail('listContainers');
-  await expect(node.pass()).rejects.toThrow('listing containers');
-  expect(node.inventories.at(-1)).toBeUndefined();
-  expect(node.lastRemoved).toEqual(named);
-});

@@ -135,40 +135,11 @@ test('a log that cannot be removed keeps its container; the others are removed, 
   ]);
 });
 
-test('a pod that was found does not make the others wait again', async () => {
-  const node = new Node();
-  node.runtime.add(dead('a', 60, { pod: 'found' }), dead('b', 60, { pod: 'gone' }));
-  await node.pass();
-  node.podResponses.set('uid-found', 'exists');
-  node.runtime.fail('removeContainer', { target: 'b' });
-  await expect(node.pass()).rejects.toThrow('1 of 1 failed');
-  node.podResponses.clear();
-  node.clock.advance(60_000);
-  await node.pass();
-  expect(node.left).toEqual(['a']);
-  await node.pass();
-  expect(node.left).toEqual([]);
-});
-
 test('the links to the logs of a directory are removed with it', async () => {
   const node = new Node(nodePolicy({ logs: logsRule({ brokenLinks: false }) }));
   node.logs.add(log('default_gone_uid-gone/main/0.log'), link(goneLink, goneLog));
   await node.passTwice();
   expect(node.logs.paths).toEqual([]);
-});
-
-test('every failed pass has an Event if the Node object is known, and no other pass has one', async () => {
-  const node = new Node();
-  node.runtime.fail('listContainers', { times: 2 });
-  await expect(node.pass()).rejects.toThrow('listing containers and sandboxes');
-  await expect(node.pass()).rejects.toThrow('listing containers and sandboxes');
-  await node.pass();
-  node.hasNode = false;
-  node.runtime.fail('listContainers');
-  await expect(node.pass()).rejects.toThrow('listing containers and sandboxes');
-  expect(node.recorder.reasons).toEqual(['ContainerGCFailed Node/node-1', 'ContainerGCFailed Node/node-1']);
-  expect(node.reports.map(({ result }) => result)).toEqual(['Failed', 'Failed', 'Idle', 'Failed']);
-  expect(node.inventories[0]).toBeUndefined();
 });
 
 test('a runtime that is no longer ready in the middle of a pass ends the pass', async () => {
@@ -179,22 +150,6 @@ test('a runtime that is no longer ready in the middle of a pass ends the pass', 
   await expect(node.pass()).rejects.toThrow('checking before a removal');
   expect(node.runtime.changes).toHaveLength(16);
   expect(node.reports).toMatchObject([{ result: 'Failed', removed: 16 }]);
-});
-
-test('a pass lists and removes nothing while the runtime is not ready, and reports its reason', async () => {
-  const node = nodeWithGonePod();
-  await node.pass();
-  node.runtime.notReady = 'Starting: recovering';
-  node.runtime.calls.length = 0;
-  await expect(node.pass()).rejects.toThrow('listing containers and sandboxes');
-  expect(node.runtime.calls).toEqual(['checkReady']);
-  expect(node.reports.at(-1)).toMatchObject({
-    result: 'Failed',
-    message: 'listing containers and sandboxes: Status: not ready: Starting: recovering',
-  });
-  node.runtime.notReady = undefined;
-  await node.pass();
-  expect(node.runtime.changes).toEqual([]);
 });
 
 test('containers are removed when the logs cannot be listed, and the pass fails', async () => {
@@ -226,18 +181,6 @@ test('each removal is logged, and shows that a long pass is not stuck', async ()
   ]);
   for (const { written, promised } of lines.map(fieldsOfLine)) expect(written).toEqual(promised);
   expect(node.progress).toBe(3);
-});
-
-test('a shutdown ends the pass after the current removal, without a report', async () => {
-  const node = nodeWithPod(...attempts(9));
-  const abort = new AbortController();
-  changeAt(node.runtime, 'removeContainer', 1, () => {
-    abort.abort();
-  });
-  await expect(node.pass(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
-  expect(node.runtime.changes).toEqual(['removeContainer c0']);
-  expect(node.left).not.toContain('c0');
-  expect(node.reports).toEqual([]);
 });
 
 test('logs of removed attempts with their rotations, rotated logs and links are removed and counted', async () => {

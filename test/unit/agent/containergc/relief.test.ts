@@ -27,12 +27,6 @@ test('a relief removes what the limits would keep', async () => {
   ]);
 });
 
-test('a relief that the policy does not want any more is an ordinary pass', async () => {
-  const node = nodeUnder(undefined);
-  await node.relieve();
-  expect(node.left).toEqual(['c1', 'c2']);
-});
-
 const hasLog = ({ logs }: Node): boolean => logs.paths.some((path) => path.includes('uid-gone'));
 
 test('a relief is no second sighting of a pod that looks gone: it may follow a pass at once', async () => {

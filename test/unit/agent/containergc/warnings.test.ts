@@ -62,7 +62,6 @@ test('the Event about a static pod has the UID that the kubelet gives it', async
 });
 
 test.each([
-  { name: 'the policy requests no warnings', by: governed(nodePolicy({ logs: logsRule() })), events: 2 },
   { name: 'no policy governs the node', by: keptBy('NoPolicy'), events: 2 },
   { name: 'the policies are not known', by: keptBy('NodeUnknown'), events: 1 },
 ])('after a pass in which $name there are $events Events in all', async ({ by, events }) => {

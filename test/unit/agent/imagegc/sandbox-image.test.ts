@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
 import { image } from '../../../fakes/runtime.ts';
 import { facts, planOf, verdicts } from './builders.ts';
-import { Node } from './environment.ts';
 
 const tagged = (id: string, tag: string): RuntimeImage => image(id, { tags: [tag], sizeBytes: 500 });
 const used = tagged('used', 'registry.k8s.io/pause:3.10');
@@ -11,10 +10,6 @@ const infra = tagged('infra', 'registry.example.com/infra:1');
 const pinned = { ...former, pinned: true };
 
 test.each<{ name: string; reported: string | undefined; listed: readonly RuntimeImage[]; kept: string }>([
-  {
-    name: 'that the runtime reports is kept, and no other pause image',
-    ...{ reported: 'registry.k8s.io/pause:3.10', listed: [used, former], kept: 'used' },
-  },
   {
     name: 'that the runtime reports is kept under any name',
     ...{ reported: 'registry.example.com/infra:1', listed: [infra, former], kept: 'infra' },
@@ -27,10 +22,6 @@ test.each<{ name: string; reported: string | undefined; listed: readonly Runtime
   {
     name: 'that the runtime reports is not listed: every pause image is kept',
     ...{ reported: 'registry.example.com/infra:1', listed: [used, former], kept: 'used former' },
-  },
-  {
-    name: 'is unknown: every pause image is kept',
-    ...{ reported: undefined, listed: [used, former], kept: 'used former' },
   },
   {
     name: 'is unknown and one pause image is pinned: every one is kept, because the pin may be out of date',
@@ -52,14 +43,4 @@ test.each<{ name: string; reported: string | undefined; listed: readonly Runtime
   const reasons = Object.entries(verdicts(planOf(facts(listed, { sandboxImage }))).kept);
   const ids = reasons.flatMap(([id, reason]) => (reason === 'Pinned' ? [id] : []));
   expect(ids.toSorted()).toEqual(kept.split(' ').filter(Boolean).toSorted());
-});
-
-test('a pass keeps the sandbox image that the runtime reports', async () => {
-  const node = new Node();
-  node.runtime.add(infra, former, { ...used, pinned: true });
-  node.runtime.pauseImage = 'registry.example.com/infra:1';
-  node.otherBytes = 7_000;
-  await node.observe();
-  await node.pass();
-  expect(node.left).toBe('infra used');
 });

@@ -93,6 +93,7 @@ describe('is not written', () => {
       { imageDisk: disk(52), images: images({ total: { count: 12, bytes: 10 * gib } }) },
     ],
     ['for the sizes of the objects that were removed last, after a restart', 4, logSized(gib)],
+    ['for another large image', 4, {}, { images: images({ offenders: [offender({ bytes: gib })] }) }],
     ['by an agent before its first pass', 4, {}, restarted],
   ])('%s', (...row) => {
     expect(isWritten(...row)).toBe(false);
@@ -199,6 +200,7 @@ describe('the usage of the node', () => {
     ['a pod that grew by 4 %', usage, sized(10.4 * gib), false],
     ['a pod that grew by 6 %', usage, sized(10.7 * gib), true],
     ['a new pod', usage, { ...usage, pods: [one, { ...one, uid: 'v' }] }, true],
+    ['a pod that is gone', usage, { ...usage, pods: [] }, true],
     ['the last one, after a restart of the agent', usage, undefined, false],
   ])('whether it is written: %s', (name, before, next, expected) => {
     expect(isWritten(name, 1, { usage: before }, { usage: next })).toBe(expected);

@@ -49,12 +49,6 @@ test('an image disk that could not be read has a hint about the chart, and is re
   }
 });
 
-test('a node disk that cannot be read is no trouble', async () => {
-  const { reports, start } = environment({ nodeDisk: () => Promise.reject(new Error('EIO')) });
-  await start();
-  expect(degradedIn(reports)?.status).toBe('False');
-});
-
 test('orphaned resources of the last pass that searched them are reported', async () => {
   let inventory: ContainerInventory | undefined = {
     ...containers,

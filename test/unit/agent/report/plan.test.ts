@@ -111,18 +111,6 @@ test('the report has all known facts', () => {
   expectStorable(full);
 });
 
-test.each([
-  { bytes: 0, size: '0' },
-  { bytes: 1023, size: '1023' },
-  { bytes: 1536, size: '1.5Ki' },
-  { bytes: 7 * gib + 1, size: '7.0Gi' },
-  { bytes: Infinity, size: '8192.0Ti' },
-])('a column shows $bytes removable bytes as $size', ({ bytes, size }) => {
-  const full = reported({ images: images({ removable: { count: 1, bytes } }) });
-  expect(full.images?.removable?.size).toBe(size);
-  expectStorable(full);
-});
-
 test('a fact that is not known has no field', () => {
   const empty = reported({
     ...{ runtime: undefined, images: undefined, containers: undefined, imageDisk: undefined },
