@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { legacyLinkOf, stopSeconds } from '../../../../src/agent/containergc/act.ts';
 import { RuntimeError } from '../../../../src/cri/runtime.ts';
 import { changeAt, container } from '../../../fakes/runtime.ts';
-import { apiPod, attempts, dead, down, log, logsRule } from './builders.ts';
+import { apiPod, attempts, dead, down, logsRule } from './builders.ts';
 import { governed, Node, nodePolicy, nodeWithPod } from './environment.ts';
 
 test('a container in unknown state that cannot be stopped is kept', async () => {

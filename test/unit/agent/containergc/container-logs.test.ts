@@ -46,6 +46,13 @@ test.each<
   ['are kept up to the limit per container, newest first', set, one, '1.gz, 2.gz', '3 UnderLimit'],
   ['are all removed by limits of zero, current logs of any size are kept', set, zero, '1.gz, 2.gz, 3', ''],
   ['are removed oldest first down to the bytes of the pod', set, { maxBytesPerPod: 150 }, '1.gz, 2.gz'],
+  [
+    'of exactly as many bytes as allowed are kept, current logs do not count',
+    set,
+    { maxBytesPerPod: 300 },
+    '',
+  ],
+  ['do not include other names, links and other depths', others, none, '', ''],
   ['are kept while they are compressed', [rotated('1.tmp', 1), rotated('2.tmp', 60)], none, '2.tmp'],
   ['are kept just after a write: the runtime has not opened the new log', fresh, zero, '1', '2 UnderLimit'],
   ['are limited while the pods are unknown', set, one, '1.gz, 2.gz', undefined, { ...here, pods: undefined }],
@@ -98,8 +105,6 @@ describe('logs of attempts that the runtime no longer has', () => {
   const notOne = { maxPerPodContainer: 0 };
   const tenMinutes = { minimumAgeMs: 600_000 };
   const off = { logs: logsRule({ orphanedDirectories: false }) };
-  const dead2 = dead('c2', 9, { attempt: 2 });
-  const side = container('side', { attempt: 3, name: 'side' });
 
   test.each<[string, Row['node'], removed: readonly number[], Pick<Row, 'kept' | 'policy' | 'given'>?]>([
     [
@@ -168,5 +173,15 @@ describe('logs of attempts that the runtime no longer has', () => {
       { reason: 'ContainerGone', bytes: 100 },
       { reason: 'RotatedLog', target: { path: `/var/log/pods/${dir}/2.log.20260101-000002` } },
     ]);
+  });
+
+  test('do not count for maxBytesPerPod: rotated logs of a running container are not removed for them', () => {
+    const large = [written('1.log', 30, 10_000), written('2.log', 30, 10_000)];
+    const rotated = written('3.log.20260101-000001', 20, 400);
+    const { removals } = planOf(
+      { ...restarted, logs: [...large, rotated, written('3.log', 0, 900)] },
+      { logs: logsRule({ maxBytesPerPod: 500 }) },
+    );
+    expect(removals.map(({ reason }) => reason)).toEqual(['ContainerGone']);
   });
 });

@@ -62,23 +62,6 @@ test.each<Row>([
     kept: ['old NewestAttempt 12:01:00', 'pod-sandbox Running', 'young TooYoung'],
   },
   {
-    name: 'a young container is due when a limit removes it: at the minimum age of a newer attempt',
-    node: { ...here, containers: attempts(3) },
-    policy: { minimumAgeMs: 4_200_000 },
-    removed: [],
-    kept: ['c0 TooYoung 12:11:00', 'c1 TooYoung 12:12:00', 'c2 TooYoung', 'pod-sandbox Running'],
-  },
-  {
-    name: 'a container created exactly the minimum age ago is old enough, a nanosecond later is not',
-    node: {
-      ...finished,
-      containers: [dead('exact', 10), dead('later', 10, { createdAtNs: agoNs(10) + 1n, name: 'b' })],
-    },
-    policy: { minimumAgeMs: 600_000, maxPerPodContainer: 0 },
-    removed: ['exact DeadContainer'],
-    kept: ['later TooYoung 12:00:00', 'pod-sandbox InUse'],
-  },
-  {
     name: 'a container that was created and not started is dead after two minutes',
     node: {
       ...finished,

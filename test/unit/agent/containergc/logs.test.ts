@@ -12,7 +12,6 @@ import {
   link,
   log,
   logsRule,
-  planOf,
   rule,
   staticSource,
   type Row,

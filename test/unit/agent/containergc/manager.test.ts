@@ -41,19 +41,6 @@ test('container, sandbox, log and link of a pod that is gone for two passes are 
   ]);
 });
 
-test('a container is removed after its log and its link, as the kubelet does', async () => {
-  const node = nodeWithGonePod();
-  changeAt(node.runtime, 'removeContainer', 1, () => {
-    node.logs.calls.push('container');
-  });
-  await node.passTwice();
-  expect(node.logs.calls.slice(0, 3)).toEqual([
-    `log ${goneLog}`,
-    `link /var/log/containers/${goneLink}`,
-    'container',
-  ]);
-});
-
 test.each<readonly [string, (node: Node) => unknown, result: string]>([
   ['no policy', (node) => (node.governance = keptBy('NoPolicy')), 'Idle'],
   ['an opted-out node', (node) => (node.governance = keptBy('KeepMarked')), 'Idle'],
@@ -220,4 +207,35 @@ test('a clock that jumps ahead makes no container old, neither in that pass nor 
     await node.pass();
     expect(node.left, `${minutes} minutes later`).toEqual(minutes < 25 ? ['young'] : []);
   }
+});
+
+test('the report names what was removed, newest first, with its pod, reason, policy, size and time', async () => {
+  const node = new Node();
+  const goneLog = '/var/log/pods/default_gone_uid-gone/main/0.log';
+  node.runtime.add(dead('gone-0', 60, { pod: 'gone' }), down('gone', 60));
+  node.runtime.statuses.set('gone-0', { logPath: goneLog });
+  node.logs.add(
+    log('default_gone_uid-gone/main/0.log'),
+    log('default_gone_uid-gone/main/0.log.20260101-000001'),
+    log('default_gone_uid-gone/side/0.log'),
+    link('stray_default_main-0123456789.log', '/var/log/pods/default_x_uid-x/main/0.log'),
+  );
+  node.pods = [];
+  await node.pass();
+  expect(node.lastRemoved).toMatchObject([{ kind: 'LogLink' }]);
+  node.clock.advance(60_000);
+  await node.pass();
+  const shown = node.lastRemoved.map(({ kind, name, pod, reason, bytes }) => [
+    ...[kind, name, pod?.name, reason, bytes],
+  ]);
+  expect(shown).toEqual([
+    ['LogDirectory', undefined, 'gone', 'OrphanedLogs', 100],
+    ['Sandbox', undefined, 'gone', 'Sandbox', undefined],
+    ['Container', 'main', 'gone', 'PodGone', 200],
+    ['LogLink', undefined, undefined, 'BrokenLink', undefined],
+  ]);
+  const [directory, , container, stray] = node.lastRemoved;
+  const atMs = node.clock.now().getTime();
+  expect(directory).toMatchObject({ id: '/var/log/pods/default_gone_uid-gone', policy: 'default', atMs });
+  expect([container?.id, stray?.atMs]).toEqual(['gone-0', atMs - 60_000]);
 });

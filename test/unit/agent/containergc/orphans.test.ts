@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import type { ContainerGcFacts } from '../../../../src/agent/containergc/facts.ts';
 import { orphanInventory } from '../../../../src/agent/containergc/orphans.ts';
 import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
-import { observeGone } from '../../../../src/agent/containergc/pods.ts';
 import { recheck } from '../../../../src/agent/containergc/recheck.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type { OrphansPolicy } from '../../../../src/api/policy/policy.ts';
@@ -79,6 +78,14 @@ describe('a plan', () => {
     expect(decided()).toEqual([group, 'PodDirectory Remove OrphanedDirectory']);
     const groupsOnly = governedBy({ podCgroups: 'Remove', podDirectories: 'Report' });
     expect(decided({}, groupsOnly)).toEqual([group, 'PodDirectory Keep RuleOff']);
+  });
+
+  test('removes nothing of other kinds without a rule for them', () => {
+    const node = { ...both(), ...seen(2), containers: [dead('a', 60)], sandboxes: [down('pod', 60)] };
+    expect(verdicts(node).filter((one) => one.includes('RuleOff'))).toEqual([
+      'Container Keep RuleOff',
+      'Sandbox Keep RuleOff',
+    ]);
   });
 });
 

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import {
   containerTarget,
   decide,
-  isKept,
   isRemoval,
   sandboxTarget,
   type Because,

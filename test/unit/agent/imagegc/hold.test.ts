@@ -88,6 +88,7 @@ test.each([3_600_000, -3_600_000])(
 );
 
 test.each([
+  { name: 'waits too, and has more to reclaim', kubeletInMs: undefined, result: 'MoreLeft', left: 9 },
   {
     name: 'waits while the kubelet acts only after the end',
     kubeletInMs: 540_001,

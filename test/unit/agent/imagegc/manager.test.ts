@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { RuntimeError } from '../../../../src/cri/runtime.ts';
-import { changeAt, container, image } from '../../../fakes/runtime.ts';
+import { changeAt, container } from '../../../fakes/runtime.ts';
 import { keptBy } from '../builders.ts';
 import { nodePod } from './builders.ts';
 import { governed, Node } from './environment.ts';

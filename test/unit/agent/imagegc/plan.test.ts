@@ -38,6 +38,7 @@ describe('an image', () => {
     ]
   >([
     ['is unused', undefined],
+    ['is used by a running container', 'InUse', containers('a')],
     ['is used by a dead container', 'InUse', containers('a', dead)],
     ['is mounted by a container', 'InUse', { mounted: ['sha256:a'] }],
     [
@@ -117,6 +118,13 @@ describe('an image', () => {
     expect(removed.includes('a Space')).toBe(reason === undefined);
     const a = [...made.removals, ...made.kept].find(({ target }) => nameOf(target) === 'a');
     expect(a?.target.protectedBy?.reason).toBe(protecting.includes(reason) ? reason : undefined);
+  });
+
+  test('without a record is new and kept', () => {
+    const made = planOf({ ...facts([image('a')]), images: new Map() });
+    expect(made.kept).toMatchObject([
+      { reason: 'TooYoung', eligibleAt: new Date(now.getTime() + 2 * minute) },
+    ]);
   });
 
   test('with two entries is kept by a pin on one of them, or a name of one of them', () => {
@@ -203,6 +211,7 @@ describe('the age step', () => {
   const idle = { disk: { capacityBytes: 10_000, availableBytes: 9000 } };
 
   test.each([
+    ['used exactly the maximum age ago', usedMinutesAgo(60), 'BelowThreshold'],
     ['used a millisecond before that', { ...usedMinutesAgo(60), lastUsedMs: minutesAgo(60) - 1 }, 'Age'],
     ['never used and detected before that', usedMinutesAgo(undefined), 'Age'],
     ['detected long ago and used recently', usedMinutesAgo(5), 'BelowThreshold'],
@@ -291,6 +300,7 @@ describe('an image on the remove list, on a disk with enough space', () => {
     ['as before', {}, 'a:1', undefined],
     ['now with another name', {}, 'c:1', 'NotSelected'],
     ['now in use', containers('a'), 'a:1', 'InUse'],
+    ['now pinned', { listed: [image('a', { pinned: true })] }, 'a:1', 'Pinned'],
     ['now gone', { listed: [] }, 'a:1', 'Gone'],
   ])('right before its removal, %s: %s', (_, over, tag, expected) => {
     const rule = imageRule(listing);
@@ -353,18 +363,4 @@ test('an entry of 0s does not keep an image from the space step', () => {
   expect(verdicts(planOf(given, { maximumAgeByImage: [entry('*', undefined)] })).removed).toEqual([
     'x Space',
   ]);
-});
-
-describe('an image that was observed a minute ago, with a minimum age of two minutes, is due', () => {
-  const young = { firstDetectedMs: minutesAgo(1), lastUsedMs: undefined };
-  test.each([
-    { name: 'at the maximum age', disk: idle, maximumAge: 60, inMinutes: 59 },
-    { name: 'after two minutes, if the maximum age is shorter', disk: idle, maximumAge: 1, inMinutes: 1 },
-    { name: 'never, without a maximum age', disk: idle, maximumAge: undefined, inMinutes: undefined },
-  ])('$name', ({ disk, maximumAge, inMinutes }) => {
-    const maximumAgeMs = maximumAge === undefined ? undefined : maximumAge * minute;
-    const plan = planOf(facts([image('x')], { disk, records: { x: young } }), { maximumAgeMs });
-    const eligibleAt = inMinutes === undefined ? undefined : new Date(minutesAgo(-inMinutes));
-    expect(plan.kept).toMatchObject([{ reason: 'TooYoung', eligibleAt }]);
-  });
 });

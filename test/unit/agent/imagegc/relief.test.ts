@@ -7,7 +7,7 @@ import { now } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
 import { pressurePolicy } from '../nodepressure/builders.ts';
 import { governedNode, keptBy } from '../builders.ts';
-import { facts, governedBy, imageRule, usedMinutesAgo, verdicts } from './builders.ts';
+import { facts, governedBy, imageRule, verdicts } from './builders.ts';
 import { Node } from './environment.ts';
 
 const demand = (wanted: number, over: Partial<DiskDemand> = {}): DiskDemand => ({

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
 import { image } from '../../../fakes/runtime.ts';
 import { facts, planOf, verdicts } from './builders.ts';
+import { Node } from './environment.ts';
 
 const tagged = (id: string, tag: string): RuntimeImage => image(id, { tags: [tag], sizeBytes: 500 });
 const used = tagged('used', 'registry.k8s.io/pause:3.10');
@@ -43,4 +44,14 @@ test.each<{ name: string; reported: string | undefined; listed: readonly Runtime
   const reasons = Object.entries(verdicts(planOf(facts(listed, { sandboxImage }))).kept);
   const ids = reasons.flatMap(([id, reason]) => (reason === 'Pinned' ? [id] : []));
   expect(ids.toSorted()).toEqual(kept.split(' ').filter(Boolean).toSorted());
+});
+
+test('a pass keeps the sandbox image that the runtime reports', async () => {
+  const node = new Node();
+  node.runtime.add(infra, former, { ...used, pinned: true });
+  node.runtime.pauseImage = 'registry.example.com/infra:1';
+  node.otherBytes = 7_000;
+  await node.observe();
+  await node.pass();
+  expect(node.left).toBe('infra used');
 });

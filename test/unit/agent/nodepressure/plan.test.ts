@@ -48,6 +48,8 @@ describe('evictions', () => {
     ['the grace period has not passed', {}, { gracePeriodMs: 2 * minuteMs + 1 }, 'Reclaiming'],
     ['nothing was removed yet', { reclaimed: new Map() }, {}, 'Reclaiming'],
     ['the removal was for an earlier crossing', after(3), {}, 'Reclaiming'],
+    ['nothing was measured after the removal', after(0), {}, 'Reclaiming'],
+    ['memory evicts nobody', { signals: [crossedOf('memory.available')] }, {}, 'NoPressure'],
     ['removing images and containers has freed enough', after(1, 'Enough'), {}, 'ReclaimSuffices'],
     ['images or containers are left to remove', after(1, 'MoreLeft'), {}, 'Reclaiming'],
     ['usage is unknown', { usage: undefined }, {}, 'UsageUnknown'],
