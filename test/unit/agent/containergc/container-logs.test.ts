@@ -52,6 +52,8 @@ test.each<
     { maxBytesPerPod: 300 },
     '',
   ],
+  ['are ordered by name, not by the compression', [rotated('1.gz', 10), rotated('2', 11)], one, '1.gz'],
+  ['are kept without limits', set.slice(0, 1), {}, '', '1.gz RuleOff'],
   ['do not include other names, links and other depths', others, none, '', ''],
   ['are kept while they are compressed', [rotated('1.tmp', 1), rotated('2.tmp', 60)], none, '2.tmp'],
   ['are kept just after a write: the runtime has not opened the new log', fresh, zero, '1', '2 UnderLimit'],

@@ -280,6 +280,11 @@ describe('an image on the remove list, on a disk with enough space', () => {
       { tags: ['a:1', 'c:1'] },
       { ...listing, only: ['d'] },
     ],
+    [
+      'waits after a failure',
+      'RemovalFailed',
+      { failedBefore: new Map([['sha256:a', { times: 1, retryInMs: 1 }]]) },
+    ],
     ['waits for its turn', 'PacingLimit', {}, {}, { remove: [entry('a'), entry('z')], maxImagesPerPass: 1 }],
   ])('%s: %s', (_, expected, over, ...[ofImage, rule = listing]) => {
     const given = facts([image('0', { tags: ['z:1'] }), image('a', ofImage)], { ...idle, ...over });

@@ -59,6 +59,12 @@ describe('the plan for a demand', () => {
     expect(verdicts(plan).removed).toEqual(removed);
     expect([...plan.reclaim.values()][0]).toBe('Enough');
   });
+
+  test('leaves more to decide while pods are unknown', () => {
+    const unknown = facts(images, { disk: half, pods: undefined });
+    const plan = planImageGc(unknown, { governance: governedBy(imageRule()), now, demands: [demand(1)] });
+    expect([...plan.reclaim.values(), plan.removals.length]).toEqual(['MoreLeft', 0]);
+  });
 });
 
 const governs = (

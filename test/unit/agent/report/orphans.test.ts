@@ -13,6 +13,7 @@ test.each<[name: string, announced: OrphanCounts, now: Found, isDue: boolean]>([
   ['the first', {}, found({ orphans: directories(1) }), true],
   ['as many as before', { podDirectories: 2 }, found({ orphans: directories(2) }), false],
   ['one more', { podDirectories: 2 }, found({ orphans: directories(3) }), true],
+  ['the first snapshots', {}, found({ snapshots: snapshots(9) }), true],
   ['more snapshots', { snapshots: 1 }, found({ snapshots: snapshots(99) }), false],
 ])('whether an Event about %s is due', (_, announced, now, isDue) => {
   expect(planOrphanEvent(announced, now).isDue).toBe(isDue);

@@ -324,6 +324,11 @@ describe('when a disk is full', () => {
     expect(fileSystems?.[0]).not.toHaveProperty('fullTime');
   });
 
+  test('the error of right forecasts is small', async () => {
+    const { fileSystems } = await filling(() => perMinute).during(90);
+    expect(fileSystems?.[0]?.forecastErrorPercent).toBeLessThan(5);
+  });
+
   /** A disk that grows by 2 GiB of unused images an hour. */
   const pulling = (isCollectable: boolean) => {
     let grown = 0;
@@ -352,6 +357,19 @@ describe('when a disk is full', () => {
       'At 2.0 GiB/h, nodefs is full in 25 h; nothing can be collected. Images grow 2.0 GiB/h.',
     );
     expect(fileSystems?.[0]).toHaveProperty('fullAfterCollectionTime');
+  });
+
+  test('the Event and the metric are about the disk that is full first after collection', async () => {
+    let grown = 0;
+    const { during, recorder } = node({
+      nodeDisk: () => Promise.resolve(disk(50, { availableBytes: (10 - 2 * grown) * gib })),
+      imageDisk: () =>
+        Promise.resolve(disk(50, { device: 2, usedBytes: 50 * gib, availableBytes: (8 - 2 * grown) * gib })),
+      images: () => images({ collectable: { count: 10, bytes: 10 * gib } }),
+    });
+    const { forecast } = await during(10, () => (grown += 1 / 30));
+    expect(forecast).toContain('imagefs is full in');
+    expect(recorder.events.map(({ note }) => note)).toEqual([expect.stringContaining('nodefs is full in')]);
   });
 
   test('what collection gives back is unknown: so is the time after it', async () => {
