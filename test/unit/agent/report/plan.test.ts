@@ -112,6 +112,8 @@ test('the report has all known facts', () => {
     snapshots: { count: 3 },
   });
   expect(reported({ snapshots: { count: 0 } }).orphans).toEqual({ snapshots: { count: 0 } });
+  const none = images({ removable: { count: 0, bytes: 0 } });
+  expect(reported({ images: none }).images?.removable?.size).toBe('0');
   expectStorable(full);
 });
 
