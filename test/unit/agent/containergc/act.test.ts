@@ -2,16 +2,8 @@ import { expect, test } from 'vitest';
 import { legacyLinkOf, stopSeconds } from '../../../../src/agent/containergc/act.ts';
 import { RuntimeError } from '../../../../src/cri/runtime.ts';
 import { changeAt, container } from '../../../fakes/runtime.ts';
-import { apiPod, attempts, dead, down, log, logsRule } from './builders.ts';
+import { apiPod, attempts, dead, down, logsRule } from './builders.ts';
 import { governed, Node, nodePolicy, nodeWithPod } from './environment.ts';
-
-test('a container in unknown state of a gone pod is stopped before its removal', async () => {
-  const node = new Node();
-  node.runtime.add(dead('u', 60, { pod: 'gone', state: 'Unknown' }));
-  await node.pass();
-  await node.pass();
-  expect(node.runtime.changes).toEqual(['stopContainer u', 'removeContainer u']);
-});
 
 test('a container in unknown state that cannot be stopped is kept', async () => {
   const node = new Node();
@@ -66,16 +58,6 @@ test('containers are removed without their logs after the first removal of a log
   expect(node.reports.at(-1)).toMatchObject({ result: 'Failed', removed: 3, errors: 1 });
 });
 
-test('no log is removed after the first removal of a log directory that hangs', async () => {
-  const node = new Node(nodePolicy({ logs: logsRule() }));
-  node.logs.add(log('default_a_uid-a/main/0.log'), log('default_b_uid-b/main/0.log'));
-  await node.pass();
-  node.clock.advance(60_000);
-  node.logs.hangs = true;
-  await expect(node.pass()).rejects.toThrow('1 of 1 failed');
-  expect(node.logs.calls).toHaveLength(1);
-});
-
 /** A container in unknown state, and a sandbox, of a gone pod: both are stopped before their removal. */
 const stopped = [
   ['container', 'stopContainer', 'stopContainer u'],
@@ -120,38 +102,6 @@ test('a container that the kubelet removes first is no failure, and does not cou
   expect(node.reports).toMatchObject([{ result: 'Succeeded', removed: 1, errors: 0 }]);
   expect(await node.registry.metrics()).toContain(
     'dustpan_removed_objects_total{unit="containergc",reason="DeadContainer"} 1',
-  );
-});
-
-test('a removal that the shutdown interrupts does not count as failed', async () => {
-  const node = nodeWithPod();
-  node.governance = governed(nodePolicy({ logs: logsRule() }));
-  node.logs.add(log('default_gone_uid-gone/main/0.log'));
-  await node.pass();
-  node.clock.advance(60_000);
-  const abort = new AbortController();
-  node.logs.removeDirectory = (_, signal) => {
-    abort.abort();
-    return Promise.reject(signal.reason as Error);
-  };
-  await expect(node.pass(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
-  expect(node.warnings).toEqual([]);
-  expect(await node.registry.metrics()).toContain(
-    'dustpan_failed_objects_total{unit="containergc",reason="OrphanedLogs"} 0',
-  );
-});
-
-test('a removal that fails during the shutdown is logged and counted', async () => {
-  const node = nodeWithPod(...attempts(2));
-  const abort = new AbortController();
-  node.runtime.fail('removeContainer');
-  changeAt(node.runtime, 'removeContainer', 1, () => {
-    abort.abort();
-  });
-  await expect(node.pass(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
-  expect(node.warnings).toHaveLength(1);
-  expect(await node.registry.metrics()).toContain(
-    'dustpan_failed_objects_total{unit="containergc",reason="DeadContainer"} 1',
   );
 });
 

@@ -57,7 +57,6 @@ test.each<
   ['do not include other names, links and other depths', others, none, '', ''],
   ['are kept while they are compressed', [rotated('1.tmp', 1), rotated('2.tmp', 60)], none, '2.tmp'],
   ['are kept just after a write: the runtime has not opened the new log', fresh, zero, '1', '2 UnderLimit'],
-  ['count for the limit just after a write', fresh, one, '1', '2 UnderLimit'],
   ['are limited while the pods are unknown', set, one, '1.gz, 2.gz', undefined, { ...here, pods: undefined }],
   ['of static pods are kept', set.slice(0, 1), none, '', undefined, isStatic],
 ])('rotated logs %s', (_, logs, limits, ...[removed, alsoKept, node = here]) => {
@@ -71,25 +70,10 @@ test.each<
 
 test.each<Row>([
   {
-    name: 'in a removed directory have no decision of their own',
-    node: { logs: [log(`default_gone_uid-gone/main/${rotation('1')}`)] },
-    removed: ['pods/default_gone_uid-gone OrphanedLogs'],
-    kept: [],
-  },
-  {
     name: 'in a directory that the kubelet did not create are kept',
     node: { logs: [log(`mine/main/${rotation('1')}`)] },
     removed: [],
     kept: ['pods/mine NotKubelets', `pods/mine/main/${rotation('1')} NotKubelets`],
-  },
-  {
-    name: 'of a removed container have no decision of their own',
-    node: {
-      ...here,
-      containers: [dead('c0', 9, { attempt: 0 }), dead('c1', 8, { attempt: 1 })],
-      logs: [rotated('1', 9), written('1.log.20260101-000001', 8)],
-    },
-    removed: ['c0 DeadContainer', `pods/${dir}/1.log.20260101-000001 RotatedLog`],
   },
   {
     name: 'are kept while the sandboxes are unknown: the pod may be static',
@@ -123,8 +107,6 @@ describe('logs of attempts that the runtime no longer has', () => {
   const notOne = { maxPerPodContainer: 0 };
   const tenMinutes = { minimumAgeMs: 600_000 };
   const off = { logs: logsRule({ orphanedDirectories: false }) };
-  const dead2 = dead('c2', 9, { attempt: 2 });
-  const side = container('side', { attempt: 3, name: 'side' });
 
   test.each<[string, Row['node'], removed: readonly number[], Pick<Row, 'kept' | 'policy' | 'given'>?]>([
     [
@@ -139,8 +121,6 @@ describe('logs of attempts that the runtime no longer has', () => {
       [0, 1, 2],
       { policy: notOne },
     ],
-    ['have a place after a newer dead container', { ...restarted, containers: [running(3), dead2] }, [0, 1]],
-    ['have no place after a container of another name', { ...restarted, containers: [side] }, [0, 1, 2]],
     ['of a pod that looks gone once are kept', { logs }, [], { given: { assumeGone: false } }],
     ['of a static pod are kept', { ...restarted, ...isStatic }, []],
     ['of an opted-out pod are kept', { ...restarted, ...optedOut }, []],

@@ -167,8 +167,6 @@ export class Node {
   live: Partial<NodeConfirmation> | Error = {};
   /** Requests to confirm the node so far. */
   confirmations = 0;
-  /** Whether the Node object is known. */
-  hasNode = true;
   /** Calls of `onProgress` so far. */
   progress = 0;
   readonly #manager: ContainerGcManager;
@@ -190,8 +188,7 @@ export class Node {
       pods: () => this.pods,
       governance: () => this.governance,
       live: { confirm: () => this.#confirm(), podState: (pod) => this.#podState(pod) },
-      node: () =>
-        this.hasNode ? { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' } : undefined,
+      node: () => ({ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' }),
       onProgress: () => (this.progress += 1),
       onPass: (report, inventory, lastRemoved) => {
         this.reports.push(report);

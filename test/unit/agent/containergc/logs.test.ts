@@ -12,7 +12,6 @@ import {
   link,
   log,
   logsRule,
-  planOf,
   rule,
   staticSource,
   type Row,
@@ -190,16 +189,6 @@ test.each<Row>([
     removed: [],
     kept: ['service', 'a_b_c-service', 'x-0123456789abcdef'].map((it) => `containers/${it}.log NotKubelets`),
   },
-  {
-    name: 'to a link below the root of the pods',
-    node: {
-      logs: [
-        link(`x_y_z-${'a'.repeat(64)}.log`, 'x_y_z/main/0.log'),
-        { ...log('x_y_z/main/0.log'), target: 'other.log' },
-      ],
-    },
-    removed: ['pods/x_y_z OrphanedLogs'],
-  },
   { name: 'not a *.log link', node: { logs: [link('x-0123456789.txt', old)] }, removed: [], kept: [] },
   {
     name: 'containers not known',
@@ -222,8 +211,4 @@ test('an incomplete listing makes no link broken', () => {
   expect(removalsOf(planContainerGc({ ...facts, logs }, { governance: governedBy(rule()), now }))).toEqual(
     [],
   );
-});
-
-test('logs that could not be listed have no decision', () => {
-  expect(planOf({ logs: undefined })).toMatchObject({ removals: [], kept: [], warnings: [] });
 });

@@ -41,19 +41,6 @@ test('container, sandbox, log and link of a pod that is gone for two passes are 
   ]);
 });
 
-test('a container is removed after its log and its link, as the kubelet does', async () => {
-  const node = nodeWithGonePod();
-  changeAt(node.runtime, 'removeContainer', 1, () => {
-    node.logs.calls.push('container');
-  });
-  await node.passTwice();
-  expect(node.logs.calls.slice(0, 3)).toEqual([
-    `log ${goneLog}`,
-    `link /var/log/containers/${goneLink}`,
-    'container',
-  ]);
-});
-
 test.each<readonly [string, (node: Node) => unknown, result: string]>([
   ['no policy', (node) => (node.governance = keptBy('NoPolicy')), 'Idle'],
   ['an opted-out node', (node) => (node.governance = keptBy('KeepMarked')), 'Idle'],
@@ -135,40 +122,11 @@ test('a log that cannot be removed keeps its container; the others are removed, 
   ]);
 });
 
-test('a pod that was found does not make the others wait again', async () => {
-  const node = new Node();
-  node.runtime.add(dead('a', 60, { pod: 'found' }), dead('b', 60, { pod: 'gone' }));
-  await node.pass();
-  node.podResponses.set('uid-found', 'exists');
-  node.runtime.fail('removeContainer', { target: 'b' });
-  await expect(node.pass()).rejects.toThrow('1 of 1 failed');
-  node.podResponses.clear();
-  node.clock.advance(60_000);
-  await node.pass();
-  expect(node.left).toEqual(['a']);
-  await node.pass();
-  expect(node.left).toEqual([]);
-});
-
 test('the links to the logs of a directory are removed with it', async () => {
   const node = new Node(nodePolicy({ logs: logsRule({ brokenLinks: false }) }));
   node.logs.add(log('default_gone_uid-gone/main/0.log'), link(goneLink, goneLog));
   await node.passTwice();
   expect(node.logs.paths).toEqual([]);
-});
-
-test('every failed pass has an Event if the Node object is known, and no other pass has one', async () => {
-  const node = new Node();
-  node.runtime.fail('listContainers', { times: 2 });
-  await expect(node.pass()).rejects.toThrow('listing containers and sandboxes');
-  await expect(node.pass()).rejects.toThrow('listing containers and sandboxes');
-  await node.pass();
-  node.hasNode = false;
-  node.runtime.fail('listContainers');
-  await expect(node.pass()).rejects.toThrow('listing containers and sandboxes');
-  expect(node.recorder.reasons).toEqual(['ContainerGCFailed Node/node-1', 'ContainerGCFailed Node/node-1']);
-  expect(node.reports.map(({ result }) => result)).toEqual(['Failed', 'Failed', 'Idle', 'Failed']);
-  expect(node.inventories[0]).toBeUndefined();
 });
 
 test('a runtime that is no longer ready in the middle of a pass ends the pass', async () => {
@@ -228,18 +186,6 @@ test('each removal is logged, and shows that a long pass is not stuck', async ()
   expect(node.progress).toBe(3);
 });
 
-test('a shutdown ends the pass after the current removal, without a report', async () => {
-  const node = nodeWithPod(...attempts(9));
-  const abort = new AbortController();
-  changeAt(node.runtime, 'removeContainer', 1, () => {
-    abort.abort();
-  });
-  await expect(node.pass(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
-  expect(node.runtime.changes).toEqual(['removeContainer c0']);
-  expect(node.left).not.toContain('c0');
-  expect(node.reports).toEqual([]);
-});
-
 test('logs of removed attempts with their rotations, rotated logs and links are removed and counted', async () => {
   const node = nodeWithPod(container('live', { attempt: 2 }), container('b'.repeat(64), { name: 'side' }));
   node.governance = governed(nodePolicy({ logs: logsRule({ maxRotatedPerContainer: 0 }) }));
@@ -277,4 +223,35 @@ test('a clock that jumps ahead makes no container old, neither in that pass nor 
     await node.pass();
     expect(node.left, `${minutes} minutes later`).toEqual(minutes < 25 ? ['young'] : []);
   }
+});
+
+test('the report names what was removed, newest first, with its pod, reason, policy, size and time', async () => {
+  const node = new Node();
+  const goneLog = '/var/log/pods/default_gone_uid-gone/main/0.log';
+  node.runtime.add(dead('gone-0', 60, { pod: 'gone' }), down('gone', 60));
+  node.runtime.statuses.set('gone-0', { logPath: goneLog });
+  node.logs.add(
+    log('default_gone_uid-gone/main/0.log'),
+    log('default_gone_uid-gone/main/0.log.20260101-000001'),
+    log('default_gone_uid-gone/side/0.log'),
+    link('stray_default_main-0123456789.log', '/var/log/pods/default_x_uid-x/main/0.log'),
+  );
+  node.pods = [];
+  await node.pass();
+  expect(node.lastRemoved).toMatchObject([{ kind: 'LogLink' }]);
+  node.clock.advance(60_000);
+  await node.pass();
+  const shown = node.lastRemoved.map(({ kind, name, pod, reason, bytes }) => [
+    ...[kind, name, pod?.name, reason, bytes],
+  ]);
+  expect(shown).toEqual([
+    ['LogDirectory', undefined, 'gone', 'OrphanedLogs', 100],
+    ['Sandbox', undefined, 'gone', 'Sandbox', undefined],
+    ['Container', 'main', 'gone', 'PodGone', 200],
+    ['LogLink', undefined, undefined, 'BrokenLink', undefined],
+  ]);
+  const [directory, , container, stray] = node.lastRemoved;
+  const atMs = node.clock.now().getTime();
+  expect(directory).toMatchObject({ id: '/var/log/pods/default_gone_uid-gone', policy: 'default', atMs });
+  expect([container?.id, stray?.atMs]).toEqual(['gone-0', atMs - 60_000]);
 });

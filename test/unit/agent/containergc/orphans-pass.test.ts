@@ -87,14 +87,6 @@ test.each(['list', 'inspect'])('a search that fails (%s) costs a warning, not th
   expect(node.inventories.at(-1)?.orphans).toBeUndefined();
 });
 
-test('while the pods are not known nothing is searched', async () => {
-  const node = nodeWithOrphans();
-  node.pods = undefined;
-  await node.passTwice();
-  expect(node.inventories.at(-1)?.orphans).toBeUndefined();
-  expect(removalsOf(node)).toEqual([]);
-});
-
 test('places are listed before the runtime and the pods', async () => {
   const node = nodeWithOrphans();
   const calls: string[] = [];
@@ -104,11 +96,4 @@ test('places are listed before the runtime and the pods', async () => {
   };
   await node.pass();
   expect(calls).toEqual(['list', 'listContainers']);
-});
-
-test('a shutdown during a search is not a failed search', async () => {
-  const node = nodeWithOrphans();
-  node.orphans.failing.add('list');
-  await expect(node.pass(AbortSignal.abort(new Error('stopping')))).rejects.toThrow('stopping');
-  expect(node.warnings).toEqual([]);
 });

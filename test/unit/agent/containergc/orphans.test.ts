@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import type { ContainerGcFacts } from '../../../../src/agent/containergc/facts.ts';
 import { orphanInventory } from '../../../../src/agent/containergc/orphans.ts';
 import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
-import { observeGone } from '../../../../src/agent/containergc/pods.ts';
 import { recheck } from '../../../../src/agent/containergc/recheck.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type { OrphansPolicy } from '../../../../src/api/policy/policy.ts';
@@ -81,28 +80,12 @@ describe('a plan', () => {
     expect(decided({}, groupsOnly)).toEqual([group, 'PodDirectory Keep RuleOff']);
   });
 
-  test('without a search nothing is decided', () => {
-    expect(verdicts({ orphans: undefined })).toEqual([]);
-    expect(verdicts({ orphans: found() })).toEqual([]);
-  });
-
   test('removes nothing of other kinds without a rule for them', () => {
     const node = { ...both(), ...seen(2), containers: [dead('a', 60)], sandboxes: [down('pod', 60)] };
     expect(verdicts(node).filter((one) => one.includes('RuleOff'))).toEqual([
       'Container Keep RuleOff',
       'Sandbox Keep RuleOff',
     ]);
-  });
-});
-
-describe('sightings', () => {
-  test('count static pods too, so that two passes are reported', () => {
-    const orphans = found({ podCgroups: [orphan({ podUid: staticUid })] });
-    const once = observeGone(new Map(), factsOf({ orphans }), { now });
-    expect(once.get(staticUid)).toBe(1);
-    // A static pod that only its containers show is not counted.
-    const running = container('c', { state: 'Exited', labels: { 'io.kubernetes.pod.uid': staticUid } });
-    expect(observeGone(new Map(), factsOf({ containers: [running] }), { now }).size).toBe(0);
   });
 });
 

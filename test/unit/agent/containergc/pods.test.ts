@@ -82,14 +82,6 @@ test.each<Row>([
     ],
   },
   {
-    name: 'a young container in quarantine is due at the minimum age: its pod is gone by then',
-    node: { ...gone, sightings: { 'uid-gone': 1 } },
-    policy: { minimumAgeMs: 7_200_000 },
-    given: { assumeGone: false },
-    removed: [],
-    kept: ['g TooYoung 13:00:00', 'gone-sandbox InUse'],
-  },
-  {
     name: 'containers in unknown state or just created are removed',
     node: {
       ...gone,

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import {
   containerTarget,
   decide,
-  isKept,
   isRemoval,
   sandboxTarget,
   type Because,
@@ -191,19 +190,13 @@ describe('a node', () => {
     expect(planContainerGc(unknown, { governance: ungoverned, now }).kept).toEqual([]);
   });
 
-  test('counts nothing that is unknown, and no removals without a plan', () => {
+  test('counts nothing that is unknown', () => {
     const unknown = factsOf({ containers: undefined, sandboxes: undefined, logs: undefined });
     const nothing = { total: 0, removable: 0 };
-    const plan = { rule: undefined, ends: new Map(), removals: [], kept: [], warnings: [] };
+    const plan = planContainerGc(unknown, { governance: ungoverned, now });
     expect(inventoryOf(unknown, plan)).toEqual({
       ...{ containers: nothing, sandboxes: nothing, logs: undefined, offenders: [] },
       orphans: undefined,
-    });
-    const subject = { target: containerTarget(old), policy: undefined };
-    const kept = [decide(subject, { reason: 'UnknownState' })].filter(isKept);
-    expect(inventoryOf(node, { ...plan, kept })).toMatchObject({
-      ...{ containers: { total: 1, removable: 0 }, logs: { bytes: 100 } },
-      offenders: [{ kind: 'LogDirectory', name: 'pod', bytes: 100, reason: undefined }],
     });
   });
 });

@@ -83,8 +83,6 @@ export class Node {
   inodes:
     { readonly total: number; readonly other: number; readonly of: (name: string) => number } | undefined;
   diskError: Error | undefined;
-  /** Whether the Node object is known. */
-  hasNode = true;
   #manager: ImageGcManager;
 
   constructor() {
@@ -187,8 +185,7 @@ export class Node {
       pods: () => this.pods,
       governance: () => this.governance,
       live: { confirm: () => this.#confirm() },
-      node: () =>
-        this.hasNode ? { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' } : undefined,
+      node: () => ({ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' }),
       logBytes: () => Promise.resolve(70),
       onProgress: () => (this.progress += 1),
       metrics: startedMetrics(this.registry),

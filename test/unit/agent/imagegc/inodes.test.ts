@@ -32,12 +32,6 @@ describe('a plan for inodes', () => {
       { state: 'Free', crossed: ['inodes'], wantedInodes: 100, plannedInodes: 810 },
     ],
     [
-      'spreads those of the images if the runtime counts them: 20 for a, 160 for b',
-      { disk: { inodesUsed: 200 } },
-      enough,
-      { plannedInodes: 180 },
-    ],
-    [
       'does not believe a runtime that counts more inodes than are used',
       { disk: { inodesUsed: 5000 } },
       enough,
@@ -55,7 +49,6 @@ describe('a plan for inodes', () => {
       enough,
       { crossed: ['bytes'], wantedBytes: 550, wantedInodes: 0, usedInodesPercent: 85 },
     ],
-    ['is off without the block', { inodes: undefined }, '', { state: 'Idle' }],
     ['needs no threshold for bytes', { highThresholdPercent: 100 }, enough, { state: 'Free' }],
     ['needs less by the images that are too old', minutes(25), 'a Age, b Space', { wantedInodes: 10 }],
     [
@@ -65,18 +58,6 @@ describe('a plan for inodes', () => {
       uncounted,
     ],
     ['never removes for inodes of which it reports 0', { disk: { inodes: 0, inodesFree: 0 } }, '', uncounted],
-    [
-      'does not believe the inodes of a disk without capacity',
-      { disk: { capacityBytes: 0, availableBytes: 0 } },
-      '',
-      { state: 'Unknown', crossed: [] },
-    ],
-    [
-      'takes more free inodes than there are for none used',
-      { disk: { inodesFree: 2000 } },
-      '',
-      { usedInodesPercent: 0 },
-    ],
   ])('%s', (_, { disk, ...over }, removed, expected) => {
     const plan = planOf(facts(three, { records, disk: { ...crossed, ...disk } }), { inodes, ...over });
     expect(verdicts(plan).removed.join(', ')).toBe(removed);
@@ -88,11 +69,6 @@ describe('a plan for inodes', () => {
     expect(verdicts(plan).kept).toEqual({ a: 'DiskUnknown', b: 'DiskUnknown', c: 'DiskUnknown' });
     expect(plan).toMatchObject({ state: 'Unknown', isUncounted: false });
   });
-
-  test('removes every unused image if their sizes are unknown', () => {
-    const unsized = ['a', 'b'].map((name) => image(name, { sizeBytes: 0 }));
-    expect(verdicts(planOf(facts(unsized, { disk: crossed }), { inodes })).removed).toHaveLength(2);
-  });
 });
 
 describe('a pass for inodes', () => {
@@ -103,20 +79,6 @@ describe('a pass for inodes', () => {
     node.otherBytes = -8000;
     node.governance = governed({ inodes });
     await node.observe();
-  });
-
-  test('removes images until the file system shows enough, whatever the estimate was', async () => {
-    // 900 of 1000 are used. The estimate is 50 for each image, but a and b have 10.
-    node.inodes = {
-      total: 1000,
-      other: 450,
-      of: (name) => (name === 'a' || name === 'b' ? 10 : name === 'c' ? 60 : name === 'd' ? 90 : 56),
-    };
-    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 4 });
-    expect(node.left).toBe('e f g h i');
-    expect(node.recorder.events).toEqual([]);
-    expect(await node.metric('dustpan_image_gc_wanted_inodes')).toBe(100);
-    expect(await node.metric('dustpan_image_filesystem_used_inodes_ratio')).toBe(0.9);
   });
 
   test('records an Event that names the inodes if all images are not enough', async () => {
@@ -157,16 +119,6 @@ describe('a pass for inodes', () => {
     expect(await node.pass()).toMatchObject({
       ...{ result: 'Short', removed: 1, message: 'the inodes of the file system cannot be measured' },
     });
-  });
-
-  test('fails with the inodes in its message if images cannot be removed', async () => {
-    node.inodes = { total: 1000, other: 0, of: () => 100 };
-    node.runtime.before = (call) => {
-      if (call === 'removeImage') throw new Error('busy');
-    };
-    expect((await node.pass()).message).toContain(
-      'wanted to free 100 inodes, but freed 0 inodes with errors in image deletion: ',
-    );
   });
 
   test('warns on a file system that reports no inodes', async () => {

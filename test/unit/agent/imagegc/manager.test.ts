@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { RuntimeError } from '../../../../src/cri/runtime.ts';
-import { changeAt, container, image } from '../../../fakes/runtime.ts';
+import { changeAt, container } from '../../../fakes/runtime.ts';
 import { keptBy } from '../builders.ts';
 import { nodePod } from './builders.ts';
 import { governed, Node } from './environment.ts';
@@ -32,27 +32,12 @@ describe('a full disk', () => {
     expect(node.progress).toBe(1);
   });
 
-  test('costs at least one image, even if rounding shows nothing to free', async () => {
-    node.otherBytes = -499;
-    node.governance = governed({ highThresholdPercent: 86, lowThresholdPercent: 86 });
-    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
-  });
-
   test('counts image sizes if it cannot be measured', async () => {
     node.runtime.before = (call) => {
       if (call === 'removeImage') node.diskError = new Error('statfs failed');
     };
     expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 2, freedBytes: 1000 });
     expect(node.left).toBe('c d e f g h i');
-  });
-
-  test('stops at maxImagesPerPass without an Event', async () => {
-    node.otherBytes = 900;
-    node.governance = governed({ maxImagesPerPass: 1 });
-    expect(await node.pass()).toMatchObject({
-      ...{ result: 'Short', removed: 1, message: 'maxImagesPerPass is 1: more images are due' },
-    });
-    expect(node.recorder.events).toEqual([]);
   });
 
   test('does not cost every image when the file system does not show the freed space', async () => {
@@ -73,13 +58,6 @@ describe('an image on the remove list', () => {
     node.governance = governed({ remove: [{ image: 'c', untilMs: Number.MAX_SAFE_INTEGER }] });
   });
   const listOf = () => node.inventories.at(-1)?.removeList;
-
-  test('is removed from a disk with enough space, and no other is', async () => {
-    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
-    expect(node.left).toBe('a b d e f g h i');
-    expect(await node.metric('dustpan_image_garbage_collected_total', { reason: 'requested' })).toBe(1);
-    expect(listOf()).toEqual([{ image: 'c', inUse: 0, kept: 0 }]);
-  });
 
   test('is kept while the clock of the node, which decides about the end of the entry, is wrong', async () => {
     node.live = { clockSkewMs: 61_000 };
@@ -163,7 +141,6 @@ describe('the pass ends early', () => {
 
   test.each<[name: string, change: (node: Node) => unknown, result: string, message: string]>([
     ['the policy is a dry run', (it) => (it.governance = governed({}, dryRun)), 'Short', changed],
-    ['the policy is deleted', (it) => (it.governance = keptBy('NoPolicy')), 'Short', changed],
     ['the clock jumps', jump, 'Short', 'the clock has jumped'],
     ['the runtime is not ready', ({ runtime }) => (runtime.notReady = 'Down'), 'Failed', notReady],
   ])('when %s, and records the removals', async (_name, change, result, message) => {
@@ -172,35 +149,12 @@ describe('the pass ends early', () => {
     expect(node.state.written?.removed).toMatchObject([{ digest: 'sha256:a' }]);
     expect(node.recorder.events).toEqual([]);
   });
-
-  test('at a shutdown, and records the removals', async () => {
-    const stop = new AbortController();
-    changeAt(node.runtime, 'removeImage', 1, () => {
-      stop.abort();
-    });
-    expect(await node.pass(stop.signal)).toMatchObject({ removed: 1, message: 'shutting down' });
-    expect(node.state.written?.removed).toMatchObject([{ digest: 'sha256:a' }]);
-    expect(node.left).toBe('b c d e f g h i');
-  });
 });
 
 test.each([-3_600_000, 3_600_000])('a pass removes nothing after the clock was set by %d ms', async (ms) => {
   node.clock.stepWall(ms);
   expect(await node.pass()).toMatchObject({ result: 'Unknown', removed: 0, message: 'ClockUnsure' });
   expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
-});
-
-test('images that the runtime refuses to remove fail every pass in which they are too old, tried or not', async () => {
-  for (const { id } of node.runtime.images.slice(0, 8))
-    node.runtime.fail('removeImage', { target: id, times: 100 });
-  node.otherBytes = -5_000;
-  node.governance = governed({ maximumAgeMs: 1 });
-  for (let i = 0; i < 5; i += 1) await node.pass();
-  expect(await node.pass()).toMatchObject({
-    result: 'Failed',
-    message: 'the runtime refuses to remove 8 images; dustpan tries again after a pause',
-  });
-  expect(node.left).toBe('a b c d e f g h');
 });
 
 describe('a removal that fails', () => {
@@ -228,47 +182,6 @@ describe('a removal that fails', () => {
     expect(node.left).toBe('a c d e f g h i');
     expect(node.runtime.changes).toEqual(['removeImage sha256:a', 'removeImage sha256:b']);
   });
-
-  test('also if the runtime reports success and still has the image, as CRI-O does for one in a read-only store', async () => {
-    const [first] = node.runtime.images;
-    changeAt(node.runtime, 'imageStatus', 1, () => node.runtime.add(first ?? image('a')));
-    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1, errors: 1 });
-    expect(node.left).toBe('c d e f g h i a');
-    expect(await node.pass()).toMatchObject({ result: 'Idle', removed: 0 });
-  });
-
-  test('is a success if only the query after it fails', async () => {
-    node.runtime.fail('imageStatus');
-    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1, errors: 0 });
-  });
-
-  test('does not change the order if the runtime is not available', async () => {
-    node.runtime.fail('removeImage', { error: new RuntimeError('no socket', 'unavailable') });
-    await node.pass();
-    await node.pass();
-    expect(node.left).toBe('b c d e f g h i');
-  });
-});
-
-test.each([
-  { name: 'by its tags', tags: ['example.com/model:1', 'example.com/model:2'] },
-  { name: 'by its digest if it has no tag', tags: [] },
-])('an artifact of CRI-O, whose id is the digest of its manifest, is removed $name', async ({ tags }) => {
-  const id = 'f'.repeat(64);
-  const digest = `example.com/model@sha256:${id}`;
-  node.runtime.images = [];
-  node.clock.advance(60_000);
-  // It is older than the others.
-  node.runtime.add(image('model', { id, tags, digests: [digest], sizeBytes: 500 }));
-  await node.observe();
-  node.fill();
-  node.otherBytes = -1000;
-  await node.observe();
-  expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1, freedBytes: 1000 });
-  expect(node.runtime.changes).toEqual(
-    (tags.length > 0 ? tags : [digest]).map((name) => `removeImage ${name}`),
-  );
-  expect(node.left).toBe('a b c d e f g h i');
 });
 
 describe('while the caches are stale', () => {
@@ -301,16 +214,6 @@ describe('while the caches are stale', () => {
   });
 });
 
-test('an image that is gone meanwhile is neither removed nor kept', async () => {
-  changeAt(node.runtime, 'listImages', 2, () => {
-    node.runtime.images = node.runtime.images.slice(1);
-  });
-  await node.pass();
-  expect(node.runtime.changes).not.toContain('removeImage a');
-  expect(node.log.lines.map(({ message }) => message)).toContain('image is already gone');
-  expect(await node.metric('dustpan_skipped_objects_total', { reason: 'Gone' })).toBeUndefined();
-});
-
 test('nothing is removed when the API server does not respond, and the report has the error', async () => {
   node.liveError = new Error('reading pods', { cause: new Error('connect ECONNREFUSED') });
   expect(await node.pass()).toMatchObject({
@@ -335,17 +238,5 @@ describe('a clock that differs from the API server’s', () => {
       message: `the clock of this node is 61 s ${clockSkewMs > 0 ? 'ahead of' : 'behind'} the API server's`,
     });
     expect(await node.metric('dustpan_skipped_objects_total', { reason: 'ClockUnsure' })).toBe(9);
-  });
-
-  test('by one minute is tolerated', async () => {
-    node.otherBytes = -5_000;
-    node.governance = governed({ maximumAgeMs: 1 });
-    node.live = { clockSkewMs: 60_000 };
-    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 9 });
-  });
-
-  test('does not keep images that are removed for space', async () => {
-    node.live = { clockSkewMs: 3_600_000 };
-    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
   });
 });

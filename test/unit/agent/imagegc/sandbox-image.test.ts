@@ -12,10 +12,6 @@ const pinned = { ...former, pinned: true };
 
 test.each<{ name: string; reported: string | undefined; listed: readonly RuntimeImage[]; kept: string }>([
   {
-    name: 'that the runtime reports is kept, and no other pause image',
-    ...{ reported: 'registry.k8s.io/pause:3.10', listed: [used, former], kept: 'used' },
-  },
-  {
     name: 'that the runtime reports is kept under any name',
     ...{ reported: 'registry.example.com/infra:1', listed: [infra, former], kept: 'infra' },
   },
@@ -27,10 +23,6 @@ test.each<{ name: string; reported: string | undefined; listed: readonly Runtime
   {
     name: 'that the runtime reports is not listed: every pause image is kept',
     ...{ reported: 'registry.example.com/infra:1', listed: [used, former], kept: 'used former' },
-  },
-  {
-    name: 'is unknown: every pause image is kept',
-    ...{ reported: undefined, listed: [used, former], kept: 'used former' },
   },
   {
     name: 'is unknown and one pause image is pinned: every one is kept, because the pin may be out of date',

@@ -50,12 +50,8 @@ test.each<{
   readonly expected: readonly number[][];
 }>([
   { name: 'once', sizes: [79, 81, 82, 90], expected: [[], [80], [], []] },
-  { name: 'each level', sizes: [81, 96, 200], expected: [[80], [95], []] },
   { name: 'only the highest of the new ones', sizes: [50, 120], expected: [[], [95]] },
-  { name: 'not the lower one when usage falls', sizes: [96, 85, 81], expected: [[95], [], []] },
   { name: 'again after usage fell below it', sizes: [81, 80, 81], expected: [[80], [], [80]] },
-  { name: 'the higher one again after usage fell below it', sizes: [96, 90, 96], expected: [[95], [], [95]] },
-  { name: 'none below the lowest', sizes: [40, 60, 80], expected: [[], [], []] },
 ])('a level is raised: $name', ({ sizes, expected }) => {
   const watcher = new Watcher();
   expect(sizes.map((size) => watcher.raises(size))).toEqual(expected);
@@ -84,7 +80,6 @@ const fill = [70, 80, 90];
 test.each<
   [name: string, sizes: readonly number[], left: number | undefined, evictAt?: number, isMemory?: true]
 >([
-  ['counts until the limit', fill, 60],
   ['counts until evictAtPercent', fill, 30, 95],
   ['is 0 above evictAtPercent', [76, 86, 96], 0, 95],
   ['counts until the limit of a volume in memory, whatever evictAtPercent', fill, 60, 85, true],
@@ -111,23 +106,6 @@ test('the history outlives one missing measurement, not 16 minutes without one',
   expect(watcher.raises(85)).toEqual([]);
   watcher.pass(undefined, 16);
   expect(watcher.raises(85)).toEqual([80]);
-});
-
-test('a deleted pod is forgotten', () => {
-  const watcher = new Watcher();
-  watcher.raises(85);
-  expect(watcher.history.size).toBe(1);
-  watcher.pods = [];
-  watcher.pass(undefined);
-  expect(watcher.history.size).toBe(0);
-});
-
-test('a new pod of the same name has its own history', () => {
-  const watcher = new Watcher();
-  expect(watcher.raises(85)).toEqual([80]);
-  watcher.pods = [storagePod('p', scratch, { uid: 'uid-other' })];
-  const { raised } = watcher.pass({ volumes: { tmp: 85 } });
-  expect(raised.map(({ pod: { uid } }) => uid)).toEqual(['uid-other']);
 });
 
 test('a level that the policy adds is raised only above the levels that are raised', () => {

@@ -2,7 +2,10 @@ import { expect, test } from 'vitest';
 import type { StorageInventory } from '../../../../src/api/local-storage.ts';
 import { isWorthWriting } from '../../../../src/agent/report/change.ts';
 import { planReport } from '../../../../src/agent/report/plan.ts';
+import type { PressureInventory } from '../../../../src/api/report/node-signals.ts';
 import { now, policy } from '../../../builders.ts';
+import { keptBy } from '../builders.ts';
+import { crossed, crossedOf, governedBy, pressurePolicy, reading } from '../nodepressure/builders.ts';
 import { evictionRequest, expectStorable, facts, offender, storageWarning } from './builders.ts';
 
 const { uid, generation } = policy();
@@ -74,41 +77,98 @@ test('more requests than can be listed are listed page by page, and each page is
   );
 });
 
-test('32 entries are listed, and all are counted', () => {
-  const status = planned({
-    ...nothing,
-    warnings: names(40).map((name) => storageWarning(name)),
-    evictionRequests: names(40).map((name) => evictionRequest(name)),
-  });
-  expect([status.storageWarningCount, status.evictionRequestCount]).toEqual([40, 40]);
-  expect(status.storageWarnings?.map(({ pod }) => pod.name)).toEqual(names(32));
-  expect(status.evictionRequests?.map(({ pod }) => pod.name)).toEqual(names(32));
-});
-
-test('no warnings and requests are 0; without an inventory there is no field', () => {
-  expect(planned(nothing)).toMatchObject({
-    storageWarningCount: 0,
-    storageWarnings: [],
-    evictionRequestCount: 0,
-  });
-  expect(planned(undefined)).not.toHaveProperty('storageWarningCount');
-  expect(planned(undefined)).not.toHaveProperty('evictionRequests');
-});
-
-test('warnings and requests are within the bounds of the schema', () => {
-  const long = 'x'.repeat(5_000);
-  const pod = { namespace: long, name: long, uid: long };
-  const huge = { observedBytes: 1e300, observedAtMs: 1e300, gracePeriodSeconds: 1e9 };
-  const status = planned({
-    ...nothing,
-    warnings: [{ ...storageWarning('a', { percent: 400, usedBytes: -1 }), pod, sinceMs: Number.NaN }],
-    evictionRequests: [evictionRequest('b', { pod, subject: long, ...huge })],
-  });
-  expect(status.storageWarnings?.[0]).toMatchObject({ percent: 100, observedBytes: 0 });
-});
-
 test('volumes are among the largest offenders', () => {
   const [kind, id, name, namespace] = ['Volume', 'u', 'a/tmp', 'web'] as const;
   const volume = offender({ kind, id, name, namespace, bytes: 9, reason: 'NoLimit' });
   expect(planned({ ...nothing, offenders: [volume] }).largestOffenders).toEqual([volume]);
+});
+
+const governance = governedBy(pressurePolicy());
+const calm: PressureInventory = {
+  ...{ policy: { uid, generation }, states: [], readings: [], warnings: [], requests: [] },
+};
+
+const reported = (pressure: PressureInventory | undefined) => {
+  const status = planReport(facts({ governance, pressure }), undefined, now);
+  expectStorable(status);
+  return status;
+};
+
+const conditionOf = (pressure: PressureInventory | undefined): string | undefined => {
+  const found = reported(pressure).conditions?.find(({ type }) => type === 'PressureAhead');
+  return found && `${found.status} ${found.reason}: ${found.message}`;
+};
+
+const ahead = crossed({ crossedSinceMs: undefined, isUnderPressure: false, wanted: 0 });
+
+test.each([
+  {
+    name: 'nothing was read',
+    pressure: undefined,
+    is: 'Unknown SignalsUnknown: The agent has not read the signals from the kubelet',
+  },
+  {
+    name: 'all is well',
+    pressure: calm,
+    is: 'False EnoughAvailable: No threshold is crossed or will be soon',
+  },
+  {
+    name: 'a threshold is near',
+    pressure: { ...calm, states: [ahead], warnings: ['One.', 'Two.'] },
+    is: 'True ThresholdAhead: One. Two.',
+  },
+  {
+    name: 'a threshold is crossed',
+    pressure: { ...calm, states: [crossed()], warnings: ['One.'] },
+    is: 'True ThresholdCrossed: One.',
+  },
+])('the condition PressureAhead: $name', ({ pressure, is }) => {
+  expect(conditionOf(pressure)).toBe(is);
+});
+
+test('without a rule there is no condition', () => {
+  const status = planReport(facts({ pressure: undefined }), undefined, now);
+  expect(status.conditions?.map(({ type }) => type)).not.toContain('PressureAhead');
+  const kept = planReport(facts({ governance: keptBy('NoPolicy') }), undefined, now);
+  expect(kept.conditions?.map(({ type }) => type)).not.toContain('PressureAhead');
+});
+
+test('signals have what is available, both thresholds, the growth, and when the nearer threshold is or was crossed', () => {
+  const state = crossed({
+    reading: { ...crossed().reading, available: 299 },
+    ours: { value: 150, text: '15%', secondsLeft: 120 },
+    kubelets: { value: 100, text: '10%', secondsLeft: 300 },
+    ...{ growthPerMinute: 60, crossedSinceMs: undefined },
+  });
+  const inodes = reading({ signal: 'containerfs.inodesFree', available: 1, capacity: 3 });
+  const past = crossedOf('imagefs.available');
+  const readings = [state.reading, inodes, past.reading];
+  const { signals } = reported({ ...calm, states: [state, past], readings });
+  const measuredTime = '2026-01-15T12:00:00Z';
+  expect(signals).toEqual([
+    {
+      ...{ name: 'nodefs.available', available: 299, capacity: 1000, availablePercent: 29, measuredTime },
+      ...{
+        threshold: 150,
+        kubeletThreshold: 100,
+        growthPerMinute: 60,
+        thresholdTime: '2026-01-15T12:02:00Z',
+      },
+    },
+    { name: 'containerfs.inodesFree', available: 1, capacity: 3, availablePercent: 33, measuredTime },
+    {
+      ...{ name: 'imagefs.available', available: 100, capacity: 1000, availablePercent: 10, measuredTime },
+      ...{ threshold: 150, crossedSince: '2026-01-15T11:58:00Z' },
+    },
+  ]);
+});
+
+test('requests for node pressure are listed with what is short', () => {
+  const shown = {
+    signal: 'nodefs.available',
+    shortage: { available: 100, threshold: 150 },
+    largest: { name: 'logs of container main', amount: 90 },
+  } as const;
+  const request = { ...evictionRequest('a'), ...shown, subject: undefined, gracePeriodSeconds: undefined };
+  expect(reported({ ...calm, requests: [request] }).evictionRequests).toMatchObject([shown]);
 });

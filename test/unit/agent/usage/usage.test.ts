@@ -105,16 +105,6 @@ describe('what uses a disk', () => {
     expect(fileSystems?.[1]).not.toHaveProperty('logsBytes');
   });
 
-  test('no kubelet: what pods use is unknown, not 0, and so is the rest', async () => {
-    const kubelet = () => Promise.reject(new Error('connect ECONNREFUSED'));
-    const { unknown, fileSystems, ...rest } = await node({ pods: () => pods, kubelet }).measure();
-    expect(unknown).toBe('usage of the pods: connect ECONNREFUSED');
-    for (const field of ['layersBytes', 'volumesBytes', 'otherBytes'])
-      expect(fileSystems?.[0]).not.toHaveProperty(field);
-    expect(rest).not.toHaveProperty('pods');
-    expect(rest).not.toHaveProperty('namespaces');
-  });
-
   const broken = () => Promise.reject(new Error('EIO'));
   const sharing = (isShared: boolean) => () => Promise.resolve(usage({}, { dedicatedImageFs: !isShared }));
   const noDisk = { nodeDisk: broken, imageDisk: broken };
@@ -127,12 +117,50 @@ describe('what uses a disk', () => {
       ['imagefs'],
     ],
     ['the disk of images, which they share', { imageDisk: broken, kubelet: sharing(true) }, ['nodefs']],
-    ['the disk of images, which is another one', { imageDisk: broken, kubelet: sharing(false) }, ['nodefs']],
     ['no disk, one is shared', { ...noDisk, kubelet: sharing(true) }, []],
     ['no disk, images have another', { ...noDisk, kubelet: sharing(false) }, []],
   ])('%s cannot be read', async (_, over, listed) => {
     const { fileSystems } = await node(over).measure();
     expect(fileSystems?.map(({ name }) => name)).toEqual(listed);
+  });
+
+  const refused = () => Promise.reject(new Error('connect ECONNREFUSED'));
+  const impossible = () => Promise.resolve(usage({}, { impossible: ['pod web/a (logs)'] }));
+  const noLogs = () => ({ ...containers, logs: undefined });
+
+  test.each<[name: string, over: Partial<UsageDeps>, unknown: string, missing: readonly string[]]>([
+    [
+      'the kubelet',
+      { pods: () => pods, kubelet: refused },
+      'usage of the pods: connect ECONNREFUSED',
+      ['layersBytes', 'volumesBytes', 'otherBytes'],
+    ],
+    [
+      'a kubelet that has measured no pods since its start',
+      { pods: () => pods },
+      'usage of the pods: not measured yet by the kubelet',
+      ['layersBytes'],
+    ],
+    [
+      'the file system of images',
+      { ...measuredPods, imageDisk: broken, kubelet: broken },
+      'usage of the pods: EIO; disk of images: EIO',
+      ['imagesInUseBytes', 'layersBytes', 'otherBytes', 'collectableBytes'],
+    ],
+    [
+      'images and logs',
+      { ...measuredPods, images: () => undefined, containers: noLogs },
+      'images: not listed in the last pass of imagegc; logs: not listed in the last pass of containergc',
+      ['collectableBytes'],
+    ],
+    ['a value that cannot be', { kubelet: impossible }, 'impossible values: pod web/a (logs)', []],
+  ])('%s: what is unknown is named, and not 0', async (_, over, unknown, missing) => {
+    const found = await node(over).measure();
+    expect(found.unknown).toBe(unknown);
+    const [disk, ...others] = found.fileSystems ?? [];
+    expect([disk?.name, others]).toEqual(['nodefs', []]);
+    for (const field of missing) expect(disk).not.toHaveProperty(field);
+    expect('namespaces' in found).toBe(!unknown.startsWith('usage of the pods'));
   });
 
   test('nothing can be read: no disk is listed, and each is named', async () => {
@@ -166,53 +194,6 @@ describe('what uses a disk', () => {
     expect(namespaces?.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
   });
 
-  test('without a history nothing is known about the time', () => {
-    const bytes = { capacityBytes: 2, availableBytes: 1, usedBytes: 1, collectableBytes: 0 };
-    const measured = { at: new Date(), disks: [], pods: undefined, namespaces: [] };
-    const forecast = forecastOf({ name: 'nodefs', ...bytes, classes: new Map() }, noHistory, measured);
-    expect(forecast).toMatchObject({
-      bytesPerHour: undefined,
-      fullSeconds: undefined,
-      errorPercent: undefined,
-    });
-  });
-
-  test('an unused image has the time since when', async () => {
-    const image = { id: 'sha256:a', name: 'a', bytes: gib, inUse: false, isKept: false };
-    const listed = [
-      { ...image, unusedSinceMs: Date.parse('2026-01-15T11:00:00Z') },
-      { ...image, id: 'sha256:b', unusedSinceMs: undefined },
-    ];
-    const total = { count: 2, bytes: 2 * gib };
-    const found = await node({ images: () => images({ listed, total }) }).measure();
-    expect(found).not.toHaveProperty('otherImages');
-    expect(found.images?.map(({ unusedSince }) => unusedSince)).toEqual(['2026-01-15T11:00:00Z', undefined]);
-  });
-
-  test('nobody knows the file system of images: they are unknown, and so is the rest', async () => {
-    const { fileSystems } = await node({ ...measuredPods, imageDisk: broken, kubelet: broken }).measure();
-    expect(fileSystems?.map(({ name }) => name)).toEqual(['nodefs']);
-    for (const field of ['imagesInUseBytes', 'layersBytes', 'otherBytes', 'collectableBytes'])
-      expect(fileSystems?.[0]).not.toHaveProperty(field);
-  });
-
-  test('logs and images that the agent could not list are unknown', async () => {
-    const over = { images: () => undefined, containers: () => ({ ...containers, logs: undefined }) };
-    const { unknown, fileSystems } = await node({ ...measuredPods, ...over }).measure();
-    expect(unknown).toBe(
-      'images: not listed in the last pass of imagegc; logs: not listed in the last pass of containergc',
-    );
-    expect(fileSystems?.[0]).toHaveProperty('logsBytes', gib / 2);
-    expect(fileSystems?.[0]).not.toHaveProperty('collectableBytes');
-  });
-
-  test('after its start the kubelet has measured no pods: their usage is unknown, not 0', async () => {
-    const { unknown, ...rest } = await node({ pods: () => pods }).measure();
-    expect(unknown).toBe('usage of the pods: not measured yet by the kubelet');
-    expect(rest).not.toHaveProperty('pods');
-    expect(rest).not.toHaveProperty('namespaces');
-  });
-
   test('a pod that is not measured again has its last usage as long as it runs', async () => {
     let now = used;
     let bound = pods;
@@ -230,12 +211,16 @@ describe('what uses a disk', () => {
     expect(log.lines).toEqual([]);
   });
 
-  test('impossible values are named', async () => {
-    const kubelet = () => Promise.resolve(usage({}, { impossible: ['pod web/a (logs of container main)'] }));
-    const { log, measure } = node({ kubelet });
-    expect((await measure()).unknown).toBe('impossible values: pod web/a (logs of container main)');
-    await measure();
-    expect(log.lines).toHaveLength(1);
+  test('an unused image has the time since when', async () => {
+    const image = { id: 'sha256:a', name: 'a', bytes: gib, inUse: false, isKept: false };
+    const listed = [
+      { ...image, unusedSinceMs: Date.parse('2026-01-15T11:00:00Z') },
+      { ...image, id: 'sha256:b', unusedSinceMs: undefined },
+    ];
+    const total = { count: 2, bytes: 2 * gib };
+    const found = await node({ images: () => images({ listed, total }) }).measure();
+    expect(found).not.toHaveProperty('otherImages');
+    expect(found.images?.map(({ unusedSince }) => unusedSince)).toEqual(['2026-01-15T11:00:00Z', undefined]);
   });
 
   test('more pods and namespaces than a report lists', async () => {
@@ -324,7 +309,6 @@ describe('when a disk is full', () => {
   });
 
   test.each([
-    ['in the first minutes', perMinute, 3],
     ['if nothing grows', 0, 30],
     ['if it takes more than a week: a busy node always grows a little', perMinute / 7, 30],
   ])('is not known %s', async (_, growth, minutes) => {
@@ -388,18 +372,21 @@ describe('when a disk is full', () => {
     expect(recorder.events.map(({ note }) => note)).toEqual([expect.stringContaining('nodefs is full in')]);
   });
 
-  test('is still known after a minute without a response of the kubelet', async () => {
-    let minute = 0;
-    const logs = () => usage({ api: { containers: { main: { logs: minute * 100 } } } });
-    const kubelet = () => (minute === 10 ? Promise.reject(new Error('ETIMEDOUT')) : Promise.resolve(logs()));
-    const { namespaces } = await node({ pods: () => pods, kubelet }).during(12, (now) => (minute = now));
-    expect(namespaces?.find(({ name }) => name === 'shop')?.growthBytesPerHour).toBeGreaterThan(0);
-  });
-
   test('what collection gives back is unknown: so is the time after it', async () => {
     const { forecast, fileSystems } = await filling(() => perMinute, { images: () => undefined }).during(10);
     expect(forecast).toContain('nodefs is full in 25 h. Logs');
     expect(fileSystems?.[0]).not.toHaveProperty('fullAfterCollectionTime');
+  });
+
+  test('without a history nothing is known about the time', () => {
+    const bytes = { capacityBytes: 2, availableBytes: 1, usedBytes: 1, collectableBytes: 0 };
+    const measured = { at: new Date(), disks: [], pods: undefined, namespaces: [] };
+    const forecast = forecastOf({ name: 'nodefs', ...bytes, classes: new Map() }, noHistory, measured);
+    expect(forecast).toMatchObject({
+      bytesPerHour: undefined,
+      fullSeconds: undefined,
+      errorPercent: undefined,
+    });
   });
 
   test('is forgotten after a jump of the clock', async () => {
@@ -408,13 +395,4 @@ describe('when a disk is full', () => {
     clock.stepWall(3_600_000);
     expect(await measure()).not.toHaveProperty('forecast');
   });
-});
-
-test('metrics have the classes and the namespaces', async () => {
-  const { registry, measure } = node(measuredPods);
-  await measure();
-  const text = await registry.metrics();
-  expect(text).toContain(`dustpan_disk_used_bytes{class="volumes"} ${3 * gib}`);
-  expect(text).toContain(`dustpan_namespace_disk_used_bytes{namespace="web"} ${4.5 * gib}`);
-  expect(text).not.toContain('\ndustpan_node_full_after_collection_seconds ');
 });
