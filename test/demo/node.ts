@@ -100,16 +100,16 @@ export async function nodePart(context: Context): Promise<boolean> {
   }
   const { cri, hasDisk, ...node } = await startNode(context);
   print(`${bold('a node')}: ${nodeName} after some weeks, and how its agent cleans it up`);
-  print(dim('  simulated  the container runtime (CRI on a unix socket), its containers,'));
-  print(dim('             and the kubelet'));
-  print(dim('  real       the agent, as built; the log files and links; the clock'));
-  print(
-    dim(
-      hasDisk
-        ? `  real       the disk of the images: ${diskMiB} MiB of memory (tmpfs), a file per image`
-        : '  left out   the disk of the images: nothing can be mounted; only age counts',
-    ),
-  );
+  const disk = hasDisk
+    ? `  real       the disk of the images: ${diskMiB} MiB of memory (tmpfs), a file per image`
+    : '  left out   the disk of the images: nothing can be mounted; only age counts';
+  for (const line of [
+    '  simulated  the container runtime (CRI on a unix socket), its containers,',
+    '             and the kubelet',
+    '  real       the agent, as built; the log files and links; the clock',
+    disk,
+  ])
+    print(dim(line));
   print();
   const ids = node.groups.flatMap((group) => group.ids);
   const isClean = await showPart(context, {

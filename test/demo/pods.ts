@@ -112,15 +112,8 @@ export async function podPart(context: Context): Promise<boolean> {
 export async function startPods({ send, start, env }: Context): Promise<Program> {
   await send('POST', policiesPath, policy);
   await createPlaces(send);
-  /** References by name: groups may share an owner. */
-  const owners = new Map<string, object>();
   for (const group of podGroups)
-    for (let index = 0; index < group.count; index++) {
-      const owner = group.owner?.(index);
-      if (owner && !owners.has(owner.name))
-        owners.set(owner.name, await createOwner(send, owner, group.namespace));
-      await createPod(send, group, index, owners.get(owner?.name ?? ''));
-    }
+    for (let index = 0; index < group.count; index++) await createPod(send, group, index);
   print(
     `made ${groups.flatMap(({ ids }) => ids).length} pods; node-7 vanished under three of them, node-6 is out of service`,
   );
@@ -155,33 +148,16 @@ const groups: readonly Group[] = podGroups.map((group) => ({
 
 const containers = [{ name: 'main', image: 'registry.example.com/app:v1' }];
 
-async function createPod(
-  send: Context['send'],
-  group: PodGroup,
-  index: number,
-  owner: object | undefined,
-): Promise<void> {
+async function createPod(send: Context['send'], group: PodGroup, index: number): Promise<void> {
   const { namespace, phase, status, app, labels, finalizers } = group;
   const name = podName(group, index);
+  const owner = group.owner?.(index);
+  const ownerReferences = owner && [{ ...owner, uid: `uid-${owner.name}`, controller: true }];
   const path = `/api/v1/namespaces/${namespace}/pods`;
   await send('POST', path, {
-    metadata: { name, labels: { app, ...labels }, finalizers, ownerReferences: owner && [owner] },
+    metadata: { name, labels: { app, ...labels }, finalizers, ownerReferences },
     spec: { nodeName: group.node ?? `node-${1 + (index % 5)}`, containers },
   });
   await send('PATCH', `${path}/${name}/status`, { status: { phase, ...status } });
   if (group.isDeleted === true) await send('DELETE', `${path}/${name}`, { gracePeriodSeconds: 30 });
-}
-
-/** Resolves with the reference to it. */
-async function createOwner(send: Context['send'], owner: Owner, namespace: string): Promise<object> {
-  const { apiVersion, kind, name } = owner;
-  const isJob = kind === 'Job';
-  const template = {
-    metadata: { labels: { app: name } },
-    spec: { restartPolicy: isJob ? 'Never' : 'Always', containers },
-  };
-  const spec = isJob ? { template } : { selector: { matchLabels: { app: name } }, template };
-  const path = `/apis/${apiVersion}/namespaces/${namespace}/${isJob ? 'jobs' : 'replicasets'}`;
-  const made = await send('POST', path, { metadata: { name }, spec });
-  return { ...owner, uid: (made['metadata'] as { uid: string }).uid, controller: true };
 }
